@@ -1,0 +1,33 @@
+import type { Address } from '@solana/kit';
+
+export type EscrowState = 'open' | 'captured' | 'refunded';
+
+/** What Open freezes, and what a traveller checks before paying (docs/escrow.md). */
+export interface EscrowTerms {
+  readonly programId: Address;
+  readonly authority: Address;
+  readonly mint: Address;
+  /** Atomic units. */
+  readonly amount: bigint;
+  /** Seconds since the epoch; from then on anyone may refund. */
+  readonly refundAfter: bigint;
+  /** Owner of the token account that a capture pays. */
+  readonly treasury: Address;
+  /** Owner of the token account that a refund or a sweep pays. */
+  readonly refundOwner: Address;
+}
+
+/** The state account, read from the cluster. */
+export interface EscrowAccount extends EscrowTerms {
+  readonly address: Address;
+  /** Associated token account of `address`. */
+  readonly vault: Address;
+  readonly state: EscrowState;
+  /** sha256(intent_id): a seed of `address`. */
+  readonly intentHash: Uint8Array;
+  /** Gets the rents back. */
+  readonly rentPayer: Address;
+  readonly openedAt: bigint;
+  /** Seconds; 0 while open. */
+  readonly endedAt: bigint;
+}

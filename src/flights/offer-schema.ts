@@ -1,0 +1,122 @@
+import * as z from 'zod';
+
+/** The offer as the wire shows it (spec/flight-service.md, Offer; CONTRACT, section 4). null is "undisclosed". */
+
+export const decimal = z.string().regex(/^\d{1,12}(\.\d{1,6})?$/);
+export const currency = z.string().regex(/^[A-Z]{3}$/);
+export const iata = z.string().regex(/^[A-Z]{3}$/);
+export const localTime = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/);
+export const date = z.string().regex(/^\d{4}-\d\d-\d\d$/);
+export const duration = z.string().regex(/^P(\d+D)?(T(\d+H)?(\d+M)?)?$/);
+export const instant = z.iso.datetime();
+
+export const cabinClass = z.enum(['economy', 'premium_economy', 'business', 'first']);
+
+export const segment = z.strictObject({
+  origin_iata: iata,
+  destination_iata: iata,
+  departing_at: localTime,
+  arriving_at: localTime,
+  origin_time_zone: z.string(),
+  destination_time_zone: z.string(),
+  duration,
+  carrier_name: z.string().describe('The operating carrier.'),
+  operating_flight_number: z.string().nullable(),
+  marketing_carrier_name: z.string(),
+  flight_number: z.string().describe('The marketing flight number, such as ZA412.'),
+  aircraft_name: z.string().nullable(),
+  origin_terminal: z.string().nullable(),
+  destination_terminal: z.string().nullable(),
+  fare_basis_code: z.string().nullable(),
+  technical_stops: z.int().min(0),
+  technical_stop_airports: z.array(iata),
+});
+
+export const slice = z.strictObject({
+  origin_iata: iata,
+  destination_iata: iata,
+  departing_at: localTime,
+  arriving_at: localTime,
+  origin_time_zone: z.string(),
+  destination_time_zone: z.string(),
+  duration,
+  stops: z.int().min(0),
+  technical_stops: z.int().min(0),
+  fare_brand_name: z.string().nullable(),
+  segments: z.array(segment).min(1),
+});
+
+export const conditions = z.strictObject({
+  change_allowed: z.boolean().nullable(),
+  change_penalty_amount: decimal.nullable().describe('"0" is free, null undisclosed.'),
+  change_penalty_currency: currency.nullable(),
+  refund_allowed: z.boolean().nullable(),
+  refund_penalty_amount: decimal.nullable(),
+  refund_penalty_currency: currency.nullable(),
+});
+
+export const fareOption = z.strictObject({
+  offer_id: z.string(),
+  owner_name: z.string(),
+  fare_brand_name: z.string().nullable(),
+  total_amount_decimal: decimal,
+  total_currency: currency,
+  refundable: z.boolean().nullable(),
+  refund_penalty_amount: decimal.nullable(),
+  refund_penalty_currency: currency.nullable(),
+  changeable: z.boolean().nullable(),
+  change_penalty_amount: decimal.nullable(),
+  change_penalty_currency: currency.nullable(),
+  checked_bags_included: z.int().min(0).nullable(),
+});
+
+export const offer = z.strictObject({
+  offer_id: z.string(),
+  comparison_key: z.string().describe('The same for every offer on the same physical itinerary.'),
+  owner_name: z.string().describe('The seller.'),
+  origin_iata: iata,
+  destination_iata: iata,
+  departing_at: localTime,
+  arriving_at: localTime.describe('Arrival at the destination of the outbound direction.'),
+  origin_time_zone: z.string(),
+  destination_time_zone: z.string(),
+  duration: duration.describe('Of the outbound direction.'),
+  stops: z.int().min(0),
+  technical_stops: z.int().min(0),
+  slices: z.array(slice).min(1).max(2),
+  fare_brand_name: z.string().nullable(),
+  cabin_class: cabinClass,
+  cabin_class_marketing_name: z.string().nullable(),
+  checked_bags_included: z.int().min(0).nullable(),
+  carry_on_bags_included: z.int().min(0).nullable(),
+  conditions: conditions.nullable(),
+  total_amount: z.int().describe('Atomic units of 6 decimals, all passengers.'),
+  total_amount_decimal: decimal,
+  total_currency: currency,
+  base_amount_decimal: decimal.nullable(),
+  tax_amount_decimal: decimal.nullable(),
+  total_emissions_kg: z.number().nullable(),
+  supported_loyalty_programmes: z.array(z.string()),
+  identity_documents_required: z.boolean(),
+  requires_instant_payment: z.boolean(),
+  expires_at: instant,
+  fare_options_count: z.int().optional(),
+  fare_options: z.array(fareOption).optional(),
+});
+
+export const availableService = z.strictObject({
+  type: z.enum(['baggage']),
+  baggage_type: z.enum(['checked', 'carry_on']).nullable(),
+  maximum_weight_kg: z.number().nullable(),
+  maximum_quantity: z.int(),
+  total_amount_decimal: decimal.describe('Per unit.'),
+  total_currency: currency,
+});
+
+export type CabinClass = z.infer<typeof cabinClass>;
+export type Segment = z.infer<typeof segment>;
+export type Slice = z.infer<typeof slice>;
+export type Conditions = z.infer<typeof conditions>;
+export type FareOption = z.infer<typeof fareOption>;
+export type Offer = z.infer<typeof offer>;
+export type AvailableService = z.infer<typeof availableService>;

@@ -1,0 +1,157 @@
+import * as z from 'zod';
+import {
+  availableService,
+  cabinClass,
+  currency,
+  date,
+  decimal,
+  iata,
+  instant,
+  localTime,
+  offer,
+  slice,
+} from './offer-schema.ts';
+
+/** The wire schemas of the flight service; /openapi.json is made from them. */
+
+const wallet = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/);
+const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
+
+export const searchRequest = z.strictObject({
+  origin_iata: iata,
+  destination_iata: iata,
+  depart_date: date,
+  return_date: date.optional(),
+  adults: z.int().min(1).max(9).default(1),
+  cabin_class: cabinClass.default('economy'),
+  max_stops: z.int().min(0).max(10).optional(),
+  departure_after: clockTime.optional(),
+  departure_before: clockTime.optional(),
+  max_price: z.union([z.number().positive().max(1_000_000), decimal]).optional(),
+  sort: z.enum(['price', 'duration', 'departure', 'emissions']).default('price'),
+  limit: z.int().min(1).max(500).optional(),
+  cheapest_per_itinerary: z.boolean().default(false),
+});
+
+export const searchResponse = z.strictObject({
+  request_id: z.string(),
+  status: z.enum(['complete', 'enriching']),
+  search_id: z.string().optional(),
+  poll_after_ms: z.int().optional(),
+  offers: z.array(offer),
+  total_offers: z.int().describe('Before limit.'),
+});
+
+export const offerDetailsRequest = z.strictObject({ offer_id: z.string().min(1).max(512) });
+
+export const offerDetailsResponse = z.strictObject({ offer, available_services: z.array(availableService) });
+
+export const createIntentRequest = z.strictObject({
+  funding_wallet: z.string(),
+  offer_id: z.string().min(1).max(512),
+  refund_wallet: z.string().optional(),
+  referrer: z.string().max(64).optional(),
+});
+
+export const escrow = z.strictObject({
+  address: wallet,
+  vault_address: wallet,
+  mint: wallet,
+  amount: z.int(),
+  program_id: wallet,
+  refund_after: instant,
+  observed_amount: z.int().nullable(),
+});
+
+export const intent = z.strictObject({
+  intent_id: z.string(),
+  status: z.enum(['active', 'booked', 'refunded']),
+  offer_id: z.string(),
+  passenger_count: z.int(),
+  funding_wallet: wallet,
+  refund_wallet: wallet,
+  referrer: z.string().optional(),
+  escrow,
+  expected_ticket_amount: decimal,
+  expected_ticket_currency: currency,
+  fee_amount: z.int(),
+  order_id: z.string().nullable(),
+  booking_requested_at: instant.nullable(),
+  ticketed_at: instant.nullable(),
+  captured_at: instant.nullable(),
+  capture_tx_hash: z.string().nullable(),
+  refund_reason: z.string().nullable(),
+  refunded_at: instant.nullable(),
+  refund_tx_hash: z.string().nullable(),
+  expires_at: instant,
+  created_at: instant,
+  updated_at: instant,
+});
+
+export const createdIntent = z.strictObject({ ...intent.shape, customer_support_code: z.string() });
+
+/** Shapes only: what is wrong in a passenger's values is said by `flights/passengers.ts`, all at once. */
+export const passenger = z.strictObject({
+  given_name: z.string(),
+  family_name: z.string(),
+  born_on: z.string(),
+  title: z.string(),
+  gender: z.string(),
+  email: z.string(),
+  phone_number: z.string(),
+  nationality: z.string().optional(),
+  passport_number: z.string().optional(),
+  passport_expiry: z.string().optional(),
+});
+
+export const bookRequest = z.strictObject({
+  intent_id: z.string().min(1).max(64),
+  passengers: z.array(passenger).max(20),
+});
+
+export const bookResponse = z.strictObject({
+  intent_id: z.string(),
+  status: z.enum(['active', 'booked', 'refunded']),
+  booking: z.strictObject({ state: z.literal('queued'), requested_at: instant }),
+  poll_after_ms: z.int(),
+});
+
+export const order = z.strictObject({
+  order_id: z.string(),
+  booking_reference: z.string().nullable(),
+  status: z.enum(['pending', 'confirmed', 'ticketed', 'cancelled']),
+  passenger_count: z.int(),
+  total_amount_decimal: decimal,
+  total_currency: currency,
+  documents: z.array(z.strictObject({ type: z.string(), number: z.string() })),
+  slices: z.array(slice),
+  created_at: instant,
+  updated_at: instant,
+});
+
+export const health = z.strictObject({
+  status: z.enum(['ok', 'unavailable']),
+  service: z.string(),
+  version: z.string(),
+  time: instant,
+});
+
+export const errorBody = z.strictObject({
+  code: z.string(),
+  message: z.string(),
+  detail: z.record(z.string(), z.unknown()).optional(),
+});
+
+export { localTime };
+export type SearchRequest = z.infer<typeof searchRequest>;
+export type SearchRequestInput = z.input<typeof searchRequest>;
+export type SearchResponse = z.infer<typeof searchResponse>;
+export type OfferDetailsResponse = z.infer<typeof offerDetailsResponse>;
+export type CreateIntentRequest = z.infer<typeof createIntentRequest>;
+export type Intent = z.infer<typeof intent>;
+export type CreatedIntent = z.infer<typeof createdIntent>;
+export type Passenger = z.infer<typeof passenger>;
+export type BookRequest = z.infer<typeof bookRequest>;
+export type BookResponse = z.infer<typeof bookResponse>;
+export type Order = z.infer<typeof order>;
+export type Health = z.infer<typeof health>;

@@ -1,0 +1,3 @@
+/** Types of the wire, without the schemas: importing this loads nothing. */
+export type * from './offer-schema.ts';
+export type * from './schema.ts';

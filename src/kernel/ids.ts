@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto';
+
+/** Crockford's base 32: no I, L, O or U, so that a code survives being read aloud. */
+export const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** A source of identifiers; tests pass a counted one. */
+export interface Ids {
+  /** An unguessable id such as `int_01J…`: 48 bits of time, 80 of randomness. */
+  next(prefix: IdPrefix): string;
+  /** A customer support code: `FLK-` and 16 Crockford characters (80 random bits) in groups of four. */
+  supportCode(): string;
+}
+
+export type IdPrefix = 'int' | 'ord' | 'quo' | 'pay' | 'eff' | 'req' | 'sch' | 'bkg' | 'aff' | 'ref' | 'msg';
+
+function crockford(bytes: Uint8Array, characters: number): string {
+  let value = 0n;
+  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
+  let text = '';
+  for (let i = 0; i < characters; i++) {
+    text = CROCKFORD[Number(value & 31n)] + text;
+    value >>= 5n;
+  }
+  return text;
+}
+
+export function randomIds(now: () => number = Date.now): Ids {
+  return {
+    next(prefix) {
+      const time = Buffer.alloc(6);
+      time.writeUIntBE(now(), 0, 6);
+      return `${prefix}_${crockford(Buffer.concat([time, randomBytes(10)]), 26)}`.toLowerCase();
+    },
+    supportCode() {
+      const text = crockford(randomBytes(10), 16);
+      return `FLK-${text.match(/.{4}/g)?.join('-')}`;
+    },
+  };
+}

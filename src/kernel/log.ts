@@ -1,0 +1,28 @@
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/**
+ * A structured log: one JSON object per line, to a sink. Fields are names and ids, never bodies: what a customer
+ * typed, keys, codes and headers stay out by never being passed, and the guard below catches the rest.
+ */
+export type Log = (
+  level: LogLevel,
+  event: string,
+  fields?: Record<string, string | number | boolean | null | undefined>,
+) => void;
+
+export const silentLog: Log = () => undefined;
+
+const SECRET_FIELD = /(secret|code|passport|name|email|phone|key|token|signature_header|authorization)$/i;
+const SAFE_FIELD = new Set(['code', 'error_code', 'problem_code', 'event_name', 'error_name']);
+
+/** Writes lines to `write`, leaving out fields whose name says that they are private. */
+export function jsonLog(write: (line: string) => void, now: () => number, least: LogLevel = 'info'): Log {
+  const order: LogLevel[] = ['debug', 'info', 'warn', 'error'];
+  return (level, event, fields = {}) => {
+    if (order.indexOf(level) < order.indexOf(least)) return;
+    const safe = Object.entries(fields).map(([name, value]) =>
+      SECRET_FIELD.test(name) && !SAFE_FIELD.has(name) ? [name, '[private]'] : [name, value],
+    );
+    write(JSON.stringify({ at: new Date(now()).toISOString(), level, event, ...Object.fromEntries(safe) }));
+  };
+}

@@ -1,0 +1,403 @@
+/**
+ * The one catalogue of expected failures. A code is part of the contract (spec/flight-service.md, Errors;
+ * CONTRACT, sections 1, 7 and 15); its words are for people. `status` is the HTTP status, absent for what only
+ * the tool itself raises; `exit` is the tool's exit code; `fix` is the next step.
+ */
+export interface ProblemKind {
+  readonly status?: number;
+  readonly exit: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 130;
+  readonly message: string;
+  readonly fix: string;
+  readonly retryable?: true;
+}
+
+const UPSTREAM = { exit: 7, retryable: true } as const;
+
+export const PROBLEMS = {
+  // Requests
+  invalid_request: {
+    status: 400,
+    exit: 2,
+    message: 'The request has fields that are not valid.',
+    fix: 'Correct the fields named in detail.issues.',
+  },
+  invalid_json: { status: 400, exit: 2, message: 'The body is not JSON.', fix: 'Send a JSON object.' },
+  invalid_wallet: {
+    status: 400,
+    exit: 2,
+    message: 'That is not a Solana wallet address.',
+    fix: 'Use the base58 address of an ed25519 wallet.',
+  },
+  invalid_payment_signature: {
+    status: 400,
+    exit: 6,
+    message: 'PAYMENT-SIGNATURE is not a payment that can be read.',
+    fix: 'Read the latest PAYMENT-REQUIRED challenge and sign again.',
+  },
+  duplicate_passenger: {
+    status: 400,
+    exit: 2,
+    message: 'Two passengers are the same person.',
+    fix: 'List every traveller once.',
+  },
+  passenger_count_mismatch: {
+    status: 400,
+    exit: 2,
+    message: 'The number of passengers is not what the intent was made for.',
+    fix: 'Send exactly detail.expected passengers.',
+  },
+  travel_document_required: {
+    status: 400,
+    exit: 2,
+    message: 'This booking needs nationality, passport_number and passport_expiry for every passenger.',
+    fix: 'Add the travel documents; nothing was charged.',
+  },
+  travel_document_expired: {
+    status: 400,
+    exit: 2,
+    message: 'A passport has expired.',
+    fix: 'Use a passport that is still valid; nothing was charged.',
+  },
+  method_not_allowed: {
+    status: 405,
+    exit: 2,
+    message: 'That method is not served here.',
+    fix: 'Use a method of the Allow header.',
+  },
+  payload_too_large: { status: 413, exit: 2, message: 'The body is larger than 64 KiB.', fix: 'Send less.' },
+  unsupported_media_type: {
+    status: 415,
+    exit: 2,
+    message: 'Only application/json is read.',
+    fix: 'Send Content-Type: application/json.',
+  },
+  not_found: {
+    status: 404,
+    exit: 3,
+    message: 'There is nothing at this address.',
+    fix: 'Look the path up in /openapi.json.',
+  },
+  internal_error: {
+    status: 500,
+    exit: 1,
+    message: 'Something failed on our side.',
+    fix: 'Try again; quote the request id if it stays.',
+    retryable: true,
+  },
+
+  // Identity
+  support_code_required: {
+    status: 401,
+    exit: 4,
+    message: 'The X-Customer-Support-Code header is missing.',
+    fix: 'Send the code that was shown when the intent was created.',
+  },
+  family_name_required: {
+    status: 401,
+    exit: 4,
+    message: 'The X-Passenger-Family-Name header is missing.',
+    fix: "Send the lead passenger's family name.",
+  },
+  support_code_mismatch: {
+    status: 403,
+    exit: 4,
+    message: 'The customer support code does not belong to this order.',
+    fix: 'Use the code that was shown when the intent was created.',
+  },
+  identity_mismatch: {
+    status: 403,
+    exit: 4,
+    message: 'The support code or the family name does not match.',
+    fix: 'Check both.',
+  },
+  too_many_attempts: {
+    status: 429,
+    exit: 4,
+    message: 'Too many wrong attempts.',
+    fix: 'Wait as long as Retry-After says.',
+    retryable: true,
+  },
+
+  // Payment
+  payment_required: {
+    status: 402,
+    exit: 6,
+    message: 'This call is paid.',
+    fix: 'Sign the PAYMENT-REQUIRED challenge and send it as PAYMENT-SIGNATURE.',
+  },
+  payment_verification_failed: {
+    status: 402,
+    exit: 6,
+    message: 'The payment was not accepted.',
+    fix: 'Read the new challenge and sign again; nothing was charged.',
+  },
+  payment_settlement_failed: {
+    status: 402,
+    exit: 6,
+    message: 'The payment could not be settled on chain.',
+    fix: 'Nothing was charged. Check the balance and sign the new challenge.',
+  },
+  payment_pending: {
+    status: 503,
+    ...UPSTREAM,
+    message: 'The payment is still being settled.',
+    fix: 'Send the same request with the same PAYMENT-SIGNATURE again.',
+  },
+
+  // Offers and intents
+  offer_not_found: {
+    status: 404,
+    exit: 3,
+    message: 'That offer is not known, or no longer.',
+    fix: 'Search again.',
+  },
+  search_not_found: {
+    status: 404,
+    exit: 3,
+    message: 'That search is not known, or no longer.',
+    fix: 'Search again.',
+  },
+  intent_not_found: {
+    status: 404,
+    exit: 3,
+    message: 'That intent is not known.',
+    fix: 'Check the intent id.',
+  },
+  order_not_found: {
+    status: 404,
+    exit: 3,
+    message: 'That order is not known.',
+    fix: 'Read order_id from the intent once it is booked.',
+  },
+  intent_already_exists: {
+    status: 409,
+    exit: 5,
+    message: 'An active intent for this wallet and offer exists.',
+    fix: 'Use the intent of detail.intent_id.',
+  },
+  offer_unsupported: {
+    status: 409,
+    exit: 5,
+    message: 'That offer cannot be escrowed here.',
+    fix: 'Choose an offer in USD between 10.00 and 10000.00.',
+  },
+  offer_unavailable: { status: 409, exit: 5, message: 'That offer is no longer sold.', fix: 'Search again.' },
+  offer_expired: {
+    status: 409,
+    exit: 5,
+    message: 'The offer has expired.',
+    fix: 'Search again; nothing was charged.',
+  },
+  offer_repriced: {
+    status: 409,
+    exit: 5,
+    message: 'The airline changed the price.',
+    fix: 'Search again; nothing was charged.',
+  },
+  intent_not_active: {
+    status: 409,
+    exit: 5,
+    message: 'The intent is no longer active.',
+    fix: 'Read its status; create a new intent to book again.',
+  },
+  intent_expired: {
+    status: 409,
+    exit: 5,
+    message: 'The booking window of this intent has closed.',
+    fix: 'Create a new intent; nothing was charged.',
+  },
+  escrow_missing: {
+    status: 409,
+    exit: 5,
+    message: 'The escrow of this intent is not open on chain.',
+    fix: 'Create a new intent; nothing was charged.',
+  },
+  escrow_funding_mismatch: {
+    status: 409,
+    exit: 5,
+    message: 'The escrow does not hold exactly the expected amount.',
+    fix: 'Send the same booking again with the same payment; excess goes to the refund wallet.',
+  },
+  booking_already_requested: {
+    status: 409,
+    exit: 5,
+    message: 'This intent is already being booked.',
+    fix: 'Follow its status.',
+  },
+  escrow_initialization_failed: {
+    status: 502,
+    ...UPSTREAM,
+    message: 'The escrow could not be opened.',
+    fix: 'Try again; nothing was charged.',
+  },
+  provider_failed: {
+    status: 502,
+    ...UPSTREAM,
+    message: 'The airline side did not answer as it should.',
+    fix: 'Try again in a moment; nothing was charged.',
+  },
+  provider_not_configured: {
+    status: 501,
+    exit: 7,
+    message: 'No flight provider is configured.',
+    fix: 'Ask the operator of this service.',
+  },
+  upstream_rate_limited: {
+    status: 503,
+    ...UPSTREAM,
+    message: 'The airline side asks us to slow down.',
+    fix: 'Wait as long as Retry-After says; nothing was charged.',
+  },
+  booking_disabled: {
+    status: 503,
+    ...UPSTREAM,
+    message: 'Booking is switched off for now.',
+    fix: 'Try later; existing intents and refund requests are not affected.',
+  },
+  not_ready: {
+    status: 503,
+    ...UPSTREAM,
+    message: 'The service is not ready.',
+    fix: 'Try again in a moment.',
+  },
+  escrow_mismatch: {
+    exit: 6,
+    message: 'The escrow on chain is not what the intent says.',
+    fix: 'Do not pay it. Create a new intent.',
+  },
+
+  // The tool itself
+  usage: { exit: 2, message: 'The command was not understood.', fix: 'See farelock --help.' },
+  input_required: {
+    exit: 2,
+    message: 'Something is missing that would have been asked for.',
+    fix: 'Give it as an option, or run on a terminal without --no-input.',
+  },
+  file_unreadable: { exit: 2, message: 'A file could not be read.', fix: 'Check its path and permissions.' },
+  passengers_invalid: {
+    exit: 2,
+    message: 'The passengers are not valid.',
+    fix: 'Correct the fields below; nothing was charged.',
+  },
+  no_support_code: {
+    exit: 4,
+    message: 'The support code of this intent is not stored here.',
+    fix: 'Give it in FARELOCK_SUPPORT_CODE.',
+  },
+  keypair_unreadable: {
+    exit: 4,
+    message: 'The keypair file cannot be used.',
+    fix: 'Use a Solana CLI keypair file that only you can read (chmod 600).',
+  },
+  keypair_exists: {
+    exit: 5,
+    message: 'There is a wallet already.',
+    fix: 'Choose another path with --keypair.',
+  },
+  no_wallet: { exit: 4, message: 'There is no wallet.', fix: 'Make one with farelock wallet new.' },
+  challenge_refused: {
+    exit: 6,
+    message: 'The payment challenge is not one that this tool will sign.',
+    fix: 'Nothing was signed. Check the address of the service and the profile.',
+  },
+  payment_above_cap: {
+    exit: 6,
+    message: 'The call costs more than the cap allows.',
+    fix: 'Raise it with --max-payment.',
+  },
+  payment_declined: { exit: 6, message: 'The payment was declined.', fix: 'Nothing was charged.' },
+  insufficient_funds: {
+    exit: 6,
+    message: 'The wallet does not hold enough.',
+    fix: 'Top it up: farelock wallet airdrop, or send USDC to it.',
+  },
+  unexpected_answer: {
+    ...UPSTREAM,
+    message: 'The service answered in a way that was not understood.',
+    fix: 'Check the address of the service.',
+  },
+  network_unreachable: {
+    ...UPSTREAM,
+    message: 'The service could not be reached.',
+    fix: 'Check the address and the network, then run the command again.',
+  },
+  timed_out: { ...UPSTREAM, message: 'That took too long.', fix: 'Run the command again; it resumes.' },
+  cluster_failed: {
+    ...UPSTREAM,
+    message: 'The Solana cluster did not answer as it should.',
+    fix: 'Run the command again; it resumes.',
+  },
+  transaction_failed: { exit: 6, message: 'The cluster refused the transaction.', fix: 'Read detail.error.' },
+  booking_refunded: {
+    exit: 8,
+    message: 'The booking did not happen; the money went back.',
+    fix: 'Search again.',
+  },
+  still_booking: {
+    ...UPSTREAM,
+    message: 'The booking is still under way.',
+    fix: 'Follow it with farelock status --watch.',
+  },
+  interrupted: { exit: 130, message: 'Interrupted.', fix: 'Run the same command again; it resumes.' },
+} as const satisfies Record<string, ProblemKind>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+export type ProblemDetail = Record<string, unknown>;
+
+export interface ProblemOptions {
+  readonly message?: string;
+  readonly fix?: string;
+  readonly detail?: ProblemDetail;
+  /** Seconds, for `Retry-After`. */
+  readonly retryAfter?: number;
+  /** Commands to copy, shown as the next step. */
+  readonly next?: readonly string[];
+  readonly cause?: unknown;
+}
+
+/** An expected failure. Thrown where it is known, caught once at the edge (HTTP handler, command line). */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly fix: string;
+  readonly detail: ProblemDetail | undefined;
+  readonly retryAfter: number | undefined;
+  readonly next: readonly string[];
+
+  constructor(
+    readonly code: ProblemCode,
+    options: ProblemOptions = {},
+  ) {
+    const kind: ProblemKind = PROBLEMS[code];
+    super(
+      options.message ?? kind.message,
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
+    this.fix = options.fix ?? kind.fix;
+    this.detail = options.detail;
+    this.retryAfter = options.retryAfter;
+    this.next = options.next ?? [];
+  }
+
+  get kind(): ProblemKind {
+    return PROBLEMS[this.code];
+  }
+
+  get status(): number {
+    return this.kind.status ?? 500;
+  }
+}
+
+export const problem = (code: ProblemCode, options?: ProblemOptions): Problem => new Problem(code, options);
+
+export const isProblem = (error: unknown, ...codes: ProblemCode[]): error is Problem =>
+  error instanceof Problem && (codes.length === 0 || codes.includes(error.code));
+
+export const isProblemCode = (code: unknown): code is ProblemCode =>
+  typeof code === 'string' && Object.hasOwn(PROBLEMS, code);
+
+/** The error body of the flight service: `{ code, message, detail? }` (CONTRACT, section 1). */
+export const problemBody = (error: Problem) => ({
+  code: error.code,
+  message: `${error.message} ${error.fix}`,
+  ...(error.detail ? { detail: error.detail } : {}),
+});

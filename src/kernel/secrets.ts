@@ -1,0 +1,111 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+
+/**
+ * Field encryption and keyed hashes under one key ring. Encrypted text is `v1.<key id>.<base64url>`: a new key
+ * encrypts, older ones still decrypt, so that keys rotate without touching a row.
+ */
+export interface Secrets {
+  /** AES-256-GCM. `place` (table, column, row) is authenticated: a value moved elsewhere does not decrypt. */
+  encrypt(place: string, clear: string): string;
+  decrypt(place: string, sealed: string): string;
+  /** HMAC-SHA-256 in hex, for what must be recognised but never read back (support codes). */
+  hmac(purpose: string, value: string): string;
+}
+
+interface KeyRing {
+  readonly keys: readonly { readonly id: string; readonly secret: string }[];
+}
+
+/**
+ * Opens the key ring at `path`, creating it (mode 0600) on first use. Two processes that start at once agree on
+ * one ring: it is written aside and linked into place, which only one of them can do.
+ */
+export function openSecrets(path: string): Secrets {
+  if (!existsSync(path)) {
+    const ring: KeyRing = {
+      keys: [{ id: randomBytes(4).toString('hex'), secret: randomBytes(32).toString('base64') }],
+    };
+    writeOnce(path, `${JSON.stringify(ring)}\n`);
+  }
+  return secretsFrom(JSON.parse(readFileSync(path, 'utf8')) as KeyRing);
+}
+
+/** Writes a private file (0600) completely or not at all, and never over an existing one. */
+export function writeOnce(path: string, content: string): boolean {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const aside = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  const file = openSync(aside, 'wx', 0o600);
+  try {
+    writeSync(file, content);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  try {
+    linkSync(aside, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    unlinkSync(aside);
+  }
+}
+
+function secretsFrom(ring: KeyRing): Secrets {
+  const [current] = ring.keys;
+  if (!current) throw new Error('the key ring is empty');
+  const derive = (secret: string, purpose: string) =>
+    Buffer.from(
+      hkdfSync('sha256', Buffer.from(secret, 'base64'), Buffer.alloc(0), `farelock ${purpose}`, 32),
+    );
+  return {
+    encrypt(place, clear) {
+      const nonce = randomBytes(12);
+      const cipher = createCipheriv('aes-256-gcm', derive(current.secret, 'field'), nonce);
+      cipher.setAAD(Buffer.from(place));
+      const body = Buffer.concat([cipher.update(clear, 'utf8'), cipher.final()]);
+      return `v1.${current.id}.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')}`;
+    },
+    decrypt(place, sealed) {
+      const [version, id, text] = sealed.split('.');
+      const key = ring.keys.find((candidate) => candidate.id === id);
+      if (version !== 'v1' || !key || !text) throw new Error('sealed with a key that is not in the ring');
+      const bytes = Buffer.from(text, 'base64url');
+      const decipher = createDecipheriv('aes-256-gcm', derive(key.secret, 'field'), bytes.subarray(0, 12));
+      decipher.setAAD(Buffer.from(place));
+      decipher.setAuthTag(bytes.subarray(12, 28));
+      return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
+    },
+    // Keyed by the oldest key: a hash cannot be re-made when keys rotate.
+    hmac: (purpose, value) =>
+      createHmac('sha256', derive((ring.keys.at(-1) ?? current).secret, `hmac ${purpose}`))
+        .update(value)
+        .digest('hex'),
+  };
+}
+
+/** Compares two strings in time that does not depend on where they differ. */
+export function sameSecret(a: string, b: string): boolean {
+  const digest = (text: string) => createHmac('sha256', 'farelock compare').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}

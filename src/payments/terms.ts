@@ -1,0 +1,51 @@
+/** What a paid call costs, and how its steps are ordered (CONTRACT, section 2). */
+export interface PaymentTerms {
+  /** Atomic units of `asset`. */
+  readonly amount: bigint;
+  /** Owner of the token account that is paid: the treasury, or an escrow's PDA. */
+  readonly payTo: string;
+  readonly asset: string;
+  readonly description: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Who paid, as the transaction says: known to `perform` before (`verified`) or after (`settled`) settlement. */
+export interface Payment {
+  /** The payer's signature of the transaction: one payment, one key. */
+  readonly key: string;
+  readonly payer: string;
+  readonly amount: bigint;
+}
+
+/**
+ * A paid call. `resource` is the method and path (`POST /air/search`); `request` is everything that decides the
+ * answer (parsed body, headers that matter): a payment is bound to its digest.
+ */
+export interface PaidCall {
+  readonly resource: string;
+  readonly url: string;
+  readonly request: unknown;
+  /** Refusals that cost nothing, and the price. Runs for unpaid requests too; not again once a payment settled. */
+  check(): Promise<PaymentTerms>;
+  /** Runs after verification and before settlement: what must be on record before money moves. */
+  prepare?(payment: Payment): Promise<void>;
+  /** `after`: perform -> settle. `before`: settle -> perform; perform may then run again for the same payment. */
+  readonly settle: 'after' | 'before';
+  perform(payment: Payment): Promise<Answer>;
+  /** Undoes `prepare` or `perform` when settlement failed for certain. */
+  undo?(payment: Payment): Promise<void>;
+}
+
+/** Answers a request to a paid path: 402 with a challenge, a refusal, or the paid answer, once (payments/paywall.ts). */
+export interface Paywall {
+  charge(request: Request, call: PaidCall): Promise<Response>;
+  /**
+   * What became of a payment, asked by recovery: settles the outcome of one that was being settled when its process
+   * died (rebroadcasts the same bytes while they can land).
+   */
+  outcome(paymentKey: string): Promise<'settled' | 'failed' | 'unknown'>;
+}

@@ -1,0 +1,83 @@
+import type { Address, Signature } from '@solana/kit';
+
+/** Circle's devnet USDC mint; the embedded cluster carries it too. */
+export const DEVNET_USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU' as Address;
+export const MAINNET_USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' as Address;
+
+/** CAIP-2 ids, the only ones that x402 accepts for Solana (the embedded cluster calls itself devnet). */
+export const SOLANA_NETWORKS = {
+  mainnet: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+  devnet: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+  testnet: 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSGkY3z',
+} as const;
+export type SolanaNetwork = (typeof SOLANA_NETWORKS)[keyof typeof SOLANA_NETWORKS];
+
+export interface ChainAccount {
+  readonly address: Address;
+  readonly lamports: bigint;
+  readonly owner: Address;
+  readonly data: Uint8Array;
+  readonly executable: boolean;
+}
+
+/** What became of a signature. `err` is null when it succeeded, else the runtime's error in JSON-RPC form. */
+export interface SignatureStatus {
+  readonly slot: bigint;
+  readonly err: unknown;
+  readonly confirmation: 'processed' | 'confirmed' | 'finalized';
+}
+
+export interface Simulation {
+  readonly err: unknown;
+  readonly logs: readonly string[];
+  readonly unitsConsumed: bigint;
+}
+
+export interface ChainTransaction {
+  readonly signature: Signature;
+  readonly slot: bigint;
+  /** Seconds since the epoch. */
+  readonly blockTime: number;
+  readonly err: unknown;
+  readonly logs: readonly string[];
+  /** Wire bytes. */
+  readonly transaction: Uint8Array;
+}
+
+/**
+ * A Solana cluster, as far as Farelock needs one. Two implementations: `embedded/` (a ledger file executed by
+ * LiteSVM) and `rpc/` (a real cluster). All reads are at `confirmed`.
+ *
+ * Raises Problems: `transaction_failed` (the cluster refused; `detail.error`, `detail.logs`) and `cluster_failed`
+ * (no answer, or one that says nothing about what happened: the outcome of a send is then unknown).
+ */
+export interface Cluster {
+  readonly network: SolanaNetwork;
+  latestBlockhash(): Promise<{ blockhash: string; lastValidBlockHeight: bigint }>;
+  blockHeight(): Promise<bigint>;
+  /** Seconds since the epoch, by the cluster's own clock: what a program sees. */
+  unixTime(): Promise<number>;
+  /** In the order asked; null where there is no account. */
+  accounts(addresses: readonly Address[]): Promise<(ChainAccount | null)[]>;
+  /** Atomic units; null when the token account does not exist. */
+  tokenBalance(tokenAccount: Address): Promise<bigint | null>;
+  minimumRent(dataLength: number): Promise<bigint>;
+  simulate(wire: Uint8Array, options?: { verifySignatures?: boolean }): Promise<Simulation>;
+  /**
+   * Verifies the signatures, checks the blockhash, executes, and returns once the transaction is confirmed. Sending
+   * the same bytes again is harmless: it lands once, and the second call answers as the first did.
+   */
+  send(wire: Uint8Array): Promise<Signature>;
+  /** null: the cluster does not know the signature (it never landed, or not yet). */
+  signatureStatus(signature: Signature): Promise<SignatureStatus | null>;
+  transaction(signature: Signature): Promise<ChainTransaction | null>;
+  /** Frees files and sockets. */
+  close(): Promise<void>;
+}
+
+/** What the embedded cluster adds: play money. Real clusters have no such thing for USDC. */
+export interface Faucet {
+  airdropSol(to: Address, lamports: bigint): Promise<Signature>;
+  /** Mints test USDC to the associated token account of `owner`, creating it when needed. */
+  airdropUsdc(owner: Address, amount: bigint): Promise<Signature>;
+}

@@ -1,0 +1,57 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+
+const require = createRequire(import.meta.url);
+
+/** The part of libsql (and of better-sqlite3, whose interface it has) that is used here. */
+export interface SqliteStatement {
+  readonly reader: boolean;
+  all(...parameters: unknown[]): unknown[];
+  get(...parameters: unknown[]): unknown;
+  run(...parameters: unknown[]): { changes: number; lastInsertRowid: number | bigint };
+  iterate(...parameters: unknown[]): IterableIterator<unknown>;
+}
+
+export interface SqliteDatabase {
+  exec(sql: string): unknown;
+  prepare(sql: string): SqliteStatement;
+  close(): void;
+}
+
+/**
+ * Opens a libsql file that several processes may share: WAL, every commit on the disk before it is acknowledged,
+ * a writer waits for its turn. The file and its folder are private to the user.
+ */
+export function openSqlite(path: string): SqliteDatabase {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const Sqlite = require('libsql') as new (file: string, options?: { timeout?: number }) => SqliteDatabase;
+  const database = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS });
+  database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  enterWal(database);
+  database.exec('pragma synchronous = full; pragma foreign_keys = on');
+  chmodSync(path, 0o600);
+  return database;
+}
+
+const BUSY_TIMEOUT_MS = 15_000;
+
+/**
+ * Changing the journal mode needs a moment alone and does not wait for one: two processes that create the same
+ * file at once would fail without the retries.
+ */
+function enterWal(database: SqliteDatabase): void {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      database.exec('pragma journal_mode = wal');
+      return;
+    } catch (error) {
+      if (attempt >= 100 || !isBusy(error)) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20 + Math.random() * 30);
+    }
+  }
+}
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error &&
+  /busy|locked/i.test(`${(error as Error & { code?: string }).code ?? ''} ${error.message}`);

@@ -1,0 +1,66 @@
+/**
+ * The service database, step by step. A step, once released, never changes. Every statement is understood by
+ * SQLite and by PostgreSQL: `bigint` for integers, `text` for everything else.
+ */
+export interface Migration {
+  readonly name: string;
+  readonly statements: readonly string[];
+}
+
+export const serviceMigrations: readonly Migration[] = [
+  {
+    name: '001_flight_service',
+    statements: [
+      'create table meta (key text primary key, value text not null)',
+
+      'create table search_completions (id text primary key, at_ms bigint not null)',
+      'create index search_completions_at on search_completions (at_ms)',
+
+      `create table quotes (
+        quote_id text primary key, resource text not null, request_digest text not null, amount bigint not null,
+        asset text not null, pay_to text not null, memo text not null unique,
+        expires_at_ms bigint not null, created_at_ms bigint not null)`,
+
+      `create table settlements (
+        payment_key text primary key, quote_id text not null unique, request_digest text not null,
+        state text not null, payer text not null, amount bigint not null, pay_to text not null,
+        "transaction" text, signature text, last_valid_block_height bigint,
+        answer_status bigint, answer_sealed text, settle_response text, error_code text,
+        lease_until_ms bigint not null, fence bigint not null default 0,
+        created_at_ms bigint not null, updated_at_ms bigint not null)`,
+      'create index settlements_state on settlements (state)',
+
+      `create table intents (
+        intent_id text primary key, status text not null, offer_id text not null, offer text not null,
+        passenger_count bigint not null, funding_wallet text not null, refund_wallet text not null, referrer text,
+        support_code_hmac text not null, escrow_address text not null unique, vault_address text not null,
+        mint text not null, amount bigint not null, program_id text not null, refund_after_ms bigint not null,
+        fee_amount bigint not null, observed_amount bigint, opened_at_ms bigint,
+        abandoned bigint not null default 0, order_id text, booking_requested_at_ms bigint,
+        ticketed_at_ms bigint, captured_at_ms bigint, capture_tx_hash text, refund_reason text,
+        refunded_at_ms bigint, refund_tx_hash text, active_key text unique,
+        expires_at_ms bigint not null, created_at_ms bigint not null, updated_at_ms bigint not null)`,
+      'create index intents_status on intents (status, expires_at_ms)',
+
+      `create table bookings (
+        intent_id text primary key, state text not null, payment_key text not null,
+        passengers_sealed text not null, provider_order_id text, refund_reason text,
+        requested_at_ms bigint not null, due_at_ms bigint not null, lease_until_ms bigint not null,
+        fence bigint not null default 0, attempts bigint not null default 0, last_error text,
+        updated_at_ms bigint not null)`,
+      'create index bookings_due on bookings (state, due_at_ms)',
+
+      `create table orders (
+        order_id text primary key, intent_id text not null unique, provider_order_id text not null,
+        document text not null, created_at_ms bigint not null, updated_at_ms bigint not null)`,
+
+      `create table effects (
+        effect_id text primary key, kind text not null, subject text not null, state text not null,
+        live_key text unique, attempt bigint not null, "transaction" text, signature text,
+        last_valid_block_height bigint, reference text, result text, error text,
+        created_at_ms bigint not null, updated_at_ms bigint not null)`,
+      'create index effects_subject on effects (subject, kind)',
+      'create index effects_state on effects (state)',
+    ],
+  },
+];
