@@ -1,0 +1,73 @@
+import type {
+  BookResponse,
+  CreatedIntent,
+  CreateIntentRequest,
+  Health,
+  Intent,
+  OfferDetailsResponse,
+  Order,
+  Passenger,
+  SearchRequestInput,
+  SearchResponse,
+} from '../flights/wire.ts';
+
+/** The web's fetch: the network's for a remote profile, the app's own for an embedded one. */
+export type Fetch = (request: Request) => Promise<Response>;
+
+/** What was paid for an answer (CONTRACT, section 15). `amount` is a decimal string in USDC. */
+export interface PaymentReceipt {
+  readonly amount: string;
+  /** The mint's address. */
+  readonly asset: string;
+  readonly transaction: string;
+  readonly network: string;
+}
+
+export interface Paid<T> {
+  readonly value: T;
+  readonly payment: PaymentReceipt | null;
+}
+
+export type Phase = 'asking' | 'paying' | 'waiting';
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Told as a paid call goes through its phases, for a spinner. */
+  readonly onPhase?: ((phase: Phase) => void) | undefined;
+}
+
+/**
+ * The flight service, typed. Problems: those the service answers with (`code` kept, `detail` kept), the payer's own
+ * (`challenge_refused`, `payment_above_cap`, `insufficient_funds`, `escrow_mismatch`, …), and the transport's
+ * (`network_unreachable`, `timed_out`, `unexpected_answer`).
+ */
+export interface FlightsClient {
+  health(options?: CallOptions): Promise<Health>;
+  search(request: SearchRequestInput, options?: CallOptions): Promise<Paid<SearchResponse>>;
+  offerDetails(offerId: string, options?: CallOptions): Promise<Paid<OfferDetailsResponse>>;
+  createIntent(request: CreateIntentRequest, options?: CallOptions): Promise<Paid<CreatedIntent>>;
+  intent(intentId: string, options?: CallOptions): Promise<Intent>;
+  /** Checks the escrow on chain before it pays it (DESIGN, section 5). */
+  book(intent: Intent, passengers: readonly Passenger[], options?: CallOptions): Promise<Paid<BookResponse>>;
+  order(orderId: string, supportCode: string, options?: CallOptions): Promise<Paid<Order>>;
+}
+
+/** What may be signed without asking. Amounts are atomic USDC. */
+export interface SpendingPolicy {
+  readonly perCallCap: bigint;
+  /** For /air/book: null means that every booking asks. */
+  readonly bookingCap: bigint | null;
+  /** Asked when a payment is above its cap; null where nobody can be asked (the payment is then refused). */
+  readonly approve: ((ask: PaymentRequest) => Promise<boolean>) | null;
+}
+
+export interface PaymentRequest {
+  readonly resource: string;
+  readonly host: string;
+  readonly amount: bigint;
+  readonly asset: string;
+  readonly payTo: string;
+  readonly network: string;
+  readonly cap: bigint | null;
+  readonly kind: 'call' | 'booking';
+}

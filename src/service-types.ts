@@ -1,0 +1,35 @@
+import type { Scenario } from './flights/providers/provider.ts';
+import type { Clock } from './kernel/clock.ts';
+import type { Log } from './kernel/log.ts';
+import type { Cluster, Faucet } from './solana/cluster.ts';
+
+export interface ServiceOptions {
+  /** FARELOCK_HOME: everything lives under it. */
+  readonly home: string;
+  readonly clock?: Clock | undefined;
+  readonly log?: Log | undefined;
+  readonly scenario?: Scenario | undefined;
+  readonly seed?: string | undefined;
+  /** How long the sandbox takes to issue a ticket, milliseconds (default 2000). */
+  readonly ticketingMs?: number | undefined;
+}
+
+export interface WorkerRun {
+  /** Steps taken. */
+  readonly worked: number;
+  /** When the next step is due (epoch ms), null when nothing is under way. */
+  readonly nextDueAtMs: number | null;
+}
+
+/** Both services, the embedded cluster and the worker, composed. One per process and home. */
+export interface Service {
+  /** Serves the flight service at `/` and the cluster's JSON-RPC at `/rpc`. Opens no port. */
+  fetch(request: Request): Promise<Response>;
+  readonly cluster: Cluster;
+  /** null on a real cluster. */
+  readonly faucet: Faucet | null;
+  readonly worker: { runDue(): Promise<WorkerRun> };
+  close(): Promise<void>;
+}
+
+export type OpenService = (options: ServiceOptions) => Promise<Service>;
