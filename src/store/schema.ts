@@ -14,6 +14,14 @@ export interface ServiceTables {
   bookings: BookingTable;
   orders: OrderTable;
   effects: EffectTable;
+  wrong_codes: WrongCodeTable;
+}
+
+/** One row per wrong support code, by what it was tried on; old rows are of no use. */
+export interface WrongCodeTable {
+  id: string;
+  subject: string;
+  at_ms: number;
 }
 
 export interface MetaTable {
@@ -104,6 +112,8 @@ export interface IntentTable {
   refund_reason: string | null;
   refunded_at_ms: number | null;
   refund_tx_hash: string | null;
+  /** The payment that its creation waits for or was paid with; unique. */
+  payment_key: string | null;
   /** `active:<funding_wallet>:<offer_id>` while it blocks its pair, else null; unique. */
   active_key: string | null;
   expires_at_ms: number;

@@ -12,6 +12,8 @@ export interface OfferQuery {
 }
 
 export interface LiveOffer {
+  /** How many travellers the offer was quoted for: what an intent on it is made for. */
+  readonly passengerCount: number;
   /** With the price of this moment, and a fresh `expires_at`. */
   readonly offer: Offer;
   readonly availableServices: readonly AvailableService[];
