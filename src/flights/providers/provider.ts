@@ -48,6 +48,9 @@ export interface OrderRequest {
   readonly passengers: readonly Passenger[];
 }
 
+/** Why a live offer is read: to show or lock it, or to confirm it as the last step before it is paid. */
+export type OfferMoment = 'quote' | 'booking';
+
 /**
  * The airline side. Only `providers/` knows one.
  *
@@ -60,7 +63,11 @@ export interface Provider {
   /** Whether the airport is known: its name, city, and zone, else null. */
   airport(iata: string): { name: string; city: string; country: string; timeZone: string } | null;
   search(query: OfferQuery): Promise<Offer[]>;
-  offer(offerId: string): Promise<LiveOffer>;
+  /**
+   * The offer as it stands now. Pass `booking` for the last check before money moves (POST /air/book and the
+   * worker's recheck): airlines confirm a price then that they only quoted before.
+   */
+  offer(offerId: string, moment?: OfferMoment): Promise<LiveOffer>;
   createOrder(request: OrderRequest): Promise<ProviderOrder>;
   /** null: no order was ever made under this reference, and none is being made. */
   findOrder(reference: string): Promise<ProviderOrder | null>;
