@@ -21,20 +21,21 @@ export interface SqliteDatabase {
 
 /**
  * Opens a libsql file that several processes may share: WAL, every commit on the disk before it is acknowledged,
- * a writer waits for its turn. The file and its folder are private to the user.
+ * a writer waits for its turn (`waitMs`, holding the thread: never await inside a transaction of such a one). The file and its folder are private to the user.
  */
-export function openSqlite(path: string): SqliteDatabase {
+export function openSqlite(path: string, { waitMs = BUSY_TIMEOUT_MS } = {}): SqliteDatabase {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const Sqlite = require('libsql') as new (file: string, options?: { timeout?: number }) => SqliteDatabase;
-  const database = new Sqlite(path, { timeout: BUSY_TIMEOUT_MS });
-  database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  const database = new Sqlite(path, { timeout: waitMs });
+  database.prepare(`pragma busy_timeout = ${waitMs}`).all();
   enterWal(database);
   database.exec('pragma synchronous = full; pragma foreign_keys = on');
   chmodSync(path, 0o600);
   return database;
 }
 
-const BUSY_TIMEOUT_MS = 15_000;
+/** How long a writer waits for its turn. */
+export const BUSY_TIMEOUT_MS = 15_000;
 
 /**
  * Changing the journal mode needs a moment alone and does not wait for one: two processes that create the same
@@ -43,7 +44,7 @@ const BUSY_TIMEOUT_MS = 15_000;
 function enterWal(database: SqliteDatabase): void {
   for (let attempt = 0; ; attempt++) {
     try {
-      database.exec('pragma journal_mode = wal');
+      database.prepare('pragma journal_mode = wal').all();
       return;
     } catch (error) {
       if (attempt >= 100 || !isBusy(error)) throw error;
@@ -52,6 +53,6 @@ function enterWal(database: SqliteDatabase): void {
   }
 }
 
-const isBusy = (error: unknown): boolean =>
+export const isBusy = (error: unknown): boolean =>
   error instanceof Error &&
   /busy|locked/i.test(`${(error as Error & { code?: string }).code ?? ''} ${error.message}`);

@@ -1,12 +1,6 @@
-/**
- * The service database, step by step. A step, once released, never changes. Every statement is understood by
- * SQLite and by PostgreSQL: `bigint` for integers, `text` for everything else.
- */
-export interface Migration {
-  readonly name: string;
-  readonly statements: readonly string[];
-}
+import type { Migration } from './migrate.ts';
 
+/** The service database, step by step. */
 export const serviceMigrations: readonly Migration[] = [
   {
     name: '001_flight_service',
@@ -61,6 +55,16 @@ export const serviceMigrations: readonly Migration[] = [
         created_at_ms bigint not null, updated_at_ms bigint not null)`,
       'create index effects_subject on effects (subject, kind)',
       'create index effects_state on effects (state)',
+    ],
+  },
+  {
+    name: '002_intent_payments',
+    statements: [
+      'alter table intents add column payment_key text',
+      'create unique index intents_payment on intents (payment_key)',
+      'create index intents_live on intents (expires_at_ms) where active_key is not null',
+      'create table wrong_codes (id text primary key, subject text not null, at_ms bigint not null)',
+      'create index wrong_codes_subject on wrong_codes (subject, at_ms)',
     ],
   },
 ];

@@ -1,0 +1,60 @@
+import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
+import { BUSY_TIMEOUT_MS, isBusy, type SqliteDatabase } from './libsql.ts';
+
+/**
+ * Kysely's driver over one libsql connection, which its users take in turns.
+ *
+ * A transaction takes the write lock when it begins: read-then-write is then free of races and of deadlock. Who finds
+ * the lock taken waits without holding the thread, since the holder may be another connection of this very process.
+ * The same statement is tried again rather than a new one: libsql leaves a statement that found the database busy
+ * half-run, and a half-run statement pins an old snapshot of the whole connection.
+ */
+export function libsqlDriver(database: SqliteDatabase): Driver {
+  let turn: Promise<void> = Promise.resolve();
+  let pass: () => void = () => undefined;
+
+  const connection: DatabaseConnection = {
+    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      const statement = database.prepare(query.sql);
+      const parameters = query.parameters;
+      if (statement.reader) return { rows: (await patiently(() => statement.all(...parameters))) as R[] };
+      const { changes, lastInsertRowid } = await patiently(() => statement.run(...parameters));
+      return { numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid), rows: [] };
+    },
+    async *streamQuery<R>(query: CompiledQuery) {
+      yield await this.executeQuery<R>(query);
+    },
+  };
+
+  return {
+    init: async () => undefined,
+    async acquireConnection() {
+      const before = turn;
+      let next: () => void = () => undefined;
+      turn = new Promise((resolve) => {
+        next = resolve;
+      });
+      await before;
+      pass = next;
+      return connection;
+    },
+    beginTransaction: () => patiently(() => void database.exec('begin immediate')),
+    commitTransaction: () => patiently(() => void database.exec('commit')),
+    rollbackTransaction: async () => void database.exec('rollback'),
+    releaseConnection: async () => pass(),
+    destroy: async () => database.close(),
+  };
+}
+
+async function patiently<T>(work: () => T): Promise<T> {
+  for (let waitedMs = 0; ; ) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error) || waitedMs >= BUSY_TIMEOUT_MS) throw error;
+      const ms = 1 + Math.random() * 8;
+      waitedMs += ms;
+      await new Promise((resolve) => setTimeout(resolve, ms));
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  Kysely,
+  PostgresDialect,
+  type PostgresDialectConfig,
+  PostgresDriver,
+} from 'kysely';
+import { type Migration, migrate } from './migrate.ts';
+
+/**
+ * One writer at a time, as with SQLite's immediate transactions: what reads before it writes is then right on both
+ * databases without a word of its own. The lock is PostgreSQL's advisory one, held until the transaction ends.
+ */
+const WRITER_LOCK = 0x0fa2e10c;
+
+class OneWriterDriver extends PostgresDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin'));
+    await connection.executeQuery(CompiledQuery.raw(`select pg_advisory_xact_lock(${WRITER_LOCK})`));
+  }
+}
+
+const INT8 = 20;
+
+/**
+ * Opens a PostgreSQL database by URL with typed tables `T`, brought up to date. `pg` is loaded only here. Its 64-bit
+ * integers are read as numbers: every integer of ours is an amount or a time far below 2^53.
+ */
+export async function openPostgres<T>(url: string, migrations: readonly Migration[]): Promise<Kysely<T>> {
+  const { default: pg } = await import('pg');
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(INT8, Number);
+  const config: PostgresDialectConfig = { pool: new pg.Pool({ connectionString: url, max: 10, types }) };
+  class Dialect extends PostgresDialect {
+    override createDriver() {
+      return new OneWriterDriver(config);
+    }
+  }
+  const database = new Kysely<T>({ dialect: new Dialect(config) });
+  await migrate(
+    database,
+    migrations,
+    `select count(*) as n from pg_tables where tablename = 'schema_migrations'`,
+  );
+  return database;
+}
