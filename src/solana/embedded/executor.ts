@@ -1,0 +1,219 @@
+import { type Address, getAddressDecoder, getAddressEncoder, getBase58Decoder } from '@solana/kit';
+import type { Account, TransactionMetadata } from 'litesvm/dist/internal.js';
+import type { ChainAccount } from '../cluster.ts';
+import type { InnerInstructions } from './meta.ts';
+import { isWritable, type ParsedTransaction } from './parse.ts';
+import { type RuntimeError, runtimeError } from './runtime-errors.ts';
+import { epochOf, type LedgerTime } from './slot-clock.ts';
+
+export const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address;
+export const NATIVE_LOADER = 'NativeLoader1111111111111111111111111111111' as Address;
+export const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111' as Address;
+const UPGRADEABLE_LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111' as Address;
+
+export interface Execution {
+  readonly err: RuntimeError | null;
+  readonly logs: readonly string[];
+  readonly unitsConsumed: number;
+  readonly innerInstructions: readonly InnerInstructions[];
+  readonly returnData: { readonly programId: string; readonly data: string } | null;
+  /** The transaction's accounts afterwards, in its order; null where there is none. */
+  readonly accountsAfter: readonly (ChainAccount | null)[];
+}
+
+type ReadAccount = (address: Address) => (ChainAccount & { readonly slot: number }) | null;
+
+/** Runs transactions over accounts that the ledger hands in. It keeps no state of its own between them. */
+export interface Executor {
+  /** Executes; the payer is charged for a failure too. */
+  execute(transaction: ParsedTransaction, read: ReadAccount, time: LedgerTime): Execution;
+  /** The same, and a successful run is undone. */
+  simulate(transaction: ParsedTransaction, read: ReadAccount, time: LedgerTime): Execution;
+}
+
+/**
+ * Loads LiteSVM and builds a bare virtual machine. Its internal module is imported rather than its front, which
+ * would build a machine with every SPL program compiled (20 ms and more) and bring a second copy of kit; here a
+ * program is compiled when a transaction first names it (1 ms).
+ */
+export async function openExecutor(): Promise<Executor> {
+  const { LiteSvm, FeatureSet, Account, Clock, FailedTransactionMetadata } = await import(
+    'litesvm/dist/internal.js'
+  );
+  const machine = LiteSvm.default();
+  machine.setFeatureSet(FeatureSet.allEnabled());
+  machine.setBuiltins();
+  machine.setSysvars();
+  machine.setPrecompiles();
+  // The ledger itself verifies signatures, blockhashes and that a signature lands once.
+  machine.setSigverify(false);
+  machine.setBlockhashCheck(false);
+  machine.setTransactionHistory(0n);
+
+  const bytesOf = (address: Address) => new Uint8Array(getAddressEncoder().encode(address));
+  const compiled = new Map<Address, number>();
+  const put = (address: Address, account: ChainAccount | null) =>
+    machine.setAccount(
+      bytesOf(address),
+      new Account(
+        account?.lamports ?? 0n,
+        account?.data ?? new Uint8Array(),
+        bytesOf(account?.owner ?? SYSTEM_PROGRAM),
+        account?.executable ?? false,
+        0n,
+      ),
+    );
+  const load = (address: Address, read: ReadAccount) => {
+    const account = read(address);
+    if (account?.owner === NATIVE_LOADER || account?.owner === SYSVAR_OWNER) return account;
+    if (account?.executable) {
+      if (compiled.get(address) === account.slot) return account;
+      const code = programDataAddress(account);
+      // An upgradeable program cannot be loaded before the account that holds its code.
+      if (code) put(code, read(code));
+      compiled.set(address, account.slot);
+    }
+    // Also where there is none: an earlier transaction may have left one here.
+    put(address, account);
+    return account;
+  };
+  const prepare = (transaction: ParsedTransaction, read: ReadAccount, time: LedgerTime) => {
+    const epoch = epochOf(time.slot);
+    machine.setClock(new Clock(BigInt(time.slot), 0n, epoch, epoch + 1n, BigInt(time.unixTime)));
+    return transaction.accountKeys.map((address) => load(address, read));
+  };
+  const accountNow = (address: Address): ChainAccount | null => {
+    const account = machine.getAccount(bytesOf(address));
+    return account && chainAccount(address, account);
+  };
+  const send = (wire: Uint8Array, version: ParsedTransaction['version']) =>
+    version === 'legacy' ? machine.sendLegacyTransaction(wire) : machine.sendVersionedTransaction(wire);
+  const simulate = (wire: Uint8Array, version: ParsedTransaction['version']) =>
+    version === 'legacy'
+      ? machine.simulateLegacyTransaction(wire)
+      : machine.simulateVersionedTransaction(wire);
+
+  return {
+    execute(transaction, read, time) {
+      prepare(transaction, read, time);
+      const result = send(transaction.wire, transaction.version);
+      const failed = result instanceof FailedTransactionMetadata;
+      // What was just run may yet be rolled back: a program that it could write to is loaded afresh next time.
+      transaction.accountKeys.forEach((address, index) => {
+        if (isWritable(transaction, index)) compiled.delete(address);
+      });
+      return {
+        err: failed ? runtimeError(result.err()) : null,
+        ...report(failed ? result.meta() : result),
+        accountsAfter: transaction.accountKeys.map(accountNow),
+      };
+    },
+    simulate(transaction, read, time) {
+      const before = prepare(transaction, read, time);
+      const result = simulate(transaction.wire, transaction.version);
+      if (result instanceof FailedTransactionMetadata) {
+        return {
+          err: runtimeError(result.err()),
+          ...report(result.meta()),
+          accountsAfter: before,
+        };
+      }
+      const changed = new Map(
+        result.postAccounts().map((one) => {
+          const address = getAddressDecoder().decode(one.address);
+          return [address, chainAccount(address, one.account())] as const;
+        }),
+      );
+      return {
+        err: null,
+        ...report(result.meta()),
+        accountsAfter: transaction.accountKeys.map((address, index) => {
+          const after = changed.get(address);
+          if (!after) return before[index] ?? null;
+          return after.lamports === 0n ? null : after;
+        }),
+      };
+    },
+  };
+}
+
+/** The programs that every cluster carries, as LiteSVM has them: for the ledger's first accounts. */
+export async function builtinAccounts(): Promise<ChainAccount[]> {
+  const { LiteSvm } = await import('litesvm/dist/internal.js');
+  const machine = new LiteSvm();
+  const bytesOf = (address: string) => new Uint8Array(getAddressEncoder().encode(address as Address));
+  const owned = (owner: Address) =>
+    machine.getProgramAccounts(bytesOf(owner)).map((one) => {
+      const address = getAddressDecoder().decode(one.address);
+      return chainAccount(address, one.account());
+    });
+  const at = (address: string) => {
+    const account = machine.getAccount(bytesOf(address));
+    return account ? [chainAccount(address as Address, account)] : [];
+  };
+  const spl = SPL_PROGRAMS.flatMap(at);
+  const code = spl.map(programDataAddress).flatMap((address) => (address ? at(address) : []));
+  return [...owned(NATIVE_LOADER), ...SYSVARS.flatMap(at), ...code, ...spl];
+}
+
+const SPL_PROGRAMS = [
+  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
+  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
+  'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
+];
+
+export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111' as Address;
+const SYSVARS = [
+  CLOCK_SYSVAR,
+  'SysvarRent111111111111111111111111111111111',
+  'SysvarEpochSchedu1e111111111111111111111111',
+];
+
+/** Where the code of an upgradeable program lies: the 32 bytes after its tag. */
+function programDataAddress(account: ChainAccount): Address | null {
+  if (!account.executable || account.owner !== UPGRADEABLE_LOADER || account.data.length < 36) return null;
+  return getAddressDecoder().decode(account.data, 4);
+}
+
+const chainAccount = (address: Address, account: Account): ChainAccount => ({
+  address,
+  lamports: account.lamports(),
+  owner: getAddressDecoder().decode(account.owner()),
+  data: new Uint8Array(account.data()),
+  executable: account.executable(),
+});
+
+function report(meta: TransactionMetadata): Omit<Execution, 'err' | 'accountsAfter'> {
+  const base58 = getBase58Decoder();
+  const returned = meta.returnData();
+  return {
+    logs: meta.logs(),
+    unitsConsumed: Number(meta.computeUnitsConsumed()),
+    innerInstructions: meta.innerInstructions().flatMap((inner, index) =>
+      inner.length === 0
+        ? []
+        : [
+            {
+              index,
+              instructions: inner.map((one) => {
+                const instruction = one.instruction();
+                return {
+                  programIdIndex: instruction.programIdIndex(),
+                  accounts: [...instruction.accounts()],
+                  data: base58.decode(instruction.data()),
+                  stackHeight: one.stackHeight(),
+                };
+              }),
+            },
+          ],
+    ),
+    returnData:
+      returned.data().length === 0
+        ? null
+        : {
+            programId: getAddressDecoder().decode(returned.programId()),
+            data: Buffer.from(returned.data()).toString('base64'),
+          },
+  };
+}

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import type { Address } from '@solana/kit';
+import type { Clock } from '../../kernel/clock.ts';
+import { type ChainAccount, DEVNET_USDC } from '../cluster.ts';
+import { minimumRent } from '../rent.ts';
+import { signerFromSeed } from '../signer.ts';
+import { encodeMint, MINT_SIZE, TOKEN_PROGRAM } from '../token.ts';
+import { builtinAccounts, SYSTEM_PROGRAM } from './executor.ts';
+import { LEDGER_TABLES, type LedgerFile } from './ledger-file.ts';
+
+/** A program that is on the ledger from its first slot, and cannot be changed there. */
+export interface GenesisProgram {
+  readonly address: Address;
+  /** The bytes of its shared object; asked for only when the ledger does not have the program yet. */
+  readonly elf: () => Uint8Array;
+}
+
+const FAUCET_LAMPORTS = 9_000_000n * 1_000_000_000n; // Below 2^53, so that every client can show it.
+const BPF_LOADER = 'BPFLoader2111111111111111111111111111111111' as Address;
+
+/**
+ * Makes the ledger where there is none, and puts programs on it that it lacks. Two processes may do so at once:
+ * the write lock makes them take turns, and the second finds the work done.
+ */
+export async function ensureGenesis(
+  file: LedgerFile,
+  clock: Clock,
+  programs: readonly GenesisProgram[],
+): Promise<void> {
+  if (!exists(file)) {
+    const builtins = await builtinAccounts();
+    file.write(() => {
+      if (!exists(file)) createLedger(file, clock, builtins);
+    });
+  }
+  const missing = () => programs.filter(({ address }) => !file.account(address));
+  if (missing().length === 0) return;
+  file.write(() => {
+    for (const { address, elf } of missing()) file.putAccount(programAccount(address, elf()), 0);
+  });
+}
+
+const exists = (file: LedgerFile): boolean =>
+  file.database.prepare(`select 1 from sqlite_master where type = 'table' and name = 'ledger'`).get() !==
+  undefined;
+
+function createLedger(file: LedgerFile, clock: Clock, builtins: readonly ChainAccount[]): void {
+  for (const statement of LEDGER_TABLES) file.database.exec(statement);
+  const now = Math.floor(clock.now());
+  // Play money: the faucet's key lies open in the ledger.
+  const faucetSeed = randomBytes(32);
+  const faucet = signerFromSeed(faucetSeed).address;
+  file.database
+    .prepare(
+      `insert into ledger (id, genesis_ms, wall_ms, ledger_ms, seed, faucet_seed) values (1, ?, ?, ?, ?, ?)`,
+    )
+    .run(now, now, now, randomBytes(32), faucetSeed);
+  for (const account of builtins) file.putAccount(account, 0);
+  const mint = encodeMint({ authority: faucet, decimals: 6, supply: 0n });
+  file.putAccount({ ...plain(DEVNET_USDC, minimumRent(MINT_SIZE)), owner: TOKEN_PROGRAM, data: mint }, 0);
+  file.putAccount(plain(faucet, FAUCET_LAMPORTS), 0);
+}
+
+const programAccount = (address: Address, elf: Uint8Array): ChainAccount => ({
+  address,
+  lamports: minimumRent(elf.length),
+  owner: BPF_LOADER,
+  data: elf,
+  executable: true,
+});
+
+const plain = (address: Address, lamports: bigint): ChainAccount => ({
+  address,
+  lamports,
+  owner: SYSTEM_PROGRAM,
+  data: new Uint8Array(),
+  executable: false,
+});

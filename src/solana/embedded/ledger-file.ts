@@ -1,0 +1,180 @@
+import type { Address, Signature } from '@solana/kit';
+import { openSqlite, type SqliteDatabase } from '../../store/libsql.ts';
+import type { ChainAccount } from '../cluster.ts';
+import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
+import type { StoredMeta } from './meta.ts';
+
+/** Everything is in one file; it is created whole, in one transaction, or not at all. */
+export const LEDGER_TABLES = [
+  `create table ledger (
+     id integer primary key check (id = 1),
+     genesis_ms integer not null, wall_ms integer not null, ledger_ms integer not null,
+     seed blob not null, faucet_seed blob not null)`,
+  // Lamports are text: they are 64 bits wide, and a JavaScript number is not.
+  `create table accounts (
+     address text primary key, lamports text not null, owner text not null, data blob not null,
+     executable integer not null, slot integer not null, mint text, token_owner text)`,
+  'create index accounts_by_owner on accounts (owner)',
+  'create index accounts_by_token_owner on accounts (token_owner) where token_owner is not null',
+  'create index accounts_by_mint on accounts (mint) where mint is not null',
+  `create table transactions (
+     seq integer primary key, signature text not null unique, slot integer not null,
+     block_time integer not null, err text, wire blob not null, meta text not null)`,
+  `create table transaction_accounts (
+     address text not null, seq integer not null, primary key (address, seq)) without rowid`,
+] as const;
+
+export interface LandedTransaction {
+  readonly seq: number;
+  readonly signature: Signature;
+  readonly slot: number;
+  /** Seconds since the epoch. */
+  readonly blockTime: number;
+  readonly err: unknown;
+  readonly wire: Uint8Array;
+  readonly meta: StoredMeta;
+}
+
+interface AccountRow {
+  address: string;
+  lamports: string;
+  owner: string;
+  data: Uint8Array;
+  executable: number;
+  slot: number;
+}
+
+interface TransactionRow {
+  seq: number;
+  signature: string;
+  slot: number;
+  block_time: number;
+  err: string | null;
+  wire: Uint8Array;
+  meta: string;
+}
+
+/** The ledger's rows. Everything is synchronous: nothing else of this process runs inside a transaction. */
+export interface LedgerFile {
+  readonly database: SqliteDatabase;
+  account(address: Address): (ChainAccount & { readonly slot: number }) | null;
+  accountsOwnedBy(owner: Address): ChainAccount[];
+  tokenAccountsOf(owner: Address): ChainAccount[];
+  tokenAccountsOfMint(mint: Address): ChainAccount[];
+  putAccount(account: ChainAccount, slot: number): void;
+  removeAccount(address: Address): void;
+  transaction(signature: string): LandedTransaction | null;
+  addTransaction(landed: Omit<LandedTransaction, 'seq'>, addresses: readonly Address[]): void;
+  transactionsNaming(
+    address: string,
+    range: { readonly beforeSeq: number; readonly untilSeq: number; readonly limit: number },
+  ): LandedTransaction[];
+  transactionCount(): number;
+  /** Runs `work` with the write lock, all or nothing; other processes wait for their turn. */
+  write<T>(work: () => T): T;
+  /** Runs `work` on one state of the ledger, whatever others write meanwhile. */
+  snapshot<T>(work: () => T): T;
+  close(): void;
+}
+
+export function openLedgerFile(path: string): LedgerFile {
+  const database = openSqlite(path);
+  const prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
+  const statement = (sql: string) => {
+    const known = prepared.get(sql) ?? database.prepare(sql);
+    prepared.set(sql, known);
+    return known;
+  };
+  const accounts = (sql: string, parameter: string) =>
+    (statement(sql).all(parameter) as AccountRow[]).map(accountFrom);
+  const within = <T>(begin: string, work: () => T): T => {
+    database.exec(begin);
+    try {
+      const result = work();
+      database.exec('commit');
+      return result;
+    } catch (error) {
+      database.exec('rollback');
+      throw error;
+    }
+  };
+  return {
+    database,
+    account(address) {
+      const row = statement('select * from accounts where address = ?').get(address);
+      return row ? accountFrom(row as AccountRow) : null;
+    },
+    accountsOwnedBy: (owner) => accounts('select * from accounts where owner = ? order by address', owner),
+    tokenAccountsOf: (owner) =>
+      accounts('select * from accounts where token_owner = ? order by address', owner),
+    tokenAccountsOfMint: (mint) => accounts('select * from accounts where mint = ? order by address', mint),
+    putAccount(account, slot) {
+      const token = account.owner === TOKEN_PROGRAM ? decodeTokenAccount(account.data) : null;
+      statement(
+        `insert into accounts (address, lamports, owner, data, executable, slot, mint, token_owner)
+         values (?, ?, ?, ?, ?, ?, ?, ?)
+         on conflict (address) do update set lamports = excluded.lamports, owner = excluded.owner,
+           data = excluded.data, executable = excluded.executable, slot = excluded.slot,
+           mint = excluded.mint, token_owner = excluded.token_owner`,
+      ).run(
+        account.address,
+        String(account.lamports),
+        account.owner,
+        Buffer.from(account.data),
+        account.executable ? 1 : 0,
+        slot,
+        token?.mint ?? null,
+        token?.owner ?? null,
+      );
+    },
+    removeAccount: (address) => void statement('delete from accounts where address = ?').run(address),
+    transaction(signature) {
+      const row = statement('select * from transactions where signature = ?').get(signature);
+      return row ? transactionFrom(row as TransactionRow) : null;
+    },
+    addTransaction(landed, addresses) {
+      const { lastInsertRowid } = statement(
+        'insert into transactions (signature, slot, block_time, err, wire, meta) values (?, ?, ?, ?, ?, ?)',
+      ).run(
+        landed.signature,
+        landed.slot,
+        landed.blockTime,
+        landed.err === null ? null : JSON.stringify(landed.err),
+        Buffer.from(landed.wire),
+        JSON.stringify(landed.meta),
+      );
+      const name = statement('insert into transaction_accounts (address, seq) values (?, ?)');
+      for (const address of addresses) name.run(address, lastInsertRowid);
+    },
+    transactionsNaming: (address, { beforeSeq, untilSeq, limit }) =>
+      (
+        statement(
+          `select t.* from transaction_accounts a join transactions t on t.seq = a.seq
+           where a.address = ? and a.seq < ? and a.seq > ? order by a.seq desc limit ?`,
+        ).all(address, beforeSeq, untilSeq, limit) as TransactionRow[]
+      ).map(transactionFrom),
+    transactionCount: () => (statement('select count(*) as n from transactions').get() as { n: number }).n,
+    write: (work) => within('begin immediate', work),
+    snapshot: (work) => within('begin', work),
+    close: () => database.close(),
+  };
+}
+
+const accountFrom = (row: AccountRow): ChainAccount & { readonly slot: number } => ({
+  address: row.address as Address,
+  lamports: BigInt(row.lamports),
+  owner: row.owner as Address,
+  data: new Uint8Array(row.data),
+  executable: row.executable === 1,
+  slot: row.slot,
+});
+
+const transactionFrom = (row: TransactionRow): LandedTransaction => ({
+  seq: row.seq,
+  signature: row.signature as Signature,
+  slot: row.slot,
+  blockTime: row.block_time,
+  err: row.err === null ? null : (JSON.parse(row.err) as unknown),
+  wire: new Uint8Array(row.wire),
+  meta: JSON.parse(row.meta) as StoredMeta,
+});

@@ -1,0 +1,90 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { isProblem } from '../../kernel/problems.ts';
+import { type ChainTransaction, type Cluster, type Faucet, SOLANA_NETWORKS } from '../cluster.ts';
+import { minimumRent } from '../rent.ts';
+import { signerFromSeed } from '../signer.ts';
+import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
+import { createFaucet } from './faucet.ts';
+import { ensureGenesis, type GenesisProgram } from './genesis.ts';
+import { createLedger, type EmbeddedLedger, explain } from './ledger.ts';
+import { type LandedTransaction, openLedgerFile } from './ledger-file.ts';
+import { refused } from './parse.ts';
+import { openSlotClock } from './slot-clock.ts';
+
+export type { GenesisProgram } from './genesis.ts';
+export type { EmbeddedLedger } from './ledger.ts';
+
+export interface EmbeddedCluster extends Cluster, Faucet {
+  /** What the JSON-RPC facade needs beyond the port. */
+  readonly ledger: EmbeddedLedger;
+}
+
+/**
+ * Opens the cluster whose ledger is the libsql file at `path`, making it on first use. Any number of processes may
+ * share the file. LiteSVM executes, and is loaded by the first `send` or `simulate` only.
+ */
+export async function openEmbeddedCluster(options: {
+  readonly path: string;
+  readonly clock: Clock;
+  readonly programs?: readonly GenesisProgram[];
+}): Promise<EmbeddedCluster> {
+  const file = openLedgerFile(options.path);
+  await ensureGenesis(file, options.clock, options.programs ?? []);
+  const keys = file.database.prepare('select seed, faucet_seed from ledger').get() as {
+    seed: Uint8Array;
+    faucet_seed: Uint8Array;
+  };
+  const ledger = createLedger(file, openSlotClock(file.database, keys.seed, options.clock));
+
+  const cluster: Cluster = {
+    network: SOLANA_NETWORKS.devnet,
+    latestBlockhash: async () => {
+      const { blockhash, lastValidBlockHeight } = ledger.latest();
+      return { blockhash, lastValidBlockHeight: BigInt(lastValidBlockHeight) };
+    },
+    blockHeight: async () => BigInt(ledger.now().slot),
+    unixTime: async () => ledger.now().unixTime,
+    accounts: async (addresses) => file.snapshot(() => addresses.map(ledger.account)),
+    tokenBalance: async (tokenAccount) => {
+      const account = ledger.account(tokenAccount);
+      if (account?.owner !== TOKEN_PROGRAM) return null;
+      return decodeTokenAccount(account.data)?.amount ?? null;
+    },
+    minimumRent: async (dataLength) => minimumRent(dataLength),
+    async simulate(wire, { verifySignatures = false } = {}) {
+      try {
+        const { err, logs, unitsConsumed } = await ledger.tryOut(wire, { verifySignatures });
+        return { err, logs, unitsConsumed: BigInt(unitsConsumed) };
+      } catch (error) {
+        // What cannot even be tried out is a result of the simulation too.
+        if (!isProblem(error, 'transaction_failed')) throw error;
+        return { err: error.detail?.error, logs: [], unitsConsumed: 0n };
+      }
+    },
+    async send(wire) {
+      const { signature, err, meta } = await ledger.submit(wire);
+      if (err !== null) throw refused(err, explain(err), meta.logs);
+      return signature;
+    },
+    signatureStatus: async (signature) => {
+      const landed = ledger.landed(signature);
+      // There are no forks here: what has landed is final.
+      return landed && { slot: BigInt(landed.slot), err: landed.err, confirmation: 'finalized' };
+    },
+    transaction: async (signature) => {
+      const landed = ledger.landed(signature);
+      return landed && chainTransaction(landed);
+    },
+    close: async () => file.close(),
+  };
+  return { ...cluster, ...createFaucet(cluster, signerFromSeed(keys.faucet_seed)), ledger };
+}
+
+const chainTransaction = (landed: LandedTransaction): ChainTransaction => ({
+  signature: landed.signature,
+  slot: BigInt(landed.slot),
+  blockTime: landed.blockTime,
+  err: landed.err,
+  logs: landed.meta.logs,
+  transaction: landed.wire,
+});

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { getBase58Decoder } from '@solana/kit';
+import type { Clock } from '../../kernel/clock.ts';
+import type { SqliteDatabase } from '../../store/libsql.ts';
+
+export const SLOT_MS = 400;
+/** A blockhash is good for this many slots, as on a real cluster. */
+export const BLOCKHASH_SLOTS = 150;
+export const SLOTS_PER_EPOCH = 432_000;
+
+export const epochOf = (slot: number): bigint => BigInt(Math.floor(slot / SLOTS_PER_EPOCH));
+
+export interface LedgerTime {
+  readonly slot: number;
+  /** Seconds since the epoch. */
+  readonly unixTime: number;
+}
+
+/**
+ * The ledger's time. It follows the machine's clock and never goes back: after the machine's clock was set back it
+ * runs on at half speed until that clock has caught up, so that blockhashes still change and expire. Every time
+ * that was told to anybody is on the disk first: a transaction once said to be expired can never land, whichever
+ * process is asked and whatever clock it has.
+ */
+export interface SlotClock {
+  /** The time now, kept. Takes the write lock when the slot has changed. */
+  advance(): LedgerTime;
+  /** The time now, not kept: for what only describes an answer. */
+  peek(): LedgerTime;
+  blockhash(slot: number): string;
+  /** The slot of a blockhash that is still good at `slot`, else null. */
+  slotOfBlockhash(blockhash: string, slot: number): number | null;
+  timeOfSlot(slot: number): number;
+}
+
+interface TimeRow {
+  genesis_ms: number;
+  wall_ms: number;
+  ledger_ms: number;
+}
+
+export function openSlotClock(database: SqliteDatabase, seed: Uint8Array, clock: Clock): SlotClock {
+  const read = database.prepare('select genesis_ms, wall_ms, ledger_ms from ledger');
+  const keep = database.prepare('update ledger set wall_ms = ?, ledger_ms = ? where ledger_ms <= ?');
+  const now = () => {
+    const row = read.get() as TimeRow;
+    const wallMs = Math.floor(clock.now());
+    const elapsedMs = Math.max(0, wallMs - row.wall_ms);
+    const ledgerMs = Math.max(wallMs, row.ledger_ms + Math.floor(elapsedMs / 2));
+    const slotOf = (ms: number) => Math.floor((ms - row.genesis_ms) / SLOT_MS);
+    const time = { slot: slotOf(ledgerMs), unixTime: Math.floor(ledgerMs / 1000) };
+    const changed = time.slot > slotOf(row.ledger_ms) || wallMs < row.wall_ms;
+    return { time, wallMs, ledgerMs, changed };
+  };
+  const blockhash = (slot: number): string => {
+    const slotBytes = Buffer.alloc(8);
+    slotBytes.writeBigUInt64LE(BigInt(slot));
+    return getBase58Decoder().decode(createHash('sha256').update(seed).update(slotBytes).digest());
+  };
+  return {
+    advance() {
+      const { time, wallMs, ledgerMs, changed } = now();
+      if (changed) keep.run(wallMs, ledgerMs, ledgerMs);
+      return time;
+    },
+    peek: () => now().time,
+    blockhash,
+    slotOfBlockhash(wanted, slot) {
+      for (let candidate = slot; candidate >= Math.max(0, slot - BLOCKHASH_SLOTS); candidate--) {
+        if (blockhash(candidate) === wanted) return candidate;
+      }
+      return null;
+    },
+    timeOfSlot: (slot) => Math.floor(((read.get() as TimeRow).genesis_ms + slot * SLOT_MS) / 1000),
+  };
+}

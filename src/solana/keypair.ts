@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { getBase58Encoder } from '@solana/kit';
+import { type Problem, problem } from '../kernel/problems.ts';
+import { writeOnce } from '../kernel/secrets.ts';
+import { ed25519Key } from './ed25519.ts';
+import { type Signer, signerFromSeed } from './signer.ts';
+
+export type { Signer } from './signer.ts';
+
+/**
+ * Reads a keypair: the Solana CLI's JSON array of 64 bytes, or the same bytes in base58. `-` reads standard input.
+ * A file that others can read is refused, as ssh does. No error carries what was read.
+ * @throws Problem `no_wallet` (no such file), `keypair_unreadable`.
+ */
+export function readKeypair(pathOrDash: string, options: { stdin?: () => string } = {}): Signer {
+  if (pathOrDash !== '-') return signerFromText(readPrivateFile(pathOrDash), pathOrDash);
+  const readStdin = options.stdin ?? (() => readFileSync(0, 'utf8'));
+  return signerFromText(readStdin(), 'standard input');
+}
+
+/**
+ * Makes a new keypair file, mode 0600, in the Solana CLI's form.
+ * @throws Problem `keypair_exists`: a key is never written over, for it may hold money.
+ */
+export function createKeypairFile(path: string): Signer {
+  const seed = randomBytes(32);
+  const bytes = [...seed, ...ed25519Key(seed).publicKey];
+  if (!writeOnce(path, `${JSON.stringify(bytes)}\n`)) {
+    throw problem('keypair_exists', { message: `There is a wallet already: ${path}.`, detail: { path } });
+  }
+  return signerFromSeed(seed);
+}
+
+const MOST_BYTES = 4096;
+
+function readPrivateFile(path: string): string {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      throw problem('no_wallet', { message: `There is no wallet at ${path}.`, detail: { path } });
+    }
+    throw unreadable(path, 'it cannot be opened');
+  }
+  try {
+    const stat = fstatSync(file);
+    if (stat.isDirectory()) throw unreadable(path, 'it is a folder');
+    if (stat.isFile() && process.platform !== 'win32' && (stat.mode & 0o077) !== 0) {
+      throw problem('keypair_unreadable', {
+        message: `Others can read the keypair file ${path}.`,
+        fix: `Run: chmod 600 ${path}`,
+        next: [`chmod 600 ${path}`],
+        detail: { path },
+      });
+    }
+    if (stat.isFile() && stat.size > MOST_BYTES) throw unreadable(path, 'it is too large to be a keypair');
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+function signerFromText(text: string, source: string): Signer {
+  const bytes = parseBytes(text.trim());
+  if (!bytes) throw unreadable(source, 'it is neither a JSON array of 64 bytes nor base58 text');
+  if (bytes.length !== 64) throw unreadable(source, `a keypair has 64 bytes, this has ${bytes.length}`);
+  const seed = bytes.subarray(0, 32);
+  if (Buffer.compare(ed25519Key(seed).publicKey, bytes.subarray(32)) !== 0) {
+    throw unreadable(source, 'its public half does not belong to its private half');
+  }
+  return signerFromSeed(seed);
+}
+
+/** undefined for garbage. What the parsers throw quotes their input, so it must not travel on. */
+function parseBytes(text: string): Uint8Array | undefined {
+  try {
+    if (!text.startsWith('[')) return new Uint8Array(getBase58Encoder().encode(text));
+    const list: unknown = JSON.parse(text);
+    const isByte = (n: unknown) => typeof n === 'number' && Number.isInteger(n) && n >= 0 && n <= 255;
+    return Array.isArray(list) && list.every(isByte) ? Uint8Array.from(list as number[]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const unreadable = (source: string, why: string): Problem =>
+  problem('keypair_unreadable', {
+    message: `The keypair in ${source} cannot be used: ${why}.`,
+    detail: { path: source },
+  });

@@ -1,0 +1,82 @@
+import { type Address, getAddressDecoder, getAddressEncoder, getProgramDerivedAddress } from '@solana/kit';
+
+export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address;
+export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL' as Address;
+export const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr' as Address;
+
+/** The token account of `owner` for `mint` that everybody can derive. */
+export async function associatedTokenAddress(owner: Address, mint: Address): Promise<Address> {
+  const bytes = getAddressEncoder();
+  const [address] = await getProgramDerivedAddress({
+    programAddress: ASSOCIATED_TOKEN_PROGRAM,
+    seeds: [bytes.encode(owner), bytes.encode(TOKEN_PROGRAM), bytes.encode(mint)],
+  });
+  return address;
+}
+
+export interface TokenAccount {
+  readonly mint: Address;
+  readonly owner: Address;
+  /** Atomic units. */
+  readonly amount: bigint;
+  readonly state: 'initialized' | 'frozen';
+  readonly delegate: Address | null;
+  readonly delegatedAmount: bigint;
+  readonly closeAuthority: Address | null;
+  /** Rent reserve of a wrapped-SOL account, else null. */
+  readonly nativeReserve: bigint | null;
+}
+
+export const TOKEN_ACCOUNT_SIZE = 165;
+export const MINT_SIZE = 82;
+
+/** null when the bytes are not an initialised token account of the SPL token program. */
+export function decodeTokenAccount(data: Uint8Array): TokenAccount | null {
+  const state = data[108];
+  if (data.length !== TOKEN_ACCOUNT_SIZE || (state !== 1 && state !== 2)) return null;
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  return {
+    mint: addressAt(data, 0),
+    owner: addressAt(data, 32),
+    amount: view.getBigUint64(64, true),
+    delegate: view.getUint32(72, true) === 1 ? addressAt(data, 76) : null,
+    state: state === 1 ? 'initialized' : 'frozen',
+    nativeReserve: view.getUint32(109, true) === 1 ? view.getBigUint64(113, true) : null,
+    delegatedAmount: view.getBigUint64(121, true),
+    closeAuthority: view.getUint32(129, true) === 1 ? addressAt(data, 133) : null,
+  };
+}
+
+export interface Mint {
+  readonly mintAuthority: Address | null;
+  /** Atomic units. */
+  readonly supply: bigint;
+  readonly decimals: number;
+  readonly freezeAuthority: Address | null;
+}
+
+/** null when the bytes are not an initialised mint of the SPL token program. */
+export function decodeMint(data: Uint8Array): Mint | null {
+  if (data.length !== MINT_SIZE || data[45] !== 1) return null;
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  return {
+    mintAuthority: view.getUint32(0, true) === 1 ? addressAt(data, 4) : null,
+    supply: view.getBigUint64(36, true),
+    decimals: data[44] ?? 0,
+    freezeAuthority: view.getUint32(46, true) === 1 ? addressAt(data, 50) : null,
+  };
+}
+
+/** The 82 bytes of a mint that nobody can freeze. */
+export function encodeMint(mint: { authority: Address; decimals: number; supply: bigint }): Uint8Array {
+  const data = new Uint8Array(MINT_SIZE);
+  const view = new DataView(data.buffer);
+  view.setUint32(0, 1, true);
+  data.set(getAddressEncoder().encode(mint.authority), 4);
+  view.setBigUint64(36, mint.supply, true);
+  data[44] = mint.decimals;
+  data[45] = 1;
+  return data;
+}
+
+const addressAt = (data: Uint8Array, offset: number): Address => getAddressDecoder().decode(data, offset);
