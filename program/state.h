@@ -1,0 +1,112 @@
+// The state account of an escrow, and what every instruction checks of the accounts that it is given.
+#pragma once
+#include "errors.h"
+#include "programs.h"
+#include "solana.h"
+
+static const u8 MAGIC[8] = {'F', 'A', 'R', 'E', 'L', 'O', 'C', 'K'};
+#define VERSION 1
+#define CLOSE_AFTER_SECONDS (30L * 24 * 60 * 60)
+
+enum { STATE_OPEN = 1, STATE_CAPTURED = 2, STATE_REFUNDED = 3 };
+
+// The state account. Version 1; a new layout gets a new version.
+typedef struct {
+  u8 magic[8];
+  u8 version;
+  u8 state;
+  u8 bump;
+  u8 reserved[5];
+  u8 intent_hash[ADDRESS_BYTES];
+  u8 authority[ADDRESS_BYTES];
+  u8 mint[ADDRESS_BYTES];
+  u8 treasury[ADDRESS_BYTES];
+  u8 refund_owner[ADDRESS_BYTES];
+  u8 rent_payer[ADDRESS_BYTES];
+  u8 vault[ADDRESS_BYTES];
+  u64 amount;
+  i64 refund_after;
+  i64 opened_at;
+  i64 ended_at;
+} Escrow;
+_Static_assert(sizeof(Escrow) == 272, "the layout is part of the contract");
+
+// The seeds by which an escrow signs for its vault: ["escrow", sha256(intent id), bump].
+typedef struct {
+  Seed seeds[3];
+  Signer signer;
+} EscrowSigner;
+
+static const u8 SEED_PREFIX[6] = {'e', 's', 'c', 'r', 'o', 'w'};
+
+static inline void signer_of(EscrowSigner *signer, const u8 *intent_hash, const u8 *bump) {
+  signer->seeds[0] = (Seed){SEED_PREFIX, sizeof SEED_PREFIX};
+  signer->seeds[1] = (Seed){intent_hash, ADDRESS_BYTES};
+  signer->seeds[2] = (Seed){bump, 1};
+  signer->signer = (Signer){signer->seeds, 3};
+}
+
+// Exactly so many accounts: a shorter list would be read past its end, a longer one hides something.
+static u64 expect(const Call *call, u64 account_count, u64 data_length) {
+  REQUIRE(call->data_length == data_length, WRONG_DATA_LENGTH);
+  REQUIRE(call->account_count >= account_count, TOO_FEW_ACCOUNTS);
+  REQUIRE(call->account_count == account_count, TOO_MANY_ACCOUNTS);
+  return OK;
+}
+
+// Only this program can have written to an account that it owns, and only Open writes the magic: a forgery has
+// another owner, and an account that somebody else assigned to us holds zeros.
+static u64 load_escrow(const Call *call, const Account *account, Escrow **escrow) {
+  REQUIRE(same(account->owner, call->program), STATE_NOT_OURS);
+  REQUIRE(account->data_length == sizeof(Escrow), STATE_UNREADABLE);
+  Escrow *found = (Escrow *)account->data;
+  REQUIRE(*(u64 *)found->magic == *(const u64 *)MAGIC && found->version == VERSION, STATE_UNREADABLE);
+  *escrow = found;
+  return OK;
+}
+
+static u64 check_authority(const Account *account, const Escrow *escrow) {
+  REQUIRE(same(account->address, escrow->authority), WRONG_AUTHORITY);
+  REQUIRE(account->is_signer, MISSING_SIGNATURE);
+  return OK;
+}
+
+static u64 check_rent_payer(const Account *account, const Escrow *escrow) {
+  REQUIRE(same(account->address, escrow->rent_payer), WRONG_RENT_PAYER);
+  REQUIRE(account->is_writable, NOT_WRITABLE);
+  return OK;
+}
+
+static u64 check_vault(const Account *vault, const Account *state, const Escrow *escrow) {
+  REQUIRE(same(vault->address, escrow->vault), WRONG_VAULT);
+  REQUIRE(vault->is_writable, NOT_WRITABLE);
+  REQUIRE(is_token_account(vault) && same(token_owner(vault), state->address) &&
+              same(token_mint(vault), escrow->mint),
+          VAULT_UNUSABLE);
+  return OK;
+}
+
+// Any token account of `owner` will do, not only the associated one: that one can have been given away or frozen.
+static u64 check_destination(const Account *to, const u8 *owner, const Escrow *escrow) {
+  REQUIRE(!same(to->address, escrow->vault), DESTINATION_IS_VAULT);
+  REQUIRE(is_token_account(to), DESTINATION_NOT_TOKEN_ACCOUNT);
+  REQUIRE(same(token_mint(to), escrow->mint), DESTINATION_WRONG_MINT);
+  REQUIRE(same(token_owner(to), owner), DESTINATION_WRONG_OWNER);
+  REQUIRE(to->is_writable, NOT_WRITABLE);
+  return OK;
+}
+
+static u64 pay_refund_owner(const Account *vault, const Account *to, const Account *state, const Escrow *escrow,
+                            u64 amount) {
+  TRY(check_destination(to, escrow->refund_owner, escrow));
+  EscrowSigner signer;
+  signer_of(&signer, escrow->intent_hash, &escrow->bump);
+  return token_transfer(vault, to, state, amount, &signer.signer);
+}
+
+static u64 close_vault(const Account *vault, const Account *rent_payer, const Account *state,
+                       const Escrow *escrow) {
+  EscrowSigner signer;
+  signer_of(&signer, escrow->intent_hash, &escrow->bump);
+  return token_close(vault, rent_payer, state, &signer.signer);
+}

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import { type Address, getProgramDerivedAddress } from '@solana/kit';
+import { associatedTokenAddress } from '../solana/token.ts';
+
+/**
+ * Where the embedded cluster carries program/escrow.so. The key behind it was discarded: nobody can upgrade it there.
+ * A deployment of its own has its own address; every function here takes it as `programId` (docs/escrow.md).
+ */
+export const ESCROW_PROGRAM_ID = 'FLKFgRHGErf3EwbLdxVUrACXZDrAhmgJmjawBzvQGq7B' as Address;
+
+export interface EscrowPlace {
+  /** The state account; also what an x402 payment names as `payTo`. */
+  readonly address: Address;
+  readonly bump: number;
+  /** sha256(intent_id). */
+  readonly intentHash: Uint8Array;
+}
+
+export const intentHashOf = (intentId: string): Uint8Array =>
+  new Uint8Array(createHash('sha256').update(intentId, 'utf8').digest());
+
+/** The state account of an intent: PDA of `["escrow", sha256(intent_id)]` (DESIGN, section 3). */
+export async function escrowPlace(
+  intentHash: Uint8Array,
+  programId = ESCROW_PROGRAM_ID,
+): Promise<EscrowPlace> {
+  const [address, bump] = await getProgramDerivedAddress({
+    programAddress: programId,
+    seeds: ['escrow', intentHash],
+  });
+  return { address, bump, intentHash };
+}
+
+/** Where the escrow of an intent is, or will be, and its vault: known before anything is on chain. */
+export async function escrowAddress(
+  intentId: string,
+  { mint, programId = ESCROW_PROGRAM_ID }: { readonly mint: Address; readonly programId?: Address },
+): Promise<EscrowPlace & { readonly vault: Address }> {
+  const place = await escrowPlace(intentHashOf(intentId), programId);
+  return { ...place, vault: await associatedTokenAddress(place.address, mint) };
+}

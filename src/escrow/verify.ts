@@ -1,0 +1,143 @@
+import type { Address } from '@solana/kit';
+import type { Cluster } from '../solana/cluster.ts';
+import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../solana/token.ts';
+import { escrowIn } from './account.ts';
+import { ESCROW_PROGRAM_ID, escrowPlace, intentHashOf } from './address.ts';
+import type { EscrowAccount } from './terms.ts';
+
+/** What the payer was told, by the intent record and the payment challenge. */
+export interface ExpectedEscrow {
+  readonly intentId: string;
+  readonly address: Address;
+  readonly vault: Address;
+  readonly mint: Address;
+  /** Atomic units. */
+  readonly amount: bigint;
+  readonly refundOwner: Address;
+  /** Seconds since the epoch, both ends included: how long the money may stay before anybody can send it back. */
+  readonly refundAfter: { readonly min: bigint; readonly max: bigint };
+  /** Programs whose promises are known; default the one of this package. */
+  readonly programIds?: readonly Address[] | undefined;
+  /** Authorities that the payer knows. Unset: any, and the check only shows who it is. */
+  readonly authorities?: readonly Address[] | undefined;
+  /** Atomic units in the vault. Unset: any. Before paying, `max: 0n` or `max: amount - 1n` finds a paid escrow. */
+  readonly held?: { readonly min?: bigint | undefined; readonly max?: bigint | undefined } | undefined;
+}
+
+export type EscrowCheckName =
+  | 'program'
+  | 'address'
+  | 'state'
+  | 'authority'
+  | 'mint'
+  | 'amount'
+  | 'refund_owner'
+  | 'refund_after'
+  | 'vault'
+  | 'held';
+
+/** One line of the report: what was promised, and what the chain says. */
+export interface EscrowCheck {
+  readonly check: EscrowCheckName;
+  readonly expected: string;
+  readonly found: string;
+  readonly ok: boolean;
+}
+
+const NONE = 'none';
+const either = (addresses: readonly Address[]): string => addresses.join(' or ');
+const same = (check: EscrowCheckName, expected: string, found: string): EscrowCheck => ({
+  check,
+  expected,
+  found,
+  ok: expected === found,
+});
+
+function among(
+  check: EscrowCheckName,
+  expected: readonly Address[] | undefined,
+  found: Address,
+): EscrowCheck {
+  return {
+    check,
+    expected: expected === undefined ? 'any' : either(expected),
+    found,
+    ok: expected === undefined || expected.includes(found),
+  };
+}
+
+function within(
+  check: EscrowCheckName,
+  { min, max }: { readonly min?: bigint | undefined; readonly max?: bigint | undefined },
+  found: bigint | null,
+): EscrowCheck {
+  const bounds = [
+    ...(min === undefined ? [] : [`at least ${min}`]),
+    ...(max === undefined ? [] : [`at most ${max}`]),
+  ];
+  return {
+    check,
+    expected: bounds.join(', ') || 'any',
+    found: found === null ? NONE : `${found}`,
+    ok: found !== null && (min === undefined || found >= min) && (max === undefined || found <= max),
+  };
+}
+
+/** The balance of the vault, or null when it is not a plain token account of this escrow and mint. */
+function balanceOf(
+  vault: { readonly owner: Address; readonly data: Uint8Array } | null | undefined,
+  { address, mint }: ExpectedEscrow,
+): bigint | null {
+  const token = vault?.owner === TOKEN_PROGRAM ? decodeTokenAccount(vault.data) : null;
+  if (token?.owner !== address || token.mint !== mint || token.state !== 'initialized') return null;
+  return token.delegate === null && token.closeAuthority === null ? token.amount : null;
+}
+
+function termChecks(escrow: EscrowAccount, expected: ExpectedEscrow): EscrowCheck[] {
+  return [
+    same('state', 'open', escrow.state),
+    among('authority', expected.authorities, escrow.authority),
+    same('mint', expected.mint, escrow.mint),
+    same('amount', `${expected.amount}`, `${escrow.amount}`),
+    same('refund_owner', expected.refundOwner, escrow.refundOwner),
+    within('refund_after', expected.refundAfter, escrow.refundAfter),
+  ];
+}
+
+/**
+ * Holds an escrow on chain against what its payer was told (DESIGN, section 3). Pay only when every check is `ok`.
+ * Without a state account of a known program the list ends after `program` and `address`.
+ * @throws Problem `cluster_failed`
+ */
+export async function verifyEscrow({
+  cluster,
+  ...expected
+}: ExpectedEscrow & { readonly cluster: Cluster }): Promise<EscrowCheck[]> {
+  const programIds = expected.programIds ?? [ESCROW_PROGRAM_ID];
+  const vaultAddress = await associatedTokenAddress(expected.address, expected.mint);
+  const [state, vault] = await cluster.accounts([expected.address, vaultAddress]);
+  const escrow = escrowIn(state, programIds);
+  const [programId] = programIds;
+  const place = await escrowPlace(intentHashOf(expected.intentId), escrow?.programId ?? programId);
+
+  const checks: EscrowCheck[] = [
+    { check: 'program', expected: either(programIds), found: state?.owner ?? NONE, ok: escrow !== null },
+    same('address', place.address, expected.address),
+  ];
+  if (escrow === null) return checks;
+  return [
+    ...checks,
+    ...termChecks(escrow, expected),
+    {
+      check: 'vault',
+      expected: vaultAddress,
+      found: expected.vault === vaultAddress ? escrow.vault : expected.vault,
+      ok: expected.vault === vaultAddress && escrow.vault === vaultAddress,
+    },
+    within('held', expected.held ?? {}, balanceOf(vault, expected)),
+  ];
+}
+
+/** True when there is a check list and nothing in it failed. */
+export const isVerified = (checks: readonly EscrowCheck[]): boolean =>
+  checks.length > 0 && checks.every((check) => check.ok);
