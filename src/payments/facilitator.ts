@@ -1,0 +1,32 @@
+import type { Requirements } from './challenge.ts';
+import type { Settlement } from './journal.ts';
+import type { SentPayment } from './payload.ts';
+
+export type Verdict =
+  | { readonly valid: true; readonly payer: string; readonly lastValidBlockHeight: number }
+  | { readonly valid: false; readonly reason: string };
+
+/** What the journal keeps before anything is sent. */
+export interface SealedPayment {
+  /** What will be sent, and sent again after a crash, as text. */
+  readonly transaction: string;
+  /** null where a remote facilitator signs: its signature is not known beforehand. */
+  readonly signature: string | null;
+}
+
+/** `failed` and `settled` are for certain. */
+export type Outcome =
+  | { readonly kind: 'settled'; readonly transaction: string }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'unknown' };
+
+export interface Facilitator {
+  /** @throws Problem `payment_pending` when the cluster can't be asked now: the payment is neither good nor bad. */
+  verify(sent: SentPayment, requirements: Requirements): Promise<Verdict>;
+  /** Adds our signature. Touches nothing outside. */
+  seal(sent: SentPayment, requirements: Requirements): SealedPayment;
+  /** Sends a payment that is in the journal, for the first time. */
+  send(row: Settlement): Promise<Outcome>;
+  /** What became of a payment that may have been sent; sends the same bytes again while they can still land. */
+  resolve(row: Settlement): Promise<Outcome>;
+}

@@ -1,0 +1,104 @@
+import { type Address, getAddressEncoder } from '@solana/kit';
+import { verifyEd25519 } from '../solana/ed25519.ts';
+import { associatedTokenAddress, MEMO_PROGRAM, TOKEN_PROGRAM } from '../solana/token.ts';
+import type { SentInstruction, SentPayment } from './payload.ts';
+
+const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111';
+/** Assertions that wallets such as Phantom add; they move nothing. */
+const LIGHTHOUSE_PROGRAM = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
+
+/** What the fee payer is willing to pay for: 100,000 units at 0.1 lamport each are 10,000 lamports. */
+export const MOST_COMPUTE_UNITS = 100_000;
+export const MOST_PRICE_MICROLAMPORTS = 100_000;
+/** The fee payer and the payer; each further signature would cost the fee payer 5,000 lamports. */
+export const MOST_SIGNATURES = 2;
+
+const SET_UNIT_LIMIT = 2;
+const SET_UNIT_PRICE = 3;
+const TRANSFER_CHECKED = 12;
+
+export interface Expected {
+  readonly feePayer: string;
+  readonly asset: string;
+  readonly payTo: string;
+  readonly amount: bigint;
+  readonly memo: string;
+}
+
+/** The text of the one memo instruction, null when there is none or several. */
+export function memoOf(sent: SentPayment): string | null {
+  const memos = sent.instructions.filter((one) => one.program === MEMO_PROGRAM);
+  const [memo] = memos;
+  return memo && memos.length === 1 ? Buffer.from(memo.data).toString('utf8') : null;
+}
+
+/**
+ * Our own reading of the signed transaction, beside the package's: why it is not the payment that was asked for, or
+ * null. Signatures are checked here because a simulation does not check them; the fee payer may appear in no
+ * instruction, because our signature on the fee would then also sign for that.
+ */
+export async function whyNotPayable(sent: SentPayment, expected: Expected): Promise<string | null> {
+  const [feePayer, payer] = sent.signers;
+  if (sent.usesLookupTables) return 'address lookup tables are not accepted';
+  if (feePayer !== expected.feePayer) return 'the fee payer is not the one of the challenge';
+  if (!payer || sent.signers.length !== MOST_SIGNATURES)
+    return 'exactly the payer and the fee payer must sign';
+  if (!sent.payerSignature) return 'the payer has not signed';
+  const publicKey = new Uint8Array(getAddressEncoder().encode(payer));
+  if (!verifyEd25519(publicKey, sent.messageBytes, sent.payerSignature)) {
+    return "the payer's signature is not valid";
+  }
+  if (sent.instructions.some((one) => one.accounts.includes(0) || one.program === feePayer)) {
+    return 'an instruction touches the fee payer';
+  }
+  const [limit, price, transfer, ...rest] = sent.instructions;
+  return (
+    computeFault(limit, price) ??
+    (await transferFault(sent, transfer, payer, expected)) ??
+    restFault(rest) ??
+    (memoOf(sent) === expected.memo ? null : 'the memo is not the one of the challenge')
+  );
+}
+
+function computeFault(limit: SentInstruction | undefined, price: SentInstruction | undefined): string | null {
+  const isSetting = (one: SentInstruction | undefined, kind: number, bytes: number) =>
+    one?.program === COMPUTE_BUDGET_PROGRAM && one.data[0] === kind && one.data.length === bytes;
+  if (!limit || !isSetting(limit, SET_UNIT_LIMIT, 5))
+    return 'the first instruction must set the compute limit';
+  if (!price || !isSetting(price, SET_UNIT_PRICE, 9))
+    return 'the second instruction must set the compute price';
+  if (Buffer.from(limit.data).readUInt32LE(1) > MOST_COMPUTE_UNITS) return 'the compute limit is too high';
+  if (Buffer.from(price.data).readBigUInt64LE(1) > BigInt(MOST_PRICE_MICROLAMPORTS)) {
+    return 'the compute price is too high';
+  }
+  return null;
+}
+
+async function transferFault(
+  sent: SentPayment,
+  transfer: SentInstruction | undefined,
+  payer: Address,
+  expected: Expected,
+): Promise<string | null> {
+  if (
+    transfer?.program !== TOKEN_PROGRAM ||
+    transfer.data[0] !== TRANSFER_CHECKED ||
+    transfer.data.length !== 10 ||
+    transfer.accounts.length !== 4
+  ) {
+    return 'the third instruction must be the transfer';
+  }
+  const [, mint, destination, authority] = transfer.accounts.map((index) => sent.accounts[index]);
+  if (authority !== payer) return 'the transfer is not authorised by the payer';
+  if (mint !== expected.asset) return 'the transfer is of another asset';
+  if (Buffer.from(transfer.data).readBigUInt64LE(1) !== expected.amount) {
+    return 'the transfer is of another amount';
+  }
+  const vault = await associatedTokenAddress(expected.payTo as Address, expected.asset as Address);
+  return destination === vault ? null : 'the transfer goes to another account';
+}
+
+function restFault(rest: readonly SentInstruction[]): string | null {
+  const expected = rest.every((one) => one.program === MEMO_PROGRAM || one.program === LIGHTHOUSE_PROGRAM);
+  return expected ? null : 'there is an instruction that does not belong to a payment';
+}

@@ -1,0 +1,221 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import { canonicalJson } from '../kernel/json.ts';
+import type { Log } from '../kernel/log.ts';
+import { problem } from '../kernel/problems.ts';
+import type { Secrets } from '../kernel/secrets.ts';
+import type { Cluster } from '../solana/cluster.ts';
+import type { Signer } from '../solana/signer.ts';
+import type { Store } from '../store/open.ts';
+import { challengeResponse, type Refusal, type Requirements, requirementsOf } from './challenge.ts';
+import type { Facilitator } from './facilitator.ts';
+import { PAYMENT_SIGNATURE } from './headers.ts';
+import { createJournal, type Settlement } from './journal.ts';
+import { holding } from './lease.ts';
+import type { SentPayment } from './payload.ts';
+import { createQuotes, type Quote } from './quotes.ts';
+import { createRecovery, type Recovery } from './recovery.ts';
+import { createSettling, type Ended } from './settling.ts';
+import type { PaidCall, PaymentTerms, Paywall } from './terms.ts';
+
+export interface PaywallPorts {
+  readonly store: Store;
+  readonly secrets: Secrets;
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Pays the network fee of every payment, and nothing else. */
+  readonly feePayer: Signer;
+  readonly log: Log;
+  /** A facilitator service to verify and settle with, instead of this process (facilitator-remote.ts). */
+  readonly facilitatorUrl?: string | undefined;
+  /** How long a request waits for a payment that another one is settling, milliseconds (default 8000). */
+  readonly patienceMs?: number | undefined;
+}
+
+export interface RecoveringPaywall extends Paywall, Recovery {}
+
+/** What travels with one request. */
+interface Visit {
+  readonly call: PaidCall;
+  readonly digest: string;
+}
+
+/**
+ * The paywall (DESIGN, section 4). A request without a payment is checked and given a challenge; a payment is bound
+ * by its memo to one quote, and a quote to one request. From the moment that a payment is claimed its journal row
+ * decides: the same payment gets the same answer and is charged once, whichever process is asked.
+ *
+ * `charge` raises the problems of `check` and `perform`, `invalid_payment_signature`, and `payment_pending`.
+ */
+export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
+  const { secrets, clock, log } = ports;
+  const quotes = createQuotes(ports);
+  const journal = createJournal(ports);
+  const patienceMs = ports.patienceMs ?? 8_000;
+  const held = { journal, clock, log };
+  // Loaded with the first payment: a free or unpaid call has no use for it.
+  let loading: Promise<Facilitator> | undefined;
+  const facilitator = () => {
+    loading ??= ports.facilitatorUrl
+      ? import('./facilitator-remote.ts').then((remote) =>
+          remote.createRemoteFacilitator({ ...ports, url: ports.facilitatorUrl ?? '' }),
+        )
+      : import('./facilitator-svm.ts').then((own) => own.createSvmFacilitator(ports));
+    return loading;
+  };
+  const settling = createSettling({ ...ports, journal, facilitator, patienceMs });
+
+  const feePayer = async (): Promise<string> =>
+    ports.facilitatorUrl
+      ? (await import('./facilitator-remote.ts')).feePayerOf(ports.facilitatorUrl, ports.cluster.network)
+      : ports.feePayer.address;
+
+  async function challenge(visit: Visit, terms: PaymentTerms, refusal: Refusal): Promise<Response> {
+    const payer = await feePayer();
+    const quote = await quotes.give(terms, visit.call.resource, visit.digest);
+    const requirements = requirementsOf(quote, ports.cluster.network, payer);
+    return challengeResponse({
+      url: visit.call.url,
+      description: terms.description,
+      requirements,
+      refusal,
+    });
+  }
+
+  async function refuse(visit: Visit, terms: PaymentTerms, reason: string): Promise<Response> {
+    log('info', 'payment_refused', { resource: visit.call.resource, reason });
+    return challenge(visit, terms, { code: 'payment_verification_failed', reason });
+  }
+
+  /** A payment that was never seen before. */
+  async function first(visit: Visit, sent: SentPayment): Promise<Response> {
+    const { call } = visit;
+    const terms = await call.check();
+    const bound = await bind(visit, sent);
+    if (typeof bound === 'string') return refuse(visit, terms, bound);
+    if (bound.quote.payTo !== terms.payTo || bound.quote.asset !== terms.asset) {
+      return refuse(visit, terms, 'the challenge is out of date');
+    }
+    const verdict = await (await facilitator()).verify(sent, bound.requirements);
+    if (!verdict.valid || sent.key === null) {
+      return refuse(visit, terms, verdict.valid ? 'the payer has not signed' : verdict.reason);
+    }
+    const row = await journal.claim({
+      key: sent.key,
+      quoteId: bound.quote.id,
+      requestDigest: visit.digest,
+      payer: verdict.payer,
+      amount: bound.quote.amount,
+      payTo: bound.quote.payTo,
+    });
+    if (!row) {
+      const known = await journal.find(sent.key);
+      return known ? again(visit, sent, known) : refuse(visit, terms, 'this challenge was paid already');
+    }
+    const attempt = { call, sent, requirements: bound.requirements, ...verdict };
+    const ended = await holding(held, row, () => settling.start(row, attempt));
+    return conclude(visit, sent, terms, ended);
+  }
+
+  /** A payment that the journal knows. */
+  async function again(visit: Visit, sent: SentPayment, known: Settlement): Promise<Response> {
+    const { call } = visit;
+    if (known.request_digest !== visit.digest || sent.accepted.extra?.quote !== known.quote_id) {
+      return refuse(visit, await call.check(), 'this payment was made for another request');
+    }
+    const deadline = clock.now() + patienceMs;
+    for (let row = known, pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 250)) {
+      const ended = settling.endOf(row);
+      if (ended) return conclude(visit, sent, null, ended);
+      const mine = await journal.overtake(row);
+      if (mine) return resume(visit, sent, mine);
+      if (clock.now() >= deadline) throw problem('payment_pending', { retryAfter: 2 });
+      await clock.sleep(pauseMs);
+      row = (await journal.find(row.payment_key)) ?? row;
+    }
+  }
+
+  /** Goes on where a process died, or where a settled call could not be done yet. */
+  async function resume(visit: Visit, sent: SentPayment, row: Settlement): Promise<Response> {
+    const { call } = visit;
+    if (row.state !== 'claimed' && row.state !== 'performed') {
+      const ended = await holding(held, row, () => settling.goOn(row, call));
+      return conclude(visit, sent, null, ended);
+    }
+    const { terms, ended } = await holding(held, row, async () => {
+      const terms = await call.check();
+      const bound = await bind(visit, sent);
+      if (typeof bound === 'string') return { terms, ended: await settling.abandon(row, bound) };
+      const verdict = await (await facilitator()).verify(sent, bound.requirements);
+      if (!verdict.valid) return { terms, ended: await settling.abandon(row, verdict.reason) };
+      const attempt = { call, sent, requirements: bound.requirements, ...verdict };
+      return { terms, ended: await settling.start(row, attempt) };
+    });
+    return conclude(visit, sent, terms, ended);
+  }
+
+  /** The quote that the transaction names, when it is one for this request; else why not. */
+  async function bind(
+    visit: Visit,
+    sent: SentPayment,
+  ): Promise<string | { quote: Quote; requirements: Requirements }> {
+    const { memoOf } = await import('./inspection.ts');
+    const memo = memoOf(sent);
+    const quote = memo === null ? undefined : await quotes.byMemo(memo);
+    if (!quote) return 'the transaction names no challenge that is known';
+    if (quote.resource !== visit.call.resource || quote.requestDigest !== visit.digest) {
+      return 'this payment was made for another request';
+    }
+    if (clock.now() >= quote.expiresAtMs) return 'the challenge has expired';
+    const requirements = requirementsOf(quote, ports.cluster.network, await feePayer());
+    const { extra, ...accepted } = sent.accepted;
+    const same =
+      accepted.scheme === requirements.scheme &&
+      accepted.network === requirements.network &&
+      accepted.asset === requirements.asset &&
+      accepted.amount === requirements.amount &&
+      accepted.payTo === requirements.payTo &&
+      extra?.quote === quote.id;
+    return same ? { quote, requirements } : 'the accepted requirements are not those of the challenge';
+  }
+
+  async function conclude(
+    visit: Visit,
+    sent: SentPayment,
+    terms: PaymentTerms | null,
+    ended: Ended,
+  ): Promise<Response> {
+    if (ended.kind === 'answer') return ended.response;
+    if (ended.kind === 'overtaken') {
+      const row = sent.key === null ? undefined : await journal.find(sent.key);
+      if (!row) throw problem('payment_pending', { retryAfter: 2 });
+      return again(visit, sent, row);
+    }
+    // Every time the failure is told: the process that saw it first may have died before it undid anything.
+    await visit.call.undo?.(ended.payment);
+    if (ended.kind === 'refused') return ended.response;
+    if (ended.error !== undefined) throw ended.error;
+    return challenge(visit, terms ?? (await visit.call.check()), {
+      code: 'payment_settlement_failed',
+      reason: ended.reason,
+    });
+  }
+
+  return {
+    async charge(request, call) {
+      const digest = secrets.hmac('paid request', canonicalJson([call.resource, call.request]));
+      const visit: Visit = { call, digest };
+      const header = request.headers.get(PAYMENT_SIGNATURE);
+      if (header === null) {
+        const reason = 'this call is paid; sign this challenge and send it as PAYMENT-SIGNATURE';
+        return challenge(visit, await call.check(), { code: 'payment_required', reason });
+      }
+      const { readPayment } = await import('./payload.ts');
+      const sent = readPayment(header);
+      const known = sent.key === null ? undefined : await journal.find(sent.key);
+      return known ? again(visit, sent, known) : first(visit, sent);
+    },
+    ...createRecovery({ ...ports, journal, facilitator }),
+  };
+}

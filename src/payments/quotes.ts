@@ -1,0 +1,100 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import { asInteger } from '../kernel/money.ts';
+import type { Store } from '../store/open.ts';
+import type { PaymentTerms } from './terms.ts';
+
+/** A challenge that was given out: one price for one request, until it expires. */
+export interface Quote {
+  /** Known to the one who was challenged only. */
+  readonly id: string;
+  readonly resource: string;
+  readonly requestDigest: string;
+  readonly amount: number;
+  readonly asset: string;
+  readonly payTo: string;
+  /** Public: it is written into the transaction. */
+  readonly memo: string;
+  readonly expiresAtMs: number;
+}
+
+export interface Quotes {
+  give(terms: PaymentTerms, resource: string, requestDigest: string): Promise<Quote>;
+  byMemo(memo: string): Promise<Quote | undefined>;
+}
+
+export const QUOTE_LIFE_MS = 120_000;
+/** Quotes are forgotten this long after they expired, unless a payment of them is under way. */
+const KEEP_MS = 3_600_000;
+const PRUNE_EVERY_MS = 600_000;
+
+export function createQuotes(ports: { store: Store; clock: Clock; ids: Ids }): Quotes {
+  const { store, clock, ids } = ports;
+  let prunedAtMs = 0;
+
+  async function prune(now: number): Promise<void> {
+    if (now - prunedAtMs < PRUNE_EVERY_MS) return;
+    prunedAtMs = now;
+    await store
+      .deleteFrom('quotes')
+      .where('expires_at_ms', '<', now - KEEP_MS)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('settlements')
+              .select('settlements.quote_id')
+              .whereRef('settlements.quote_id', '=', 'quotes.quote_id')
+              .where('settlements.state', 'not in', ['answered', 'failed']),
+          ),
+        ),
+      )
+      .execute();
+  }
+
+  return {
+    async give(terms, resource, requestDigest) {
+      const now = clock.now();
+      const quote: Quote = {
+        id: ids.next('quo'),
+        resource,
+        requestDigest,
+        amount: asInteger(terms.amount),
+        asset: terms.asset,
+        payTo: terms.payTo,
+        memo: ids.next('pay'),
+        expiresAtMs: now + QUOTE_LIFE_MS,
+      };
+      await prune(now);
+      await store
+        .insertInto('quotes')
+        .values({
+          quote_id: quote.id,
+          resource,
+          request_digest: requestDigest,
+          amount: quote.amount,
+          asset: quote.asset,
+          pay_to: quote.payTo,
+          memo: quote.memo,
+          expires_at_ms: quote.expiresAtMs,
+          created_at_ms: now,
+        })
+        .execute();
+      return quote;
+    },
+    async byMemo(memo) {
+      const row = await store.selectFrom('quotes').selectAll().where('memo', '=', memo).executeTakeFirst();
+      return (
+        row && {
+          id: row.quote_id,
+          resource: row.resource,
+          requestDigest: row.request_digest,
+          amount: row.amount,
+          asset: row.asset,
+          payTo: row.pay_to,
+          memo: row.memo,
+          expiresAtMs: row.expires_at_ms,
+        }
+      );
+    },
+  };
+}

@@ -1,0 +1,198 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { Log } from '../kernel/log.ts';
+import { isProblem, problem } from '../kernel/problems.ts';
+import type { Secrets } from '../kernel/secrets.ts';
+import type { Cluster } from '../solana/cluster.ts';
+import { paidProblem, paidResponse, refusalAnswer, type SettleResponse, sealAnswer } from './answers.ts';
+import type { Requirements } from './challenge.ts';
+import type { Facilitator, Outcome } from './facilitator.ts';
+import { type Journal, LeaseLost, type Settlement } from './journal.ts';
+import { nameOf } from './lease.ts';
+import type { SentPayment } from './payload.ts';
+import type { Answer, PaidCall, Payment } from './terms.ts';
+
+/** A verified payment and the call that it pays. */
+export interface Attempt {
+  readonly call: PaidCall;
+  readonly sent: SentPayment;
+  readonly requirements: Requirements;
+  readonly lastValidBlockHeight: number;
+}
+
+export type Ended =
+  | { readonly kind: 'answer'; readonly response: Response }
+  /** Not charged, for certain. `error` is what the caller gets when it is not a new challenge. */
+  | { readonly kind: 'failed'; readonly payment: Payment; readonly reason: string; readonly error?: unknown }
+  /** Not charged, for certain, and refused before with this answer. */
+  | { readonly kind: 'refused'; readonly payment: Payment; readonly response: Response }
+  | { readonly kind: 'overtaken' };
+
+export interface Settling {
+  /** Carries a payment that is held from where it is to its end. */
+  start(row: Settlement, attempt: Attempt): Promise<Ended>;
+  goOn(row: Settlement, call: PaidCall): Promise<Ended>;
+  /** Ends a payment that was never signed by us. */
+  abandon(row: Settlement, reason: string): Promise<Ended>;
+  endOf(row: Settlement): Ended | null;
+}
+
+export interface SettlingPorts {
+  readonly secrets: Secrets;
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly journal: Journal;
+  readonly facilitator: () => Promise<Facilitator>;
+  readonly patienceMs: number;
+}
+
+const RETRY_MS = 400;
+
+export const paymentOf = (row: Settlement): Payment => ({
+  key: row.payment_key,
+  payer: row.payer,
+  amount: BigInt(row.amount),
+});
+
+/** What a settled outcome changes in the journal. With the answer on record the payment is done. */
+export function settledChange(row: Settlement, network: string, transaction: string) {
+  const response: SettleResponse = {
+    success: true,
+    payer: row.payer,
+    transaction,
+    network,
+    amount: String(row.amount),
+  };
+  return {
+    state: row.answer_sealed === null ? ('settled' as const) : ('answered' as const),
+    settle_response: JSON.stringify(response),
+  };
+}
+
+export function createSettling(ports: SettlingPorts): Settling {
+  const { secrets, clock, log, journal, cluster } = ports;
+
+  /**
+   * The work that comes before the money, then our signature. The signed bytes and the answer are on the disk in one
+   * write before anything is sent.
+   */
+  async function sign(row: Settlement, attempt: Attempt): Promise<Settlement | Ended> {
+    const { call, sent, requirements, lastValidBlockHeight } = attempt;
+    const payment = paymentOf(row);
+    let answer: Answer | null = null;
+    try {
+      await call.prepare?.(payment);
+      if (call.settle === 'after') answer = await call.perform(payment);
+    } catch (error) {
+      const refusal = refusalAnswer(error);
+      await journal.write(row, {
+        state: 'failed',
+        error_code: isProblem(error) ? error.code : 'internal_error',
+        ...(refusal ? sealAnswer(secrets, row.payment_key, refusal) : {}),
+      });
+      return { kind: 'failed', payment, reason: 'the call could not be done', error };
+    }
+    const facilitator = await ports.facilitator();
+    return journal.write(row, {
+      state: 'settling',
+      ...facilitator.seal(sent, requirements),
+      last_valid_block_height: lastValidBlockHeight,
+      ...(answer ? sealAnswer(secrets, row.payment_key, answer) : {}),
+    });
+  }
+
+  /** Asks until the outcome is known or patience ends. The row stays `settling` until then: it may have landed. */
+  async function settle(row: Settlement, outcome: Outcome): Promise<Outcome> {
+    const facilitator = await ports.facilitator();
+    const deadline = clock.now() + ports.patienceMs;
+    let known = outcome;
+    while (known.kind === 'unknown' && clock.now() < deadline) {
+      await clock.sleep(RETRY_MS);
+      known = await facilitator.resolve(row);
+    }
+    return known;
+  }
+
+  async function finish(row: Settlement, call: PaidCall, outcome: Outcome): Promise<Ended> {
+    const fields = { payment: row.payment_key, resource: call.resource };
+    if (outcome.kind === 'unknown') {
+      log('warn', 'settlement_unknown', fields);
+      throw problem('payment_pending', { retryAfter: 2 });
+    }
+    if (outcome.kind === 'failed') {
+      log('warn', 'settlement_failed', { ...fields, reason: outcome.reason });
+      return failed(row, outcome.reason);
+    }
+    log('info', 'settled', { ...fields, transaction: outcome.transaction });
+    return deliver(await journal.write(row, settledChange(row, cluster.network, outcome.transaction)), call);
+  }
+
+  /** A settled payment gets its answer, or the reason why not yet; the same payment may ask again, unpaid. */
+  async function deliver(row: Settlement, call: PaidCall): Promise<Ended> {
+    if (row.state === 'answered') return { kind: 'answer', response: paidResponse(secrets, row) };
+    try {
+      const answer = await call.perform(paymentOf(row));
+      const answered = await journal.write(row, {
+        state: 'answered',
+        ...sealAnswer(secrets, row.payment_key, answer),
+      });
+      return { kind: 'answer', response: paidResponse(secrets, answered) };
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error;
+      const known = isProblem(error) ? error : problem('internal_error', { cause: error });
+      log(isProblem(error) ? 'info' : 'error', 'paid_call_not_done', {
+        payment: row.payment_key,
+        resource: call.resource,
+        error_code: known.code,
+        error_name: nameOf(error),
+      });
+      return { kind: 'answer', response: paidProblem(row, known) };
+    }
+  }
+
+  async function failed(row: Settlement, reason: string): Promise<Ended> {
+    await journal.write(row, {
+      state: 'failed',
+      error_code: reason,
+      answer_sealed: null,
+      answer_status: null,
+    });
+    return { kind: 'failed', payment: paymentOf(row), reason };
+  }
+
+  const unlessOvertaken = (steps: Promise<Ended>): Promise<Ended> =>
+    steps.catch((error: unknown) => {
+      if (error instanceof LeaseLost) return { kind: 'overtaken' };
+      throw error;
+    });
+
+  return {
+    start: (row, attempt) =>
+      unlessOvertaken(
+        (async () => {
+          const signed = await sign(row, attempt);
+          if ('kind' in signed) return signed;
+          const sent = await (await ports.facilitator()).send(signed);
+          return finish(signed, attempt.call, await settle(signed, sent));
+        })(),
+      ),
+    goOn: (row, call) =>
+      unlessOvertaken(
+        (async () => {
+          if (row.state !== 'settling') return deliver(row, call);
+          const asked = await (await ports.facilitator()).resolve(row);
+          return finish(row, call, await settle(row, asked));
+        })(),
+      ),
+    abandon: (row, reason) => unlessOvertaken(failed(row, reason)),
+    endOf(row) {
+      if (row.state === 'answered') return { kind: 'answer', response: paidResponse(secrets, row) };
+      if (row.state !== 'failed') return null;
+      const payment = paymentOf(row);
+      if (row.answer_sealed !== null) {
+        return { kind: 'refused', payment, response: paidResponse(secrets, row) };
+      }
+      return { kind: 'failed', payment, reason: row.error_code ?? 'the payment failed' };
+    },
+  };
+}
