@@ -1,0 +1,128 @@
+import { createKeyPairSignerFromBytes } from '@solana/kit';
+import { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import { x402Client, x402HTTPClient } from '@x402/core/client';
+import { ExactSvmScheme } from '@x402/svm/exact/client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { CreatedIntent, Intent, Order, SearchResponse } from '../../src/flights/wire.ts';
+import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from '../e2e/farelock.ts';
+
+/**
+ * The whole journey with clients that nobody here wrote: the stock x402 client over a plain fetch, web3.js for the
+ * money, against `farelock serve` and its /rpc.
+ */
+
+const USDC = new PublicKey('4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU');
+
+let home: Runner;
+let served: Served;
+let chain: Connection;
+let me: Keypair;
+let client: x402HTTPClient;
+
+beforeAll(async () => {
+  home = farelockIn();
+  served = await serveIn(home);
+  chain = new Connection(served.rpcUrl, 'confirmed');
+  me = Keypair.generate();
+  const signer = await createKeyPairSignerFromBytes(me.secretKey);
+  const x402 = new x402Client().register('solana:*', new ExactSvmScheme(signer, { rpcUrl: served.rpcUrl }));
+  x402.setSpendControls(false); // its own cap of 1 USD would refuse every fare
+  client = new x402HTTPClient(x402);
+  await chain.requestAirdrop(me.publicKey, 1_000_000_000);
+  await fetch(served.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'farelock_airdropUsdc',
+      params: [me.publicKey.toBase58(), 3_000_000_000],
+    }),
+  });
+});
+afterAll(async () => {
+  await served?.stop();
+  home?.close();
+});
+
+const holds = async (owner: PublicKey): Promise<number> => {
+  const { value } = await chain.getParsedTokenAccountsByOwner(owner, { mint: USDC });
+  return value.reduce((sum, one) => sum + Number(one.account.data.parsed.info.tokenAmount.amount), 0);
+};
+
+/** A paid call, as the protocol's own documentation has it: ask, read the challenge, sign, ask again. */
+async function paid<T>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+  const ask = (extra: Record<string, string>) =>
+    fetch(served.flightsUrl + path, {
+      method,
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+        ...extra,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const challenge = await ask({});
+  expect(challenge.status).toBe(402);
+  const shown = await challenge.json();
+  const required = client.getPaymentRequiredResponse((name) => challenge.headers.get(name), shown);
+  expect(required).toEqual(shown);
+  const signature = client.encodePaymentSignatureHeader(await client.createPaymentPayload(required));
+  const answer = await ask(signature);
+  const settled = answer.ok ? client.getPaymentSettleResponse((name) => answer.headers.get(name)) : null;
+  return { status: answer.status, body: (await answer.json()) as T, settled, again: () => ask(signature) };
+}
+
+test('search, intent, book, poll, order: every call paid by the stock client, every unit accounted for', async () => {
+  const supply = (await chain.getTokenSupply(USDC)).value.amount;
+  const before = await holds(me.publicKey);
+  const depart = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+  const search = await paid<SearchResponse>('POST', '/air/search', {
+    origin_iata: 'LIS',
+    destination_iata: 'BER',
+    depart_date: depart,
+  });
+  expect(search.status).toBe(200);
+  expect(search.settled).toMatchObject({ success: true, payer: me.publicKey.toBase58() });
+
+  const offer = search.body.offers.find((one) => one.total_currency === 'USD');
+  const created = await paid<CreatedIntent>('POST', '/air/intents', {
+    funding_wallet: me.publicKey.toBase58(),
+    offer_id: offer?.offer_id,
+  });
+  expect(created.status).toBe(201);
+  const intent = created.body;
+
+  const booked = await paid('POST', '/air/book', { intent_id: intent.intent_id, passengers: [PASSENGER] });
+  expect(booked.status).toBe(200);
+  const replay = await booked.again();
+  expect(replay.status).toBe(200);
+  expect(await replay.json()).toEqual(booked.body);
+
+  const polled = async (): Promise<Intent> => {
+    for (let i = 0; i < 100; i++) {
+      const now = (await (
+        await fetch(`${served.flightsUrl}/air/intents/${intent.intent_id}`)
+      ).json()) as Intent;
+      if (now.status !== 'active') return now;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    throw new Error('the intent stayed active');
+  };
+  const done = await polled();
+  expect(done.status).toBe('booked');
+
+  const order = await paid<Order>('GET', `/air/orders/${done.order_id}`, undefined, {
+    'X-Customer-Support-Code': intent.customer_support_code,
+  });
+  expect(order.status).toBe(200);
+  expect(order.body.booking_reference).toMatch(/^[A-Z0-9]{6}$/);
+
+  expect(before - (await holds(me.publicKey))).toBe(100_000 + 100_000 + intent.escrow.amount + 10_000);
+  expect(await chain.getAccountInfo(new PublicKey(intent.escrow.vault_address))).toBeNull();
+  expect((await chain.getTokenSupply(USDC)).value.amount).toBe(supply);
+  const capture = await chain.getTransaction(done.capture_tx_hash ?? '', {
+    maxSupportedTransactionVersion: 0,
+  });
+  expect(capture?.meta?.err).toBeNull();
+});
