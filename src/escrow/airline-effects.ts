@@ -1,0 +1,95 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { Log } from '../kernel/log.ts';
+import { isProblem, problem } from '../kernel/problems.ts';
+import type { Store } from '../store/open.ts';
+import type { EffectKind, EffectTable } from '../store/schema.ts';
+
+/** An order at an airline, seen as an effect: made under a reference of ours, and findable by it. */
+export interface AirlineEffect<T> {
+  readonly subject: string;
+  /** The same reference never makes a second order. */
+  readonly reference: string;
+  create(): Promise<T>;
+  /** null: no order was made under the reference, and none is being made. */
+  find(): Promise<T | null>;
+  /** The airline's own id of the order. */
+  idOf(order: T): string;
+  /** Whether the error says for certain that nothing was ordered. */
+  refused(error: unknown): boolean;
+  fence?: (() => Promise<void>) | undefined;
+}
+
+interface Journal {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  begin(
+    kind: EffectKind,
+    subject: string,
+    fields: Partial<EffectTable> & Pick<EffectTable, 'state'>,
+  ): Promise<EffectTable | null>;
+  liveAttempt(kind: EffectKind, subject: string): Promise<EffectTable | undefined>;
+}
+
+/**
+ * Orders at an airline at most once. Our reference is on record before the airline is asked; whatever leaves the
+ * outcome open (no answer, a crash) is followed by a question, never by a second order.
+ * The effect throws what refused it (nothing was ordered, the attempt is over), or what left it unknown (the attempt
+ * stays alive and the next call asks again): `standing` tells which.
+ */
+export function createAirlineEffects({ store, clock, log, begin, liveAttempt }: Journal) {
+  async function end(row: EffectTable, state: 'done' | 'failed' | 'sent', fields: Partial<EffectTable>) {
+    await store
+      .updateTable('effects')
+      .set({
+        state,
+        updated_at_ms: clock.now(),
+        ...fields,
+        ...(state === 'failed' ? { live_key: null } : {}),
+      })
+      .where('effect_id', '=', row.effect_id)
+      .where('state', 'in', ['planned', 'sent'])
+      .execute();
+    log('info', `effect_${state}`, { kind: row.kind, subject: row.subject, error: fields.error ?? null });
+  }
+
+  return async function airline<T>(effect: AirlineEffect<T>): Promise<T> {
+    for (;;) {
+      const live = await liveAttempt('airline_order', effect.subject);
+      if (live) {
+        const found = await effect.find();
+        if (found) {
+          if (live.state !== 'done') await end(live, 'done', { result: effect.idOf(found), error: null });
+          return found;
+        }
+        if (live.state === 'done') {
+          throw problem('provider_failed', { message: 'The airline no longer knows an order that it made.' });
+        }
+        await end(live, 'failed', { error: 'never_made' });
+        continue;
+      }
+      await effect.fence?.();
+      const row = await begin('airline_order', effect.subject, {
+        state: 'planned',
+        reference: effect.reference,
+      });
+      if (!row) continue;
+      try {
+        const order = await effect.create();
+        await end(row, 'done', { result: effect.idOf(order) });
+        return order;
+      } catch (error) {
+        const code = isProblem(error) ? error.code : 'no_answer';
+        if (effect.refused(error)) {
+          await end(row, 'failed', { error: code });
+          throw error;
+        }
+        await end(row, 'sent', { error: code });
+        const found = await effect.find();
+        await end(row, found ? 'done' : 'failed', found ? { result: effect.idOf(found) } : { error: code });
+        if (found) return found;
+        throw error;
+      }
+    }
+  };
+}

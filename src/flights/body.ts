@@ -1,0 +1,67 @@
+import type * as z from 'zod';
+import { problem } from '../kernel/problems.ts';
+
+export const MOST_BODY_BYTES = 64 * 1024;
+
+/**
+ * Reads a JSON body against a strict schema.
+ * @throws Problem `unsupported_media_type`, `payload_too_large` (also for a chunked body, as soon as it is known),
+ *   `invalid_json`, `invalid_request` with `detail.issues`
+ */
+export async function readBody<S extends z.ZodType>(request: Request, schema: S): Promise<z.output<S>> {
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json') throw problem('unsupported_media_type');
+  const value = parseJson(await readText(request));
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw problem('invalid_request', { detail: { issues: issuesOf(parsed.error) } });
+  return parsed.data;
+}
+
+async function readText(request: Request): Promise<string> {
+  if (Number(request.headers.get('content-length') ?? 0) > MOST_BODY_BYTES)
+    throw problem('payload_too_large');
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const reader = request.body?.getReader();
+  for (;;) {
+    const read = await reader?.read();
+    if (!read || read.done) break;
+    length += read.value.length;
+    if (length > MOST_BODY_BYTES) {
+      await reader?.cancel();
+      throw problem('payload_too_large');
+    }
+    chunks.push(read.value);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch (cause) {
+    throw problem('invalid_json', { cause });
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw problem('invalid_json', { cause });
+  }
+}
+
+/** One issue per field; an unknown field is named itself, not its parent. Values are never repeated. */
+export function issuesOf(error: z.ZodError): { path: string; message: string }[] {
+  return error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({ path: [...issue.path, key].join('.'), message: 'is not a known field.' }))
+      : [{ path: issue.path.join('.'), message: issue.message }],
+  );
+}
+
+/** A filter in the query would be ignored in silence: refused, naming it. */
+export function refuseQuery(url: string): void {
+  const names = [...new Set(new URL(url).searchParams.keys())];
+  if (names.length === 0) return;
+  throw problem('invalid_request', {
+    detail: { issues: names.map((path) => ({ path, message: 'is not a known query parameter.' })) },
+  });
+}

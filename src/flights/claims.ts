@@ -1,0 +1,164 @@
+import { isProblem } from '../kernel/problems.ts';
+import type { BookingState } from '../store/schema.ts';
+import type { FlightsPorts } from './ports.ts';
+import type { BookingRow, IntentRow } from './rows.ts';
+
+/** States in which the worker has something to do; `stuck` waits for a person. */
+export const OPEN_STATES: readonly BookingState[] = [
+  'settling',
+  'queued',
+  'ordering',
+  'ticketing',
+  'capturing',
+  'refunding',
+];
+
+/** Longer than any one step takes; a worker that died is overtaken after it. */
+const LEASE_MS = 60_000;
+const MOST_BACKOFF_MS = 60_000;
+
+/** Another worker took the booking over; whatever was under way is theirs now. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
+
+/** What a step leaves behind: the next state of the booking, and what the intent shows from then on. */
+export interface Next {
+  readonly booking: Partial<Omit<BookingRow, 'intent_id' | 'fence'>>;
+  readonly intent?: Partial<Omit<IntentRow, 'intent_id'>>;
+}
+
+/** Who may work on which booking: leases and fences (DESIGN, section 6). */
+export function createClaims({ store, clock, log }: Pick<FlightsPorts, 'store' | 'clock' | 'log'>) {
+  return {
+    /** When the next step is due (epoch ms), null when nothing is under way. One query. */
+    async nextDueAtMs(): Promise<number | null> {
+      const row = await store
+        .selectFrom('bookings')
+        .select((column) =>
+          column.fn
+            .min<number | null>(
+              column
+                .case()
+                .when('lease_until_ms', '>', column.ref('due_at_ms'))
+                .then(column.ref('lease_until_ms'))
+                .else(column.ref('due_at_ms'))
+                .end(),
+            )
+            .as('due'),
+        )
+        .where('state', 'in', OPEN_STATES)
+        .executeTakeFirst();
+      return row?.due === null || row?.due === undefined ? null : Number(row.due);
+    },
+
+    /** Takes a due booking, atomically: the lease keeps others away, the fence makes older holders powerless. */
+    async claim(): Promise<BookingRow | null> {
+      const nowMs = clock.now();
+      const row = await store
+        .updateTable('bookings')
+        .set((column) => ({ lease_until_ms: nowMs + LEASE_MS, fence: column('fence', '+', 1) }))
+        .where('intent_id', '=', (query) =>
+          query
+            .selectFrom('bookings as due')
+            .select('due.intent_id')
+            .where('due.state', 'in', OPEN_STATES)
+            .where('due.due_at_ms', '<=', nowMs)
+            .where('due.lease_until_ms', '<=', nowMs)
+            .orderBy('due.due_at_ms')
+            .limit(1),
+        )
+        .where('lease_until_ms', '<=', nowMs)
+        .returningAll()
+        .executeTakeFirst();
+      return row ?? null;
+    },
+
+    /** @throws LeaseLost when the claim is no longer ours. */
+    async hold(claim: BookingRow): Promise<void> {
+      const row = await store
+        .selectFrom('bookings')
+        .select('fence')
+        .where('intent_id', '=', claim.intent_id)
+        .executeTakeFirst();
+      if (row?.fence !== claim.fence) throw new LeaseLost();
+    },
+
+    /** Notes something on the intent in the middle of a step, under the fence. */
+    async note(claim: BookingRow, intent: Next['intent'] & object): Promise<void> {
+      await store.transaction().execute(async (tx) => {
+        const row = await tx
+          .selectFrom('bookings')
+          .select('fence')
+          .where('intent_id', '=', claim.intent_id)
+          .executeTakeFirst();
+        if (row?.fence !== claim.fence) throw new LeaseLost();
+        await tx.updateTable('intents').set(intent).where('intent_id', '=', claim.intent_id).execute();
+      });
+    },
+
+    /** Writes the outcome of a step and gives the lease back: all of it, or (the fence was raised) nothing. */
+    async advance(claim: BookingRow, next: Next): Promise<void> {
+      const nowMs = clock.now();
+      await store.transaction().execute(async (tx) => {
+        const written = await tx
+          .updateTable('bookings')
+          .set({
+            due_at_ms: nowMs,
+            attempts: 0,
+            last_error: null,
+            ...next.booking,
+            lease_until_ms: 0,
+            updated_at_ms: nowMs,
+          })
+          .where('intent_id', '=', claim.intent_id)
+          .where('fence', '=', claim.fence)
+          .executeTakeFirst();
+        if (written.numUpdatedRows === 0n) throw new LeaseLost();
+        if (next.intent) {
+          await tx
+            .updateTable('intents')
+            .set({ ...next.intent, updated_at_ms: nowMs })
+            .where('intent_id', '=', claim.intent_id)
+            .execute();
+        }
+      });
+      log('info', 'booking_advanced', {
+        intent_id: claim.intent_id,
+        from: claim.state,
+        to: next.booking.state ?? claim.state,
+      });
+    },
+
+    /** Puts a step off, longer each time; an airline that says how long to wait is believed. */
+    async postpone(claim: BookingRow, error: unknown): Promise<void> {
+      const code = isProblem(error) ? error.code : error instanceof Error ? error.name : 'unknown';
+      const retryAfterMs = isProblem(error) && error.retryAfter ? error.retryAfter * 1000 : 0;
+      const delayMs = Math.max(
+        retryAfterMs,
+        Math.min(MOST_BACKOFF_MS, 250 * 2 ** Math.min(claim.attempts, 10)),
+      );
+      const nowMs = clock.now();
+      await store
+        .updateTable('bookings')
+        .set({
+          lease_until_ms: 0,
+          due_at_ms: nowMs + delayMs,
+          attempts: claim.attempts + 1,
+          last_error: code,
+          updated_at_ms: nowMs,
+        })
+        .where('intent_id', '=', claim.intent_id)
+        .where('fence', '=', claim.fence)
+        .execute();
+      log('warn', 'booking_postponed', {
+        intent_id: claim.intent_id,
+        state: claim.state,
+        attempts: claim.attempts + 1,
+        error_code: code,
+      });
+    },
+  };
+}
+
+export type Claims = ReturnType<typeof createClaims>;

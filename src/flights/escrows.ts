@@ -1,0 +1,143 @@
+import type { Address } from '@solana/kit';
+import type { EscrowAccount } from '../escrow/terms.ts';
+import { problem } from '../kernel/problems.ts';
+import type { FlightsPorts } from './ports.ts';
+import type { IntentRow } from './rows.ts';
+
+type Intent = Pick<
+  IntentRow,
+  'intent_id' | 'escrow_address' | 'vault_address' | 'refund_wallet' | 'amount' | 'refund_after_ms' | 'mint'
+>;
+type Fence = (() => Promise<void>) | undefined;
+
+/**
+ * The escrow of an intent: each step is an effect that happens once. The program and the transaction builder are
+ * loaded when a step needs them, not before.
+ */
+export function createEscrows({ cluster, effects, authority, treasury, mint }: FlightsPorts) {
+  const program = () => import('../escrow/program.ts');
+
+  async function read(intent: Pick<Intent, 'escrow_address'>): Promise<EscrowAccount | null> {
+    const { readEscrow } = await import('../escrow/account.ts');
+    return readEscrow(cluster, intent.escrow_address as Address);
+  }
+
+  /** Atomic units in the vault; a vault that doesn't exist holds nothing. */
+  const held = async (intent: Pick<Intent, 'vault_address'>): Promise<bigint> =>
+    (await cluster.tokenBalance(intent.vault_address as Address)) ?? 0n;
+
+  /** Everybody who has to do with the escrow, and how its accounts stand at this moment. */
+  async function parties(intent: Intent) {
+    const { observeEscrow } = await import('../escrow/observe.ts');
+    const at = {
+      escrow: intent.escrow_address as Address,
+      mint: intent.mint as Address,
+      refundOwner: intent.refund_wallet as Address,
+    };
+    const observed = await observeEscrow(cluster, at);
+    return { ...at, authority: authority.address, payer: authority.address, treasury, observed };
+  }
+
+  return {
+    read,
+    held,
+
+    /** Where the escrow of an intent will be: known before anything is on chain. */
+    async place(intentId: string): Promise<{ address: Address; vault: Address; programId: Address }> {
+      const { escrowAddress, ESCROW_PROGRAM_ID } = await import('../escrow/address.ts');
+      const { address, vault } = await escrowAddress(intentId, { mint });
+      return { address, vault, programId: ESCROW_PROGRAM_ID };
+    },
+
+    /** Creates the state account and the vault; everything in it is frozen from then on. */
+    async open(intent: Intent): Promise<void> {
+      await effects.chain({
+        kind: 'open_escrow',
+        subject: intent.intent_id,
+        already: async () => (await read(intent)) !== null,
+        plan: async () => ({
+          feePayer: authority,
+          instructions: await (await program()).openInstructions({
+            authority: authority.address,
+            payer: authority.address,
+            mint: intent.mint as Address,
+            treasury,
+            refundOwner: intent.refund_wallet as Address,
+            intentId: intent.intent_id,
+            amount: BigInt(intent.amount),
+            refundAfter: BigInt(Math.floor(intent.refund_after_ms / 1000)),
+          }),
+        }),
+      });
+    },
+
+    /** Pays the treasury exactly the amount; what is above it goes to the refund wallet. */
+    async capture(intent: Intent, fence: Fence): Promise<string | null> {
+      const done = await effects.chain({
+        kind: 'capture',
+        subject: intent.intent_id,
+        fence,
+        already: () => hasEnded(intent, 'captured'),
+        plan: async () => ({
+          feePayer: authority,
+          instructions: await (await program()).captureInstructions(await parties(intent)),
+        }),
+      });
+      return done.signature;
+    },
+
+    /** Gives the whole vault back and closes it; an empty one is only closed. */
+    async refund(intent: Intent, fence: Fence): Promise<string | null> {
+      const done = await effects.chain({
+        kind: 'refund',
+        subject: intent.intent_id,
+        fence,
+        already: () => hasEnded(intent, 'refunded'),
+        plan: async () => ({
+          feePayer: authority,
+          instructions: await (await program()).refundInstructions(await parties(intent)),
+        }),
+      });
+      return done.signature;
+    },
+
+    /** Gives back what the vault holds above the amount (all of it once the escrow has ended). */
+    async sweep(intent: Intent, fence?: Fence): Promise<void> {
+      await effects.chain({
+        kind: 'sweep',
+        subject: intent.intent_id,
+        fence,
+        already: async () => {
+          const escrow = await read(intent);
+          const keeps = escrow?.state === 'open' ? BigInt(intent.amount) : 0n;
+          return (await held(intent)) <= keeps;
+        },
+        plan: async () => ({
+          feePayer: authority,
+          instructions: await (await program()).sweepInstructions(await parties(intent)),
+        }),
+      });
+    },
+  };
+
+  /** True once the escrow ended as asked. It ending the other way means that a person has to look. */
+  async function hasEnded(intent: Intent, as: 'captured' | 'refunded'): Promise<boolean> {
+    const escrow = await read(intent);
+    if (escrow?.state === 'open') return false;
+    if (escrow?.state === as) return true;
+    throw new EscrowEndedOtherwise(escrow?.state ?? 'missing');
+  }
+}
+
+export type Escrows = ReturnType<typeof createEscrows>;
+
+/** The chain shows the escrow ended in a way that the service did not order; never repaired by a program. */
+export class EscrowEndedOtherwise extends Error {
+  override readonly name = 'EscrowEndedOtherwise';
+  constructor(readonly found: string) {
+    super(`the escrow is ${found}`);
+  }
+}
+
+/** The problem that opening an escrow ends in when the chain would not have it. */
+export const escrowNotOpened = (cause: unknown) => problem('escrow_initialization_failed', { cause });

@@ -1,0 +1,69 @@
+import { atomic, formatUsdc, parseUsdc } from '../kernel/money.ts';
+import { isProblem, type Problem, problem } from '../kernel/problems.ts';
+import type { FlightsOptions } from './ports.ts';
+import type { LiveOffer, Provider } from './providers/provider.ts';
+import type { Offer } from './wire.ts';
+
+/** Offers of the slower tier start so; an unknown one is 404, where an offer of the fast tier is 409. */
+const LOWCOST = 'lowcost:';
+
+/** @throws Problem `provider_not_configured` */
+export function configured(provider: Provider | null): Provider {
+  if (!provider) throw problem('provider_not_configured');
+  return provider;
+}
+
+/**
+ * The offer as the airline sells it now, for locking it into an intent.
+ * @throws Problem `offer_not_found` (lowcost alone), `offer_unavailable`, `offer_expired`, `offer_unsupported`,
+ *   `provider_failed`, `upstream_rate_limited` (spec/flight-service.md, Errors: intents)
+ */
+export async function offerToLock(
+  provider: Provider | null,
+  offerId: string,
+  options: Pick<FlightsOptions, 'leastTicket' | 'mostTicket'>,
+  nowMs: number,
+): Promise<LiveOffer> {
+  if (offerId.startsWith(LOWCOST)) throw problem('offer_not_found');
+  if (!provider) throw problem('provider_failed', { message: 'No flight provider is configured.' });
+  const live = await provider.offer(offerId).catch((error: unknown) => {
+    throw isProblem(error, 'offer_not_found') ? problem('offer_unavailable', { cause: error }) : error;
+  });
+  if (Date.parse(live.offer.expires_at) <= nowMs) throw problem('offer_expired');
+  const total = ticketTotal(live.offer);
+  if (total === null || total < options.leastTicket || total > options.mostTicket) {
+    throw problem('offer_unsupported', {
+      message: `That offer cannot be escrowed here: it costs ${live.offer.total_amount_decimal} ${live.offer.total_currency}.`,
+    });
+  }
+  return live;
+}
+
+/** Atomic units, all passengers; null when the offer is not sold in USD (escrowed one to one in USDC). */
+export const ticketTotal = (offer: Offer): bigint | null =>
+  offer.total_currency === 'USD' ? parseUsdc(offer.total_amount_decimal) : null;
+
+/**
+ * Holds the live offer against what was escrowed.
+ * @throws Problem `offer_expired`, `offer_unavailable`, `offer_repriced`, `provider_failed`, `upstream_rate_limited`
+ */
+export async function checkPriceHolds(
+  provider: Provider,
+  offerId: string,
+  expected: bigint,
+  nowMs: number,
+): Promise<void> {
+  const live = await provider.offer(offerId, 'booking').catch((error: unknown) => {
+    throw isProblem(error, 'offer_not_found') ? problem('offer_expired', { cause: error }) : error;
+  });
+  if (Date.parse(live.offer.expires_at) <= nowMs) throw problem('offer_expired');
+  if (ticketTotal(live.offer) !== expected) throw repriced(expected, live.offer.total_amount_decimal);
+}
+
+const repriced = (expected: bigint, current: string): Problem =>
+  problem('offer_repriced', {
+    detail: {
+      expected_ticket_amount: formatUsdc(atomic(expected)),
+      current_ticket_amount: formatUsdc(parseUsdc(current)),
+    },
+  });

@@ -1,0 +1,216 @@
+import { PROBLEMS, type ProblemCode, type ProblemKind } from '../kernel/problems.ts';
+
+/** Refusals that every call with a body may answer with. */
+const BODY: ProblemCode[] = [
+  'invalid_request',
+  'invalid_json',
+  'payload_too_large',
+  'unsupported_media_type',
+];
+const PAID: ProblemCode[] = ['invalid_payment_signature', 'payment_pending'];
+const ANY: ProblemCode[] = ['method_not_allowed', 'internal_error'];
+const UPSTREAM: ProblemCode[] = ['provider_failed', 'upstream_rate_limited'];
+
+const PAYMENT_HEADER = {
+  name: 'PAYMENT-SIGNATURE',
+  in: 'header',
+  required: false,
+  schema: { type: 'string' },
+  description: 'Base64 of an x402 version 2 payment payload. Without it the answer is 402 and a challenge.',
+};
+const SUPPORT_CODE_HEADER = {
+  name: 'X-Customer-Support-Code',
+  in: 'header',
+  required: true,
+  schema: { type: 'string' },
+  description: 'The code returned when the intent was created.',
+};
+const REQUEST_ID = { 'X-Request-Id': { schema: { type: 'string' }, description: 'Quote it when you ask.' } };
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const json = (schema: object) => ({ 'application/json': { schema } });
+
+const pathParameter = (name: string) => ({ name, in: 'path', required: true, schema: { type: 'string' } });
+
+/** One response per status; its codes are listed, so that a client can be generated that knows them. */
+function failures(codes: readonly ProblemCode[]): Record<string, object> {
+  const byStatus = new Map<number, ProblemCode[]>();
+  for (const code of codes) {
+    const status = (PROBLEMS[code] as ProblemKind).status ?? 500;
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, listed]) => [
+      String(status),
+      {
+        description: listed.map((code) => `\`${code}\`: ${PROBLEMS[code].message}`).join('\n\n'),
+        headers: {
+          ...REQUEST_ID,
+          ...(status === 503 || status === 429
+            ? { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } }
+            : {}),
+          ...(status === 405 ? { Allow: { schema: { type: 'string' } } } : {}),
+        },
+        content: json({ allOf: [ref('Error'), { properties: { code: { enum: listed } } }] }),
+      },
+    ]),
+  );
+}
+
+const CHALLENGE = {
+  description:
+    '`payment_required`: this call is paid. `payment_verification_failed` and `payment_settlement_failed`: the payment was not accepted, nothing was charged. The body equals the decoded header.',
+  headers: {
+    ...REQUEST_ID,
+    'PAYMENT-REQUIRED': { schema: { type: 'string' }, description: 'Base64 of the body.' },
+  },
+  content: json(ref('PaymentRequired')),
+};
+
+const answer = (status: number, schema: string, description: string, paid: boolean) => ({
+  [status]: {
+    description,
+    headers: {
+      ...REQUEST_ID,
+      ...(paid
+        ? {
+            'PAYMENT-RESPONSE': {
+              schema: { type: 'string' },
+              description: 'Base64 of the x402 settlement response.',
+            },
+          }
+        : {}),
+    },
+    content: json(ref(schema)),
+  },
+});
+
+interface PaidPost {
+  readonly id: string;
+  readonly summary: string;
+  readonly request: string;
+  readonly response: string;
+  readonly status?: number;
+  readonly codes: readonly ProblemCode[];
+}
+
+const paidPost = (call: PaidPost) => ({
+  post: {
+    operationId: call.id,
+    summary: call.summary,
+    security: [{ x402: [] }],
+    parameters: [PAYMENT_HEADER],
+    requestBody: { required: true, content: json(ref(call.request)) },
+    responses: {
+      ...answer(call.status ?? 200, call.response, 'Done and paid.', true),
+      402: CHALLENGE,
+      ...failures([...BODY, ...PAID, ...call.codes, ...ANY]),
+    },
+  },
+});
+
+const freeGet = (id: string, summary: string, responses: object, parameters: object[] = []) => ({
+  get: {
+    operationId: id,
+    summary,
+    security: [],
+    parameters,
+    responses: { ...responses, ...failures(['invalid_request', ...ANY]) },
+  },
+});
+
+export const paths = () => ({
+  '/health': freeGet('health', 'Liveness.', answer(200, 'Health', 'Alive.', false)),
+  '/ready': freeGet('ready', 'Readiness: the database answers.', {
+    ...answer(200, 'Health', 'Ready.', false),
+    ...answer(503, 'Health', 'Not ready.', false),
+  }),
+  '/openapi.json': freeGet('openapi', 'This document.', {
+    200: { description: 'OpenAPI 3.1.', headers: REQUEST_ID, content: json({ type: 'object' }) },
+  }),
+  '/air/search': paidPost({
+    id: 'search',
+    summary: 'Find live offers. The price follows the load: 0.10 to 5.00 USDC.',
+    request: 'SearchRequest',
+    response: 'SearchResponse',
+    codes: ['provider_not_configured', ...UPSTREAM],
+  }),
+  '/air/offer-details': paidPost({
+    id: 'offerDetails',
+    summary: 'Fresh price, expiry and extras of one offer. 0.01 USDC.',
+    request: 'OfferDetailsRequest',
+    response: 'OfferDetailsResponse',
+    codes: ['offer_not_found', 'offer_unavailable', 'offer_expired', 'provider_not_configured', ...UPSTREAM],
+  }),
+  '/air/intents': paidPost({
+    id: 'createIntent',
+    summary: 'Lock one offer and open its escrow. 0.10 USDC.',
+    request: 'CreateIntentRequest',
+    response: 'CreatedIntent',
+    status: 201,
+    codes: [
+      'invalid_wallet',
+      'offer_not_found',
+      'intent_already_exists',
+      'offer_unsupported',
+      'offer_unavailable',
+      'offer_expired',
+      'escrow_initialization_failed',
+      'booking_disabled',
+      ...UPSTREAM,
+    ],
+  }),
+  '/air/intents/{intent_id}': freeGet(
+    'intent',
+    'How an intent stands. For polling.',
+    { ...answer(200, 'Intent', 'The intent.', false), ...failures(['intent_not_found']) },
+    [pathParameter('intent_id')],
+  ),
+  '/air/book': paidPost({
+    id: 'book',
+    summary: 'Pay the escrow amount into the escrow and queue the booking.',
+    request: 'BookRequest',
+    response: 'BookResponse',
+    codes: [
+      'duplicate_passenger',
+      'passenger_count_mismatch',
+      'travel_document_required',
+      'travel_document_expired',
+      'intent_not_found',
+      'intent_not_active',
+      'intent_expired',
+      'offer_expired',
+      'offer_unavailable',
+      'offer_repriced',
+      'escrow_missing',
+      'escrow_funding_mismatch',
+      'booking_already_requested',
+      'booking_disabled',
+      'provider_not_configured',
+      ...UPSTREAM,
+    ],
+  }),
+  '/air/orders/{order_id}': {
+    get: {
+      operationId: 'order',
+      summary: 'Airline booking reference and order status. 0.01 USDC.',
+      security: [{ x402: [], supportCode: [] }],
+      parameters: [pathParameter('order_id'), SUPPORT_CODE_HEADER, PAYMENT_HEADER],
+      responses: {
+        ...answer(200, 'Order', 'The order as the airline holds it now.', true),
+        402: CHALLENGE,
+        ...failures([
+          'invalid_request',
+          ...PAID,
+          'support_code_required',
+          'support_code_mismatch',
+          'order_not_found',
+          'too_many_attempts',
+          'provider_not_configured',
+          ...UPSTREAM,
+          ...ANY,
+        ]),
+      },
+    },
+  },
+});

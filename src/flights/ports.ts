@@ -1,0 +1,79 @@
+import type { Address } from '@solana/kit';
+import type { Effects } from '../escrow/effects.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Secrets } from '../kernel/secrets.ts';
+import type { Paywall } from '../payments/terms.ts';
+import type { Cluster } from '../solana/cluster.ts';
+import type { Signer } from '../solana/signer.ts';
+import type { Store } from '../store/open.ts';
+import type { Provider } from './providers/provider.ts';
+
+/** What an operator may set. Amounts are atomic USDC, times milliseconds. */
+export interface FlightsOptions {
+  readonly searchPrice: bigint;
+  readonly searchPriceCap: bigint;
+  /** Completed searches per step of the search price, counted over the last minute. */
+  readonly searchesPerStep: number;
+  readonly mostMultiplier: number;
+  readonly rateLimitFactor: number;
+  readonly offerDetailsPrice: bigint;
+  readonly intentPrice: bigint;
+  readonly orderPrice: bigint;
+  readonly leastTicket: bigint;
+  readonly mostTicket: bigint;
+  readonly intentLifeMs: number;
+  readonly refundAfterMs: number;
+  /** The platform's share inside the ticket total, in hundredths of a percent. */
+  readonly feeBasisPoints: number;
+  readonly pollAfterMs: number;
+  /** The operator's switch (also a row in the database, so that it works without a restart). */
+  readonly bookingDisabled: boolean;
+  /** How long the worker leaves a payment to the request that settles it before it looks for itself. */
+  readonly settlingGraceMs: number;
+}
+
+export const defaultOptions: FlightsOptions = {
+  searchPrice: 100_000n,
+  searchPriceCap: 5_000_000n,
+  searchesPerStep: 10,
+  mostMultiplier: 50,
+  rateLimitFactor: 5,
+  offerDetailsPrice: 10_000n,
+  intentPrice: 100_000n,
+  orderPrice: 10_000n,
+  leastTicket: 10_000_000n,
+  mostTicket: 10_000_000_000n,
+  intentLifeMs: 30 * 60_000,
+  refundAfterMs: 24 * 3_600_000,
+  feeBasisPoints: 100,
+  pollAfterMs: 1000,
+  bookingDisabled: false,
+  settlingGraceMs: 5_000,
+};
+
+/** What createFlights is given. `recover` is the paywall's own: settles what a crash left open. */
+export interface FlightsGiven {
+  readonly store: Store;
+  readonly secrets: Secrets;
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** null: no provider is configured; search and book answer 501. */
+  readonly provider: Provider | null;
+  /** Opens, captures and refunds escrows, and pays for it. */
+  readonly authority: Signer;
+  /** Owner of the token account that fees and captures pay. */
+  readonly treasury: Address;
+  readonly mint: Address;
+  readonly paywall: Paywall & { recover?(): Promise<unknown> };
+  readonly options?: Partial<FlightsOptions> | undefined;
+}
+
+/** What every module of the flight service works with. */
+export interface FlightsPorts extends Omit<FlightsGiven, 'options'> {
+  readonly options: FlightsOptions;
+  readonly effects: Effects;
+}

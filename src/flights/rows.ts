@@ -1,0 +1,7 @@
+import type { Selectable } from 'kysely';
+import type { BookingTable, IntentTable, OrderTable } from '../store/schema.ts';
+
+/** Rows as they are read. */
+export type IntentRow = Selectable<IntentTable>;
+export type BookingRow = Selectable<BookingTable>;
+export type OrderRow = Selectable<OrderTable>;

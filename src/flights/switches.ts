@@ -1,0 +1,31 @@
+import { problem } from '../kernel/problems.ts';
+import type { FlightsPorts } from './ports.ts';
+
+const BOOKING_DISABLED = 'booking_disabled';
+
+/**
+ * The operator's switch over new intents and bookings; what is under way goes on.
+ * @throws Problem `booking_disabled`
+ */
+export async function checkBookingEnabled({ store, options }: FlightsPorts): Promise<void> {
+  if (options.bookingDisabled) throw problem('booking_disabled', { retryAfter: 300 });
+  const row = await store
+    .selectFrom('meta')
+    .select('value')
+    .where('key', '=', BOOKING_DISABLED)
+    .executeTakeFirst();
+  if (row && row.value !== '0') throw problem('booking_disabled', { retryAfter: 300 });
+}
+
+/** Flips the switch for every process on this database. */
+export async function setBookingDisabled(
+  { store }: Pick<FlightsPorts, 'store'>,
+  disabled: boolean,
+): Promise<void> {
+  const value = disabled ? '1' : '0';
+  await store
+    .insertInto('meta')
+    .values({ key: BOOKING_DISABLED, value })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+    .execute();
+}

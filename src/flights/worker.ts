@@ -1,0 +1,99 @@
+import { type Claims, createClaims, LeaseLost } from './claims.ts';
+import { EscrowEndedOtherwise, type Escrows } from './escrows.ts';
+import type { Intents } from './intents.ts';
+import type { FlightsPorts } from './ports.ts';
+import { retire } from './retire.ts';
+import type { BookingRow } from './rows.ts';
+import { createSteps } from './steps.ts';
+
+/** How long a creation is left to its own request before the worker asks what became of its payment. */
+const CREATION_GRACE_MS = 15_000;
+const MOST_STEPS = 200;
+
+export interface WorkerRun {
+  /** Steps taken. */
+  readonly worked: number;
+  /** When the next step is due (epoch ms), null when nothing is under way. */
+  readonly nextDueAtMs: number | null;
+}
+
+/**
+ * The booking worker (DESIGN, section 6). `runDue` takes every step that is due and returns; several workers, in one
+ * process or many, are safe at the same time. With nothing due it is a handful of small reads.
+ */
+export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Intents) {
+  const { store, clock, log } = ports;
+  const claims: Claims = createClaims(ports);
+  const steps = createSteps(ports, escrows, claims);
+
+  async function take(booking: BookingRow): Promise<void> {
+    try {
+      const intent = await store
+        .selectFrom('intents')
+        .selectAll()
+        .where('intent_id', '=', booking.intent_id)
+        .executeTakeFirstOrThrow();
+      if (booking.state in steps) {
+        const next = await steps[booking.state as keyof typeof steps](booking, intent);
+        if (next) await claims.advance(booking, next);
+      }
+    } catch (error) {
+      if (error instanceof LeaseLost) return;
+      if (error instanceof EscrowEndedOtherwise) {
+        log('error', 'booking_stuck', {
+          intent_id: booking.intent_id,
+          state: booking.state,
+          why: error.message,
+        });
+        return claims.advance(booking, { booking: { state: 'stuck', last_error: error.message } });
+      }
+      await claims.postpone(booking, error);
+    }
+  }
+
+  /** Intents that nobody books any more, and creations whose request died. */
+  async function tidyIntents(): Promise<number> {
+    const nowMs = clock.now();
+    const rows = await store
+      .selectFrom('intents')
+      .selectAll()
+      .where('active_key', 'is not', null)
+      .where((either) =>
+        either.or([
+          either('expires_at_ms', '<=', nowMs),
+          either.and([
+            either('opened_at_ms', 'is', null),
+            either('created_at_ms', '<=', nowMs - CREATION_GRACE_MS),
+          ]),
+        ]),
+      )
+      .limit(20)
+      .execute();
+    for (const row of rows) {
+      if (row.opened_at_ms === null) await intents.finishCreation(row);
+      else await store.transaction().execute((tx) => retire(tx, row, 'intent_expired', nowMs));
+    }
+    return rows.length;
+  }
+
+  return {
+    async runDue(): Promise<WorkerRun> {
+      await ports.paywall.recover?.();
+      await ports.effects.recover();
+      let worked = await tidyIntents();
+      let nextDueAtMs = await claims.nextDueAtMs();
+      while (nextDueAtMs !== null && nextDueAtMs <= clock.now() && worked < MOST_STEPS) {
+        const booking = await claims.claim();
+        if (booking) {
+          await take(booking);
+          worked++;
+        }
+        nextDueAtMs = await claims.nextDueAtMs();
+        if (!booking) break;
+      }
+      return { worked, nextDueAtMs };
+    },
+  };
+}
+
+export type Worker = ReturnType<typeof createWorker>;
