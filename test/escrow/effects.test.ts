@@ -1,0 +1,270 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Address, Signature } from '@solana/kit';
+import { getTransferSolInstruction } from '@solana-program/system';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type ChainEffect, createEffects } from '../../src/escrow/effects.ts';
+import { manualClock } from '../../src/kernel/clock.ts';
+import { randomIds } from '../../src/kernel/ids.ts';
+import { silentLog } from '../../src/kernel/log.ts';
+import { isProblem, problem } from '../../src/kernel/problems.ts';
+import type { Cluster } from '../../src/solana/cluster.ts';
+import { openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
+import { signerFromSeed } from '../../src/solana/signer.ts';
+import { openStore } from '../../src/store/open.ts';
+
+const AMOUNT = 1_000_000n;
+const MINUTE_MS = 60_000;
+
+async function openWorld() {
+  const home = mkdtempSync(join(tmpdir(), 'farelock-effects-'));
+  const clock = manualClock();
+  const cluster = await openEmbeddedCluster({ path: join(home, 'ledger.db'), clock });
+  const store = await openStore(join(home, 'service.db'));
+  const payer = signerFromSeed(randomBytes(32));
+  const to = signerFromSeed(randomBytes(32)).address;
+  await cluster.airdropSol(payer.address, 1_000_000_000n);
+  const effectsOver = (changed: Partial<Cluster> = {}) =>
+    createEffects({ store, cluster: { ...cluster, ...changed }, clock, ids: randomIds(), log: silentLog });
+  const received = async () => (await cluster.accounts([to]))[0]?.lamports ?? 0n;
+  const effect: ChainEffect = {
+    kind: 'payout',
+    subject: 'int_1',
+    already: async () => (await received()) > 0n,
+    plan: async () => ({
+      feePayer: payer,
+      instructions: [
+        getTransferSolInstruction({ source: payer, destination: to as Address, amount: AMOUNT }),
+      ],
+    }),
+  };
+  const rows = () => store.selectFrom('effects').selectAll().orderBy('attempt').execute();
+  return {
+    home,
+    clock,
+    cluster,
+    store,
+    effectsOver,
+    received,
+    effect,
+    rows,
+    close: async () => {
+      await store.destroy();
+      await cluster.close();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+let world: Awaited<ReturnType<typeof openWorld>>;
+beforeEach(async () => {
+  world = await openWorld();
+});
+afterEach(() => world.close());
+
+const lost = () => problem('cluster_failed');
+
+test('the signed bytes are on record before they are sent', async () => {
+  let seen: unknown;
+  const effects = world.effectsOver({
+    send: async (wire) => {
+      seen = (await world.rows()).map(({ state, transaction, signature, live_key }) => ({
+        state,
+        sameBytes: transaction === Buffer.from(wire).toString('base64'),
+        signed: signature !== null,
+        live_key,
+      }));
+      return world.cluster.send(wire);
+    },
+  });
+  const { signature } = await effects.chain(world.effect);
+  expect(seen).toEqual([{ state: 'sent', sameBytes: true, signed: true, live_key: 'payout:int_1' }]);
+  expect(signature).toBe((await world.rows())[0]?.signature);
+  expect((await world.cluster.signatureStatus(signature as Signature))?.err).toBeNull();
+  expect(await world.received()).toBe(AMOUNT);
+});
+
+test('an effect that is done is never done again', async () => {
+  const effects = world.effectsOver();
+  const first = await effects.chain(world.effect);
+  const second = await effects.chain({ ...world.effect, already: async () => false });
+  expect(second).toEqual(first);
+  expect(await world.received()).toBe(AMOUNT);
+});
+
+test('a lost answer after landing is found by its signature, and nothing is sent anew', async () => {
+  const dying = world.effectsOver({
+    send: async (wire) => {
+      await world.cluster.send(wire);
+      throw lost();
+    },
+    signatureStatus: async () => null,
+  });
+  await expect(dying.chain(world.effect)).rejects.toSatisfy((error) => isProblem(error, 'cluster_failed'));
+  let sends = 0;
+  const after = world.effectsOver({
+    send: async (wire) => {
+      sends++;
+      return world.cluster.send(wire);
+    },
+  });
+  await after.chain(world.effect);
+  expect(sends).toBe(0);
+  expect(await world.received()).toBe(AMOUNT);
+  expect((await world.rows()).map((row) => row.state)).toEqual(['done']);
+});
+
+test('bytes that never left are sent again as they are, while their blockhash lives', async () => {
+  const dying = world.effectsOver({ send: async () => Promise.reject(lost()) });
+  await expect(dying.chain(world.effect)).rejects.toThrow();
+  const [written] = await world.rows();
+  const done = await world
+    .effectsOver()
+    .chain({ ...world.effect, plan: () => Promise.reject(new Error('signed')) });
+  expect(done.signature).toBe(written?.signature);
+  expect(await world.received()).toBe(AMOUNT);
+});
+
+test('nothing is signed anew until the blockhash is dead and finalized', async () => {
+  const dying = world.effectsOver({ send: async () => Promise.reject(lost()) });
+  await expect(dying.chain(world.effect)).rejects.toThrow();
+  // Past the last valid height, but not yet past the margin: the old bytes can't be sent, and nothing replaces them.
+  world.clock.advance(MINUTE_MS + 5_000);
+  await expect(world.effectsOver().chain(world.effect)).rejects.toThrow();
+  expect(await world.rows()).toHaveLength(1);
+  world.clock.advance(MINUTE_MS);
+  const { signature } = await world.effectsOver().chain(world.effect);
+  const rows = await world.rows();
+  expect(rows.map(({ attempt, state, error }) => ({ attempt, state, error }))).toEqual([
+    { attempt: 1, state: 'failed', error: 'expired' },
+    { attempt: 2, state: 'done', error: null },
+  ]);
+  expect(rows[1]?.signature).toBe(signature);
+  expect(await world.received()).toBe(AMOUNT);
+});
+
+test('what the chain shows done already is not signed, and its signature is found', async () => {
+  const dying = world.effectsOver({
+    send: async (wire) => {
+      await world.cluster.send(wire);
+      throw lost();
+    },
+    signatureStatus: async () => null,
+  });
+  await expect(dying.chain(world.effect)).rejects.toThrow();
+  // As if the row had been given up wrongly.
+  await world.store.updateTable('effects').set({ state: 'failed', live_key: null }).execute();
+  const { signature } = await world.effectsOver().chain(world.effect);
+  expect(signature).toBe((await world.rows())[0]?.signature);
+  expect(await world.received()).toBe(AMOUNT);
+});
+
+test('two that start at once make one attempt', async () => {
+  const results = await Promise.allSettled([
+    world.effectsOver().chain(world.effect),
+    world.effectsOver().chain(world.effect),
+    world.effectsOver().chain(world.effect),
+  ]);
+  expect(results.map((result) => result.status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
+  expect(await world.rows()).toHaveLength(1);
+  expect(await world.received()).toBe(AMOUNT);
+});
+
+test('a lost lease stops before anything is written or sent', async () => {
+  const fence = () => Promise.reject(new Error('lease lost'));
+  await expect(world.effectsOver().chain({ ...world.effect, fence })).rejects.toThrow('lease lost');
+  expect(await world.rows()).toEqual([]);
+  expect(await world.received()).toBe(0n);
+});
+
+test('recovery finishes what a crash left, and asks nobody when nothing is open', async () => {
+  const dying = world.effectsOver({ send: async () => Promise.reject(lost()) });
+  await expect(dying.chain(world.effect)).rejects.toThrow();
+  expect(await world.effectsOver().recover()).toBe(0);
+  world.clock.advance(6_000);
+  expect(await world.effectsOver().recover()).toBe(1);
+  expect(await world.received()).toBe(AMOUNT);
+  const silent = { signatureStatus: () => Promise.reject(new Error('asked')) };
+  expect(await world.effectsOver(silent).recover()).toBe(0);
+});
+
+test('a repeatable effect can be needed again', async () => {
+  const sweep: ChainEffect = { ...world.effect, kind: 'sweep', already: async () => false };
+  await world.effectsOver().chain(sweep);
+  world.clock.advance(1_000); // Another blockhash: equal bytes would be the same transaction.
+  await world.effectsOver().chain(sweep);
+  expect(await world.received()).toBe(2n * AMOUNT);
+  expect(await world.effectsOver().standing('sweep', 'int_1')).toBe('none');
+});
+
+interface Order {
+  id: string;
+}
+
+function airline(answers: { create: () => Promise<Order>; find: () => Promise<Order | null> }) {
+  let created = 0;
+  return {
+    created: () => created,
+    effect: {
+      subject: 'int_1',
+      reference: 'int_1',
+      create: () => {
+        created++;
+        return answers.create();
+      },
+      find: answers.find,
+      idOf: (order: Order) => order.id,
+      refused: (error: unknown) => isProblem(error, 'offer_unavailable'),
+    },
+  };
+}
+
+test('an airline that did not answer is asked under our reference, and not ordered from twice', async () => {
+  const shop = airline({
+    create: () => Promise.reject(problem('provider_failed')),
+    find: async () => ({ id: 'A1' }),
+  });
+  expect(await world.effectsOver().airline(shop.effect)).toEqual({ id: 'A1' });
+  expect(await world.effectsOver().airline(shop.effect)).toEqual({ id: 'A1' });
+  expect(shop.created()).toBe(1);
+  expect((await world.rows()).map(({ state, result }) => ({ state, result }))).toEqual([
+    { state: 'done', result: 'A1' },
+  ]);
+});
+
+test('while an order may exist the attempt stays alive', async () => {
+  const silent = () => Promise.reject(problem('provider_failed'));
+  const shop = airline({ create: silent, find: silent });
+  await expect(world.effectsOver().airline(shop.effect)).rejects.toThrow();
+  await expect(world.effectsOver().airline(shop.effect)).rejects.toThrow();
+  expect(shop.created()).toBe(1);
+  expect(await world.effectsOver().standing('airline_order', 'int_1')).toBe('open');
+});
+
+test('a refusal, and an order that was certainly never made, end the attempt', async () => {
+  const refusing = airline({
+    create: () => Promise.reject(problem('offer_unavailable')),
+    find: async () => null,
+  });
+  await expect(world.effectsOver().airline(refusing.effect)).rejects.toThrow();
+  expect(await world.effectsOver().standing('airline_order', 'int_1')).toBe('none');
+  const failing = airline({
+    create: () => Promise.reject(problem('provider_failed')),
+    find: async () => null,
+  });
+  await expect(world.effectsOver().airline(failing.effect)).rejects.toThrow();
+  expect(await world.effectsOver().standing('airline_order', 'int_1')).toBe('none');
+});
+
+test('after a crash in the middle of an order the airline is asked first', async () => {
+  const dying = airline({ create: () => new Promise(() => undefined), find: async () => null });
+  void world.effectsOver().airline(dying.effect);
+  await expect.poll(world.rows).toHaveLength(1);
+  const after = airline({
+    create: () => Promise.reject(new Error('ordered twice')),
+    find: async () => ({ id: 'A1' }),
+  });
+  expect(await world.effectsOver().airline(after.effect)).toEqual({ id: 'A1' });
+});
