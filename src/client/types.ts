@@ -70,4 +70,6 @@ export interface PaymentRequest {
   readonly network: string;
   readonly cap: bigint | null;
   readonly kind: 'call' | 'booking';
+  /** What could not be verified about it; such a payment always asks. */
+  readonly warning?: string;
 }

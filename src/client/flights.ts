@@ -1,0 +1,94 @@
+import {
+  bookOf,
+  createdIntentOf,
+  healthOf,
+  intentIdOf,
+  intentOf,
+  offerDetailsOf,
+  orderOf,
+  searchOf,
+  supportCodeIn,
+} from './normalise.ts';
+import type { PaidExchange, Payer } from './payer/payer.ts';
+import { ask, type Call, problemOf } from './transport.ts';
+import type { CallOptions, Fetch, FlightsClient, Paid } from './types.ts';
+
+export interface FlightsClientPorts {
+  /** Such as `https://flights.example`; of an embedded service any http address does. */
+  readonly baseUrl: string;
+  readonly fetch: Fetch;
+  readonly payer: Payer;
+  /** For each exchange with the service (default 30 s). */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Offers, prices and statuses found again after a crash are worth having for this long; a bought thing for ever. */
+const FRESH_MS = 600_000;
+
+/** The flight service, typed (client/types.ts). The same client speaks to our services and to other deployments. */
+export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
+  const { baseUrl, fetch, payer, timeoutMs = 30_000 } = ports;
+  const patience = (options: CallOptions) => ({ timeoutMs, signal: options.signal });
+
+  async function free(call: Pick<Call, 'method' | 'path'>, options: CallOptions): Promise<unknown> {
+    options.onPhase?.('asking');
+    const answer = await ask({ baseUrl, fetch, ...call }, patience(options));
+    if (answer.status >= 300) throw problemOf(answer);
+    return answer.body;
+  }
+
+  async function paid<T>(
+    exchange: Omit<PaidExchange, 'baseUrl' | 'fetch'>,
+    read: (body: unknown) => T,
+    options: CallOptions,
+  ): Promise<Paid<T>> {
+    const { body, payment } = await payer.send({ baseUrl, fetch, ...exchange }, patience(options), options);
+    return { value: read(body), payment };
+  }
+
+  const post = (path: string, body: unknown) => ({ method: 'POST' as const, path, body });
+
+  return {
+    health: async (options = {}) => healthOf(await free({ method: 'GET', path: '/health' }, options)),
+    search: (request, options = {}) =>
+      paid({ ...post('/air/search', request), freshForMs: FRESH_MS }, searchOf, options),
+    offerDetails: (offerId, options = {}) =>
+      paid(
+        { ...post('/air/offer-details', { offer_id: offerId }), freshForMs: FRESH_MS },
+        offerDetailsOf,
+        options,
+      ),
+    createIntent: (request, options = {}) =>
+      paid(
+        {
+          ...post('/air/intents', request),
+          // The answer holds the only copy of the support code: it is kept before anything else can happen to it.
+          remember: (body) => {
+            const supportCode = supportCodeIn(body);
+            return supportCode === null ? null : { intentId: intentIdOf(body), baseUrl, supportCode };
+          },
+        },
+        createdIntentOf,
+        options,
+      ),
+    intent: async (intentId, options = {}) =>
+      intentOf(await free({ method: 'GET', path: `/air/intents/${encodeURIComponent(intentId)}` }, options)),
+    book: (intent, passengers, options = {}) =>
+      paid(
+        { ...post('/air/book', { intent_id: intent.intent_id, passengers }), booking: intent },
+        (body) => bookOf(body, intent.intent_id),
+        options,
+      ),
+    order: (orderId, supportCode, options = {}) =>
+      paid(
+        {
+          method: 'GET',
+          path: `/air/orders/${encodeURIComponent(orderId)}`,
+          headers: { 'X-Customer-Support-Code': supportCode },
+          freshForMs: FRESH_MS,
+        },
+        orderOf,
+        options,
+      ),
+  };
+}

@@ -1,0 +1,172 @@
+import type {
+  BookResponse,
+  CreatedIntent,
+  Health,
+  Intent,
+  OfferDetailsResponse,
+  Order,
+  SearchResponse,
+} from '../flights/wire.ts';
+import { parseUsdc } from '../kernel/money.ts';
+import { problem } from '../kernel/problems.ts';
+import { isRecord } from './transport.ts';
+
+/**
+ * Reads answers of our own services and of other deployments of the same API (CONTRACT, section 9): envelopes, `id`,
+ * flat escrow fields, `airline_order_id`. The fields that a caller can't do without are looked at; a whole schema
+ * would cost more than the call.
+ */
+type Wire = Record<string, unknown>;
+
+/** The one cast at the wire: the fields that are used have been looked at by then. */
+const as = <T>(wire: Wire): T => wire as T;
+
+/** The record itself, out of its envelope if it has one. */
+function opened(body: unknown, envelope: string): Wire {
+  if (!isRecord(body)) throw unexpected('an object');
+  const inner = body[envelope];
+  return isRecord(inner) ? { ...body, ...inner } : body;
+}
+
+export function searchOf(body: unknown): SearchResponse {
+  const wire = opened(body, 'search');
+  const { offers } = wire;
+  if (!Array.isArray(offers)) throw unexpected('offers');
+  return as({
+    request_id: '',
+    status: 'complete',
+    total_offers: offers.length,
+    ...wire,
+    offers: offers.map(offerOf),
+  });
+}
+
+export function offerDetailsOf(body: unknown): OfferDetailsResponse {
+  if (!isRecord(body)) throw unexpected('an object');
+  return as({ available_services: [], ...body, offer: offerOf(body.offer ?? body) });
+}
+
+function offerOf(value: unknown): Wire {
+  if (!isRecord(value)) throw unexpected('an offer');
+  const id = value.offer_id ?? value.id;
+  if (typeof id !== 'string') throw unexpected('offer_id');
+  return value.offer_id === id ? value : { ...value, offer_id: id };
+}
+
+export function intentOf(body: unknown): Intent {
+  const wire = opened(body, 'intent');
+  const status = text(wire.status, 'status');
+  const { id: _, intent: __, ...rest } = wire;
+  return as({
+    passenger_count: 1,
+    ...NOT_YET,
+    ...rest,
+    intent_id: intentIdOf(body),
+    status,
+    refund_wallet: wire.refund_wallet ?? wire.funding_wallet,
+    escrow: escrowOf(wire),
+    order_id: wire.order_id ?? wire.airline_order_id ?? null,
+  });
+}
+
+/** @throws Problem `unexpected_answer` */
+export function intentIdOf(body: unknown): string {
+  const wire = opened(body, 'intent');
+  return text(wire.intent_id ?? wire.id, 'intent_id');
+}
+
+const NOT_YET = {
+  fee_amount: 0,
+  booking_requested_at: null,
+  ticketed_at: null,
+  captured_at: null,
+  capture_tx_hash: null,
+  refund_reason: null,
+  refunded_at: null,
+  refund_tx_hash: null,
+};
+
+/** `program_id` is empty where the record names none: such an escrow can't be verified. */
+function escrowOf(wire: Wire): Wire {
+  const nested = isRecord(wire.escrow) ? wire.escrow : {};
+  const mint = nested.mint ?? wire.expected_escrow_mint;
+  return {
+    ...nested,
+    address: text(nested.address ?? wire.escrow_address, 'escrow.address'),
+    vault_address: nested.vault_address ?? wire.vault_address ?? '',
+    mint: text(mint, 'escrow.mint'),
+    amount: atomicOf(nested.amount ?? wire.expected_escrow_amount),
+    program_id: nested.program_id ?? wire.escrow_program_id ?? '',
+    refund_after: nested.refund_after ?? wire.refund_after ?? wire.expires_at ?? '',
+    observed_amount: nested.observed_amount ?? wire.observed_escrow_amount ?? null,
+  };
+}
+
+/** Atomic units, as a number, as digits, or as a decimal string with a point. */
+function atomicOf(value: unknown): number {
+  if (typeof value === 'string' && /^\d+\.\d{1,6}$/.test(value)) return Number(parseUsdc(value));
+  const amount = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+  if (typeof amount !== 'number' || !Number.isSafeInteger(amount) || amount < 0) {
+    throw unexpected('escrow.amount');
+  }
+  return amount;
+}
+
+export function createdIntentOf(body: unknown): CreatedIntent {
+  const code = supportCodeIn(body);
+  if (code === null) throw unexpected('customer_support_code');
+  return { ...intentOf(body), customer_support_code: code };
+}
+
+/** The support code of an answer, also beside its envelope. */
+export function supportCodeIn(body: unknown): string | null {
+  const code = isRecord(body) ? opened(body, 'intent').customer_support_code : undefined;
+  return typeof code === 'string' && code !== '' ? code : null;
+}
+
+export function bookOf(body: unknown, intentId: string): BookResponse {
+  const wire = opened(body, 'intent');
+  const booking = isRecord(wire.booking) ? wire.booking : {};
+  return as({
+    intent_id: intentId,
+    status: 'active',
+    poll_after_ms: 2_000,
+    ...pick(wire, ['status', 'poll_after_ms']),
+    booking: {
+      state: 'queued',
+      requested_at: booking.requested_at ?? wire.booking_requested_at ?? wire.updated_at ?? '',
+    },
+  });
+}
+
+export function orderOf(body: unknown): Order {
+  const wire = opened(body, 'order');
+  const { order: _, id, ...rest } = wire;
+  return as({
+    booking_reference: null,
+    documents: [],
+    slices: [],
+    ...rest,
+    order_id: text(wire.order_id ?? wire.airline_order_id ?? id, 'order_id'),
+    status: text(wire.status, 'status'),
+  });
+}
+
+export function healthOf(body: unknown): Health {
+  if (!isRecord(body)) throw unexpected('an object');
+  return as({ service: '', version: '', time: '', ...body, status: text(body.status, 'status') });
+}
+
+const pick = (wire: Wire, names: readonly string[]): Wire =>
+  Object.fromEntries(names.filter((name) => wire[name] !== undefined).map((name) => [name, wire[name]]));
+
+function text(value: unknown, name: string): string {
+  if (typeof value !== 'string' || value === '') throw unexpected(name);
+  return value;
+}
+
+const unexpected = (what: string) =>
+  problem('unexpected_answer', {
+    message: `The service answered without ${what}.`,
+    detail: { missing: what },
+  });

@@ -1,0 +1,102 @@
+import { type Address, isAddress } from '@solana/kit';
+import { problem } from '../../kernel/problems.ts';
+import { type HttpAnswer, isRecord } from '../transport.ts';
+
+/** A challenge that this payer is able to sign: every field was looked at. */
+export interface Challenge {
+  readonly amount: bigint;
+  readonly asset: Address;
+  readonly payTo: Address;
+  readonly feePayer: Address;
+  readonly network: string;
+  /** null: the service asks for none, and a random one is written. */
+  readonly memo: string | null;
+  /** As they came, to be repeated in the payload. */
+  readonly accepted: Record<string, unknown>;
+  readonly resource: unknown;
+  /** Why the service asks. */
+  readonly error: string | null;
+}
+
+export interface Acceptable {
+  readonly network: string;
+  readonly asset: string;
+  readonly wallet: string;
+}
+
+const MOST_MEMO_BYTES = 256;
+
+/**
+ * Reads a 402. Nothing of it is trusted: a service that is not what it seems could name another coin, another network
+ * or the wallet itself.
+ * @throws Problem `challenge_refused`
+ */
+export function readChallenge(answer: HttpAnswer, acceptable: Acceptable): Challenge {
+  const required = requiredOf(answer);
+  if (required.x402Version !== 2) throw refused('it is not x402 version 2');
+  const offers = Array.isArray(required.accepts) ? required.accepts.filter(isRecord) : [];
+  const exact = offers.filter((one) => one.scheme === 'exact');
+  const here = exact.filter((one) => one.network === acceptable.network);
+  const accepted = here.find((one) => one.asset === acceptable.asset);
+  if (!accepted) {
+    if (exact.length === 0) throw refused('it offers no exact payment');
+    if (here.length === 0) throw refused(`it is not for the network of this profile, ${acceptable.network}`);
+    throw refused(`it asks for another coin than the USDC of this profile, ${acceptable.asset}`);
+  }
+  const extra = isRecord(accepted.extra) ? accepted.extra : {};
+  return {
+    amount: amountOf(accepted.amount),
+    asset: acceptable.asset as Address,
+    payTo: addressOf(accepted.payTo, 'payTo', acceptable.wallet),
+    feePayer: addressOf(extra.feePayer, 'feePayer', acceptable.wallet),
+    network: acceptable.network,
+    memo: memoOf(extra.memo),
+    accepted,
+    resource: required.resource,
+    error: typeof required.error === 'string' ? required.error : null,
+  };
+}
+
+/** The header is the challenge; the body, equal to it here, stands in where a proxy has dropped the header. */
+function requiredOf(answer: HttpAnswer): Record<string, unknown> {
+  const header = answer.headers.get('PAYMENT-REQUIRED');
+  const value: unknown = header === null ? answer.body : decoded(header);
+  if (!isRecord(value)) throw refused('it cannot be read');
+  return value;
+}
+
+function decoded(header: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function amountOf(value: unknown): bigint {
+  if (typeof value !== 'string' || !/^\d{1,15}$/.test(value) || BigInt(value) === 0n) {
+    throw refused('its amount is not a number of atomic units');
+  }
+  return BigInt(value);
+}
+
+function addressOf(value: unknown, name: string, wallet: string): Address {
+  if (typeof value !== 'string' || !isAddress(value)) throw refused(`its ${name} is not a Solana address`);
+  // A fee payer that is the wallet would make it sign as more than the payer; paying oneself buys nothing.
+  if (value === wallet) throw refused(`its ${name} is this wallet`);
+  return value;
+}
+
+function memoOf(value: unknown): string | null {
+  if (value === undefined || value === null || value === '') return null;
+  if (typeof value !== 'string' || Buffer.byteLength(value) > MOST_MEMO_BYTES) {
+    throw refused(`its memo is not a text of at most ${MOST_MEMO_BYTES} bytes`);
+  }
+  return value;
+}
+
+const refused = (why: string) =>
+  problem('challenge_refused', {
+    message: `The payment challenge was refused: ${why}.`,
+    detail: { reason: why },
+  });

@@ -1,0 +1,100 @@
+import type { Address } from '@solana/kit';
+import type { Intent } from '../../flights/wire.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { formatUsdc } from '../../kernel/money.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { Cluster } from '../../solana/cluster.ts';
+import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/token.ts';
+import type { Challenge } from './challenge.ts';
+
+/**
+ * Says before anything is signed that the wallet does not hold enough, or that the payee can't receive.
+ * @throws Problem `insufficient_funds` with what is missing, `challenge_refused`.
+ */
+export async function checkFunds(cluster: Cluster, wallet: Address, challenge: Challenge): Promise<void> {
+  const accounts = await cluster.accounts(
+    await Promise.all([
+      associatedTokenAddress(wallet, challenge.asset),
+      associatedTokenAddress(challenge.payTo, challenge.asset),
+    ]),
+  );
+  const [source, destination] = accounts.map((account) =>
+    account?.owner === TOKEN_PROGRAM ? decodeTokenAccount(account.data) : null,
+  );
+  const held = source?.amount ?? 0n;
+  if (held < challenge.amount) {
+    const detail = {
+      wallet,
+      needed: formatUsdc(challenge.amount),
+      held: formatUsdc(held),
+      missing: formatUsdc(challenge.amount - held),
+    };
+    throw problem('insufficient_funds', {
+      message: `The wallet holds ${detail.held} USDC of the ${detail.needed} needed; ${detail.missing} USDC are missing.`,
+      detail,
+    });
+  }
+  if (!destination) {
+    throw problem('challenge_refused', {
+      message: 'The payment challenge was refused: the payee has no account for USDC.',
+      detail: { reason: 'no token account', pay_to: challenge.payTo },
+    });
+  }
+}
+
+/** No booking window here is longer than this; an escrow that keeps the money longer is not one to pay. */
+const LONGEST_HOLD_MS = 30 * 86_400_000;
+
+/**
+ * Holds the challenge of a booking against the intent, and the intent's escrow against the chain (DESIGN, section 3).
+ * An escrow that holds the amount already was paid before: paying it again is stopped here whatever the service says.
+ * @returns a warning when the escrow's program is not one that is known, so that its promises can't be checked.
+ * @throws Problem `challenge_refused`, `escrow_mismatch`
+ */
+export async function checkEscrow(
+  cluster: Cluster,
+  intent: Intent,
+  challenge: Challenge,
+  clock: Clock,
+): Promise<string | undefined> {
+  const { escrow } = intent;
+  const wrong = [
+    ...(challenge.payTo === escrow.address ? [] : ['payTo is not the escrow of the intent']),
+    ...(challenge.asset === escrow.mint ? [] : ['the coin is not the one of the escrow']),
+    ...(challenge.amount === BigInt(escrow.amount) ? [] : ['the amount is not the one of the escrow']),
+  ];
+  if (wrong.length > 0) {
+    throw problem('challenge_refused', {
+      message: `The payment challenge was refused: ${wrong.join(', ')}.`,
+      detail: { reason: wrong.join(', ') },
+    });
+  }
+  const { isVerified, verifyEscrow } = await import('../../escrow/verify.ts');
+  const refundAfter = BigInt(Math.floor(Date.parse(escrow.refund_after) / 1000));
+  const checks = await verifyEscrow({
+    cluster,
+    intentId: intent.intent_id,
+    address: escrow.address as Address,
+    vault: escrow.vault_address as Address,
+    mint: challenge.asset,
+    amount: challenge.amount,
+    refundOwner: intent.refund_wallet as Address,
+    refundAfter: { min: refundAfter, max: refundAfter },
+    // Less than the amount may be somebody's dust, which the service sends to the refund wallet first.
+    held: { max: challenge.amount - 1n },
+  });
+  if (checks.find((one) => one.check === 'program')?.expected !== escrow.program_id) {
+    return `The escrow of ${intent.intent_id} names a program that this tool does not know: it can't be verified on chain.`;
+  }
+  const tooLong = Date.parse(escrow.refund_after) > clock.now() + LONGEST_HOLD_MS;
+  if (isVerified(checks) && !tooLong) return undefined;
+  const failed = checks.filter((check) => !check.ok);
+  const paid = failed.length === 1 && failed[0]?.check === 'held';
+  throw problem('escrow_mismatch', {
+    message: paid
+      ? 'The escrow of this intent holds the money already.'
+      : `The escrow on chain is not what the intent says: ${failed.map((one) => one.check).join(', ') || 'refund_after'}.`,
+    ...(paid ? { fix: 'Do not pay it again. Follow the status of the intent.' } : {}),
+    detail: { checks: tooLong ? [...checks, { check: 'refund_after', ok: false }] : checks },
+  });
+}

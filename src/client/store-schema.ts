@@ -1,0 +1,65 @@
+import type { Migration } from '../store/migrate.ts';
+
+/**
+ * `signed`: on the disk, may or may not have left. `sent`: it left, and no answer came. `refused`: the service says
+ * that it was not accepted; it may still be resent while `live_key` is set. `answered`: the call was answered and
+ * charged. `abandoned`: it can't land any more and was not answered.
+ */
+export type PaymentState = 'signed' | 'sent' | 'refused' | 'answered' | 'abandoned';
+
+export interface ClientTables {
+  payments: ClientPaymentTable;
+  intents: RememberedIntentTable;
+}
+
+export interface ClientPaymentTable {
+  payment_id: string;
+  /** HMAC of who asks whom for what; unique while the payment is open, else null: one open payment a request. */
+  live_key: string | null;
+  state: PaymentState;
+  base_url: string;
+  host: string;
+  resource: string;
+  wallet: string;
+  /** The PAYMENT-SIGNATURE header, and the request's body. */
+  payload_sealed: string;
+  body_sealed: string;
+  amount: number;
+  asset: string;
+  pay_to: string;
+  network: string;
+  /** The settling transaction, as the service told it. */
+  transaction: string | null;
+  /** Past this height the payment can't land. */
+  last_valid_block_height: number;
+  error_code: string | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface RememberedIntentTable {
+  intent_id: string;
+  base_url: string;
+  support_code_sealed: string;
+  /** What was locked, in a few words of JSON, for lists. */
+  summary: string | null;
+  created_at_ms: number;
+}
+
+export const clientMigrations: readonly Migration[] = [
+  {
+    name: '001_client',
+    statements: [
+      `create table payments (
+        payment_id text primary key, live_key text unique, state text not null, base_url text not null,
+        host text not null, resource text not null, wallet text not null, payload_sealed text not null,
+        body_sealed text not null, amount bigint not null, asset text not null, pay_to text not null,
+        network text not null, "transaction" text, last_valid_block_height bigint not null, error_code text,
+        created_at_ms bigint not null, updated_at_ms bigint not null)`,
+      'create index payments_created on payments (created_at_ms)',
+      `create table intents (
+        intent_id text primary key, base_url text not null, support_code_sealed text not null, summary text,
+        created_at_ms bigint not null)`,
+    ],
+  },
+];

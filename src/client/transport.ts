@@ -1,0 +1,134 @@
+import type { ProblemOptions } from '../kernel/problems.ts';
+import { isProblemCode, type Problem, type ProblemCode, problem } from '../kernel/problems.ts';
+import type { Fetch } from './types.ts';
+
+export interface Call {
+  readonly fetch: Fetch;
+  readonly baseUrl: string;
+  readonly method: 'GET' | 'POST';
+  /** Such as `/air/search`. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+export interface Patience {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Sends a call and reads its JSON.
+ * @throws Problem `network_unreachable`, `timed_out`, `interrupted` (the caller's signal), `unexpected_answer` (not
+ * JSON, which is what proxies answer with).
+ */
+export async function ask(call: Call, patience: Patience): Promise<HttpAnswer> {
+  const host = new URL(call.baseUrl).host;
+  const timeout = AbortSignal.timeout(patience.timeoutMs);
+  const signal = patience.signal ? AbortSignal.any([timeout, patience.signal]) : timeout;
+  const given = (): Problem =>
+    patience.signal?.aborted
+      ? problem('interrupted')
+      : problem('timed_out', { message: `${host} did not answer in ${patience.timeoutMs / 1000} s.` });
+  if (signal.aborted) throw given();
+  try {
+    return await orAborted(exchange(call, signal), signal);
+  } catch (error) {
+    if (signal.aborted) throw given();
+    if (error instanceof NotJson) {
+      throw problem('unexpected_answer', {
+        message: `${host} answered ${error.status} without JSON.`,
+        detail: { status: error.status },
+      });
+    }
+    throw problem('network_unreachable', { message: `${host} could not be reached.`, cause: error });
+  }
+}
+
+async function exchange(call: Call, signal: AbortSignal): Promise<HttpAnswer> {
+  const response = await call.fetch(
+    new Request(`${call.baseUrl.replace(/\/+$/, '')}${call.path}`, {
+      method: call.method,
+      headers: {
+        accept: 'application/json',
+        ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...call.headers,
+      },
+      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+      signal,
+    }),
+  );
+  const text = await response.text();
+  try {
+    return { status: response.status, headers: response.headers, body: JSON.parse(text) };
+  } catch {
+    throw new NotJson(response.status);
+  }
+}
+
+class NotJson extends Error {
+  constructor(readonly status: number) {
+    super('not JSON');
+  }
+}
+
+/** An embedded service does not listen to the signal; the caller must not wait for it all the same. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(new Error('aborted'));
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+const BY_STATUS: Readonly<Record<number, ProblemCode>> = {
+  400: 'invalid_request',
+  402: 'payment_required',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+  429: 'too_many_attempts',
+  500: 'internal_error',
+  501: 'provider_not_configured',
+  502: 'provider_failed',
+  503: 'not_ready',
+};
+
+/**
+ * The Problem that an error answer stands for: its code where it is one of ours (`{ code, message, detail? }`, also
+ * inside `error`), else one by the status. `Retry-After` and `detail` are kept.
+ */
+export function problemOf(answer: HttpAnswer): Problem {
+  const body = isRecord(answer.body) ? answer.body : {};
+  const error = isRecord(body.error) ? body.error : body;
+  const code = error.code;
+  const text = typeof error.message === 'string' ? error.message : null;
+  const retryAfter = Number(answer.headers.get('retry-after') ?? Number.NaN);
+  const detail = isRecord(error.detail) ? error.detail : undefined;
+  const common: ProblemOptions = {
+    ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),
+    ...(detail ? { detail } : {}),
+  };
+  if (isProblemCode(code)) {
+    const known = problem(code);
+    // The service's message ends with the fix, which a Problem carries apart.
+    const message = text?.endsWith(` ${known.fix}`) ? text.slice(0, -known.fix.length - 1) : text;
+    return problem(code, { ...common, ...(message ? { message } : {}) });
+  }
+  const name = typeof code === 'string' ? `${code}: ` : '';
+  return problem(BY_STATUS[answer.status] ?? 'unexpected_answer', {
+    ...common,
+    message: `The service answered ${answer.status}${text || name ? `: ${name}${text ?? ''}` : '.'}`,
+    detail: { ...detail, status: answer.status, ...(typeof code === 'string' ? { service_code: code } : {}) },
+  });
+}
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import { createFlightsClient } from '../../src/client/flights.ts';
+import { createPayer, type PayerPorts } from '../../src/client/payer/payer.ts';
+import { openClientStore } from '../../src/client/store.ts';
+import type { Fetch } from '../../src/client/types.ts';
+import type { World } from '../payments/world.ts';
+
+/** A client of a fetch, with its own journal in the world's folder. */
+export async function openClient(
+  world: World,
+  fetch: Fetch,
+  change: Partial<PayerPorts> & { file?: string; baseUrl?: string; timeoutMs?: number } = {},
+) {
+  const store = await openClientStore({
+    path: join(world.home, change.file ?? 'client.db'),
+    secrets: world.secrets,
+    clock: world.clock,
+    ids: world.ids,
+  });
+  const payer = createPayer({
+    cluster: async () => world.cluster,
+    signer: async () => world.wallet,
+    journal: async () => store,
+    policy: { perCallCap: 1_000_000n, bookingCap: null, approve: null },
+    clock: world.clock,
+    ...change,
+  });
+  const client = createFlightsClient({
+    baseUrl: change.baseUrl ?? 'http://shop.test',
+    fetch,
+    payer,
+    timeoutMs: change.timeoutMs ?? 10_000,
+  });
+  return { client, payer, store };
+}
