@@ -5,6 +5,8 @@ import {
   compileTransaction,
   createTransactionMessage,
   getBase58Decoder,
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
   getTransactionEncoder,
   type Instruction,
   type Signature,
@@ -64,3 +66,9 @@ export function buildTransaction(parts: {
 /** The signature by which a cluster knows the transaction: its first one. */
 export const signatureOf = (wire: Uint8Array): Signature =>
   getBase58Decoder().decode(wire.subarray(1, 65)) as Signature;
+
+/** The blockhash that the transaction lives by, base58. */
+export function blockhashOf(wire: Uint8Array): string {
+  const { messageBytes } = getTransactionDecoder().decode(wire);
+  return getCompiledTransactionMessageDecoder().decode(messageBytes).lifetimeToken;
+}

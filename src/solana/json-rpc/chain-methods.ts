@@ -1,0 +1,98 @@
+import { getBase64Encoder } from '@solana/kit';
+import * as z from 'zod';
+import { isProblem } from '../../kernel/problems.ts';
+import { feeOf } from '../embedded/fee.ts';
+import type { EmbeddedCluster } from '../embedded/open.ts';
+import { parseMessage } from '../embedded/parse.ts';
+import { epochOf, SLOTS_PER_EPOCH } from '../embedded/slot-clock.ts';
+import { GENESIS_HASHES } from '../monikers.ts';
+import { API_VERSION, addressParam, config, contextOf, integerParam } from './params.ts';
+import { INTERNAL_ERROR, invalidParams, JsonRpcError, type Method, method } from './wire.ts';
+
+const none = z.tuple([]);
+const optionsOnly = z.tuple([config]);
+const MOST_AIRDROP_LAMPORTS = 100_000n * 1_000_000_000n;
+const MOST_AIRDROP_USDC = 1_000_000_000n * 1_000_000n;
+
+/** The chain itself: slots, blockhashes, fees, the faucet. */
+export function chainMethods(cluster: EmbeddedCluster): Record<string, Method> {
+  const { ledger } = cluster;
+  const slotNow = () => ledger.now().slot;
+
+  return {
+    getHealth: method(none, () => 'ok'),
+    getVersion: method(none, () => ({ 'feature-set': 0, 'solana-core': API_VERSION })),
+    // x402 takes a cluster for what its genesis hash says, and knows only mainnet, devnet and testnet.
+    getGenesisHash: method(none, () => GENESIS_HASHES.devnet),
+    getSlot: method(optionsOnly, (options) => {
+      contextOf(ledger, options);
+      return slotNow();
+    }),
+    getBlockHeight: method(optionsOnly, (options) => {
+      contextOf(ledger, options);
+      return slotNow();
+    }),
+    getBlockTime: method(z.tuple([integerParam]), (slot) => {
+      if (slot > slotNow()) throw new JsonRpcError(-32004, `Block not available for slot ${slot}`);
+      return ledger.timeOfSlot(slot);
+    }),
+    getTransactionCount: method(optionsOnly, () => ledger.transactionCount()),
+    getEpochInfo: method(optionsOnly, (options) => {
+      contextOf(ledger, options);
+      const slot = slotNow();
+      return {
+        absoluteSlot: slot,
+        blockHeight: slot,
+        epoch: epochOf(slot),
+        slotIndex: slot % SLOTS_PER_EPOCH,
+        slotsInEpoch: SLOTS_PER_EPOCH,
+        transactionCount: ledger.transactionCount(),
+      };
+    }),
+    getLatestBlockhash: method(optionsOnly, (options) => {
+      const { blockhash, lastValidBlockHeight } = ledger.latest();
+      return { context: contextOf(ledger, options), value: { blockhash, lastValidBlockHeight } };
+    }),
+    isBlockhashValid: method(z.tuple([addressParam, config]), (blockhash, options) => {
+      const value = ledger.isBlockhashValid(blockhash);
+      return { context: contextOf(ledger, options), value };
+    }),
+    getFeeForMessage: method(z.tuple([z.base64(), config]), (message, options) => {
+      const context = contextOf(ledger, options);
+      const parsed = readMessage(message);
+      // The validator says null for a message whose blockhash it does not know.
+      return { context, value: ledger.isBlockhashValid(parsed.blockhash) ? feeOf(parsed) : null };
+    }),
+    getRecentPrioritizationFees: method(z.tuple([z.array(addressParam).max(128).optional()]), () => [
+      { slot: ledger.peek().slot, prioritizationFee: 0 },
+    ]),
+    requestAirdrop: method(z.tuple([addressParam, integerParam, config]), (to, lamports) => {
+      if (BigInt(lamports) > MOST_AIRDROP_LAMPORTS) throw invalidParams('more than the faucet gives at once');
+      return airdrop(() => cluster.airdropSol(to, BigInt(lamports)));
+    }),
+    farelock_airdropUsdc: method(z.tuple([addressParam, integerParam]), (owner, amountAtomic) => {
+      if (BigInt(amountAtomic) > MOST_AIRDROP_USDC) {
+        throw invalidParams('more than the faucet gives at once');
+      }
+      return airdrop(() => cluster.airdropUsdc(owner, BigInt(amountAtomic)));
+    }),
+  };
+}
+
+async function airdrop(send: () => Promise<string>): Promise<string> {
+  try {
+    return await send();
+  } catch (error) {
+    if (!isProblem(error, 'transaction_failed')) throw error;
+    throw new JsonRpcError(INTERNAL_ERROR, `airdrop request failed: ${error.message}`, error.detail);
+  }
+}
+
+function readMessage(base64: string) {
+  try {
+    return parseMessage(new Uint8Array(getBase64Encoder().encode(base64)));
+  } catch (error) {
+    if (!isProblem(error)) throw error;
+    throw invalidParams(error.message);
+  }
+}

@@ -1,0 +1,116 @@
+import { getBase58Decoder, getBase58Encoder } from '@solana/kit';
+import type { LandedTransaction } from '../embedded/ledger-file.ts';
+import type { InnerInstructions, TokenBalance } from '../embedded/meta.ts';
+import { isWritable, type ParsedTransaction, parseTransaction } from '../embedded/parse.ts';
+import { MEMO_PROGRAM, TOKEN_PROGRAM } from '../token.ts';
+import { uiAmount } from './encode-account.ts';
+import { parsedInstruction } from './parsed-instructions.ts';
+
+export type TransactionEncoding = 'json' | 'jsonParsed' | 'base58' | 'base64' | 'binary';
+
+/** A landed transaction as getTransaction shows it. */
+export function encodeTransaction(landed: LandedTransaction, encoding: TransactionEncoding) {
+  const transaction = parseTransaction(landed.wire);
+  return {
+    slot: landed.slot,
+    blockTime: landed.blockTime,
+    version: transaction.version,
+    transaction: encodeBody(transaction, encoding),
+    meta: encodeMeta(landed, transaction, encoding === 'jsonParsed'),
+  };
+}
+
+function encodeBody(transaction: ParsedTransaction, encoding: TransactionEncoding): unknown {
+  const base58 = getBase58Decoder();
+  if (encoding === 'base64') return [Buffer.from(transaction.wire).toString('base64'), encoding];
+  if (encoding === 'base58') return [base58.decode(transaction.wire), encoding];
+  if (encoding === 'binary') return base58.decode(transaction.wire);
+  const { header, accountKeys, blockhash, instructions, version } = transaction;
+  const isParsed = encoding === 'jsonParsed';
+  return {
+    signatures: transaction.signatures.map((signature) => base58.decode(signature)),
+    message: {
+      accountKeys: isParsed
+        ? accountKeys.map((pubkey, index) => ({
+            pubkey,
+            signer: index < header.numRequiredSignatures,
+            source: 'transaction',
+            writable: isWritable(transaction, index),
+          }))
+        : accountKeys,
+      ...(isParsed ? {} : { header }),
+      ...(version === 0 ? { addressTableLookups: [] } : {}),
+      recentBlockhash: blockhash,
+      instructions: instructions.map((one) => {
+        const { programIdIndex, accounts, data } = one;
+        return isParsed
+          ? parsedInstruction({ ...named(transaction, programIdIndex, accounts), data, stackHeight: 1 })
+          : { programIdIndex, accounts, data: base58.decode(data), stackHeight: 1 };
+      }),
+    },
+  };
+}
+
+function encodeMeta(landed: LandedTransaction, transaction: ParsedTransaction, isParsed: boolean) {
+  const { meta, err } = landed;
+  return {
+    err,
+    status: err === null ? { Ok: null } : { Err: err },
+    fee: BigInt(meta.fee),
+    preBalances: meta.preBalances.map(BigInt),
+    postBalances: meta.postBalances.map(BigInt),
+    preTokenBalances: meta.preTokenBalances.map(encodeTokenBalance),
+    postTokenBalances: meta.postTokenBalances.map(encodeTokenBalance),
+    innerInstructions: encodeInner(meta.innerInstructions, transaction, isParsed),
+    logMessages: meta.logs,
+    rewards: [],
+    loadedAddresses: { writable: [], readonly: [] },
+    computeUnitsConsumed: meta.unitsConsumed,
+    ...(meta.returnData ? { returnData: encodeReturnData(meta.returnData) } : {}),
+  };
+}
+
+export const encodeReturnData = (returned: { programId: string; data: string }) => ({
+  programId: returned.programId,
+  data: [returned.data, 'base64'],
+});
+
+export const encodeInner = (
+  inner: readonly InnerInstructions[],
+  transaction: ParsedTransaction,
+  isParsed: boolean,
+) =>
+  inner.map(({ index, instructions }) => ({
+    index,
+    instructions: instructions.map((one) =>
+      isParsed
+        ? parsedInstruction({
+            ...named(transaction, one.programIdIndex, one.accounts),
+            data: new Uint8Array(getBase58Encoder().encode(one.data)),
+            stackHeight: one.stackHeight,
+          })
+        : one,
+    ),
+  }));
+
+export const encodeTokenBalance = (balance: TokenBalance) => ({
+  accountIndex: balance.accountIndex,
+  mint: balance.mint,
+  owner: balance.owner,
+  programId: TOKEN_PROGRAM,
+  uiTokenAmount: uiAmount(BigInt(balance.amount), balance.decimals),
+});
+
+/** The memos of a transaction as getSignaturesForAddress lists them: `[length] text`, joined by semicolons. */
+export function memoOf(wire: Uint8Array): string | null {
+  const { accountKeys, instructions } = parseTransaction(wire);
+  const memos = instructions
+    .filter(({ programIdIndex }) => accountKeys[programIdIndex] === MEMO_PROGRAM)
+    .map(({ data }) => `[${data.length}] ${Buffer.from(data).toString('utf8')}`);
+  return memos.length > 0 ? memos.join('; ') : null;
+}
+
+function named(transaction: ParsedTransaction, program: number, accounts: readonly number[]) {
+  const at = (index: number) => transaction.accountKeys[index] ?? '';
+  return { programId: at(program), accounts: accounts.map(at) };
+}

@@ -1,0 +1,123 @@
+import type { Log } from '../../kernel/log.ts';
+import { silentLog } from '../../kernel/log.ts';
+import type { EmbeddedCluster } from '../embedded/open.ts';
+import { accountMethods } from './account-methods.ts';
+import { chainMethods } from './chain-methods.ts';
+import { transactionMethods } from './transaction-methods.ts';
+import {
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  JsonRpcError,
+  METHOD_NOT_FOUND,
+  type Method,
+  PARSE_ERROR,
+  toJson,
+} from './wire.ts';
+
+const MOST_BODY_BYTES = 1024 * 1024;
+const MOST_BATCH = 100;
+
+/**
+ * The embedded cluster as a Solana JSON-RPC endpoint (https://solana.com/docs/rpc): a fetch-style handler to be
+ * mounted under any path. It takes what kit, web3.js and x402's own client send: single requests, batches and
+ * notifications. There are no subscriptions over WebSocket; none is needed to confirm a transaction, because
+ * `sendTransaction` answers after it has landed.
+ */
+export function createJsonRpc(
+  cluster: EmbeddedCluster,
+  options: { readonly log?: Log } = {},
+): (request: Request) => Promise<Response> {
+  const log = options.log ?? silentLog;
+  const methods = new Map<string, Method>(
+    Object.entries({
+      ...chainMethods(cluster),
+      ...accountMethods(cluster.ledger),
+      ...transactionMethods(cluster.ledger),
+    }),
+  );
+
+  /** undefined for a notification, which gets no answer. */
+  const answer = async (call: unknown): Promise<string | undefined> => {
+    if (!isCall(call)) return failure(null, new JsonRpcError(INVALID_REQUEST, 'Invalid request'));
+    const id = call.id ?? null;
+    try {
+      const run = methods.get(call.method);
+      if (!run) throw new JsonRpcError(METHOD_NOT_FOUND, 'Method not found');
+      const params = call.params ?? [];
+      if (!Array.isArray(params))
+        throw new JsonRpcError(INVALID_PARAMS, '`params` should have at most an array');
+      const result = await run(params);
+      return call.id === undefined ? undefined : toJson({ jsonrpc: '2.0', result, id });
+    } catch (error) {
+      if (call.id === undefined) return undefined;
+      if (error instanceof JsonRpcError) return failure(id, error);
+      const name = error instanceof Error ? error.name : 'unknown';
+      log('error', 'rpc_call_failed', { method: call.method, error_name: name });
+      return failure(id, new JsonRpcError(INTERNAL_ERROR, 'Internal error'));
+    }
+  };
+
+  return async (request) => {
+    if (request.method !== 'POST') {
+      return new Response('Used HTTP Method is not allowed. POST is required\n', {
+        status: 405,
+        headers: { allow: 'POST' },
+      });
+    }
+    const text = await readText(request);
+    if (text === null)
+      return json(failure(null, new JsonRpcError(INVALID_REQUEST, 'Request too large')), 413);
+    const body = parseJson(text);
+    if (body === undefined) return json(failure(null, new JsonRpcError(PARSE_ERROR, 'Parse error')));
+    if (!Array.isArray(body)) return json((await answer(body)) ?? '');
+    if (body.length === 0 || body.length > MOST_BATCH) {
+      return json(failure(null, new JsonRpcError(INVALID_REQUEST, 'Invalid request')));
+    }
+    const answers: string[] = [];
+    for (const call of body) {
+      const one = await answer(call);
+      if (one !== undefined) answers.push(one);
+    }
+    return json(answers.length > 0 ? `[${answers.join(',')}]` : '');
+  };
+}
+
+interface Call {
+  readonly method: string;
+  readonly params?: unknown;
+  readonly id?: string | number | null;
+}
+
+function isCall(call: unknown): call is Call {
+  if (typeof call !== 'object' || call === null || Array.isArray(call)) return false;
+  const { jsonrpc, method, id } = call as Record<string, unknown>;
+  const isId = id === undefined || id === null || typeof id === 'string' || typeof id === 'number';
+  return jsonrpc === '2.0' && typeof method === 'string' && isId;
+}
+
+const failure = (id: string | number | null, { code, message, data }: JsonRpcError): string =>
+  toJson({ jsonrpc: '2.0', error: { code, message, data }, id });
+
+const json = (body: string, status = 200): Response =>
+  new Response(body, { status, headers: { 'content-type': 'application/json; charset=utf-8' } });
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The body, counted as it comes: null when it is too large, whatever its headers say. */
+async function readText(request: Request): Promise<string | null> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length;
+    if (size > MOST_BODY_BYTES) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

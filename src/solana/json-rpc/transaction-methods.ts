@@ -1,0 +1,277 @@
+import { type Address, getBase58Encoder, getBase64Encoder } from '@solana/kit';
+import * as z from 'zod';
+import { isProblem } from '../../kernel/problems.ts';
+import { type EmbeddedLedger, explain } from '../embedded/ledger.ts';
+import { lamportsOf, tokenBalancesOf } from '../embedded/meta.ts';
+import { MOST_TRANSACTION_BYTES, signatureOf } from '../transaction.ts';
+import { encodeAccount } from './encode-account.ts';
+import {
+  encodeInner,
+  encodeReturnData,
+  encodeTokenBalance,
+  encodeTransaction,
+  memoOf,
+} from './encode-transaction.ts';
+import { accountEncoding, addressParam, contextOf, integerParam, signatureParam } from './params.ts';
+import {
+  invalidParams,
+  JsonRpcError,
+  type Method,
+  method,
+  SIGNATURE_VERIFICATION_FAILED,
+  SIMULATION_FAILED,
+  UNSUPPORTED_TRANSACTION_VERSION,
+} from './wire.ts';
+
+const MOST_STATUSES = 256;
+const MOST_SIGNATURES = 1000;
+const wireEncoding = z.enum(['base58', 'base64']).nullish();
+const transactionEncoding = z.enum(['json', 'jsonParsed', 'base58', 'base64', 'binary']);
+const minContextSlot = integerParam.nullish();
+
+/** Transactions: sending, trying out, and what became of them. */
+export function transactionMethods(ledger: EmbeddedLedger): Record<string, Method> {
+  return {
+    sendTransaction: method(
+      z.tuple([
+        z.string(),
+        z
+          .looseObject({ encoding: wireEncoding, skipPreflight: z.boolean().nullish(), minContextSlot })
+          .optional(),
+      ]),
+      async (text, options) => {
+        contextOf(ledger, options);
+        const wire = wireBytes(text, options?.encoding ?? 'base58');
+        const skipPreflight = options?.skipPreflight ?? false;
+        try {
+          const landed = await ledger.submit(wire, { skipPreflight });
+          if (landed.err !== null && !skipPreflight) throw preflightFailure(landed.err, landed.meta.logs);
+          return landed.signature;
+        } catch (error) {
+          return refusal(error, wire, skipPreflight);
+        }
+      },
+    ),
+
+    simulateTransaction: method(
+      z.tuple([
+        z.string(),
+        z
+          .looseObject({
+            encoding: wireEncoding,
+            sigVerify: z.boolean().nullish(),
+            replaceRecentBlockhash: z.boolean().nullish(),
+            innerInstructions: z.boolean().nullish(),
+            minContextSlot,
+            accounts: z
+              .object({ addresses: z.array(addressParam), encoding: accountEncoding.nullish() })
+              .nullish(),
+          })
+          .optional(),
+      ]),
+      async (text, options) => {
+        if (options?.sigVerify && options.replaceRecentBlockhash) {
+          throw invalidParams('sigVerify may not be used with replaceRecentBlockhash');
+        }
+        const context = contextOf(ledger, options);
+        const wire = wireBytes(text, options?.encoding ?? 'base58');
+        try {
+          return { context, value: await simulation(ledger, wire, options ?? {}) };
+        } catch (error) {
+          return refusal(error, wire, false);
+        }
+      },
+    ),
+
+    getSignatureStatuses: method(
+      z.tuple([z.array(signatureParam).max(MOST_STATUSES), z.looseObject({}).optional()]),
+      (signatures) => ({
+        context: contextOf(ledger),
+        value: signatures.map((signature) => {
+          const landed = ledger.landed(signature);
+          if (!landed) return null;
+          const { slot, err } = landed;
+          const status = err === null ? { Ok: null } : { Err: err };
+          return { slot, confirmations: null, err, status, confirmationStatus: 'finalized' };
+        }),
+      }),
+    ),
+
+    getSignaturesForAddress: method(
+      z.tuple([
+        addressParam,
+        z
+          .looseObject({
+            limit: z.int().min(1).max(MOST_SIGNATURES).nullish(),
+            before: signatureParam.nullish(),
+            until: signatureParam.nullish(),
+            minContextSlot,
+          })
+          .optional(),
+      ]),
+      (address, options) => {
+        contextOf(ledger, options);
+        const before = options?.before ? ledger.landed(options.before) : undefined;
+        if (before === null) return [];
+        const until = options?.until ? ledger.landed(options.until) : null;
+        const range = {
+          beforeSeq: before?.seq ?? Number.MAX_SAFE_INTEGER,
+          untilSeq: until?.seq ?? 0,
+          limit: options?.limit ?? MOST_SIGNATURES,
+        };
+        return ledger.transactionsNaming(address, range).map((landed) => ({
+          signature: landed.signature,
+          slot: landed.slot,
+          err: landed.err,
+          memo: memoOf(landed.wire),
+          blockTime: landed.blockTime,
+          confirmationStatus: 'finalized',
+        }));
+      },
+    ),
+
+    getTransaction: method(
+      z.tuple([
+        signatureParam,
+        z
+          .union([
+            transactionEncoding,
+            z.looseObject({
+              encoding: transactionEncoding.nullish(),
+              maxSupportedTransactionVersion: z.int().nonnegative().nullish(),
+            }),
+          ])
+          .optional(),
+      ]),
+      (signature, option) => {
+        const options = typeof option === 'string' ? { encoding: option } : (option ?? {});
+        const landed = ledger.landed(signature);
+        if (!landed) return null;
+        const { version, ...shown } = encodeTransaction(landed, options.encoding ?? 'json');
+        // Without a version asked for, the answer has the old form, and new transactions cannot be shown in it.
+        if (typeof options.maxSupportedTransactionVersion === 'number') return { ...shown, version };
+        if (version === 'legacy') return shown;
+        throw new JsonRpcError(
+          UNSUPPORTED_TRANSACTION_VERSION,
+          `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+        );
+      },
+    ),
+  };
+}
+
+interface SimulationOptions {
+  readonly sigVerify?: boolean | null | undefined;
+  readonly replaceRecentBlockhash?: boolean | null | undefined;
+  readonly innerInstructions?: boolean | null | undefined;
+  readonly accounts?:
+    | {
+        readonly addresses: readonly Address[];
+        readonly encoding?: z.infer<typeof accountEncoding> | null | undefined;
+      }
+    | null
+    | undefined;
+}
+
+async function simulation(ledger: EmbeddedLedger, wire: Uint8Array, options: SimulationOptions) {
+  const report = await ledger.tryOut(wire, {
+    verifySignatures: options.sigVerify ?? false,
+    replaceBlockhash: options.replaceRecentBlockhash ?? false,
+  });
+  const { transaction, accountsAfter } = report;
+  const before = transaction.accountKeys.map(ledger.account);
+  const after = (address: Address) => {
+    const index = transaction.accountKeys.indexOf(address);
+    return (index < 0 ? null : accountsAfter[index]) ?? null;
+  };
+  const accounts = options.accounts?.addresses.map((address) => {
+    const account = after(address);
+    return account && encodeAccount(ledger, account, { encoding: options.accounts?.encoding ?? 'base64' });
+  });
+  return {
+    err: report.err,
+    logs: report.logs,
+    accounts: report.err === null ? (accounts ?? null) : null,
+    unitsConsumed: report.unitsConsumed,
+    returnData: report.returnData ? encodeReturnData(report.returnData) : null,
+    innerInstructions: options.innerInstructions
+      ? encodeInner(report.innerInstructions, transaction, true)
+      : null,
+    fee: report.fee,
+    loadedAccountsDataSize: before.reduce((size, account) => size + (account?.data.length ?? 0), 0),
+    loadedAddresses: { writable: [], readonly: [] },
+    preBalances: lamportsOf(before).map(BigInt),
+    postBalances: lamportsOf(accountsAfter).map(BigInt),
+    preTokenBalances: tokenBalancesOf(before, ledger.account).map(encodeTokenBalance),
+    postTokenBalances: tokenBalancesOf(accountsAfter, ledger.account).map(encodeTokenBalance),
+    ...(report.replacement
+      ? {
+          replacementBlockhash: {
+            blockhash: report.replacement.blockhash,
+            lastValidBlockHeight: report.replacement.lastValidBlockHeight,
+          },
+        }
+      : {}),
+  };
+}
+
+function wireBytes(text: string, encoding: 'base58' | 'base64'): Uint8Array {
+  // Both encodings are longer than what they hold by less than one half.
+  if (text.length > MOST_TRANSACTION_BYTES * 1.5) {
+    throw invalidParams(`${encoding} encoded transaction too large (max: ${MOST_TRANSACTION_BYTES} bytes)`);
+  }
+  try {
+    return new Uint8Array((encoding === 'base64' ? getBase64Encoder() : getBase58Encoder()).encode(text));
+  } catch {
+    throw invalidParams(`invalid ${encoding} encoding`);
+  }
+}
+
+/** What the ledger refused, as the validator says it. */
+function refusal(error: unknown, wire: Uint8Array, skipPreflight: boolean): string {
+  if (!isProblem(error, 'transaction_failed')) throw error;
+  const reason = error.detail?.error;
+  switch (reason) {
+    case 'SignatureFailure':
+      throw new JsonRpcError(SIGNATURE_VERIFICATION_FAILED, 'Transaction signature verification failure');
+    case 'SanitizeFailure':
+    case 'UnsupportedVersion':
+    case 'AddressLookupTableNotFound':
+      throw invalidParams(error.message);
+  }
+  // Without preflight nobody looks before it is forwarded: the caller learns from the status that it never landed.
+  if (skipPreflight) return signatureOf(wire);
+  const logs = error.detail?.logs;
+  throw preflightFailure(reason, Array.isArray(logs) ? logs : []);
+}
+
+function preflightFailure(err: unknown, logs: readonly unknown[]): JsonRpcError {
+  return new JsonRpcError(SIMULATION_FAILED, `Transaction simulation failed: ${inWords(err)}`, {
+    accounts: null,
+    err,
+    innerInstructions: null,
+    logs,
+    replacementBlockhash: null,
+    returnData: null,
+    unitsConsumed: 0,
+  });
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  BlockhashNotFound: 'Blockhash not found',
+  AccountNotFound: 'Attempt to debit an account but found no record of a prior credit.',
+  InsufficientFundsForFee: 'Insufficient funds for fee',
+  AlreadyProcessed: 'This transaction has already been processed',
+};
+
+function inWords(err: unknown): string {
+  if (typeof err === 'string') return WORDS[err] ?? err;
+  const failed = z.object({ InstructionError: z.tuple([z.number(), z.unknown()]) }).safeParse(err);
+  if (!failed.success) return explain(err);
+  const [index, cause] = failed.data.InstructionError;
+  const custom = z.object({ Custom: z.number() }).safeParse(cause);
+  const reason = custom.success
+    ? `custom program error: 0x${custom.data.Custom.toString(16)}`
+    : explain(cause);
+  return `Error processing Instruction ${index}: ${reason}`;
+}

@@ -1,0 +1,30 @@
+import { SOLANA_NETWORKS, type SolanaNetwork } from './cluster.ts';
+
+/** What the first block of each public cluster hashes to; a CAIP-2 id is its first 32 characters. */
+export const GENESIS_HASHES = {
+  mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+  devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+  testnet: '4uhcVJyU9pJkvQyS88uRDiswHXSGkY3zQawwpjk2NsNY',
+} as const;
+
+const MONIKER_URLS: Readonly<Record<string, string>> = {
+  mainnet: 'https://api.mainnet-beta.solana.com',
+  'mainnet-beta': 'https://api.mainnet-beta.solana.com',
+  devnet: 'https://api.devnet.solana.com',
+  testnet: 'https://api.testnet.solana.com',
+  localhost: 'http://127.0.0.1:8899',
+  localnet: 'http://127.0.0.1:8899',
+};
+
+/** The RPC address that a moniker stands for (as in the Solana CLI); a URL stands for itself; else null. */
+export function rpcUrl(monikerOrUrl: string): string | null {
+  const known = MONIKER_URLS[monikerOrUrl];
+  if (known) return known;
+  return /^https?:\/\//.test(monikerOrUrl) && URL.canParse(monikerOrUrl) ? monikerOrUrl : null;
+}
+
+/** The network whose first block hashes to `genesisHash`; null for a private cluster. */
+export function networkOfGenesis(genesisHash: string): SolanaNetwork | null {
+  const known = Object.entries(GENESIS_HASHES).find(([, hash]) => hash === genesisHash);
+  return known ? SOLANA_NETWORKS[known[0] as keyof typeof SOLANA_NETWORKS] : null;
+}

@@ -1,0 +1,57 @@
+import { type Address, isAddress } from '@solana/kit';
+import * as z from 'zod';
+import { integer } from './caller.ts';
+
+// The parts of a cluster's answers that are used here (https://solana.com/docs/rpc).
+
+const address = z.custom<Address>((value) => typeof value === 'string' && isAddress(value));
+const base64Data = z.tuple([z.base64(), z.literal('base64')]).transform(([text]) => bytesOf(text));
+const bytesOf = (base64: string) => new Uint8Array(Buffer.from(base64, 'base64'));
+const withContext = <S extends z.ZodType>(value: S) =>
+  z.looseObject({ value }).transform((answer) => (answer as { value: z.output<S> }).value);
+
+export const latestBlockhashAnswer = withContext(
+  z.looseObject({ blockhash: z.string(), lastValidBlockHeight: integer }),
+);
+export const booleanAnswer = withContext(z.boolean());
+
+export const accountsAnswer = withContext(
+  z.array(
+    z
+      .looseObject({ data: base64Data, executable: z.boolean(), lamports: integer, owner: address })
+      .nullable(),
+  ),
+);
+
+export const simulationAnswer = withContext(
+  z.looseObject({
+    err: z.unknown(),
+    logs: z.array(z.string()).nullish(),
+    unitsConsumed: integer.nullish(),
+  }),
+);
+
+export const statusesAnswer = withContext(
+  z.array(
+    z
+      .looseObject({
+        slot: integer,
+        err: z.unknown(),
+        // Nodes that are older than the field leave it out of finalized ones.
+        confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullish(),
+      })
+      .nullable(),
+  ),
+);
+
+export const transactionAnswer = z
+  .looseObject({
+    slot: integer,
+    blockTime: z.number().nullish(),
+    transaction: base64Data,
+    meta: z.looseObject({ err: z.unknown(), logMessages: z.array(z.string()).nullish() }).nullable(),
+  })
+  .nullable();
+
+/** What a refused preflight carries. */
+export const preflightData = z.looseObject({ err: z.unknown(), logs: z.array(z.string()).nullish() });

@@ -1,0 +1,130 @@
+import type { Address } from '@solana/kit';
+import * as z from 'zod';
+import type { Clock } from '../../kernel/clock.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { ChainAccount, Cluster, SignatureStatus, SolanaNetwork } from '../cluster.ts';
+import { networkOfGenesis, rpcUrl } from '../monikers.ts';
+import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
+import {
+  accountsAnswer,
+  latestBlockhashAnswer,
+  simulationAnswer,
+  statusesAnswer,
+  transactionAnswer,
+} from './answers.ts';
+import { createCaller, integer, RpcRefusal, silent } from './caller.ts';
+import { refusal, sendAndConfirm } from './send.ts';
+
+const CONFIRMED = { commitment: 'confirmed' } as const;
+const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111' as Address;
+const MOST_ACCOUNTS = 100;
+
+/**
+ * A real cluster, by the address of its JSON-RPC or a moniker (`mainnet`, `devnet`, `testnet`, `localhost`).
+ * Unless `network` says otherwise, the network is read from the genesis hash.
+ * @throws Problem `cluster_failed` when the address is none, nobody answers, or the cluster is a private one and
+ *   `network` was not given.
+ */
+export async function openRpcCluster(options: {
+  readonly url: string;
+  readonly clock: Clock;
+  readonly network?: SolanaNetwork;
+  readonly fetch?: typeof fetch;
+}): Promise<Cluster> {
+  const url = rpcUrl(options.url);
+  if (!url) {
+    throw problem('cluster_failed', {
+      message: `"${options.url}" is neither an http address nor a known cluster.`,
+      fix: 'Give the address of a Solana RPC node, or mainnet, devnet, testnet or localhost.',
+    });
+  }
+  const { clock } = options;
+  const caller = createCaller({ url, clock, fetch: options.fetch ?? fetch });
+  const { call, read } = caller;
+  const network = options.network ?? networkBehind(url, await read('getGenesisHash', [], z.string()));
+
+  const accounts = async (addresses: readonly Address[]): Promise<(ChainAccount | null)[]> => {
+    const found: (ChainAccount | null)[] = [];
+    for (let at = 0; at < addresses.length; at += MOST_ACCOUNTS) {
+      const asked = addresses.slice(at, at + MOST_ACCOUNTS);
+      const params = [asked, { ...CONFIRMED, encoding: 'base64' }];
+      const answer = await read('getMultipleAccounts', params, accountsAnswer);
+      if (answer.length !== asked.length) throw silent('getMultipleAccounts', 'it left accounts out');
+      asked.forEach((address, index) => {
+        const account = answer[index];
+        found.push(account ? { address, ...fieldsOf(account) } : null);
+      });
+    }
+    return found;
+  };
+  const signatureStatus: Cluster['signatureStatus'] = async (signature) => {
+    const params = [[signature], { searchTransactionHistory: true }];
+    const [status] = await read('getSignatureStatuses', params, statusesAnswer);
+    if (!status) return null;
+    const confirmation: SignatureStatus['confirmation'] = status.confirmationStatus ?? 'finalized';
+    return { slot: status.slot, err: status.err ?? null, confirmation };
+  };
+
+  return {
+    network,
+    accounts,
+    signatureStatus,
+    latestBlockhash: () => read('getLatestBlockhash', [CONFIRMED], latestBlockhashAnswer),
+    blockHeight: () => read('getBlockHeight', [CONFIRMED], integer),
+    async unixTime() {
+      const [sysvar] = await accounts([CLOCK_SYSVAR]);
+      if (sysvar?.data.length !== 40) throw silent('getMultipleAccounts', 'it has no clock');
+      // slot, epoch start, epoch, leader schedule epoch, unix timestamp: eight bytes each.
+      return Number(Buffer.from(sysvar.data).readBigInt64LE(32));
+    },
+    async tokenBalance(tokenAccount) {
+      const [account] = await accounts([tokenAccount]);
+      if (account?.owner !== TOKEN_PROGRAM) return null;
+      return decodeTokenAccount(account.data)?.amount ?? null;
+    },
+    minimumRent: (dataLength) => read('getMinimumBalanceForRentExemption', [dataLength, CONFIRMED], integer),
+    async simulate(wire, { verifySignatures = false } = {}) {
+      const how = { ...CONFIRMED, encoding: 'base64', sigVerify: verifySignatures };
+      const params = [Buffer.from(wire).toString('base64'), how];
+      try {
+        const { err, logs, unitsConsumed } = await call('simulateTransaction', params, simulationAnswer);
+        return { err: err ?? null, logs: logs ?? [], unitsConsumed: unitsConsumed ?? 0n };
+      } catch (error) {
+        if (!(error instanceof RpcRefusal)) throw error;
+        // What cannot even be tried out is a result of the simulation too.
+        return { err: refusal(error).detail?.error, logs: [], unitsConsumed: 0n };
+      }
+    },
+    send: (wire) => sendAndConfirm(wire, { caller, clock, status: signatureStatus }),
+    async transaction(signature) {
+      const how = { ...CONFIRMED, encoding: 'base64', maxSupportedTransactionVersion: 0 };
+      const found = await read('getTransaction', [signature, how], transactionAnswer);
+      if (!found?.meta) return null;
+      return {
+        signature,
+        slot: found.slot,
+        blockTime: found.blockTime ?? 0,
+        err: found.meta.err ?? null,
+        logs: found.meta.logMessages ?? [],
+        transaction: found.transaction,
+      };
+    },
+    close: async () => undefined,
+  };
+}
+
+const fieldsOf = (account: Omit<ChainAccount, 'address'>): Omit<ChainAccount, 'address'> => ({
+  lamports: account.lamports,
+  owner: account.owner,
+  data: account.data,
+  executable: account.executable,
+});
+
+function networkBehind(url: string, genesisHash: string): SolanaNetwork {
+  const network = networkOfGenesis(genesisHash);
+  if (network) return network;
+  throw problem('cluster_failed', {
+    message: `The cluster at ${new URL(url).host} is a private one (genesis ${genesisHash}).`,
+    fix: 'Use mainnet, devnet, testnet, or a Farelock server.',
+  });
+}

@@ -1,0 +1,100 @@
+import type { Signature } from '@solana/kit';
+import * as z from 'zod';
+import type { Clock } from '../../kernel/clock.ts';
+import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
+import type { SignatureStatus } from '../cluster.ts';
+import { blockhashOf, signatureOf } from '../transaction.ts';
+import { booleanAnswer, preflightData } from './answers.ts';
+import { type RpcCaller, RpcRefusal } from './caller.ts';
+
+const POLL_MS = 500;
+const POLLS_PER_BROADCAST = 4;
+/** A blockhash lives about a minute; this is a bound for clusters that stand still. */
+const LONGEST_WAIT_MS = 120_000;
+
+/**
+ * Sends a signed transaction and waits until it is confirmed, broadcasting the same bytes again meanwhile: a
+ * leader may drop them, and they land at most once.
+ * @throws Problem `transaction_failed` when the cluster refuses it or it failed; `cluster_failed` when what
+ *   happened is not known.
+ */
+export async function sendAndConfirm(
+  wire: Uint8Array,
+  ports: {
+    readonly caller: RpcCaller;
+    readonly clock: Clock;
+    readonly status: (signature: Signature) => Promise<SignatureStatus | null>;
+  },
+): Promise<Signature> {
+  const { caller, clock, status } = ports;
+  const signature = signatureOf(wire);
+  const deadlineMs = clock.now() + LONGEST_WAIT_MS;
+  const settled = async (): Promise<boolean> => {
+    const known = await status(signature);
+    if (!known || known.confirmation === 'processed') return false;
+    if (known.err !== null && known.err !== undefined) throw refusedWith(known.err, 'it failed on chain');
+    return true;
+  };
+  const alive = () => caller.read('isBlockhashValid', [blockhashOf(wire), CONFIRMED], booleanAnswer);
+  for (let broadcast = 0; clock.now() < deadlineMs; broadcast++) {
+    const refused = await broadcastOnce(caller, wire, broadcast > 0);
+    // Bytes that landed before are refused, if only because their blockhash has expired since.
+    if (refused && (await settled())) return signature;
+    if (refused && !(await mayStillLand(refused, alive))) throw refused;
+    for (let poll = 0; poll < POLLS_PER_BROADCAST; poll++) {
+      if (await settled()) return signature;
+      await clock.sleep(POLL_MS);
+    }
+    if (await alive()) continue;
+    if (await settled()) return signature;
+    break;
+  }
+  throw problem('cluster_failed', {
+    message: `Transaction ${signature} was sent, and the cluster does not say what became of it.`,
+    detail: { signature },
+  });
+}
+
+const CONFIRMED = { commitment: 'confirmed' };
+
+/** A node that is behind or overloaded refuses for itself, not for the cluster: the broadcast is then repeated. */
+const NODE_TROUBLES = new Set([-32005, -32016, -32603]);
+
+/** What the cluster refuses; null when it took the bytes, or nobody knows whether it did. */
+async function broadcastOnce(
+  caller: RpcCaller,
+  wire: Uint8Array,
+  skipPreflight: boolean,
+): Promise<Problem | null> {
+  const options = { encoding: 'base64', preflightCommitment: 'confirmed', maxRetries: 0, skipPreflight };
+  try {
+    await caller.call('sendTransaction', [Buffer.from(wire).toString('base64'), options], z.string());
+    return null;
+  } catch (error) {
+    if (isProblem(error, 'cluster_failed')) return null; // It may have arrived all the same: the status tells.
+    if (!(error instanceof RpcRefusal)) throw error;
+    return NODE_TROUBLES.has(error.code) ? null : refusal(error);
+  }
+}
+
+/**
+ * A transaction in flight is refused as already processed before it is confirmed; and a node that lags does not
+ * know a young blockhash yet. Neither is the cluster's last word.
+ */
+async function mayStillLand(refused: Problem, alive: () => Promise<boolean>): Promise<boolean> {
+  const error = refused.detail?.error;
+  return error === 'AlreadyProcessed' || (error === 'BlockhashNotFound' && (await alive()));
+}
+
+/** A refusal of the cluster as a problem, with the runtime's error in `detail.error`. */
+export function refusal(error: RpcRefusal): Problem {
+  const data = preflightData.safeParse(error.data);
+  if (data.success) return refusedWith(data.data.err, error.message, data.data.logs ?? []);
+  return refusedWith(error.code === -32003 ? 'SignatureFailure' : 'SanitizeFailure', error.message);
+}
+
+const refusedWith = (error: unknown, why: string, logs: readonly string[] = []): Problem =>
+  problem('transaction_failed', {
+    message: `The cluster refused the transaction: ${why}.`,
+    detail: { error, logs },
+  });
