@@ -3,6 +3,9 @@ import type { ChainAccount, Cluster } from '../solana/cluster.ts';
 import { ESCROW_PROGRAM_ID } from './address.ts';
 import type { EscrowAccount, EscrowState } from './terms.ts';
 
+/** All that reading an escrow needs of a cluster. */
+export type AccountReader = Pick<Cluster, 'accounts'>;
+
 /** Version 1 of the layout (docs/escrow.md, State account). */
 export const ESCROW_ACCOUNT_SIZE = 272;
 const MAGIC = new TextEncoder().encode('FARELOCK');
@@ -50,7 +53,7 @@ export function escrowIn(
  * @throws Problem `cluster_failed`
  */
 export async function readEscrow(
-  cluster: Cluster,
+  cluster: AccountReader,
   address: Address,
   programIds: readonly Address[] = [ESCROW_PROGRAM_ID],
 ): Promise<EscrowAccount | null> {

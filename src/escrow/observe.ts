@@ -1,7 +1,6 @@
 import type { Address } from '@solana/kit';
-import type { Cluster } from '../solana/cluster.ts';
 import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../solana/token.ts';
-import { escrowIn } from './account.ts';
+import { type AccountReader, escrowIn } from './account.ts';
 import type { EscrowAccount } from './terms.ts';
 
 /** What has to be known to move the money of an escrow: one reading of three accounts. */
@@ -22,7 +21,7 @@ export interface ObservedEscrow {
  * @throws Problem `cluster_failed`
  */
 export async function observeEscrow(
-  cluster: Cluster,
+  cluster: AccountReader,
   at: {
     readonly escrow: Address;
     readonly mint: Address;

@@ -1,7 +1,6 @@
 import type { Address } from '@solana/kit';
-import type { Cluster } from '../solana/cluster.ts';
 import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../solana/token.ts';
-import { escrowIn } from './account.ts';
+import { type AccountReader, escrowIn } from './account.ts';
 import { ESCROW_PROGRAM_ID, escrowPlace, intentHashOf } from './address.ts';
 import type { EscrowAccount } from './terms.ts';
 
@@ -112,7 +111,7 @@ function termChecks(escrow: EscrowAccount, expected: ExpectedEscrow): EscrowChec
 export async function verifyEscrow({
   cluster,
   ...expected
-}: ExpectedEscrow & { readonly cluster: Cluster }): Promise<EscrowCheck[]> {
+}: ExpectedEscrow & { readonly cluster: AccountReader }): Promise<EscrowCheck[]> {
   const programIds = expected.programIds ?? [ESCROW_PROGRAM_ID];
   const vaultAddress = await associatedTokenAddress(expected.address, expected.mint);
   const [state, vault] = await cluster.accounts([expected.address, vaultAddress]);

@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { escrowElf } from '../../src/escrow/elf.ts';
+import { ESCROW_REFUSALS } from '../../src/escrow/errors.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const source = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+const hasClang = spawnSync('clang-19', ['--version']).status === 0;
+
+test.skipIf(!hasClang)('the committed program is what its source builds, byte for byte', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'farelock-build-'));
+  try {
+    // Another directory, another language, another time: none of it may show in the bytes.
+    const built = spawnSync(join(ROOT, 'program/build.sh'), [folder], {
+      cwd: folder,
+      env: { ...process.env, LC_ALL: 'C', TZ: 'Asia/Tokyo' },
+      encoding: 'utf8',
+    });
+    expect([built.status, built.stderr]).toEqual([0, '']);
+    expect(
+      readFileSync(join(folder, 'escrow.so')).equals(readFileSync(join(ROOT, 'program/escrow.so'))),
+    ).toBe(true);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('the program is found from a checkout and from a bundle', () => {
+  const elf = escrowElf();
+  for (const from of ['dist/main.mjs', 'dist/chunks/service.mjs', 'src/escrow/elf.ts'])
+    expect(escrowElf(`file://${ROOT}/${from}`)).toEqual(elf);
+  expect([...elf.slice(0, 4)]).toEqual([0x7f, 0x45, 0x4c, 0x46]);
+  expect(() => escrowElf('file:///nowhere/at/all/elf.mjs')).toThrow('program/escrow.so');
+});
+
+test('the built program names no place and no person', () => {
+  const text = Buffer.from(escrowElf()).toString('latin1');
+  expect(text).not.toMatch(/\/(home|root|tmp|usr|var)\/|clang|GCC|\.c\b/);
+});
+
+test('the program, the client and the page agree on every refusal', () => {
+  const inProgram = [...source('program/errors.h').matchAll(/X\((\w+), (\d+)\)/g)];
+  const expected = inProgram.map(([, name, code]) => [Number(code), name?.toLowerCase()]);
+  expect(Object.entries(ESCROW_REFUSALS).map(([code, [name]]) => [Number(code), name])).toEqual(expected);
+  const onPage = [...source('docs/escrow.md').matchAll(/^\| (\d{3}) +\| `(\w+)` +\| (.+?) +\|$/gm)];
+  expect(onPage.map(([, code, name, sentence]) => [Number(code), name, sentence])).toEqual(
+    Object.entries(ESCROW_REFUSALS).map(([code, [name, sentence]]) => [Number(code), name, sentence]),
+  );
+});
