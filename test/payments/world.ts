@@ -15,6 +15,18 @@ import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress } from '../../src/solana/token.ts';
 import { openStore } from '../../src/store/open.ts';
 
+/** The system's clock, set forward or back by hand; sleeping is real. */
+export function shiftedClock(): Clock & { shift(ms: number): void } {
+  let offsetMs = 0;
+  return {
+    now: () => Date.now() + offsetMs,
+    sleep: systemClock.sleep,
+    shift: (ms) => {
+      offsetMs += ms;
+    },
+  };
+}
+
 export const newWallet = (): Signer => signerFromSeed(randomBytes(32));
 
 /** A real embedded cluster, a real store, a funded wallet and treasury, in a folder of its own. */
