@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { serve } from '@hono/node-server';
+import { type ManualClock, manualClock } from '../../src/kernel/clock.ts';
+import { type EmbeddedCluster, openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
+import { createJsonRpc } from '../../src/solana/json-rpc/index.ts';
+
+export interface RpcEndpoint {
+  readonly url: string;
+  readonly cluster: EmbeddedCluster;
+  readonly clock: ManualClock;
+  close(): Promise<void>;
+}
+
+/** The JSON-RPC of a fresh embedded cluster, on a port of its own. */
+export async function openRpcEndpoint(): Promise<RpcEndpoint> {
+  const folder = mkdtempSync(join(tmpdir(), 'farelock-rpc-'));
+  const clock = manualClock();
+  const cluster = await openEmbeddedCluster({ path: join(folder, 'ledger.db'), clock });
+  const server = await new Promise<{ port: number; close: () => Promise<void> }>((resolve) => {
+    const listening = serve({ fetch: createJsonRpc(cluster), port: 0, hostname: '127.0.0.1' }, ({ port }) =>
+      resolve({ port, close: () => new Promise((done) => listening.close(() => done())) }),
+    );
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}/`,
+    cluster,
+    clock,
+    async close() {
+      await server.close();
+      await cluster.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
