@@ -4,16 +4,8 @@ import { expect, test } from 'vitest';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
 import { openInstructions } from '../../src/escrow/program.ts';
 import type { EscrowAccount } from '../../src/escrow/terms.ts';
-import {
-  createWorld,
-  DAY,
-  type OpenEscrow,
-  openEscrow,
-  type Person,
-  START,
-  type World,
-  withAccount,
-} from './program-world.ts';
+import { type OpenEscrow, openEscrow, withAccount } from './program-scene.ts';
+import { createWorld, DAY, type Person, START, type World } from './program-world.ts';
 
 /**
  * Whatever anybody does in whatever order: no token is made or lost, only the treasury and the refund owner that were

@@ -6,6 +6,7 @@ import {
   compileTransaction,
   createKeyPairFromPrivateKeyBytes,
   createTransactionMessage,
+  type EncodedAccount,
   getAddressFromPublicKey,
   type Instruction,
   lamports,
@@ -22,18 +23,9 @@ import {
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token';
 import { Clock, FailedTransactionMetadata, type FeatureSet, LiteSVM } from 'litesvm';
-import { decodeEscrow } from '../../src/escrow/account.ts';
+import type { AccountReader } from '../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
 import { escrowElf } from '../../src/escrow/elf.ts';
-import {
-  captureInstruction,
-  closeInstruction,
-  escrowAddress,
-  openInstruction,
-  openInstructions,
-  refundInstruction,
-  sweepInstruction,
-} from '../../src/escrow/program.ts';
 import { associatedTokenAddress } from '../../src/solana/token.ts';
 
 /** A cluster in memory with the escrow program, a mint and a few people: nothing of src/solana runs it. */
@@ -180,6 +172,7 @@ export async function createWorld(options: { features?: FeatureSet } = {}) {
     at,
     found,
     send,
+    cluster: reader(found),
     lamportsOf: (of: Address): bigint => svm.getBalance(of) ?? 0n,
     tokensOf: (of: Address): bigint | null => {
       const account = found(of);
@@ -213,6 +206,17 @@ export async function createWorld(options: { features?: FeatureSet } = {}) {
   };
 }
 
+/** What the reading half of src/escrow asks a cluster for. */
+const reader = (found: (of: Address) => EncodedAccount | null): AccountReader => ({
+  accounts: async (addresses) =>
+    addresses.map((each) => {
+      const account = found(each);
+      if (!account) return null;
+      const { address: at, lamports: held, programAddress: owner, data, executable } = account;
+      return { address: at, lamports: held, owner, data: new Uint8Array(data), executable };
+    }),
+});
+
 export type World = Awaited<ReturnType<typeof createWorld>>;
 
 /** The same instruction with `signer` marked as one (2 is a read-only signer, 3 a writable one). */
@@ -230,118 +234,3 @@ function reasonOf(failed: FailedTransactionMetadata): number | string {
   const inner = typeof error === 'object' && 'err' in error ? error.err() : error;
   return typeof inner === 'object' && 'code' in inner ? Number(inner.code) : failed.toString();
 }
-
-/** An open escrow and the plain, valid instructions that concern it; attacks change one thing in them. */
-export async function openEscrow(
-  world: World,
-  intentId: string,
-  terms: {
-    amount?: bigint;
-    refundAfter?: bigint;
-    pays?: bigint;
-    rentPayer?: Person;
-    treasury?: Address;
-    refundOwner?: Address;
-  } = {},
-) {
-  const { authority, mint } = world;
-  const payer = terms.rentPayer ?? authority;
-  const treasury = terms.treasury ?? world.treasury.address;
-  const refundOwner = terms.refundOwner ?? world.traveller.address;
-  const amount = terms.amount ?? 250_000_000n;
-  const refundAfter = terms.refundAfter ?? START + DAY;
-  const { address: escrow, vault, intentHash, bump } = await escrowAddress(intentId, { mint });
-  const treasuryAccount = await world.walletOf(treasury);
-  const refundAccount = await world.walletOf(refundOwner);
-  if (world.found(treasuryAccount) === null) world.putToken(treasuryAccount, treasury, 0n);
-  const opened = await world.send(
-    await openInstructions({
-      authority: authority.address,
-      payer: payer.address,
-      mint,
-      intentId,
-      amount,
-      refundAfter,
-      treasury,
-      refundOwner,
-    }),
-    authority,
-    payer,
-  );
-  if (opened.result !== 'ok') throw new Error(`${opened.result}\n${opened.logs.join('\n')}`);
-  if (terms.pays) await world.pay(world.traveller, vault, terms.pays);
-  const accounts = {
-    authority: authority.address,
-    escrow,
-    vault,
-    treasuryAccount,
-    refundAccount,
-    rentPayer: payer.address,
-  };
-  return {
-    ...accounts,
-    bump,
-    intentHash,
-    amount,
-    refundAfter,
-    treasury,
-    refundOwner,
-    units: opened.units,
-    open: openInstruction({
-      ...accounts,
-      payer: payer.address,
-      mint,
-      intentHash,
-      amount,
-      refundAfter,
-      treasury,
-      refundOwner,
-    }),
-    capture: captureInstruction(accounts),
-    captureAndLeave: captureInstruction({ ...accounts, refundAccount: null }),
-    refund: refundInstruction({ ...accounts, byAuthority: true }),
-    refundByAnyone: refundInstruction({ ...accounts, byAuthority: false }),
-    sweep: sweepInstruction(accounts),
-    close: closeInstruction(accounts),
-    /** The state as `account.ts` reads it, or null. */
-    read: () => {
-      const account = world.found(escrow);
-      return account?.programAddress === ESCROW_PROGRAM_ID
-        ? decodeEscrow(escrow, ESCROW_PROGRAM_ID, new Uint8Array(account.data))
-        : null;
-    },
-    /** Somebody makes the vault again after the end. */
-    reviveVault: (amountInIt: bigint) => world.putToken(vault, escrow, amountInIt),
-  };
-}
-
-export type OpenEscrow = Awaited<ReturnType<typeof openEscrow>>;
-
-/** The instruction with the account at `index` replaced; roles stay unless one is given. */
-export const withAccount = (
-  instruction: Instruction,
-  index: number,
-  by: Address,
-  role?: number,
-): Instruction => ({
-  ...instruction,
-  accounts: (instruction.accounts ?? []).map((account, at) =>
-    at === index ? { address: by, role: role ?? account.role } : account,
-  ),
-});
-
-export const withData = (instruction: Instruction, data: Uint8Array): Instruction => ({
-  ...instruction,
-  data,
-});
-
-/** Only the first `count` accounts. */
-export const withFirst = (instruction: Instruction, count: number): Instruction => ({
-  ...instruction,
-  accounts: (instruction.accounts ?? []).slice(0, count),
-});
-
-export const withMore = (instruction: Instruction, ...more: Address[]): Instruction => ({
-  ...instruction,
-  accounts: [...(instruction.accounts ?? []), ...more.map((each) => ({ address: each, role: 0 }))],
-});

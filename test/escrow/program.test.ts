@@ -1,25 +1,16 @@
 import { type Address, lamports } from '@solana/kit';
-import { AccountState } from '@solana-program/token';
 import { FeatureSet } from 'litesvm';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { intentHashOf } from '../../src/escrow/address.ts';
-import {
-  captureInstructions,
-  escrowAddress,
-  openInstructions,
-  refundInstructions,
-  sweepInstructions,
-} from '../../src/escrow/program.ts';
-import { TOKEN_PROGRAM } from '../../src/solana/token.ts';
+import { escrowAddress, openInstructions } from '../../src/escrow/program.ts';
+import { openEscrow } from './program-scene.ts';
 import {
   createWorld,
   DAY,
-  openEscrow,
   START,
   STATE_RENT,
   SYSTEM_PROGRAM,
   TOKEN_RENT,
-  tokenData,
   type World,
 } from './program-world.ts';
 
@@ -250,68 +241,5 @@ describe.each([
       spent.push(captured.units, refunded.units, ...runs.map(({ units }) => units));
     }
     expect(spent.filter((units) => units >= 60_000n)).toEqual([]);
-  });
-});
-
-describe('the instruction lists that a server sends', () => {
-  test('a refund owner cannot stop a capture by making his token account unusable', async () => {
-    const world = await createWorld();
-    const escrow = await openEscrow(world, 'int_1', { pays: 250_000_001n });
-    world.put(
-      escrow.refundAccount,
-      TOKEN_PROGRAM,
-      tokenData(world.mint, world.stranger.address, 0n, { state: AccountState.Frozen }),
-    );
-    const parties = { ...escrow, payer: world.authority.address, mint: world.mint };
-    expect((await world.send([escrow.capture], world.authority)).result).toBe(130);
-    const observed = {
-      escrow: escrow.read(),
-      held: 250_000_001n,
-      excess: 1n,
-      refundAccount: 'unusable',
-    } as const;
-    expect(
-      (
-        await world.send(
-          await captureInstructions({ ...parties, observed, refundAccount: undefined }),
-          world.authority,
-        )
-      ).result,
-    ).toBe('ok');
-    expect(world.tokensOf(escrow.treasuryAccount)).toBe(250_000_000n);
-    expect(world.tokensOf(escrow.vault)).toBe(1n);
-  });
-
-  test('the token account of the refund owner is created where money goes to it, and only there', async () => {
-    const world = await createWorld();
-    const fresh = world.bank.address;
-    const run = async (intentId: string, pays: bigint, end: 'capture' | 'refund' | 'sweep') => {
-      const escrow = await openEscrow(world, intentId, { refundOwner: fresh, ...(pays ? { pays } : {}) });
-      const observed = {
-        escrow: escrow.read(),
-        held: pays,
-        excess: pays > escrow.amount ? pays - escrow.amount : 0n,
-        refundAccount: world.found(escrow.refundAccount) ? 'usable' : 'missing',
-      } as const;
-      const parties = {
-        authority: world.authority.address,
-        payer: world.authority.address,
-        escrow: escrow.escrow,
-        mint: world.mint,
-        treasury: escrow.treasury,
-        refundOwner: fresh,
-        observed,
-      };
-      const list = { capture: captureInstructions, refund: refundInstructions, sweep: sweepInstructions }[
-        end
-      ];
-      expect((await world.send(await list(parties), world.authority)).result).toBe('ok');
-      return world.tokensOf(escrow.refundAccount);
-    };
-    expect(await run('int_1', 250_000_000n, 'capture')).toBeNull();
-    expect(await run('int_2', 0n, 'refund')).toBeNull();
-    expect(await run('int_3', 250_000_004n, 'sweep')).toBe(4n);
-    expect(await run('int_4', 250_000_002n, 'capture')).toBe(6n);
-    expect(await run('int_5', 1n, 'refund')).toBe(7n);
   });
 });
