@@ -1,0 +1,143 @@
+import type { FlightsClient, PaymentReceipt } from '../../client/types.ts';
+import type { Intent, Passenger } from '../../flights/wire.ts';
+import { instant } from '../../kernel/clock.ts';
+import { isProblem } from '../../kernel/problems.ts';
+import { confirmBooking } from '../confirm.ts';
+import type { Command, CommandContext } from '../context.ts';
+import { whereMoneyIs } from '../interruption.ts';
+import { readPassengers } from '../passengers.ts';
+import { printPlan } from '../plan.ts';
+import { fundingTransaction, noteIntent, notesOf } from '../remembered.ts';
+import { usdc } from '../view/intent.ts';
+import { costLines, nextLines, withPayment } from '../view/payment.ts';
+import { hasEnded, moneyStage, statusLines } from '../view/status.ts';
+import { waitForChange } from '../waiting.ts';
+
+export interface BookOptions {
+  readonly intentId: string;
+  readonly passengers?: string;
+  /** false under --no-wait. */
+  readonly wait: boolean;
+}
+
+/**
+ * Pays the escrow, books, and waits for the end: booked is exit 0, refunded is 8. What was done by an earlier run
+ * of the same command is never done twice: a booking under way is only waited for, a signed payment is sent again.
+ */
+export const book: Command<BookOptions> = async (context, options) => {
+  const { terminal, session, signal } = context;
+  await session.work();
+  const reader = await session.flights();
+  const intent = await reader.intent(options.intentId, { signal });
+  if (hasEnded(intent) || intent.booking_requested_at !== null) {
+    if (!hasEnded(intent)) terminal.note('This booking is already paid and under way.');
+    return finish(context, options, reader, intent, null);
+  }
+  const passengers = await readPassengers(context, options.passengers, {
+    count: intent.passenger_count,
+    departureDate: notesOf(await (await session.store()).intent(intent.intent_id)).departure_date ?? null,
+    documentsRequired: intent.offer_id.startsWith('lowcost:'),
+    today: instant(context.clock.now()).slice(0, 10),
+  });
+  if (context.globals.dryRun) return planBooking(context, intent);
+  await confirmBooking(context, intent, passengers);
+  const payer = await session.flights({ bookingApproved: BigInt(intent.escrow.amount) });
+  const payment = await payAndBook(context, payer, intent, passengers);
+  return finish(context, options, payer, await afterPayment(context, payer, intent), payment);
+};
+
+async function payAndBook(
+  context: CommandContext,
+  flights: FlightsClient,
+  intent: Intent,
+  passengers: readonly Passenger[],
+): Promise<PaymentReceipt | null> {
+  const { terminal } = context;
+  terminal.phase('Checking the escrow');
+  try {
+    const { payment } = await flights.book(intent, passengers, {
+      // In our own process a payment takes a moment: it is finished rather than cut off half way.
+      ...(!context.session.isEmbedded && { signal: context.signal }),
+      onPhase: (phase) => {
+        terminal.phase(
+          { asking: 'Checking the offer', paying: 'Paying the escrow', waiting: 'Queueing the booking' }[
+            phase
+          ],
+        );
+      },
+    });
+    if (payment) terminal.done(`Paid ${payment.amount} USDC into the escrow`);
+    return payment;
+  } catch (error) {
+    // Another run of this command was quicker, or its answer was lost: the booking is under way.
+    if (isProblem(error, 'booking_already_requested')) return null;
+    throw await whereMoneyIs(context, intent, error);
+  }
+}
+
+/** Reads the intent after the payment: from here on, an interruption leaves the booking under way. */
+async function afterPayment(
+  context: CommandContext,
+  flights: FlightsClient,
+  intent: Intent,
+): Promise<Intent> {
+  try {
+    return await flights.intent(intent.intent_id, { signal: context.signal });
+  } catch (error) {
+    throw await whereMoneyIs(context, intent, error);
+  }
+}
+
+async function finish(
+  context: CommandContext,
+  options: BookOptions,
+  flights: FlightsClient,
+  start: Intent,
+  payment: PaymentReceipt | null,
+): Promise<0 | 8> {
+  const { terminal, clock, session } = context;
+  let intent = start;
+  while (options.wait && !hasEnded(intent)) {
+    const stage = moneyStage(intent, clock.now());
+    terminal.phase(
+      { capturing: 'Ticketed, capturing the escrow', refunding: 'Refunding' }[stage as string] ?? 'Ticketing',
+    );
+    try {
+      intent = await waitForChange(context, flights, intent, stage);
+    } catch (error) {
+      throw await whereMoneyIs(context, intent, error);
+    }
+  }
+  await noteIntent(await session.store(), intent);
+  const fundedBy = payment?.transaction ?? (await fundingTransaction(await session.store(), intent));
+  terminal.result(withPayment(intent, payment), {
+    lines: (shown, screen) => statusLines(shown, clock.now(), fundedBy, screen),
+  });
+  if (intent.status === 'refunded') {
+    terminal.aside([
+      '',
+      'The booking did not happen; the money went back.',
+      ...nextLines('farelock search …'),
+    ]);
+    return 8;
+  }
+  const next =
+    intent.status === 'booked'
+      ? `farelock order ${intent.intent_id}`
+      : `farelock status ${intent.intent_id} --watch`;
+  terminal.aside(['', ...costLines(payment), ...nextLines(next)]);
+  return 0;
+}
+
+function planBooking({ terminal }: CommandContext, intent: Intent): 0 {
+  printPlan(
+    terminal,
+    [
+      `Check the escrow ${intent.escrow.address} on the cluster.`,
+      `Pay ${usdc(intent.escrow.amount)} into it.`,
+      'Send POST /air/book, and wait until it is booked or refunded.',
+    ],
+    { intent_id: intent.intent_id, amount: intent.escrow.amount },
+  );
+  return 0;
+}

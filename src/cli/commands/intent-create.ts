@@ -1,0 +1,63 @@
+import { isProblem, problem } from '../../kernel/problems.ts';
+import type { Command } from '../context.ts';
+import { printPlan } from '../plan.ts';
+import { noteIntent } from '../remembered.ts';
+import { createdIntentLines } from '../view/intent.ts';
+import { costLines, nextLines, withPayment } from '../view/payment.ts';
+
+export interface IntentCreateOptions {
+  /** An offer id, or a number of the last search. */
+  readonly offerId: string;
+  readonly refundWallet?: string;
+  readonly referrer?: string;
+}
+
+/** Locks an offer. The support code is shown once, and remembered for the commands that need it. */
+export const intentCreate: Command<IntentCreateOptions> = async (context, options) => {
+  const { terminal, session, clock, signal } = context;
+  const offerId = session.recentOffers.resolve(options.offerId);
+  const wallet = await session.wallet();
+  const request = {
+    funding_wallet: wallet.address,
+    offer_id: offerId,
+    ...(options.refundWallet !== undefined && { refund_wallet: options.refundWallet }),
+    ...(options.referrer !== undefined && { referrer: options.referrer }),
+  };
+  if (context.globals.dryRun) {
+    printPlan(
+      terminal,
+      ['Pay for and send POST /air/intents.', 'Remember the intent and its support code.'],
+      {
+        request,
+      },
+    );
+    return 0;
+  }
+  const flights = await session.flights();
+  try {
+    const { value, payment } = await flights.createIntent(request, {
+      signal,
+      onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the intent' : 'Locking the offer'),
+    });
+    await noteIntent(await session.store(), value, session.recentOffers.journey(offerId));
+    terminal.result(withPayment(value, payment), {
+      lines: (intent, screen) => createdIntentLines(intent, clock.now(), screen),
+    });
+    terminal.aside([
+      '',
+      ...costLines(payment),
+      ...nextLines(`farelock book ${value.intent_id} --passengers passengers.json`),
+    ]);
+    return 0;
+  } catch (error) {
+    if (!isProblem(error, 'intent_already_exists')) throw error;
+    const existing = error.detail?.intent_id;
+    throw problem('intent_already_exists', {
+      message: error.message,
+      ...(error.detail && { detail: error.detail }),
+      fix: 'Book that one, or let it expire.',
+      next: typeof existing === 'string' ? [`farelock intent show ${existing}`] : [],
+      cause: error,
+    });
+  }
+};

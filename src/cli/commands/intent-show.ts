@@ -1,0 +1,24 @@
+import type { Command } from '../context.ts';
+import { intentLines } from '../view/intent.ts';
+import { nextLines } from '../view/payment.ts';
+import { moneyStage } from '../view/status.ts';
+
+export interface IntentIdOptions {
+  readonly intentId: string;
+}
+
+/** The intent as the service has it. */
+export const intentShow: Command<IntentIdOptions> = async (
+  { terminal, session, clock, signal },
+  { intentId },
+) => {
+  await session.work();
+  const flights = await session.flights();
+  const intent = await flights.intent(intentId, { signal });
+  terminal.result(intent, { lines: (shown, screen) => intentLines(shown, clock.now(), screen) });
+  const stage = moneyStage(intent, clock.now());
+  if (stage === 'unpaid')
+    terminal.aside(['', ...nextLines(`farelock book ${intentId} --passengers passengers.json`)]);
+  if (stage === 'captured') terminal.aside(['', ...nextLines(`farelock order ${intentId}`)]);
+  return 0;
+};

@@ -1,0 +1,48 @@
+import { problem } from '../../kernel/problems.ts';
+import type { Command } from '../context.ts';
+import { verifyIntent } from '../escrow-check.ts';
+import type { View } from '../terminal.ts';
+import { tableLines } from '../view/table.ts';
+import type { IntentIdOptions } from './intent-show.ts';
+
+interface Verification {
+  readonly intent_id: string;
+  readonly verified: boolean;
+  readonly escrow: string;
+  readonly checks: readonly { check: string; expected: string; found: string; ok: boolean }[];
+}
+
+/** Holds the escrow on chain against the intent; exit 6 where they differ. */
+export const intentVerify: Command<IntentIdOptions> = async ({ terminal, session, signal }, { intentId }) => {
+  const flights = await session.flights();
+  const intent = await flights.intent(intentId, { signal });
+  terminal.phase('Reading the escrow from the cluster');
+  const checks = await verifyIntent(session, intent);
+  const verified = checks.length > 0 && checks.every((check) => check.ok);
+  terminal.result(
+    { intent_id: intent.intent_id, verified, escrow: intent.escrow.address, checks: [...checks] },
+    verificationView,
+  );
+  if (verified) return 0;
+  throw problem('escrow_mismatch', {
+    detail: { intent_id: intentId, failed: checks.filter((check) => !check.ok).map((check) => check.check) },
+  });
+};
+
+const verificationView: View<Verification> = {
+  lines: ({ escrow, checks, verified }, { paint }) => [
+    `${paint.bold(escrow)}  ${verified ? paint.good('as the intent says') : paint.bad('not what the intent says')}`,
+    ...tableLines(
+      [{ title: '' }, { title: 'Check' }, { title: 'On chain' }, { title: 'Intent' }],
+      checks.map(({ check, expected, found, ok }) => [
+        ok ? paint.good('✓') : paint.bad('✗'),
+        check.replaceAll('_', ' '),
+        found,
+        expected === found ? '' : expected,
+      ]),
+      paint.dim,
+    ),
+  ],
+  rows: ({ checks }) =>
+    checks.map(({ check, expected, found, ok }) => [ok ? 'ok' : 'mismatch', check, expected, found]),
+};

@@ -1,0 +1,59 @@
+import { isProblem, problem } from '../../kernel/problems.ts';
+import type { Command, CommandContext } from '../context.ts';
+import { printPlan } from '../plan.ts';
+import { supportCodeOf } from '../remembered.ts';
+import { orderLines } from '../view/order.ts';
+import { costLines, withPayment } from '../view/payment.ts';
+
+export interface OrderOptions {
+  /** Of an order, or of its intent. */
+  readonly id: string;
+}
+
+/** The airline order. The support code is the remembered one, or that of FARELOCK_SUPPORT_CODE. */
+export const order: Command<OrderOptions> = async (context, { id }) => {
+  const { terminal, session, signal } = context;
+  await session.work();
+  const { orderId, supportCode } = await findOrder(context, id);
+  if (context.globals.dryRun) {
+    printPlan(terminal, [`Pay for and send GET /air/orders/${orderId}.`]);
+    return 0;
+  }
+  const flights = await session.flights();
+  const { value, payment } = await flights.order(orderId, supportCode, {
+    signal,
+    onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the order' : 'Reading the order'),
+  });
+  terminal.result(withPayment(value, payment), { lines: orderLines });
+  terminal.aside(['', ...costLines(payment)]);
+  return 0;
+};
+
+async function findOrder(
+  { session, environment, signal }: CommandContext,
+  id: string,
+): Promise<{ orderId: string; supportCode: string }> {
+  const given = environment.FARELOCK_SUPPORT_CODE?.trim();
+  const supportCode = given || (await supportCodeOf(await session.store(), id));
+  const flights = await session.flights();
+  if (id.startsWith('ord_')) {
+    if (!supportCode) throw problem('no_support_code');
+    return { orderId: id, supportCode };
+  }
+  try {
+    const intent = await flights.intent(id, { signal });
+    if (intent.order_id === null) {
+      throw problem('order_not_found', {
+        message: 'That intent has no order yet.',
+        fix: intent.status === 'refunded' ? 'It was refunded.' : 'Follow it until it is booked.',
+        next: [`farelock status ${id} --watch`],
+      });
+    }
+    if (!supportCode) throw problem('no_support_code');
+    return { orderId: intent.order_id, supportCode };
+  } catch (error) {
+    // Another deployment's order ids may have another form.
+    if (!isProblem(error, 'intent_not_found') || !supportCode) throw error;
+    return { orderId: id, supportCode };
+  }
+}

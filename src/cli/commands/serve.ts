@@ -1,0 +1,149 @@
+import type { AddressInfo } from 'node:net';
+import { problem } from '../../kernel/problems.ts';
+import type { Command, CommandContext } from '../context.ts';
+import { scenarioNamed } from '../scenarios.ts';
+import { fieldLines } from '../view/table.ts';
+
+export interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly databaseUrl?: string;
+  readonly scenario?: string;
+}
+
+const LONGEST_SLEEP_MS = 1000;
+const DRAIN_MS = 10_000;
+
+interface Listening {
+  readonly flights_url: string;
+  readonly partner_url: string;
+  readonly rpc_url: string;
+  readonly network: string;
+  readonly operator_key_file: string | null;
+}
+
+/** Serves until it is told to stop; then takes no new work, finishes what runs, and exits 0. */
+export const serve: Command<ServeOptions> = async (context, options) => {
+  const { terminal, session, signal } = context;
+  if (options.databaseUrl !== undefined) {
+    throw problem('usage', {
+      message: 'serve --database-url is not supported yet.',
+      fix: 'Leave it out: the database is a file under FARELOCK_HOME.',
+    });
+  }
+  const service = await session.openLocal(
+    options.scenario === undefined ? undefined : scenarioNamed(options.scenario),
+  );
+  const { serve: listen } = await import('@hono/node-server');
+  let closing = false;
+  const server = listen({
+    fetch: (request) => service.fetch(request),
+    hostname: options.host,
+    port: options.port,
+    overrideGlobalObjects: false,
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('listening', resolve);
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenProblem(error, options)));
+  });
+  const origin = originOf(server.address(), options.host);
+  const listening: Listening = {
+    flights_url: origin,
+    partner_url: origin,
+    rpc_url: `${origin}/rpc`,
+    network: service.cluster.network,
+    operator_key_file: null,
+  };
+  terminal.result(listening, {
+    lines: (shown, { paint }) => [
+      `${paint.good('✓')} Listening on ${paint.bold(shown.flights_url)}`,
+      ...fieldLines(
+        [
+          ['Solana RPC', shown.rpc_url],
+          ['Network', shown.network],
+          ['Home', session.home],
+        ],
+        paint.dim,
+      ),
+    ],
+  });
+  terminal.aside([
+    '',
+    'From another terminal, with a home of its own:',
+    `  export FARELOCK_FLIGHTS_URL=${origin} FARELOCK_RPC_URL=${origin}/rpc`,
+    '  farelock wallet new && farelock wallet airdrop',
+    'Ctrl-C stops.',
+  ]);
+
+  const working = work(context, service.worker, () => closing);
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  closing = true;
+  terminal.note('Stopping: finishing what runs.');
+  await drained(server);
+  await working;
+  return 0;
+};
+
+/** The worker's loop: what is due, then a sleep until something is, for at most a second. */
+async function work(
+  { terminal, clock, signal }: CommandContext,
+  worker: { runDue(): Promise<{ nextDueAtMs: number | null }> },
+  isClosing: () => boolean,
+): Promise<void> {
+  while (!isClosing()) {
+    let untilDue = LONGEST_SLEEP_MS;
+    try {
+      const { nextDueAtMs } = await worker.runDue();
+      if (nextDueAtMs !== null) untilDue = nextDueAtMs - clock.now();
+    } catch (error) {
+      // One bad round must not end the loop: leases run out, and the next round takes the work up again.
+      terminal.note(
+        `The worker failed and goes on: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+    if (!isClosing()) await clock.sleep(Math.min(LONGEST_SLEEP_MS, Math.max(20, untilDue)), signal);
+  }
+}
+
+interface Closing {
+  close(done: (error?: Error) => void): unknown;
+  closeIdleConnections?(): void;
+  closeAllConnections?(): void;
+}
+
+/** Stops accepting and waits for running answers; connections that are kept open without one are closed. */
+function drained(server: Closing): Promise<void> {
+  return new Promise((resolve) => {
+    const last = setTimeout(() => server.closeAllConnections?.(), DRAIN_MS);
+    server.close(() => {
+      clearTimeout(last);
+      resolve();
+    });
+    server.closeIdleConnections?.();
+  });
+}
+
+function originOf(address: AddressInfo | string | null, host: string): string {
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
+}
+
+function listenProblem(error: NodeJS.ErrnoException, { host, port }: ServeOptions): unknown {
+  if (error.code === 'EADDRINUSE') {
+    return problem('usage', {
+      message: `Port ${port} on ${host} is taken.`,
+      fix: 'Give another --port, or 0 for any free one.',
+    });
+  }
+  if (error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
+    return problem('usage', {
+      message: `Cannot listen on ${host}:${port} (${error.code}).`,
+      fix: 'Give another --host or --port.',
+    });
+  }
+  return error;
+}

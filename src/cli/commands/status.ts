@@ -1,0 +1,56 @@
+import type { Intent } from '../../flights/wire.ts';
+import type { Command, CommandContext } from '../context.ts';
+import { fundingTransaction } from '../remembered.ts';
+import type { View } from '../terminal.ts';
+import { nextLines } from '../view/payment.ts';
+import { hasEnded, moneyStage, statusLines } from '../view/status.ts';
+import { waitForChange } from '../waiting.ts';
+
+export interface StatusOptions {
+  readonly intentId: string;
+  readonly watch?: true;
+}
+
+/** Where the money is. With --watch until it ends: booked is exit 0, refunded is 8. */
+export const status: Command<StatusOptions> = async (context, { intentId, watch }) => {
+  const { terminal, session, clock, signal } = context;
+  await session.work();
+  const flights = await session.flights();
+  let intent = await flights.intent(intentId, { signal });
+  // Only a person is shown who funded it; the journal stays closed under --json.
+  const fundedBy =
+    terminal.settings.json || intent.booking_requested_at === null
+      ? null
+      : await fundingTransaction(await session.store(), intent);
+  const view: View<Intent> = {
+    lines: (shown, screen) => statusLines(shown, clock.now(), fundedBy, screen),
+  };
+  if (!watch) {
+    terminal.result(intent, view);
+    sayNext(context, intent);
+    return 0;
+  }
+  terminal.event(intent, view);
+  while (!hasEnded(intent)) {
+    const stage = moneyStage(intent, clock.now());
+    if (stage === 'expired') break;
+    terminal.phase(stage === 'unpaid' ? 'Waiting for the payment' : 'Ticketing');
+    intent = await waitForChange(context, flights, intent, stage);
+    terminal.event(intent, view);
+  }
+  sayNext(context, intent);
+  return intent.status === 'refunded' ? 8 : 0;
+};
+
+function sayNext({ terminal, clock }: CommandContext, intent: Intent): void {
+  const next = {
+    unpaid: 'book ID --passengers passengers.json',
+    captured: 'order ID',
+    ticketing: 'status ID --watch',
+    capturing: 'status ID --watch',
+    refunding: 'status ID --watch',
+    expired: null,
+    refunded: null,
+  }[moneyStage(intent, clock.now())];
+  if (next) terminal.aside(['', ...nextLines(`farelock ${next.replace('ID', intent.intent_id)}`)]);
+}

@@ -1,0 +1,74 @@
+import type { Intent, Passenger } from '../flights/wire.ts';
+import { formatUsdc } from '../kernel/money.ts';
+import { problem } from '../kernel/problems.ts';
+import { SOLANA_NETWORKS } from '../solana/cluster.ts';
+import type { CommandContext } from './context.ts';
+import type { Screen } from './terminal.ts';
+import { fieldLines } from './view/table.ts';
+import { harmless } from './view/text.ts';
+import { fromNow, utcTime } from './view/times.ts';
+
+/**
+ * The review before a booking is paid, and the question. On mainnet the amount is to be typed, for it is real money.
+ * @throws Problem `payment_declined`, `payment_above_cap`, `input_required`
+ */
+export async function confirmBooking(
+  context: CommandContext,
+  intent: Intent,
+  passengers: readonly Passenger[],
+): Promise<void> {
+  const { terminal, globals, session, clock } = context;
+  const amount = BigInt(intent.escrow.amount);
+  const said = formatUsdc(amount);
+  if (globals.maxPayment !== undefined && amount > globals.maxPayment) {
+    throw problem('payment_above_cap', {
+      message: `The booking costs ${said} USDC; --max-payment allows ${formatUsdc(globals.maxPayment)}.`,
+      fix: 'Raise --max-payment; nothing was charged.',
+    });
+  }
+  const isRealMoney = (await session.cluster()).network === SOLANA_NETWORKS.mainnet;
+  if (globals.yes) {
+    if (isRealMoney && globals.maxPayment === undefined) {
+      throw problem('input_required', {
+        message: `This pays ${said} USDC of real money.`,
+        fix: `With --yes, also give --max-payment ${said}.`,
+      });
+    }
+    return;
+  }
+  const prompts = terminal.ask('--yes');
+  for (const line of reviewLines(intent, passengers, clock.now(), terminal.asideScreen)) terminal.note(line);
+  if (isRealMoney) {
+    await prompts.text(`Type ${said} to pay it`, async (typed) =>
+      typed === said ? null : `It is ${said}; Ctrl-C pays nothing.`,
+    );
+    return;
+  }
+  if (!(await prompts.confirm(`Pay ${said} USDC and book?`, true))) throw problem('payment_declined');
+}
+
+function reviewLines(
+  intent: Intent,
+  passengers: readonly Passenger[],
+  nowMs: number,
+  { paint }: Screen,
+): string[] {
+  return fieldLines(
+    [
+      ['Amount', paint.bold(`${formatUsdc(BigInt(intent.escrow.amount))} USDC`)],
+      ['Into escrow', intent.escrow.address],
+      ['Refunds to', intent.refund_wallet],
+      ['Book until', `${utcTime(intent.expires_at)} (${fromNow(intent.expires_at, nowMs)})`],
+      ...passengers.map(
+        (passenger, index) =>
+          [
+            index === 0 ? 'Passengers' : '',
+            harmless(
+              `${passenger.title} ${passenger.given_name} ${passenger.family_name}, born ${passenger.born_on}`,
+            ),
+          ] as const,
+      ),
+    ],
+    paint.dim,
+  );
+}

@@ -1,0 +1,23 @@
+import type { Address } from '@solana/kit';
+import type { EscrowCheck } from '../escrow/verify.ts';
+import type { Intent } from '../flights/wire.ts';
+import type { Session } from './session.ts';
+import { isFunded } from './view/status.ts';
+
+/** Reads the escrow of an intent from the cluster, and holds it against what the service says of it. */
+export async function verifyIntent(session: Session, intent: Intent): Promise<EscrowCheck[]> {
+  const [{ verifyEscrow }, cluster] = await Promise.all([import('../escrow/verify.ts'), session.cluster()]);
+  const refundAfter = BigInt(Math.floor(Date.parse(intent.escrow.refund_after) / 1000));
+  const amount = BigInt(intent.escrow.amount);
+  return verifyEscrow({
+    cluster,
+    intentId: intent.intent_id,
+    address: intent.escrow.address as Address,
+    vault: intent.escrow.vault_address as Address,
+    mint: intent.escrow.mint as Address,
+    amount,
+    refundOwner: intent.refund_wallet as Address,
+    refundAfter: { min: refundAfter, max: refundAfter },
+    ...(isFunded(intent) && { held: { min: amount } }),
+  });
+}

@@ -1,0 +1,96 @@
+/** `--json [fields]`: which fields a command's document has, and the choice among them. */
+
+const INTENT = [
+  'intent_id',
+  'status',
+  'offer_id',
+  'passenger_count',
+  'funding_wallet',
+  'refund_wallet',
+  'referrer',
+  'escrow',
+  'expected_ticket_amount',
+  'expected_ticket_currency',
+  'fee_amount',
+  'order_id',
+  'booking_requested_at',
+  'ticketed_at',
+  'captured_at',
+  'capture_tx_hash',
+  'refund_reason',
+  'refunded_at',
+  'refund_tx_hash',
+  'expires_at',
+  'created_at',
+  'updated_at',
+];
+
+/** The fields that `--json` can choose, by command; an unknown one is refused before anything is done. */
+export const JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  search: ['request_id', 'status', 'search_id', 'poll_after_ms', 'offers', 'total_offers', 'payment'],
+  offer: ['offer', 'available_services', 'fare_menu', 'poll_after_ms', 'payment'],
+  'intent create': [...INTENT, 'customer_support_code', 'payment'],
+  'intent show': INTENT,
+  'intent list': [
+    'intent_id',
+    'status',
+    'offer_id',
+    'amount',
+    'created_at',
+    'expires_at',
+    'route',
+    'order_id',
+  ],
+  'intent verify': ['intent_id', 'verified', 'checks', 'escrow'],
+  book: [...INTENT, 'payment'],
+  status: INTENT,
+  order: [
+    'order_id',
+    'booking_reference',
+    'status',
+    'passenger_count',
+    'total_amount_decimal',
+    'total_currency',
+    'documents',
+    'slices',
+    'created_at',
+    'updated_at',
+    'payment',
+  ],
+  'wallet new': ['address', 'keypair_file', 'created'],
+  'wallet show': ['address', 'keypair_file', 'network', 'usdc_mint', 'usdc_account'],
+  'wallet balance': ['address', 'network', 'sol', 'lamports', 'usdc', 'usdc_atomic'],
+  'wallet airdrop': ['address', 'sol', 'usdc', 'transactions'],
+  'payments list': [
+    'payment_id',
+    'state',
+    'resource',
+    'amount',
+    'asset',
+    'transaction',
+    'network',
+    'created_at',
+  ],
+  'payments show': [],
+  serve: ['flights_url', 'partner_url', 'rpc_url', 'network', 'operator_key_file'],
+  demo: [],
+  explain: ['code', 'message', 'fix', 'status', 'exit', 'retryable'],
+};
+
+/** A document, or the entries of its one list, reduced to the chosen fields. */
+export function selectFields(document: unknown, fields: readonly string[] | null, list?: string): unknown {
+  if (fields === null) return document;
+  if (list !== undefined && isRecord(document)) {
+    const entries = document[list];
+    return { [list]: Array.isArray(entries) ? entries.map((entry) => pick(entry, fields)) : [] };
+  }
+  return pick(document, fields);
+}
+
+const pick = (value: unknown, fields: readonly string[]): unknown =>
+  isRecord(value)
+    ? Object.fromEntries(fields.filter((field) => field in value).map((field) => [field, value[field]]))
+    : value;
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,38 @@
+import { version } from '../../package.json' with { type: 'json' };
+import { systemClock } from '../kernel/clock.ts';
+import { problem } from '../kernel/problems.ts';
+import { terminalPrompts } from './prompts.ts';
+import { processStreams } from './streams.ts';
+import { runTool } from './tool.ts';
+
+/** The process: its streams, signals and exit. Nothing else exits. */
+
+const interruption = new AbortController();
+const interrupt = (signal: 'SIGINT' | 'SIGTERM') => {
+  // The first one lets the command say where things stand; the second one doesn't wait for it.
+  if (interruption.signal.aborted) process.exit(130);
+  interruption.abort(problem('interrupted', { detail: { signal } }));
+};
+process.on('SIGINT', () => interrupt('SIGINT'));
+process.on('SIGTERM', () => interrupt('SIGTERM'));
+
+// `farelock … | head`: whoever read has seen enough.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+}
+
+const code = await runTool(process.argv.slice(2), {
+  version,
+  environment: process.env,
+  streams: processStreams(),
+  clock: systemClock,
+  interrupted: interruption.signal,
+  prompts: terminalPrompts,
+});
+
+// Waits until a slow pipe has everything, then leaves without waiting for idle handles.
+await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
+process.exit(code);

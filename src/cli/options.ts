@@ -1,0 +1,70 @@
+import { parseUsdc } from '../kernel/money.ts';
+import { isProblem, problem } from '../kernel/problems.ts';
+import { parseDuration } from './dates.ts';
+
+/** From the text of an option to its value; each raises `usage` naming what was wrong. */
+
+const wrong = (flag: string, value: string, want: string) =>
+  problem('usage', { message: `${flag} ${value}: that is not ${want}.`, fix: `Give ${flag} ${want}.` });
+
+export const integerOption =
+  (flag: string, least: number, most: number) =>
+  (value: string): number => {
+    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+    if (!(number >= least && number <= most)) {
+      throw wrong(flag, value, `a whole number from ${least} to ${most}`);
+    }
+    return number;
+  };
+
+export const usdcOption =
+  (flag: string) =>
+  (value: string): bigint => {
+    try {
+      return parseUsdc(value);
+    } catch (error) {
+      if (isProblem(error)) throw wrong(flag, value, 'an amount such as 12.50');
+      throw error;
+    }
+  };
+
+export const solOption =
+  (flag: string) =>
+  (value: string): bigint => {
+    const match = /^(\d{1,9})(?:\.(\d{1,9}))?$/.exec(value);
+    if (!match) throw wrong(flag, value, 'an amount of SOL such as 1.5');
+    return BigInt(match[1] ?? '0') * 1_000_000_000n + BigInt((match[2] ?? '').padEnd(9, '0'));
+  };
+
+export const clockTimeOption =
+  (flag: string) =>
+  (value: string): string => {
+    const match = /^(\d{1,2}):(\d\d)$/.exec(value);
+    if (!match || Number(match[1]) > 23 || Number(match[2]) > 59) {
+      throw wrong(flag, value, 'a time such as 06:30');
+    }
+    return `${match[1]?.padStart(2, '0')}:${match[2]}`;
+  };
+
+export const airportOption = (value: string): string => {
+  if (!/^[A-Za-z]{3}$/.test(value)) {
+    throw problem('usage', {
+      message: `"${value}" is not an airport code.`,
+      fix: 'Give the three letters of an airport, such as LIS.',
+    });
+  }
+  return value.toUpperCase();
+};
+
+export const choiceOption =
+  <T extends string>(flag: string, choices: readonly T[]) =>
+  (value: string): T => {
+    const wanted = value.trim().toLowerCase().replace(/[- ]/g, '_');
+    const exact = choices.find((choice) => choice === wanted);
+    const started = choices.filter((choice) => choice.startsWith(wanted));
+    const found = exact ?? (started.length === 1 ? started[0] : undefined);
+    if (!found) throw wrong(flag, value, `one of ${choices.join(', ')}`);
+    return found;
+  };
+
+export const durationOption = (value: string): number => parseDuration(value);

@@ -1,0 +1,234 @@
+import { Command as Commander } from 'commander';
+import type { BookOptions } from './commands/book.ts';
+import type { ExplainOptions } from './commands/explain.ts';
+import type { IntentCreateOptions } from './commands/intent-create.ts';
+import type { IntentIdOptions } from './commands/intent-show.ts';
+import type { OfferOptions } from './commands/offer.ts';
+import type { OrderOptions } from './commands/order.ts';
+import type { PaymentsShowOptions } from './commands/payments.ts';
+import type { SearchOptions } from './commands/search.ts';
+import type { ServeOptions } from './commands/serve.ts';
+import type { StatusOptions } from './commands/status.ts';
+import type { AirdropOptions } from './commands/wallet-airdrop.ts';
+import type { Command, CommandContext, ExitCode, GlobalOptions } from './context.ts';
+import {
+  airportOption,
+  choiceOption,
+  clockTimeOption,
+  durationOption,
+  integerOption,
+  solOption,
+  usdcOption,
+} from './options.ts';
+
+/** A command line that was understood: what to run, and with what. */
+export interface Invocation {
+  /** `search`, `intent create`, … */
+  readonly name: string;
+  readonly options: object;
+  readonly globals: GlobalOptions;
+  run(context: CommandContext): Promise<ExitCode>;
+}
+
+export interface ProgramOutput {
+  write(text: string): void;
+  readonly width: number;
+}
+
+const CABINS = ['economy', 'premium_economy', 'business', 'first'] as const;
+const SORTS = ['price', 'duration', 'departure', 'emissions'] as const;
+
+/** The table of contents of the tool: every command, option and example. Nothing of a command is loaded here. */
+export function buildProgram(
+  version: string,
+  output: ProgramOutput,
+  start: (invocation: Invocation) => void,
+): Commander {
+  const program = new Commander('farelock')
+    .description('Search flights, lock a fare in a Solana escrow, book it and follow it.')
+    .version(version, '-V, --version', 'Print the version')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => output.write(text),
+      // Usage errors are printed with every other problem, in one place.
+      writeErr: () => undefined,
+      getOutHelpWidth: () => output.width,
+    })
+    .configureHelp({ showGlobalOptions: true })
+    .helpOption('-h, --help', 'Print help')
+    .helpCommand(false)
+    .optionsGroup('Options everywhere:')
+    .option('--profile <name>', 'where to run: local (embedded), or a profile of the settings')
+    .option('--keypair <path>', 'keypair file of the wallet, - for standard input')
+    .option('--json [fields]', 'one JSON document on stdout; fields, separated by commas, choose from it')
+    .option('-y, --yes', 'answer questions with yes')
+    .option('--no-input', 'never ask')
+    .option('--dry-run', 'say what would be done, and do nothing')
+    .option('--max-payment <usdc>', 'pay no more than this for a call', usdcOption('--max-payment'))
+    .option('--timeout <time>', 'give up after 90s, 5m, …', durationOption)
+    .option('-q, --quiet', 'only the result')
+    .option('-v, --verbose', 'more on stderr')
+    .option('--no-color', 'no colour');
+
+  const runs = <O extends object>(load: () => Promise<Command<O>>) =>
+    function (this: Commander, ...given: unknown[]): void {
+      const positional = this.registeredArguments.map((argument, index) => [
+        camelCase(argument.name()),
+        given[index],
+      ]);
+      const options = { ...Object.fromEntries(positional), ...this.opts<O>() } as O;
+      start({
+        name: pathOf(this),
+        options,
+        globals: program.opts<GlobalOptions>(),
+        run: async (context) => (await load())(context, options),
+      });
+    };
+
+  program.commandsGroup('Fly:');
+  program
+    .command('search')
+    .argument('<from>', 'airport, such as LIS', airportOption)
+    .argument('<to>', 'airport, such as BER', airportOption)
+    .description('Search live flight offers (paid, 0.10 USDC and up)')
+    .requiredOption('--depart <date>', 'day of departure: 2026-12-20, tomorrow, +30d, fri')
+    .option('--return <date>', 'day of the flight back')
+    .option('--adults <n>', 'travellers, 1 to 9', integerOption('--adults', 1, 9))
+    .option('--cabin <cabin>', CABINS.join(', '), choiceOption('--cabin', CABINS))
+    .option('--max-stops <n>', 'stops in each direction', integerOption('--max-stops', 0, 10))
+    .option('--depart-after <time>', 'not before, such as 06:30', clockTimeOption('--depart-after'))
+    .option('--depart-before <time>', 'not after, such as 12:00', clockTimeOption('--depart-before'))
+    .option('--max-price <amount>', 'for all travellers together', usdcOption('--max-price'))
+    .option('--sort <key>', SORTS.join(', '), choiceOption('--sort', SORTS))
+    .option('--limit <n>', 'how many to show (20)', integerOption('--limit', 1, 500))
+    .option('--all-fares', 'every fare on a line of its own, not grouped by itinerary')
+    .addHelpText(
+      'after',
+      examples(
+        'farelock search LIS BER --depart +30d',
+        'farelock search lis jfk --depart fri --max-stops 0 --json offers',
+      ),
+    )
+    .action(runs<SearchOptions>(async () => (await import('./commands/search.ts')).search));
+
+  program
+    .command('offer <offer-id>')
+    .description('Fresh price and extras of one offer (paid, 0.01 USDC)')
+    .action(runs<OfferOptions>(async () => (await import('./commands/offer.ts')).offer));
+
+  const intent = program.command('intent').description('Lock an offer into a booking intent with its escrow');
+  intent
+    .command('create <offer-id>', { isDefault: true })
+    .description('Lock an offer and open its escrow (paid, 0.10 USDC); `intent <offer-id>` for short')
+    .option('--refund-wallet <address>', 'where refunds go (the paying wallet)')
+    .option('--referrer <code>', 'affiliate code')
+    .action(
+      runs<IntentCreateOptions>(async () => (await import('./commands/intent-create.ts')).intentCreate),
+    );
+  intent
+    .command('show <intent-id>')
+    .description('The intent as the service has it')
+    .action(runs<IntentIdOptions>(async () => (await import('./commands/intent-show.ts')).intentShow));
+  intent
+    .command('list')
+    .description('The intents made from here')
+    .action(runs<object>(async () => (await import('./commands/intent-list.ts')).intentList));
+  intent
+    .command('verify <intent-id>')
+    .description('Hold the escrow on chain against the intent')
+    .action(runs<IntentIdOptions>(async () => (await import('./commands/intent-verify.ts')).intentVerify));
+
+  program
+    .command('book <intent-id>')
+    .description('Pay the escrow and book; waits until it is booked or refunded')
+    .option('--passengers <file>', 'JSON file with the passengers, - for standard input')
+    .option('--no-wait', 'return once the booking is queued')
+    .addHelpText(
+      'after',
+      examples(
+        'farelock book int_… --passengers passengers.json',
+        'farelock book int_… --passengers - --yes --json < p.json',
+      ),
+    )
+    .action(runs<BookOptions>(async () => (await import('./commands/book.ts')).book));
+  program
+    .command('status <intent-id>')
+    .description('Where the money is: funded, ticketing, captured or refunded')
+    .option('--watch', 'follow it until it ends; with --json a line for each change')
+    .action(runs<StatusOptions>(async () => (await import('./commands/status.ts')).status));
+  program
+    .command('order <id>')
+    .description('The airline order of an order id or an intent id (paid, 0.01 USDC)')
+    .action(runs<OrderOptions>(async () => (await import('./commands/order.ts')).order));
+
+  program.commandsGroup('Money:');
+  const wallet = program.command('wallet').description('The wallet that pays');
+  wallet
+    .command('new')
+    .description('Make a keypair file')
+    .action(runs<object>(async () => (await import('./commands/wallet-new.ts')).walletNew));
+  wallet
+    .command('show')
+    .description('Address, file and network')
+    .action(runs<object>(async () => (await import('./commands/wallet-show.ts')).walletShow));
+  wallet
+    .command('balance')
+    .description('SOL and USDC on the cluster')
+    .action(runs<object>(async () => (await import('./commands/wallet-balance.ts')).walletBalance));
+  wallet
+    .command('airdrop')
+    .description('Play money from the faucet of the embedded cluster')
+    .option('--sol <amount>', 'SOL (1 when neither is named)', solOption('--sol'))
+    .option('--usdc <amount>', 'USDC (1000 when neither is named)', usdcOption('--usdc'))
+    .action(runs<AirdropOptions>(async () => (await import('./commands/wallet-airdrop.ts')).walletAirdrop));
+
+  const payments = program.command('payments').description('The journal of what was paid');
+  payments
+    .command('list')
+    .description('Payments made from here, newest first')
+    .action(runs<object>(async () => (await import('./commands/payments.ts')).paymentsList));
+  payments
+    .command('show <payment-id>')
+    .description('One payment')
+    .action(runs<PaymentsShowOptions>(async () => (await import('./commands/payments.ts')).paymentsShow));
+
+  program.commandsGroup('Run and learn:');
+  program
+    .command('demo')
+    .description('The whole journey with narration, on the embedded stack')
+    .action(runs<object>(async () => (await import('./commands/demo.ts')).demo));
+  program
+    .command('serve')
+    .description('Serve the flight service, and the embedded cluster at /rpc')
+    .option('--host <host>', 'address to listen on', '127.0.0.1')
+    .option('--port <port>', 'port, 0 for any free one', integerOption('--port', 0, 65_535), 4020)
+    .option('--database-url <url>', 'PostgreSQL instead of the file')
+    .option('--scenario <name>', 'make the sandbox airline misbehave on purpose')
+    .action(runs<ServeOptions>(async () => (await import('./commands/serve.ts')).serve));
+  program
+    .command('explain <code>')
+    .description('What an error code means, and what to do')
+    .action(runs<ExplainOptions>(async () => (await import('./commands/explain.ts')).explain));
+
+  return program.addHelpText(
+    'after',
+    examples(
+      'farelock demo',
+      'farelock search LIS BER --depart +30d',
+      'farelock intent <offer-id>',
+      'farelock book <intent-id> --passengers passengers.json',
+    ),
+  );
+}
+
+const examples = (...lines: string[]): string =>
+  `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`;
+
+const camelCase = (name: string): string =>
+  name.replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());
+
+function pathOf(command: Commander): string {
+  const names: string[] = [];
+  for (let at: Commander | null = command; at?.parent; at = at.parent) names.unshift(at.name());
+  return names.join(' ');
+}

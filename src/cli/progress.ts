@@ -1,0 +1,48 @@
+import type { Output } from './streams.ts';
+import type { Paint } from './view/paint.ts';
+
+/** The sign of life while something takes time: a spinner on a terminal, off it one line a phase. */
+export interface Progress {
+  phase(text: string): void;
+  settle(): void;
+  /** Writes between two frames of the spinner. */
+  around(write: () => void): void;
+}
+
+export function createProgress(stderr: Output, quiet: boolean, paint: Paint): Progress {
+  let current: string | null = null;
+  let spinner: { text: string; stop(): unknown; clear(): unknown; render(): unknown } | null = null;
+  let loading = false;
+
+  const spin = async (stream: NodeJS.WriteStream) => {
+    loading = true;
+    const { default: ora } = await import('ora');
+    loading = false;
+    if (current === null) return;
+    // discardStdin would put the terminal in raw mode, and Ctrl-C would no longer reach us as a signal.
+    spinner = ora({ text: paint.dim(current), stream, discardStdin: false }).start();
+  };
+
+  return {
+    phase(text) {
+      if (quiet || text === current) return;
+      current = text;
+      if (!stderr.isTTY || !stderr.stream) {
+        stderr.write(`${text}…\n`);
+        return;
+      }
+      if (spinner) spinner.text = paint.dim(text);
+      else if (!loading) void spin(stderr.stream);
+    },
+    settle() {
+      current = null;
+      spinner?.stop();
+      spinner = null;
+    },
+    around(write) {
+      spinner?.clear();
+      write();
+      spinner?.render();
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { ClientStore, RememberedIntent } from '../client/store.ts';
+import type { Intent } from '../flights/wire.ts';
+import { formatUsdc } from '../kernel/money.ts';
+import { isRecord } from './json.ts';
+import type { RecentJourney } from './recent.ts';
+
+/** What the tool keeps of an intent beside its support code: enough for lists, and for the passengers' ages. */
+export interface IntentNotes {
+  readonly offer_id?: string;
+  readonly amount?: string;
+  readonly expires_at?: string;
+  readonly status?: string;
+  readonly order_id?: string;
+  readonly route?: string;
+  readonly departure_date?: string;
+}
+
+export function notesOf(remembered: RememberedIntent | undefined): IntentNotes {
+  if (!isRecord(remembered?.summary)) return {};
+  return Object.fromEntries(
+    Object.entries(remembered.summary).filter(([, value]) => typeof value === 'string'),
+  );
+}
+
+/** Brings the notes of a remembered intent up to date; of one that was made elsewhere nothing is kept. */
+export async function noteIntent(
+  store: ClientStore,
+  intent: Intent,
+  journey: RecentJourney | null = null,
+): Promise<void> {
+  const remembered = await store.intent(intent.intent_id);
+  if (!remembered) return;
+  const before = notesOf(remembered);
+  const now: IntentNotes = {
+    ...before,
+    offer_id: intent.offer_id,
+    amount: formatUsdc(BigInt(intent.escrow.amount)),
+    expires_at: intent.expires_at,
+    status: intent.status,
+    ...(intent.order_id !== null && { order_id: intent.order_id }),
+    ...(journey && { route: journey.route, departure_date: journey.departureDate }),
+  };
+  if (JSON.stringify(before) !== JSON.stringify(now)) await store.describe(intent.intent_id, now);
+}
+
+/** The support code of an intent, or of the intent of an order; null where it is not remembered here. */
+export async function supportCodeOf(store: ClientStore, id: string): Promise<string | null> {
+  const intent = await store.intent(id);
+  if (intent) return intent.supportCode;
+  const all = await store.intents();
+  return all.find((one) => notesOf(one).order_id === id)?.supportCode ?? null;
+}
+
+/** The transaction that funded an escrow from here, by the payments journal; null where another wallet paid it. */
+export async function fundingTransaction(store: ClientStore, intent: Intent): Promise<string | null> {
+  const payments = await store.payments(500);
+  return (
+    payments.find((payment) => payment.pay_to === intent.escrow.address && payment.transaction)
+      ?.transaction ?? null
+  );
+}
+
+/** Whether a payment into the escrow was signed here that may still be carried out. */
+export async function hasSignedBooking(store: ClientStore, intent: Intent): Promise<boolean> {
+  const payments = await store.payments(500);
+  return payments.some(
+    (payment) =>
+      payment.pay_to === intent.escrow.address &&
+      ['signed', 'sent', 'refused', 'answered'].includes(payment.state),
+  );
+}

@@ -1,0 +1,184 @@
+import { join, resolve } from 'node:path';
+import type { ClientStore } from '../client/store.ts';
+import type { Fetch, FlightsClient } from '../client/types.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { problem } from '../kernel/problems.ts';
+import type { Service, ServiceOptions } from '../service-types.ts';
+import type { Cluster } from '../solana/cluster.ts';
+import type { Signer } from '../solana/keypair.ts';
+import type { Environment, GlobalOptions } from './context.ts';
+import { openPayer } from './paying.ts';
+import { homeOf, type Profile, profileOf } from './profile.ts';
+import { openRecentOffers, type RecentOffers } from './recent.ts';
+import { scenarioNamed } from './scenarios.ts';
+import { spendingPolicy } from './spending.ts';
+import type { Terminal } from './terminal.ts';
+import { openWallet } from './wallet.ts';
+
+/** What commands stand on. Everything is opened when it is first asked for, and at most once. */
+export interface Session {
+  readonly home: string;
+  readonly profile: Profile;
+  readonly isEmbedded: boolean;
+  /** Of the flight service. */
+  readonly baseUrl: string;
+  readonly keypairFile: string;
+  readonly recentOffers: RecentOffers;
+  /** The service of this process, whatever the profile: `serve` and `demo`. */
+  openLocal(scenario?: ServiceOptions['scenario']): Promise<Service>;
+  /** `bookingApproved`: the escrow amount (atomic) that the person has just agreed to pay. */
+  flights(options?: { bookingApproved?: bigint }): Promise<FlightsClient>;
+  store(): Promise<ClientStore>;
+  /** @throws Problem `no_wallet`, `keypair_unreadable` */
+  wallet(): Promise<Signer>;
+  cluster(): Promise<Cluster>;
+  /** The cluster's JSON-RPC, for web3.js. */
+  rpc(): Promise<{ url: string; fetch: Fetch }>;
+  /** Does what is due on an embedded stack; when the next step is due (epoch ms), or null. */
+  work(): Promise<number | null>;
+  close(): Promise<void>;
+}
+
+export interface SessionGiven {
+  readonly environment: Environment;
+  readonly globals: GlobalOptions;
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+}
+
+const EMBEDDED_URL = 'http://farelock.local';
+const networkFetch: Fetch = (request) => fetch(request);
+
+/** @throws Problem `usage` for a profile that is not known */
+export async function openSession(given: SessionGiven): Promise<Session> {
+  const { environment, globals, terminal, clock } = given;
+  const home = resolve(homeOf(environment));
+  const profile = await profileOf(environment, globals, home);
+  const isEmbedded = profile.flightsUrl === null;
+  const named =
+    globals.keypair ?? (environment.FARELOCK_KEYPAIR || undefined) ?? profile.keypair ?? undefined;
+  const keypairFile = named === undefined ? join(home, 'wallet.json') : named === '-' ? '-' : resolve(named);
+
+  const openLocal = once(async (scenario?: ServiceOptions['scenario']) => {
+    const { openService } = await import('../service.ts');
+    return openService({
+      home,
+      clock,
+      scenario:
+        scenario ??
+        (environment.FARELOCK_SCENARIO ? scenarioNamed(environment.FARELOCK_SCENARIO) : undefined),
+      seed: environment.FARELOCK_SEED || undefined,
+      ticketingMs: ticketingMsOf(environment),
+    });
+  });
+  const cluster = once(async (): Promise<Cluster> => {
+    if (isEmbedded) return (await openLocal()).cluster;
+    const { openRpcCluster } = await import('../solana/rpc/open.ts');
+    return openRpcCluster({ url: rpcUrlOf(profile), clock });
+  });
+  const wallet = once(async () =>
+    openWallet({
+      keypairFile,
+      isDefault: named === undefined,
+      terminal,
+      clock,
+      service: isEmbedded ? await openLocal() : null,
+    }),
+  );
+  const store = once(async () => {
+    const [{ openClientStore }, { openSecrets }, { randomIds }] = await Promise.all([
+      import('../client/store.ts'),
+      import('../kernel/secrets.ts'),
+      import('../kernel/ids.ts'),
+    ]);
+    return openClientStore({
+      path: join(home, 'client.db'),
+      secrets: openSecrets(join(home, 'keys', 'client.json')),
+      clock,
+      ids: randomIds(clock.now),
+    });
+  });
+  const transport = once(async (): Promise<Fetch> => {
+    if (!isEmbedded) return networkFetch;
+    const service = await openLocal();
+    return (request) => service.fetch(request);
+  });
+  const baseUrl = profile.flightsUrl ?? EMBEDDED_URL;
+
+  return {
+    home,
+    profile,
+    isEmbedded,
+    baseUrl,
+    keypairFile,
+    recentOffers: openRecentOffers(join(home, 'recent-offers.json')),
+    openLocal,
+    cluster,
+    wallet,
+    store,
+    flights: async (options = {}) => {
+      const { createFlightsClient } = await import('../client/flights.ts');
+      const ports = {
+        wallet,
+        cluster,
+        store,
+        clock,
+        policy: spendingPolicy(given, options.bookingApproved ?? null),
+      };
+      return createFlightsClient({
+        baseUrl,
+        fetch: await transport(),
+        payer: openPayer(ports),
+        timeoutMs: globals.timeout,
+      });
+    },
+    async rpc() {
+      if (!isEmbedded) return { url: rpcUrlOf(profile), fetch: networkFetch };
+      return { url: `${EMBEDDED_URL}/rpc`, fetch: await transport() };
+    },
+    async work() {
+      if (!isEmbedded) return null;
+      return (await (await openLocal()).worker.runDue()).nextDueAtMs;
+    },
+    async close() {
+      await store.opened()?.then((opened) => opened.shut());
+      await openLocal.opened()?.then((service) => service.close());
+      if (!isEmbedded) await cluster.opened()?.then((opened) => opened.close());
+    },
+  };
+}
+
+interface Once<A extends readonly unknown[], T> {
+  (...given: A): Promise<T>;
+  /** What was opened, if it was. */
+  opened(): Promise<T> | null;
+}
+
+function once<A extends readonly unknown[], T>(open: (...given: A) => Promise<T>): Once<A, T> {
+  let opening: Promise<T> | null = null;
+  return Object.assign(
+    (...given: A) => {
+      opening ??= open(...given);
+      return opening;
+    },
+    { opened: () => opening },
+  );
+}
+
+function rpcUrlOf(profile: Profile): string {
+  if (profile.rpcUrl !== null) return profile.rpcUrl;
+  throw problem('usage', {
+    message: `Profile ${profile.name} names no Solana cluster.`,
+    fix: 'Set FARELOCK_RPC_URL (of a farelock serve: its address and /rpc).',
+  });
+}
+
+function ticketingMsOf(environment: Environment): number | undefined {
+  const text = environment.FARELOCK_TICKETING_MS;
+  if (!text) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw problem('usage', {
+    message: `FARELOCK_TICKETING_MS is not a number of milliseconds: ${text}.`,
+    fix: 'Set it to 2000, or unset it.',
+  });
+}

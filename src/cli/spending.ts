@@ -1,0 +1,45 @@
+import type { PaymentRequest, SpendingPolicy } from '../client/types.ts';
+import { formatUsdc } from '../kernel/money.ts';
+import { problem } from '../kernel/problems.ts';
+import type { GlobalOptions } from './context.ts';
+import type { Terminal } from './terminal.ts';
+
+/** CONTRACT, section 14: a call of up to 1 USDC is paid without a question. */
+const PER_CALL_CAP = 1_000_000n;
+
+/**
+ * What may be signed. --max-payment is a limit that no answer lifts; above the default cap a person is asked, and
+ * --yes agrees. A booking is paid only when exactly its amount was agreed to.
+ */
+export function spendingPolicy(
+  { globals, terminal }: { readonly globals: GlobalOptions; readonly terminal: Terminal },
+  bookingApproved: bigint | null,
+): SpendingPolicy {
+  const limit = globals.maxPayment;
+  const mayApprove = globals.yes === true || terminal.canAsk || bookingApproved !== null;
+  return {
+    perCallCap: limit ?? PER_CALL_CAP,
+    bookingCap: null,
+    approve: !mayApprove
+      ? null
+      : async (ask) => {
+          if (limit !== undefined && ask.amount > limit) {
+            throw problem('payment_above_cap', {
+              message: `This costs ${formatUsdc(ask.amount)} USDC; --max-payment allows ${formatUsdc(limit)}.`,
+              fix: 'Raise --max-payment; nothing was charged.',
+            });
+          }
+          if (ask.warning !== undefined) {
+            terminal.note(ask.warning);
+            if (!globals.yes) return terminal.ask('--yes').confirm('Pay it all the same?', false);
+          }
+          if (ask.kind === 'booking') return bookingApproved !== null && ask.amount === bookingApproved;
+          return globals.yes === true || askPerson(ask, terminal);
+        },
+  };
+}
+
+function askPerson(ask: PaymentRequest, terminal: Terminal): Promise<boolean> {
+  const question = `${ask.resource} at ${ask.host} costs ${formatUsdc(ask.amount)} USDC, more than usual. Pay it?`;
+  return terminal.ask('--max-payment <usdc>').confirm(question, false);
+}

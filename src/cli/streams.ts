@@ -1,0 +1,65 @@
+/** Where the tool writes and reads: the process's own streams, or memory with settable terminal flags in tests. */
+export interface Output {
+  readonly isTTY: boolean;
+  /** null off a terminal. */
+  readonly columns: number | null;
+  write(text: string): void;
+  /** For the spinner, which draws on a stream of its own; without one its phases are lines. */
+  readonly stream?: NodeJS.WriteStream;
+}
+
+export interface Streams {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly stdin: { readonly isTTY: boolean; text(): Promise<string> };
+}
+
+export interface Choice<T> {
+  readonly name: string;
+  readonly value: T;
+}
+
+/** Questions to a person. Only asked on a terminal; the answers of tests come from a list. */
+export interface Prompts {
+  confirm(message: string, preset: boolean): Promise<boolean>;
+  /** `check` answers null, or what is wrong; it is asked again until it is right. */
+  text(message: string, check: (value: string) => Promise<string | null>): Promise<string>;
+  choose<T>(message: string, choices: readonly Choice<T>[]): Promise<T>;
+}
+
+export const NARROWEST = 60;
+const WIDEST = 200;
+
+/** The width that a view is drawn for: the terminal's, within reason; 80 off a terminal. */
+export const screenWidth = (output: Output): number =>
+  Math.min(WIDEST, Math.max(NARROWEST, output.isTTY ? (output.columns ?? 80) : 80));
+
+export function processStreams(): Streams {
+  const output = (stream: NodeJS.WriteStream): Output => ({
+    get isTTY() {
+      return stream.isTTY === true;
+    },
+    get columns() {
+      return stream.isTTY ? stream.columns : null;
+    },
+    write: (text) => {
+      stream.write(text);
+    },
+    stream,
+  });
+  return {
+    stdout: output(process.stdout),
+    stderr: output(process.stderr),
+    stdin: {
+      get isTTY() {
+        return process.stdin.isTTY === true;
+      },
+      async text() {
+        let text = '';
+        process.stdin.setEncoding('utf8');
+        for await (const chunk of process.stdin) text += String(chunk);
+        return text;
+      },
+    },
+  };
+}

@@ -1,0 +1,187 @@
+import { CommanderError } from 'commander';
+import type { Clock } from '../kernel/clock.ts';
+import { isProblem, type Problem, problem } from '../kernel/problems.ts';
+import type { CommandContext, Environment, GlobalOptions } from './context.ts';
+import { JSON_FIELDS } from './json.ts';
+import { buildProgram, type Invocation } from './program.ts';
+import { openSession } from './session.ts';
+import { type Prompts, type Streams, screenWidth } from './streams.ts';
+import { openTerminal, type Terminal, type TerminalSettings } from './terminal.ts';
+import { problemDocument, problemLines } from './view/problem.ts';
+import { harmless, harmlessJson } from './view/text.ts';
+
+/** The outside of the tool, as tests give it too. */
+export interface World {
+  readonly version: string;
+  readonly environment: Environment;
+  readonly streams: Streams;
+  readonly clock: Clock;
+  /** Aborted by Ctrl-C. */
+  readonly interrupted: AbortSignal;
+  readonly prompts: (signal: AbortSignal) => Prompts;
+}
+
+/** Runs one command line to its exit code. The one place where problems are caught and printed. */
+export async function runTool(argv: readonly string[], world: World): Promise<number> {
+  let terminal: Terminal | null = null;
+  const deadline = new AbortController();
+  const signal = AbortSignal.any([world.interrupted, deadline.signal]);
+  try {
+    const invocation = parse(argv, world);
+    if (invocation === null) return 0;
+    const { globals } = invocation;
+    const settings = settingsOf(globals, fieldsOf(invocation));
+    terminal = await openTerminal(world.streams, settings, world.environment, () => world.prompts(signal));
+    const timer = globals.timeout && setTimeout(() => deadline.abort(problem('timed_out')), globals.timeout);
+    const session = await openSession({ ...world, terminal, globals });
+    const context: CommandContext = { ...world, terminal, session, globals, signal };
+    try {
+      return await invocation.run(context);
+    } finally {
+      if (timer) clearTimeout(timer);
+      await session.close();
+    }
+  } catch (error) {
+    terminal ??= await openTerminal(world.streams, scannedSettings(argv), world.environment, () =>
+      world.prompts(signal),
+    );
+    return report(ended(error, signal), terminal, world.streams);
+  }
+}
+
+/** null when help or the version was all that was wanted, and has been printed. */
+export function parse(argv: readonly string[], world: Pick<World, 'version' | 'streams'>): Invocation | null {
+  try {
+    return parseOnce(argv, world);
+  } catch (error) {
+    // `--json` takes an optional value: in `order --json ord_1` the id is not a list of fields.
+    const moved = withBareJson(argv);
+    if (moved === null || !isProblem(error, 'usage')) throw error;
+    try {
+      return parseOnce(moved, world);
+    } catch {
+      throw error;
+    }
+  }
+}
+
+function parseOnce(
+  argv: readonly string[],
+  { version, streams }: Pick<World, 'version' | 'streams'>,
+): Invocation | null {
+  let invocation: Invocation | null = null;
+  const program = buildProgram(
+    version,
+    { write: (text) => streams.stdout.write(text), width: screenWidth(streams.stdout) },
+    (understood) => {
+      invocation = understood;
+    },
+  );
+  if (argv.length === 0) {
+    program.outputHelp();
+    return null;
+  }
+  try {
+    program.parse(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return null;
+    throw usageProblem(error, argv);
+  }
+  return invocation;
+}
+
+function usageProblem(error: CommanderError, argv: readonly string[]): Problem {
+  const words = argv.filter((word) => !word.startsWith('-')).slice(0, 1);
+  const help = ['farelock', ...words.filter((word) => /^[a-z]+$/.test(word)), '--help'].join(' ');
+  if (error.code === 'commander.help') {
+    return problem('usage', {
+      message: `farelock ${words.join(' ')} needs a subcommand.`,
+      fix: `See ${help}.`,
+    });
+  }
+  const [said = '', hint] = error.message.replace(/^error: /, '').split('\n');
+  const message = `${said.charAt(0).toUpperCase()}${said.slice(1)}.`.replace(/([.?!])\.$/, '$1');
+  return problem('usage', {
+    message: hint ? `${message} ${hint.replace(/^\((.*)\)$/, '$1')}` : message,
+    fix: error.code === 'commander.unknownCommand' ? 'See farelock --help.' : `See ${help}.`,
+  });
+}
+
+function withBareJson(argv: readonly string[]): string[] | null {
+  const at = argv.indexOf('--json');
+  if (at < 0 || argv[at + 1] === undefined || argv[at + 1]?.startsWith('-')) return null;
+  return ['--json=', ...argv.slice(0, at), ...argv.slice(at + 1)];
+}
+
+function fieldsOf({ name, globals }: Invocation): string[] | null {
+  if (typeof globals.json !== 'string' || globals.json === '') return null;
+  const known = JSON_FIELDS[name] ?? [];
+  const wanted = globals.json
+    .split(',')
+    .map((field) => field.trim())
+    .filter(Boolean);
+  const unknown = wanted.filter((field) => known.length > 0 && !known.includes(field));
+  if (unknown.length > 0) {
+    throw problem('usage', {
+      message: `farelock ${name} has no JSON field "${unknown.join('", "')}".`,
+      fix: `It has ${known.join(', ')}.`,
+    });
+  }
+  return wanted;
+}
+
+const settingsOf = (globals: GlobalOptions, fields: string[] | null): TerminalSettings => ({
+  json: globals.json !== undefined,
+  fields,
+  quiet: globals.quiet === true,
+  verbose: globals.verbose === true,
+  input: globals.input,
+  color: globals.color,
+});
+
+/** Enough of the settings to print a problem with, from a command line that was not understood. */
+const scannedSettings = (argv: readonly string[]): TerminalSettings => ({
+  json: argv.some((word) => word === '--json' || word.startsWith('--json=')),
+  fields: null,
+  quiet: false,
+  verbose: argv.includes('--verbose') || argv.includes('-v'),
+  input: false,
+  color: !argv.includes('--no-color'),
+});
+
+/** What a command ended with: after Ctrl-C or --timeout, a call that was cut off is told as what cut it off. */
+function ended(error: unknown, signal: AbortSignal): unknown {
+  if (!signal.aborted || !isProblem(signal.reason)) return error;
+  const wasCutOff =
+    !isProblem(error) ||
+    (isProblem(error, 'network_unreachable', 'timed_out', 'unexpected_answer', 'interrupted') &&
+      error.detail?.money === undefined);
+  return wasCutOff ? signal.reason : error;
+}
+
+function report(error: unknown, terminal: Terminal, streams: Streams): number {
+  terminal.settle();
+  const { json, verbose } = terminal.settings;
+  const expected = isProblem(error);
+  const shown = expected
+    ? error
+    : problem('internal_error', {
+        message: `Something unexpected failed: ${error instanceof Error ? error.message : String(error)}`,
+        fix: 'Run it again with --verbose to see where.',
+        cause: error,
+      });
+  if (json) streams.stdout.write(`${harmlessJson(problemDocument(shown), streams.stdout.isTTY ? 2 : 0)}\n`);
+  else {
+    const lines = problemLines(shown, terminal.asideScreen);
+    for (const line of expected ? lines : lines.slice(0, 1)) streams.stderr.write(`${line}\n`);
+  }
+  if (verbose) for (const line of stackLines(error)) terminal.trace(line);
+  return shown.kind.exit;
+}
+
+function stackLines(error: unknown): string[] {
+  if (!(error instanceof Error)) return [];
+  const own = (error.stack ?? '').split('\n').map(harmless);
+  return error.cause === undefined ? own : [...own, 'caused by', ...stackLines(error.cause)];
+}

@@ -1,0 +1,56 @@
+/** The few styles that the screen knows. Views take one, so that they stay pure and can be tested without colour. */
+export interface Paint {
+  bold(text: string): string;
+  dim(text: string): string;
+  good(text: string): string;
+  warn(text: string): string;
+  bad(text: string): string;
+  accent(text: string): string;
+}
+
+const asIs = (text: string): string => text;
+
+export const plainPaint: Paint = {
+  bold: asIs,
+  dim: asIs,
+  good: asIs,
+  warn: asIs,
+  bad: asIs,
+  accent: asIs,
+};
+
+export type ColourLevel = 0 | 1 | 2 | 3;
+
+/** A paint of chalk's at a colour level; level 0 loads nothing. */
+export async function openPaint(level: ColourLevel): Promise<Paint> {
+  if (level === 0) return plainPaint;
+  const { Chalk } = await import('chalk');
+  const chalk = new Chalk({ level });
+  return {
+    bold: (text) => chalk.bold(text),
+    dim: (text) => chalk.dim(text),
+    good: (text) => chalk.green(text),
+    warn: (text) => chalk.yellow(text),
+    bad: (text) => chalk.red(text),
+    accent: (text) => chalk.cyan(text),
+  };
+}
+
+/**
+ * How much colour a stream gets: none where NO_COLOR or --no-color says so, FORCE_COLOR's level where it is set,
+ * else none off a terminal.
+ */
+export function colourLevel(
+  environment: Readonly<Record<string, string | undefined>>,
+  isTerminal: boolean,
+  wanted: boolean,
+): ColourLevel {
+  if (!wanted || environment.NO_COLOR) return 0;
+  const forced = environment.FORCE_COLOR;
+  if (forced !== undefined && forced !== '') {
+    if (forced === '0' || forced === 'false') return 0;
+    return forced === '2' ? 2 : forced === '3' ? 3 : 1;
+  }
+  if (!isTerminal || environment.TERM === 'dumb') return 0;
+  return /^(truecolor|24bit)$/.test(environment.COLORTERM ?? '') ? 3 : 1;
+}

@@ -1,0 +1,63 @@
+import type { Problem } from '../../kernel/problems.ts';
+import type { Screen } from '../terminal.ts';
+import { harmless, wrap } from './text.ts';
+
+/** `{ error: … }` for --json (CONTRACT, section 15). */
+export const problemDocument = (error: Problem) => ({
+  error: {
+    code: error.code,
+    message: error.message,
+    fix: error.fix,
+    retryable: error.kind.retryable === true,
+    next: [...error.next],
+    ...(error.detail ? { detail: error.detail } : {}),
+  },
+});
+
+/**
+ * A problem for a person: what failed, why, what to do. Where several fields are wrong, each has a line between
+ * the first and the last.
+ */
+export function problemLines(error: Problem, { paint, width }: Screen): string[] {
+  const [first = '', ...more] = wrap(harmless(error.message), width - 2);
+  const why = issuesOf(error).map((issue) => paint.dim(`  ${harmless(issue)}`));
+  const facts = why.length === 0 ? factsOf(error) : [];
+  const next = error.next.map((command) => `  $ ${harmless(command)}`);
+  return [
+    `${paint.bad('✗')} ${paint.bold(first)}`,
+    ...more.map((line) => `  ${paint.bold(line)}`),
+    ...why,
+    ...facts.map((fact) => paint.dim(`  ${harmless(fact)}`)),
+    ...wrap(harmless(error.fix), width - 2).map((line) => `  ${line}`),
+    ...next.map((line) => paint.accent(line)),
+  ];
+}
+
+function issuesOf(error: Problem): string[] {
+  const issues = error.detail?.issues;
+  if (!Array.isArray(issues)) return [];
+  return issues.flatMap((issue: unknown) => {
+    if (typeof issue !== 'object' || issue === null) return [];
+    const { path, message } = issue as { path?: unknown; message?: unknown };
+    return typeof message === 'string' ? [`${sayPath(path)}${message}`] : [];
+  });
+}
+
+/** `passengers.1.born_on` reads as `passenger 2, born_on`. */
+function sayPath(path: unknown): string {
+  const text = Array.isArray(path) ? path.join('.') : typeof path === 'string' ? path : '';
+  const said = text.replace(
+    /^passengers\.(\d+)\.?/,
+    (_match, index: string) => `passenger ${Number(index) + 1}${text.split('.').length > 2 ? ', ' : ''}`,
+  );
+  return said ? `${said} ` : '';
+}
+
+/** The plain values of a detail on one line: the expected and the current price, an existing id. */
+function factsOf(error: Problem): string[] {
+  const facts = Object.entries(error.detail ?? {}).filter(
+    ([, value]) => typeof value === 'string' || typeof value === 'number',
+  );
+  if (facts.length === 0) return [];
+  return [facts.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${String(value)}`).join(', ')];
+}

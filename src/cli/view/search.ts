@@ -1,0 +1,282 @@
+import type { Offer, SearchResponse, Slice } from '../../flights/wire.ts';
+import type { Screen, View } from '../terminal.ts';
+import { axisText, barText, type Scale, scaleOf, type Timeline, timelineOf } from './bar.ts';
+import { type Fare, fareFamilies, fareOfOffer, money, yesNo } from './fares.ts';
+import type { Paint } from './paint.ts';
+import { counted, cut, padEnd, padStart, textWidth } from './text.ts';
+import { dayName, durationMinutes, fromTo, hoursAndMinutes, localMinutes } from './times.ts';
+
+/** What was asked, for the line above the offers. */
+export interface SearchTitle {
+  readonly from: string;
+  readonly to: string;
+  readonly depart: string;
+  readonly return: string | undefined;
+  readonly adults: number;
+  readonly cabin: string;
+  readonly grouped: boolean;
+}
+
+interface Widths {
+  readonly arrow: number;
+  readonly number: number;
+  readonly times: number;
+  readonly bar: number;
+  readonly duration: number;
+  readonly stops: number;
+  readonly flights: number;
+  readonly brand: number;
+  readonly price: number;
+  readonly seller: number;
+}
+
+/** Offers as lines: an itinerary each, its fare families under it. */
+export const searchView = (title: SearchTitle): View<SearchResponse> => ({
+  lines: (response, screen) => searchLines(response, title, screen),
+  rows: (response) => response.offers.map((offer) => pipedRow(offer)),
+});
+
+export function searchLines(response: SearchResponse, title: SearchTitle, screen: Screen): string[] {
+  const { paint } = screen;
+  const { offers } = response;
+  if (offers.length === 0) return ['No offers match.'];
+  const rows = offers.map((offer) =>
+    title.grouped
+      ? { offer, ...fareFamilies(offer) }
+      : { offer, fares: [fareOfOffer(offer)], sameForMore: 0 },
+  );
+  const widths = widthsFor(
+    offers,
+    rows.flatMap((row) => row.fares),
+    screen.width,
+  );
+  const drawing: Drawing = { widths, timelines: timelinesOf(offers), paint };
+  const body = rows.flatMap(({ offer, fares, sameForMore }, index) =>
+    itineraryLines(offer, fares, sameForMore, index + 1, drawing),
+  );
+  const hasUnknown = rows.some((row) =>
+    row.fares.some(
+      (fare) => fare.bags === null || fare.refundable === null || fare.changeable === null || !fare.brand,
+    ),
+  );
+  return [
+    ...titleLines(response, title, screen),
+    '',
+    paint.dim(headingLine(drawing)),
+    ...body,
+    ...(hasUnknown ? ['', paint.dim('– not disclosed by the airline: unknown, not no.')] : []),
+  ];
+}
+
+function titleLines(response: SearchResponse, title: SearchTitle, { paint, width }: Screen): string[] {
+  const days = title.return ? `${dayName(title.depart)} – ${dayName(title.return)}` : dayName(title.depart);
+  const what = title.grouped ? ['itinerary', 'itineraries'] : ['fare', 'fares'];
+  const currencies = [...new Set(response.offers.map((offer) => offer.total_currency))].join(', ');
+  const facts = [
+    counted(title.adults, 'adult'),
+    title.cabin.replaceAll('_', ' '),
+    counted(response.offers.length, what[0] ?? '', what[1]),
+    `${currencies}, ${title.adults === 1 ? 'all in' : 'all travellers'}`,
+  ].join(' · ');
+  const route = `${title.from} ${title.return ? '⇄' : '→'} ${title.to}`;
+  const line = `${route}  ${days}  ${facts}`;
+  return textWidth(line) <= width
+    ? [`${paint.bold(route)}  ${days}  ${paint.dim(facts)}`]
+    : [`${paint.bold(route)}  ${days}`, paint.dim(facts)];
+}
+
+/** Room first goes to what every line needs; what is left over to the bar, then to duration, flights, names. */
+function widthsFor(offers: readonly Offer[], fares: readonly Fare[], width: number): Widths {
+  const widest = (texts: readonly string[], least: number, most: number) =>
+    Math.min(most, Math.max(least, ...texts.map(textWidth)));
+  const slices = offers.flatMap((offer) => offer.slices);
+  const roomy = width >= 100;
+  const number = Math.max(...fareNumbers(offers));
+  const arrow = offers.some((offer) => offer.slices.length > 1) ? 1 : 0;
+  const times = widest(
+    slices.map((slice) => fromTo(slice.departing_at, slice.arriving_at)),
+    11,
+    13,
+  );
+  const stops = widest(
+    slices.map((slice) => stopsText(slice, roomy)),
+    6,
+    roomy ? 14 : 7,
+  );
+  const duration = width >= 92 ? 6 : 0;
+  const flights = width >= 124 ? widest(slices.map(flightsText), 6, 22) : 0;
+  const price = widest(
+    fares.map((fare) => money(fare.price)),
+    6,
+    10,
+  );
+  const brand = widest(
+    fares.map((fare) => fare.brand ?? '–'),
+    4,
+    roomy ? 16 : 9,
+  );
+  const seller = widest(
+    fares.map((fare) => fare.seller),
+    6,
+    width >= 124 ? 22 : roomy ? 16 : 10,
+  );
+  const texts = [arrow, number, times, stops, brand, 4, 3, 3, price, seller, duration, flights].filter(
+    (cell) => cell > 0,
+  );
+  const fixed = texts.reduce((sum, cell) => sum + cell + 1, 0);
+  return {
+    arrow,
+    number,
+    times,
+    stops,
+    duration,
+    flights,
+    price,
+    brand,
+    seller,
+    bar: Math.min(48, Math.max(8, width - fixed)),
+  };
+}
+
+const fareNumbers = (offers: readonly Offer[]): number[] =>
+  offers.map((offer, index) => {
+    const families = fareFamilies(offer).fares.length;
+    return fareNumber(index + 1, families - 1).length;
+  });
+
+interface Drawing {
+  readonly widths: Widths;
+  readonly timelines: Timelines;
+  readonly paint: Paint;
+}
+
+/** Both directions on the clock of one day, so that one scale and one axis serve them all. */
+interface Timelines {
+  readonly scale: Scale;
+  of(slice: Slice, direction: number): Timeline;
+}
+
+function timelinesOf(offers: readonly Offer[]): Timelines {
+  const firstDays = [0, 1].map((direction) => {
+    const days = offers.flatMap((offer) => offer.slices[direction]?.departing_at.slice(0, 10) ?? []);
+    return days.toSorted()[0] ?? '1970-01-01';
+  });
+  const of = (slice: Slice, direction: number): Timeline => {
+    const timeline = timelineOf(slice);
+    return { ...timeline, start: timeline.start - localMinutes(`${firstDays[direction]}T00:00:00`) };
+  };
+  return { of, scale: scaleOf(offers.flatMap((offer) => offer.slices.map(of))) };
+}
+
+function headingLine({ widths, timelines }: Drawing): string {
+  return columns(
+    widths.arrow > 0 && [' '],
+    [padEnd('Local', widths.times)],
+    [axisText(timelines.scale, widths.bar)],
+    widths.duration > 0 && [padEnd('Time', widths.duration)],
+    [padEnd('Stops', widths.stops)],
+    widths.flights > 0 && [padEnd('Flights', widths.flights)],
+    [padStart('#', widths.number)],
+    [padEnd('Fare', widths.brand), 'Bags', 'Ref', 'Chg', padStart('Price', widths.price), 'Seller'],
+  ).trimEnd();
+}
+
+function itineraryLines(
+  offer: Offer,
+  fares: readonly Fare[],
+  sameForMore: number,
+  number: number,
+  drawing: Drawing,
+): string[] {
+  const { widths, paint } = drawing;
+  const journeys = offer.slices.map((slice, direction) => journeyText(slice, direction, drawing));
+  const blank = ' '.repeat(textWidth(journeys[0] ?? ''));
+  const fareTexts = fares.map((fare, family) => {
+    const label = padStart(fareNumber(number, family), widths.number);
+    return columns([
+      family === 0 ? paint.bold(label) : paint.dim(label),
+      fareText(fare, widths, paint, family === 0),
+    ]);
+  });
+  if (sameForMore > 0) {
+    const said = `+ ${counted(sameForMore, 'fare')} with the same conditions for more`;
+    fareTexts.push(columns([padStart('', widths.number), paint.dim(said)]));
+  }
+  return Array.from({ length: Math.max(journeys.length, fareTexts.length) }, (_none, index) =>
+    columns([journeys[index] ?? blank, fareTexts[index] ?? '']).trimEnd(),
+  );
+}
+
+const fareNumber = (itinerary: number, family: number): string =>
+  family === 0 ? `${itinerary}` : `${itinerary}.${family + 1}`;
+
+function journeyText(slice: Slice, direction: number, { widths, timelines, paint }: Drawing): string {
+  return columns(
+    widths.arrow > 0 && [paint.dim(direction === 0 ? '→' : '←')],
+    [padEnd(fromTo(slice.departing_at, slice.arriving_at), widths.times)],
+    [barText(timelines.of(slice, direction), timelines.scale, widths.bar, paint)],
+    widths.duration > 0 && [padEnd(hoursAndMinutes(durationMinutes(slice.duration)), widths.duration)],
+    [padEnd(cut(stopsText(slice, widths.stops > 7), widths.stops), widths.stops)],
+    widths.flights > 0 && [padEnd(cut(flightsText(slice), widths.flights), widths.flights)],
+  );
+}
+
+function fareText(fare: Fare, widths: Widths, paint: Paint, isFirst: boolean): string {
+  const condition = (value: boolean | null) => {
+    const said = padEnd(yesNo(value), 3);
+    return value === true ? paint.good(said) : paint.dim(said);
+  };
+  const price = padStart(money(fare.price), widths.price);
+  return columns([
+    padEnd(cut(fare.brand ?? '–', widths.brand), widths.brand),
+    padStart(fare.bags === null ? '–' : String(fare.bags), 4),
+    condition(fare.refundable),
+    condition(fare.changeable),
+    isFirst ? paint.bold(price) : price,
+    paint.dim(cut(fare.seller, widths.seller)),
+  ]);
+}
+
+const columns = (...groups: (readonly string[] | false)[]): string =>
+  groups.flatMap((group) => (group ? group : [])).join(' ');
+
+function stopsText(slice: Slice, roomy: boolean): string {
+  const technical = slice.technical_stops > 0 ? (roomy ? ` +${slice.technical_stops} tech` : '*') : '';
+  if (slice.stops === 0) return `direct${technical}`;
+  const via = slice.segments.slice(1).map((segment) => segment.origin_iata);
+  if (roomy) return `${slice.stops} ${via.join(' ')}${technical}`;
+  return slice.stops === 1 ? `1 ${via[0] ?? 'stop'}${technical}` : `${slice.stops} stops`;
+}
+
+const flightsText = (slice: Slice): string =>
+  slice.segments.map((segment) => segment.flight_number).join(' ');
+
+const pipedRow = (offer: Offer): (string | number | null)[] => {
+  const fare = fareOfOffer(offer);
+  return [
+    offer.offer_id,
+    offer.departing_at,
+    offer.arriving_at,
+    offer.duration,
+    offer.stops,
+    fare.brand,
+    fare.bags,
+    yesNo(fare.refundable),
+    yesNo(fare.changeable),
+    fare.price,
+    fare.currency,
+    fare.seller,
+  ];
+};
+
+/** What `1` and `1.2` on the screen stand for, so that a person need not copy an id. */
+export function numberedOffers(response: SearchResponse, grouped: boolean): Record<string, string> {
+  const numbered: Record<string, string> = {};
+  for (const [index, offer] of response.offers.entries()) {
+    const fares = grouped ? fareFamilies(offer).fares : [fareOfOffer(offer)];
+    for (const [family, fare] of fares.entries()) {
+      numbered[fareNumber(index + 1, family)] = fare.offerId;
+    }
+  }
+  return numbered;
+}

@@ -1,0 +1,152 @@
+import type { Intent } from '../../flights/wire.ts';
+import { formatUsdc } from '../../kernel/money.ts';
+import type { Screen } from '../terminal.ts';
+import type { Paint } from './paint.ts';
+import { padEnd } from './text.ts';
+import { fromNow, utcTime } from './times.ts';
+
+/** Where the money of an intent is. `ended` stages stay as they are. */
+export type MoneyStage =
+  | 'unpaid'
+  | 'expired'
+  | 'ticketing'
+  | 'capturing'
+  | 'refunding'
+  | 'captured'
+  | 'refunded';
+
+export function moneyStage(intent: Intent, nowMs: number): MoneyStage {
+  if (intent.status === 'booked') return 'captured';
+  if (intent.status === 'refunded') return 'refunded';
+  if (intent.booking_requested_at === null) {
+    return Date.parse(intent.expires_at) <= nowMs ? 'expired' : 'unpaid';
+  }
+  if (intent.refund_reason !== null) return 'refunding';
+  return intent.ticketed_at === null ? 'ticketing' : 'capturing';
+}
+
+/** Whether the escrow holds the money now: paid, and neither captured nor refunded. */
+export const isFunded = (intent: Intent): boolean =>
+  intent.status === 'active' && intent.booking_requested_at !== null;
+
+export const hasEnded = (intent: Intent): boolean => intent.status !== 'active';
+
+export function stageText(stage: MoneyStage, paint: Paint): string {
+  switch (stage) {
+    case 'unpaid':
+      return paint.accent('not paid yet');
+    case 'expired':
+      return paint.warn('expired');
+    case 'ticketing':
+      return paint.accent('funded, ticketing');
+    case 'capturing':
+      return paint.accent('ticketed, capturing');
+    case 'refunding':
+      return paint.warn('refunding');
+    case 'captured':
+      return paint.good('booked');
+    case 'refunded':
+      return paint.warn('refunded');
+  }
+}
+
+/** The way of the money, a line a step: done, under way, or still to come, with amounts, times and transactions. */
+export function statusLines(
+  intent: Intent,
+  nowMs: number,
+  fundedBy: string | null,
+  screen: Screen,
+): string[] {
+  const { paint } = screen;
+  const stage = moneyStage(intent, nowMs);
+  return [
+    `${paint.bold(intent.intent_id)}  ${stageText(stage, paint)}`,
+    ...stepsOf(intent, stage, nowMs, fundedBy).flatMap((step) => stepLines(step, paint)),
+  ];
+}
+
+interface Step {
+  readonly mark: 'done' | 'now' | 'next' | 'failed';
+  readonly name: string;
+  readonly text: string;
+  readonly at?: string | null;
+  readonly transaction?: string | null;
+}
+
+function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: string | null): Step[] {
+  const amount = `${formatUsdc(BigInt(intent.escrow.amount))} USDC`;
+  const escrow = intent.escrow.address;
+  if (stage === 'unpaid' || stage === 'expired') {
+    const until =
+      stage === 'unpaid'
+        ? `${amount} to ${escrow}, ${fromNow(intent.expires_at, nowMs)} at the latest`
+        : `the booking window closed ${fromNow(intent.expires_at, nowMs)}; nothing was paid`;
+    return [{ mark: stage === 'unpaid' ? 'next' : 'failed', name: 'fund', text: until }];
+  }
+  const funded: Step = {
+    mark: 'done',
+    name: 'funded',
+    text: `${amount} in escrow ${escrow}`,
+    at: intent.booking_requested_at,
+    transaction: fundedBy,
+  };
+  const ticketed: Step = {
+    mark: intent.ticketed_at ? 'done' : 'now',
+    name: intent.ticketed_at ? 'ticketed' : 'ticketing',
+    text: intent.order_id ? `order ${intent.order_id}` : 'the airline is issuing the ticket',
+    at: intent.ticketed_at,
+  };
+  switch (stage) {
+    case 'ticketing':
+      return [funded, ticketed, { mark: 'next', name: 'capture', text: `${amount} to the operator` }];
+    case 'capturing':
+      return [funded, ticketed, { mark: 'now', name: 'capturing', text: `${amount} to the operator` }];
+    case 'captured':
+      return [
+        funded,
+        ticketed,
+        {
+          mark: 'done',
+          name: 'captured',
+          text: `${amount} to the operator, vault closed`,
+          at: intent.captured_at,
+          transaction: intent.capture_tx_hash,
+        },
+      ];
+    case 'refunding':
+    case 'refunded': {
+      const reason = intent.refund_reason ?? 'the booking failed';
+      const wasFunded = intent.booking_requested_at !== null || fundedBy !== null;
+      return [
+        ...(wasFunded ? [funded] : []),
+        { mark: 'failed', name: 'not booked', text: reason.replaceAll('_', ' ') },
+        {
+          mark: stage === 'refunded' ? 'done' : 'now',
+          name: stage,
+          text: `${amount} to ${intent.refund_wallet}`,
+          at: intent.refunded_at,
+          transaction: intent.refund_tx_hash,
+        },
+      ];
+    }
+  }
+}
+
+const NAME_WIDTH = 10;
+
+function stepLines(step: Step, paint: Paint): string[] {
+  const mark = {
+    done: paint.good('✓'),
+    now: paint.accent('●'),
+    next: paint.dim('○'),
+    failed: paint.bad('✗'),
+  }[step.mark];
+  const indent = ' '.repeat(NAME_WIDTH + 4);
+  const name =
+    step.mark === 'next' ? paint.dim(padEnd(step.name, NAME_WIDTH)) : padEnd(step.name, NAME_WIDTH);
+  return [
+    `${mark} ${name}  ${step.text}`,
+    ...(step.at ? [`${indent}${paint.dim(utcTime(step.at))}`] : []),
+    ...(step.transaction ? [`${indent}${paint.dim(step.transaction)}`] : []),
+  ];
+}

@@ -1,0 +1,53 @@
+/** Times and spans as the screen writes them. Local times come without offset and stay as they are. */
+
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Minutes on the local calendar since 1970: two of the same airport can be subtracted. */
+export const localMinutes = (local: string): number => Math.floor(Date.parse(`${local}Z`) / 60_000);
+
+/** Minutes of an ISO 8601 duration such as PT3H30M. */
+export function durationMinutes(duration: string): number {
+  const match = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?)?$/.exec(duration);
+  return Number(match?.[1] ?? 0) * 1440 + Number(match?.[2] ?? 0) * 60 + Number(match?.[3] ?? 0);
+}
+
+/** `3h30`, `0h55`, `26h05`. */
+export const hoursAndMinutes = (minutes: number): string =>
+  `${Math.floor(minutes / 60)}h${String(minutes % 60).padStart(2, '0')}`;
+
+export const clockTime = (local: string): string => local.slice(11, 16);
+
+/** Whole days between two local dates: 1 where the arrival is on the next day. */
+export const daysBetween = (from: string, to: string): number =>
+  Math.round((Date.parse(`${to.slice(0, 10)}Z`) - Date.parse(`${from.slice(0, 10)}Z`)) / 86_400_000);
+
+/** `06:35–11:05`, with `+1` where it lands on the next day. */
+export function fromTo(departing: string, arriving: string): string {
+  const days = daysBetween(departing, arriving);
+  return `${clockTime(departing)}–${clockTime(arriving)}${days === 0 ? '' : days > 0 ? `+${days}` : days}`;
+}
+
+/** `Sun 20 Dec 2026` */
+export function dayName(date: string): string {
+  const day = new Date(`${date.slice(0, 10)}T00:00:00Z`);
+  return `${DAYS[day.getUTCDay()]} ${day.getUTCDate()} ${MONTHS[day.getUTCMonth()]} ${day.getUTCFullYear()}`;
+}
+
+/** An instant in UTC to the second: `2026-11-21 09:00:00 UTC`. */
+export const utcTime = (instant: string): string => `${instant.slice(0, 19).replace('T', ' ')} UTC`;
+
+/** How far an instant is from now: `in 29 min`, `3 min ago`. */
+export function fromNow(instant: string, nowMs: number): string {
+  const seconds = Math.round((Date.parse(instant) - nowMs) / 1000);
+  const size = Math.abs(seconds);
+  const said =
+    size < 90
+      ? `${size} s`
+      : size < 5400
+        ? `${Math.round(size / 60)} min`
+        : size < 172_800
+          ? `${Math.round(size / 3600)} h`
+          : `${Math.round(size / 86_400)} days`;
+  return seconds >= 0 ? `in ${said}` : `${said} ago`;
+}
