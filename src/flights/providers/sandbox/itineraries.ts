@@ -1,0 +1,239 @@
+import type { Airport } from './airports.ts';
+import { distanceKm } from './geography.ts';
+import type { Network, Service } from './network.ts';
+import type { Flight, Timetable } from './timetable.ts';
+import type { World } from './world.ts';
+
+/** One direction of a journey: flights in order. */
+export type Itinerary = readonly Flight[];
+
+export interface Itineraries {
+  /**
+   * What can be flown on a local date, best first: direct flights, then connections over hubs that lie on the way;
+   * only where those are few, longer chains. Never empty between two airports of the world on a future date.
+   * @param notBeforeMs flights that leave earlier are left out.
+   */
+  find(from: Airport, to: Airport, day: number, notBeforeMs: number): Itinerary[];
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const MOST = 42;
+const MOST_DIRECT = 34;
+const FEW = 4;
+const MOST_FLIGHTS = 5;
+
+export function createItineraries(world: World, network: Network, timetable: Timetable): Itineraries {
+  const flown = new Map<Service, Map<number, readonly Flight[]>>();
+
+  /** What a service flies from `from` on a day, remembered while one search lasts. */
+  const departures = (service: Service, from: Airport, day: number): readonly Flight[] => {
+    let days = flown.get(service);
+    if (!days) {
+      days = new Map();
+      flown.set(service, days);
+    }
+    const key = from === service.hub ? day : -day;
+    let flights = days.get(key);
+    if (!flights) {
+      flights = timetable.flights(service, from, day);
+      days.set(key, flights);
+    }
+    return flights;
+  };
+
+  const flightsOn = (from: Airport, to: Airport, day: number): Flight[] =>
+    network.services(from, to).flatMap((service) => departures(service, from, day));
+
+  /** Departures to `to` after a flight has landed, the connection made and at most `longestMs` waited. */
+  const onward = (after: Flight, to: Airport, longestMs: number, fits: Fits): Flight[] => {
+    const latest = after.arrivalMs + longestMs;
+    const today = Math.floor(after.arrivalLocalMs / DAY_MS);
+    const lastDay = Math.floor((after.arrivalLocalMs + longestMs) / DAY_MS);
+    const found: Flight[] = [];
+    for (const service of network.services(after.to, to)) {
+      if (!fits(after.slot.service, service)) continue;
+      const earliest = after.arrivalMs + connectionMinutes(after, to, service) * MINUTE_MS;
+      for (let day = today; day <= lastDay; day++) {
+        for (const flight of departures(service, after.to, day)) {
+          if (flight.departureMs >= earliest && flight.departureMs <= latest) found.push(flight);
+        }
+      }
+    }
+    return found.sort((a, b) => a.departureMs - b.departureMs);
+  };
+
+  const oneStop = (
+    from: Airport,
+    to: Airport,
+    day: number,
+    allowedKm: number,
+    longestMs: number,
+    fits: Fits,
+    perHub: number,
+  ) => {
+    const found: Itinerary[] = [];
+    for (const hub of world.hubs) {
+      if (hub === from || hub === to) continue;
+      if (distanceKm(from, hub) + distanceKm(hub, to) > allowedKm) continue;
+      if (network.services(hub, to).length === 0) continue;
+      const here: Itinerary[] = [];
+      for (const first of flightsOn(from, hub, day)) {
+        for (const second of onward(first, to, longestMs, fits).slice(0, 2)) here.push([first, second]);
+      }
+      found.push(...here.sort(byDuration).slice(0, perHub));
+    }
+    return found;
+  };
+
+  /** Chains over the hubs given, taking the next flight at every one of them. */
+  const chain = (stops: readonly Airport[], day: number, longestMs: number): Itinerary[] => {
+    const [from, second, ...rest] = stops;
+    if (!from || !second) return [];
+    let chains: Itinerary[] = flightsOn(from, second, day).map((flight) => [flight]);
+    for (const next of rest) {
+      chains = chains.flatMap((flights) => {
+        const last = flights.at(-1);
+        const [earliest] = last ? onward(last, next, longestMs, anyFull) : [];
+        return earliest ? [[...flights, earliest]] : [];
+      });
+    }
+    return chains.sort(byDuration);
+  };
+
+  /** Two connections, over the pairs of hubs that make the way shortest. */
+  const twoStops = (from: Airport, to: Airport, day: number, longestMs: number): Itinerary[] => {
+    const firsts = world.hubs.filter((hub) => hub !== to && network.services(from, hub).length > 0);
+    const seconds = world.hubs.filter((hub) => hub !== from && network.services(hub, to).length > 0);
+    const ways = firsts.flatMap((first) =>
+      seconds
+        .filter((second) => second !== first)
+        .map((second) => ({
+          stops: [from, first, second, to],
+          km: distanceKm(from, first) + distanceKm(first, second) + distanceKm(second, to),
+        })),
+    );
+    ways.sort((a, b) => a.km - b.km);
+    const found: Itinerary[] = [];
+    let tried = 0;
+    for (const { stops, km } of ways) {
+      if (found.length >= 6 || tried >= 60 || (found.length > 0 && km > 2 * (ways[0]?.km ?? km))) break;
+      const [, first, second] = stops;
+      if (!first || !second || network.services(first, second).length === 0) continue;
+      tried++;
+      found.push(...chain(stops, day, longestMs).slice(0, 2));
+    }
+    return found;
+  };
+
+  /** The earliest arrival over any number of hubs, for the ends of the world. */
+  const manyStops = (from: Airport, to: Airport, day: number, notBeforeMs: number): Itinerary[] => {
+    const labels = new Map<Airport, { flights: Itinerary; arrivalMs: number; done: boolean }>();
+    const reach = (airport: Airport, flights: Itinerary) => {
+      const arrivalMs = flights.at(-1)?.arrivalMs ?? 0;
+      if (arrivalMs < (labels.get(airport)?.arrivalMs ?? Number.POSITIVE_INFINITY)) {
+        labels.set(airport, { flights, arrivalMs, done: false });
+      }
+    };
+    const nodes = [...world.hubs.filter((hub) => hub !== from && hub !== to), to];
+    for (const hub of nodes) {
+      for (const flight of flightsOn(from, hub, day)) {
+        if (flight.departureMs >= notBeforeMs) reach(hub, [flight]);
+      }
+    }
+    for (;;) {
+      let next: { airport: Airport; flights: Itinerary; arrivalMs: number } | null = null;
+      for (const [airport, label] of labels) {
+        if (!label.done && (!next || label.arrivalMs < next.arrivalMs)) next = { airport, ...label };
+      }
+      if (!next) return [];
+      const { airport, flights } = next;
+      if (airport === to) return [flights];
+      const label = labels.get(airport);
+      if (label) label.done = true;
+      const last = flights.at(-1);
+      if (!last || flights.length >= MOST_FLIGHTS) continue;
+      for (const node of nodes) {
+        if (labels.get(node)?.done) continue;
+        const [earliest] = onward(last, node, 14 * HOUR_MS, anyFull);
+        if (earliest) reach(node, [...flights, earliest]);
+      }
+    }
+  };
+
+  return {
+    find(from, to, day, notBeforeMs) {
+      flown.clear();
+      const km = distanceKm(from, to);
+      const later = (flights: Itinerary) => (flights[0]?.departureMs ?? 0) >= notBeforeMs;
+      const direct = thin(flightsOn(from, to, day), MOST_DIRECT).map((flight) => [flight]);
+      const allowed = km * (km < 3000 ? 1.45 : km < 7000 ? 1.35 : 1.28) + 250;
+      let found: Itinerary[] = direct;
+      if (km > 550 || direct.length < 8) {
+        const connecting = oneStop(from, to, day, allowed, 6 * HOUR_MS, allied, 5);
+        found = [...direct, ...sensible(connecting, direct)];
+      }
+      found = found.filter(later);
+      if (found.length < FEW) {
+        found = [...found, ...oneStop(from, to, day, km * 1.7 + 800, 10 * HOUR_MS, anyFull, 2).filter(later)];
+      }
+      if (found.length < FEW) found = [...found, ...twoStops(from, to, day, 10 * HOUR_MS).filter(later)];
+      if (found.length === 0) found = manyStops(from, to, day, notBeforeMs);
+      return distinct(found).sort(directFirst).slice(0, MOST);
+    },
+  };
+}
+
+type Fits = (first: Service, second: Service) => boolean;
+
+/** One airline, or two of an alliance. */
+const allied: Fits = ({ airline: a }, { airline: b }) =>
+  a === b || (a.alliance !== null && a.alliance === b.alliance);
+
+/** Any two airlines that sell each other's flights; leisure airlines connect only to themselves. */
+const anyFull: Fits = ({ airline: a }, { airline: b }) =>
+  a === b || (a.kind !== 'leisure' && b.kind !== 'leisure');
+
+/** Minimum connection time: larger airports take longer, so do another country and another airline. */
+function connectionMinutes(after: Flight, to: Airport, onward: Service): number {
+  const international = after.from.country !== after.to.country || after.to.country !== to.country;
+  const base = (after.to.size >= 5 ? 50 : 40) + (international ? 15 : 0);
+  return base + (onward.airline === after.airline ? 0 : 15);
+}
+
+const duration = (flights: Itinerary): number =>
+  (flights.at(-1)?.arrivalMs ?? 0) - (flights[0]?.departureMs ?? 0);
+
+const byDuration = (a: Itinerary, b: Itinerary): number =>
+  duration(a) - duration(b) || (a[0]?.departureMs ?? 0) - (b[0]?.departureMs ?? 0);
+
+const directFirst = (a: Itinerary, b: Itinerary): number =>
+  Number(a.length > 1) - Number(b.length > 1) || byDuration(a, b);
+
+/** Leaves out connections that take absurdly longer than the best way there. */
+function sensible(connecting: Itinerary[], direct: Itinerary[]): Itinerary[] {
+  const best = Math.min(...[...direct, ...connecting].map(duration));
+  return connecting.filter((flights) => duration(flights) <= best * 1.8 + 3.5 * HOUR_MS);
+}
+
+/** Keeps every n-th so that what is left is spread over the day. */
+const thin = (flights: Flight[], most: number): Flight[] => {
+  if (flights.length <= most) return flights;
+  flights.sort((a, b) => a.departureMs - b.departureMs);
+  return flights.filter(
+    (_, i) => Math.floor((i * most) / flights.length) !== Math.floor(((i - 1) * most) / flights.length),
+  );
+};
+
+function distinct(itineraries: Itinerary[]): Itinerary[] {
+  const seen = new Set<string>();
+  return itineraries.filter((flights) => {
+    const key = flights
+      .map(({ slot, airline, day }) => `${airline.code}${slot.flightNumber}.${day}.${slot.from.iata}`)
+      .join();
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}

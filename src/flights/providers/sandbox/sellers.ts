@@ -1,0 +1,31 @@
+/** Who sells a fare. The agencies are invented. Position 0 is the airline itself; offer ids name a seller by position. */
+export interface Seller {
+  /** null: the airline whose number the flight carries. */
+  readonly name: string | null;
+  readonly currency: 'USD' | 'EUR';
+  /** Share of journeys that it sells. */
+  readonly reach: number;
+  /** What it adds to the airline's price, at least and at most, as a share. */
+  readonly markup: readonly [least: number, most: number];
+  /** What it leaves undisclosed. */
+  readonly silent: readonly ('conditions' | 'fare_basis' | 'brand' | 'bags' | 'tax' | 'refund')[];
+}
+
+export const DIRECT = 0;
+
+export const SELLERS: readonly Seller[] = [
+  { name: null, currency: 'USD', reach: 1, markup: [0, 0], silent: [] },
+  { name: 'Farefinch', currency: 'USD', reach: 0.42, markup: [-0.015, 0.035], silent: [] },
+  {
+    name: 'Wayloft',
+    currency: 'USD',
+    reach: 0.3,
+    markup: [-0.035, 0.05],
+    silent: ['conditions', 'fare_basis', 'brand', 'bags'],
+  },
+  // Sells in euros only, from Europe: its offers cannot be escrowed (409 offer_unsupported).
+  { name: 'Kompaso', currency: 'EUR', reach: 0.16, markup: [-0.02, 0.03], silent: ['tax', 'refund'] },
+];
+
+/** A fixed rate: the sandbox has no currency market. */
+export const EUR_PER_USD = 0.92;
