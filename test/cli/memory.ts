@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Prompts, Streams } from '../../src/cli/streams.ts';
+import { runTool } from '../../src/cli/tool.ts';
+import { type Clock, systemClock } from '../../src/kernel/clock.ts';
+
+/** The tool in memory: streams with settable terminal flags, answers from a list, and what came of it. */
+
+export interface MemoryOptions {
+  /** Both outputs and the input are a terminal. */
+  readonly terminal?: boolean;
+  readonly columns?: number;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  /** What a person answers, in order. */
+  readonly answers?: readonly (string | boolean)[];
+  readonly clock?: Clock;
+  readonly interrupted?: AbortSignal;
+}
+
+export interface MemoryRun {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The questions that were asked. */
+  readonly asked: readonly string[];
+  json(): Record<string, unknown>;
+}
+
+export async function runInMemory(argv: readonly string[], options: MemoryOptions = {}): Promise<MemoryRun> {
+  const written = { stdout: '', stderr: '' };
+  const isTTY = options.terminal === true;
+  const output = (name: 'stdout' | 'stderr') => ({
+    isTTY,
+    columns: isTTY ? (options.columns ?? 80) : null,
+    write: (text: string) => {
+      written[name] += text;
+    },
+  });
+  const streams: Streams = {
+    stdout: output('stdout'),
+    stderr: output('stderr'),
+    stdin: { isTTY, text: async () => options.stdin ?? '' },
+  };
+  const asked: string[] = [];
+  const exitCode = await runTool(argv, {
+    version: '9.9.9',
+    environment: { NO_COLOR: '1', ...options.environment },
+    streams,
+    clock: options.clock ?? systemClock,
+    interrupted: options.interrupted ?? new AbortController().signal,
+    prompts: () => listedAnswers(options.answers ?? [], asked),
+  });
+  return { exitCode, ...written, asked, json: () => JSON.parse(written.stdout) as Record<string, unknown> };
+}
+
+function listedAnswers(answers: readonly (string | boolean)[], asked: string[]): Prompts {
+  const left = [...answers];
+  const take = (message: string): string | boolean => {
+    asked.push(message);
+    const answer = left.shift();
+    if (answer === undefined) throw new Error(`nobody answers: ${message}`);
+    return answer;
+  };
+  return {
+    confirm: async (message) => take(message) === true,
+    async text(message, check) {
+      for (;;) {
+        const answer = String(take(message));
+        if ((await check(answer)) === null) return answer;
+      }
+    },
+    async choose(message, choices) {
+      const answer = take(message);
+      const choice = choices.find((one) => one.value === answer || one.name === answer);
+      if (!choice) throw new Error(`no such choice: ${String(answer)}`);
+      return choice.value;
+    },
+  };
+}
+
+/** A home of its own, removed by `close`. */
+export function temporaryHome(): { home: string; close(): void } {
+  const home = mkdtempSync(join(tmpdir(), 'farelock-cli-'));
+  return { home, close: () => rmSync(home, { recursive: true, force: true }) };
+}

@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest';
+import type { Invocation } from '../../src/cli/program.ts';
+import { parse } from '../../src/cli/tool.ts';
+import { isProblem } from '../../src/kernel/problems.ts';
+
+/** From argv to what a command is given. */
+
+const streams = {
+  stdout: { isTTY: false, columns: null, write: () => undefined },
+  stderr: { isTTY: false, columns: null, write: () => undefined },
+  stdin: { isTTY: false, text: async () => '' },
+};
+const parsed = (line: string): Invocation => {
+  const invocation = parse(line.split(' ').filter(Boolean), { version: '1.0.0', streams });
+  if (!invocation) throw new Error('nothing to run');
+  return invocation;
+};
+const refusal = (line: string): string => {
+  try {
+    parsed(line);
+  } catch (error) {
+    if (isProblem(error, 'usage')) return `${error.message} ${error.fix}`;
+    throw error;
+  }
+  throw new Error(`${line} was understood`);
+};
+
+test.each<[string, string, object]>([
+  ['search lis BER --depart +30d', 'search', { from: 'LIS', to: 'BER', depart: '+30d' }],
+  [
+    'search LIS JFK --depart fri --return +9d --adults 2 --cabin premium --max-stops 0 --depart-after 6:30 --depart-before 12:00 --max-price 900.50 --sort dur --limit 5 --all-fares',
+    'search',
+    {
+      from: 'LIS',
+      to: 'JFK',
+      depart: 'fri',
+      return: '+9d',
+      adults: 2,
+      cabin: 'premium_economy',
+      maxStops: 0,
+      departAfter: '06:30',
+      departBefore: '12:00',
+      maxPrice: 900_500_000n,
+      sort: 'duration',
+      limit: 5,
+      allFares: true,
+    },
+  ],
+  ['offer off_1', 'offer', { offerId: 'off_1' }],
+  ['intent off_1', 'intent create', { offerId: 'off_1' }],
+  ['intent off_1 --referrer aff_1', 'intent create', { offerId: 'off_1', referrer: 'aff_1' }],
+  ['intent create off_1 --refund-wallet w', 'intent create', { offerId: 'off_1', refundWallet: 'w' }],
+  ['intent show int_1', 'intent show', { intentId: 'int_1' }],
+  ['intent list', 'intent list', {}],
+  ['intent verify int_1', 'intent verify', { intentId: 'int_1' }],
+  ['book int_1 --passengers p.json', 'book', { intentId: 'int_1', passengers: 'p.json', wait: true }],
+  ['book int_1 --passengers - --no-wait', 'book', { intentId: 'int_1', passengers: '-', wait: false }],
+  ['status int_1 --watch', 'status', { intentId: 'int_1', watch: true }],
+  ['order ord_1', 'order', { id: 'ord_1' }],
+  ['wallet new', 'wallet new', {}],
+  ['wallet show', 'wallet show', {}],
+  ['wallet balance', 'wallet balance', {}],
+  ['wallet airdrop --sol 1.5', 'wallet airdrop', { sol: 1_500_000_000n }],
+  ['wallet airdrop --usdc 20', 'wallet airdrop', { usdc: 20_000_000n }],
+  ['payments list', 'payments list', {}],
+  ['payments show pay_1', 'payments show', { paymentId: 'pay_1' }],
+  ['serve', 'serve', { host: '127.0.0.1', port: 4020 }],
+  ['serve --port 0 --scenario sold_out', 'serve', { host: '127.0.0.1', port: 0, scenario: 'sold_out' }],
+  ['demo', 'demo', {}],
+  ['explain offer_expired', 'explain', { code: 'offer_expired' }],
+])('%s', (line, name, options) => {
+  const invocation = parsed(line);
+  expect(invocation.name).toBe(name);
+  expect(invocation.options).toEqual(options);
+});
+
+describe('global options', () => {
+  test('stand before or after the command', () => {
+    const want = { profile: 'test', yes: true, maxPayment: 2_500_000n, timeout: 90_000, quiet: true };
+    const options = '--profile test -y --max-payment 2.5 --timeout 90s -q';
+    expect(parsed(`${options} status int_1`).globals).toMatchObject(want);
+    expect(parsed(`status int_1 ${options}`).globals).toMatchObject(want);
+  });
+
+  test('--no-input, --no-color and --dry-run', () => {
+    expect(parsed('status int_1').globals).toEqual({ input: true, color: true });
+    expect(parsed('status int_1 --no-input --no-color --dry-run --verbose').globals).toEqual({
+      input: false,
+      color: false,
+      dryRun: true,
+      verbose: true,
+    });
+  });
+
+  test.each([
+    ['status int_1 --json', true],
+    ['status int_1 --json=status,order_id', 'status,order_id'],
+    ['status int_1 --json status,order_id', 'status,order_id'],
+    ['status int_1 --json -q', true],
+  ])('%s', (line, json) => {
+    expect(parsed(line).globals.json).toBe(json);
+  });
+
+  test.each(['--json status int_1', 'status --json int_1', '--json payments list', 'payments --json list'])(
+    '%s does not take an argument for a list of fields',
+    (line) => {
+      const { globals } = parsed(line);
+      expect(globals.json === '' || globals.json === true).toBe(true);
+    },
+  );
+});
+
+test.each([
+  ['serach LIS BER', /unknown command.*Did you mean search\?/i],
+  ['search LIS BER', /--depart/],
+  ['search LIS --depart fri', /missing required argument 'to'/i],
+  ['search LIS BER MAD --depart fri', /too many arguments/i],
+  ['search LIS Berlin --depart fri', /"Berlin" is not an airport code/],
+  ['search LIS BER --depart fri --adults 10', /--adults 10: that is not a whole number from 1 to 9/],
+  ['search LIS BER --depart fri --cabin couch', /one of economy, premium_economy, business, first/],
+  ['search LIS BER --depart fri --depart-after 25:00', /a time such as 06:30/],
+  ['search LIS BER --depart fri --max-price cheap', /an amount such as 12.50/],
+  ['search LIS BER --depart fri --adult 2', /unknown option '--adult'.*Did you mean --adults\?/i],
+  ['status int_1 --timeout soon', /"soon" is not a time span/],
+  ['wallet', /farelock wallet needs a subcommand.*farelock wallet --help/],
+  ['wallet airdrop --sol lots', /an amount of SOL/],
+  ['intent', /missing required argument 'offer-id'/i],
+])('%s is a usage error that says what to do', (line, said) => {
+  expect(refusal(line)).toMatch(said);
+});

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import { runInMemory } from './memory.ts';
+
+describe('help and version', () => {
+  test('go to stdout with exit 0', async () => {
+    const help = await runInMemory(['--help']);
+    expect(help).toMatchObject({ exitCode: 0, stderr: '' });
+    for (const command of [
+      'search',
+      'intent',
+      'book',
+      'status',
+      'order',
+      'wallet',
+      'payments',
+      'serve',
+      'demo',
+      'explain',
+    ]) {
+      expect(help.stdout).toMatch(new RegExp(`^ {2}${command}\\b`, 'm'));
+    }
+    expect((await runInMemory(['--version'])).stdout).toBe('9.9.9\n');
+  });
+
+  test('without a command there is help', async () => {
+    expect((await runInMemory([])).stdout).toMatch(/^Usage: farelock/);
+  });
+
+  test('of a command shows its own options, those everywhere, and an example', async () => {
+    const { stdout } = await runInMemory(['search', '--help']);
+    expect(stdout).toMatch(/--depart <date>/);
+    expect(stdout).toMatch(/--json \[fields\]/);
+    expect(stdout).toMatch(/\$ farelock search LIS BER --depart \+30d/);
+  });
+
+  test('fits the terminal', async () => {
+    const { stdout } = await runInMemory(['search', '--help'], { terminal: true, columns: 80 });
+    const wide = stdout.split('\n').filter((line) => line.length > 80 && !line.includes('$ farelock'));
+    expect(wide).toEqual([]);
+  });
+});
+
+describe('problems', () => {
+  test('are at most three lines on stderr, and nothing on stdout', async () => {
+    const run = await runInMemory(['serach'], { terminal: true });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(3);
+    expect(run.stderr).toMatch(/^✗ Unknown command 'serach'\. Did you mean search\?/);
+  });
+
+  test('under --json are one document on stdout, and nothing on stderr', async () => {
+    for (const argv of [
+      ['serach', '--json'],
+      ['--json', 'explain', 'no_such_code'],
+    ]) {
+      const run = await runInMemory(argv);
+      expect(run.stderr).toBe('');
+      expect(Object.keys(run.json().error as object)).toEqual(
+        expect.arrayContaining(['code', 'message', 'fix', 'retryable', 'next']),
+      );
+    }
+  });
+
+  test('that nobody foresaw are one line and exit 1, with a stack only under --verbose', async () => {
+    const environment = { FARELOCK_HOME: '/dev/null/not-a-folder' };
+    const run = await runInMemory(['payments', 'list'], { environment });
+    expect(run.exitCode).toBe(1);
+    expect(run.stderr.trimEnd().split('\n')).toHaveLength(1);
+    const loud = await runInMemory(['payments', 'list', '--verbose'], { environment });
+    expect(loud.stderr).toMatch(/\n\s+at /);
+  });
+
+  test('a control character in an argument does not reach the terminal', async () => {
+    const run = await runInMemory(['explain', '\u001b]0;owned\u0007'], { terminal: true });
+    expect(run.exitCode).toBe(3);
+    expect(['\u001b', '\u0007'].some((control) => run.stderr.includes(control))).toBe(false);
+  });
+});
+
+describe('explain', () => {
+  test('says what a code means, also with dashes', async () => {
+    const run = await runInMemory(['explain', 'offer-expired']);
+    expect(run.exitCode).toBe(0);
+    expect(run.stdout).toMatch(/^offer_expired\nThe offer has expired\./);
+  });
+
+  test('offers what is near to a code that does not exist', async () => {
+    const run = await runInMemory(['explain', 'expired']);
+    expect(run.exitCode).toBe(3);
+    expect(run.stderr).toMatch(/farelock explain offer_expired/);
+  });
+
+  test('--json chooses fields, and an unknown one lists the valid ones before anything is done', async () => {
+    expect((await runInMemory(['explain', 'offer_expired', '--json', 'code,exit'])).json()).toEqual({
+      code: 'offer_expired',
+      exit: 5,
+    });
+    const run = await runInMemory(['explain', 'offer_expired', '--json=colour']);
+    expect(run.exitCode).toBe(2);
+    expect((run.json().error as { fix: string }).fix).toMatch(/code, message, fix/);
+  });
+});
+
+describe('profiles', () => {
+  test('one that is not known is a usage error that names the known ones', async () => {
+    const run = await runInMemory(['--profile', 'nowhere', 'payments', 'list'], {
+      environment: { FARELOCK_HOME: '/tmp/farelock-no-such-home' },
+    });
+    expect(run.exitCode).toBe(2);
+    expect(run.stderr).toMatch(/There is no profile "nowhere"[\s\S]*local/);
+  });
+
+  test('an address that is none is refused', async () => {
+    const run = await runInMemory(['payments', 'list'], { environment: { FARELOCK_FLIGHTS_URL: 'ftp://x' } });
+    expect(run.exitCode).toBe(2);
+    expect(run.stderr).toMatch(/FARELOCK_FLIGHTS_URL is not an http address/);
+  });
+});

@@ -1,0 +1,208 @@
+import { describe, expect, test } from 'vitest';
+import { axisText, barText, scaleOf, timelineOf } from '../../src/cli/view/bar.ts';
+import { intentLines } from '../../src/cli/view/intent.ts';
+import { plainPaint } from '../../src/cli/view/paint.ts';
+import { numberedOffers, type SearchTitle, searchLines, searchView } from '../../src/cli/view/search.ts';
+import { moneyStage, statusLines } from '../../src/cli/view/status.ts';
+import { fieldLines, tsvLines } from '../../src/cli/view/table.ts';
+import { cut, harmless, harmlessJson, textWidth, wrap } from '../../src/cli/view/text.ts';
+import { fromTo, hoursAndMinutes } from '../../src/cli/view/times.ts';
+import { intent, offerWith, option, response, slice, viaMadrid } from './offers.ts';
+
+const title: SearchTitle = {
+  from: 'LIS',
+  to: 'BER',
+  depart: '2026-12-20',
+  return: undefined,
+  adults: 1,
+  cabin: 'economy',
+  grouped: true,
+};
+const flexible = option({
+  offer_id: 'off_flex',
+  fare_brand_name: 'Flex',
+  refundable: true,
+  changeable: true,
+  total_amount_decimal: '201.5',
+  checked_bags_included: 1,
+});
+const other = option({ offer_id: 'off_other', owner_name: 'Other seller', total_amount_decimal: '155.00' });
+const offers = [
+  offerWith([slice()], [option(), flexible, other]),
+  offerWith(
+    [viaMadrid],
+    [option({ offer_id: 'off_mad', fare_brand_name: null, checked_bags_included: null })],
+  ),
+];
+const screen = (width: number) => ({ paint: plainPaint, width });
+const drawn = (width: number, changed = {}) =>
+  searchLines(response(offers), { ...title, ...changed }, screen(width));
+
+describe('search', () => {
+  test.each([80, 100, 140, 200])('no line is wider than %i columns', (width) => {
+    const long = option({
+      owner_name: 'S'.repeat(60),
+      fare_brand_name: 'B'.repeat(60),
+      total_amount_decimal: '99999.99',
+    });
+    const lines = searchLines(
+      response([offerWith([slice(), viaMadrid], [long, flexible])]),
+      { ...title, return: '2026-12-28', adults: 9 },
+      screen(width),
+    );
+    expect(lines.filter((line) => textWidth(line) > width)).toEqual([]);
+  });
+
+  test('an itinerary is a line with times, bar, stops, brand, bags, refund, change, price and seller', () => {
+    const [line = ''] = drawn(80).filter((one) => one.includes('06:35'));
+    expect(line).toMatch(/^06:35–11:05\s+━+\s+direct\s+1 Light\s+0 no {2}– +151\.20 Zephyr/);
+  });
+
+  test('fare families unfold under it, and dearer sellers of the same are counted', () => {
+    const text = drawn(80).join('\n');
+    expect(text).toMatch(/1\.2 Flex\s+1 yes yes +201\.50/);
+    expect(text).toMatch(/\+ 1 fare with the same conditions for more/);
+    expect(text).not.toMatch(/155\.00/);
+  });
+
+  test('the next day is +1, and a layover shows in the bar', () => {
+    const [line = ''] = drawn(80).filter((one) => one.includes('21:10'));
+    expect(line).toMatch(/21:10–09:00\+1/);
+    expect(line).toMatch(/━╌+━/);
+    expect(line).toMatch(/1 MAD/);
+  });
+
+  test('undisclosed is a dash with a footnote, and never zero or no', () => {
+    const lines = drawn(80);
+    expect(lines.find((line) => line.includes('21:10'))).toMatch(/2 –\s+–/);
+    expect(lines.at(-1)).toMatch(/^– not disclosed/);
+  });
+
+  test('a wider terminal gets durations, then flight numbers', () => {
+    expect(drawn(80).join('\n')).not.toMatch(/3h30/);
+    expect(drawn(100).join('\n')).toMatch(/3h30/);
+    expect(drawn(140).join('\n')).toMatch(/ZA412 NV88/);
+  });
+
+  test('nothing found is said, not drawn', () => {
+    expect(searchLines(response([]), title, screen(80))).toEqual(['No offers match.']);
+  });
+
+  test('numbers on the screen stand for offer ids', () => {
+    expect(numberedOffers(response(offers), true)).toEqual({
+      '1': 'off_light',
+      '1.2': 'off_flex',
+      '2': 'off_mad',
+    });
+    expect(numberedOffers(response(offers), false)).toEqual({ '1': 'off_light', '2': 'off_mad' });
+  });
+
+  test('a pipe gets a row for each offer, beginning with its id', () => {
+    const rows = searchView(title).rows?.(response(offers)) ?? [];
+    expect(rows.map(([id]) => id)).toEqual(['off_light', 'off_mad']);
+    expect(tsvLines(rows)[0]?.split('\t')).toHaveLength(12);
+  });
+});
+
+describe('bars', () => {
+  test('take exactly their cells, and show every leg and layover however short', () => {
+    const timelines = [timelineOf(slice()), timelineOf(viaMadrid)];
+    for (const cells of [8, 12, 40]) {
+      for (const timeline of timelines) {
+        const bar = barText(timeline, scaleOf(timelines), cells, plainPaint);
+        expect([...bar]).toHaveLength(cells);
+        expect(bar).toMatch(timeline.parts.length > 1 ? /━╌+━/ : /━/);
+      }
+    }
+  });
+
+  test('the axis never grows beyond its cells', () => {
+    for (const cells of [8, 11, 24, 48]) {
+      for (const hours of [1, 5, 24, 60])
+        expect(axisText({ from: 300, to: 300 + hours * 60 }, cells)).toHaveLength(cells);
+    }
+  });
+});
+
+describe('where the money is', () => {
+  const at = Date.parse('2026-11-21T09:10:00Z');
+  const booked = { booking_requested_at: '2026-11-21T09:01:00.000Z', order_id: 'ord_1' };
+  test.each([
+    ['unpaid', {}],
+    ['expired', { expires_at: '2026-11-21T09:05:00.000Z' }],
+    ['ticketing', booked],
+    ['capturing', { ...booked, ticketed_at: '2026-11-21T09:02:00.000Z' }],
+    ['refunding', { ...booked, refund_reason: 'ticketing_failed' }],
+    [
+      'captured',
+      {
+        ...booked,
+        status: 'booked' as const,
+        ticketed_at: '2026-11-21T09:02:00.000Z',
+        capture_tx_hash: 'captx',
+      },
+    ],
+    [
+      'refunded',
+      {
+        ...booked,
+        status: 'refunded' as const,
+        refund_tx_hash: 'refundtx',
+        refund_reason: 'ticketing_failed',
+      },
+    ],
+  ])('%s', (stage, changed) => {
+    const shown = intent(changed);
+    expect(moneyStage(shown, at)).toBe(stage);
+    const text = statusLines(shown, at, 'fundtx', screen(80)).join('\n');
+    expect(text).toMatch(/^int_01example/);
+    if (stage === 'captured')
+      expect(text).toMatch(/funded[\s\S]*fundtx[\s\S]*captured[\s\S]*151\.20 USDC[\s\S]*captx/);
+    if (stage === 'refunded')
+      expect(text).toMatch(/funded[\s\S]*ticketing failed[\s\S]*refunded[\s\S]*refundtx/);
+    if (stage === 'unpaid') expect(text).not.toMatch(/✓/);
+  });
+
+  test('an intent is told with its escrow, its deadline and where refunds go', () => {
+    expect(intentLines(intent(), at, screen(80)).join('\n')).toMatch(/151\.20 USDC[\s\S]*in 20 min/);
+  });
+});
+
+describe('text', () => {
+  test('widths count cells, not characters or colour', () => {
+    expect(['abc', 'Núñez', 'e\u0301', '東京', '\u001b[1mab\u001b[0m'].map(textWidth)).toEqual([
+      3, 5, 1, 4, 2,
+    ]);
+  });
+
+  test('is cut with an ellipsis and wrapped at spaces', () => {
+    expect(cut('Zephyr Atlantic', 8)).toBe('Zephyr…');
+    expect(cut('Zephyr', 8)).toBe('Zephyr');
+    expect(wrap('one two three', 7)).toEqual(['one two', 'three']);
+  });
+
+  test('from elsewhere cannot act on the terminal', () => {
+    expect(harmless('a\u001b[2Jb\r\nc\u009bd\u202ee')).toBe('a\ufffd[2Jb\ufffd\ufffdc\ufffdd\ufffde');
+    expect(harmlessJson({ a: '\u009b\u202e' })).toBe('{"a":"\\u009b\\u202e"}');
+    expect(tsvLines([['a\tb', null, 1]])).toEqual(['a b\t\t1']);
+  });
+
+  test('fields without a value are left out, the others line up', () => {
+    expect(
+      fieldLines(
+        [
+          ['A', '1'],
+          ['Long', null],
+          ['Bcd', '2'],
+        ],
+        (text) => text,
+      ),
+    ).toEqual(['A    1', 'Bcd  2']);
+  });
+
+  test('times', () => {
+    expect(fromTo('2026-12-20T23:00:00', '2026-12-22T01:00:00')).toBe('23:00–01:00+2');
+    expect(fromTo('2026-12-20T01:00:00', '2026-12-19T23:00:00')).toBe('01:00–23:00-1');
+    expect(hoursAndMinutes(65)).toBe('1h05');
+  });
+});
