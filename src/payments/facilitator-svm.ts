@@ -114,13 +114,13 @@ async function verify(
     },
     { ...requirements },
   );
-  if (outage !== undefined) throw problem('payment_pending', { retryAfter: 2, cause: outage });
+  if (outage !== undefined) throw pendingFor(outage);
   if (!verdict.isValid) {
     return { valid: false, reason: verdict.invalidMessage ?? verdict.invalidReason ?? 'verification failed' };
   }
   // The blockhash of the transaction is not newer than the newest one, so it does not outlive it either.
   const latest = await cluster.latestBlockhash().catch((error: unknown) => {
-    throw problem('payment_pending', { retryAfter: 2, cause: error });
+    throw pendingFor(error);
   });
   return {
     valid: true,
@@ -128,6 +128,10 @@ async function verify(
     lastValidBlockHeight: asInteger(latest.lastValidBlockHeight),
   };
 }
+
+/** A cluster that does not answer now says nothing about the payment, which can be sent again as it is. */
+const pendingFor = (error: unknown): unknown =>
+  isProblem(error, 'cluster_failed') ? problem('payment_pending', { retryAfter: 2, cause: error }) : error;
 
 /** The wire bytes with the fee payer's signature in its place. */
 function countersign(feePayer: Signer, transaction: string): Uint8Array {
