@@ -7,18 +7,20 @@ export const GENESIS_HASHES = {
   testnet: '4uhcVJyU9pJkvQyS88uRDiswHXSGkY3zQawwpjk2NsNY',
 } as const;
 
-const MONIKER_URLS: Readonly<Record<string, string>> = {
-  mainnet: 'https://api.mainnet-beta.solana.com',
-  'mainnet-beta': 'https://api.mainnet-beta.solana.com',
-  devnet: 'https://api.devnet.solana.com',
-  testnet: 'https://api.testnet.solana.com',
-  localhost: 'http://127.0.0.1:8899',
-  localnet: 'http://127.0.0.1:8899',
-};
+const MONIKER_URLS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    mainnet: 'https://api.mainnet-beta.solana.com',
+    'mainnet-beta': 'https://api.mainnet-beta.solana.com',
+    devnet: 'https://api.devnet.solana.com',
+    testnet: 'https://api.testnet.solana.com',
+    localhost: 'http://127.0.0.1:8899',
+    localnet: 'http://127.0.0.1:8899',
+  }),
+);
 
 /** The RPC address that a moniker stands for (as in the Solana CLI); a URL stands for itself; else null. */
 export function rpcUrl(monikerOrUrl: string): string | null {
-  const known = MONIKER_URLS[monikerOrUrl];
+  const known = MONIKER_URLS.get(monikerOrUrl);
   if (known) return known;
   return /^https?:\/\//.test(monikerOrUrl) && URL.canParse(monikerOrUrl) ? monikerOrUrl : null;
 }

@@ -1,11 +1,11 @@
 import type { Address, Signature } from '@solana/kit';
 import type { ChainAccount } from '../cluster.ts';
-import { type Execution, type Executor, openExecutor } from './executor.ts';
+import { CLOCK_SYSVAR, type Execution, type Executor, openExecutor } from './executor.ts';
 import { feeOf } from './fee.ts';
 import type { LandedTransaction, LedgerFile } from './ledger-file.ts';
 import { lamportsOf, tokenBalancesOf } from './meta.ts';
 import { isWritable, type ParsedTransaction, parseTransaction, refused, wrongSignatures } from './parse.ts';
-import { BLOCKHASH_SLOTS, type LedgerTime, type SlotClock } from './slot-clock.ts';
+import { BLOCKHASH_SLOTS, epochOf, type LedgerTime, type SlotClock } from './slot-clock.ts';
 
 export interface SimulationReport extends Execution {
   readonly transaction: ParsedTransaction;
@@ -49,7 +49,11 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
     loading ??= openExecutor();
     return loading;
   };
-  const read = (address: Address) => file.account(address);
+  const read = (address: Address) => {
+    const account = file.account(address);
+    if (account?.address !== CLOCK_SYSVAR) return account;
+    return { ...account, data: clockSysvar(clock.peek()) };
+  };
   const latest = () => {
     const { slot } = clock.advance();
     return { slot, blockhash: clock.blockhash(slot), lastValidBlockHeight: slot + BLOCKHASH_SLOTS };
@@ -146,6 +150,16 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
       });
     },
   };
+}
+
+/** The clock account as programs and clients read it; the executor keeps one of its own. */
+function clockSysvar({ slot, unixTime }: LedgerTime): Uint8Array {
+  const data = Buffer.alloc(40);
+  data.writeBigUInt64LE(BigInt(slot), 0);
+  data.writeBigUInt64LE(epochOf(slot), 16);
+  data.writeBigUInt64LE(epochOf(slot) + 1n, 24);
+  data.writeBigInt64LE(BigInt(unixTime), 32);
+  return new Uint8Array(data);
 }
 
 function requireSignatures(transaction: ParsedTransaction): void {
