@@ -12,6 +12,12 @@ export interface ServiceOptions {
   readonly seed?: string | undefined;
   /** How long the sandbox takes to issue a ticket, milliseconds (default 2000). */
   readonly ticketingMs?: number | undefined;
+  /** A `postgres://` URL; without it a file under `home`. */
+  readonly databaseUrl?: string | undefined;
+  /** A real cluster's JSON-RPC; without it the embedded cluster under `home`. */
+  readonly rpcUrl?: string | undefined;
+  /** An x402 facilitator to verify and settle payments; without it, one in this process. */
+  readonly facilitatorUrl?: string | undefined;
 }
 
 export interface WorkerRun {

@@ -1,0 +1,128 @@
+import { join } from 'node:path';
+import type { Address } from '@solana/kit';
+import { escrowElf } from './escrow/elf.ts';
+import { ESCROW_PROGRAM_ID } from './escrow/program.ts';
+import { createFlights } from './flights/index.ts';
+import { createSandboxProvider } from './flights/providers/sandbox/index.ts';
+import { systemClock } from './kernel/clock.ts';
+import { randomIds } from './kernel/ids.ts';
+import { silentLog } from './kernel/log.ts';
+import { isProblem } from './kernel/problems.ts';
+import { openSecrets } from './kernel/secrets.ts';
+import { createPaywall } from './payments/paywall.ts';
+import { readyForMoney } from './payments/readiness.ts';
+import type { OpenService, ServiceOptions } from './service-types.ts';
+import { type Cluster, DEVNET_USDC, type Faucet, MAINNET_USDC, SOLANA_NETWORKS } from './solana/cluster.ts';
+import { openEmbeddedCluster } from './solana/embedded/open.ts';
+import { createKeypairFile, readKeypair, type Signer } from './solana/keypair.ts';
+import { openStore } from './store/open.ts';
+
+/**
+ * The composition root: a home on the disk in, both services and the worker out. Nothing wakes up that a call does
+ * not need: the ledger's executor, the payment protocol and the airline's own database are opened when first used.
+ */
+export const openService: OpenService = async (options) => {
+  const clock = options.clock ?? systemClock;
+  const log = options.log ?? silentLog;
+  const ids = randomIds(clock.now);
+  const keys = join(options.home, 'keys');
+  const secrets = openSecrets(join(keys, 'service.json'));
+  const authority = operatorKey(join(keys, 'authority.json'));
+  const facilitator = operatorKey(join(keys, 'facilitator.json'));
+  const treasury = operatorKey(join(keys, 'treasury.json'));
+  const { cluster, faucet, rpc } = await openCluster(options);
+  const store = await openStore(options.databaseUrl ?? join(options.home, 'service.db'));
+  const mint = cluster.network === SOLANA_NETWORKS.mainnet ? MAINNET_USDC : DEVNET_USDC;
+  await readyForMoney({
+    cluster,
+    faucet,
+    authority,
+    facilitator: facilitator.address,
+    treasury: treasury.address,
+    mint,
+  });
+
+  const provider = createSandboxProvider({
+    seed: options.seed ?? 'farelock',
+    clock,
+    scenario: options.scenario ?? 'none',
+    ticketingMs: options.ticketingMs ?? 2000,
+    orders: join(options.home, 'sandbox-airline.db'),
+  });
+  const paywall = createPaywall({
+    store,
+    secrets,
+    cluster,
+    clock,
+    ids,
+    feePayer: facilitator,
+    log,
+    ...(options.facilitatorUrl ? { facilitatorUrl: options.facilitatorUrl } : {}),
+  });
+  const flights = createFlights({
+    store,
+    secrets,
+    cluster,
+    clock,
+    ids,
+    log,
+    provider,
+    authority,
+    treasury: treasury.address,
+    mint,
+    paywall,
+  });
+
+  return {
+    async fetch(request) {
+      const { pathname } = new URL(request.url);
+      return rpc && (pathname === '/rpc' || pathname === '/rpc/') ? rpc(request) : flights.app.fetch(request);
+    },
+    cluster,
+    faucet,
+    worker: flights.worker,
+    async close() {
+      await store.destroy();
+      await cluster.close();
+    },
+  };
+};
+
+/** A key of the operator's own, made on first use. Of two processes that start at once, both use the first one's. */
+function operatorKey(path: string): Signer {
+  try {
+    return readKeypair(path);
+  } catch (error) {
+    if (!isProblem(error, 'no_wallet')) throw error;
+  }
+  try {
+    return createKeypairFile(path);
+  } catch (error) {
+    if (!isProblem(error, 'keypair_exists')) throw error;
+    return readKeypair(path);
+  }
+}
+
+interface OpenedCluster {
+  readonly cluster: Cluster;
+  readonly faucet: Faucet | null;
+  /** Serves the embedded cluster to other tools; a real one has its own address. */
+  readonly rpc: ((request: Request) => Promise<Response>) | null;
+}
+
+async function openCluster({ home, clock = systemClock, rpcUrl }: ServiceOptions): Promise<OpenedCluster> {
+  if (rpcUrl) {
+    const { openRpcCluster } = await import('./solana/rpc/open.ts');
+    return { cluster: await openRpcCluster({ url: rpcUrl, clock }), faucet: null, rpc: null };
+  }
+  const cluster = await openEmbeddedCluster({
+    path: join(home, 'ledger.db'),
+    clock,
+    programs: [{ address: ESCROW_PROGRAM_ID as Address, elf: escrowElf }],
+  });
+  const rpc = async (request: Request) => {
+    const { createJsonRpc } = await import('./solana/json-rpc/index.ts');
+    return createJsonRpc(cluster)(request);
+  };
+  return { cluster, faucet: cluster, rpc };
+}
