@@ -1,0 +1,139 @@
+import type { Context } from 'hono';
+import { Hono } from 'hono/tiny';
+import { instant } from '../kernel/clock.ts';
+import { isProblem, type Problem, problem, problemBody } from '../kernel/problems.ts';
+import { readBody, refuseQuery } from './body.ts';
+import type { Escrows } from './escrows.ts';
+import type { Intents } from './intents.ts';
+import type { FlightsPorts } from './ports.ts';
+import type { Pricing } from './pricing.ts';
+import type { Health } from './wire.ts';
+
+export const SERVICE_NAME = 'farelock-flights';
+export const API_VERSION = '1.0.0';
+
+type Env = { Variables: { requestId: string } };
+type Handler = (context: Context<Env>) => Promise<Response>;
+
+/**
+ * The flight service over HTTP (CONTRACT, section 1). This file only translates: each path has one method, and its
+ * schemas and its module are loaded when it is first called.
+ */
+export function createFlightsApp(
+  ports: FlightsPorts,
+  parts: { readonly escrows: Escrows; readonly intents: Intents; readonly pricing: Pricing },
+): Hono<Env> {
+  const { paywall, clock } = ports;
+  const { escrows, intents, pricing } = parts;
+  const app = new Hono<Env>();
+
+  app.use('*', async (context, next) => {
+    const requestId = ports.ids.next('req');
+    context.set('requestId', requestId);
+    await next();
+    context.header('X-Request-Id', requestId);
+    if (!context.res.headers.has('cache-control')) context.header('Cache-Control', 'no-store');
+  });
+  app.notFound(() => failure(problem('not_found')));
+  app.onError((error, context) => {
+    if (isProblem(error) && error.kind.status !== undefined) return failure(error);
+    const known = isProblem(error, 'cluster_failed', 'transaction_failed');
+    ports.log('error', 'request_failed', {
+      request_id: context.get('requestId'),
+      path: routePath(context.req.path),
+      error_name: error.name,
+      ...(known ? { error_code: error.code } : {}),
+    });
+    return failure(problem('internal_error'));
+  });
+
+  /** One method a path; everything else, HEAD on a paid path included, is told which. */
+  const route = (method: 'GET' | 'POST', path: string, free: boolean, run: Handler) =>
+    app.all(path, async (context) => {
+      const allowed = method === 'GET' && free ? ['GET', 'HEAD'] : [method];
+      if (!allowed.includes(context.req.method)) {
+        const refusal = problem('method_not_allowed', { detail: { allow: allowed } });
+        return failure(refusal, { Allow: allowed.join(', ') });
+      }
+      refuseQuery(context.req.url);
+      return run(context);
+    });
+
+  const health = (status: Health['status']): Health => ({
+    status,
+    service: SERVICE_NAME,
+    version: API_VERSION,
+    time: instant(clock.now()),
+  });
+
+  route('GET', '/health', true, async (context) => context.json(health('ok')));
+
+  route('GET', '/ready', true, async (context) => {
+    try {
+      await ports.store.selectFrom('meta').select('key').limit(1).execute();
+      return context.json(health('ok'));
+    } catch (error) {
+      ports.log('error', 'not_ready', { error_name: error instanceof Error ? error.name : 'unknown' });
+      context.header('Retry-After', '5');
+      return context.json(health('unavailable'), 503);
+    }
+  });
+
+  route('GET', '/openapi.json', true, async (context) => {
+    const { openapiDocument } = await import('./openapi.ts');
+    return context.json(openapiDocument());
+  });
+
+  route('POST', '/air/search', false, async (context) => {
+    const { searchRequest } = await import('./schema.ts');
+    const { createSearch } = await import('./search.ts');
+    const body = await readBody(context.req.raw, searchRequest);
+    const search = createSearch(ports, pricing);
+    return paywall.charge(context.req.raw, search(body, context.req.url, context.get('requestId')));
+  });
+
+  route('POST', '/air/offer-details', false, async (context) => {
+    const { offerDetailsRequest } = await import('./schema.ts');
+    const { createOfferDetails } = await import('./offers.ts');
+    const body = await readBody(context.req.raw, offerDetailsRequest);
+    return paywall.charge(context.req.raw, createOfferDetails(ports)(body, context.req.url));
+  });
+
+  route('POST', '/air/intents', false, async (context) => {
+    const { createIntentRequest } = await import('./schema.ts');
+    const body = await readBody(context.req.raw, createIntentRequest);
+    return paywall.charge(context.req.raw, intents.creation(body, context.req.url));
+  });
+
+  route('GET', '/air/intents/:intent_id', true, async (context) =>
+    context.json(await intents.show(context.req.param('intent_id') ?? '')),
+  );
+
+  route('POST', '/air/book', false, async (context) => {
+    const { bookRequest } = await import('./schema.ts');
+    const { createBooking } = await import('./booking.ts');
+    const body = await readBody(context.req.raw, bookRequest);
+    return paywall.charge(context.req.raw, createBooking(ports, escrows).book(body, context.req.url));
+  });
+
+  route('GET', '/air/orders/:order_id', false, async (context) => {
+    const { createOrders } = await import('./orders.ts');
+    const code = context.req.header('X-Customer-Support-Code') ?? null;
+    const order = createOrders(ports)(context.req.param('order_id') ?? '', code, context.req.url);
+    return paywall.charge(context.req.raw, order);
+  });
+
+  return app;
+}
+
+const failure = (error: Problem, headers: Record<string, string> = {}): Response =>
+  Response.json(problemBody(error), {
+    status: error.status,
+    headers: {
+      ...headers,
+      ...(error.retryAfter === undefined ? {} : { 'Retry-After': String(Math.ceil(error.retryAfter)) }),
+    },
+  });
+
+/** Paths without what stands in them: an id is nobody's business in a log. */
+const routePath = (path: string): string => path.split('/').slice(0, 3).join('/');

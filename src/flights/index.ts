@@ -1,0 +1,53 @@
+import { createEffects } from '../escrow/effects.ts';
+import { isProblem } from '../kernel/problems.ts';
+import { createEscrows } from './escrows.ts';
+import { createFlightsApp } from './http.ts';
+import { createIntents } from './intents.ts';
+import { defaultOptions, type FlightsGiven, type FlightsPorts } from './ports.ts';
+import { createPricing, type Pricing } from './pricing.ts';
+import type { Provider } from './providers/provider.ts';
+import { createWorker } from './worker.ts';
+
+export type { FlightsGiven, FlightsOptions } from './ports.ts';
+export { setBookingDisabled } from './switches.ts';
+export type { WorkerRun } from './worker.ts';
+
+/** The one door of the flight service: its HTTP app (`.fetch`) and its booking worker. Loads and touches nothing. */
+export function createFlights(given: FlightsGiven) {
+  const options = { ...defaultOptions, ...given.options };
+  const pricing = createPricing({ ...given, options });
+  const ports: FlightsPorts = {
+    ...given,
+    options,
+    provider: given.provider && noticingRateLimits(given.provider, pricing),
+    effects: createEffects(given),
+  };
+  const escrows = createEscrows(ports);
+  const intents = createIntents(ports, escrows);
+  return {
+    app: createFlightsApp(ports, { escrows, intents, pricing }),
+    worker: createWorker(ports, escrows, intents),
+  };
+}
+
+/** A provider that slows us down makes searches dearer for a while (CONTRACT, section 2): noted wherever it happens. */
+function noticingRateLimits(provider: Provider, pricing: Pricing): Provider {
+  const noting = async <T>(call: Promise<T>): Promise<T> => {
+    try {
+      return await call;
+    } catch (error) {
+      if (isProblem(error, 'upstream_rate_limited')) await pricing.rateLimited();
+      throw error;
+    }
+  };
+  return {
+    name: provider.name,
+    airport: (iata) => provider.airport(iata),
+    search: (query) => noting(provider.search(query)),
+    offer: (offerId, moment) => noting(provider.offer(offerId, moment)),
+    createOrder: (request) => noting(provider.createOrder(request)),
+    findOrder: (reference) => noting(provider.findOrder(reference)),
+    order: (id) => noting(provider.order(id)),
+    cancel: (id) => noting(provider.cancel(id)),
+  };
+}

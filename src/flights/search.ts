@@ -1,0 +1,93 @@
+import { isRealDate } from '../kernel/passengers.ts';
+import { problem } from '../kernel/problems.ts';
+import type { PaidCall } from '../payments/terms.ts';
+import { filterOffers, sortOffers } from './filters.ts';
+import { groupByItinerary } from './grouping.ts';
+import { configured } from './live-offer.ts';
+import type { FlightsPorts } from './ports.ts';
+import type { Pricing } from './pricing.ts';
+import type { Provider } from './providers/provider.ts';
+import type { SearchRequest, SearchResponse } from './wire.ts';
+
+const MOST_DAYS_AHEAD = 360;
+const DAY_MS = 86_400_000;
+
+/** POST /air/search: filters, then sort, then grouping, then limit (spec/flight-service.md). */
+export function createSearch(ports: FlightsPorts, pricing: Pricing) {
+  /** Problems: `invalid_request`, `provider_not_configured`, `provider_failed`, `upstream_rate_limited`. */
+  return function search(request: SearchRequest, url: string, requestId: string): PaidCall {
+    return {
+      resource: 'POST /air/search',
+      url,
+      request,
+      settle: 'after',
+      async check() {
+        checkTrip(request, configured(ports.provider), ports.clock.now());
+        return {
+          amount: await pricing.searchPrice(),
+          payTo: ports.treasury,
+          asset: ports.mint,
+          description: `Search ${request.origin_iata} to ${request.destination_iata}`,
+        };
+      },
+      async perform(payment) {
+        const provider = configured(ports.provider);
+        const found = await provider.search({
+          origin: request.origin_iata,
+          destination: request.destination_iata,
+          departDate: request.depart_date,
+          returnDate: request.return_date,
+          adults: request.adults,
+          cabinClass: request.cabin_class,
+        });
+        const sorted = sortOffers(filterOffers(found, request), request.sort);
+        const offers = request.cheapest_per_itinerary ? groupByItinerary(sorted) : sorted;
+        await pricing.completed(payment.key);
+        const body: SearchResponse = {
+          request_id: requestId,
+          status: 'complete',
+          offers: offers.slice(0, request.limit),
+          total_offers: offers.length,
+        };
+        return { status: 200, body };
+      },
+      undo: (payment) => pricing.forget(payment.key),
+    };
+  };
+}
+
+/**
+ * What the schema can't say: airports that are known, dates that exist and are neither past (where the journey
+ * begins) nor too far ahead.
+ * @throws Problem `invalid_request` with every issue
+ */
+function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): void {
+  const issues: { path: string; message: string }[] = [];
+  const origin = provider.airport(request.origin_iata);
+  if (!origin) issues.push({ path: 'origin_iata', message: 'is not an airport that is known here.' });
+  if (!provider.airport(request.destination_iata)) {
+    issues.push({ path: 'destination_iata', message: 'is not an airport that is known here.' });
+  }
+  if (request.origin_iata === request.destination_iata) {
+    issues.push({ path: 'destination_iata', message: 'must differ from origin_iata.' });
+  }
+  const today = localDate(nowMs, origin?.timeZone ?? 'UTC');
+  const last = new Date(Date.parse(today) + MOST_DAYS_AHEAD * DAY_MS).toISOString().slice(0, 10);
+  for (const path of ['depart_date', 'return_date'] as const) {
+    const date = request[path];
+    if (date === undefined) continue;
+    if (!isRealDate(date)) issues.push({ path, message: 'is not a day of the calendar.' });
+    else if (date < today) issues.push({ path, message: 'is past.' });
+    else if (date > last) issues.push({ path, message: `is more than ${MOST_DAYS_AHEAD} days ahead.` });
+  }
+  if (request.return_date !== undefined && request.return_date < request.depart_date) {
+    issues.push({ path: 'return_date', message: 'is before depart_date.' });
+  }
+  if (issues.length > 0) throw problem('invalid_request', { detail: { issues } });
+}
+
+/** YYYY-MM-DD of an instant in a zone. */
+export const localDate = (ms: number, timeZone: string): string =>
+  new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(
+    ms,
+  );

@@ -1,0 +1,149 @@
+import type { LiveOffer, Provider, ProviderOrder } from '../../src/flights/providers/provider.ts';
+import type { Offer } from '../../src/flights/wire.ts';
+import { problem } from '../../src/kernel/problems.ts';
+
+/**
+ * An airline that does what a test tells it, for what the sandbox never does on its own: silence at a chosen moment,
+ * an order that can't be found, travel documents for a fast offer.
+ */
+export function scriptedAirline(nowMs: () => number) {
+  const orders = new Map<string, ProviderOrder>();
+  const script = {
+    price: '151.20',
+    currency: 'USD',
+    documents: false,
+    passengerCount: 1,
+    lifeMs: 20 * 60_000,
+    /** What each call does before it answers; throw to be silent. */
+    before: {} as Partial<Record<keyof Provider, () => void | Promise<void>>>,
+    /** Ends at once unless told otherwise. */
+    status: 'ticketed' as ProviderOrder['status'],
+    /** Calls that reached the airline. */
+    created: 0,
+  };
+  const live = (offerId: string): LiveOffer => ({
+    passengerCount: script.passengerCount,
+    offer: offerOf(offerId, script, nowMs()),
+    availableServices: [],
+  });
+  const told = async <T>(call: keyof Provider, answer: () => T): Promise<T> => {
+    await script.before[call]?.();
+    return answer();
+  };
+  const orderOf = (id: string): ProviderOrder => {
+    const order = [...orders.values()].find((one) => one.providerOrderId === id);
+    if (!order) throw problem('provider_failed');
+    return { ...order, status: order.status === 'cancelled' ? 'cancelled' : script.status };
+  };
+  const provider: Provider = {
+    name: 'scripted',
+    airport: (iata) =>
+      ['LIS', 'BER'].includes(iata)
+        ? { name: iata, city: iata, country: 'PT', timeZone: 'Europe/Lisbon' }
+        : null,
+    search: () => told('search', () => [live('off_1').offer]),
+    offer: (offerId) =>
+      told('offer', () => {
+        if (!offerId.startsWith('off_')) throw problem('offer_not_found');
+        return live(offerId);
+      }),
+    createOrder: (request) =>
+      told('createOrder', () => {
+        const known = orders.get(request.reference);
+        if (known) return orderOf(known.providerOrderId);
+        script.created++;
+        const order: ProviderOrder = {
+          providerOrderId: `air_${request.reference}`,
+          reference: request.reference,
+          status: script.status,
+          bookingReference: 'ZX7QPL',
+          documents: [{ type: 'electronic_ticket', number: '9991234567890' }],
+          totalAmountDecimal: request.expectedAmountDecimal,
+          totalCurrency: 'USD',
+          slices: live(request.offerId).offer.slices,
+          failure: null,
+          createdAtMs: nowMs(),
+          updatedAtMs: nowMs(),
+        };
+        orders.set(request.reference, order);
+        return order;
+      }),
+    findOrder: (reference) =>
+      told('findOrder', () => {
+        const order = orders.get(reference);
+        return order ? orderOf(order.providerOrderId) : null;
+      }),
+    order: (id) => told('order', () => orderOf(id)),
+    cancel: (id) =>
+      told('cancel', () => {
+        const order = orderOf(id);
+        if (order.status === 'ticketed') return order;
+        orders.set(order.reference, { ...order, status: 'cancelled' });
+        return orderOf(id);
+      }),
+  };
+  return { provider, script, orders };
+}
+
+export type ScriptedAirline = ReturnType<typeof scriptedAirline>;
+
+function offerOf(
+  offerId: string,
+  script: { price: string; currency: string; documents: boolean; lifeMs: number },
+  nowMs: number,
+): Offer {
+  const journey = {
+    origin_iata: 'LIS',
+    destination_iata: 'BER',
+    departing_at: '2026-12-20T10:00:00',
+    arriving_at: '2026-12-20T14:30:00',
+    origin_time_zone: 'Europe/Lisbon',
+    destination_time_zone: 'Europe/Berlin',
+    duration: 'PT3H30M',
+    technical_stops: 0,
+  };
+  return {
+    offer_id: offerId,
+    comparison_key: 'ZX1@2026-12-20',
+    owner_name: 'Zephyr Example',
+    ...journey,
+    stops: 0,
+    slices: [
+      {
+        ...journey,
+        stops: 0,
+        fare_brand_name: 'Light',
+        segments: [
+          {
+            ...journey,
+            carrier_name: 'Zephyr Example',
+            operating_flight_number: null,
+            marketing_carrier_name: 'Zephyr Example',
+            flight_number: 'ZX1',
+            aircraft_name: null,
+            origin_terminal: null,
+            destination_terminal: null,
+            fare_basis_code: null,
+            technical_stop_airports: [],
+          },
+        ],
+      },
+    ],
+    fare_brand_name: 'Light',
+    cabin_class: 'economy',
+    cabin_class_marketing_name: null,
+    checked_bags_included: null,
+    carry_on_bags_included: 1,
+    conditions: null,
+    total_amount: Math.round(Number(script.price) * 1_000_000),
+    total_amount_decimal: script.price,
+    total_currency: script.currency,
+    base_amount_decimal: null,
+    tax_amount_decimal: null,
+    total_emissions_kg: null,
+    supported_loyalty_programmes: [],
+    identity_documents_required: script.documents,
+    requires_instant_payment: true,
+    expires_at: new Date(nowMs + script.lifeMs).toISOString(),
+  };
+}
