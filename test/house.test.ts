@@ -97,7 +97,7 @@ const say = (one: Import) => `${one.file} imports ${one.specifier}`;
 
 test('imports point down', () => {
   const wrong = imports.filter((one) => {
-    if (one.target === null) return false;
+    if (one.target === null || one.target === '../package.json') return false;
     const to = roomOf(one.target);
     if (to === one.room || MAY_IMPORT[one.room]?.includes(to)) return false;
     // Types of the wire, and the types of the composition root, are what the tool and the services agree on.
@@ -176,7 +176,7 @@ function staticImportsOf(file: string): Import[] {
 
 test('a file is one idea: none is over 300 lines, but for tables', () => {
   const long = files.filter((file) => {
-    if (/(problems|migrations|airports|airlines)(-\w+)?\.ts$/.test(file)) return false;
+    if (/(problems|migrations|-table)\.ts$/.test(file)) return false;
     return readFileSync(join(SRC, file), 'utf8').split('\n').length > 300;
   });
   expect(long).toEqual([]);

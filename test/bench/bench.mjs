@@ -30,7 +30,15 @@ const passengers = join(home, 'passengers.json');
 writeFileSync(
   passengers,
   JSON.stringify([
-    { given_name: 'Ana', family_name: 'Moreira', born_on: '1990-04-12', title: 'ms', gender: 'f', email: 'ana@example.com', phone_number: '+351912345678' },
+    {
+      given_name: 'Ana',
+      family_name: 'Moreira',
+      born_on: '1990-04-12',
+      title: 'ms',
+      gender: 'f',
+      email: 'ana@example.com',
+      phone_number: '+351912345678',
+    },
   ]),
 );
 
@@ -49,7 +57,9 @@ try {
   for (let i = 0; i < 2 * ROUNDS; i += 10) farelock('wallet', 'airdrop', '--usdc', '10000', '--json');
   const known = newIntent();
 
-  const server = spawn(process.execPath, [bin, 'serve', '--port', '0', '--json'], { env: { ...env, FARELOCK_HOME: served } });
+  const server = spawn(process.execPath, [bin, 'serve', '--port', '0', '--json'], {
+    env: { ...env, FARELOCK_HOME: served },
+  });
   const urls = await new Promise((resolve, reject) => {
     let text = '';
     server.stdout.on('data', (chunk) => {
@@ -85,7 +95,13 @@ try {
     {
       name: 'search, served: stock x402',
       run: () =>
-        node([join(root, 'test/bench/stock-client.mjs'), urls.flights_url, urls.rpc_url, remote.FARELOCK_KEYPAIR, depart]),
+        node([
+          join(root, 'test/bench/stock-client.mjs'),
+          urls.flights_url,
+          urls.rpc_url,
+          remote.FARELOCK_KEYPAIR,
+          depart,
+        ]),
     },
   ];
   const times = new Map(rows.map((row) => [row.name, []]));
@@ -100,7 +116,9 @@ try {
 
   const floor = median(times.get(rows[0].name));
   process.stdout.write(`${ROUNDS} rounds, medians of whole processes, Node ${process.version}\n\n`);
-  process.stdout.write(`${'command'.padEnd(30)}${'ms'.padStart(8)}${'/ floor'.padStart(10)}${'+ floor'.padStart(10)}${'budget'.padStart(10)}\n`);
+  process.stdout.write(
+    `${'command'.padEnd(30)}${'ms'.padStart(8)}${'/ floor'.padStart(10)}${'+ floor'.padStart(10)}${'budget'.padStart(10)}\n`,
+  );
   for (const row of rows) {
     const ms = median(times.get(row.name));
     const over = row.budget === undefined ? '' : `+${row.budget}${ms - floor <= row.budget ? '' : ' !'}`;
@@ -110,7 +128,9 @@ try {
   }
   const ours = median(times.get('search, served: farelock'));
   const stock = median(times.get('search, served: stock x402'));
-  process.stdout.write(`\nfarelock against the stock x402 client, the same paid call: ${(ours / stock).toFixed(2)}\n`);
+  process.stdout.write(
+    `\nfarelock against the stock x402 client, the same paid call: ${(ours / stock).toFixed(2)}\n`,
+  );
 } finally {
   rmSync(home, { recursive: true, force: true });
   rmSync(served, { recursive: true, force: true });

@@ -27,7 +27,10 @@ function random() {
 }
 
 function farelock(args, scenario = '') {
-  const ran = spawnSync(process.execPath, [BIN, ...args, '--json'], { env: { ...env, FARELOCK_SCENARIO: scenario }, encoding: 'utf8' });
+  const ran = spawnSync(process.execPath, [BIN, ...args, '--json'], {
+    env: { ...env, FARELOCK_SCENARIO: scenario },
+    encoding: 'utf8',
+  });
   let body = null;
   try {
     body = JSON.parse(ran.stdout);
@@ -40,7 +43,10 @@ function farelock(args, scenario = '') {
 /** Starts a command and kills it after `ms`; says whether it had ended by itself before. */
 function killed(args, scenario, ms) {
   return new Promise((done) => {
-    const child = spawn(process.execPath, [BIN, ...args, '--json'], { env: { ...env, FARELOCK_SCENARIO: scenario }, stdio: 'ignore' });
+    const child = spawn(process.execPath, [BIN, ...args, '--json'], {
+      env: { ...env, FARELOCK_SCENARIO: scenario },
+      stdio: 'ignore',
+    });
     const timer = setTimeout(() => child.kill('SIGKILL'), ms);
     child.on('exit', (_code, signal) => {
       clearTimeout(timer);
@@ -58,7 +64,15 @@ const passengers = join(home, 'passengers.json');
 writeFileSync(
   passengers,
   JSON.stringify([
-    { given_name: 'Ana', family_name: 'Moreira', born_on: '1990-04-12', title: 'ms', gender: 'f', email: 'ana@example.com', phone_number: '+351912345678' },
+    {
+      given_name: 'Ana',
+      family_name: 'Moreira',
+      born_on: '1990-04-12',
+      title: 'ms',
+      gender: 'f',
+      email: 'ana@example.com',
+      phone_number: '+351912345678',
+    },
   ]),
 );
 
@@ -74,8 +88,21 @@ try {
     const scenario = SCENARIOS[Math.floor(random() * SCENARIOS.length)] ?? '';
     if (run % 20 === 0) farelock(['wallet', 'airdrop', '--usdc', '10000']);
     if (offers.length === 0) {
-      offers = farelock(['search', 'LIS', 'BER', '--depart', `+${20 + (run % 60)}d`, '--all-fares', '--limit', '120']).body.offers
-        .filter((offer) => offer.total_currency === 'USD' && Number(offer.total_amount_decimal) < 450 && Number(offer.total_amount_decimal) >= 10);
+      offers = farelock([
+        'search',
+        'LIS',
+        'BER',
+        '--depart',
+        `+${20 + (run % 60)}d`,
+        '--all-fares',
+        '--limit',
+        '120',
+      ]).body.offers.filter(
+        (offer) =>
+          offer.total_currency === 'USD' &&
+          Number(offer.total_amount_decimal) < 450 &&
+          Number(offer.total_amount_decimal) >= 10,
+      );
     }
     const offer = offers.pop();
     const createArgs = ['intent', 'create', offer.offer_id];
@@ -93,9 +120,13 @@ try {
     else longest = Math.max(600, Math.min(longest, (Date.now() - begun) * 1.1));
     const ended = farelock(book, scenario);
     const status = farelock(['status', intent], scenario).body.status;
-    expect(status === 'booked' || status === 'refunded', `run ${run} (${scenario}): ended ${status}: ${JSON.stringify(ended.body)}`);
+    expect(
+      status === 'booked' || status === 'refunded',
+      `run ${run} (${scenario}): ended ${status}: ${JSON.stringify(ended.body)}`,
+    );
     if (status in ends) ends[status]++;
-    if (scenario === '' || scenario === 'outcome_unknown') expect(status === 'booked', `run ${run} (${scenario}): ${status}: ${JSON.stringify(ended.body)}`);
+    if (scenario === '' || scenario === 'outcome_unknown')
+      expect(status === 'booked', `run ${run} (${scenario}): ${status}: ${JSON.stringify(ended.body)}`);
     if (process.stdout.isTTY) process.stdout.write(`\r${run + 1}/${RUNS} journeys, ${kills} kills`);
   }
   await audit();
@@ -104,7 +135,10 @@ try {
 }
 
 async function audit() {
-  const server = spawn(process.execPath, [BIN, 'serve', '--port', '0', '--json'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const server = spawn(process.execPath, [BIN, 'serve', '--port', '0', '--json'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const urls = await new Promise((ready) => {
     let text = '';
     server.stdout.on('data', (chunk) => {
@@ -131,31 +165,43 @@ async function audit() {
   const wallet = farelock(['wallet', 'show']).body.address;
   const intents = farelock(['intent', 'list']).body.intents;
   const shown = intents.map((one) => farelock(['intent', 'show', one.intent_id]).body);
-  const payments = farelock(['payments', 'list', '--limit', '100000']).body.payments;
+  const payments = farelock(['payments', 'list']).body.payments;
   const supply = BigInt((await rpc('getTokenSupply', MINT)).value.amount);
   const inWallet = await held(wallet);
 
+  const fees = payments.filter((one) => one.resource !== 'POST /air/book' && one.state === 'answered');
+  const treasury = fees[0]?.pay_to ?? null;
   let captured = 0n;
-  let treasury = null;
   for (const intent of shown) {
     const vault = (await rpc('getAccountInfo', intent.escrow.vault_address, { encoding: 'base64' })).value;
-    const state = (await rpc('getAccountInfo', intent.escrow.address, { encoding: 'base64' })).value;
-    if (intent.status === 'booked' || intent.status === 'refunded') expect(vault === null, `${intent.intent_id}: ${intent.status} and its vault is open`);
-    else expect(vault === null || (await held(intent.escrow.address)) === 0n, `${intent.intent_id}: ${intent.status} and its vault holds money`);
+    if (intent.status === 'booked' || intent.status === 'refunded')
+      expect(vault === null, `${intent.intent_id}: ${intent.status} and its vault is open`);
+    else
+      expect(
+        vault === null || (await held(intent.escrow.address)) === 0n,
+        `${intent.intent_id}: ${intent.status} and its vault holds money`,
+      );
     if (intent.status === 'booked') captured += BigInt(intent.escrow.amount);
-    if (state && treasury === null) treasury = farelock(['intent', 'verify', intent.intent_id]).body.treasury ?? null;
-    const paid = payments.filter((one) => one.intent_id === intent.intent_id && one.kind === 'booking' && one.state === 'answered');
+    const paid = payments.filter((one) => one.pay_to === intent.escrow.address && one.state === 'answered');
     expect(paid.length <= 1, `${intent.intent_id}: paid ${paid.length} times`);
   }
   expect(treasury !== null, 'the treasury is not known');
   const inTreasury = treasury ? await held(treasury) : 0n;
-  expect(inWallet + inTreasury === supply, `wallet ${inWallet} + treasury ${inTreasury} is not the supply ${supply}`);
-  const fees = payments.filter((one) => one.kind === 'call' && one.state === 'answered').reduce((sum, one) => sum + atomic(one.amount), 0n);
-  expect(inTreasury === captured + fees, `treasury ${inTreasury} is not captured ${captured} + fees ${fees}`);
+  expect(
+    inWallet + inTreasury === supply,
+    `wallet ${inWallet} + treasury ${inTreasury} is not the supply ${supply}`,
+  );
+  const paidFees = fees.reduce((sum, one) => sum + atomic(one.amount), 0n);
+  expect(
+    inTreasury === captured + paidFees,
+    `treasury ${inTreasury} is not captured ${captured} + fees ${paidFees}`,
+  );
   server.kill('SIGTERM');
 }
 
-process.stdout.write(`\n${RUNS} journeys, ${kills} kills: ${ends.booked} booked, ${ends.refunded} refunded\n`);
+process.stdout.write(
+  `\n${RUNS} journeys, ${kills} kills: ${ends.booked} booked, ${ends.refunded} refunded\n`,
+);
 for (const problem of problems) process.stdout.write(`✗ ${problem}\n`);
 if (problems.length > 0) process.stdout.write(`kept for inspection: ${home}\n`);
 process.exit(problems.length === 0 ? 0 : 1);
