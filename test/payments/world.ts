@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,14 +30,16 @@ export function shiftedClock(): Clock & { shift(ms: number): void } {
 export const newWallet = (): Signer => signerFromSeed(randomBytes(32));
 
 /** A real embedded cluster, a real store, a funded wallet and treasury, in a folder of its own. */
-export async function openWorld(options: { clock?: Clock; home?: string } = {}) {
+export async function openWorld(options: { clock?: Clock; home?: string; seed?: string } = {}) {
   const clock = options.clock ?? systemClock;
   const home = options.home ?? mkdtempSync(join(tmpdir(), 'farelock-payments-'));
   const cluster = await openEmbeddedCluster({ path: join(home, 'ledger.db'), clock });
   const store = await openStore(join(home, 'service.db'));
   const secrets = openSecrets(join(home, 'keys.json'));
-  const feePayer = newWallet();
-  const treasury = newWallet();
+  const operator = options.seed ?? randomBytes(8).toString('hex');
+  const keyOf = (name: string) => signerFromSeed(createHash('sha256').update(`${name} ${operator}`).digest());
+  const feePayer = keyOf('fee payer');
+  const treasury = keyOf('treasury');
   const wallet = newWallet();
   await cluster.airdropSol(feePayer.address, 1_000_000_000n);
   await cluster.airdropUsdc(treasury.address, 0n);
