@@ -1,4 +1,5 @@
-import { type Address, getAddressDecoder, getAddressEncoder, getProgramDerivedAddress } from '@solana/kit';
+import { type Address, getAddressEncoder, getProgramDerivedAddress } from '@solana/kit';
+import bs58 from 'bs58';
 
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address;
 export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL' as Address;
@@ -79,4 +80,5 @@ export function encodeMint(mint: { authority: Address; decimals: number; supply:
   return data;
 }
 
-const addressAt = (data: Uint8Array, offset: number): Address => getAddressDecoder().decode(data, offset);
+const addressAt = (data: Uint8Array, offset: number): Address =>
+  bs58.encode(data.subarray(offset, offset + 32)) as Address;

@@ -1,4 +1,5 @@
-import { type Address, getAddressDecoder, getAddressEncoder, getBase58Decoder } from '@solana/kit';
+import type { Address } from '@solana/kit';
+import bs58 from 'bs58';
 import type { Account, TransactionMetadata } from 'litesvm/dist/internal.js';
 import type { ChainAccount } from '../cluster.ts';
 import type { InnerInstructions } from './meta.ts';
@@ -50,41 +51,36 @@ export async function openExecutor(): Promise<Executor> {
   machine.setBlockhashCheck(false);
   machine.setTransactionHistory(0n);
 
-  const bytesOf = (address: Address) => new Uint8Array(getAddressEncoder().encode(address));
   const compiled = new Map<Address, number>();
-  const put = (address: Address, account: ChainAccount | null) =>
+  const put = (key: Uint8Array, account: ChainAccount | null) =>
     machine.setAccount(
-      bytesOf(address),
+      key,
       new Account(
         account?.lamports ?? 0n,
         account?.data ?? new Uint8Array(),
-        bytesOf(account?.owner ?? SYSTEM_PROGRAM),
+        bs58.decode(account?.owner ?? SYSTEM_PROGRAM),
         account?.executable ?? false,
         0n,
       ),
     );
-  const load = (address: Address, read: ReadAccount) => {
+  const load = (address: Address, key: Uint8Array, read: ReadAccount) => {
     const account = read(address);
     if (account?.owner === NATIVE_LOADER || account?.owner === SYSVAR_OWNER) return account;
     if (account?.executable) {
       if (compiled.get(address) === account.slot) return account;
       const code = programDataAddress(account);
       // An upgradeable program cannot be loaded before the account that holds its code.
-      if (code) put(code, read(code));
+      if (code) put(bs58.decode(code), read(code));
       compiled.set(address, account.slot);
     }
     // Also where there is none: an earlier transaction may have left one here.
-    put(address, account);
+    put(key, account);
     return account;
   };
   const prepare = (transaction: ParsedTransaction, read: ReadAccount, time: LedgerTime) => {
     const epoch = epochOf(time.slot);
     machine.setClock(new Clock(BigInt(time.slot), 0n, epoch, epoch + 1n, BigInt(time.unixTime)));
-    return transaction.accountKeys.map((address) => load(address, read));
-  };
-  const accountNow = (address: Address): ChainAccount | null => {
-    const account = machine.getAccount(bytesOf(address));
-    return account && chainAccount(address, account);
+    return transaction.keyBytes.map((key, index) => load(addressOf(transaction, index), key, read));
   };
   const send = (wire: Uint8Array, version: ParsedTransaction['version']) =>
     version === 'legacy' ? machine.sendLegacyTransaction(wire) : machine.sendVersionedTransaction(wire);
@@ -105,7 +101,10 @@ export async function openExecutor(): Promise<Executor> {
       return {
         err: failed ? runtimeError(result.err()) : null,
         ...report(failed ? result.meta() : result),
-        accountsAfter: transaction.accountKeys.map(accountNow),
+        accountsAfter: transaction.keyBytes.map((key, index) => {
+          const account = machine.getAccount(key);
+          return account && chainAccount(addressOf(transaction, index), account);
+        }),
       };
     },
     simulate(transaction, read, time) {
@@ -120,7 +119,7 @@ export async function openExecutor(): Promise<Executor> {
       }
       const changed = new Map(
         result.postAccounts().map((one) => {
-          const address = getAddressDecoder().decode(one.address);
+          const address = bs58.encode(one.address) as Address;
           return [address, chainAccount(address, one.account())] as const;
         }),
       );
@@ -141,14 +140,13 @@ export async function openExecutor(): Promise<Executor> {
 export async function builtinAccounts(): Promise<ChainAccount[]> {
   const { LiteSvm } = await import('litesvm/dist/internal.js');
   const machine = new LiteSvm();
-  const bytesOf = (address: string) => new Uint8Array(getAddressEncoder().encode(address as Address));
   const owned = (owner: Address) =>
-    machine.getProgramAccounts(bytesOf(owner)).map((one) => {
-      const address = getAddressDecoder().decode(one.address);
+    machine.getProgramAccounts(bs58.decode(owner)).map((one) => {
+      const address = bs58.encode(one.address) as Address;
       return chainAccount(address, one.account());
     });
   const at = (address: string) => {
-    const account = machine.getAccount(bytesOf(address));
+    const account = machine.getAccount(bs58.decode(address));
     return account ? [chainAccount(address as Address, account)] : [];
   };
   const spl = SPL_PROGRAMS.flatMap(at);
@@ -173,19 +171,21 @@ const SYSVARS = [
 /** Where the code of an upgradeable program lies: the 32 bytes after its tag. */
 function programDataAddress(account: ChainAccount): Address | null {
   if (!account.executable || account.owner !== UPGRADEABLE_LOADER || account.data.length < 36) return null;
-  return getAddressDecoder().decode(account.data, 4);
+  return bs58.encode(account.data.subarray(4, 36)) as Address;
 }
+
+const addressOf = (transaction: ParsedTransaction, index: number): Address =>
+  transaction.accountKeys[index] ?? SYSTEM_PROGRAM;
 
 const chainAccount = (address: Address, account: Account): ChainAccount => ({
   address,
   lamports: account.lamports(),
-  owner: getAddressDecoder().decode(account.owner()),
+  owner: bs58.encode(account.owner()) as Address,
   data: new Uint8Array(account.data()),
   executable: account.executable(),
 });
 
 function report(meta: TransactionMetadata): Omit<Execution, 'err' | 'accountsAfter'> {
-  const base58 = getBase58Decoder();
   const returned = meta.returnData();
   return {
     logs: meta.logs(),
@@ -201,7 +201,7 @@ function report(meta: TransactionMetadata): Omit<Execution, 'err' | 'accountsAft
                 return {
                   programIdIndex: instruction.programIdIndex(),
                   accounts: [...instruction.accounts()],
-                  data: base58.decode(instruction.data()),
+                  data: bs58.encode(instruction.data()),
                   stackHeight: one.stackHeight(),
                 };
               }),
@@ -212,7 +212,7 @@ function report(meta: TransactionMetadata): Omit<Execution, 'err' | 'accountsAft
       returned.data().length === 0
         ? null
         : {
-            programId: getAddressDecoder().decode(returned.programId()),
+            programId: bs58.encode(returned.programId()),
             data: Buffer.from(returned.data()).toString('base64'),
           },
   };

@@ -77,7 +77,7 @@ export async function openEmbeddedCluster(options: {
     },
     close: async () => file.close(),
   };
-  return { ...cluster, ...createFaucet(cluster, signerFromSeed(keys.faucet_seed)), ledger };
+  return { ...cluster, ...createFaucet(cluster, () => signerFromSeed(keys.faucet_seed)), ledger };
 }
 
 const chainTransaction = (landed: LandedTransaction): ChainTransaction => ({

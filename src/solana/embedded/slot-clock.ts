@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { getBase58Decoder } from '@solana/kit';
+import bs58 from 'bs58';
 import type { Clock } from '../../kernel/clock.ts';
 import type { SqliteDatabase } from '../../store/libsql.ts';
 
@@ -52,10 +52,10 @@ export function openSlotClock(database: SqliteDatabase, seed: Uint8Array, clock:
     const changed = time.slot > slotOf(row.ledger_ms) || wallMs < row.wall_ms;
     return { time, wallMs, ledgerMs, changed };
   };
-  const blockhash = (slot: number): string => {
+  const hashOf = (slot: number): Buffer => {
     const slotBytes = Buffer.alloc(8);
     slotBytes.writeBigUInt64LE(BigInt(slot));
-    return getBase58Decoder().decode(createHash('sha256').update(seed).update(slotBytes).digest());
+    return createHash('sha256').update(seed).update(slotBytes).digest();
   };
   return {
     advance() {
@@ -64,10 +64,11 @@ export function openSlotClock(database: SqliteDatabase, seed: Uint8Array, clock:
       return time;
     },
     peek: () => now().time,
-    blockhash,
-    slotOfBlockhash(wanted, slot) {
+    blockhash: (slot) => bs58.encode(hashOf(slot)),
+    slotOfBlockhash(blockhash, slot) {
+      const wanted = bs58.decode(blockhash);
       for (let candidate = slot; candidate >= Math.max(0, slot - BLOCKHASH_SLOTS); candidate--) {
-        if (blockhash(candidate) === wanted) return candidate;
+        if (hashOf(candidate).equals(wanted)) return candidate;
       }
       return null;
     },
