@@ -14,13 +14,8 @@ const CO2_PER_FUEL = 3.16;
 const PASSENGER_SHARE = { turboprop: 0.98, regional_jet: 0.97, narrow: 0.95, wide: 0.82 } as const;
 const LONG_HAUL_KM = 3000;
 
-/** Kilograms for all adults, rounded; null where an airline on the way does not disclose what it flies. */
-export function emissionsKg(
-  world: World,
-  journey: Journey,
-  cabin: CabinClass,
-  adults: number,
-): number | null {
+/** Kilograms for one adult; null where an airline on the way does not disclose what it flies. */
+export function emissionsKg(world: World, journey: Journey, cabin: CabinClass): number | null {
   let perAdult = 0;
   for (const flight of journey.flat()) {
     if (!disclosesAircraft(world, flight) || world.dice.unit(TOPIC.emissions, flight.airline.index) < 0.1) {
@@ -28,7 +23,7 @@ export function emissionsKg(
     }
     perAdult += flightKg(flight, cabinOn(flight, cabin));
   }
-  return Math.round(perAdult * adults);
+  return perAdult;
 }
 
 /** One adult on one flight, kg. */

@@ -82,7 +82,7 @@ export function createItineraries(world: World, network: Network, timetable: Tim
       for (const first of flightsOn(from, hub, day)) {
         for (const second of onward(first, to, longestMs, fits).slice(0, 2)) here.push([first, second]);
       }
-      found.push(...here.sort(byDuration).slice(0, perHub));
+      found.push(...byDuration(here).slice(0, perHub));
     }
     return found;
   };
@@ -99,7 +99,7 @@ export function createItineraries(world: World, network: Network, timetable: Tim
         return earliest ? [[...flights, earliest]] : [];
       });
     }
-    return chains.sort(byDuration);
+    return byDuration(chains);
   };
 
   /** Two connections, over the pairs of hubs that make the way shortest. */
@@ -180,7 +180,7 @@ export function createItineraries(world: World, network: Network, timetable: Tim
       }
       if (found.length < FEW) found = [...found, ...twoStops(from, to, day, 10 * HOUR_MS).filter(later)];
       if (found.length === 0) found = manyStops(from, to, day, notBeforeMs);
-      return distinct(found).sort(directFirst).slice(0, MOST);
+      return byDuration(distinct(found), true).slice(0, MOST);
     },
   };
 }
@@ -202,14 +202,22 @@ function connectionMinutes(after: Flight, to: Airport, onward: Service): number 
   return base + (onward.airline === after.airline ? 0 : 15);
 }
 
-const duration = (flights: Itinerary): number =>
-  (flights.at(-1)?.arrivalMs ?? 0) - (flights[0]?.departureMs ?? 0);
+const duration = (flights: Itinerary): number => {
+  const first = flights[0];
+  const last = flights[flights.length - 1];
+  return first && last ? last.arrivalMs - first.departureMs : 0;
+};
 
-const byDuration = (a: Itinerary, b: Itinerary): number =>
-  duration(a) - duration(b) || (a[0]?.departureMs ?? 0) - (b[0]?.departureMs ?? 0);
-
-const directFirst = (a: Itinerary, b: Itinerary): number =>
-  Number(a.length > 1) - Number(b.length > 1) || byDuration(a, b);
+/** Shortest first, then earliest. */
+const byDuration = (itineraries: readonly Itinerary[], directFirst = false): Itinerary[] =>
+  itineraries
+    .map((flights) => ({
+      flights,
+      rank: duration(flights) + (directFirst && flights.length > 1 ? 1000 * HOUR_MS : 0),
+      departureMs: flights[0]?.departureMs ?? 0,
+    }))
+    .sort((a, b) => a.rank - b.rank || a.departureMs - b.departureMs)
+    .map(({ flights }) => flights);
 
 /** Leaves out connections that take absurdly longer than the best way there. */
 function sensible(connecting: Itinerary[], direct: Itinerary[]): Itinerary[] {

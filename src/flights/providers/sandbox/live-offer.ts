@@ -3,7 +3,7 @@ import type { AvailableService } from '../../wire.ts';
 import type { LiveOffer, OfferMoment, Scenario } from '../provider.ts';
 import { lengthKm } from './journey.ts';
 import type { OfferIds } from './offer-id.ts';
-import { composeOffer, expiresAtMs, type Selection } from './offers.ts';
+import { composeOffer, expiresAtMs, frameOf, type Selection } from './offers.ts';
 import { baseFare, decimalOf } from './prices.ts';
 import { TOPIC } from './random.ts';
 import { RATE_LIMIT_RETRY_SECONDS, REPRICED_BY, scenarioOn } from './scenarios.ts';
@@ -48,8 +48,9 @@ export function readOffer(
     scenario === 'repriced' && moment === 'booking'
       ? { ...base, fareCents: Math.round(base.fareCents * REPRICED_BY) }
       : base;
+  const frame = frameOf(world, selection.journey, selection.plating, selection.cabin);
   return {
-    offer: composeOffer(world, offerId, selection, raised),
+    offer: composeOffer(world, offerId, selection, raised, frame),
     passengerCount: selection.adults,
     availableServices: servicesFor(world, selection),
     scenario,

@@ -42,12 +42,18 @@ export function createNetwork(world: World): Network {
     if (airport.size >= 4) return [];
     const known = gatewaysOf.get(airport.index);
     if (known) return known;
-    const found = gatewayHubs
-      .map((hub) => ({ hub, away: distanceKm(airport, hub) }))
-      .filter(({ away }) => away > WITHIN_A_CITY_KM)
-      .sort((a, b) => a.away - b.away)
-      .slice(0, 3)
-      .map(({ hub }) => hub);
+    const found: Airport[] = [];
+    const away: number[] = [];
+    for (const hub of gatewayHubs) {
+      const km = distanceKm(airport, hub);
+      if (km <= WITHIN_A_CITY_KM || km >= (away[2] ?? Number.POSITIVE_INFINITY)) continue;
+      let rank = away.findIndex((other) => km < other);
+      if (rank < 0) rank = away.length;
+      found.splice(rank, 0, hub);
+      away.splice(rank, 0, km);
+      found.length = Math.min(found.length, 3);
+      away.length = found.length;
+    }
     gatewaysOf.set(airport.index, found);
     return found;
   };

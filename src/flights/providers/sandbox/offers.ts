@@ -16,7 +16,7 @@ import {
 } from './journey.ts';
 import { type BaseFare, decimalOf, priceOf } from './prices.ts';
 import { TOPIC } from './random.ts';
-import { DIRECT, SELLERS, type Seller } from './sellers.ts';
+import { DIRECT, SELLERS } from './sellers.ts';
 import type { Flight } from './timetable.ts';
 import type { World } from './world.ts';
 
@@ -39,23 +39,60 @@ export const expiresAtMs = (
   base: BaseFare,
 ): number => (issuedMinute + 21 + world.dice.pick(24, TOPIC.lifetime, base.bits, tier, sellerIndex)) * 60_000;
 
+/** What all offers on a journey under one airline's numbers have in common, worked out once. */
+export interface Frame {
+  readonly comparisonKey: string;
+  readonly lengthKm: number;
+  readonly emissionsKgPerAdult: number | null;
+  readonly programmes: readonly string[];
+  /** Whole but for what the fare adds: brand and fare basis. */
+  readonly slices: readonly Slice[];
+}
+
+export function frameOf(world: World, journey: Journey, plating: Airline, cabin: CabinClass): Frame {
+  return {
+    comparisonKey: comparisonKey(journey),
+    lengthKm: Math.max(...journey.map(lengthKm)),
+    emissionsKgPerAdult: emissionsKg(world, journey, cabin),
+    programmes: programmes(journey, plating),
+    slices: journey.map((itinerary) => sliceOf(world, itinerary, plating)),
+  };
+}
+
 /** Writes a selection as the wire shows it. Pure: the same selection gives the same offer on every machine. */
-export function composeOffer(world: World, id: string, selection: Selection, base: BaseFare): Offer {
+export function composeOffer(
+  world: World,
+  id: string,
+  selection: Selection,
+  base: BaseFare,
+  frame: Frame,
+): Offer {
   const { journey, plating, tier, cabin, adults, sellerIndex } = selection;
   const seller = SELLERS[sellerIndex];
-  const [outbound] = journey;
-  if (!seller || !outbound) throw new RangeError('not a selection of this world');
+  if (!seller) throw new RangeError('not a selection of this world');
   const price = priceOf(world, base, plating, tier, seller, sellerIndex, adults);
-  const km = Math.max(...journey.map(lengthKm));
-  const terms = fareTerms(world, plating, cabin, tier, seller, km, adults, price.totalCents);
+  const terms = fareTerms(world, plating, cabin, tier, seller, frame.lengthKm, adults, price.totalCents);
   const brand =
     seller.silent.includes('brand') && base.bits % 6 === 0 ? null : brandName(plating, cabin, tier);
-  const slices = journey.map((itinerary) => sliceOf(world, itinerary, selection, seller, brand));
-  const first = slices[0] ?? sliceOf(world, outbound, selection, seller, brand);
+  const basisOf = (flight: Flight): string | null =>
+    seller.silent.includes('fare_basis')
+      ? null
+      : fareBasis(plating, cabinOn(flight, cabin), tier, flight.departureLocalMs, journey.length > 1);
+  const slices = frame.slices.map((slice, direction) => ({
+    ...slice,
+    fare_brand_name: brand,
+    segments: slice.segments.map((segment, i) => {
+      const flight = journey[direction]?.[i];
+      return { ...segment, fare_basis_code: flight ? basisOf(flight) : null };
+    }),
+  }));
+  const [first] = slices;
+  if (!first) throw new RangeError('a journey without directions');
   const showsTax = !seller.silent.includes('tax');
+  const emissions = frame.emissionsKgPerAdult;
   return {
     offer_id: id,
-    comparison_key: comparisonKey(journey),
+    comparison_key: frame.comparisonKey,
     owner_name: seller.name ?? plating.name,
     origin_iata: first.origin_iata,
     destination_iata: first.destination_iata,
@@ -78,9 +115,8 @@ export function composeOffer(world: World, id: string, selection: Selection, bas
     total_currency: seller.currency,
     base_amount_decimal: showsTax ? decimalOf(price.baseCents) : null,
     tax_amount_decimal: showsTax ? decimalOf(price.taxCents) : null,
-    total_emissions_kg: emissionsKg(world, journey, cabin, adults),
-    supported_loyalty_programmes:
-      sellerIndex === DIRECT || base.bits % 3 === 0 ? programmes(journey, plating) : [],
+    total_emissions_kg: emissions === null ? null : Math.round(emissions * adults),
+    supported_loyalty_programmes: sellerIndex === DIRECT || base.bits % 3 === 0 ? [...frame.programmes] : [],
     // The sandbox's airlines look at documents at the airport, and are paid when they are booked.
     identity_documents_required: false,
     requires_instant_payment: true,
@@ -88,17 +124,11 @@ export function composeOffer(world: World, id: string, selection: Selection, bas
   };
 }
 
-function sliceOf(
-  world: World,
-  itinerary: Itinerary,
-  selection: Selection,
-  seller: Seller,
-  brand: string | null,
-): Slice {
+function sliceOf(world: World, itinerary: Itinerary, plating: Airline): Slice {
   const first = itinerary[0];
   const last = itinerary.at(-1);
   if (!first || !last) throw new RangeError('a direction without flights');
-  const segments = itinerary.map((flight) => segmentOf(world, flight, selection, seller));
+  const segments = itinerary.map((flight) => segmentOf(world, flight, plating));
   return {
     origin_iata: first.from.iata,
     destination_iata: last.to.iata,
@@ -109,15 +139,13 @@ function sliceOf(
     duration: isoDuration((last.arrivalMs - first.departureMs) / 60_000),
     stops: itinerary.length - 1,
     technical_stops: segments.reduce((sum, segment) => sum + segment.technical_stops, 0),
-    fare_brand_name: brand,
+    fare_brand_name: null,
     segments,
   };
 }
 
-function segmentOf(world: World, flight: Flight, selection: Selection, seller: Seller): Segment {
+function segmentOf(world: World, flight: Flight, plating: Airline): Segment {
   const { from, to, slot, airline } = flight;
-  const { plating, tier, cabin, journey } = selection;
-  const marketing = marketingAirline(flight, plating);
   return {
     origin_iata: from.iata,
     destination_iata: to.iata,
@@ -128,14 +156,12 @@ function segmentOf(world: World, flight: Flight, selection: Selection, seller: S
     duration: isoDuration(slot.blockMinutes),
     carrier_name: airline.name,
     operating_flight_number: operatingNumber(flight),
-    marketing_carrier_name: marketing.name,
+    marketing_carrier_name: marketingAirline(flight, plating).name,
     flight_number: marketingNumber(world, flight, plating),
     aircraft_name: disclosesAircraft(world, flight) ? slot.aircraft.name : null,
     origin_terminal: terminal(world, from, airline),
     destination_terminal: terminal(world, to, airline),
-    fare_basis_code: seller.silent.includes('fare_basis')
-      ? null
-      : fareBasis(plating, cabinOn(flight, cabin), tier, flight.departureLocalMs, journey.length > 1),
+    fare_basis_code: null,
     technical_stops: slot.stop ? 1 : 0,
     technical_stop_airports: slot.stop ? [slot.stop.iata] : [],
   };

@@ -3,7 +3,7 @@ import type { OfferQuery } from '../provider.ts';
 import type { Itineraries, Itinerary } from './itineraries.ts';
 import { isSoldIn, type Journey, platingAirlines } from './journey.ts';
 import type { OfferIds } from './offer-id.ts';
-import { composeOffer } from './offers.ts';
+import { composeOffer, frameOf } from './offers.ts';
 import { type BaseFare, baseFare } from './prices.ts';
 import { TOPIC } from './random.ts';
 import { DIRECT, SELLERS } from './sellers.ts';
@@ -60,13 +60,14 @@ function offersFor(
   const { adults, cabinClass: cabin } = query;
   return platingAirlines(world, journey).flatMap((plating) => {
     const base = baseFare(world, journey, plating, cabin, issuedMinute);
+    const frame = frameOf(world, journey, plating, cabin);
     return SELLERS.flatMap((seller, sellerIndex) => {
       const european = journey[0]?.[0]?.from.timeZone.startsWith('Europe/') ?? false;
       if (seller.currency === 'EUR' && !european) return [];
       if (world.dice.unit(TOPIC.seller, base.bits, sellerIndex) >= seller.reach) return [];
       return tiersOf(world, sellerIndex, plating.brands.length, base).map((tier) => {
         const selection = { issuedMinute, journey, plating, tier, sellerIndex, cabin, adults };
-        return composeOffer(world, ids.write(selection), selection, base);
+        return composeOffer(world, ids.write(selection), selection, base, frame);
       });
     });
   });

@@ -141,11 +141,27 @@ export function createZones(): Zones {
     return minutes;
   };
 
+  const summers = new Map<string, Summer>();
+  const summerOf = (rule: Exclude<Rule, 'fixed'>, standard: number, year: number): Summer => {
+    const key = `${rule}${standard}.${year}`;
+    let summer = summers.get(key);
+    if (!summer) {
+      summer = summerTime(rule, standard, year);
+      summers.set(key, summer);
+    }
+    return summer;
+  };
+
   const offsetMinutes = (timeZone: string, utcMs: number): number => {
     const found = rules.get(timeZone);
     if (!found) return intlOffset(timeZone, utcMs);
     const [minutes, rule] = found;
-    return rule === 'fixed' || !inSummer(rule, minutes, utcMs) ? minutes : minutes + 60;
+    if (rule === 'fixed') return minutes;
+    const year = new Date(utcMs + minutes * MINUTE_MS).getUTCFullYear();
+    const { fromMs, toMs } = summerOf(rule, minutes, year);
+    const between = utcMs >= Math.min(fromMs, toMs) && utcMs < Math.max(fromMs, toMs);
+    // South of the equator a year's summer time ends before it begins.
+    return between === fromMs < toMs ? minutes + 60 : minutes;
   };
 
   return {
@@ -162,30 +178,37 @@ export function createZones(): Zones {
   };
 }
 
-/** Whether summer time is in force at `utcMs`, for a zone whose standard offset is `standard` minutes. */
-function inSummer(rule: Exclude<Rule, 'fixed'>, standard: number, utcMs: number): boolean {
-  const year = new Date(utcMs + standard * MINUTE_MS).getUTCFullYear();
-  const atStandard = (dayMs: number, hour: number) => dayMs + hour * HOUR_MS - standard * MINUTE_MS;
+interface Summer {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** When summer time begins and ends in a year, for a zone whose standard offset is `standard` minutes. */
+function summerTime(rule: Exclude<Rule, 'fixed'>, standard: number, year: number): Summer {
+  const local = (dayMs: number, standardHour: number) =>
+    dayMs + standardHour * HOUR_MS - standard * MINUTE_MS;
   switch (rule) {
     case 'eu':
-      return utcMs >= last(year, 2, 0) + HOUR_MS && utcMs < last(year, 9, 0) + HOUR_MS;
+      return { fromMs: last(year, 2, 0) + HOUR_MS, toMs: last(year, 9, 0) + HOUR_MS };
     case 'us':
       // Ends at 02:00 summer time, which is 01:00 standard time.
-      return utcMs >= atStandard(sundayFrom(year, 2, 8), 2) && utcMs < atStandard(sundayFrom(year, 10, 1), 1);
+      return { fromMs: local(sundayFrom(year, 2, 8), 2), toMs: local(sundayFrom(year, 10, 1), 1) };
     case 'au':
-      return utcMs < atStandard(sundayFrom(year, 3, 1), 2) || utcMs >= atStandard(sundayFrom(year, 9, 1), 2);
+      return { fromMs: local(sundayFrom(year, 9, 1), 2), toMs: local(sundayFrom(year, 3, 1), 2) };
+    case 'nz':
+      return { fromMs: local(last(year, 8, 0), 2), toMs: local(sundayFrom(year, 3, 1), 2) };
     case 'cl':
-      return utcMs < sundayFrom(year, 3, 2) + 3 * HOUR_MS || utcMs >= sundayFrom(year, 8, 2) + 4 * HOUR_MS;
+      return { fromMs: sundayFrom(year, 8, 2) + 4 * HOUR_MS, toMs: sundayFrom(year, 3, 2) + 3 * HOUR_MS };
     case 'eg':
       // From the last Friday of April to the end of the last Thursday of October, summer time.
-      return utcMs >= atStandard(last(year, 3, 5), 0) && utcMs < atStandard(last(year, 9, 4) + DAY_MS, -1);
+      return { fromMs: local(last(year, 3, 5), 0), toMs: local(last(year, 9, 4) + DAY_MS, -1) };
     case 'il':
       // From the Friday before the last Sunday of March.
-      return utcMs >= atStandard(last(year, 2, 0) - 2 * DAY_MS, 2) && utcMs < atStandard(last(year, 9, 0), 1);
-    case 'ma':
-      return !RAMADAN.some(([from, to]) => utcMs >= from && utcMs < to);
-    case 'nz':
-      return utcMs < atStandard(sundayFrom(year, 3, 1), 2) || utcMs >= atStandard(last(year, 8, 0), 2);
+      return { fromMs: local(last(year, 2, 0) - 2 * DAY_MS, 2), toMs: local(last(year, 9, 0), 1) };
+    case 'ma': {
+      const ramadan = RAMADAN.find(([fromMs]) => new Date(fromMs).getUTCFullYear() === year);
+      return { fromMs: ramadan?.[1] ?? 0, toMs: ramadan?.[0] ?? -1 };
+    }
   }
 }
 
