@@ -9,7 +9,7 @@ export async function verifyIntent(session: Session, intent: Intent): Promise<Es
   const [{ verifyEscrow }, cluster] = await Promise.all([import('../escrow/verify.ts'), session.cluster()]);
   const refundAfter = BigInt(Math.floor(Date.parse(intent.escrow.refund_after) / 1000));
   const amount = BigInt(intent.escrow.amount);
-  return verifyEscrow({
+  const checks = await verifyEscrow({
     cluster,
     intentId: intent.intent_id,
     address: intent.escrow.address as Address,
@@ -20,4 +20,12 @@ export async function verifyIntent(session: Session, intent: Intent): Promise<Es
     refundAfter: { min: refundAfter, max: refundAfter },
     ...(isFunded(intent) && { held: { min: amount } }),
   });
+  return intent.status === 'active' ? checks : checks.map((check) => atTheEnd(check, intent));
+}
+
+/** An intent that has ended says how: its escrow is then expected to be captured or refunded, and empty. */
+function atTheEnd(check: EscrowCheck, { status }: Intent): EscrowCheck {
+  const expected = { state: status === 'booked' ? 'captured' : 'refunded', held: 'none' };
+  if (check.check !== 'state' && check.check !== 'held') return check;
+  return { ...check, expected: expected[check.check], ok: check.found === expected[check.check] };
 }

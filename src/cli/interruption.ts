@@ -53,7 +53,7 @@ async function moneySaid(
     const now = await flights.intent(intent.intent_id, { signal: AbortSignal.timeout(3000) });
     if (now.booking_requested_at !== null) {
       const goesOn = session.isEmbedded ? 'the booking goes on when a command runs' : 'the booking goes on';
-      return { stage: 'booking', where: `${amount} are in the escrow ${now.escrow.address}; ${goesOn}.` };
+      return { stage: 'booking', where: `${amount} are in the escrow; ${goesOn}.` };
     }
   } catch (error) {
     // The question was where the money is; without an answer the journal below says what was signed.
@@ -62,7 +62,7 @@ async function moneySaid(
   if (await hasSignedBooking(await session.store(), intent)) {
     return {
       stage: 'signed',
-      where: `A payment of ${amount} into the escrow ${intent.escrow.address} was signed and may have been sent.`,
+      where: `A payment of ${amount} into the escrow was signed and may have been sent.`,
     };
   }
   return { stage: 'unpaid', where: 'Nothing was paid.' };

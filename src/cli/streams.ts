@@ -30,9 +30,11 @@ export interface Prompts {
 export const NARROWEST = 60;
 const WIDEST = 200;
 
-/** The width that a view is drawn for: the terminal's, within reason; 80 off a terminal. */
+/** The width that a view is drawn for: the terminal's, within reason; off one, room for a whole signature. */
 export const screenWidth = (output: Output): number =>
-  Math.min(WIDEST, Math.max(NARROWEST, output.isTTY ? (output.columns ?? 80) : 80));
+  output.isTTY ? Math.min(WIDEST, Math.max(NARROWEST, output.columns ?? 80)) : OFF_TERMINAL;
+
+const OFF_TERMINAL = 120;
 
 export function processStreams(): Streams {
   const output = (stream: NodeJS.WriteStream): Output => ({

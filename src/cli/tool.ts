@@ -72,7 +72,10 @@ function parseOnce(
   let invocation: Invocation | null = null;
   const program = buildProgram(
     version,
-    { write: (text) => streams.stdout.write(text), width: screenWidth(streams.stdout) },
+    {
+      write: (text) => streams.stdout.write(text),
+      width: Math.min(100, streams.stdout.isTTY ? screenWidth(streams.stdout) : 80),
+    },
     (understood) => {
       invocation = understood;
     },

@@ -1,8 +1,10 @@
+import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Command } from '../context.ts';
 import { verifyIntent } from '../escrow-check.ts';
 import type { View } from '../terminal.ts';
 import { tableLines } from '../view/table.ts';
+import { utcTime } from '../view/times.ts';
 import type { IntentIdOptions } from './intent-show.ts';
 
 interface Verification {
@@ -33,12 +35,12 @@ const verificationView: View<Verification> = {
   lines: ({ escrow, checks, verified }, { paint }) => [
     `${paint.bold(escrow)}  ${verified ? paint.good('as the intent says') : paint.bad('not what the intent says')}`,
     ...tableLines(
-      [{ title: '' }, { title: 'Check' }, { title: 'On chain' }, { title: 'Intent' }],
+      [{ title: ' ' }, { title: 'Check' }, { title: 'On chain' }, { title: verified ? '' : 'Expected' }],
       checks.map(({ check, expected, found, ok }) => [
         ok ? paint.good('✓') : paint.bad('✗'),
         check.replaceAll('_', ' '),
-        found,
-        expected === found ? '' : expected,
+        said(check, found),
+        ok ? '' : said(check, expected),
       ]),
       paint.dim,
     ),
@@ -46,3 +48,11 @@ const verificationView: View<Verification> = {
   rows: ({ checks }) =>
     checks.map(({ check, expected, found, ok }) => [ok ? 'ok' : 'mismatch', check, expected, found]),
 };
+
+/** Amounts and instants as a person reads them; everything else as it is. */
+function said(check: string, value: string): string {
+  return value.replace(/\d+/g, (number) => {
+    if (check === 'amount' || check === 'held') return `${formatUsdc(BigInt(number))} USDC`;
+    return check === 'refund_after' ? utcTime(new Date(Number(number) * 1000).toISOString()) : number;
+  });
+}

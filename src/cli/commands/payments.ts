@@ -4,6 +4,7 @@ import type { Command } from '../context.ts';
 import type { Screen, View } from '../terminal.ts';
 import { money } from '../view/fares.ts';
 import { fieldLines, tableLines } from '../view/table.ts';
+import { cut } from '../view/text.ts';
 import { utcTime } from '../view/times.ts';
 
 export interface PaymentsShowOptions {
@@ -49,7 +50,7 @@ const paymentsView: View<{ payments: PaymentRecord[] }> = {
         utcTime(payment.created_at).replace(/ UTC$/, ''),
         stateText(payment, paint),
         money(payment.amount),
-        payment.resource,
+        cut(payment.resource, width - (roomy ? 70 : 38)),
       ]),
       paint.dim,
     );

@@ -83,10 +83,10 @@ export const search: Command<SearchOptions> = async (context, options) => {
   const [first] = value.offers;
   const next = first
     ? nextLines(`farelock intent create ${first.offer_id}`)
-    : nextLines('search another day, or with fewer filters');
+    : ['Next: try another day, or fewer filters'];
   const byNumber =
-    value.offers.length > 1 && !terminal.settings.json
-      ? ['or by its number on the screen: farelock intent create 2']
+    value.offers.length > 1 && context.streams.stdout.isTTY
+      ? ['farelock intent create 2   (a # of the list)']
       : [];
   terminal.aside(['', ...costLines(payment), ...next, ...byNumber.map((line) => `      ${line}`)]);
   return 0;

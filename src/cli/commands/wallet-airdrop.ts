@@ -2,7 +2,7 @@ import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Command } from '../context.ts';
 import { printPlan } from '../plan.ts';
-import { nextLines } from '../view/payment.ts';
+import { nextLines, shortened } from '../view/payment.ts';
 import { formatSol } from '../view/wallet.ts';
 import { asked, connectWallet, type WalletConnection } from '../wallet-connection.ts';
 
@@ -23,9 +23,7 @@ export const walletAirdrop: Command<AirdropOptions> = async (context, options) =
   const usdc = options.usdc ?? (neither ? 1_000_000_000n : 0n);
   const wallet = await session.wallet();
   if (context.globals.dryRun) {
-    printPlan(terminal, [
-      `Ask the faucet for ${formatSol(sol)} SOL and ${formatUsdc(usdc)} USDC to ${wallet.address}.`,
-    ]);
+    printPlan(terminal, [`Ask the faucet for ${amounts(sol, usdc)} to ${wallet.address}.`]);
     return 0;
   }
   terminal.phase('Asking the faucet');
@@ -42,15 +40,20 @@ export const walletAirdrop: Command<AirdropOptions> = async (context, options) =
   terminal.result(
     { address: wallet.address, sol: formatSol(sol), usdc: formatUsdc(usdc), transactions },
     {
-      lines: (given, { paint }) => [
-        `${paint.good('✓')} ${given.sol} SOL and ${given.usdc} USDC to ${given.address}`,
-        ...given.transactions.map((transaction) => paint.dim(`  ${transaction}`)),
+      lines: (given, { paint, width }) => [
+        `${paint.good('✓')} ${amounts(sol, usdc)} to ${given.address}`,
+        ...given.transactions.map((one) => paint.dim(`  ${one.length + 2 <= width ? one : shortened(one)}`)),
       ],
     },
   );
   terminal.aside(['', ...nextLines('farelock wallet balance')]);
   return 0;
 };
+
+const amounts = (sol: bigint, usdc: bigint): string =>
+  [sol > 0n && `${formatSol(sol)} SOL`, usdc > 0n && `${formatUsdc(usdc)} USDC`]
+    .filter(Boolean)
+    .join(' and ');
 
 async function landed(
   { connection }: WalletConnection,

@@ -14,13 +14,14 @@ export function trailLines(
   paint: Paint,
 ): string[] {
   const amount = (value: bigint | null, none: string) => (value === null ? none : formatUsdc(value));
+  // Before: there was none yet. After: there is none any more.
   const change = (from: bigint | null, to: bigint | null) => {
     const difference = (to ?? 0n) - (from ?? 0n);
     return difference > 0n ? `+${formatUsdc(difference)}` : formatUsdc(difference);
   };
   const row = (name: string, from: bigint | null, to: bigint | null, none: string) => [
     name,
-    amount(from, none),
+    amount(from, '–'),
     amount(to, none),
     change(from, to),
   ];

@@ -35,16 +35,21 @@ export const fareOfOffer = (offer: Offer): Fare => ({
 });
 
 /**
- * The fares of an itinerary, cheapest first, one for each family: what a traveller can tell apart (brand, bags,
- * conditions). The same family from other sellers is only counted, for it costs more and gives nothing more.
+ * The fares of an itinerary, one for each family: what a traveller can tell apart (brand, bags, conditions). The
+ * service's own choice comes first, then the cheapest of each other family; the same family from dearer sellers is
+ * only counted, for it gives nothing more. Prices are compared within one currency alone.
  */
 export function fareFamilies(offer: Offer): { fares: Fare[]; sameForMore: number } {
   const all = (offer.fare_options ?? []).map(fareOfOption);
-  if (all.length === 0) return { fares: [fareOfOffer(offer)], sameForMore: 0 };
-  const sorted = all.toSorted((a, b) => Number(a.price) - Number(b.price));
+  const first = all.find((fare) => fare.offerId === offer.offer_id);
+  if (!first) return { fares: [fareOfOffer(offer)], sameForMore: 0 };
+  const foreign = (fare: Fare) => (fare.currency === first.currency ? 0 : 1);
+  const sorted = all
+    .filter((fare) => fare !== first)
+    .toSorted((a, b) => foreign(a) - foreign(b) || Number(a.price) - Number(b.price));
   const families = new Map<string, Fare>();
-  for (const fare of sorted) {
-    const family = JSON.stringify([fare.brand, fare.bags, fare.refundable, fare.changeable]);
+  for (const fare of [first, ...sorted]) {
+    const family = JSON.stringify([fare.currency, fare.brand, fare.bags, fare.refundable, fare.changeable]);
     if (!families.has(family)) families.set(family, fare);
   }
   return { fares: [...families.values()], sameForMore: all.length - families.size };

@@ -14,10 +14,16 @@ export function orderLines(order: Order, screen: Screen): string[] {
         ['Order', order.order_id],
         ['Passengers', String(order.passenger_count)],
         ['Total', `${money(order.total_amount_decimal)} ${order.total_currency}`],
-        ...order.documents.map((document) => [document.type.replaceAll('_', ' '), document.number] as const),
+        ...order.documents.map((document) => [label(document.type), document.number] as const),
       ],
       paint.dim,
     ),
     ...order.slices.flatMap((slice) => ['', ...sliceLines(slice, screen)]),
   ];
 }
+
+/** `electronic_ticket` reads `Electronic ticket`. */
+const label = (type: string): string => {
+  const words = type.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};

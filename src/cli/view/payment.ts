@@ -1,10 +1,10 @@
 import type { PaymentReceipt } from '../../client/types.ts';
 import { money } from './fares.ts';
 
-/** `Paid 0.10 USDC.` with the transaction to look it up by; nothing where no money moved. */
+/** What was paid, with the transaction to recognise it by (in full: `payments`); nothing where no money moved. */
 export function costLines(payment: PaymentReceipt | null): string[] {
   if (!payment) return [];
-  const transaction = payment.transaction ? ` · ${payment.transaction}` : '';
+  const transaction = payment.transaction ? ` · ${shortened(payment.transaction)}` : '';
   return [`Paid ${money(payment.amount)} USDC${transaction}`];
 }
 
@@ -17,3 +17,7 @@ export const withPayment = <T extends object>(
   value: T,
   payment: PaymentReceipt | null,
 ): T & { payment?: PaymentReceipt } => (payment ? { ...value, payment } : { ...value });
+
+/** A signature or an address, as short as it can still be recognised. */
+export const shortened = (text: string): string =>
+  text.length > 20 ? `${text.slice(0, 8)}…${text.slice(-8)}` : text;

@@ -55,8 +55,13 @@ function sayPath(path: unknown): string {
 
 /** The plain values of a detail on one line: the expected and the current price, an existing id. */
 function factsOf(error: Problem): string[] {
+  // Only what the message does not say already.
   const facts = Object.entries(error.detail ?? {}).filter(
-    ([, value]) => typeof value === 'string' || typeof value === 'number',
+    ([name, value]) =>
+      (typeof value === 'number' || (typeof value === 'string' && value.length <= 60)) &&
+      name !== 'money' &&
+      !error.message.includes(String(value)) &&
+      !error.next.some((command) => command.includes(String(value))),
   );
   if (facts.length === 0) return [];
   return [facts.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${String(value)}`).join(', ')];

@@ -1,8 +1,17 @@
 import type { Offer, SearchResponse, Slice } from '../../flights/wire.ts';
 import type { Screen, View } from '../terminal.ts';
 import { axisText, barText, type Scale, scaleOf, type Timeline, timelineOf } from './bar.ts';
-import { type Fare, fareFamilies, fareOfOffer, money, yesNo } from './fares.ts';
+import { type Fare, fareFamilies, fareOfOffer, yesNo } from './fares.ts';
 import type { Paint } from './paint.ts';
+import {
+  fareNumber,
+  flightsText,
+  mainCurrency,
+  priceText,
+  stopsText,
+  type Widths,
+  widthsFor,
+} from './search-columns.ts';
 import { counted, cut, padEnd, padStart, textWidth } from './text.ts';
 import { dayName, durationMinutes, fromTo, hoursAndMinutes, localMinutes } from './times.ts';
 
@@ -15,19 +24,6 @@ export interface SearchTitle {
   readonly adults: number;
   readonly cabin: string;
   readonly grouped: boolean;
-}
-
-interface Widths {
-  readonly arrow: number;
-  readonly number: number;
-  readonly times: number;
-  readonly bar: number;
-  readonly duration: number;
-  readonly stops: number;
-  readonly flights: number;
-  readonly brand: number;
-  readonly price: number;
-  readonly seller: number;
 }
 
 /** Offers as lines: an itinerary each, its fare families under it. */
@@ -50,7 +46,7 @@ export function searchLines(response: SearchResponse, title: SearchTitle, screen
     rows.flatMap((row) => row.fares),
     screen.width,
   );
-  const drawing: Drawing = { widths, timelines: timelinesOf(offers), paint };
+  const drawing: Drawing = { widths, timelines: timelinesOf(offers), currency: mainCurrency(offers), paint };
   const body = rows.flatMap(({ offer, fares, sameForMore }, index) =>
     itineraryLines(offer, fares, sameForMore, index + 1, drawing),
   );
@@ -71,12 +67,13 @@ export function searchLines(response: SearchResponse, title: SearchTitle, screen
 function titleLines(response: SearchResponse, title: SearchTitle, { paint, width }: Screen): string[] {
   const days = title.return ? `${dayName(title.depart)} – ${dayName(title.return)}` : dayName(title.depart);
   const what = title.grouped ? ['itinerary', 'itineraries'] : ['fare', 'fares'];
-  const currencies = [...new Set(response.offers.map((offer) => offer.total_currency))].join(', ');
   const facts = [
     counted(title.adults, 'adult'),
     title.cabin.replaceAll('_', ' '),
-    counted(response.offers.length, what[0] ?? '', what[1]),
-    `${currencies}, ${title.adults === 1 ? 'all in' : 'all travellers'}`,
+    response.total_offers > response.offers.length
+      ? `${response.offers.length} of ${counted(response.total_offers, what[0] ?? '', what[1])}`
+      : counted(response.offers.length, what[0] ?? '', what[1]),
+    `${mainCurrency(response.offers)}, ${title.adults === 1 ? 'all in' : 'all travellers'}`,
   ].join(' · ');
   const route = `${title.from} ${title.return ? '⇄' : '→'} ${title.to}`;
   const line = `${route}  ${days}  ${facts}`;
@@ -85,68 +82,10 @@ function titleLines(response: SearchResponse, title: SearchTitle, { paint, width
     : [`${paint.bold(route)}  ${days}`, paint.dim(facts)];
 }
 
-/** Room first goes to what every line needs; what is left over to the bar, then to duration, flights, names. */
-function widthsFor(offers: readonly Offer[], fares: readonly Fare[], width: number): Widths {
-  const widest = (texts: readonly string[], least: number, most: number) =>
-    Math.min(most, Math.max(least, ...texts.map(textWidth)));
-  const slices = offers.flatMap((offer) => offer.slices);
-  const roomy = width >= 100;
-  const number = Math.max(...fareNumbers(offers));
-  const arrow = offers.some((offer) => offer.slices.length > 1) ? 1 : 0;
-  const times = widest(
-    slices.map((slice) => fromTo(slice.departing_at, slice.arriving_at)),
-    11,
-    13,
-  );
-  const stops = widest(
-    slices.map((slice) => stopsText(slice, roomy)),
-    6,
-    roomy ? 14 : 7,
-  );
-  const duration = width >= 92 ? 6 : 0;
-  const flights = width >= 124 ? widest(slices.map(flightsText), 6, 22) : 0;
-  const price = widest(
-    fares.map((fare) => money(fare.price)),
-    6,
-    10,
-  );
-  const brand = widest(
-    fares.map((fare) => fare.brand ?? '–'),
-    4,
-    roomy ? 16 : 9,
-  );
-  const seller = widest(
-    fares.map((fare) => fare.seller),
-    6,
-    width >= 124 ? 22 : roomy ? 16 : 10,
-  );
-  const texts = [arrow, number, times, stops, brand, 4, 3, 3, price, seller, duration, flights].filter(
-    (cell) => cell > 0,
-  );
-  const fixed = texts.reduce((sum, cell) => sum + cell + 1, 0);
-  return {
-    arrow,
-    number,
-    times,
-    stops,
-    duration,
-    flights,
-    price,
-    brand,
-    seller,
-    bar: Math.min(48, Math.max(8, width - fixed)),
-  };
-}
-
-const fareNumbers = (offers: readonly Offer[]): number[] =>
-  offers.map((offer, index) => {
-    const families = fareFamilies(offer).fares.length;
-    return fareNumber(index + 1, families - 1).length;
-  });
-
 interface Drawing {
   readonly widths: Widths;
   readonly timelines: Timelines;
+  readonly currency: string;
   readonly paint: Paint;
 }
 
@@ -195,20 +134,17 @@ function itineraryLines(
     const label = padStart(fareNumber(number, family), widths.number);
     return columns([
       family === 0 ? paint.bold(label) : paint.dim(label),
-      fareText(fare, widths, paint, family === 0),
+      fareText(fare, drawing, family === 0),
     ]);
   });
   if (sameForMore > 0) {
-    const said = `+ ${counted(sameForMore, 'fare')} with the same conditions for more`;
+    const said = `+ ${sameForMore} the same, dearer`;
     fareTexts.push(columns([padStart('', widths.number), paint.dim(said)]));
   }
   return Array.from({ length: Math.max(journeys.length, fareTexts.length) }, (_none, index) =>
     columns([journeys[index] ?? blank, fareTexts[index] ?? '']).trimEnd(),
   );
 }
-
-const fareNumber = (itinerary: number, family: number): string =>
-  family === 0 ? `${itinerary}` : `${itinerary}.${family + 1}`;
 
 function journeyText(slice: Slice, direction: number, { widths, timelines, paint }: Drawing): string {
   return columns(
@@ -221,12 +157,12 @@ function journeyText(slice: Slice, direction: number, { widths, timelines, paint
   );
 }
 
-function fareText(fare: Fare, widths: Widths, paint: Paint, isFirst: boolean): string {
+function fareText(fare: Fare, { widths, currency, paint }: Drawing, isFirst: boolean): string {
   const condition = (value: boolean | null) => {
     const said = padEnd(yesNo(value), 3);
     return value === true ? paint.good(said) : paint.dim(said);
   };
-  const price = padStart(money(fare.price), widths.price);
+  const price = padStart(priceText(fare, currency), widths.price);
   return columns([
     padEnd(cut(fare.brand ?? '–', widths.brand), widths.brand),
     padStart(fare.bags === null ? '–' : String(fare.bags), 4),
@@ -239,17 +175,6 @@ function fareText(fare: Fare, widths: Widths, paint: Paint, isFirst: boolean): s
 
 const columns = (...groups: (readonly string[] | false)[]): string =>
   groups.flatMap((group) => (group ? group : [])).join(' ');
-
-function stopsText(slice: Slice, roomy: boolean): string {
-  const technical = slice.technical_stops > 0 ? (roomy ? ` +${slice.technical_stops} tech` : '*') : '';
-  if (slice.stops === 0) return `direct${technical}`;
-  const via = slice.segments.slice(1).map((segment) => segment.origin_iata);
-  if (roomy) return `${slice.stops} ${via.join(' ')}${technical}`;
-  return slice.stops === 1 ? `1 ${via[0] ?? 'stop'}${technical}` : `${slice.stops} stops`;
-}
-
-const flightsText = (slice: Slice): string =>
-  slice.segments.map((segment) => segment.flight_number).join(' ');
 
 const pipedRow = (offer: Offer): (string | number | null)[] => {
   const fare = fareOfOffer(offer);

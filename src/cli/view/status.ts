@@ -2,6 +2,7 @@ import type { Intent } from '../../flights/wire.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import type { Screen } from '../terminal.ts';
 import type { Paint } from './paint.ts';
+import { shortened } from './payment.ts';
 import { padEnd } from './text.ts';
 import { fromNow, utcTime } from './times.ts';
 
@@ -61,7 +62,7 @@ export function statusLines(
   const stage = moneyStage(intent, nowMs);
   return [
     `${paint.bold(intent.intent_id)}  ${stageText(stage, paint)}`,
-    ...stepsOf(intent, stage, nowMs, fundedBy).flatMap((step) => stepLines(step, paint)),
+    ...stepsOf(intent, stage, nowMs, fundedBy).flatMap((step) => stepLines(step, screen)),
   ];
 }
 
@@ -134,7 +135,7 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
 
 const NAME_WIDTH = 10;
 
-function stepLines(step: Step, paint: Paint): string[] {
+function stepLines(step: Step, { paint, width }: Screen): string[] {
   const mark = {
     done: paint.good('✓'),
     now: paint.accent('●'),
@@ -142,11 +143,13 @@ function stepLines(step: Step, paint: Paint): string[] {
     failed: paint.bad('✗'),
   }[step.mark];
   const indent = ' '.repeat(NAME_WIDTH + 4);
+  // A signature is 88 characters: whole where it fits, else short enough to be recognised.
+  const signature = (text: string) => (indent.length + text.length <= width ? text : shortened(text));
   const name =
     step.mark === 'next' ? paint.dim(padEnd(step.name, NAME_WIDTH)) : padEnd(step.name, NAME_WIDTH);
   return [
     `${mark} ${name}  ${step.text}`,
     ...(step.at ? [`${indent}${paint.dim(utcTime(step.at))}`] : []),
-    ...(step.transaction ? [`${indent}${paint.dim(step.transaction)}`] : []),
+    ...(step.transaction ? [`${indent}${paint.dim(signature(step.transaction))}`] : []),
   ];
 }
