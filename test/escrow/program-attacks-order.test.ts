@@ -76,6 +76,7 @@ describe('what has happened', () => {
     const ended = await openEscrow(world, 'int_swept', { amount: AMOUNT });
     await world.send([ended.refund], world.authority);
     await refused('nothing_to_sweep', ended.sweep);
+    await refused('wrong_vault', withAccount(ended.sweep, 1, decoys.nobody));
   });
 });
 

@@ -1,9 +1,10 @@
 import { type Address, address } from '@solana/kit';
+import { AccountState, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { beforeAll, describe, test } from 'vitest';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
 import { AMOUNT, type Attack, createAttack } from './program-attack.ts';
 import { type OpenEscrow, openEscrow, withAccount, withData, withFirst, withMore } from './program-scene.ts';
-import { person, SYSTEM_PROGRAM, type World } from './program-world.ts';
+import { person, SYSTEM_PROGRAM, tokenData, type World } from './program-world.ts';
 
 const READONLY = 0;
 const WRITABLE = 1;
@@ -84,13 +85,15 @@ describe('the state account', () => {
       await refused('state_not_ours', withAccount(each, at, decoys.nobody), world.authority);
     }
   });
-  test('of another version is not read', async () => {
+  test('of another version or length is not read', async () => {
     const at = (await person('newer')).address;
     const data = new Uint8Array(world.found(escrow.escrow)?.data ?? []);
-    data[8] = 2;
-    world.put(at, ESCROW_PROGRAM_ID, data);
-    for (const [each, index] of all())
-      await refused('state_unreadable', withAccount(each, index, at), world.authority);
+    const newer = data.with(8, 2);
+    for (const unread of [newer, data.slice(0, 271), Uint8Array.of(...data, 0)]) {
+      world.put(at, ESCROW_PROGRAM_ID, unread);
+      for (const [each, index] of all())
+        await refused('state_unreadable', withAccount(each, index, at), world.authority);
+    }
   });
   test('must be writable where it changes', async () => {
     for (const each of [escrow.capture, escrow.refund, escrow.close])
@@ -147,6 +150,23 @@ describe('the vault', () => {
   test('must be writable', async () => {
     for (const [each, at] of all())
       await refused('not_writable', withAccount(each, at, escrow.vault, READONLY), world.authority);
+  });
+  test('still belongs to the escrow and its mint', async () => {
+    const good = world.found(escrow.vault);
+    if (!good) throw new Error('no vault');
+    for (const data of [
+      tokenData(world.mint, world.stranger.address, AMOUNT),
+      tokenData(world.otherMint, escrow.escrow, AMOUNT),
+      tokenData(world.mint, escrow.escrow, AMOUNT, { state: AccountState.Uninitialized }),
+      new Uint8Array(82),
+    ]) {
+      world.put(escrow.vault, TOKEN_PROGRAM_ADDRESS, data);
+      for (const [each] of all()) await refused('vault_unusable', each, world.authority);
+    }
+    world.put(escrow.vault, decoys.fakeProgram, tokenData(world.mint, escrow.escrow, AMOUNT));
+    await refused('vault_unusable', escrow.capture, world.authority);
+    await refused('vault_unusable', escrow.refund, world.authority);
+    world.svm.setAccount(good);
   });
   test('is no other token account of the escrow, however full', async () => {
     const second = (await person('second vault')).address;
