@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createFlightsClient } from '../../src/client/flights.ts';
 import { createPayer, type PayerPorts } from '../../src/client/payer/payer.ts';
-import { openClientStore } from '../../src/client/store.ts';
+import { type ClientStore, openClientStore } from '../../src/client/store.ts';
 import type { Fetch } from '../../src/client/types.ts';
 import type { World } from '../payments/world.ts';
 
@@ -9,7 +9,12 @@ import type { World } from '../payments/world.ts';
 export async function openClient(
   world: World,
   fetch: Fetch,
-  change: Partial<PayerPorts> & { file?: string; baseUrl?: string; timeoutMs?: number } = {},
+  change: Partial<PayerPorts> & {
+    file?: string;
+    baseUrl?: string;
+    timeoutMs?: number;
+    wrap?: (store: ClientStore) => ClientStore;
+  } = {},
 ) {
   const store = await openClientStore({
     path: join(world.home, change.file ?? 'client.db'),
@@ -20,7 +25,7 @@ export async function openClient(
   const payer = createPayer({
     cluster: async () => world.cluster,
     signer: async () => world.wallet,
-    journal: async () => store,
+    journal: async () => change.wrap?.(store) ?? store,
     policy: { perCallCap: 1_000_000n, bookingCap: null, approve: null },
     clock: world.clock,
     ...change,

@@ -24,22 +24,24 @@ export function mortal(atStep: number) {
       return result;
     },
   };
+  const ports = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get(from, name, receiver) {
+        const value: unknown = Reflect.get(from, name, receiver);
+        if (typeof value !== 'function') return value;
+        return async (...given: unknown[]) => {
+          step();
+          const result: unknown = await value.apply(from, given);
+          step();
+          return result;
+        };
+      },
+    });
   return {
     step,
     died: () => steps >= atStep,
     store: (store: Store): Store => store.withPlugin(plugin),
-    cluster: (cluster: Cluster): Cluster =>
-      new Proxy(cluster, {
-        get(target, name, receiver) {
-          const value: unknown = Reflect.get(target, name, receiver);
-          if (typeof value !== 'function') return value;
-          return async (...given: unknown[]) => {
-            step();
-            const result: unknown = await value.apply(target, given);
-            step();
-            return result;
-          };
-        },
-      }),
+    cluster: (cluster: Cluster): Cluster => ports(cluster),
+    ports,
   };
 }

@@ -10,7 +10,7 @@ import { openSecrets } from '../../src/kernel/secrets.ts';
 import { createPaywall, type PaywallPorts, type RecoveringPaywall } from '../../src/payments/paywall.ts';
 import type { Answer, PaidCall, Payment, PaymentTerms } from '../../src/payments/terms.ts';
 import { type Cluster, DEVNET_USDC } from '../../src/solana/cluster.ts';
-import { openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
+import { type GenesisProgram, openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress } from '../../src/solana/token.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -30,10 +30,16 @@ export function shiftedClock(): Clock & { shift(ms: number): void } {
 export const newWallet = (): Signer => signerFromSeed(randomBytes(32));
 
 /** A real embedded cluster, a real store, a funded wallet and treasury, in a folder of its own. */
-export async function openWorld(options: { clock?: Clock; home?: string; seed?: string } = {}) {
+export async function openWorld(
+  options: { clock?: Clock; home?: string; seed?: string; programs?: GenesisProgram[] } = {},
+) {
   const clock = options.clock ?? systemClock;
   const home = options.home ?? mkdtempSync(join(tmpdir(), 'farelock-payments-'));
-  const cluster = await openEmbeddedCluster({ path: join(home, 'ledger.db'), clock });
+  const cluster = await openEmbeddedCluster({
+    path: join(home, 'ledger.db'),
+    clock,
+    programs: options.programs ?? [],
+  });
   const store = await openStore(join(home, 'service.db'));
   const secrets = openSecrets(join(home, 'keys.json'));
   const operator = options.seed ?? randomBytes(8).toString('hex');
