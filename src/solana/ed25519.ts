@@ -1,8 +1,7 @@
-import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
 
 // node:crypto rather than WebCrypto: it is synchronous, and Node 20's WebCrypto Ed25519 prints a warning.
 const PKCS8_SEED = Buffer.from('302e020100300506032b657004220420', 'hex');
-const SPKI_KEY = Buffer.from('302a300506032b6570032100', 'hex');
 
 export interface Ed25519Key {
   /** 32 bytes. */
@@ -14,9 +13,9 @@ export interface Ed25519Key {
 /** The key of a 32-byte seed. */
 export function ed25519Key(seed: Uint8Array): Ed25519Key {
   const key = createPrivateKey({ key: Buffer.concat([PKCS8_SEED, seed]), format: 'der', type: 'pkcs8' });
-  const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
+  const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
   return {
-    publicKey: new Uint8Array(spki.subarray(SPKI_KEY.length)),
+    publicKey: new Uint8Array(Buffer.from(x, 'base64url')),
     sign: (message) => new Uint8Array(sign(null, message, key)),
   };
 }
@@ -28,11 +27,9 @@ export function ed25519Key(seed: Uint8Array): Ed25519Key {
 export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== 32 || signature.length !== 64) return false;
   if (isSmallOrder(publicKey) || isSmallOrder(signature.subarray(0, 32))) return false;
-  const key: KeyObject = createPublicKey({
-    key: Buffer.concat([SPKI_KEY, publicKey]),
-    format: 'der',
-    type: 'spki',
-  });
+  // As a JWK, which is read in a fraction of the time that DER takes.
+  const x = Buffer.from(publicKey).toString('base64url');
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
   return verify(null, message, key, signature);
 }
 

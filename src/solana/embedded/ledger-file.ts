@@ -1,4 +1,5 @@
 import type { Address, Signature } from '@solana/kit';
+import { type Problem, problem } from '../../kernel/problems.ts';
 import { openSqlite, type SqliteDatabase } from '../../store/libsql.ts';
 import type { ChainAccount } from '../cluster.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
@@ -94,8 +95,8 @@ export function openLedgerFile(path: string): LedgerFile {
       database.exec('commit');
       return result;
     } catch (error) {
-      database.exec('rollback');
-      throw error;
+      rollBack(database);
+      throw isSqliteError(error) ? storageProblem(error) : error;
     }
   };
   return {
@@ -159,6 +160,25 @@ export function openLedgerFile(path: string): LedgerFile {
     close: () => database.close(),
   };
 }
+
+function rollBack(database: SqliteDatabase): void {
+  try {
+    database.exec('rollback');
+  } catch (error) {
+    // After a full disk or an I/O error SQLite has rolled back by itself; the first error tells why.
+    if (!isSqliteError(error)) throw error;
+  }
+}
+
+const isSqliteError = (error: unknown): error is Error =>
+  error instanceof Error && error.name === 'SqliteError';
+
+const storageProblem = (error: Error): Problem =>
+  problem('cluster_failed', {
+    message: `The ledger file cannot be used: ${error.message}.`,
+    fix: 'Check the disk and the permissions of the ledger file, then run the command again; it resumes.',
+    cause: error,
+  });
 
 const accountFrom = (row: AccountRow): ChainAccount & { readonly slot: number } => ({
   address: row.address as Address,

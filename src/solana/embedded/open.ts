@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { type ChainTransaction, type Cluster, type Faucet, SOLANA_NETWORKS } from '../cluster.ts';
 import { minimumRent } from '../rent.ts';
-import { signerFromSeed } from '../signer.ts';
+import { type Signer, signerFromSeed } from '../signer.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
 import { createFaucet } from './faucet.ts';
 import { ensureGenesis, type GenesisProgram } from './genesis.ts';
@@ -35,6 +35,12 @@ export async function openEmbeddedCluster(options: {
     faucet_seed: Uint8Array;
   };
   const ledger = createLedger(file, openSlotClock(file.database, keys.seed, options.clock));
+
+  let faucetKey: Signer | undefined;
+  const openFaucetKey = () => {
+    faucetKey ??= signerFromSeed(keys.faucet_seed);
+    return faucetKey;
+  };
 
   const cluster: Cluster = {
     network: SOLANA_NETWORKS.devnet,
@@ -77,7 +83,7 @@ export async function openEmbeddedCluster(options: {
     },
     close: async () => file.close(),
   };
-  return { ...cluster, ...createFaucet(cluster, () => signerFromSeed(keys.faucet_seed)), ledger };
+  return { ...cluster, ...createFaucet(cluster, openFaucetKey), ledger };
 }
 
 const chainTransaction = (landed: LandedTransaction): ChainTransaction => ({

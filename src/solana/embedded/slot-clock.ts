@@ -23,7 +23,7 @@ export interface LedgerTime {
  * process is asked and whatever clock it has.
  */
 export interface SlotClock {
-  /** The time now, kept. Takes the write lock when the slot has changed. */
+  /** The time now, kept. Takes the write lock when the slot or the second has changed. */
   advance(): LedgerTime;
   /** The time now, not kept: for what only describes an answer. */
   peek(): LedgerTime;
@@ -47,9 +47,12 @@ export function openSlotClock(database: SqliteDatabase, seed: Uint8Array, clock:
     const wallMs = Math.floor(clock.now());
     const elapsedMs = Math.max(0, wallMs - row.wall_ms);
     const ledgerMs = Math.max(wallMs, row.ledger_ms + Math.floor(elapsedMs / 2));
-    const slotOf = (ms: number) => Math.floor((ms - row.genesis_ms) / SLOT_MS);
-    const time = { slot: slotOf(ledgerMs), unixTime: Math.floor(ledgerMs / 1000) };
-    const changed = time.slot > slotOf(row.ledger_ms) || wallMs < row.wall_ms;
+    const timeAt = (ms: number): LedgerTime => ({
+      slot: Math.floor((ms - row.genesis_ms) / SLOT_MS),
+      unixTime: Math.floor(ms / 1000),
+    });
+    const [kept, time] = [timeAt(row.ledger_ms), timeAt(ledgerMs)];
+    const changed = time.slot > kept.slot || time.unixTime > kept.unixTime || wallMs < row.wall_ms;
     return { time, wallMs, ledgerMs, changed };
   };
   const hashOf = (slot: number): Buffer => {
