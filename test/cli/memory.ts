@@ -44,13 +44,14 @@ export async function runInMemory(argv: readonly string[], options: MemoryOption
     stdin: { isTTY, text: async () => options.stdin ?? '' },
   };
   const asked: string[] = [];
+  const prompts = listedAnswers(options.answers ?? [], asked);
   const exitCode = await runTool(argv, {
     version: '9.9.9',
     environment: { NO_COLOR: '1', ...options.environment },
     streams,
     clock: options.clock ?? systemClock,
     interrupted: options.interrupted ?? new AbortController().signal,
-    prompts: () => listedAnswers(options.answers ?? [], asked),
+    prompts: () => prompts,
   });
   return { exitCode, ...written, asked, json: () => JSON.parse(written.stdout) as Record<string, unknown> };
 }
