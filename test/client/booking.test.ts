@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Fetch, PaymentRequest, SpendingPolicy } from '../../src/client/types.ts';
+import { escrowElf } from '../../src/escrow/elf.ts';
+import { ESCROW_PROGRAM_ID, escrowAddress, openInstructions } from '../../src/escrow/program.ts';
+import type { Intent } from '../../src/flights/wire.ts';
+import { DEVNET_USDC } from '../../src/solana/cluster.ts';
+import { buildTransaction } from '../../src/solana/transaction.ts';
+import { newWallet, openShop, openWorld, type Shop, type World } from '../payments/world.ts';
+import { openClient } from './world.ts';
+
+const AMOUNT = 5_000_000n;
+let world: World;
+let shop: Shop;
+let intent: Intent;
+let intents = 0;
+
+beforeAll(async () => {
+  world = await openWorld({ programs: [{ address: ESCROW_PROGRAM_ID, elf: escrowElf }] });
+});
+afterAll(() => world.close());
+
+const atApprovedCap: SpendingPolicy = { perCallCap: 0n, bookingCap: AMOUNT, approve: null };
+
+beforeEach(async () => {
+  const intentId = `int_${++intents}`;
+  const refundAfter = (await world.cluster.unixTime()) + 86_400;
+  const { address, vault } = await escrowAddress(intentId, { mint: DEVNET_USDC });
+  const { wire } = buildTransaction({
+    feePayer: world.feePayer,
+    instructions: await openInstructions({
+      authority: world.feePayer.address,
+      payer: world.feePayer.address,
+      mint: DEVNET_USDC,
+      intentId,
+      amount: AMOUNT,
+      refundAfter: BigInt(refundAfter),
+      treasury: world.treasury.address,
+      refundOwner: world.wallet.address,
+    }),
+    blockhash: await world.cluster.latestBlockhash(),
+  });
+  await world.cluster.send(wire);
+  await world.cluster.airdropUsdc(world.wallet.address, AMOUNT);
+  const at = new Date().toISOString();
+  intent = {
+    intent_id: intentId,
+    status: 'active',
+    offer_id: 'off_1',
+    passenger_count: 1,
+    funding_wallet: world.wallet.address,
+    refund_wallet: world.wallet.address,
+    escrow: {
+      address,
+      vault_address: vault,
+      mint: DEVNET_USDC,
+      amount: Number(AMOUNT),
+      program_id: ESCROW_PROGRAM_ID,
+      refund_after: new Date(refundAfter * 1000).toISOString(),
+      observed_amount: 0,
+    },
+    expected_ticket_amount: '5.00',
+    expected_ticket_currency: 'USD',
+    fee_amount: 0,
+    order_id: null,
+    booking_requested_at: null,
+    ticketed_at: null,
+    captured_at: null,
+    capture_tx_hash: null,
+    refund_reason: null,
+    refunded_at: null,
+    refund_tx_hash: null,
+    expires_at: at,
+    created_at: at,
+    updated_at: at,
+  };
+  shop = openShop(world);
+  shop.terms = { amount: AMOUNT, payTo: address, asset: DEVNET_USDC, description: 'The escrow.' };
+  shop.perform = async () => ({
+    status: 200,
+    body: { intent_id: intentId, status: 'active', booking: { state: 'queued', requested_at: at } },
+  });
+});
+
+const fetchBook: Fetch = (request) =>
+  shop.fetch(new Request(request.url.replace('/air/book', '/book'), request));
+
+async function book(policy = atApprovedCap, told: Intent = intent) {
+  const { client, store } = await openClient(world, fetchBook, { policy, file: `client-${intents}.db` });
+  return client.book(told, []).finally(() => store.shut());
+}
+
+const held = () => world.usdc(intent.escrow.address);
+
+test('a booking funds the escrow that the chain confirms, with exactly its amount', async () => {
+  const { value, payment } = await book();
+  expect(value).toMatchObject({ intent_id: intent.intent_id, booking: { state: 'queued' } });
+  expect(payment?.amount).toBe('5.00');
+  expect(await held()).toBe(AMOUNT);
+});
+
+test('every booking asks when no cap was given, and is refused where nobody can be asked', async () => {
+  await expect(book({ ...atApprovedCap, bookingCap: null })).rejects.toMatchObject({
+    code: 'payment_above_cap',
+  });
+  const asked: PaymentRequest[] = [];
+  const approve = async (ask: PaymentRequest) => {
+    asked.push(ask);
+    return true;
+  };
+  await book({ perCallCap: 0n, bookingCap: null, approve });
+  expect(asked).toMatchObject([{ kind: 'booking', amount: AMOUNT, payTo: intent.escrow.address, cap: null }]);
+});
+
+test.each([
+  ['another payee', () => ({ payTo: world.treasury.address })],
+  ['more money', () => ({ amount: AMOUNT + 1n })],
+])('a challenge for %s than the intent says is refused', async (_name, change) => {
+  shop.terms = { ...shop.terms, ...change() };
+  await expect(book({ ...atApprovedCap, bookingCap: AMOUNT * 2n })).rejects.toMatchObject({
+    code: 'challenge_refused',
+  });
+  expect(await held()).toBe(0n);
+});
+
+test('an intent that tells another story than the chain is not paid', async () => {
+  const stories: Partial<Intent>[] = [
+    { refund_wallet: newWallet().address },
+    { intent_id: 'int_other' },
+    { escrow: { ...intent.escrow, refund_after: new Date(Date.now() + 3_600_000).toISOString() } },
+    { escrow: { ...intent.escrow, vault_address: newWallet().address } },
+  ];
+  for (const story of stories) {
+    await expect(book(atApprovedCap, { ...intent, ...story })).rejects.toMatchObject({
+      code: 'escrow_mismatch',
+    });
+  }
+  expect(await held()).toBe(0n);
+});
+
+test('an escrow that holds the money already is never paid again', async () => {
+  await world.cluster.airdropUsdc(intent.escrow.address as never, AMOUNT);
+  await expect(book()).rejects.toMatchObject({
+    code: 'escrow_mismatch',
+    message: expect.stringMatching(/already/),
+  });
+  expect(await held()).toBe(AMOUNT);
+});
+
+test("a stranger's dust in the vault stops no booking", async () => {
+  await world.cluster.airdropUsdc(intent.escrow.address as never, 1n);
+  await book();
+  expect(await held()).toBe(AMOUNT + 1n);
+});
+
+test('an escrow of an unknown program always asks, and says why', async () => {
+  const elsewhere = { ...intent, escrow: { ...intent.escrow, program_id: '' } };
+  await expect(book(atApprovedCap, elsewhere)).rejects.toMatchObject({ code: 'escrow_mismatch' });
+  const asked: PaymentRequest[] = [];
+  const approve = async (ask: PaymentRequest) => {
+    asked.push(ask);
+    return true;
+  };
+  await book({ ...atApprovedCap, approve }, elsewhere);
+  expect(asked[0]?.warning).toMatch(/can't be verified/);
+});

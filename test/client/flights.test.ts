@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createFlightsClient } from '../../src/client/flights.ts';
+import type { Payer } from '../../src/client/payer/payer.ts';
+import type { Fetch } from '../../src/client/types.ts';
+import { openWorld, type World } from '../payments/world.ts';
+import { openClient } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+/** A deployment that asks for no money and answers as told. */
+async function deployment(body: unknown, status = 200, headers: Record<string, string> = {}) {
+  const asked: Request[] = [];
+  const fetch: Fetch = async (request) => {
+    asked.push(request);
+    return new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers });
+  };
+  const { client, store } = await openClient(world, fetch);
+  return { client, store, asked };
+}
+
+const WALLET = 'So11111111111111111111111111111111111111112';
+
+test('an intent of another deployment is read: envelope, id, flat escrow fields', async () => {
+  const { client, store } = await deployment({
+    intent: {
+      id: 'int_other',
+      status: 'active',
+      offer_id: 'off_1',
+      funding_wallet: WALLET,
+      escrow_address: 'Escrow',
+      vault_address: 'Vault',
+      expected_escrow_amount: '151200000',
+      expected_escrow_mint: 'Mint',
+      airline_order_id: 'ord_1',
+    },
+    customer_support_code: 'FLK-1',
+  });
+  const expected = {
+    intent_id: 'int_other',
+    refund_wallet: WALLET,
+    order_id: 'ord_1',
+    escrow: {
+      address: 'Escrow',
+      vault_address: 'Vault',
+      amount: 151_200_000,
+      mint: 'Mint',
+      program_id: '',
+      observed_amount: null,
+    },
+  };
+  expect(await client.intent('int_other')).toMatchObject(expected);
+  const created = await client.createIntent({ funding_wallet: WALLET, offer_id: 'off_1' });
+  expect(created.value).toMatchObject({ ...expected, customer_support_code: 'FLK-1' });
+  expect(created.payment).toBeNull();
+  // Also what was free is remembered before anybody sees it.
+  expect((await store.intent('int_other'))?.supportCode).toBe('FLK-1');
+  await store.shut();
+});
+
+test('searches and orders of another deployment are read', async () => {
+  const search = await deployment({
+    search: { offers: [{ id: 'off_1' }], status: 'enriching', search_id: 's' },
+  });
+  expect(
+    (await search.client.search({ origin_iata: 'LIS', destination_iata: 'BER', depart_date: 'x' })).value,
+  ).toMatchObject({ offers: [{ offer_id: 'off_1' }], status: 'enriching', search_id: 's', total_offers: 1 });
+  const order = await deployment({
+    order: { airline_order_id: 'ord_1', status: 'ticketed', booking_reference: 'ABC123' },
+  });
+  expect((await order.client.order('ord_1', 'FLK-1')).value).toMatchObject({
+    order_id: 'ord_1',
+    booking_reference: 'ABC123',
+    documents: [],
+  });
+  expect(order.asked[0]?.headers.get('X-Customer-Support-Code')).toBe('FLK-1');
+  await search.store.shut();
+  await order.store.shut();
+});
+
+test.each([
+  ['no offers', { status: 'complete' }],
+  ['offers without ids', { offers: [{}] }],
+  ['a list', []],
+  ['not JSON', '<html>'],
+])('an answer that can’t be one (%s) is unexpected_answer', async (_name, body) => {
+  const { client, store } = await deployment(body);
+  await expect(
+    client.search({ origin_iata: 'LIS', destination_iata: 'BER', depart_date: 'x' }),
+  ).rejects.toMatchObject({ code: 'unexpected_answer' });
+  await store.shut();
+});
+
+test.each([
+  [{ code: 'offer_repriced', message: 'm', detail: { a: 1 } }, 409, 'offer_repriced', { a: 1 }],
+  [{ error: { code: 'intent_not_found', message: 'm' } }, 404, 'intent_not_found', undefined],
+  [{ code: 'weird', message: 'no' }, 404, 'not_found', { status: 404, service_code: 'weird' }],
+  [{ message: 'no' }, 418, 'unexpected_answer', { status: 418 }],
+  [{}, 502, 'provider_failed', { status: 502 }],
+])('%j with %i is the problem %s', async (body, status, code, detail) => {
+  const { client, store } = await deployment(body, status, { 'Retry-After': '7' });
+  await expect(client.intent('int_1')).rejects.toMatchObject({ code, detail, retryAfter: 7 });
+  await store.shut();
+});
+
+test("the service's words are kept, without saying the fix twice", async () => {
+  const { client, store } = await deployment(
+    { code: 'offer_expired', message: 'The offer has expired. Search again; nothing was charged.' },
+    409,
+  );
+  await expect(client.intent('int_1')).rejects.toMatchObject({
+    message: 'The offer has expired.',
+    fix: 'Search again; nothing was charged.',
+  });
+  await store.shut();
+});
+
+const noPayer: Payer = { send: () => Promise.reject(new Error('nothing to pay')) };
+
+test('a service that is not there is network_unreachable; one that sleeps, timed_out', async () => {
+  const gone = createFlightsClient({
+    baseUrl: 'http://127.0.0.1:9',
+    fetch: (request) => fetch(request),
+    payer: noPayer,
+  });
+  await expect(gone.health()).rejects.toMatchObject({ code: 'network_unreachable' });
+  const asleep = createFlightsClient({
+    baseUrl: 'http://shop.test',
+    fetch: () => new Promise(() => undefined),
+    payer: noPayer,
+    timeoutMs: 20,
+  });
+  await expect(asleep.health()).rejects.toMatchObject({ code: 'timed_out' });
+});
+
+test('a path of the base address and a slash at its end are kept straight', async () => {
+  const asked: string[] = [];
+  const client = createFlightsClient({
+    baseUrl: 'https://flights.example/api/',
+    fetch: async (request) => {
+      asked.push(request.url);
+      return Response.json({ status: 'ok' });
+    },
+    payer: noPayer,
+  });
+  await client.health();
+  expect(asked).toEqual(['https://flights.example/api/health']);
+});
