@@ -62,7 +62,7 @@ function faults(offer: Offer): string[] {
       if (!arrivals.includes(arrivalMs)) found.push(`${segment.flight_number} arrives at another time`);
       if (before && before.to !== segment.origin_iata) found.push('the chain is broken');
       const wait = before ? (departureMs - before.arrivalMs) / 60_000 : 60;
-      if (wait < 40 || wait > 14 * 60) found.push(`a connection of ${wait} minutes`);
+      if (wait < 40 || wait > 17 * 60) found.push(`a connection of ${wait} minutes`);
       const km = between(segment.origin_iata, segment.destination_iata);
       const speed = km / (flownMs / 3_600_000);
       if (km > 2000 && segment.technical_stops === 0 && (speed < 350 || speed > 1000)) {
@@ -88,7 +88,7 @@ describe('a search', () => {
       seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
       return seed % count;
     };
-    for (let i = 0; i < 220; i++) {
+    for (let i = 0; i < 140; i++) {
       const origin = codes[pick(codes.length)] ?? 'LIS';
       const destination = codes[pick(codes.length)] ?? 'BER';
       const limited = SCENARIO_ROUTES.some((one) => one.origin === origin && one.destination === destination);
@@ -119,7 +119,7 @@ describe('a search', () => {
     },
   );
 
-  test.each(['FAE-GPS', 'LYR-IPC', 'PBH-USH', 'GOH-APW', 'CNS-EDI', 'JFK-EWR'])(
+  test.each(['FAE-GPS', 'LYR-IPC', 'PBH-USH', 'GOH-APW', 'CNS-EDI', 'RVN-GPS', 'JFK-EWR'])(
     'of the thin pair %s still has a way there',
     async (route) => {
       const [origin = '', destination = ''] = route.split('-');

@@ -23,6 +23,8 @@ const MOST = 42;
 const MOST_DIRECT = 34;
 const FEW = 4;
 const MOST_FLIGHTS = 5;
+/** At the ends of the world, where two flights a day are many. */
+const LONGEST_WAIT_MS = 17 * HOUR_MS;
 
 export function createItineraries(world: World, network: Network, timetable: Timetable): Itineraries {
   const flown = new Map<Service, Map<number, readonly Flight[]>>();
@@ -156,7 +158,7 @@ export function createItineraries(world: World, network: Network, timetable: Tim
       if (!last || flights.length >= MOST_FLIGHTS) continue;
       for (const node of nodes) {
         if (labels.get(node)?.done) continue;
-        const [earliest] = onward(last, node, 14 * HOUR_MS, anyFull);
+        const [earliest] = onward(last, node, LONGEST_WAIT_MS, anyFull);
         if (earliest) reach(node, [...flights, earliest]);
       }
     }
