@@ -10,6 +10,7 @@ import { epochOf, type LedgerTime } from './slot-clock.ts';
 export const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address;
 export const NATIVE_LOADER = 'NativeLoader1111111111111111111111111111111' as Address;
 export const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111' as Address;
+export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111' as Address;
 const UPGRADEABLE_LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111' as Address;
 
 export interface Execution {
@@ -136,40 +137,8 @@ export async function openExecutor(): Promise<Executor> {
   };
 }
 
-/** The programs that every cluster carries, as LiteSVM has them: for the ledger's first accounts. */
-export async function builtinAccounts(): Promise<ChainAccount[]> {
-  const { LiteSvm } = await import('litesvm/dist/internal.js');
-  const machine = new LiteSvm();
-  const owned = (owner: Address) =>
-    machine.getProgramAccounts(bs58.decode(owner)).map((one) => {
-      const address = bs58.encode(one.address) as Address;
-      return chainAccount(address, one.account());
-    });
-  const at = (address: string) => {
-    const account = machine.getAccount(bs58.decode(address));
-    return account ? [chainAccount(address as Address, account)] : [];
-  };
-  const spl = SPL_PROGRAMS.flatMap(at);
-  const code = spl.map(programDataAddress).flatMap((address) => (address ? at(address) : []));
-  return [...owned(NATIVE_LOADER), ...SYSVARS.flatMap(at), ...code, ...spl];
-}
-
-const SPL_PROGRAMS = [
-  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-  'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
-  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
-  'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
-];
-
-export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111' as Address;
-const SYSVARS = [
-  CLOCK_SYSVAR,
-  'SysvarRent111111111111111111111111111111111',
-  'SysvarEpochSchedu1e111111111111111111111111',
-];
-
 /** Where the code of an upgradeable program lies: the 32 bytes after its tag. */
-function programDataAddress(account: ChainAccount): Address | null {
+export function programDataAddress(account: ChainAccount): Address | null {
   if (!account.executable || account.owner !== UPGRADEABLE_LOADER || account.data.length < 36) return null;
   return bs58.encode(account.data.subarray(4, 36)) as Address;
 }
@@ -177,7 +146,8 @@ function programDataAddress(account: ChainAccount): Address | null {
 const addressOf = (transaction: ParsedTransaction, index: number): Address =>
   transaction.accountKeys[index] ?? SYSTEM_PROGRAM;
 
-const chainAccount = (address: Address, account: Account): ChainAccount => ({
+/** LiteSVM's account as ours. */
+export const chainAccount = (address: Address, account: Account): ChainAccount => ({
   address,
   lamports: account.lamports(),
   owner: bs58.encode(account.owner()) as Address,

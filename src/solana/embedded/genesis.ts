@@ -5,7 +5,8 @@ import { type ChainAccount, DEVNET_USDC } from '../cluster.ts';
 import { minimumRent } from '../rent.ts';
 import { signerFromSeed } from '../signer.ts';
 import { encodeMint, MINT_SIZE, TOKEN_PROGRAM } from '../token.ts';
-import { builtinAccounts, SYSTEM_PROGRAM } from './executor.ts';
+import { builtinAccounts } from './builtins.ts';
+import { SYSTEM_PROGRAM } from './executor.ts';
 import { LEDGER_TABLES, type LedgerFile } from './ledger-file.ts';
 
 /** A program that is on the ledger from its first slot, and cannot be changed there. */

@@ -1,27 +1,12 @@
-import { type Address, getBase58Encoder, getBase64Encoder } from '@solana/kit';
+import { getBase58Encoder, getBase64Encoder } from '@solana/kit';
 import * as z from 'zod';
-import { isProblem } from '../../kernel/problems.ts';
-import { type EmbeddedLedger, explain } from '../embedded/ledger.ts';
-import { lamportsOf, tokenBalancesOf } from '../embedded/meta.ts';
-import { MOST_TRANSACTION_BYTES, signatureOf } from '../transaction.ts';
-import { encodeAccount } from './encode-account.ts';
-import {
-  encodeInner,
-  encodeReturnData,
-  encodeTokenBalance,
-  encodeTransaction,
-  memoOf,
-} from './encode-transaction.ts';
+import type { EmbeddedLedger } from '../embedded/ledger.ts';
+import { MOST_TRANSACTION_BYTES } from '../transaction.ts';
+import { encodeTransaction, memoOf } from './encode-transaction.ts';
 import { accountEncoding, addressParam, contextOf, integerParam, signatureParam } from './params.ts';
-import {
-  invalidParams,
-  JsonRpcError,
-  type Method,
-  method,
-  SIGNATURE_VERIFICATION_FAILED,
-  SIMULATION_FAILED,
-  UNSUPPORTED_TRANSACTION_VERSION,
-} from './wire.ts';
+import { preflightFailure, refusal } from './refusals.ts';
+import { simulation } from './simulation.ts';
+import { invalidParams, JsonRpcError, type Method, method, UNSUPPORTED_TRANSACTION_VERSION } from './wire.ts';
 
 const MOST_STATUSES = 256;
 const MOST_SIGNATURES = 1000;
@@ -160,61 +145,6 @@ export function transactionMethods(ledger: EmbeddedLedger): Record<string, Metho
   };
 }
 
-interface SimulationOptions {
-  readonly sigVerify?: boolean | null | undefined;
-  readonly replaceRecentBlockhash?: boolean | null | undefined;
-  readonly innerInstructions?: boolean | null | undefined;
-  readonly accounts?:
-    | {
-        readonly addresses: readonly Address[];
-        readonly encoding?: z.infer<typeof accountEncoding> | null | undefined;
-      }
-    | null
-    | undefined;
-}
-
-async function simulation(ledger: EmbeddedLedger, wire: Uint8Array, options: SimulationOptions) {
-  const report = await ledger.tryOut(wire, {
-    verifySignatures: options.sigVerify ?? false,
-    replaceBlockhash: options.replaceRecentBlockhash ?? false,
-  });
-  const { transaction, accountsAfter } = report;
-  const before = transaction.accountKeys.map(ledger.account);
-  const after = (address: Address) => {
-    const index = transaction.accountKeys.indexOf(address);
-    return (index < 0 ? null : accountsAfter[index]) ?? null;
-  };
-  const accounts = options.accounts?.addresses.map((address) => {
-    const account = after(address);
-    return account && encodeAccount(ledger, account, { encoding: options.accounts?.encoding ?? 'base64' });
-  });
-  return {
-    err: report.err,
-    logs: report.logs,
-    accounts: report.err === null ? (accounts ?? null) : null,
-    unitsConsumed: report.unitsConsumed,
-    returnData: report.returnData ? encodeReturnData(report.returnData) : null,
-    innerInstructions: options.innerInstructions
-      ? encodeInner(report.innerInstructions, transaction, true)
-      : null,
-    fee: report.fee,
-    loadedAccountsDataSize: before.reduce((size, account) => size + (account?.data.length ?? 0), 0),
-    loadedAddresses: { writable: [], readonly: [] },
-    preBalances: lamportsOf(before).map(BigInt),
-    postBalances: lamportsOf(accountsAfter).map(BigInt),
-    preTokenBalances: tokenBalancesOf(before, ledger.account).map(encodeTokenBalance),
-    postTokenBalances: tokenBalancesOf(accountsAfter, ledger.account).map(encodeTokenBalance),
-    ...(report.replacement
-      ? {
-          replacementBlockhash: {
-            blockhash: report.replacement.blockhash,
-            lastValidBlockHeight: report.replacement.lastValidBlockHeight,
-          },
-        }
-      : {}),
-  };
-}
-
 function wireBytes(text: string, encoding: 'base58' | 'base64'): Uint8Array {
   // Both encodings are longer than what they hold by less than one half.
   if (text.length > MOST_TRANSACTION_BYTES * 1.5) {
@@ -225,53 +155,4 @@ function wireBytes(text: string, encoding: 'base58' | 'base64'): Uint8Array {
   } catch {
     throw invalidParams(`invalid ${encoding} encoding`);
   }
-}
-
-/** What the ledger refused, as the validator says it. */
-function refusal(error: unknown, wire: Uint8Array, skipPreflight: boolean): string {
-  if (!isProblem(error, 'transaction_failed')) throw error;
-  const reason = error.detail?.error;
-  switch (reason) {
-    case 'SignatureFailure':
-      throw new JsonRpcError(SIGNATURE_VERIFICATION_FAILED, 'Transaction signature verification failure');
-    case 'SanitizeFailure':
-    case 'UnsupportedVersion':
-    case 'AddressLookupTableNotFound':
-      throw invalidParams(error.message);
-  }
-  // Without preflight nobody looks before it is forwarded: the caller learns from the status that it never landed.
-  if (skipPreflight) return signatureOf(wire);
-  const logs = error.detail?.logs;
-  throw preflightFailure(reason, Array.isArray(logs) ? logs : []);
-}
-
-function preflightFailure(err: unknown, logs: readonly unknown[]): JsonRpcError {
-  return new JsonRpcError(SIMULATION_FAILED, `Transaction simulation failed: ${inWords(err)}`, {
-    accounts: null,
-    err,
-    innerInstructions: null,
-    logs,
-    replacementBlockhash: null,
-    returnData: null,
-    unitsConsumed: 0,
-  });
-}
-
-const WORDS: Readonly<Record<string, string>> = {
-  BlockhashNotFound: 'Blockhash not found',
-  AccountNotFound: 'Attempt to debit an account but found no record of a prior credit.',
-  InsufficientFundsForFee: 'Insufficient funds for fee',
-  AlreadyProcessed: 'This transaction has already been processed',
-};
-
-function inWords(err: unknown): string {
-  if (typeof err === 'string') return WORDS[err] ?? err;
-  const failed = z.object({ InstructionError: z.tuple([z.number(), z.unknown()]) }).safeParse(err);
-  if (!failed.success) return explain(err);
-  const [index, cause] = failed.data.InstructionError;
-  const custom = z.object({ Custom: z.number() }).safeParse(cause);
-  const reason = custom.success
-    ? `custom program error: 0x${custom.data.Custom.toString(16)}`
-    : explain(cause);
-  return `Error processing Instruction ${index}: ${reason}`;
 }
