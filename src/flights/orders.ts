@@ -8,6 +8,9 @@ import type { FlightsPorts } from './ports.ts';
 
 const MOST_WRONG = 5;
 const WINDOW_MS = 15 * 60_000;
+/** Wrong tries of a day make the window longer, up to four hours: guessing slows down, its owner gets in again. */
+const REMEMBERED_MS = 24 * 3_600_000;
+const MOST_DOUBLINGS = 4;
 
 /** GET /air/orders/{order_id}: how the airline's order stands now. */
 export function createOrders(ports: FlightsPorts) {
@@ -71,25 +74,27 @@ export function createOrders(ports: FlightsPorts) {
 
   /** @throws Problem `too_many_attempts`, until enough of the wrong tries lie far enough back */
   async function checkAttempts(intentId: string): Promise<void> {
+    const nowMs = clock.now();
     const wrong = await store
       .selectFrom('wrong_codes')
       .select('at_ms')
       .where('subject', '=', intentId)
-      .where('at_ms', '>', clock.now() - WINDOW_MS)
+      .where('at_ms', '>', nowMs - REMEMBERED_MS)
       .orderBy('at_ms', 'desc')
-      .limit(MOST_WRONG)
+      .limit(MOST_WRONG * (MOST_DOUBLINGS + 1))
       .execute();
     const oldest = wrong[MOST_WRONG - 1];
     if (!oldest) return;
-    const waitMs = oldest.at_ms + WINDOW_MS - clock.now();
-    throw problem('too_many_attempts', { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
+    const doublings = Math.floor(wrong.length / MOST_WRONG) - 1;
+    const waitMs = oldest.at_ms + WINDOW_MS * 2 ** doublings - nowMs;
+    if (waitMs > 0) throw problem('too_many_attempts', { retryAfter: Math.ceil(waitMs / 1000) });
   }
 
   async function noteWrong(intentId: string): Promise<void> {
     const nowMs = clock.now();
     await store
       .deleteFrom('wrong_codes')
-      .where('at_ms', '<=', nowMs - WINDOW_MS)
+      .where('at_ms', '<=', nowMs - REMEMBERED_MS)
       .execute();
     await store
       .insertInto('wrong_codes')

@@ -9,7 +9,7 @@ import { checkPriceHolds } from './live-offer.ts';
 import { createOrderBook } from './order-record.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { Provider, ProviderOrder } from './providers/provider.ts';
-import { dropUnpaid } from './retire.ts';
+import { dropUnpaid, NO_PAYMENT } from './retire.ts';
 import type { BookingRow, IntentRow } from './rows.ts';
 
 /** Time kept before `refund_after` for an airline step to end, and for a capture to land. */
@@ -181,10 +181,11 @@ export function createSteps(ports: FlightsPorts, escrows: Escrows, claims: Claim
   const refunding: Step = async (booking, intent) => {
     const opened = await effects.standing('open_escrow', intent.intent_id);
     const before = await escrows.read(intent);
+    const paid = booking.payment_key !== NO_PAYMENT;
     if (!before) {
       // The transaction that opens it may still land.
       if (opened === 'open') throw problem('cluster_failed');
-      if (intent.booking_requested_at_ms !== null) return stuck(booking, 'escrow_missing');
+      if (paid) return stuck(booking, 'escrow_missing');
       return { booking: { state: 'refunded' }, intent: { active_key: null } };
     }
     // Written first: after the refund nobody could tell any more whether there was money in it.
@@ -193,7 +194,7 @@ export function createSteps(ports: FlightsPorts, escrows: Escrows, claims: Claim
     const signature = await escrows.refund(intent, () => claims.hold(booking));
     // What arrived after the vault was closed goes the same way.
     if ((await escrows.held(intent)) > 0n) await escrows.sweep(intent, () => claims.hold(booking));
-    const funded = held > 0n || (intent.observed_amount ?? 0) > 0;
+    const funded = paid || held > 0n || (intent.observed_amount ?? 0) > 0;
     if (!funded) return { booking: { state: 'refunded' }, intent: { active_key: null } };
     return {
       booking: { state: 'refunded' },

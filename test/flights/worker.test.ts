@@ -288,8 +288,11 @@ test('a worker that was overtaken changes nothing', async () => {
   world.airline.script.status = 'failed';
   await world.service().worker.runDue();
   expect((await world.show(made)).status).toBe('refunded');
+  const rows = () => world.store.selectFrom('bookings').selectAll().execute();
+  const before = await rows();
   release();
   await slow;
+  expect(await rows()).toEqual(before);
   expect(await world.show(made)).toMatchObject({ status: 'refunded', order_id: null });
   expect(world.airline.script.created).toBe(1);
 });
@@ -307,6 +310,33 @@ test('an expired intent that holds money is refunded; one that holds none keeps 
   expect((await escrowOf(funded))?.state).toBe('refunded');
   expect((await escrowOf(empty))?.state).toBe('refunded');
   expect(await world.cluster.tokenBalance(empty.escrow.vault_address as Address)).toBeNull();
+});
+
+test('that an expired intent held money is known after the refund, even when its answer was lost', async () => {
+  await open();
+  const made = await world.intent('off_1');
+  await world.cluster.airdropUsdc(made.escrow.address as Address, 5_000_000n);
+  world.clock.advance(31 * 60_000);
+  const forgetful = world.service((ports) => ({
+    ...ports,
+    cluster: {
+      ...ports.cluster,
+      send: async (wire) => {
+        await ports.cluster.send(wire);
+        throw problem('cluster_failed');
+      },
+      signatureStatus: async () => null,
+    },
+  }));
+  await forgetful.worker.runDue();
+  expect((await escrowOf(made))?.state).toBe('refunded');
+  await world.work();
+  expect(await world.show(made)).toMatchObject({
+    status: 'refunded',
+    refund_reason: 'intent_expired',
+    refund_tx_hash: expect.any(String),
+    escrow: { observed_amount: 5_000_000 },
+  });
 });
 
 test('with nothing due the worker only reads', async () => {
