@@ -98,9 +98,14 @@ export function createTimetable(world: World): Timetable {
   const departure = (service: Service, from: Airport, to: Airport, number: number, block: number): number => {
     const count = service.weeklyBySlot.length;
     const [open, close] = waveOf(service, from, to);
-    const place =
-      0.1 + 0.8 * world.dice.unit(TOPIC.slot, service.airline.index, from.index, to.index, number);
-    const wished = open + ((number + place) * (close - open)) / count;
+    const chance = world.dice.unit(TOPIC.slot, service.airline.index, from.index, to.index, number);
+    // Two flights a day are one in the morning and one in the evening: nobody waits much longer than a night.
+    const wished =
+      count === 2 && service.distanceKm < 4500
+        ? number === 0
+          ? open + 110 * chance
+          : close - 110 * chance
+        : open + ((number + 0.1 + 0.8 * chance) * (close - open)) / count;
     const shift =
       world.zones.offsetMinutes(to.timeZone, NOMINAL_MS) -
       world.zones.offsetMinutes(from.timeZone, NOMINAL_MS);
