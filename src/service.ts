@@ -120,9 +120,10 @@ async function openCluster({ home, clock = systemClock, rpcUrl }: ServiceOptions
     clock,
     programs: [{ address: ESCROW_PROGRAM_ID as Address, elf: escrowElf }],
   });
+  let jsonRpc: Promise<(request: Request) => Promise<Response>> | undefined;
   const rpc = async (request: Request) => {
-    const { createJsonRpc } = await import('./solana/json-rpc/index.ts');
-    return createJsonRpc(cluster)(request);
+    jsonRpc ??= import('./solana/json-rpc/index.ts').then(({ createJsonRpc }) => createJsonRpc(cluster));
+    return (await jsonRpc)(request);
   };
   return { cluster, faucet: cluster, rpc };
 }
