@@ -113,6 +113,12 @@ describe('open', () => {
   test('refuses a treasury that is the refund owner', async () =>
     refused('parties_equal', await openWith({ refundOwner: world.treasury.address }), world.authority));
   test('refuses what is not a mint', async () => {
+    const mint = new Uint8Array(world.found(world.mint)?.data ?? []);
+    const [fake, unborn] = [(await person('fake mint')).address, (await person('unborn mint')).address];
+    world.put(fake, decoys.fakeProgram, mint);
+    world.put(unborn, TOKEN_PROGRAM_ADDRESS, mint.with(45, 0));
+    for (const no of [fake, unborn])
+      await refused('wrong_mint', withAccount(fresh.open, 4, no), world.authority);
     for (const no of [decoys.nobody, decoys.fakeTokenAccount, escrow.vault, world.traveller.address])
       await refused('wrong_mint', withAccount(fresh.open, 4, no), world.authority);
   });
