@@ -1,4 +1,4 @@
-import { isRealDate } from '../kernel/passengers.ts';
+import { isRealDate } from '../kernel/calendar.ts';
 import { problem } from '../kernel/problems.ts';
 
 const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];

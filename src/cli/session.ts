@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import type { ClientStore } from '../client/store.ts';
 import type { Fetch, FlightsClient } from '../client/types.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { jsonLog } from '../kernel/log.ts';
 import { problem } from '../kernel/problems.ts';
 import type { Service, ServiceOptions } from '../service-types.ts';
 import type { Cluster } from '../solana/cluster.ts';
@@ -25,7 +26,7 @@ export interface Session {
   readonly keypairFile: string;
   readonly recentOffers: RecentOffers;
   /** The service of this process, whatever the profile: `serve` and `demo`. */
-  openLocal(scenario?: ServiceOptions['scenario']): Promise<Service>;
+  openLocal(options?: Pick<ServiceOptions, 'scenario' | 'log'>): Promise<Service>;
   /** `bookingApproved`: the escrow amount (atomic) that the person has just agreed to pay. */
   flights(options?: { bookingApproved?: bigint }): Promise<FlightsClient>;
   store(): Promise<ClientStore>;
@@ -59,16 +60,17 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     globals.keypair ?? (environment.FARELOCK_KEYPAIR || undefined) ?? profile.keypair ?? undefined;
   const keypairFile = named === undefined ? join(home, 'wallet.json') : named === '-' ? '-' : resolve(named);
 
-  const openLocal = once(async (scenario?: ServiceOptions['scenario']) => {
+  const openLocal = once(async (options: Pick<ServiceOptions, 'scenario' | 'log'> = {}) => {
     const { openService } = await import('../service.ts');
     return openService({
       home,
       clock,
       scenario:
-        scenario ??
+        options.scenario ??
         (environment.FARELOCK_SCENARIO ? scenarioNamed(environment.FARELOCK_SCENARIO) : undefined),
       seed: environment.FARELOCK_SEED || undefined,
       ticketingMs: ticketingMsOf(environment),
+      log: terminal.settings.verbose ? jsonLog((line) => terminal.trace(line), clock.now) : options.log,
     });
   });
   const cluster = once(async (): Promise<Cluster> => {

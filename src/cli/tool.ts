@@ -4,7 +4,6 @@ import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import type { CommandContext, Environment, GlobalOptions } from './context.ts';
 import { JSON_FIELDS } from './json.ts';
 import { buildProgram, type Invocation } from './program.ts';
-import { openSession } from './session.ts';
 import { type Prompts, type Streams, screenWidth } from './streams.ts';
 import { openTerminal, type Terminal, type TerminalSettings } from './terminal.ts';
 import { problemDocument, problemLines } from './view/problem.ts';
@@ -33,6 +32,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     const settings = settingsOf(globals, fieldsOf(invocation));
     terminal = await openTerminal(world.streams, settings, world.environment, () => world.prompts(signal));
     const timer = globals.timeout && setTimeout(() => deadline.abort(problem('timed_out')), globals.timeout);
+    const { openSession } = await import('./session.ts');
     const session = await openSession({ ...world, terminal, globals });
     const context: CommandContext = { ...world, terminal, session, globals, signal };
     try {

@@ -1,4 +1,7 @@
+import { isRealDate } from './calendar.ts';
 import { isCountry } from './countries.ts';
+
+export { isRealDate } from './calendar.ts';
 
 /**
  * What makes a passenger bookable (spec/flight-service.md, Passenger; CONTRACT, section 6). The tool runs these
@@ -51,13 +54,6 @@ const LATIN = String.raw`(?:(?=\p{L})\p{Script=Latin}\p{M}*)`;
 const NAME = new RegExp(`^${LATIN}(?:[ '’-]?${LATIN})*$`, 'u');
 const EMAIL =
   /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)+$/;
-
-/** Whether the text is YYYY-MM-DD and a day that exists. */
-export function isRealDate(text: string): boolean {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
-  const day = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(day.getTime()) && day.toISOString().slice(0, 10) === text;
-}
 
 /**
  * Checks one field's text; null when it is fine, else what is wrong with it. The phone number library is loaded

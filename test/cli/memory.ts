@@ -17,6 +17,8 @@ export interface MemoryOptions {
   readonly answers?: readonly (string | boolean)[];
   readonly clock?: Clock;
   readonly interrupted?: AbortSignal;
+  /** Told what is written to stdout, for commands that go on. */
+  readonly onStdout?: (text: string) => void;
 }
 
 export interface MemoryRun {
@@ -36,6 +38,7 @@ export async function runInMemory(argv: readonly string[], options: MemoryOption
     columns: isTTY ? (options.columns ?? 80) : null,
     write: (text: string) => {
       written[name] += text;
+      if (name === 'stdout') options.onStdout?.(text);
     },
   });
   const streams: Streams = {

@@ -24,6 +24,7 @@ import { createdIntentLines, usdc } from '../view/intent.ts';
 import { orderLines } from '../view/order.ts';
 import { searchLines } from '../view/search.ts';
 import { hasEnded, moneyStage, statusLines } from '../view/status.ts';
+import { wrap } from '../view/text.ts';
 import { throwIfAborted, waitForChange } from '../waiting.ts';
 
 const TRAVELLER: Passenger = {
@@ -62,8 +63,11 @@ async function journey(context: CommandContext, home: string): Promise<0 | 8> {
     terminal.tell([paint.accent(`── ${title}`), ...lines, '']);
   const phase = (text: string) => () => terminal.phase(text);
 
+  const prose = (text: string) => wrap(text, terminal.screen.width);
   tell('A flight, an escrow on Solana, and nothing but this process', [
-    'Everything below is real but the airline: the payments, the cluster that settles them, the escrow program.',
+    ...prose(
+      'Everything below is real but the airline: the payments, the cluster that settles them, the escrow program.',
+    ),
   ]);
   const wallet = await session.wallet();
   const start = await readAccounts(session, wallet.address, null);
@@ -112,9 +116,12 @@ async function journey(context: CommandContext, home: string): Promise<0 | 8> {
 
   const checks = await verifyIntent(session, intent);
   if (!checks.every((check) => check.ok)) throw problem('escrow_mismatch');
+  const names = checks.map((check) => check.check.replaceAll('_', ' ')).join(', ');
   tell('4. The escrow, read from the cluster before it is paid', [
-    `${paint.good('✓')} ${checks.map((check) => check.check.replaceAll('_', ' ')).join(', ')}: as the intent says.`,
-    'Only the operator can capture it, and only this amount; after the deadline anyone can send it back.',
+    ...prose(`✓ As the intent says: ${names}.`),
+    ...prose(
+      'Only the operator can capture it, and only this amount; after the deadline anyone can send it back.',
+    ),
   ]);
 
   const booked = await bookAndWait(context, flights, intent);

@@ -3,7 +3,7 @@ import type { Command } from '../context.ts';
 import { printPlan } from '../plan.ts';
 import { noteIntent } from '../remembered.ts';
 import { createdIntentLines } from '../view/intent.ts';
-import { costLines, nextLines, withPayment } from '../view/payment.ts';
+import { bookCommand, costLines, nextLines, withPayment } from '../view/payment.ts';
 
 export interface IntentCreateOptions {
   /** An offer id, or a number of the last search. */
@@ -43,11 +43,7 @@ export const intentCreate: Command<IntentCreateOptions> = async (context, option
     terminal.result(withPayment(value, payment), {
       lines: (intent, screen) => createdIntentLines(intent, clock.now(), screen),
     });
-    terminal.aside([
-      '',
-      ...costLines(payment),
-      ...nextLines(`farelock book ${value.intent_id} --passengers passengers.json`),
-    ]);
+    terminal.aside(['', ...costLines(payment), ...nextLines(bookCommand(value.intent_id, terminal.canAsk))]);
     return 0;
   } catch (error) {
     if (!isProblem(error, 'intent_already_exists')) throw error;

@@ -1,6 +1,6 @@
 import type { Command } from '../context.ts';
 import { intentLines } from '../view/intent.ts';
-import { nextLines } from '../view/payment.ts';
+import { bookCommand, nextLines } from '../view/payment.ts';
 import { moneyStage } from '../view/status.ts';
 
 export interface IntentIdOptions {
@@ -17,8 +17,7 @@ export const intentShow: Command<IntentIdOptions> = async (
   const intent = await flights.intent(intentId, { signal });
   terminal.result(intent, { lines: (shown, screen) => intentLines(shown, clock.now(), screen) });
   const stage = moneyStage(intent, clock.now());
-  if (stage === 'unpaid')
-    terminal.aside(['', ...nextLines(`farelock book ${intentId} --passengers passengers.json`)]);
+  if (stage === 'unpaid') terminal.aside(['', ...nextLines(bookCommand(intentId, terminal.canAsk))]);
   if (stage === 'captured') terminal.aside(['', ...nextLines(`farelock order ${intentId}`)]);
   return 0;
 };

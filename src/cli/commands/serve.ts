@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { jsonLog } from '../../kernel/log.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { scenarioNamed } from '../scenarios.ts';
@@ -31,9 +32,11 @@ export const serve: Command<ServeOptions> = async (context, options) => {
       fix: 'Leave it out: the database is a file under FARELOCK_HOME.',
     });
   }
-  const service = await session.openLocal(
-    options.scenario === undefined ? undefined : scenarioNamed(options.scenario),
-  );
+  const service = await session.openLocal({
+    ...(options.scenario !== undefined && { scenario: scenarioNamed(options.scenario) }),
+    // What an operator should see; --verbose shows more.
+    log: jsonLog((line) => terminal.note(line), context.clock.now, 'warn'),
+  });
   const { serve: listen } = await import('@hono/node-server');
   let closing = false;
   const server = listen({

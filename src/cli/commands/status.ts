@@ -44,7 +44,7 @@ export const status: Command<StatusOptions> = async (context, { intentId, watch 
 
 function sayNext({ terminal, clock }: CommandContext, intent: Intent): void {
   const next = {
-    unpaid: 'book ID --passengers passengers.json',
+    unpaid: `book ID${terminal.canAsk ? '' : ' --passengers passengers.json'}`,
     captured: 'order ID',
     ticketing: 'status ID --watch',
     capturing: 'status ID --watch',

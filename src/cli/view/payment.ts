@@ -21,3 +21,7 @@ export const withPayment = <T extends object>(
 /** A signature or an address, as short as it can still be recognised. */
 export const shortened = (text: string): string =>
   text.length > 20 ? `${text.slice(0, 8)}…${text.slice(-8)}` : text;
+
+/** How to book an intent: on a terminal the passengers are asked for. */
+export const bookCommand = (intentId: string, canAsk: boolean): string =>
+  `farelock book ${intentId}${canAsk ? '' : ' --passengers passengers.json'}`;

@@ -1,0 +1,127 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Offer } from '../../src/flights/wire.ts';
+import { problem } from '../../src/kernel/problems.ts';
+import { type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
+
+/** serve, and the same commands through a remote profile with a home of their own. */
+
+interface Listening {
+  readonly flights_url: string;
+  readonly rpc_url: string;
+  readonly network: string;
+}
+
+const server = temporaryHome();
+const traveller = temporaryHome();
+const stop = new AbortController();
+let serving: Promise<MemoryRun>;
+let listening: Listening;
+
+const remote = (): Record<string, string> => ({
+  FARELOCK_HOME: traveller.home,
+  FARELOCK_FLIGHTS_URL: listening.flights_url,
+  FARELOCK_RPC_URL: listening.rpc_url,
+});
+const run = (line: string, options: MemoryOptions = {}): Promise<MemoryRun> =>
+  runInMemory(line.split(' '), { ...options, environment: { ...remote(), ...options.environment } });
+
+beforeAll(async () => {
+  const line = new Promise<string>((ready) => {
+    serving = runInMemory(['serve', '--port', '0', '--json'], {
+      environment: { FARELOCK_HOME: server.home, FARELOCK_TICKETING_MS: '20' },
+      interrupted: stop.signal,
+      onStdout: ready,
+    });
+  });
+  listening = JSON.parse(await line) as Listening;
+});
+afterAll(() => {
+  server.close();
+  traveller.close();
+});
+
+test('--json says where everything is, in one line', () => {
+  expect(listening).toMatchObject({
+    flights_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    rpc_url: `${listening.flights_url}/rpc`,
+    partner_url: listening.flights_url,
+    network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+    operator_key_file: null,
+  });
+});
+
+test('a remote profile makes no wallet by itself, and says how to get one', async () => {
+  const none = await run('search LIS BER --depart +30d');
+  expect(none.exitCode).toBe(4);
+  expect(none.stderr).toMatch(/There is no wallet[\s\S]*farelock wallet new/);
+});
+
+test('a wallet of one’s own, play money through /rpc, and the whole journey against another process’ service', async () => {
+  expect((await run('wallet new')).exitCode).toBe(0);
+  expect((await run('wallet airdrop --sol 1 --usdc 2000')).exitCode).toBe(0);
+  expect((await run('wallet balance --json')).json()).toMatchObject({ usdc: '2000.00', sol: '1' });
+  const found = await run('search LIS BER --depart +30d --json');
+  const [offer] = (found.json().offers as Offer[]).filter((one) => one.total_currency === 'USD');
+  const made = (await run(`intent ${offer?.offer_id} --json`)).json();
+  const passengers = join(traveller.home, 'p.json');
+  const ana = {
+    given_name: 'Ana',
+    family_name: 'Moreira',
+    born_on: '1990-04-12',
+    title: 'ms',
+    gender: 'f',
+    email: 'ana@example.com',
+    phone_number: '+351912345678',
+  };
+  writeFileSync(passengers, JSON.stringify([ana]));
+  const booked = await run(`book ${made.intent_id} --passengers ${passengers} --yes --json`);
+  expect(booked.exitCode, booked.stdout + booked.stderr).toBe(0);
+  expect(booked.json()).toMatchObject({ status: 'booked' });
+  const order = await run(`order ${made.intent_id} --json`);
+  expect(order.json()).toMatchObject({ booking_reference: expect.stringMatching(/^\w{6}$/) });
+});
+
+test('a named profile of the settings file is the same as the environment', async () => {
+  const profiles = { test: { flights_url: listening.flights_url, rpc_url: listening.rpc_url } };
+  writeFileSync(join(traveller.home, 'config.json'), JSON.stringify({ profiles }), { mode: 0o600 });
+  const shown = await runInMemory(['--profile', 'test', 'wallet', 'balance', '--json'], {
+    environment: { FARELOCK_HOME: traveller.home },
+  });
+  expect(shown.exitCode, shown.stdout).toBe(0);
+  const unknown = await runInMemory(['--profile', 'prod', 'wallet', 'show'], {
+    environment: { FARELOCK_HOME: traveller.home },
+  });
+  expect(unknown.stderr).toMatch(/local, test/);
+});
+
+test('a service that is away, or is none, is exit 7', async () => {
+  const away = await run('status int_1', { environment: { FARELOCK_FLIGHTS_URL: 'http://127.0.0.1:1' } });
+  expect(away.exitCode).toBe(7);
+  const stranger = createServer((_request, response) => response.end('<html>'));
+  await new Promise<void>((ready) => stranger.listen(0, '127.0.0.1', ready));
+  const { port } = stranger.address() as AddressInfo;
+  const odd = await run('status int_1', {
+    environment: { FARELOCK_FLIGHTS_URL: `http://127.0.0.1:${port}` },
+  });
+  expect(odd.exitCode).toBe(7);
+  stranger.close();
+});
+
+test('a taken port and an unknown scenario are usage errors', async () => {
+  const environment = { FARELOCK_HOME: server.home };
+  const port = new URL(listening.flights_url).port;
+  const taken = await runInMemory(['serve', '--port', port], { environment });
+  expect(taken.exitCode).toBe(2);
+  expect(taken.stderr).toMatch(/is taken/);
+  const scenario = await runInMemory(['serve', '--port', '0', '--scenario', 'storm'], { environment });
+  expect(scenario.stderr).toMatch(/no scenario "storm"[\s\S]*ticketing_fails/);
+});
+
+test('told to stop, it drains and exits 0', async () => {
+  stop.abort(problem('interrupted'));
+  expect((await serving).exitCode).toBe(0);
+});
