@@ -74,7 +74,6 @@ async function verify(
   const fault = await whyNotPayable(sent, {
     feePayer: feePayer.address,
     asset: requirements.asset,
-    payTo: requirements.payTo,
     amount: BigInt(requirements.amount),
     memo: requirements.extra.memo,
   });
@@ -94,7 +93,7 @@ async function verify(
             if (!isProblem(error, 'transaction_failed')) outage = error;
             throw error;
           });
-        if (simulation.err !== null) throw new Error(describe(simulation.err));
+        if (simulation.err !== null) throw new Error(inWords(simulation.err));
       },
       sendTransaction: () => Promise.reject(new Error('payments are sent by the settlement journal')),
       confirmTransaction: () => Promise.reject(new Error('payments are confirmed by the settlement journal')),
@@ -194,6 +193,12 @@ function unknownIf(error: unknown): Outcome {
 function reasonOf(error: unknown): string {
   return isProblem(error) ? describe(error.detail?.error ?? error.message) : 'refused';
 }
+
+/** The token program's first error, in the transfer: not enough money. */
+const inWords = (err: unknown): string =>
+  describe(err) === '{"InstructionError":[2,{"Custom":1}]}'
+    ? 'the payer does not hold enough'
+    : describe(err);
 
 const describe = (err: unknown): string =>
   typeof err === 'string'

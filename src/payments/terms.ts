@@ -31,12 +31,18 @@ export interface PaidCall {
   readonly request: unknown;
   /** Refusals that cost nothing, and the price. Runs for unpaid requests too; not again once a payment settled. */
   check(): Promise<PaymentTerms>;
-  /** Runs after verification and before settlement: what must be on record before money moves. */
+  /**
+   * Runs after verification and before settlement: what must be on record before money moves. Like `perform`, it
+   * runs again for the same payment when the process that ran it died.
+   */
   prepare?(payment: Payment): Promise<void>;
   /** `after`: perform -> settle. `before`: settle -> perform; perform may then run again for the same payment. */
   readonly settle: 'after' | 'before';
   perform(payment: Payment): Promise<Answer>;
-  /** Undoes `prepare` or `perform` when settlement failed for certain. */
+  /**
+   * Undoes `prepare` and `perform`, also half done, of a payment that will never be charged: they failed before
+   * settlement, or settlement failed for certain. May run several times for one payment.
+   */
   undo?(payment: Payment): Promise<void>;
 }
 

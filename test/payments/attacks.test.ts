@@ -129,11 +129,11 @@ const attacks: Record<string, [() => Promise<string>, RegExp]> = {
   'too much': [() => payHeader(world.cluster, world.wallet, challenge, { amount: 100_001n }), /amount/],
   'another payee': [
     () => payHeader(world.cluster, world.wallet, challenge, { payTo: thief.address }),
-    /another account/,
+    /recipient_mismatch/,
   ],
   'the payer itself as payee': [
     () => payHeader(world.cluster, world.wallet, challenge, { payTo: world.wallet.address }),
-    /another account/,
+    /recipient_mismatch/,
   ],
   'another coin': [
     () =>

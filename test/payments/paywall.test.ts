@@ -280,7 +280,7 @@ test('a wallet without the money is refused before any work', async () => {
   const payment = await payHeader(world.cluster, poor, await challengeOf(shop, '/search', { a: 1 }));
   const response = await sendPaid(payment);
   expect(response.status).toBe(402);
-  expect(await errorOf(response)).toMatch(/^payment_verification_failed: /);
+  expect(await errorOf(response)).toBe('payment_verification_failed: the payer does not hold enough');
   expect(shop.performed).toEqual([]);
   expect(await world.usdc(poor)).toBe(99_999n);
 });

@@ -4,21 +4,22 @@ import type { Clock } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
-import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/token.ts';
+import { decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/token.ts';
 import type { Challenge } from './challenge.ts';
+import type { TokenAccounts } from './transaction.ts';
 
 /**
  * Says before anything is signed that the wallet does not hold enough, or that the payee can't receive.
  * @throws Problem `insufficient_funds` with what is missing, `challenge_refused`.
  */
-export async function checkFunds(cluster: Cluster, wallet: Address, challenge: Challenge): Promise<void> {
-  const accounts = await cluster.accounts(
-    await Promise.all([
-      associatedTokenAddress(wallet, challenge.asset),
-      associatedTokenAddress(challenge.payTo, challenge.asset),
-    ]),
-  );
-  const [source, destination] = accounts.map((account) =>
+export async function checkFunds(
+  cluster: Cluster,
+  wallet: Address,
+  challenge: Challenge,
+  accounts: TokenAccounts,
+): Promise<void> {
+  const read = await cluster.accounts([accounts.source, accounts.destination]);
+  const [source, destination] = read.map((account) =>
     account?.owner === TOKEN_PROGRAM ? decodeTokenAccount(account.data) : null,
   );
   const held = source?.amount ?? 0n;

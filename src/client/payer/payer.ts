@@ -10,7 +10,7 @@ import type { CallOptions, PaymentReceipt, SpendingPolicy } from '../types.ts';
 import { type Challenge, readChallenge } from './challenge.ts';
 import { deliver } from './delivery.ts';
 import { approve, capOf } from './policy.ts';
-import { signPayment } from './transaction.ts';
+import { signPayment, tokenAccountsOf } from './transaction.ts';
 
 /** A call that may have to be paid. */
 export interface PaidExchange extends Call {
@@ -74,10 +74,11 @@ export function createPayer(ports: PayerPorts): Payer {
     };
     const challenge = await agreed(exchange, cluster, acceptable, first, again);
     const { checkFunds } = await import('./checks.ts');
-    await checkFunds(cluster, signer.address, challenge);
+    const accounts = await tokenAccountsOf(signer.address, challenge);
+    await checkFunds(cluster, signer.address, challenge, accounts);
     const blockhash = await cluster.latestBlockhash();
     const memo = challenge.memo ?? randomBytes(16).toString('hex');
-    const transaction = await signPayment(signer, { ...challenge, memo }, blockhash);
+    const transaction = await signPayment(signer, { ...challenge, memo, accounts }, blockhash);
     const payload = {
       x402Version: 2,
       resource: challenge.resource,

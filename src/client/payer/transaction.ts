@@ -27,6 +27,25 @@ export interface PaymentOrder {
   /** Atomic units. */
   readonly amount: bigint;
   readonly memo: string;
+  /** The token accounts of the payer and of `payTo`, where they were derived already. */
+  readonly accounts?: TokenAccounts;
+}
+
+export interface TokenAccounts {
+  readonly source: Address;
+  readonly destination: Address;
+}
+
+/** The associated token accounts between which a payment moves. */
+export async function tokenAccountsOf(
+  payer: Address,
+  order: Pick<PaymentOrder, 'payTo' | 'asset'>,
+): Promise<TokenAccounts> {
+  const [source, destination] = await Promise.all([
+    associatedTokenAddress(payer, order.asset),
+    associatedTokenAddress(order.payTo, order.asset),
+  ]);
+  return { source, destination };
 }
 
 /**
@@ -54,10 +73,7 @@ export async function signPayment(
 }
 
 async function paymentInstructions(payer: Address, order: PaymentOrder): Promise<Instruction[]> {
-  const [source, destination] = await Promise.all([
-    associatedTokenAddress(payer, order.asset),
-    associatedTokenAddress(order.payTo, order.asset),
-  ]);
+  const { source, destination } = order.accounts ?? (await tokenAccountsOf(payer, order));
   const limit = Buffer.alloc(5);
   limit.writeUInt8(2);
   limit.writeUInt32LE(COMPUTE_UNITS, 1);
