@@ -21,6 +21,12 @@ type Wire = Record<string, unknown>;
 /** The one cast at the wire: the fields that are used have been looked at by then. */
 const as = <T>(wire: Wire): T => wire as T;
 
+/** Adds what is absent, and leaves the order of what is there: the tool prints it as it came. */
+const completed = (wire: Wire, defaults: Wire): Wire => ({
+  ...wire,
+  ...Object.fromEntries(Object.entries(defaults).filter(([name]) => wire[name] === undefined)),
+});
+
 /** The record itself, out of its envelope if it has one. */
 function opened(body: unknown, envelope: string): Wire {
   if (!isRecord(body)) throw unexpected('an object');
@@ -33,10 +39,7 @@ export function searchOf(body: unknown): SearchResponse {
   const { offers } = wire;
   if (!Array.isArray(offers)) throw unexpected('offers');
   return as({
-    request_id: '',
-    status: 'complete',
-    total_offers: offers.length,
-    ...wire,
+    ...completed(wire, { request_id: '', status: 'complete', total_offers: offers.length }),
     offers: offers.map(offerOf),
   });
 }
@@ -58,9 +61,7 @@ export function intentOf(body: unknown): Intent {
   const status = text(wire.status, 'status');
   const { id: _, intent: __, ...rest } = wire;
   return as({
-    passenger_count: 1,
-    ...NOT_YET,
-    ...rest,
+    ...completed(rest, NOT_YET),
     intent_id: intentIdOf(body),
     status,
     refund_wallet: wire.refund_wallet ?? wire.funding_wallet,
@@ -76,6 +77,7 @@ export function intentIdOf(body: unknown): string {
 }
 
 const NOT_YET = {
+  passenger_count: 1,
   fee_amount: 0,
   booking_requested_at: null,
   ticketed_at: null,
@@ -143,10 +145,7 @@ export function orderOf(body: unknown): Order {
   const wire = opened(body, 'order');
   const { order: _, id, ...rest } = wire;
   return as({
-    booking_reference: null,
-    documents: [],
-    slices: [],
-    ...rest,
+    ...completed(rest, { booking_reference: null, documents: [], slices: [] }),
     order_id: text(wire.order_id ?? wire.airline_order_id ?? id, 'order_id'),
     status: text(wire.status, 'status'),
   });
