@@ -128,7 +128,7 @@ const AIRLINE_TABLE: readonly AirlineRow[] = [
   ['I8', 'Marigold Air', 'leisure', 'BLR DEL', null, null, 'Saver,Flexi,Super'],
   // Oceania
   ['W0', 'Wattle Air', 'full_service', 'SYD MEL', M, 'Wattle Frequent Flyer', 'Deal,Saver,Flex'],
-  ['A7', 'Banksia Airlines', 'full_service', 'SYD PER', C, 'Banksia Velo', 'Lite,Choice,Flex'],
+  ['A7', 'Banksia Airlines', 'full_service', 'BNE PER', C, 'Banksia Velo', 'Lite,Choice,Flex'],
   ['C9', 'Cockatoo', 'leisure', 'MEL BNE', null, null, 'Starter,Plus,Max'],
   ['Z9', 'Kea Pacific', 'full_service', 'AKL CHC', W, 'Kea Points', 'Seat,Seat + Bag,Works'],
 ];

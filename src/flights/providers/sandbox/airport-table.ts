@@ -204,7 +204,7 @@ export const AIRPORT_TABLE: readonly AirportRow[] = [
   ['BNE', 'Brisbane', 'Brisbane', 'AU', -27.3842, 153.1175, 'Australia/Brisbane', 4],
   ['PER', 'Perth', 'Perth', 'AU', -31.9403, 115.9669, 'Australia/Perth', 4],
   ['ADL', 'Adelaide', 'Adelaide', 'AU', -34.945, 138.5306, 'Australia/Adelaide', 3],
-  ['CNS', 'Cairns', 'Cairns', 'AU', -16.8858, 145.7553, 'Australia/Brisbane', 2],
+  ['CNS', 'Cairns', 'Cairns', 'AU', -16.8858, 145.7553, 'Australia/Brisbane', 3],
   ['DRW', 'Darwin', 'Darwin', 'AU', -12.4147, 130.8767, 'Australia/Darwin', 2],
   ['HBA', 'Hobart', 'Hobart', 'AU', -42.8361, 147.5103, 'Australia/Hobart', 2],
   ['AKL', 'Auckland', 'Auckland', 'NZ', -37.0081, 174.7917, 'Pacific/Auckland', 4],

@@ -43,14 +43,14 @@ export function technicalStop(
   const { airline, hub, other, distanceKm: km } = service;
   const tooFar = km > aircraft.rangeKm;
   const chance = world.dice.unit(TOPIC.technicalStop, airline.index, hub.index, other.index, slot);
-  if (tooFar) return onTheWay(world, hub, other, km, 1.15, (stop) => stop.size >= 3, aircraft.rangeKm);
+  if (tooFar) return onTheWay(world, hub, other, km, 1.15, (stop) => stop.size >= 4, aircraft.rangeKm);
   const small = Math.min(hub.size, other.size) <= 2;
   if (airline.hubs.length > 0 && small && km > 500 && km < 2200 && chance < 0.2) {
     const local = (stop: Airport) =>
       stop.size <= 3 && (stop.country === other.country || stop.country === hub.country);
     return onTheWay(world, hub, other, km, 1.2, local, aircraft.rangeKm);
   }
-  if (km > 11_000 && chance < 0.06) {
+  if (km > 11_000 && chance < 0.03) {
     return onTheWay(world, hub, other, km, 1.06, (stop) => stop.size >= 4, aircraft.rangeKm);
   }
   return null;

@@ -23,6 +23,7 @@ const MOST = 42;
 const MOST_DIRECT = 34;
 const FEW = 4;
 const MOST_FLIGHTS = 5;
+const MOST_HUBS = 30;
 /** At the ends of the world, where two flights a day are many. */
 const LONGEST_WAIT_MS = 17 * HOUR_MS;
 
@@ -106,8 +107,22 @@ export function createItineraries(world: World, network: Network, timetable: Tim
 
   /** Two connections, over the pairs of hubs that make the way shortest. */
   const twoStops = (from: Airport, to: Airport, day: number, longestMs: number): Itinerary[] => {
-    const firsts = world.hubs.filter((hub) => hub !== to && network.services(from, hub).length > 0);
-    const seconds = world.hubs.filter((hub) => hub !== from && network.services(hub, to).length > 0);
+    // Hubs that lie best on the way, of those that each end is tied to.
+    const nearest = (end: Airport, hubs: Airport[]) =>
+      hubs
+        .filter((hub) => network.services(end, hub).length > 0)
+        .map((hub) => ({ hub, km: distanceKm(from, hub) + distanceKm(hub, to) }))
+        .sort((a, b) => a.km - b.km)
+        .slice(0, MOST_HUBS)
+        .map(({ hub }) => hub);
+    const firsts = nearest(
+      from,
+      world.hubs.filter((hub) => hub !== to),
+    );
+    const seconds = nearest(
+      to,
+      world.hubs.filter((hub) => hub !== from),
+    );
     const ways = firsts.flatMap((first) =>
       seconds
         .filter((second) => second !== first)
@@ -120,7 +135,7 @@ export function createItineraries(world: World, network: Network, timetable: Tim
     const found: Itinerary[] = [];
     let tried = 0;
     for (const { stops, km } of ways) {
-      if (found.length >= 6 || tried >= 60 || (found.length > 0 && km > 2 * (ways[0]?.km ?? km))) break;
+      if (found.length >= 6 || tried >= 40 || (found.length > 0 && km > 2 * (ways[0]?.km ?? km))) break;
       const [, first, second] = stops;
       if (!first || !second || network.services(first, second).length === 0) continue;
       tried++;
@@ -131,23 +146,36 @@ export function createItineraries(world: World, network: Network, timetable: Tim
 
   /** The earliest arrival over any number of hubs, for the ends of the world. */
   const manyStops = (from: Airport, to: Airport, day: number, notBeforeMs: number): Itinerary[] => {
-    const labels = new Map<Airport, { flights: Itinerary; arrivalMs: number; done: boolean }>();
+    const labels = new Map<
+      Airport,
+      { flights: Itinerary; arrivalMs: number; hopeMs: number; done: boolean }
+    >();
     const reach = (airport: Airport, flights: Itinerary) => {
       const arrivalMs = flights.at(-1)?.arrivalMs ?? 0;
       if (arrivalMs < (labels.get(airport)?.arrivalMs ?? Number.POSITIVE_INFINITY)) {
-        labels.set(airport, { flights, arrivalMs, done: false });
+        // A*: no flight is faster than 1000 km/h, so this is never later than the truth.
+        const hopeMs = arrivalMs + (distanceKm(airport, to) / 1000) * HOUR_MS;
+        labels.set(airport, { flights, arrivalMs, hopeMs, done: false });
       }
     };
-    const nodes = [...world.hubs.filter((hub) => hub !== from && hub !== to), to];
+    const near = world.hubs
+      .filter((hub) => hub !== from && hub !== to)
+      .map((hub) => ({ hub, km: distanceKm(from, hub) + distanceKm(hub, to) }))
+      .sort((a, b) => a.km - b.km)
+      .map(({ hub }) => hub);
+    const tied = near.filter(
+      (hub) => network.services(from, hub).length > 0 || network.services(hub, to).length > 0,
+    );
+    const nodes = [...new Set([...near.slice(0, MOST_HUBS), ...tied, to])];
     for (const hub of nodes) {
       for (const flight of flightsOn(from, hub, day)) {
         if (flight.departureMs >= notBeforeMs) reach(hub, [flight]);
       }
     }
     for (;;) {
-      let next: { airport: Airport; flights: Itinerary; arrivalMs: number } | null = null;
+      let next: { airport: Airport; flights: Itinerary; hopeMs: number } | null = null;
       for (const [airport, label] of labels) {
-        if (!label.done && (!next || label.arrivalMs < next.arrivalMs)) next = { airport, ...label };
+        if (!label.done && (!next || label.hopeMs < next.hopeMs)) next = { airport, ...label };
       }
       if (!next) return [];
       const { airport, flights } = next;
@@ -181,6 +209,7 @@ export function createItineraries(world: World, network: Network, timetable: Tim
         found = [...found, ...oneStop(from, to, day, km * 1.7 + 800, 10 * HOUR_MS, anyFull, 2).filter(later)];
       }
       if (found.length < FEW) found = [...found, ...twoStops(from, to, day, 10 * HOUR_MS).filter(later)];
+      if (found.length === 0) found = twoStops(from, to, day, LONGEST_WAIT_MS).filter(later);
       if (found.length === 0) found = manyStops(from, to, day, notBeforeMs);
       return byDuration(distinct(found), true).slice(0, MOST);
     },
