@@ -17,6 +17,12 @@ import type { Terminal } from './terminal.ts';
 import { openWallet } from './wallet.ts';
 
 /** What commands stand on. Everything is opened when it is first asked for, and at most once. */
+/** What `serve` may set beyond the environment. */
+export type LocalOptions = Pick<
+  ServiceOptions,
+  'scenario' | 'log' | 'databaseUrl' | 'rpcUrl' | 'facilitatorUrl'
+>;
+
 export interface Session {
   readonly home: string;
   readonly profile: Profile;
@@ -26,7 +32,7 @@ export interface Session {
   readonly keypairFile: string;
   readonly recentOffers: RecentOffers;
   /** The service of this process, whatever the profile: `serve` and `demo`. */
-  openLocal(options?: Pick<ServiceOptions, 'scenario' | 'log'>): Promise<Service>;
+  openLocal(options?: LocalOptions): Promise<Service>;
   /** `bookingApproved`: the escrow amount (atomic) that the person has just agreed to pay. */
   flights(options?: { bookingApproved?: bigint }): Promise<FlightsClient>;
   store(): Promise<ClientStore>;
@@ -60,7 +66,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     globals.keypair ?? (environment.FARELOCK_KEYPAIR || undefined) ?? profile.keypair ?? undefined;
   const keypairFile = named === undefined ? join(home, 'wallet.json') : named === '-' ? '-' : resolve(named);
 
-  const openLocal = once(async (options: Pick<ServiceOptions, 'scenario' | 'log'> = {}) => {
+  const openLocal = once(async (options: LocalOptions = {}) => {
     const { openService } = await import('../service.ts');
     return openService({
       home,
@@ -70,6 +76,9 @@ export async function openSession(given: SessionGiven): Promise<Session> {
         (environment.FARELOCK_SCENARIO ? scenarioNamed(environment.FARELOCK_SCENARIO) : undefined),
       seed: environment.FARELOCK_SEED || undefined,
       ticketingMs: ticketingMsOf(environment),
+      databaseUrl: options.databaseUrl ?? (environment.FARELOCK_DATABASE_URL || undefined),
+      rpcUrl: options.rpcUrl,
+      facilitatorUrl: options.facilitatorUrl ?? (environment.FARELOCK_FACILITATOR_URL || undefined),
       log: terminal.settings.verbose ? jsonLog((line) => terminal.trace(line), clock.now) : options.log,
     });
   });

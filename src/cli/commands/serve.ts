@@ -9,6 +9,8 @@ export interface ServeOptions {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl?: string;
+  readonly rpcUrl?: string;
+  readonly facilitatorUrl?: string;
   readonly scenario?: string;
 }
 
@@ -26,14 +28,11 @@ interface Listening {
 /** Serves until it is told to stop; then takes no new work, finishes what runs, and exits 0. */
 export const serve: Command<ServeOptions> = async (context, options) => {
   const { terminal, session, signal } = context;
-  if (options.databaseUrl !== undefined) {
-    throw problem('usage', {
-      message: 'serve --database-url is not supported yet.',
-      fix: 'Leave it out: the database is a file under FARELOCK_HOME.',
-    });
-  }
   const service = await session.openLocal({
     ...(options.scenario !== undefined && { scenario: scenarioNamed(options.scenario) }),
+    databaseUrl: options.databaseUrl,
+    rpcUrl: options.rpcUrl,
+    facilitatorUrl: options.facilitatorUrl,
     // What an operator should see; --verbose shows more.
     log: jsonLog((line) => terminal.note(line), context.clock.now, 'warn'),
   });
@@ -53,7 +52,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   const listening: Listening = {
     flights_url: origin,
     partner_url: origin,
-    rpc_url: `${origin}/rpc`,
+    rpc_url: options.rpcUrl ?? `${origin}/rpc`,
     network: service.cluster.network,
     operator_key_file: null,
   };
@@ -73,7 +72,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   terminal.aside([
     '',
     'From another terminal, with a home of its own:',
-    `  export FARELOCK_FLIGHTS_URL=${origin} FARELOCK_RPC_URL=${origin}/rpc`,
+    `  export FARELOCK_FLIGHTS_URL=${origin} FARELOCK_RPC_URL=${listening.rpc_url}`,
     '  farelock wallet new && farelock wallet airdrop',
     'Ctrl-C stops.',
   ]);
