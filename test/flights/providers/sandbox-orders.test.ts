@@ -243,3 +243,10 @@ describe('a scenario', () => {
     },
   );
 });
+
+test('the page about the sandbox names every route that is set aside, with its scenario', () => {
+  const page = readFileSync(new URL('../../../docs/sandbox.md', import.meta.url), 'utf8');
+  for (const { origin, destination, scenario } of SCENARIO_ROUTES) {
+    expect(page).toContain(`| ${origin} to ${destination} | \`${scenario}\` |`);
+  }
+});

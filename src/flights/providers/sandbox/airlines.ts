@@ -129,8 +129,9 @@ const AIRLINE_TABLE: readonly AirlineRow[] = [
   // Oceania
   ['W0', 'Wattle Air', 'full_service', 'SYD MEL', M, 'Wattle Frequent Flyer', 'Deal,Saver,Flex'],
   ['A7', 'Banksia Airlines', 'full_service', 'BNE PER', C, 'Banksia Velo', 'Lite,Choice,Flex'],
-  ['C9', 'Cockatoo', 'leisure', 'MEL BNE', null, null, 'Starter,Plus,Max'],
+  ['C9', 'Cockatoo', 'leisure', 'MEL SYD', null, null, 'Starter,Plus,Max'],
   ['Z9', 'Kea Pacific', 'full_service', 'AKL CHC', W, 'Kea Points', 'Seat,Seat + Bag,Works'],
+  ['R4', 'Coral Coast Airways', 'full_service', 'BNE SYD', W, 'Coral Club', 'Lite,Choice,Flex'],
 ];
 
 /** Reads the table. Once per world: nothing is computed on import. */

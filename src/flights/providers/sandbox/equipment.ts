@@ -5,19 +5,27 @@ import type { Service } from './network.ts';
 import { TOPIC } from './random.ts';
 import type { World } from './world.ts';
 
-/** The type that flies a slot: the airline's favourite among those that reach and suit. */
-export function chooseAircraft(world: World, service: Service, slot: number): Aircraft {
+/** The types that an airline could send on a service: those that reach, else the one that is sent with a stop. */
+export function suitedAircraft(world: World, service: Service): readonly Aircraft[] {
   const fleet = world.fleet[roleOf(service)];
-  const { airline, hub, other, distanceKm: km } = service;
+  const { hub, other, distanceKm: km } = service;
   const huge = hub.size === 5 && other.size === 5;
   const suited = fleet.filter((one) => one.rangeKm >= km * 1.03 && (huge || one.seats.economy < 300));
-  const candidates = suited.length > 0 ? suited : fleet.filter((one) => one.seats.economy < 300);
-  // One favourite for the airline, another type now and then.
+  return suited.length > 0 ? suited : fleet.filter((one) => one.seats.economy < 300);
+}
+
+/** The type that flies a slot: the airline's favourite among the suited, another one now and then. */
+export function chooseAircraft(
+  world: World,
+  { airline, hub, other }: Service,
+  slot: number,
+  suited: readonly Aircraft[],
+): Aircraft {
   const another = world.dice.unit(TOPIC.aircraft, airline.index, hub.index, other.index, slot) < 0.35;
   const turn = another
     ? world.dice.bits(TOPIC.aircraft, airline.index, other.index, slot)
     : world.dice.bits(TOPIC.aircraft, airline.index);
-  const chosen = candidates[turn % candidates.length] ?? fleet[0];
+  const chosen = suited[turn % suited.length];
   if (!chosen) throw new Error('a fleet is empty');
   return chosen;
 }

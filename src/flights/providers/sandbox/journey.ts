@@ -73,7 +73,7 @@ export function platingAirlines(world: World, journey: Journey): Airline[] {
     (airline) =>
       airline !== main &&
       airline.alliance === main.alliance &&
-      airline.hubs.some((hub) => ends.includes(world.byCode(hub)?.country ?? '')),
+      world.homeCountries(airline).some((country) => ends.includes(country)),
   );
   const ally = allies[world.dice.pick(allies.length, TOPIC.codeshare, bits, 1)];
   return ally ? [main, ally] : [main];

@@ -47,27 +47,25 @@ export function createOfferIds(world: World, network: Network, timetable: Timeta
     write({ issuedMinute, journey, plating, tier, sellerIndex, cabin, adults }) {
       const flights = journey.reduce((count, one) => count + one.length, 0);
       const bytes = Buffer.alloc(HEADER_BYTES + journey.length * DIRECTION_BYTES + flights * FLIGHT_BYTES);
-      bytes.writeUInt8(VERSION, 0);
-      bytes.writeUInt32BE(issuedMinute, 1);
-      bytes.writeUInt8((adults << 4) | (CABINS.indexOf(cabin) << 1) | (journey.length - 1), 5);
-      bytes.writeUInt8((sellerIndex << 4) | tier, 6);
-      bytes.writeUInt8(plating.index, 7);
-      bytes.writeUInt16BE(journey[0]?.[0]?.from.index ?? 0, 8);
-      bytes.writeUInt16BE(journey[1]?.[0]?.from.index ?? 0, 10);
+      // A DataView rather than Buffer's own writers, which cost a tenth of a search.
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+      view.setUint8(0, VERSION);
+      view.setUint32(1, issuedMinute);
+      view.setUint8(5, (adults << 4) | (CABINS.indexOf(cabin) << 1) | (journey.length - 1));
+      view.setUint8(6, (sellerIndex << 4) | tier);
+      view.setUint8(7, plating.index);
+      view.setUint16(8, journey[0]?.[0]?.from.index ?? 0);
+      view.setUint16(10, journey[1]?.[0]?.from.index ?? 0);
       let at = HEADER_BYTES;
       for (const itinerary of journey) {
         const day = itinerary[0]?.day ?? FIRST_DAY;
-        bytes.writeUInt16BE(day - FIRST_DAY, at);
-        bytes.writeUInt8(itinerary.length, at + 2);
+        view.setUint16(at, day - FIRST_DAY);
+        view.setUint8(at + 2, itinerary.length);
         at += DIRECTION_BYTES;
         for (const flight of itinerary) {
-          const packed =
-            ((flight.to.index << 22) |
-              (flight.airline.index << 15) |
-              (flight.slot.number << 10) |
-              ((flight.day - day + 2) << 7)) >>>
-            0;
-          bytes.writeUInt32BE(packed, at);
+          const where = (flight.to.index << 22) | (flight.airline.index << 15);
+          const when = (flight.slot.number << 10) | ((flight.day - day + 2) << 7);
+          view.setUint32(at, (where | when) >>> 0);
           at += FLIGHT_BYTES;
         }
       }

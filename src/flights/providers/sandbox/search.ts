@@ -27,7 +27,8 @@ export function searchOffers(
 ): Offer[] {
   const from = world.byCode(query.origin);
   const to = world.byCode(query.destination);
-  if (!from || !to || from === to) return [];
+  const days = [query.departDate, query.returnDate ?? query.departDate].map(dayOf);
+  if (!from || !to || from === to || !days.every(Number.isInteger)) return [];
   const sold = (itinerary: Itinerary) => isSoldIn(itinerary, query.cabinClass);
   const outbound = itineraries.find(from, to, dayOf(query.departDate), nowMs + SALES_CLOSE_MS).filter(sold);
   let journeys: Journey[] = outbound.map((itinerary) => [itinerary]);

@@ -15,16 +15,16 @@ export const DIRECT = 0;
 
 export const SELLERS: readonly Seller[] = [
   { name: null, currency: 'USD', reach: 1, markup: [0, 0], silent: [] },
-  { name: 'Farefinch', currency: 'USD', reach: 0.42, markup: [-0.015, 0.035], silent: [] },
+  { name: 'Farefinch', currency: 'USD', reach: 0.55, markup: [-0.015, 0.035], silent: [] },
   {
     name: 'Wayloft',
     currency: 'USD',
-    reach: 0.3,
+    reach: 0.42,
     markup: [-0.035, 0.05],
     silent: ['conditions', 'fare_basis', 'brand', 'bags'],
   },
   // Sells in euros only, from Europe: its offers cannot be escrowed (409 offer_unsupported).
-  { name: 'Kompaso', currency: 'EUR', reach: 0.16, markup: [-0.02, 0.03], silent: ['tax', 'refund'] },
+  { name: 'Kompaso', currency: 'EUR', reach: 0.18, markup: [-0.02, 0.03], silent: ['tax', 'refund'] },
 ];
 
 /** A fixed rate: the sandbox has no currency market. */

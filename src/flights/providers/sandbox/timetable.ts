@@ -1,6 +1,6 @@
 import type { Airline } from './airlines.ts';
 import type { Airport } from './airports.ts';
-import { chooseAircraft, technicalStop } from './equipment.ts';
+import { chooseAircraft, suitedAircraft, technicalStop } from './equipment.ts';
 import type { Aircraft } from './fleet.ts';
 import { distanceKm, eastward, tailwindKmh } from './geography.ts';
 import { type Service, SLOTS_BY_SIZE } from './network.ts';
@@ -51,26 +51,26 @@ const CURFEW = 'LHR LGW LCY FRA MUC BER DUS HAM STR ZRH GVA VIE ORY AMS BRU SYD 
 const NOMINAL_MS = Date.UTC(2027, 0, 15, 12);
 
 export function createTimetable(world: World): Timetable {
-  const slots = new Map<Service, [outbound: Slot[], inbound: Slot[]]>();
+  const slots = new Map<Service, { outbound: Slot[]; inbound: Slot[]; suited: readonly Aircraft[] }>();
   const curfew = new Set(CURFEW.split(' '));
   const firstNumbers = layOutNumbers(world);
 
   const slot = (service: Service, from: Airport, number: number): Slot => {
     let known = slots.get(service);
     if (!known) {
-      known = [[], []];
+      known = { outbound: [], inbound: [], suited: suitedAircraft(world, service) };
       slots.set(service, known);
     }
-    const direction = known[from === service.hub ? 0 : 1];
-    const found = direction[number] ?? makeSlot(service, from, number);
+    const direction = from === service.hub ? known.outbound : known.inbound;
+    const found = direction[number] ?? makeSlot(service, from, number, known.suited);
     direction[number] = found;
     return found;
   };
 
-  const makeSlot = (service: Service, from: Airport, number: number): Slot => {
+  const makeSlot = (service: Service, from: Airport, number: number, suited: readonly Aircraft[]): Slot => {
     const outbound = from === service.hub;
     const to = outbound ? service.other : service.hub;
-    const aircraft = chooseAircraft(world, service, number);
+    const aircraft = chooseAircraft(world, service, number, suited);
     const stop = technicalStop(world, service, aircraft, number);
     const blockMinutes = stop
       ? blockTime(from, stop, aircraft) + blockTime(stop, to, aircraft) + groundTime(aircraft)

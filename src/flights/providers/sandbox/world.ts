@@ -17,6 +17,8 @@ export interface World {
   byCode(iata: string): Airport | undefined;
   /** Airlines at home at an airport. */
   atHome(airport: Airport): readonly Airline[];
+  /** Countries of an airline's hubs. */
+  homeCountries(airline: Airline): readonly string[];
 }
 
 export function createWorld(seed: string): World {
@@ -31,6 +33,7 @@ export function createWorld(seed: string): World {
       else homes.set(hub, [airline]);
     }
   }
+  const countries = airlines.map((airline) => airline.hubs.map((hub) => codes.get(hub)?.country ?? ''));
   const nobody: readonly Airline[] = [];
   return {
     seed,
@@ -41,6 +44,7 @@ export function createWorld(seed: string): World {
     fleet: createFleet(),
     hubs: airports.filter((airport) => homes.has(airport.iata)),
     byCode: (iata) => codes.get(iata),
+    homeCountries: (airline) => countries[airline.index] ?? [],
     atHome: (airport) => homes.get(airport.iata) ?? nobody,
   };
 }
