@@ -17,9 +17,20 @@ type Fence = (() => Promise<void>) | undefined;
 export function createEscrows({ cluster, effects, authority, treasury, mint }: FlightsPorts) {
   const program = () => import('../escrow/program.ts');
 
-  async function read(intent: Pick<Intent, 'escrow_address'>): Promise<EscrowAccount | null> {
+  /**
+   * The escrow as we opened it. The address follows from the intent id alone: whoever saw our transaction on its way
+   * could have opened it first, on terms of their own. Such an account is not the intent's escrow.
+   */
+  async function read(intent: Intent): Promise<EscrowAccount | null> {
     const { readEscrow } = await import('../escrow/account.ts');
-    return readEscrow(cluster, intent.escrow_address as Address);
+    const escrow = await readEscrow(cluster, intent.escrow_address as Address);
+    const isOurs =
+      escrow?.authority === authority.address &&
+      escrow.treasury === treasury &&
+      escrow.mint === intent.mint &&
+      escrow.amount === BigInt(intent.amount) &&
+      escrow.refundOwner === intent.refund_wallet;
+    return isOurs ? escrow : null;
   }
 
   /** Atomic units in the vault; a vault that doesn't exist holds nothing. */

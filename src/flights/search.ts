@@ -71,19 +71,36 @@ function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): v
   if (request.origin_iata === request.destination_iata) {
     issues.push({ path: 'destination_iata', message: 'must differ from origin_iata.' });
   }
-  const today = localDate(nowMs, origin?.timeZone ?? 'UTC');
-  const last = new Date(Date.parse(today) + MOST_DAYS_AHEAD * DAY_MS).toISOString().slice(0, 10);
+  const [earliest, latest] = daysToSell(request, nowMs, origin?.timeZone ?? 'UTC');
   for (const path of ['depart_date', 'return_date'] as const) {
     const date = request[path];
     if (date === undefined) continue;
     if (!isRealDate(date)) issues.push({ path, message: 'is not a day of the calendar.' });
-    else if (date < today) issues.push({ path, message: 'is past.' });
-    else if (date > last) issues.push({ path, message: `is more than ${MOST_DAYS_AHEAD} days ahead.` });
+    else if (date < earliest) issues.push({ path, message: 'is past.' });
+    else if (date > latest) issues.push({ path, message: `is more than ${MOST_DAYS_AHEAD} days ahead.` });
   }
   if (request.return_date !== undefined && request.return_date < request.depart_date) {
     issues.push({ path: 'return_date', message: 'is before depart_date.' });
   }
   if (issues.length > 0) throw problem('invalid_request', { detail: { issues } });
+}
+
+/**
+ * The first and the last day that are sold, by the calendar of the zone. A zone's calendar is at most a day from
+ * UTC's: it is only asked, which costs 15 ms, when a day of the request is that near to an end.
+ */
+function daysToSell(
+  request: SearchRequest,
+  nowMs: number,
+  timeZone: string,
+): [earliest: string, latest: string] {
+  const days = [request.depart_date, request.return_date ?? request.depart_date];
+  const utcDay = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+  const clear = days.every(
+    (day) => day > utcDay(nowMs + DAY_MS) && day < utcDay(nowMs + (MOST_DAYS_AHEAD - 1) * DAY_MS),
+  );
+  const today = clear ? utcDay(nowMs) : localDate(nowMs, timeZone);
+  return [today, utcDay(Date.parse(today) + MOST_DAYS_AHEAD * DAY_MS)];
 }
 
 /** YYYY-MM-DD of an instant in a zone. */

@@ -1,10 +1,12 @@
 import type { Address } from '@solana/kit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readEscrow } from '../../src/escrow/account.ts';
+import { openInstructions } from '../../src/escrow/program.ts';
 import { createdIntent, intent as intentSchema } from '../../src/flights/schema.ts';
 import type { CreatedIntent } from '../../src/flights/wire.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import type { Cluster } from '../../src/solana/cluster.ts';
+import { buildTransaction } from '../../src/solana/transaction.ts';
 import { openWorld, type World } from './world.ts';
 
 const FEE = 100_000n;
@@ -174,4 +176,41 @@ test('the amount seen in the vault is read from the chain while the intent is ac
   expect((await world.show(made)).escrow.observed_amount).toBe(0);
   await world.cluster.airdropUsdc(made.escrow.address as Address, 7n);
   expect((await world.show(made)).escrow.observed_amount).toBe(7);
+});
+
+test('an escrow that a stranger opened first at the same address is not taken for ours, and costs nothing', async () => {
+  const stranger = world.newWallet();
+  await world.cluster.airdropSol(stranger.address, 5_000_000_000n);
+  let raced = false;
+  /** Sees the opening on its way, and opens the very address on terms of its own before it lands. */
+  const watched = world.service((ports) => ({
+    ...ports,
+    cluster: {
+      ...ports.cluster,
+      async send(wire) {
+        const intent = await ports.store.selectFrom('intents').selectAll().executeTakeFirst();
+        if (!raced && intent) {
+          raced = true;
+          const instructions = await openInstructions({
+            authority: stranger.address,
+            payer: stranger.address,
+            mint: world.mint,
+            treasury: stranger.address,
+            refundOwner: intent.refund_wallet as Address,
+            intentId: intent.intent_id,
+            amount: BigInt(intent.amount),
+            refundAfter: BigInt(Math.floor(intent.refund_after_ms / 1000)),
+          });
+          const blockhash = await ports.cluster.latestBlockhash();
+          await ports.cluster.send(buildTransaction({ feePayer: stranger, blockhash, instructions }).wire);
+        }
+        return ports.cluster.send(wire);
+      },
+    },
+  }));
+  const before = await world.usdc(world.wallet.address);
+  const answer = await world.paid('/air/intents', request(), { call: watched.call });
+  expect(raced).toBe(true);
+  expect([answer.status, answer.body.code]).toEqual([502, 'escrow_initialization_failed']);
+  expect(await spent(before)).toBe(0n);
 });

@@ -63,8 +63,7 @@ function offersFor(
     const base = baseFare(world, journey, plating, cabin, issuedMinute);
     const frame = frameOf(world, journey, plating, cabin);
     return SELLERS.flatMap((seller, sellerIndex) => {
-      const european = journey[0]?.[0]?.from.timeZone.startsWith('Europe/') ?? false;
-      if (seller.currency === 'EUR' && !european) return [];
+      if (seller.only !== undefined && seller.only !== journey[0]?.[0]?.from.iata) return [];
       if (world.dice.unit(TOPIC.seller, base.bits, sellerIndex) >= seller.reach) return [];
       return tiersOf(world, sellerIndex, plating.brands.length, base).map((tier) => {
         const selection = { issuedMinute, journey, plating, tier, sellerIndex, cabin, adults };

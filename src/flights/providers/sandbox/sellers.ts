@@ -3,6 +3,8 @@ export interface Seller {
   /** null: the airline whose number the flight carries. */
   readonly name: string | null;
   readonly currency: 'USD' | 'EUR';
+  /** The airport where its journeys begin; unset: anywhere. */
+  readonly only?: string;
   /** Share of journeys that it sells. */
   readonly reach: number;
   /** What it adds to the airline's price, at least and at most, as a share. */
@@ -23,8 +25,15 @@ export const SELLERS: readonly Seller[] = [
     markup: [-0.035, 0.05],
     silent: ['conditions', 'fare_basis', 'brand', 'bags'],
   },
-  // Sells in euros only, from Europe: its offers cannot be escrowed (409 offer_unsupported).
-  { name: 'Kompaso', currency: 'EUR', reach: 0.18, markup: [-0.02, 0.03], silent: ['tax', 'refund'] },
+  // Sells in euros, and in one city only: its offers cannot be escrowed (409 offer_unsupported).
+  {
+    name: 'Kompaso',
+    currency: 'EUR',
+    only: 'VIE',
+    reach: 0.5,
+    markup: [-0.02, 0.03],
+    silent: ['tax', 'refund'],
+  },
 ];
 
 /** A fixed rate: the sandbox has no currency market. */
