@@ -1,5 +1,4 @@
 import type { Address } from '@solana/kit';
-import { getCreateAssociatedTokenIdempotentInstruction } from '@solana-program/token';
 import { problem } from '../kernel/problems.ts';
 import type { Cluster, Faucet } from '../solana/cluster.ts';
 import type { Signer } from '../solana/signer.ts';
@@ -44,6 +43,8 @@ export async function readyForMoney(options: {
     }
   }
   if (tokens) return;
+  // Once in the life of a treasury: no later start loads it.
+  const { getCreateAssociatedTokenIdempotentInstruction } = await import('@solana-program/token');
   const { blockhash, lastValidBlockHeight } = await cluster.latestBlockhash();
   const create = getCreateAssociatedTokenIdempotentInstruction({
     payer: authority,
