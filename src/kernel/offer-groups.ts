@@ -1,0 +1,98 @@
+import { byPrice, type OfferSort, type OrderedOffer, sortOffers } from './offer-order.ts';
+
+/** One entry per physical itinerary (spec/flight-service.md, cheapest_per_itinerary): by the service and by the tool. */
+
+/** What grouping looks at; an offer of the wire has it. */
+export interface GroupedOffer extends OrderedOffer {
+  readonly comparison_key: string;
+  readonly owner_name: string;
+  readonly fare_brand_name: string | null;
+  readonly total_amount_decimal: string;
+  readonly checked_bags_included: number | null;
+  readonly conditions: {
+    readonly change_allowed: boolean | null;
+    readonly change_penalty_amount: string | null;
+    readonly change_penalty_currency: string | null;
+    readonly refund_allowed: boolean | null;
+    readonly refund_penalty_amount: string | null;
+    readonly refund_penalty_currency: string | null;
+  } | null;
+  readonly fare_options?: readonly GroupedFare[] | undefined;
+}
+
+/** A fare of an itinerary, lossless on price, brand, refund and change conditions, and checked bags. */
+export interface GroupedFare {
+  offer_id: string;
+  owner_name: string;
+  fare_brand_name: string | null;
+  total_amount_decimal: string;
+  total_currency: string;
+  refundable: boolean | null;
+  refund_penalty_amount: string | null;
+  refund_penalty_currency: string | null;
+  changeable: boolean | null;
+  change_penalty_amount: string | null;
+  change_penalty_currency: string | null;
+  checked_bags_included: number | null;
+}
+
+type Entry<T> = T & { fare_options_count: number; fare_options: GroupedFare[] };
+
+/**
+ * One entry per physical itinerary (`comparison_key`), in the order in which itineraries first appear: the first
+ * offer of each, with every fare of the itinerary in `fare_options`, cheapest first. Nothing is lost: each offer
+ * given is a fare option of exactly one entry. An entry may be given again, together with offers that came later:
+ * all its fares stay.
+ */
+export function groupByItinerary<T extends GroupedOffer>(offers: readonly T[]): Entry<T>[] {
+  const groups = new Map<string, T[]>();
+  for (const offer of offers) {
+    const group = groups.get(offer.comparison_key);
+    if (group) group.push(offer);
+    else groups.set(offer.comparison_key, [offer]);
+  }
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (!first) return [];
+    const options = group.flatMap((offer) => offer.fare_options ?? [fareOption(offer)]).sort(cheaperFare);
+    return [{ ...first, fare_options_count: options.length, fare_options: options }];
+  });
+}
+
+/**
+ * The answer to a search with the offers that landed after it, as the service would have given it had they all been
+ * there at once: sorted, and grouped where the search was. `first` must be the whole first answer, without `limit`.
+ */
+export function withArrivals<T extends GroupedOffer>(
+  first: readonly T[],
+  arrived: readonly T[],
+  asked: { readonly sort: OfferSort; readonly grouped: boolean },
+): T[] {
+  const sorted = sortOffers([...first, ...arrived], asked.sort);
+  return asked.grouped ? groupByItinerary(sorted) : sorted;
+}
+
+const cheaperFare = (a: GroupedFare, b: GroupedFare): number => byPrice(priced(a), priced(b));
+
+const priced = (fare: GroupedFare) => ({
+  ...fare,
+  total_amount: Math.round(Number(fare.total_amount_decimal) * 1_000_000),
+});
+
+function fareOption(offer: GroupedOffer): GroupedFare {
+  const { conditions } = offer;
+  return {
+    offer_id: offer.offer_id,
+    owner_name: offer.owner_name,
+    fare_brand_name: offer.fare_brand_name,
+    total_amount_decimal: offer.total_amount_decimal,
+    total_currency: offer.total_currency,
+    refundable: conditions?.refund_allowed ?? null,
+    refund_penalty_amount: conditions?.refund_penalty_amount ?? null,
+    refund_penalty_currency: conditions?.refund_penalty_currency ?? null,
+    changeable: conditions?.change_allowed ?? null,
+    change_penalty_amount: conditions?.change_penalty_amount ?? null,
+    change_penalty_currency: conditions?.change_penalty_currency ?? null,
+    checked_bags_included: offer.checked_bags_included,
+  };
+}
