@@ -11,7 +11,7 @@ export interface Ids {
   supportCode(): string;
 }
 
-export type IdPrefix = 'int' | 'ord' | 'quo' | 'pay' | 'eff' | 'req' | 'sch' | 'bkg' | 'aff' | 'ref' | 'msg';
+export type IdPrefix = 'int' | 'ord' | 'quo' | 'pay' | 'eff' | 'req' | 'sch' | 'bkg' | 'aff' | 'ref' | 'msg' | 'key' | 'aud' | 'nte';
 
 function crockford(bytes: Uint8Array, characters: number): string {
   let value = 0n;

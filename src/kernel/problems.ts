@@ -194,6 +194,31 @@ export const PROBLEMS = {
     message: 'The airline changed the price.',
     fix: 'Search again; nothing was charged.',
   },
+  lowcost_booking_unavailable: {
+    status: 409,
+    exit: 5,
+    message: 'Lowcost offers cannot be booked at the moment.',
+    fix: 'Choose another offer, or try again later; nothing was charged.',
+    retryable: true,
+  },
+  fare_check_failed: {
+    status: 409,
+    exit: 5,
+    message: 'The last look at the fares of that offer failed.',
+    fix: 'Open its fare menu again after detail.retry_at, or choose another offer.',
+  },
+  fare_menu_expired: {
+    status: 409,
+    exit: 5,
+    message: 'The fare menu of that offer is not open, or no longer fresh.',
+    fix: 'Open it with POST /air/offer-details, then lock one of its fares.',
+  },
+  invalid_fare_index: {
+    status: 409,
+    exit: 5,
+    message: 'The fare menu of that offer has no such fare.',
+    fix: 'Use the offer_id of a fare in its menu.',
+  },
   intent_not_active: {
     status: 409,
     exit: 5,
@@ -223,6 +248,98 @@ export const PROBLEMS = {
     exit: 5,
     message: 'This intent is already being booked.',
     fix: 'Follow its status.',
+  },
+  use_automatic_refund: {
+    status: 409,
+    exit: 5,
+    message: 'The intent is still active; it is refunded on its own if the booking does not happen.',
+    fix: 'Follow its status; nothing was charged.',
+  },
+  already_refunded: {
+    status: 409,
+    exit: 5,
+    message: 'The intent is refunded already.',
+    fix: 'Look at refund_tx_hash of the intent; nothing was charged.',
+  },
+  refund_already_requested: {
+    status: 409,
+    exit: 5,
+    message: 'A refund of this intent was requested already.',
+    fix: 'It is being reviewed; nothing was charged.',
+  },
+  family_name_unavailable: {
+    status: 409,
+    exit: 5,
+    message: "The lead passenger's name is not on record here (any more).",
+    fix: 'Write to the operator of the service; nothing was charged.',
+  },
+
+  // The operator's desk
+  operator_key_required: {
+    status: 401,
+    exit: 4,
+    message: 'This is for operators: the Authorization header is missing.',
+    fix: 'Send Authorization: Bearer and an operator key.',
+  },
+  operator_key_invalid: {
+    status: 401,
+    exit: 4,
+    message: 'The operator key is not known, or was revoked.',
+    fix: 'Ask another operator for a key: farelock keys issue.',
+  },
+  operator_key_last: {
+    status: 409,
+    exit: 5,
+    message: 'That is the last operator key that works.',
+    fix: 'Issue another one first.',
+  },
+  operator_key_not_found: {
+    status: 404,
+    exit: 3,
+    message: 'That operator key is not known.',
+    fix: 'List them: farelock keys list.',
+  },
+  refund_request_not_found: {
+    status: 404,
+    exit: 3,
+    message: 'That refund request is not known.',
+    fix: 'List them: farelock refund queue.',
+  },
+  case_already_claimed: {
+    status: 409,
+    exit: 5,
+    message: 'Another operator has this case.',
+    fix: 'Take another one, or ask them to release it.',
+  },
+  case_already_decided: {
+    status: 409,
+    exit: 5,
+    message: 'This case is decided.',
+    fix: 'Look at it: nothing was changed.',
+  },
+  payout_undecided: {
+    status: 409,
+    exit: 5,
+    message: 'The fare does not disclose what a refund costs.',
+    fix: 'Ask the airline, then name the amount to pay out, with a note.',
+  },
+  payout_is_zero: {
+    status: 409,
+    exit: 5,
+    message: 'The penalty takes the whole fare: nothing would be paid out, and the ticket would be lost.',
+    fix: 'Reject the request, or name an amount to pay out, with a note.',
+  },
+  plan_changed: {
+    status: 409,
+    exit: 5,
+    message: 'What would move is not what was agreed to.',
+    fix: 'Look at the case again; nothing was changed.',
+  },
+  treasury_insufficient: {
+    status: 409,
+    exit: 5,
+    message: 'The treasury holds less than the pay-out.',
+    fix: 'Fill it up, then approve again; nothing was changed.',
   },
   escrow_initialization_failed: {
     status: 502,
@@ -283,6 +400,11 @@ export const PROBLEMS = {
     exit: 4,
     message: 'The support code of this intent is not stored here.',
     fix: 'Give it in FARELOCK_SUPPORT_CODE.',
+  },
+  no_operator_key: {
+    exit: 4,
+    message: 'There is no operator key.',
+    fix: 'Give it in FARELOCK_OPERATOR_KEY.',
   },
   keypair_unreadable: {
     exit: 4,

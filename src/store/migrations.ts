@@ -67,4 +67,58 @@ export const serviceMigrations: readonly Migration[] = [
       'create index wrong_codes_subject on wrong_codes (subject, at_ms)',
     ],
   },
+  {
+    name: '012_refund_requests',
+    statements: [
+      `create table refund_requests (
+        request_id text primary key, intent_id text not null, open_key text unique,
+        payment_key text not null unique, state text not null, reason_sealed text not null, contact_sealed text,
+        journey_date text not null, requested_at_ms bigint not null,
+        claimed_by text, claimed_by_name text, claimed_at_ms bigint,
+        decided_by_name text, decided_at_ms bigint, decision_sealed text,
+        payout_amount bigint, penalty_amount bigint, payout_tx_hash text,
+        due_at_ms bigint not null, lease_until_ms bigint not null, fence bigint not null default 0,
+        attempts bigint not null default 0, last_error text, updated_at_ms bigint not null)`,
+      'create index refund_requests_intent on refund_requests (intent_id)',
+      'create index refund_requests_state on refund_requests (state, due_at_ms)',
+      `create table refund_notes (
+        note_id text primary key, request_id text not null, operator_name text not null,
+        text_sealed text not null, at_ms bigint not null)`,
+      'create index refund_notes_request on refund_notes (request_id, at_ms)',
+      `create table api_keys (
+        key_id text primary key, kind text not null, name text not null, key_hmac text not null unique,
+        created_at_ms bigint not null, last_used_at_ms bigint, revoked_at_ms bigint)`,
+      `create table operator_audit (
+        audit_id text primary key, at_ms bigint not null, key_id text not null, operator_name text not null,
+        action text not null, subject text not null, request_id text not null, detail text not null)`,
+      'create index operator_audit_subject on operator_audit (subject, at_ms)',
+      'create index operator_audit_at on operator_audit (at_ms)',
+    ],
+  },
+  {
+    name: '010_notify',
+    statements: [
+      `create table outbox (
+        message_id text primary key, kind text not null, dedup_key text not null unique, intent_id text,
+        payload_sealed text not null, state text not null, attempts bigint not null, next_at_ms bigint not null,
+        lease_until_ms bigint not null, fence bigint not null default 0, last_error text,
+        created_at_ms bigint not null, updated_at_ms bigint not null)`,
+      "create index outbox_due on outbox (next_at_ms) where state in ('queued', 'sending')",
+      'create index outbox_intent on outbox (intent_id)',
+
+      `create table upkeep (
+        intent_id text not null, task text not null, due_at_ms bigint not null, attempts bigint not null default 0,
+        created_at_ms bigint not null, primary key (intent_id, task))`,
+      'create index upkeep_due on upkeep (due_at_ms)',
+      `insert into upkeep (intent_id, task, due_at_ms, created_at_ms)
+        select intent_id, 'late_money', updated_at_ms, updated_at_ms from bookings
+        where state in ('booked', 'refunded')`,
+      `insert into upkeep (intent_id, task, due_at_ms, created_at_ms)
+        select intent_id, 'close_escrow', updated_at_ms, updated_at_ms from bookings
+        where state in ('booked', 'refunded')`,
+      `insert into upkeep (intent_id, task, due_at_ms, created_at_ms)
+        select intent_id, 'purge', updated_at_ms, updated_at_ms from bookings
+        where state in ('booked', 'refunded') and passengers_sealed <> ''`,
+    ],
+  },
 ];

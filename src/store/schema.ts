@@ -15,9 +15,15 @@ export interface ServiceTables {
   orders: OrderTable;
   effects: EffectTable;
   wrong_codes: WrongCodeTable;
+  outbox: OutboxTable;
+  upkeep: UpkeepTable;
+  refund_requests: RefundRequestTable;
+  refund_notes: RefundNoteTable;
+  api_keys: ApiKeyTable;
+  operator_audit: OperatorAuditTable;
 }
 
-/** One row per wrong support code, by what it was tried on; old rows are of no use. */
+/** One row per wrong try and bucket that it counts in (flights/attempts.ts); old rows are of no use. */
 export interface WrongCodeTable {
   id: string;
   subject: string;
@@ -173,6 +179,7 @@ export type EffectKind =
   | 'sweep'
   | 'close_escrow'
   | 'airline_order'
+  | 'airline_cancel'
   | 'payout';
 export type EffectState = 'planned' | 'sent' | 'done' | 'failed' | 'stuck';
 
@@ -198,4 +205,112 @@ export interface EffectTable {
   error: string | null;
   created_at_ms: number;
   updated_at_ms: number;
+}
+
+/**
+ * `settling`: written before its payment is settled. `received`: waits for an operator. `approved`: the airline is
+ * told and the money paid out, by the worker when need be; then `refunded`. `stuck` waits for a person.
+ */
+export type RefundRequestState = 'settling' | 'received' | 'approved' | 'refunded' | 'rejected' | 'stuck';
+
+/** What customers ask to have looked at. At most one open request per intent: `open_key` is unique. */
+export interface RefundRequestTable {
+  request_id: string;
+  intent_id: string;
+  /** The intent while the request is open or was granted, else null. */
+  open_key: string | null;
+  payment_key: string;
+  state: RefundRequestState;
+  /** The customer's words, sealed; empty once purged. */
+  reason_sealed: string;
+  contact_sealed: string | null;
+  /** Day of the first departure, YYYY-MM-DD. */
+  journey_date: string;
+  requested_at_ms: number;
+  claimed_by: string | null;
+  claimed_by_name: string | null;
+  claimed_at_ms: number | null;
+  decided_by_name: string | null;
+  decided_at_ms: number | null;
+  /** Why, in the operator's words, sealed. */
+  decision_sealed: string | null;
+  /** Fixed by the approval, atomic units. */
+  payout_amount: number | null;
+  penalty_amount: number | null;
+  payout_tx_hash: string | null;
+  due_at_ms: number;
+  lease_until_ms: number;
+  fence: Generated<number>;
+  attempts: Generated<number>;
+  last_error: string | null;
+  updated_at_ms: number;
+}
+
+export interface RefundNoteTable {
+  note_id: string;
+  request_id: string;
+  operator_name: string;
+  text_sealed: string;
+  at_ms: number;
+}
+
+/** Bearer keys, kept as a keyed hash. */
+export interface ApiKeyTable {
+  key_id: string;
+  kind: 'operator';
+  name: string;
+  key_hmac: string;
+  created_at_ms: number;
+  last_used_at_ms: number | null;
+  revoked_at_ms: number | null;
+}
+
+/** What operators did: written with the act, in its transaction, and never changed. */
+export interface OperatorAuditTable {
+  audit_id: string;
+  at_ms: number;
+  key_id: string;
+  operator_name: string;
+  action: string;
+  /** What it concerns: a refund request, a key, a switch. */
+  subject: string;
+  /** X-Request-Id of the call. */
+  request_id: string;
+  /** JSON; ids and amounts, nothing personal. */
+  detail: string;
+}
+
+export type OutboxState = 'queued' | 'sending' | 'sent' | 'failed';
+
+/** A message to somebody outside, written with the change that it reports (src/notify/outbox.ts). */
+export interface OutboxTable {
+  message_id: string;
+  kind: 'page' | 'email';
+  /** Names the happening; unique, so that it is told once. */
+  dedup_key: string;
+  intent_id: string | null;
+  /** The message, sealed: it holds names. Empty once it was sent, or purged. */
+  payload_sealed: string;
+  state: OutboxState;
+  attempts: number;
+  next_at_ms: number;
+  lease_until_ms: number;
+  fence: Generated<number>;
+  last_error: string | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+/**
+ * What is left to do for an intent after its booking ended: look for money that came late, close its escrow, purge
+ * its personal data. A row goes once it is done.
+ */
+export type UpkeepTask = 'late_money' | 'close_escrow' | 'purge';
+
+export interface UpkeepTable {
+  intent_id: string;
+  task: UpkeepTask;
+  due_at_ms: number;
+  attempts: Generated<number>;
+  created_at_ms: number;
 }
