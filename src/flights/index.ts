@@ -1,5 +1,6 @@
 import { createEffects } from '../escrow/effects.ts';
 import { isProblem } from '../kernel/problems.ts';
+import { createOutbox } from '../notify/outbox.ts';
 import { createEscrows } from './escrows.ts';
 import { createFlightsApp } from './http.ts';
 import { createIntents } from './intents.ts';
@@ -21,12 +22,14 @@ export function createFlights(given: FlightsGiven) {
     options,
     provider: given.provider && noticingRateLimits(given.provider, pricing),
     effects: createEffects(given),
+    outbox: createOutbox({ ...given, transports: given.transports ?? null }),
   };
   const escrows = createEscrows(ports);
   const intents = createIntents(ports, escrows);
   return {
     app: createFlightsApp(ports, { escrows, intents, pricing }),
     worker: createWorker(ports, escrows, intents),
+    outbox: ports.outbox,
   };
 }
 

@@ -4,6 +4,8 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Secrets } from '../kernel/secrets.ts';
+import type { Transports } from '../notify/message.ts';
+import type { Outbox } from '../notify/outbox.ts';
 import type { Paywall } from '../payments/terms.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/signer.ts';
@@ -69,6 +71,8 @@ export interface FlightsGiven {
   readonly treasury: Address;
   readonly mint: Address;
   readonly paywall: Paywall & { recover?(): Promise<unknown> };
+  /** How pages and mails leave; without it they are written, and wait. */
+  readonly transports?: (() => Promise<Transports>) | undefined;
   readonly options?: Partial<FlightsOptions> | undefined;
 }
 
@@ -76,4 +80,5 @@ export interface FlightsGiven {
 export interface FlightsPorts extends Omit<FlightsGiven, 'options'> {
   readonly options: FlightsOptions;
   readonly effects: Effects;
+  readonly outbox: Outbox;
 }

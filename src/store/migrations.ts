@@ -103,7 +103,7 @@ export const serviceMigrations: readonly Migration[] = [
         payload_sealed text not null, state text not null, attempts bigint not null, next_at_ms bigint not null,
         lease_until_ms bigint not null, fence bigint not null default 0, last_error text,
         created_at_ms bigint not null, updated_at_ms bigint not null)`,
-      "create index outbox_due on outbox (next_at_ms) where state in ('queued', 'sending')",
+      'create index outbox_due on outbox (state, next_at_ms)',
       'create index outbox_intent on outbox (intent_id)',
 
       `create table upkeep (

@@ -1,0 +1,170 @@
+import { formatUsdc } from '../kernel/money.ts';
+
+/** What a traveller is told, each with the facts that its text needs. Amounts are atomic USDC. */
+export type MailFacts =
+  | { readonly kind: 'booking_requested'; readonly journey: JourneyFacts }
+  | {
+      readonly kind: 'booked';
+      readonly journey: JourneyFacts;
+      readonly orderId: string;
+      readonly bookingReference: string | null;
+      readonly ticketNumbers: readonly string[];
+      readonly captureTransaction: string | null;
+    }
+  | {
+      readonly kind: 'refunded';
+      readonly amount: bigint;
+      readonly reason: string | null;
+      readonly refundWallet: string;
+      readonly transaction: string | null;
+    }
+  | { readonly kind: 'refund_request_received' }
+  | {
+      readonly kind: 'refund_request_approved';
+      readonly amount: bigint;
+      /** What the carrier keeps. */
+      readonly penalty: bigint;
+      readonly refundWallet: string;
+      readonly transaction: string | null;
+    }
+  | { readonly kind: 'refund_request_rejected'; readonly reason: string | null };
+
+export type MailKind = MailFacts['kind'];
+
+export interface JourneyFacts {
+  readonly totalAmountDecimal: string;
+  readonly totalCurrency: string;
+  readonly slices: readonly {
+    readonly segments: readonly {
+      readonly origin_iata: string;
+      readonly destination_iata: string;
+      readonly departing_at: string;
+      readonly arriving_at: string;
+      readonly marketing_carrier_name: string;
+      readonly flight_number: string;
+    }[];
+  }[];
+}
+
+export interface MailText {
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** The words of a mail. The support code is never in one: whoever reads the mailbox must not be able to act. */
+export function mailText(greetedAs: string, intentId: string, facts: MailFacts): MailText {
+  const { subject, body } = worded(facts, intentId);
+  const lines = [
+    `Hello ${greetedAs},`,
+    '',
+    ...body,
+    '',
+    `Intent: ${intentId}`,
+    `Follow it with: farelock status ${intentId}`,
+  ];
+  return { subject, text: `${lines.join('\n')}\n` };
+}
+
+function worded(facts: MailFacts, intentId: string): { subject: string; body: string[] } {
+  switch (facts.kind) {
+    case 'booking_requested':
+      return {
+        subject: `Booking in progress: ${routeOf(facts.journey)}`,
+        body: [
+          `Your payment of ${facts.journey.totalAmountDecimal} ${facts.journey.totalCurrency} is in escrow, and the airline is being asked for the ticket.`,
+          'If no ticket is issued, the whole amount goes back to your refund wallet.',
+          '',
+          ...flightLines(facts.journey),
+        ],
+      };
+    case 'booked':
+      return {
+        subject: `Booked: ${routeOf(facts.journey)}`,
+        body: [
+          'Your ticket is issued. The journey is attached for your calendar.',
+          '',
+          ...flightLines(facts.journey),
+          '',
+          ...(facts.bookingReference === null ? [] : [`Booking reference: ${facts.bookingReference}`]),
+          ...facts.ticketNumbers.map((number) => `Ticket: ${number}`),
+          `Order: ${facts.orderId}`,
+          `Paid: ${facts.journey.totalAmountDecimal} ${facts.journey.totalCurrency}`,
+          ...transactionLine(facts.captureTransaction),
+        ],
+      };
+    case 'refunded':
+      return {
+        subject: `Refunded: ${formatUsdc(facts.amount)} USDC`,
+        body: [
+          `Your booking was not made: ${reasonText(facts.reason)}`,
+          `${formatUsdc(facts.amount)} USDC went back to ${facts.refundWallet}.`,
+          ...transactionLine(facts.transaction),
+        ],
+      };
+    case 'refund_request_received':
+      return {
+        subject: 'Refund request received',
+        body: [
+          'Your refund request is with us, and a person looks at it.',
+          'Whether money comes back, and how much the carrier keeps, depends on the fare rules.',
+        ],
+      };
+    case 'refund_request_approved':
+      return {
+        subject: `Refund approved: ${formatUsdc(facts.amount)} USDC`,
+        body: [
+          'Your refund request was approved, and the ticket was cancelled.',
+          `${formatUsdc(facts.amount)} USDC went to ${facts.refundWallet}.`,
+          ...(facts.penalty > 0n ? [`The carrier kept ${formatUsdc(facts.penalty)} USDC.`] : []),
+          ...transactionLine(facts.transaction),
+        ],
+      };
+    case 'refund_request_rejected':
+      return {
+        subject: 'Refund request declined',
+        body: [
+          `Your refund request was declined${facts.reason ? `: ${facts.reason}` : '.'}`,
+          `Your booking ${intentId} stands as it is.`,
+        ],
+      };
+  }
+}
+
+const transactionLine = (signature: string | null): string[] =>
+  signature === null ? [] : [`Transaction: ${signature}`];
+
+function routeOf({ slices }: JourneyFacts): string {
+  const segments = slices[0]?.segments ?? [];
+  const first = segments[0];
+  const last = segments.at(-1);
+  return first && last
+    ? `${first.origin_iata} to ${last.destination_iata}, ${first.departing_at.slice(0, 10)}`
+    : 'your journey';
+}
+
+const flightLines = ({ slices }: JourneyFacts): string[] =>
+  slices.flatMap(({ segments }) =>
+    segments.map(
+      (flight) =>
+        `${flight.flight_number} (${flight.marketing_carrier_name})  ${flight.origin_iata} ${localText(flight.departing_at)}  ${flight.destination_iata} ${localText(flight.arriving_at)}`,
+    ),
+  );
+
+const localText = (local: string): string => local.slice(0, 16).replace('T', ' ');
+
+const REASONS: Readonly<Record<string, string>> = {
+  offer_repriced: 'the price changed before the ticket was issued.',
+  offer_expired: 'the offer expired before the ticket was issued.',
+  offer_unavailable: 'the flight is sold out.',
+  ticketing_failed: 'the airline did not issue the ticket.',
+  ticketing_timeout: 'the airline did not issue the ticket in time.',
+  deadline_passed: 'the time for the booking ran out.',
+  intent_expired: 'the time for the booking ran out.',
+  escrow_funding_mismatch: 'the escrow did not hold the exact amount.',
+  provider_failed: 'the airline could not be reached.',
+  upstream_rate_limited: 'the airline could not be reached.',
+};
+
+const reasonText = (reason: string | null): string =>
+  (reason !== null && Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined) ??
+  `the airline could not complete it${reason === null ? '' : ` (${reason})`}.`;
