@@ -119,6 +119,20 @@ const freeGet = (id: string, summary: string, responses: object, parameters: obj
   },
 });
 
+/** A fare menu that is still being opened is 202: free, and asked for again. */
+function offerDetails() {
+  const call = paidPost({
+    id: 'offerDetails',
+    summary:
+      'Fresh price, expiry and extras of one offer: 0.01 USDC. For a `lowcost:` offer, its fare menu: 0.10 USDC, charged once it is ready.',
+    request: 'OfferDetailsRequest',
+    response: 'OfferDetailsResponse',
+    codes: ['offer_not_found', 'offer_unavailable', 'offer_expired', 'provider_not_configured', ...UPSTREAM],
+  });
+  const pending = answer(202, 'OfferDetailsResponse', 'The fare menu is being opened. Not charged.', false);
+  return { post: { ...call.post, responses: { ...call.post.responses, ...pending } } };
+}
+
 export const paths = () => ({
   '/health': freeGet('health', 'Liveness.', answer(200, 'Health', 'Alive.', false)),
   '/ready': freeGet('ready', 'Readiness: the database answers.', {
@@ -135,13 +149,20 @@ export const paths = () => ({
     response: 'SearchResponse',
     codes: ['provider_not_configured', ...UPSTREAM],
   }),
-  '/air/offer-details': paidPost({
-    id: 'offerDetails',
-    summary: 'Fresh price, expiry and extras of one offer. 0.01 USDC.',
-    request: 'OfferDetailsRequest',
-    response: 'OfferDetailsResponse',
-    codes: ['offer_not_found', 'offer_unavailable', 'offer_expired', 'provider_not_configured', ...UPSTREAM],
-  }),
+  '/air/search-updates': {
+    post: {
+      operationId: 'searchUpdates',
+      summary: 'Offers of the slower tier, as they land. Free.',
+      security: [],
+      parameters: [],
+      requestBody: { required: true, content: json(ref('SearchUpdatesRequest')) },
+      responses: {
+        ...answer(200, 'SearchUpdatesResponse', 'What landed after the cursor.', false),
+        ...failures([...BODY, 'search_not_found', ...UPSTREAM, ...ANY]),
+      },
+    },
+  },
+  '/air/offer-details': offerDetails(),
   '/air/intents': paidPost({
     id: 'createIntent',
     summary: 'Lock one offer and open its escrow. 0.10 USDC.',
@@ -155,6 +176,10 @@ export const paths = () => ({
       'offer_unsupported',
       'offer_unavailable',
       'offer_expired',
+      'lowcost_booking_unavailable',
+      'fare_check_failed',
+      'fare_menu_expired',
+      'invalid_fare_index',
       'escrow_initialization_failed',
       'booking_disabled',
       ...UPSTREAM,
@@ -185,6 +210,7 @@ export const paths = () => ({
       'escrow_missing',
       'escrow_funding_mismatch',
       'booking_already_requested',
+      'lowcost_booking_unavailable',
       'booking_disabled',
       'provider_not_configured',
       ...UPSTREAM,

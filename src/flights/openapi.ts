@@ -8,8 +8,12 @@ import * as schemas from './schema.ts';
 const COMPONENTS = {
   SearchRequest: schemas.searchRequest,
   SearchResponse: schemas.searchResponse,
+  SearchUpdatesRequest: schemas.searchUpdatesRequest,
+  SearchUpdatesResponse: schemas.searchUpdatesResponse,
   OfferDetailsRequest: schemas.offerDetailsRequest,
   OfferDetailsResponse: schemas.offerDetailsResponse,
+  FareMenu: schemas.fareMenu,
+  MenuFare: schemas.menuFare,
   CreateIntentRequest: schemas.createIntentRequest,
   Intent: schemas.intent,
   CreatedIntent: schemas.createdIntent,

@@ -3,6 +3,7 @@ import {
   availableService,
   cabinClass,
   currency,
+  conditions,
   date,
   decimal,
   iata,
@@ -44,7 +45,50 @@ export const searchResponse = z.strictObject({
 
 export const offerDetailsRequest = z.strictObject({ offer_id: z.string().min(1).max(512) });
 
-export const offerDetailsResponse = z.strictObject({ offer, available_services: z.array(availableService) });
+export const searchUpdatesRequest = z.strictObject({
+  search_id: z.string().min(1).max(64),
+  cursor: z
+    .string()
+    .regex(/^\d{1,6}$/)
+    .optional()
+    .describe('The cursor of the last answer; without it, everything that has landed.'),
+});
+
+export const searchUpdatesResponse = z.strictObject({
+  search_id: z.string(),
+  status: z.enum(['complete', 'enriching']),
+  offers: z.array(offer).describe('Those that landed after the cursor, under the filters of the search.'),
+  cursor: z.string(),
+  poll_after_ms: z.int().optional().describe('While enriching.'),
+});
+
+export const menuFare = z.strictObject({
+  fare_index: z.int().min(1).describe('Keeps its meaning when the menu is opened again.'),
+  offer_id: z.string().describe('`lowcost:<flight>##<fare_index>`.'),
+  fare_brand_name: z.string().nullable(),
+  checked_bags_included: z.int().min(0).nullable(),
+  carry_on_bags_included: z.int().min(0).nullable(),
+  conditions: conditions.nullable(),
+  total_amount: z.int().describe('Atomic units of 6 decimals, all passengers.'),
+  total_amount_decimal: decimal,
+  total_currency: currency,
+});
+
+export const fareMenu = z.strictObject({
+  status: z.enum(['ready', 'pending', 'failed']),
+  checked_at: instant.nullable().describe('null while pending.'),
+  expires_at: instant
+    .nullable()
+    .describe('Until when its fares can be locked; for a failed check, until when it is remembered.'),
+  fares: z.array(menuFare),
+});
+
+export const offerDetailsResponse = z.strictObject({
+  offer,
+  available_services: z.array(availableService),
+  fare_menu: fareMenu.optional().describe('For a `lowcost:` offer.'),
+  poll_after_ms: z.int().optional().describe('While the fare menu is pending (202, free).'),
+});
 
 export const createIntentRequest = z.strictObject({
   funding_wallet: z.string(),
@@ -146,6 +190,10 @@ export { localTime };
 export type SearchRequest = z.infer<typeof searchRequest>;
 export type SearchRequestInput = z.input<typeof searchRequest>;
 export type SearchResponse = z.infer<typeof searchResponse>;
+export type SearchUpdatesRequest = z.infer<typeof searchUpdatesRequest>;
+export type SearchUpdatesResponse = z.infer<typeof searchUpdatesResponse>;
+export type MenuFare = z.infer<typeof menuFare>;
+export type FareMenu = z.infer<typeof fareMenu>;
 export type OfferDetailsResponse = z.infer<typeof offerDetailsResponse>;
 export type CreateIntentRequest = z.infer<typeof createIntentRequest>;
 export type Intent = z.infer<typeof intent>;
