@@ -141,6 +141,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
         fetch: await transport(),
         payer: openPayer(ports),
         timeoutMs: globals.timeout,
+        clock,
       });
     },
     async rpc() {

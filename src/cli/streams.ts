@@ -3,6 +3,8 @@ export interface Output {
   readonly isTTY: boolean;
   /** null off a terminal. */
   readonly columns: number | null;
+  /** Lines of the terminal, where it is known. */
+  readonly rows?: number | null;
   write(text: string): void;
   /** For the spinner, which draws on a stream of its own; without one its phases are lines. */
   readonly stream?: NodeJS.WriteStream;
@@ -43,6 +45,9 @@ export function processStreams(): Streams {
     },
     get columns() {
       return stream.isTTY ? stream.columns : null;
+    },
+    get rows() {
+      return stream.isTTY ? stream.rows : null;
     },
     write: (text) => {
       stream.write(text);

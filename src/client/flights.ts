@@ -1,3 +1,6 @@
+import type { OfferDetailsResponse } from '../flights/wire.ts';
+import { type Clock, systemClock } from '../kernel/clock.ts';
+import { problem } from '../kernel/problems.ts';
 import {
   bookOf,
   createdIntentOf,
@@ -7,10 +10,11 @@ import {
   offerDetailsOf,
   orderOf,
   searchOf,
+  searchUpdatesOf,
   supportCodeIn,
 } from './normalise.ts';
 import type { PaidExchange, Payer } from './payer/payer.ts';
-import { ask, type Call, problemOf } from './transport.ts';
+import { ask, type Call, type HttpAnswer, problemOf } from './transport.ts';
 import type { CallOptions, Fetch, FlightsClient, Paid } from './types.ts';
 
 export interface FlightsClientPorts {
@@ -20,17 +24,21 @@ export interface FlightsClientPorts {
   readonly payer: Payer;
   /** For each exchange with the service (default 30 s). */
   readonly timeoutMs?: number | undefined;
+  /** For the pauses between two looks at a fare menu. */
+  readonly clock?: Clock | undefined;
 }
 
 /** Offers, prices and statuses found again after a crash are worth having for this long; a bought thing for ever. */
 const FRESH_MS = 600_000;
+const MENU_PAUSE_MS = 1_000;
+const SHORTEST_PAUSE_MS = 50;
 
 /** The flight service, typed (client/types.ts). The same client speaks to our services and to other deployments. */
 export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
-  const { baseUrl, fetch, payer, timeoutMs = 30_000 } = ports;
+  const { baseUrl, fetch, payer, timeoutMs = 30_000, clock = systemClock } = ports;
   const patience = (options: CallOptions) => ({ timeoutMs, signal: options.signal });
 
-  async function free(call: Pick<Call, 'method' | 'path'>, options: CallOptions): Promise<unknown> {
+  async function free(call: Pick<Call, 'method' | 'path' | 'body'>, options: CallOptions): Promise<unknown> {
     options.onPhase?.('asking');
     const answer = await ask({ baseUrl, fetch, ...call }, patience(options));
     if (answer.status >= 300) throw problemOf(answer);
@@ -46,18 +54,38 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
     return { value: read(body), payment };
   }
 
+  /** Nothing is charged while the menu is pending, and the payment that was sent with the call stays the same one. */
+  async function offerDetails(offerId: string, options: CallOptions): Promise<Paid<OfferDetailsResponse>> {
+    const exchange = {
+      ...post('/air/offer-details', { offer_id: offerId }),
+      freshForMs: FRESH_MS,
+      isPending: (answer: HttpAnswer) => answer.status === 202,
+    };
+    const deadlineMs = clock.now() + timeoutMs;
+    for (;;) {
+      const details = await paid(exchange, offerDetailsOf, options);
+      if (details.value.fare_menu?.status !== 'pending') return details;
+      const pauseMs = Math.max(SHORTEST_PAUSE_MS, details.value.poll_after_ms ?? MENU_PAUSE_MS);
+      if (clock.now() + pauseMs > deadlineMs) return details;
+      options.onPhase?.('waiting');
+      await clock.sleep(pauseMs, options.signal);
+      if (options.signal?.aborted) throw problem('interrupted');
+    }
+  }
+
   const post = (path: string, body: unknown) => ({ method: 'POST' as const, path, body });
 
   return {
     health: async (options = {}) => healthOf(await free({ method: 'GET', path: '/health' }, options)),
     search: (request, options = {}) =>
       paid({ ...post('/air/search', request), freshForMs: FRESH_MS }, searchOf, options),
-    offerDetails: (offerId, options = {}) =>
-      paid(
-        { ...post('/air/offer-details', { offer_id: offerId }), freshForMs: FRESH_MS },
-        offerDetailsOf,
-        options,
+    searchUpdates: async (request, options = {}) =>
+      searchUpdatesOf(
+        await free(post('/air/search-updates', request), options),
+        request.search_id,
+        request.cursor ?? '',
       ),
+    offerDetails: (offerId, options = {}) => offerDetails(offerId, options),
     createIntent: (request, options = {}) =>
       paid(
         {

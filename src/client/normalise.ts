@@ -6,6 +6,7 @@ import type {
   OfferDetailsResponse,
   Order,
   SearchResponse,
+  SearchUpdatesResponse,
 } from '../flights/wire.ts';
 import { parseUsdc } from '../kernel/money.ts';
 import { problem } from '../kernel/problems.ts';
@@ -40,6 +41,17 @@ export function searchOf(body: unknown): SearchResponse {
   if (!Array.isArray(offers)) throw unexpected('offers');
   return as({
     ...completed(wire, { request_id: '', status: 'complete', total_offers: offers.length }),
+    offers: offers.map(offerOf),
+  });
+}
+
+export function searchUpdatesOf(body: unknown, searchId: string, cursor: string): SearchUpdatesResponse {
+  const wire = opened(body, 'search');
+  const { offers } = wire;
+  if (!Array.isArray(offers)) throw unexpected('offers');
+  return as({
+    ...completed(wire, { search_id: searchId, cursor }),
+    status: text(wire.status, 'status'),
     offers: offers.map(offerOf),
   });
 }

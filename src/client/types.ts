@@ -9,6 +9,8 @@ import type {
   Passenger,
   SearchRequestInput,
   SearchResponse,
+  SearchUpdatesRequest,
+  SearchUpdatesResponse,
 } from '../flights/wire.ts';
 
 /** The web's fetch: the network's for a remote profile, the app's own for an embedded one. */
@@ -44,6 +46,12 @@ export interface CallOptions {
 export interface FlightsClient {
   health(options?: CallOptions): Promise<Health>;
   search(request: SearchRequestInput, options?: CallOptions): Promise<Paid<SearchResponse>>;
+  /** The offers that landed after `cursor`. Free. */
+  searchUpdates(request: SearchUpdatesRequest, options?: CallOptions): Promise<SearchUpdatesResponse>;
+  /**
+   * A fare menu that is still being opened is asked for again, as often as the service says, until it is there or the
+   * client's timeout has passed; it is then given as it is, pending and not paid.
+   */
   offerDetails(offerId: string, options?: CallOptions): Promise<Paid<OfferDetailsResponse>>;
   createIntent(request: CreateIntentRequest, options?: CallOptions): Promise<Paid<CreatedIntent>>;
   intent(intentId: string, options?: CallOptions): Promise<Intent>;

@@ -11,6 +11,8 @@ export interface MemoryOptions {
   /** Both outputs and the input are a terminal. */
   readonly terminal?: boolean;
   readonly columns?: number;
+  /** Lines of the terminal. */
+  readonly rows?: number;
   readonly environment?: Readonly<Record<string, string>>;
   readonly stdin?: string;
   /** What a person answers, in order. */
@@ -36,6 +38,7 @@ export async function runInMemory(argv: readonly string[], options: MemoryOption
   const output = (name: 'stdout' | 'stderr') => ({
     isTTY,
     columns: isTTY ? (options.columns ?? 80) : null,
+    rows: isTTY ? (options.rows ?? 24) : null,
     write: (text: string) => {
       written[name] += text;
       if (name === 'stdout') options.onStdout?.(text);

@@ -8,7 +8,7 @@ import type { CallOptions, PaymentReceipt } from '../types.ts';
 import type { PaidAnswer } from './payer.ts';
 
 export interface Delivery {
-  readonly exchange: Call;
+  readonly exchange: Call & { readonly isPending?: (answer: HttpAnswer) => boolean };
   readonly open: OpenPayment;
   /** Signed just now, rather than found in the journal. */
   readonly fresh: boolean;
@@ -49,6 +49,10 @@ export async function deliver(ports: Ports, delivery: Delivery): Promise<PaidAns
   const expired = !delivery.fresh && (await blocksLeft(ports, open)) < 0n;
   const answer = await sendUntilAnswered(ports, delivery);
   const settled = settlementOf(answer);
+  if (settled === null && delivery.exchange.isPending?.(answer)) {
+    await journal.note(open.id, 'sent', null);
+    return { body: answer.body, payment: null };
+  }
   if (answer.status < 300) {
     await journal.answered(open.id, settled, delivery.keep(answer.body));
     return delivery.stale ? null : { body: answer.body, payment: receiptOf(open, settled) };

@@ -20,6 +20,8 @@ export interface PaidExchange extends Call {
   readonly remember?: (body: unknown) => IntentToRemember | null;
   /** How long an answer is worth having; absent: as long as there is one. */
   readonly freshForMs?: number;
+  /** Whether the service is still at it: such an answer is not charged, and the payment waits for the real one. */
+  readonly isPending?: (answer: HttpAnswer) => boolean;
 }
 
 export interface PaidAnswer {
