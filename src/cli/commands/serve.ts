@@ -38,8 +38,14 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   });
   const { serve: listen } = await import('@hono/node-server');
   let closing = false;
+  let wake = new AbortController();
   const server = listen({
-    fetch: (request) => service.fetch(request),
+    fetch: async (request) => {
+      const answer = await service.fetch(request);
+      // What was posted may have given the worker something to do: a booking starts now, not with the next round.
+      if (answer.ok && new URL(request.url).pathname === '/air/book') wake.abort();
+      return answer;
+    },
     hostname: options.host,
     port: options.port,
     overrideGlobalObjects: false,
@@ -77,7 +83,11 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     'Ctrl-C stops.',
   ]);
 
-  const working = work(context, service.worker, () => closing);
+  const napSignal = () => {
+    if (wake.signal.aborted) wake = new AbortController();
+    return AbortSignal.any([signal, wake.signal]);
+  };
+  const working = work(context, service.worker, napSignal, () => closing);
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
@@ -91,11 +101,14 @@ export const serve: Command<ServeOptions> = async (context, options) => {
 
 /** The worker's loop: what is due, then a sleep until something is, for at most a second. */
 async function work(
-  { terminal, clock, signal }: CommandContext,
+  { terminal, clock }: CommandContext,
   worker: { runDue(): Promise<{ nextDueAtMs: number | null }> },
+  napSignal: () => AbortSignal,
   isClosing: () => boolean,
 ): Promise<void> {
   while (!isClosing()) {
+    // Taken before the round: what is posted during it cuts the nap after it short.
+    const nap = napSignal();
     let untilDue = LONGEST_SLEEP_MS;
     try {
       const { nextDueAtMs } = await worker.runDue();
@@ -106,7 +119,7 @@ async function work(
         `The worker failed and goes on: ${error instanceof Error ? error.message : String(error)}`,
       );
     }
-    if (!isClosing()) await clock.sleep(Math.min(LONGEST_SLEEP_MS, Math.max(20, untilDue)), signal);
+    if (!isClosing()) await clock.sleep(Math.min(LONGEST_SLEEP_MS, Math.max(20, untilDue)), nap);
   }
 }
 
