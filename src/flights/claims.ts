@@ -1,7 +1,9 @@
 import { isProblem } from '../kernel/problems.ts';
 import type { BookingState } from '../store/schema.ts';
+import type { Written } from './mails.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { BookingRow, IntentRow } from './rows.ts';
+import { planUpkeep } from './upkeep.ts';
 
 /** States in which the worker has something to do; `stuck` waits for a person. */
 export const OPEN_STATES: readonly BookingState[] = [
@@ -26,10 +28,13 @@ export class LeaseLost extends Error {
 export interface Next {
   readonly booking: Partial<Omit<BookingRow, 'intent_id' | 'fence'>>;
   readonly intent?: Partial<Omit<IntentRow, 'intent_id'>>;
+  /** Written in the same transaction: what is told about it. */
+  readonly also?: Written | undefined;
 }
 
 /** Who may work on which booking: leases and fences (DESIGN, section 6). */
-export function createClaims({ store, clock, log }: Pick<FlightsPorts, 'store' | 'clock' | 'log'>) {
+export function createClaims(ports: Pick<FlightsPorts, 'store' | 'clock' | 'log' | 'outbox'>) {
+  const { store, clock, log } = ports;
   return {
     /** When the next step is due (epoch ms), null when nothing is under way. One query. */
     async nextDueAtMs(): Promise<number | null> {
@@ -121,6 +126,23 @@ export function createClaims({ store, clock, log }: Pick<FlightsPorts, 'store' |
             .set({ ...next.intent, updated_at_ms: nowMs })
             .where('intent_id', '=', claim.intent_id)
             .execute();
+        }
+        await next.also?.(tx);
+        const { state } = next.booking;
+        if (state === 'booked' || state === 'refunded') await planUpkeep(tx, claim.intent_id, nowMs);
+        if (state === 'stuck') {
+          await ports.outbox.enqueue(tx, {
+            kind: 'page',
+            dedupKey: `page:booking_stuck:${claim.intent_id}:${claim.fence}`,
+            intentId: claim.intent_id,
+            event: 'booking_stuck',
+            text: `Booking of ${claim.intent_id} is stuck in ${claim.state} and waits for a person: ${next.booking.last_error ?? 'unknown'}.`,
+            fields: {
+              intent_id: claim.intent_id,
+              state: claim.state,
+              reason: next.booking.last_error ?? null,
+            },
+          });
         }
       });
       log('info', 'booking_advanced', {

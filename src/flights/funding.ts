@@ -2,6 +2,7 @@ import { instant } from '../kernel/clock.ts';
 import { asInteger } from '../kernel/money.ts';
 import { problem } from '../kernel/problems.ts';
 import type { Escrows } from './escrows.ts';
+import { createMails } from './mails.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { BookingRow, IntentRow } from './rows.ts';
 
@@ -16,7 +17,7 @@ const SWEEPS = 3;
  * @throws Problem `escrow_funding_mismatch` (expected, observed: atomic units), `escrow_missing`, `cluster_failed`
  */
 export async function queueFunded(
-  ports: Pick<FlightsPorts, 'store' | 'clock' | 'log'>,
+  ports: Pick<FlightsPorts, 'store' | 'clock' | 'log' | 'secrets' | 'outbox'>,
   escrows: Escrows,
   intent: IntentRow,
   booking: BookingRow,
@@ -39,6 +40,7 @@ export async function queueFunded(
     });
   }
 
+  const tell = await createMails(ports).bookingRequested(booking, intent);
   const nowMs = clock.now();
   await store.transaction().execute(async (tx) => {
     const queued = await tx
@@ -62,6 +64,7 @@ export async function queueFunded(
       .set({ booking_requested_at_ms: nowMs, observed_amount: intent.amount, updated_at_ms: nowMs })
       .where('intent_id', '=', booking.intent_id)
       .execute();
+    await tell(tx);
     ports.log('info', 'booking_queued', { intent_id: booking.intent_id });
   });
   const row = await store

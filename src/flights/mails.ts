@@ -57,6 +57,30 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
     }
   }
 
+  /** null when the airline's times make no sense: the mail is worth more than its attachment. */
+  async function calendarOf(order: Order): Promise<Attachment | null> {
+    const { journeyIcs } = await import('../kernel/ics.ts');
+    try {
+      const content = journeyIcs({
+        reference: order.order_id,
+        bookingReference: order.booking_reference,
+        stampMs: ports.clock.now(),
+        slices: order.slices,
+      });
+      return {
+        filename: 'journey.ics',
+        contentType: 'text/calendar; charset=utf-8; method=PUBLISH',
+        content,
+      };
+    } catch (error) {
+      ports.log('warn', 'calendar_not_written', {
+        order_id: order.order_id,
+        error_name: error instanceof Error ? error.name : 'unknown',
+      });
+      return null;
+    }
+  }
+
   return {
     about,
 
@@ -70,7 +94,6 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
       order: Order,
       captureTransaction: string | null,
     ): Promise<Written> {
-      const { journeyIcs } = await import('../kernel/ics.ts');
       const facts: MailFacts = {
         kind: 'booked',
         journey: { ...journeyOf(intent), slices: order.slices },
@@ -79,18 +102,8 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
         ticketNumbers: order.documents.map(({ number }) => number),
         captureTransaction,
       };
-      const content = journeyIcs({
-        reference: order.order_id,
-        bookingReference: order.booking_reference,
-        stampMs: ports.clock.now(),
-        slices: order.slices,
-      });
-      const calendar: Attachment = {
-        filename: 'journey.ics',
-        contentType: 'text/calendar; charset=utf-8; method=PUBLISH',
-        content,
-      };
-      return about(booking, facts, undefined, [calendar]);
+      const calendar = await calendarOf(order);
+      return about(booking, facts, undefined, calendar ? [calendar] : []);
     },
   };
 }

@@ -43,13 +43,14 @@ export function createOrderBook({ store, ids, clock }: Pick<FlightsPorts, 'store
         .execute();
     },
 
-    async idOf(intent: IntentRow): Promise<string> {
+    /** The order as it was kept. */
+    async of(intent: Pick<IntentRow, 'intent_id'>): Promise<Order> {
       const row = await store
         .selectFrom('orders')
-        .select('order_id')
+        .select('document')
         .where('intent_id', '=', intent.intent_id)
         .executeTakeFirstOrThrow();
-      return row.order_id;
+      return JSON.parse(row.document) as Order;
     },
   };
 }

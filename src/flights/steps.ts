@@ -6,6 +6,7 @@ import type { Escrows } from './escrows.ts';
 import { queueFunded } from './funding.ts';
 import { lockedOffer } from './intent-record.ts';
 import { checkPriceHolds } from './live-offer.ts';
+import { createMails } from './mails.ts';
 import { createOrderBook } from './order-record.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { Provider, ProviderOrder } from './providers/provider.ts';
@@ -41,6 +42,7 @@ type Step = (booking: BookingRow, intent: IntentRow) => Promise<Next | null>;
 export function createSteps(ports: FlightsPorts, escrows: Escrows, claims: Claims) {
   const { clock, effects, secrets } = ports;
   const orders = createOrderBook(ports);
+  const mails = createMails(ports);
 
   const refund = (reason: string): Next => ({ booking: { state: 'refunding', refund_reason: reason } });
   const stuck = (booking: BookingRow, why: string): Next => {
@@ -165,15 +167,17 @@ export function createSteps(ports: FlightsPorts, escrows: Escrows, claims: Claim
   /** A ticket exists: this is repeated until the money is captured, and never turns into a refund. */
   const capturing: Step = async (booking, intent) => {
     const signature = await escrows.capture(intent, () => claims.hold(booking));
+    const order = await orders.of(intent);
     return {
       booking: { state: 'booked' },
       intent: {
         status: 'booked',
-        order_id: await orders.idOf(intent),
+        order_id: order.order_id,
         captured_at_ms: clock.now(),
         capture_tx_hash: signature,
         active_key: null,
       },
+      also: await mails.booked(booking, intent, order, signature),
     };
   };
 
@@ -205,6 +209,13 @@ export function createSteps(ports: FlightsPorts, escrows: Escrows, claims: Claim
         refund_tx_hash: signature,
         active_key: null,
       },
+      also: await mails.about(booking, {
+        kind: 'refunded',
+        amount: held > 0n ? held : BigInt(intent.observed_amount || intent.amount),
+        reason: booking.refund_reason,
+        refundWallet: intent.refund_wallet,
+        transaction: signature,
+      }),
     };
   };
 

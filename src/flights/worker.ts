@@ -91,6 +91,8 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
         nextDueAtMs = await claims.nextDueAtMs();
         if (!booking) break;
       }
+      // Not waited for: a receiver that is down holds up no booking.
+      ports.outbox.start();
       return { worked, nextDueAtMs };
     },
   };
