@@ -69,6 +69,7 @@ export const openService: OpenService = async (options) => {
     provider,
     authority,
     treasury: treasury.address,
+    treasurySigner: treasury,
     mint,
     paywall,
   });

@@ -69,6 +69,8 @@ export interface FlightsGiven {
   readonly authority: Signer;
   /** Owner of the token account that fees and captures pay. */
   readonly treasury: Address;
+  /** Signs what the treasury pays out: refunds that an operator approved, and affiliates' credit. */
+  readonly treasurySigner: Signer;
   readonly mint: Address;
   readonly paywall: Paywall & { recover?(): Promise<unknown> };
   /** How pages and mails leave; without it they are written, and wait. */

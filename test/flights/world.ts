@@ -126,6 +126,7 @@ export async function openWorld(given: WorldOptions = {}) {
       ...common,
       authority,
       treasury: treasury.address,
+      treasurySigner: treasury,
       mint,
       paywall,
       options: given.options,
