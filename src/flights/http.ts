@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import { Hono } from 'hono/tiny';
 import { instant } from '../kernel/clock.ts';
 import { isProblem, type Problem, problem, problemBody } from '../kernel/problems.ts';
+import { clientOf } from './attempts.ts';
 import { readBody, refuseQuery } from './body.ts';
 import type { Escrows } from './escrows.ts';
 import type { Intents } from './intents.ts';
@@ -12,7 +13,8 @@ import type { Health } from './wire.ts';
 export const SERVICE_NAME = 'farelock-flights';
 export const API_VERSION = '1.0.0';
 
-type Env = { Variables: { requestId: string } };
+/** `clientAddress` comes from the HTTP server, never from the request; an embedded service has none. */
+type Env = { Variables: { requestId: string }; Bindings: { clientAddress?: string | undefined } };
 type Handler = (context: Context<Env>) => Promise<Response>;
 
 /**
@@ -116,10 +118,23 @@ export function createFlightsApp(
     return paywall.charge(context.req.raw, createBooking(ports, escrows).book(body, context.req.url));
   });
 
+  route('POST', '/air/refund-requests', false, async (context) => {
+    const { refundRequest } = await import('./schema.ts');
+    const { createRefunds } = await import('./refunds.ts');
+    const body = await readBody(context.req.raw, refundRequest);
+    const who = {
+      supportCode: context.req.header('X-Customer-Support-Code') ?? null,
+      familyName: context.req.header('X-Passenger-Family-Name') ?? null,
+      client: clientOf(ports.secrets, context.env?.clientAddress),
+    };
+    return paywall.charge(context.req.raw, createRefunds(ports).request(body, who, context.req.url));
+  });
+
   route('GET', '/air/orders/:order_id', false, async (context) => {
     const { createOrders } = await import('./orders.ts');
     const code = context.req.header('X-Customer-Support-Code') ?? null;
-    const order = createOrders(ports)(context.req.param('order_id') ?? '', code, context.req.url);
+    const client = clientOf(ports.secrets, context.env?.clientAddress);
+    const order = createOrders(ports)(context.req.param('order_id') ?? '', code, context.req.url, client);
     return paywall.charge(context.req.raw, order);
   });
 

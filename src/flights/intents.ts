@@ -2,6 +2,7 @@ import { asInteger } from '../kernel/money.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import type { Answer, PaidCall, Payment } from '../payments/terms.ts';
 import { type Escrows, escrowNotOpened } from './escrows.ts';
+import { supportCodeHmac } from './identity.ts';
 import { intentRecord, shownIntent } from './intent-record.ts';
 import { offerToLock, ticketTotal } from './live-offer.ts';
 import type { FlightsPorts } from './ports.ts';
@@ -230,9 +231,6 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
 }
 
 export type Intents = ReturnType<typeof createIntents>;
-
-export const supportCodeHmac = (secrets: FlightsPorts['secrets'], code: string): string =>
-  secrets.hmac('support code', code);
 
 const isShown = (row: IntentRow): boolean => row.opened_at_ms !== null && row.abandoned === 0;
 

@@ -23,6 +23,7 @@ export interface FlightsOptions {
   readonly offerDetailsPrice: bigint;
   readonly intentPrice: bigint;
   readonly orderPrice: bigint;
+  readonly refundRequestPrice: bigint;
   readonly leastTicket: bigint;
   readonly mostTicket: bigint;
   readonly intentLifeMs: number;
@@ -34,6 +35,8 @@ export interface FlightsOptions {
   readonly bookingDisabled: boolean;
   /** How long the worker leaves a payment to the request that settles it before it looks for itself. */
   readonly settlingGraceMs: number;
+  /** Personal data goes this many days after the last arrival, or after the refund. */
+  readonly purgeAfterDays: number;
 }
 
 export const defaultOptions: FlightsOptions = {
@@ -45,6 +48,7 @@ export const defaultOptions: FlightsOptions = {
   offerDetailsPrice: 10_000n,
   intentPrice: 100_000n,
   orderPrice: 10_000n,
+  refundRequestPrice: 100_000n,
   leastTicket: 10_000_000n,
   mostTicket: 10_000_000_000n,
   intentLifeMs: 30 * 60_000,
@@ -53,6 +57,7 @@ export const defaultOptions: FlightsOptions = {
   pollAfterMs: 1000,
   bookingDisabled: false,
   settlingGraceMs: 5_000,
+  purgeAfterDays: 30,
 };
 
 /** What createFlights is given. `recover` is the paywall's own: settles what a crash left open. */

@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely';
-import type { BookingTable, IntentTable, OrderTable } from '../store/schema.ts';
+import type { BookingTable, IntentTable, OrderTable, RefundRequestTable } from '../store/schema.ts';
 
 /** Rows as they are read. */
 export type IntentRow = Selectable<IntentTable>;
 export type BookingRow = Selectable<BookingTable>;
 export type OrderRow = Selectable<OrderTable>;
+export type RefundRequestRow = Selectable<RefundRequestTable>;

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import {
   availableService,
   cabinClass,
-  currency,
   conditions,
+  currency,
   date,
   decimal,
   iata,
@@ -173,6 +173,22 @@ export const order = z.strictObject({
   updated_at: instant,
 });
 
+export const refundRequest = z.strictObject({
+  intent_id: z.string().min(1).max(64),
+  reason: z
+    .string()
+    .max(1000)
+    .refine((reason) => reason.trim() !== '', 'Say why.')
+    .meta({ minLength: 1 }),
+  contact: z.string().max(320).optional().describe('Where to answer.'),
+});
+
+export const refundRequestResponse = z.strictObject({
+  intent_id: z.string(),
+  requested_at: instant,
+  status: z.literal('received'),
+});
+
 export const health = z.strictObject({
   status: z.enum(['ok', 'unavailable']),
   service: z.string(),
@@ -201,5 +217,7 @@ export type CreatedIntent = z.infer<typeof createdIntent>;
 export type Passenger = z.infer<typeof passenger>;
 export type BookRequest = z.infer<typeof bookRequest>;
 export type BookResponse = z.infer<typeof bookResponse>;
+export type RefundRequest = z.infer<typeof refundRequest>;
+export type RefundRequestResponse = z.infer<typeof refundRequestResponse>;
 export type Order = z.infer<typeof order>;
 export type Health = z.infer<typeof health>;

@@ -93,6 +93,7 @@ export const serviceMigrations: readonly Migration[] = [
         action text not null, subject text not null, request_id text not null, detail text not null)`,
       'create index operator_audit_subject on operator_audit (subject, at_ms)',
       'create index operator_audit_at on operator_audit (at_ms)',
+      'create index wrong_codes_at on wrong_codes (at_ms)',
     ],
   },
   {
@@ -119,6 +120,18 @@ export const serviceMigrations: readonly Migration[] = [
       `insert into upkeep (intent_id, task, due_at_ms, created_at_ms)
         select intent_id, 'purge', updated_at_ms, updated_at_ms from bookings
         where state in ('booked', 'refunded') and passengers_sealed <> ''`,
+    ],
+  },
+  {
+    name: '011_lowcost',
+    statements: [
+      `create table searches (
+        search_id text primary key, request text not null, started_at_ms bigint not null,
+        expires_at_ms bigint not null)`,
+      'create index searches_expiry on searches (expires_at_ms)',
+      `create table fare_menus (
+        offer_id text primary key, status text not null, fares text not null, opened_at_ms bigint not null,
+        checked_at_ms bigint, expires_at_ms bigint not null)`,
     ],
   },
 ];

@@ -1,0 +1,137 @@
+import { isIPv6 } from 'node:net';
+import type { Transaction } from 'kysely';
+import { problem } from '../kernel/problems.ts';
+import type { ServiceTables } from '../store/schema.ts';
+import type { FlightsPorts } from './ports.ts';
+
+/**
+ * Throttling of wrong support codes and family names (CONTRACT, section 7).
+ *
+ * What it protects: the code has 80 random bits and needs no throttle; the family name can be guessed, by whoever got
+ * hold of a code. What it must not do: whoever is shut out by the wrong tries of others can be kept out by them for
+ * good. So nobody ever waits for another client's tries alone:
+ *
+ * - After 5 wrong tries a client waits until 15 minutes after the fifth last of them, whatever it asks for and whether
+ *   it is right; every further 5 within a day double the wait, up to four hours.
+ * - After 5 wrong tries of anybody on one intent in 15 minutes, a client that has been wrong on that intent itself
+ *   waits 15 minutes after its last one, and twice as long for each one before, up to four hours. A client that has not
+ *   been wrong there is let in when it is right; one that is wrong hears 429 from then on.
+ *
+ * A flood of wrong tries, from however many clients and for however long, costs the owner nothing, and an owner who
+ * mistyped under a flood waits for the own mistakes alone. A guesser gets five names from an address, then one at a
+ * time, hours apart; and the money of a refund goes to the frozen refund wallet all the same.
+ *
+ * Counting, comparing and noting are one transaction of the one writer: a burst of tries at the same moment is judged
+ * as if they had come one after another.
+ */
+export const MOST_WRONG = 5;
+export const WINDOW_MS = 15 * 60_000;
+const REMEMBERED_MS = 24 * 3_600_000;
+const MOST_DOUBLINGS = 4;
+/** Rows that are too old to matter are swept a few at a time, so that no try pays for a flood. */
+const MOST_SWEPT = 50;
+
+export interface Asked {
+  readonly intentId: string;
+  /** Who asks, as `clientOf` has it. */
+  readonly client: string;
+}
+
+export function createAttempts({ store, clock, ids }: Pick<FlightsPorts, 'store' | 'clock' | 'ids'>) {
+  /**
+   * Judges one try. `isRight` compares; it must take as long for a right as for a wrong one.
+   * @returns whether it was right
+   * @throws Problem `too_many_attempts`
+   */
+  return async function judge({ intentId, client }: Asked, isRight: () => boolean): Promise<boolean> {
+    const nowMs = clock.now();
+    const [byClient, onIntent] = [`client:${client}`, `intent:${intentId}`];
+    const own = `${onIntent}:${client}`;
+    const verdict = await store.transaction().execute(async (tx) => {
+      const recent = (subject: string, most: number) => wrongTries(tx, subject, nowMs - REMEMBERED_MS, most);
+      const ofClient = await recent(byClient, MOST_WRONG * (MOST_DOUBLINGS + 1));
+      const clientWaitMs = waitOfClient(ofClient, nowMs);
+      if (clientWaitMs > 0) return { waitMs: clientWaitMs };
+      const fifth = (await recent(onIntent, MOST_WRONG))[MOST_WRONG - 1];
+      const crowded = fifth !== undefined && fifth > nowMs - WINDOW_MS;
+      const ownWaitMs = crowded ? waitOnIntent(await recent(own, MOST_DOUBLINGS + 1), nowMs) : 0;
+      if (ownWaitMs > 0) return { waitMs: ownWaitMs };
+      if (isRight()) return { isRight: true };
+      const rows = [byClient, onIntent, own].map((subject) => ({
+        id: ids.next('req'),
+        subject,
+        at_ms: nowMs,
+      }));
+      await tx.insertInto('wrong_codes').values(rows).execute();
+      await sweep(tx, nowMs - REMEMBERED_MS);
+      return crowded ? { waitMs: WINDOW_MS } : { isRight: false };
+    });
+    // Thrown here, not in the transaction: the note of the wrong try is to stay.
+    if ('waitMs' in verdict) {
+      throw problem('too_many_attempts', { retryAfter: Math.ceil((verdict.waitMs ?? WINDOW_MS) / 1000) });
+    }
+    return verdict.isRight;
+  };
+}
+
+type Tx = Transaction<ServiceTables>;
+
+/** When the last wrong tries were, newest first. */
+async function wrongTries(tx: Tx, subject: string, sinceMs: number, most: number): Promise<number[]> {
+  const rows = await tx
+    .selectFrom('wrong_codes')
+    .select('at_ms')
+    .where('subject', '=', subject)
+    .where('at_ms', '>', sinceMs)
+    .orderBy('at_ms', 'desc')
+    .limit(most)
+    .execute();
+  return rows.map((row) => row.at_ms);
+}
+
+function waitOfClient(triesMs: readonly number[], nowMs: number): number {
+  const fifth = triesMs[MOST_WRONG - 1];
+  if (fifth === undefined) return 0;
+  const doublings = Math.floor(triesMs.length / MOST_WRONG) - 1;
+  return fifth + WINDOW_MS * 2 ** doublings - nowMs;
+}
+
+function waitOnIntent(ownMs: readonly number[], nowMs: number): number {
+  const last = ownMs[0];
+  return last === undefined ? 0 : last + WINDOW_MS * 2 ** (ownMs.length - 1) - nowMs;
+}
+
+async function sweep(tx: Tx, beforeMs: number): Promise<void> {
+  await tx
+    .deleteFrom('wrong_codes')
+    .where('id', 'in', (old) =>
+      old.selectFrom('wrong_codes').select('id').where('at_ms', '<=', beforeMs).limit(MOST_SWEPT),
+    )
+    .execute();
+}
+
+/** All who come without an address (the embedded stack, where nobody else can call) are one client. */
+const NO_ADDRESS = 'local';
+
+/**
+ * The client behind an address, as a keyed hash: an address is personal data. An IPv6 client has a /64 to itself, so
+ * that is what counts. The address is the connection's own, from the HTTP server; no header is believed.
+ */
+export function clientOf(secrets: FlightsPorts['secrets'], address: string | undefined): string {
+  if (!address) return NO_ADDRESS;
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  return secrets.hmac('client address', isIPv6(plain) ? networkOf(plain) : plain).slice(0, 32);
+}
+
+/** The first four groups of an IPv6 address. */
+function networkOf(address: string): string {
+  const [head = '', tail] = address.toLowerCase().split('::');
+  const front = head === '' ? [] : head.split(':');
+  const back = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
+  const groups = [...front, ...Array<string>(zeros).fill('0'), ...back];
+  return groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':');
+}
