@@ -13,6 +13,13 @@ const SCENARIOS: Readonly<Record<Scenario, true>> = {
   outcome_unknown: true,
   rate_limited: true,
   sold_out: true,
+  fare_check_failed: true,
+  price_differs_at_till: true,
+  form_rejected: true,
+  captcha: true,
+  account_wall: true,
+  pay_pressed_no_confirmation: true,
+  late_confirmation: true,
 };
 
 /** @throws Problem `usage` */

@@ -15,12 +15,39 @@ export interface ServiceTables {
   orders: OrderTable;
   effects: EffectTable;
   wrong_codes: WrongCodeTable;
+  affiliates: AffiliateTable;
+  affiliate_payouts: AffiliatePayoutTable;
+  searches: SearchTable;
+  fare_menus: FareMenuTable;
   outbox: OutboxTable;
   upkeep: UpkeepTable;
   refund_requests: RefundRequestTable;
   refund_notes: RefundNoteTable;
   api_keys: ApiKeyTable;
   operator_audit: OperatorAuditTable;
+}
+
+/** One code a wallet. */
+export interface AffiliateTable {
+  code: string;
+  wallet: string;
+  created_at_ms: number;
+  /** When a journey was credited last: written first by whoever reads the balance, which makes the others wait. */
+  credited_at_ms: number | null;
+}
+
+/** Money on its way to an affiliate, or paid; the effect of the same id moves it. */
+export interface AffiliatePayoutTable {
+  payout_id: string;
+  code: string;
+  wallet: string;
+  amount: number;
+  state: 'open' | 'paid';
+  attempts: number;
+  due_at_ms: number;
+  signature: string | null;
+  created_at_ms: number;
+  paid_at_ms: number | null;
 }
 
 /** One row per wrong try and bucket that it counts in (flights/attempts.ts); old rows are of no use. */
@@ -96,7 +123,13 @@ export interface IntentTable {
   passenger_count: number;
   funding_wallet: string;
   refund_wallet: string;
+  /** Affiliate code, when it was resolved; its wallet and its share (atomic units) are frozen with it. */
   referrer: string | null;
+  referrer_wallet: string | null;
+  affiliate_amount: number | null;
+  /** The last arrival, while the affiliate's share is still to be credited. */
+  credit_due_at_ms: number | null;
+  credited_at_ms: number | null;
   support_code_hmac: string;
   escrow_address: string;
   vault_address: string;
@@ -313,4 +346,27 @@ export interface UpkeepTable {
   due_at_ms: number;
   attempts: Generated<number>;
   created_at_ms: number;
+}
+
+/** A search that the slower tier is still quoting for; kept 30 minutes. */
+export interface SearchTable {
+  search_id: string;
+  /** The parsed request, JSON. */
+  request: string;
+  started_at_ms: number;
+  expires_at_ms: number;
+}
+
+export type FareMenuStatus = 'pending' | 'ready' | 'failed';
+
+/** The latest look at the fares of one `lowcost:` offer. */
+export interface FareMenuTable {
+  offer_id: string;
+  status: FareMenuStatus;
+  /** Every fare that was ever seen, with the number it keeps (JSON); `on_sale` says which the latest look found. */
+  fares: string;
+  /** When the look that `status` tells of was begun. */
+  opened_at_ms: number;
+  checked_at_ms: number | null;
+  expires_at_ms: number;
 }

@@ -86,4 +86,17 @@ export const FAST_SCENARIOS = [
   'rate_limited',
   'sold_out',
 ] as const;
-export type Scenario = (typeof FAST_SCENARIOS)[number];
+
+/** The same for the lowcost tier: what its carriers' websites do. */
+export const LOWCOST_SCENARIOS = [
+  'fare_check_failed',
+  'price_differs_at_till',
+  'form_rejected',
+  'captcha',
+  'account_wall',
+  'pay_pressed_no_confirmation',
+  'late_confirmation',
+] as const;
+export type LowcostScenario = (typeof LOWCOST_SCENARIOS)[number];
+export type FastScenario = (typeof FAST_SCENARIOS)[number];
+export type Scenario = FastScenario | LowcostScenario;

@@ -28,7 +28,8 @@ interface AirlineTables {
   orders: OrderTable;
 }
 
-const migrations: readonly Migration[] = [
+/** The airline's own file, step by step; the lowcost carriers keep their sales in it too. */
+export const airlineMigrations: readonly Migration[] = [
   {
     name: '001_airline_orders',
     statements: [
@@ -37,6 +38,15 @@ const migrations: readonly Migration[] = [
         booking_reference text not null, passenger_count bigint not null, total_amount_decimal text not null,
         total_currency text not null, slices text not null, refundable bigint not null, fate text not null,
         settled_at_ms bigint not null, cancelled_at_ms bigint, created_at_ms bigint not null)`,
+    ],
+  },
+  {
+    name: '002_lowcost_sales',
+    statements: [
+      `create table lowcost_sales (
+        reference text primary key, run text not null, state text not null, offer_id text not null,
+        passenger_count bigint not null, paid_amount_decimal text, booking_reference text, confirms_at_ms bigint,
+        outcome text, cancelled_at_ms bigint, created_at_ms bigint not null, updated_at_ms bigint not null)`,
     ],
   },
 ];
@@ -62,7 +72,7 @@ export interface OrderBook {
 
 /** Opens the airline's own database file, creating it on first use. */
 export async function openOrderBook(path: string): Promise<OrderBook> {
-  const database: Kysely<AirlineTables> = await openDatabase<AirlineTables>(path, migrations);
+  const database: Kysely<AirlineTables> = await openDatabase<AirlineTables>(path, airlineMigrations);
   const find = (column: 'reference' | 'order_id', value: string) =>
     database.selectFrom('orders').selectAll().where(column, '=', value).executeTakeFirst();
   const byId = async (orderId: string, nowMs: number) => {
@@ -138,7 +148,7 @@ function orderAt(row: Selectable<OrderTable>, nowMs: number): ProviderOrder {
 }
 
 /** Six characters that survive being read aloud (no 0 or 1 either), a letter first so that it is not taken for a number. */
-function recordLocator(): string {
+export function recordLocator(): string {
   const letters = CROCKFORD.slice(10);
   const all = CROCKFORD.slice(2);
   return [...randomBytes(6)]
@@ -147,7 +157,7 @@ function recordLocator(): string {
 }
 
 /** A 13-digit e-ticket number for every passenger: 000 is no real airline's accounting code. */
-function tickets(orderId: string, count: number): { type: string; number: string }[] {
+export function tickets(orderId: string, count: number): { type: string; number: string }[] {
   const digest = createHash('sha256').update(`ticket ${orderId}`).digest();
   const first = digest.readUInt32BE(0) % 999_999_000;
   return Array.from({ length: count }, (_, i) => ({

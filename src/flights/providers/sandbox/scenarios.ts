@@ -1,4 +1,4 @@
-import type { Scenario } from '../provider.ts';
+import type { FastScenario, Scenario } from '../provider.ts';
 
 /**
  * Routes that are set aside for testing: between airports of London, which no airline joins, the Sandbox Shuttle
@@ -8,7 +8,7 @@ import type { Scenario } from '../provider.ts';
 export const SCENARIO_ROUTES: readonly {
   readonly origin: string;
   readonly destination: string;
-  readonly scenario: Exclude<Scenario, 'none'>;
+  readonly scenario: Exclude<FastScenario, 'none'>;
   readonly what: string;
 }[] = [
   {
