@@ -1,6 +1,7 @@
 import type { Scenario } from './flights/providers/provider.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { Log } from './kernel/log.ts';
+import type { NotifySettings } from './notify/message.ts';
 import type { Cluster, Faucet } from './solana/cluster.ts';
 
 export interface ServiceOptions {
@@ -18,6 +19,10 @@ export interface ServiceOptions {
   readonly rpcUrl?: string | undefined;
   /** An x402 facilitator to verify and settle payments; without it, one in this process. */
   readonly facilitatorUrl?: string | undefined;
+  /** Where pages and mails go; without it, to files under `home`. */
+  readonly notify?: NotifySettings | undefined;
+  /** Personal data goes this many days after the journey's end (default 30). */
+  readonly purgeAfterDays?: number | undefined;
 }
 
 export interface WorkerRun {

@@ -25,6 +25,7 @@ export const openService: OpenService = async (options) => {
   const clock = options.clock ?? systemClock;
   const log = options.log ?? silentLog;
   const ids = randomIds(clock.now);
+  if (options.notify) (await import('./notify/settings.ts')).checkSettings(options.notify);
   const keys = join(options.home, 'keys');
   const secrets = openSecrets(join(keys, 'service.json'));
   const authority = operatorKey(join(keys, 'authority.json'));
@@ -72,6 +73,9 @@ export const openService: OpenService = async (options) => {
     treasurySigner: treasury,
     mint,
     paywall,
+    transports: async () =>
+      (await import('./notify/transports.ts')).createTransports(options.home, options.notify),
+    options: options.purgeAfterDays === undefined ? {} : { purgeAfterDays: options.purgeAfterDays },
   });
 
   return {
@@ -83,6 +87,7 @@ export const openService: OpenService = async (options) => {
     faucet,
     worker: flights.worker,
     async close() {
+      await flights.outbox.drain();
       await store.destroy();
       await cluster.close();
     },

@@ -8,6 +8,7 @@ import type { Service, ServiceOptions } from '../service-types.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/keypair.ts';
 import type { Environment, GlobalOptions } from './context.ts';
+import { notifySettings, purgeAfterDays } from './notify-settings.ts';
 import { openPayer } from './paying.ts';
 import { homeOf, type Profile, profileOf } from './profile.ts';
 import { openRecentOffers, type RecentOffers } from './recent.ts';
@@ -79,6 +80,8 @@ export async function openSession(given: SessionGiven): Promise<Session> {
       databaseUrl: options.databaseUrl ?? (environment.FARELOCK_DATABASE_URL || undefined),
       rpcUrl: options.rpcUrl,
       facilitatorUrl: options.facilitatorUrl ?? (environment.FARELOCK_FACILITATOR_URL || undefined),
+      notify: notifySettings(environment),
+      purgeAfterDays: purgeAfterDays(environment),
       log: terminal.settings.verbose ? jsonLog((line) => terminal.trace(line), clock.now) : options.log,
     });
   });

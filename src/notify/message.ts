@@ -45,12 +45,31 @@ export interface Delivery {
   readonly attempt: number;
 }
 
+/** Where pages and mails go. What isn't set goes to files under the home. */
+export interface NotifySettings {
+  /** `smtp://user:password@host:587` or `smtps://…`. */
+  readonly smtpUrl?: string | undefined;
+  /** The sender, `name@host` or `Some Name <name@host>`. */
+  readonly mailFrom?: string | undefined;
+  /** A webhook: https, or http to this machine. */
+  readonly pageUrl?: string | undefined;
+  readonly telegramToken?: string | undefined;
+  readonly telegramChat?: string | undefined;
+  /** Default: https://api.telegram.org. */
+  readonly telegramOrigin?: string | undefined;
+}
+
 /** A way out. Throws when it is not certain that the receiver took the message. */
 export interface Transports {
   page(message: PageMessage, delivery: Delivery, signal: AbortSignal): Promise<void>;
   mail(message: MailMessage, delivery: Delivery, signal: AbortSignal): Promise<void>;
   /** Removes what a transport keeps of a message itself (mails written to files); again is harmless. */
   forget(messageId: string): Promise<void>;
+}
+
+/** The receiver could not be reached, or could not take anything at the moment: others of its kind need not be tried. */
+export class ReceiverUnreachable extends Error {
+  override readonly name = 'ReceiverUnreachable';
 }
 
 /** The receiver took this message for wrong, rather than being out of reach: others may still pass. */

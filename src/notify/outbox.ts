@@ -6,7 +6,7 @@ import type { Log } from '../kernel/log.ts';
 import type { Secrets } from '../kernel/secrets.ts';
 import type { Store } from '../store/open.ts';
 import type { OutboxTable, ServiceTables } from '../store/schema.ts';
-import { DeliveryRefused, type Message, type Transports } from './message.ts';
+import { DeliveryRefused, type Message, ReceiverUnreachable, type Transports } from './message.ts';
 
 /**
  * The transactional outbox. A message is a row that is written in the transaction of the change which it reports, so
@@ -190,7 +190,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
         await send(row, transports);
       } catch (error) {
         failed++;
-        if (!(error instanceof DeliveryRefused)) open.delete(row.kind);
+        if (error instanceof ReceiverUnreachable) open.delete(row.kind);
         await putOff(row, error);
         continue;
       }
