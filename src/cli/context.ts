@@ -21,8 +21,8 @@ export interface GlobalOptions {
   readonly color: boolean;
 }
 
-/** 0 done, 8 ended and not as asked; every other code comes from a problem. */
-export type ExitCode = 0 | 8;
+/** 0 done, 8 ended and not as asked, 130 interrupted with a result; every other code comes from a problem. */
+export type ExitCode = 0 | 8 | 130;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

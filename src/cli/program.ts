@@ -102,6 +102,8 @@ export function buildProgram(
     .option('--sort <key>', SORTS.join(', '), choiceOption('--sort', SORTS))
     .option('--limit <n>', 'how many to show (20)', integerOption('--limit', 1, 500))
     .option('--all-fares', 'every fare on a line of its own, not grouped by itinerary')
+    .option('--no-wait', 'the first answer, without waiting for slower offers')
+    .option('--ndjson', 'a line of JSON for each offer as it arrives, then one with the status')
     .addHelpText(
       'after',
       examples(
@@ -113,7 +115,7 @@ export function buildProgram(
 
   program
     .command('offer <offer-id>')
-    .description('Fresh price and extras of one offer (paid, 0.01 USDC)')
+    .description('Fresh price, extras and fare menu of one offer (paid, 0.01 USDC; lowcost 0.10)')
     .action(runs<OfferOptions>(async () => (await import('./commands/offer.ts')).offer));
 
   const intent = program.command('intent').description('Lock an offer into a booking intent with its escrow');
@@ -159,6 +161,7 @@ export function buildProgram(
   program
     .command('order <id>')
     .description('The airline order of an order id or an intent id (paid, 0.01 USDC)')
+    .option('--ics <file>', 'write the journey as a calendar file, - for standard output')
     .action(runs<OrderOptions>(async () => (await import('./commands/order.ts')).order));
 
   program.commandsGroup('Money:');

@@ -1,11 +1,16 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Offer } from '../flights/wire.ts';
+import type { MenuFare, Offer } from '../flights/wire.ts';
 import { problem } from '../kernel/problems.ts';
 
 /** What the last search showed: the numbers on the screen, and enough of each offer to recognise it later. */
 export interface RecentOffers {
   remember(offers: readonly Offer[], numbered: Readonly<Record<string, string>>): Promise<void>;
+  /**
+   * The fares of a lowcost offer's menu: `3.1`, `3.2`, … where the offer was number 3, or `3.1.1`, … where the list has
+   * a `3.2` of its own. Answers the number of each fare by its offer id; none for an offer that no search showed.
+   */
+  rememberMenu(offer: Offer, fares: readonly MenuFare[]): Promise<Readonly<Record<string, string>>>;
   /** An offer id as it is; a number of the last search as the offer that it stood for. */
   resolve(idOrNumber: string): string;
   /** Route and departure of an offer that the last search showed, else null. */
@@ -30,23 +35,41 @@ export function openRecentOffers(path: string): RecentOffers {
     const file = JSON.parse(readFileSync(path, 'utf8')) as Partial<RecentFile>;
     return { numbered: file.numbered ?? {}, journeys: file.journeys ?? {} };
   };
+  const write = (file: RecentFile): void => {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const aside = `${path}.${process.pid}`;
+    writeFileSync(aside, JSON.stringify(file), { mode: 0o600 });
+    renameSync(aside, path);
+  };
   return {
     async remember(offers, numbered) {
       const journeys: Record<string, RecentJourney> = {};
       for (const offer of offers) {
-        const journey = {
-          route: `${offer.origin_iata}-${offer.destination_iata}`,
-          departureDate: offer.departing_at.slice(0, 10),
-        };
-        for (const fare of [offer, ...(offer.fare_options ?? [])]) journeys[fare.offer_id] = journey;
+        for (const fare of [offer, ...(offer.fare_options ?? [])]) journeys[fare.offer_id] = journeyOf(offer);
       }
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      const aside = `${path}.${process.pid}`;
-      writeFileSync(aside, JSON.stringify({ numbered, journeys }), { mode: 0o600 });
-      renameSync(aside, path);
+      write({ numbered, journeys });
+    },
+    async rememberMenu(offer, fares) {
+      const { numbered, journeys } = read() ?? { numbered: {}, journeys: {} };
+      const number = Object.keys(numbered).find((one) => numbered[one] === offer.offer_id);
+      const isOther = (id: string | undefined) => id !== undefined && !id.startsWith(`${offer.offer_id}##`);
+      const taken = Object.keys(numbered).some(
+        (one) => one.startsWith(`${number}.`) && isOther(numbered[one]),
+      );
+      const prefix = number?.includes('.') || !taken ? number : `${number}.1`;
+      const names = fares.map((fare) => [fare.offer_id, `${prefix}.${fare.fare_index}`] as const);
+      const known = number === undefined ? [] : names;
+      write({
+        numbered: { ...numbered, ...Object.fromEntries(known.map(([id, name]) => [name, id])) },
+        journeys: {
+          ...journeys,
+          ...Object.fromEntries(fares.map((fare) => [fare.offer_id, journeyOf(offer)])),
+        },
+      });
+      return Object.fromEntries(known);
     },
     resolve(idOrNumber) {
-      if (!/^\d{1,3}(\.\d{1,3})?$/.test(idOrNumber)) return idOrNumber;
+      if (!/^\d{1,3}(\.\d{1,3}){0,2}$/.test(idOrNumber)) return idOrNumber;
       const offerId = read()?.numbered[idOrNumber];
       if (offerId === undefined) {
         throw problem('offer_not_found', {
@@ -59,3 +82,8 @@ export function openRecentOffers(path: string): RecentOffers {
     journey: (offerId) => read()?.journeys[offerId] ?? null,
   };
 }
+
+const journeyOf = (offer: Offer): RecentJourney => ({
+  route: `${offer.origin_iata}-${offer.destination_iata}`,
+  departureDate: offer.departing_at.slice(0, 10),
+});

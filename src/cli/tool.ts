@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import type { Clock } from '../kernel/clock.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
-import type { CommandContext, Environment, GlobalOptions } from './context.ts';
+import type { CommandContext, Environment } from './context.ts';
 import { JSON_FIELDS } from './json.ts';
 import { buildProgram, type Invocation } from './program.ts';
 import { type Prompts, type Streams, screenWidth } from './streams.ts';
@@ -29,7 +29,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     const invocation = parse(argv, world);
     if (invocation === null) return 0;
     const { globals } = invocation;
-    const settings = settingsOf(globals, fieldsOf(invocation));
+    const settings = settingsOf(invocation, fieldsOf(invocation));
     terminal = await openTerminal(world.streams, settings, world.environment, () => world.prompts(signal));
     const timer = globals.timeout && setTimeout(() => deadline.abort(problem('timed_out')), globals.timeout);
     const { openSession } = await import('./session.ts');
@@ -134,8 +134,8 @@ function fieldsOf({ name, globals }: Invocation): string[] | null {
   return wanted;
 }
 
-const settingsOf = (globals: GlobalOptions, fields: string[] | null): TerminalSettings => ({
-  json: globals.json !== undefined,
+const settingsOf = ({ globals, options }: Invocation, fields: string[] | null): TerminalSettings => ({
+  json: globals.json !== undefined || 'ndjson' in options,
   fields,
   quiet: globals.quiet === true,
   verbose: globals.verbose === true,
@@ -145,7 +145,7 @@ const settingsOf = (globals: GlobalOptions, fields: string[] | null): TerminalSe
 
 /** Enough of the settings to print a problem with, from a command line that was not understood. */
 const scannedSettings = (argv: readonly string[]): TerminalSettings => ({
-  json: argv.some((word) => word === '--json' || word.startsWith('--json=')),
+  json: argv.some((word) => /^--(nd)?json(=|$)/.test(word)),
   fields: null,
   quiet: false,
   verbose: argv.includes('--verbose') || argv.includes('-v'),

@@ -26,7 +26,12 @@ const refusal = (line: string): string => {
 };
 
 test.each<[string, string, object]>([
-  ['search lis BER --depart +30d', 'search', { from: 'LIS', to: 'BER', depart: '+30d' }],
+  ['search lis BER --depart +30d', 'search', { from: 'LIS', to: 'BER', depart: '+30d', wait: true }],
+  [
+    'search lis BER --depart +30d --no-wait --ndjson',
+    'search',
+    { from: 'LIS', to: 'BER', depart: '+30d', wait: false, ndjson: true },
+  ],
   [
     'search LIS JFK --depart fri --return +9d --adults 2 --cabin premium --max-stops 0 --depart-after 6:30 --depart-before 12:00 --max-price 900.50 --sort dur --limit 5 --all-fares',
     'search',
@@ -44,6 +49,7 @@ test.each<[string, string, object]>([
       sort: 'duration',
       limit: 5,
       allFares: true,
+      wait: true,
     },
   ],
   ['offer off_1', 'offer', { offerId: 'off_1' }],
@@ -57,6 +63,7 @@ test.each<[string, string, object]>([
   ['book int_1 --passengers - --no-wait', 'book', { intentId: 'int_1', passengers: '-', wait: false }],
   ['status int_1 --watch', 'status', { intentId: 'int_1', watch: true }],
   ['order ord_1', 'order', { id: 'ord_1' }],
+  ['order ord_1 --ics trip.ics', 'order', { id: 'ord_1', ics: 'trip.ics' }],
   ['wallet new', 'wallet new', {}],
   ['wallet show', 'wallet show', {}],
   ['wallet balance', 'wallet balance', {}],

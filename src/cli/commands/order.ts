@@ -3,20 +3,27 @@ import type { Command, CommandContext } from '../context.ts';
 import { printPlan } from '../plan.ts';
 import { supportCodeOf } from '../remembered.ts';
 import { orderLines } from '../view/order.ts';
-import { costLines, withPayment } from '../view/payment.ts';
+import { costLines, nextLines, withPayment } from '../view/payment.ts';
 
 export interface OrderOptions {
   /** Of an order, or of its intent. */
   readonly id: string;
+  /** A file for the calendar of the journey; `-` for standard output, in place of the order. */
+  readonly ics?: string;
 }
 
 /** The airline order. The support code is the remembered one, or that of FARELOCK_SUPPORT_CODE. */
-export const order: Command<OrderOptions> = async (context, { id }) => {
+export const order: Command<OrderOptions> = async (context, { id, ics }) => {
   const { terminal, session, signal } = context;
+  if (ics !== undefined) {
+    const { checkCalendarFile } = await import('../calendar-file.ts');
+    checkCalendarFile(context, ics);
+  }
   await session.work();
   const { orderId, supportCode } = await findOrder(context, id);
   if (context.globals.dryRun) {
-    printPlan(terminal, [`Pay for and send GET /air/orders/${orderId}.`]);
+    const steps = [`Pay for and send GET /air/orders/${orderId}.`];
+    printPlan(terminal, ics === undefined ? steps : [...steps, `Write the calendar to ${ics}.`]);
     return 0;
   }
   const flights = await session.flights();
@@ -24,8 +31,13 @@ export const order: Command<OrderOptions> = async (context, { id }) => {
     signal,
     onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the order' : 'Reading the order'),
   });
-  terminal.result(withPayment(value, payment), { lines: orderLines });
-  terminal.aside(['', ...costLines(payment)]);
+  if (ics !== undefined) {
+    const { writeCalendar } = await import('../calendar-file.ts');
+    writeCalendar(context, ics, value);
+  }
+  if (ics !== '-') terminal.result(withPayment(value, payment), { lines: orderLines });
+  const next = ics === undefined && value.slices.length > 0 ? `farelock order ${id} --ics trip.ics` : null;
+  terminal.aside(['', ...costLines(payment), ...(next ? nextLines(next) : [])]);
   return 0;
 };
 

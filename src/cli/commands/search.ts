@@ -1,11 +1,13 @@
-import type { SearchRequestInput } from '../../flights/wire.ts';
+import type { PaymentReceipt } from '../../client/types.ts';
+import type { SearchRequestInput, SearchResponse } from '../../flights/wire.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Command } from '../context.ts';
+import type { ArrivalsEnd } from '../arrivals.ts';
+import type { Command, CommandContext, ExitCode } from '../context.ts';
 import { parseDate } from '../dates.ts';
 import { printPlan } from '../plan.ts';
-import { costLines, nextLines, withPayment } from '../view/payment.ts';
-import { numberedOffers, type SearchTitle, searchView } from '../view/search.ts';
+import { costLines, nextLines, offerCommand, withPayment } from '../view/payment.ts';
+import { incompleteText, numberedOffers, type SearchTitle, searchView } from '../view/search.ts';
 
 export interface SearchOptions {
   readonly from: string;
@@ -21,11 +23,17 @@ export interface SearchOptions {
   readonly sort?: NonNullable<SearchRequestInput['sort']>;
   readonly limit?: number;
   readonly allFares?: true;
+  /** false under --no-wait. */
+  readonly wait: boolean;
+  readonly ndjson?: true;
 }
 
 const SHOWN = 20;
 
-/** The request that the options mean. @throws Problem `usage` for a date that is none */
+/**
+ * The request that the options mean. Who waits for slower offers asks for the whole answer, for one of them may bring
+ * an itinerary into the list that the first answer would have cut off; the list is limited when it is complete.
+ * @throws Problem `usage` for a date that is none */
 export function searchRequestOf(options: SearchOptions, nowMs: number): SearchRequestInput {
   const depart = parseDate(options.depart, nowMs);
   const back = options.return === undefined ? undefined : parseDate(options.return, nowMs);
@@ -50,16 +58,30 @@ export function searchRequestOf(options: SearchOptions, nowMs: number): SearchRe
     ...(options.departBefore !== undefined && { departure_before: options.departBefore }),
     ...(options.maxPrice !== undefined && { max_price: formatUsdc(options.maxPrice) }),
     ...(options.sort !== undefined && { sort: options.sort }),
-    limit: options.limit ?? SHOWN,
+    ...limitAsked(options),
     cheapest_per_itinerary: !options.allFares,
   };
 }
 
-/** Searches, shows a line per itinerary, and remembers the numbers on the screen for the commands that follow. */
+const limitOf = (options: SearchOptions): number => options.limit ?? SHOWN;
+
+/** A stream has no best few: only a limit that was given is passed on, for the first answer. */
+function limitAsked(options: SearchOptions): { limit?: number } {
+  if (options.ndjson) return options.limit === undefined ? {} : { limit: options.limit };
+  return options.wait ? {} : { limit: limitOf(options) };
+}
+
+/**
+ * Searches, waits for the slower offers, shows a line per itinerary, and remembers the numbers on the screen for the
+ * commands that follow. What was paid for is shown, however the waiting ends.
+ */
 export const search: Command<SearchOptions> = async (context, options) => {
-  const { terminal, session, clock, signal } = context;
+  const { terminal, session, clock, signal, globals } = context;
+  if (options.ndjson && globals.json !== undefined) {
+    throw problem('usage', { message: '--json and --ndjson exclude each other.', fix: 'Give one of them.' });
+  }
   const request = searchRequestOf(options, clock.now());
-  if (context.globals.dryRun) {
+  if (globals.dryRun) {
     printPlan(terminal, ['Pay for and send POST /air/search.'], { request });
     return 0;
   }
@@ -68,7 +90,10 @@ export const search: Command<SearchOptions> = async (context, options) => {
     signal,
     onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the search' : 'Searching'),
   });
-  const grouped = request.cheapest_per_itinerary === true;
+  if (options.ndjson) {
+    const { streamOffers } = await import('../search-stream.ts');
+    return streamOffers(context, flights, { first: value, payment, request, wait: options.wait });
+  }
   const title: SearchTitle = {
     from: options.from,
     to: options.to,
@@ -76,18 +101,45 @@ export const search: Command<SearchOptions> = async (context, options) => {
     return: request.return_date,
     adults: options.adults ?? 1,
     cabin: options.cabin ?? 'economy',
-    grouped,
+    grouped: request.cheapest_per_itinerary === true,
   };
-  terminal.result(withPayment(value, payment), searchView(title));
-  await session.recentOffers.remember(value.offers, numberedOffers(value, grouped));
-  const [first] = value.offers;
-  const next = first
-    ? nextLines(`farelock intent create ${first.offer_id}`)
-    : ['Next: try another day, or fewer filters'];
-  const byNumber =
-    value.offers.length > 1 && context.streams.stdout.isTTY
-      ? ['farelock intent create 2   (a # of the list)']
-      : [];
-  terminal.aside(['', ...costLines(payment), ...next, ...byNumber.map((line) => `      ${line}`)]);
+  const limit = limitOf(options);
+  if (options.wait && value.status === 'enriching') {
+    const { gatherOffers } = await import('../gathering.ts');
+    const { list, ended } = await gatherOffers(context, flights, { first: value, request, title, limit });
+    await show(context, list, payment, title);
+    return sayEnd(context, ended);
+  }
+  await show(context, { ...value, offers: value.offers.slice(0, limit) }, payment, title);
   return 0;
 };
+
+async function show(
+  context: CommandContext,
+  list: SearchResponse,
+  payment: PaymentReceipt | null,
+  title: SearchTitle,
+): Promise<void> {
+  const { terminal, session, streams } = context;
+  terminal.result(withPayment(list, payment), searchView(title));
+  await session.recentOffers.remember(list.offers, numberedOffers(list, title.grouped));
+  // Off a terminal the result is for a program: what the list does not prove is said beside it.
+  const incomplete = incompleteText(list, title);
+  if (incomplete && (terminal.settings.json || !streams.stdout.isTTY)) terminal.note(incomplete);
+  const [first] = list.offers;
+  const next = first ? nextLines(offerCommand(first.offer_id)) : ['Next: try another day, or fewer filters'];
+  const byNumber =
+    list.offers.length > 1 && streams.stdout.isTTY ? ['farelock intent create 2   (a # of the list)'] : [];
+  terminal.aside(['', ...costLines(payment), ...next, ...byNumber.map((line) => `      ${line}`)]);
+}
+
+function sayEnd({ terminal }: CommandContext, ended: ArrivalsEnd): ExitCode {
+  if (ended.kind === 'complete') return 0;
+  const why = {
+    interrupted: 'Interrupted',
+    timed_out: 'The time was up',
+    failed: ended.kind === 'failed' ? ended.problem.message.replace(/\.$/, '') : '',
+  }[ended.kind];
+  terminal.note(`${why}: slower offers may be missing from this list.`);
+  return ended.kind === 'interrupted' ? 130 : 0;
+}

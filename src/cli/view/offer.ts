@@ -61,7 +61,8 @@ export function offerLines(
   return lines;
 }
 
-function conditionText(conditions: Conditions | null, kind: 'refund' | 'change'): string {
+/** `yes, free`, `yes, for 40.00 USD`, `no`, `–`. */
+export function conditionText(conditions: Conditions | null, kind: 'refund' | 'change'): string {
   const allowed = kind === 'refund' ? conditions?.refund_allowed : conditions?.change_allowed;
   const penalty = kind === 'refund' ? conditions?.refund_penalty_amount : conditions?.change_penalty_amount;
   const currency =

@@ -22,6 +22,18 @@ export const withPayment = <T extends object>(
 export const shortened = (text: string): string =>
   text.length > 20 ? `${text.slice(0, 8)}…${text.slice(-8)}` : text;
 
+/** How to go on with an offer: one of the lowcost tier has a fare menu to choose from first. */
+export const offerCommand = (offerId: string): string =>
+  isMenuOffer(offerId) ? `farelock offer ${quoted(offerId)}` : `farelock intent create ${quoted(offerId)}`;
+
+/** A lowcost offer whose fare is still to be chosen. */
+export const isMenuOffer = (offerId: string): boolean =>
+  offerId.startsWith('lowcost:') && !offerId.includes('##');
+
+/** An id as a shell takes it. */
+export const quoted = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
 /** How to book an intent: on a terminal the passengers are asked for. */
 export const bookCommand = (intentId: string, canAsk: boolean): string =>
   `farelock book ${intentId}${canAsk ? '' : ' --passengers passengers.json'}`;

@@ -12,7 +12,7 @@ import {
   type Widths,
   widthsFor,
 } from './search-columns.ts';
-import { counted, cut, padEnd, padStart, textWidth } from './text.ts';
+import { counted, cut, padEnd, padStart, textWidth, wrap } from './text.ts';
 import { dayName, durationMinutes, fromTo, hoursAndMinutes, localMinutes } from './times.ts';
 
 /** What was asked, for the line above the offers. */
@@ -33,14 +33,56 @@ export const searchView = (title: SearchTitle): View<SearchResponse> => ({
 });
 
 export function searchLines(response: SearchResponse, title: SearchTitle, screen: Screen): string[] {
+  const { paint, width } = screen;
+  const incomplete = incompleteText(response, title);
+  const notes = [
+    ...(hasUnknown(response, title) ? ['– not disclosed by the airline: unknown, not no.'] : []),
+    ...(incomplete ? wrap(incomplete, width) : []),
+  ];
+  return [
+    ...listLines(response, title, screen),
+    ...(notes.length > 0 ? ['', ...notes.map((note) => paint.dim(note))] : []),
+  ];
+}
+
+/**
+ * What a list can't prove (spec/flight-service.md, Rules, 5): that an offer with some property does not exist, when
+ * the list was cut or slower sellers had not answered; null where it is the whole answer.
+ */
+export function incompleteText(response: SearchResponse, title: SearchTitle): string | null {
+  const { offers, total_offers: total, status } = response;
+  const more = `--limit ${Math.min(total, MOST_OFFERS)}`;
+  const said: string[] = [];
+  if (total > offers.length) {
+    said.push(
+      title.grouped
+        ? `Showing ${offers.length} of ${total} itineraries; one that is not shown may suit better: ${more}.`
+        : `Showing ${offers.length} of ${total} fares; a pricier one with bags or a refund may exist: ${more}, or without --all-fares.`,
+    );
+  }
+  if (status === 'enriching') said.push('Slower sellers were still quoting: cheaper offers may exist.');
+  return said.length > 0 ? said.join(' ') : null;
+}
+
+/** The most that a search can be asked for (CONTRACT, section 3). */
+const MOST_OFFERS = 500;
+
+const faresOf = (offer: Offer, grouped: boolean): { fares: Fare[]; sameForMore: number } =>
+  grouped ? fareFamilies(offer) : { fares: [fareOfOffer(offer)], sameForMore: 0 };
+
+const hasUnknown = ({ offers }: SearchResponse, { grouped }: SearchTitle): boolean =>
+  offers.some((offer) =>
+    faresOf(offer, grouped).fares.some(
+      (fare) => fare.bags === null || fare.refundable === null || fare.changeable === null || !fare.brand,
+    ),
+  );
+
+/** The list alone, without what is said under it. */
+export function listLines(response: SearchResponse, title: SearchTitle, screen: Screen): string[] {
   const { paint } = screen;
   const { offers } = response;
   if (offers.length === 0) return ['No offers match.'];
-  const rows = offers.map((offer) =>
-    title.grouped
-      ? { offer, ...fareFamilies(offer) }
-      : { offer, fares: [fareOfOffer(offer)], sameForMore: 0 },
-  );
+  const rows = offers.map((offer) => ({ offer, ...faresOf(offer, title.grouped) }));
   const widths = widthsFor(
     offers,
     rows.flatMap((row) => row.fares),
@@ -50,18 +92,7 @@ export function searchLines(response: SearchResponse, title: SearchTitle, screen
   const body = rows.flatMap(({ offer, fares, sameForMore }, index) =>
     itineraryLines(offer, fares, sameForMore, index + 1, drawing),
   );
-  const hasUnknown = rows.some((row) =>
-    row.fares.some(
-      (fare) => fare.bags === null || fare.refundable === null || fare.changeable === null || !fare.brand,
-    ),
-  );
-  return [
-    ...titleLines(response, title, screen),
-    '',
-    paint.dim(headingLine(drawing)),
-    ...body,
-    ...(hasUnknown ? ['', paint.dim('– not disclosed by the airline: unknown, not no.')] : []),
-  ];
+  return [...titleLines(response, title, screen), '', paint.dim(headingLine(drawing)), ...body];
 }
 
 function titleLines(response: SearchResponse, title: SearchTitle, { paint, width }: Screen): string[] {
@@ -198,8 +229,7 @@ const pipedRow = (offer: Offer): (string | number | null)[] => {
 export function numberedOffers(response: SearchResponse, grouped: boolean): Record<string, string> {
   const numbered: Record<string, string> = {};
   for (const [index, offer] of response.offers.entries()) {
-    const fares = grouped ? fareFamilies(offer).fares : [fareOfOffer(offer)];
-    for (const [family, fare] of fares.entries()) {
+    for (const [family, fare] of faresOf(offer, grouped).fares.entries()) {
       numbered[fareNumber(index + 1, family)] = fare.offerId;
     }
   }
