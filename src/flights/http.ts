@@ -111,6 +111,19 @@ export function createFlightsApp(
     context.json(await intents.show(context.req.param('intent_id') ?? '')),
   );
 
+  route('POST', '/affiliates', false, async (context) => {
+    const { affiliateRequest } = await import('./schema.ts');
+    const { createAffiliates } = await import('./affiliates.ts');
+    const body = await readBody(context.req.raw, affiliateRequest);
+    const made = await createAffiliates(ports).register(body.wallet);
+    return context.json(made.body, made.status);
+  });
+
+  route('GET', '/affiliates/:code', true, async (context) => {
+    const { createAffiliates } = await import('./affiliates.ts');
+    return context.json(await createAffiliates(ports).show(context.req.param('code') ?? ''));
+  });
+
   route('POST', '/air/book', false, async (context) => {
     const { bookRequest } = await import('./schema.ts');
     const { createBooking } = await import('./booking.ts');

@@ -143,6 +143,9 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
     const intentId = ids.next('int');
     const place = await escrows.place(intentId);
     const amount = ticketTotal(offer) ?? 0n;
+    const fee = (amount * BigInt(options.feeBasisPoints)) / 10_000n;
+    const referral =
+      request.referrer === undefined ? null : await referred(request.referrer, request, refundWallet, fee, offer);
     const expiresAtMs = Math.min(Date.parse(offer.expires_at), nowMs + options.intentLifeMs);
     return {
       intent_id: intentId,
@@ -152,8 +155,11 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
       passenger_count: passengerCount,
       funding_wallet: request.funding_wallet,
       refund_wallet: refundWallet,
-      // Unknown codes are silently ignored, and none are known yet.
-      referrer: null,
+      referrer: referral?.code ?? null,
+      referrer_wallet: referral?.wallet ?? null,
+      affiliate_amount: referral ? asInteger(referral.amount) : null,
+      credit_due_at_ms: referral?.creditDueAtMs ?? null,
+      credited_at_ms: null,
       support_code_hmac: '',
       escrow_address: place.address,
       vault_address: place.vault,
@@ -161,7 +167,7 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
       amount: asInteger(amount),
       program_id: place.programId,
       refund_after_ms: Math.ceil((expiresAtMs + options.refundAfterMs) / 1000) * 1000,
-      fee_amount: asInteger((amount * BigInt(options.feeBasisPoints)) / 10_000n),
+      fee_amount: asInteger(fee),
       observed_amount: 0,
       opened_at_ms: null,
       abandoned: 0,
@@ -179,6 +185,20 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
       created_at_ms: nowMs,
       updated_at_ms: nowMs,
     };
+  }
+
+  /** Loaded for an intent that names a code alone. */
+  async function referred(
+    code: string,
+    request: CreateIntentRequest,
+    refundWallet: string,
+    fee: bigint,
+    offer: LiveOffer['offer'],
+  ) {
+    const { resolveReferrer } = await import('./affiliates.ts');
+    const { lastArrivalMs } = await import('./affiliate-credit.ts');
+    const referral = await resolveReferrer(ports, code, [request.funding_wallet, refundWallet], fee);
+    return referral && { ...referral, creditDueAtMs: lastArrivalMs(offer) };
   }
 
   /**

@@ -185,6 +185,25 @@ export const paths = () => ({
       ...UPSTREAM,
     ],
   }),
+  '/affiliates': {
+    post: {
+      operationId: 'createAffiliate',
+      summary: 'An affiliate code for a wallet, to be used as `referrer`. The same wallet gets its code again. Free.',
+      security: [],
+      requestBody: { required: true, content: json(ref('AffiliateRequest')) },
+      responses: {
+        ...answer(201, 'Affiliate', 'Made.', false),
+        ...answer(200, 'Affiliate', 'The code that the wallet has.', false),
+        ...failures([...BODY, 'invalid_wallet', 'too_many_attempts', ...ANY]),
+      },
+    },
+  },
+  '/affiliates/{code}': freeGet(
+    'affiliate',
+    'What an affiliate code has earned.',
+    { ...answer(200, 'AffiliateCredit', 'Its credit.', false), ...failures(['affiliate_not_found']) },
+    [pathParameter('code')],
+  ),
   '/air/intents/{intent_id}': freeGet(
     'intent',
     'How an intent stands. For polling.',

@@ -30,6 +30,10 @@ export interface FlightsOptions {
   readonly refundAfterMs: number;
   /** The platform's share inside the ticket total, in hundredths of a percent. */
   readonly feeBasisPoints: number;
+  /** An affiliate's share of the platform fee, in hundredths of a percent. */
+  readonly affiliateShareBasisPoints: number;
+  /** New affiliate codes an hour, altogether. */
+  readonly affiliatesPerHour: number;
   readonly pollAfterMs: number;
   /** The operator's switch (also a row in the database, so that it works without a restart). */
   readonly bookingDisabled: boolean;
@@ -54,6 +58,8 @@ export const defaultOptions: FlightsOptions = {
   intentLifeMs: 30 * 60_000,
   refundAfterMs: 24 * 3_600_000,
   feeBasisPoints: 100,
+  affiliateShareBasisPoints: 2_000,
+  affiliatesPerHour: 1_000,
   pollAfterMs: 1000,
   bookingDisabled: false,
   settlingGraceMs: 5_000,

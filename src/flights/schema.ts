@@ -189,6 +189,25 @@ export const refundRequestResponse = z.strictObject({
   status: z.literal('received'),
 });
 
+export const affiliateRequest = z.strictObject({ wallet: z.string() });
+
+export const affiliate = z.strictObject({
+  code: z.string().regex(/^[0-9A-HJKMNP-TV-Z]{10}$/),
+  wallet,
+  created_at: instant,
+});
+
+export const affiliateCredit = z.strictObject({
+  ...affiliate.shape,
+  bookings_count: z.int().describe('Captured and not refunded.'),
+  pending_amount: z.int().describe('Earned and not paid out yet. Atomic units of 6 decimals.'),
+  pending_amount_decimal: decimal,
+  paid_amount: z.int(),
+  paid_amount_decimal: decimal,
+  owed_amount: z.int().describe('Paid for journeys that were refunded afterwards; later credit fills it first.'),
+  owed_amount_decimal: decimal,
+});
+
 export const health = z.strictObject({
   status: z.enum(['ok', 'unavailable']),
   service: z.string(),
@@ -220,4 +239,6 @@ export type BookResponse = z.infer<typeof bookResponse>;
 export type RefundRequest = z.infer<typeof refundRequest>;
 export type RefundRequestResponse = z.infer<typeof refundRequestResponse>;
 export type Order = z.infer<typeof order>;
+export type Affiliate = z.infer<typeof affiliate>;
+export type AffiliateCredit = z.infer<typeof affiliateCredit>;
 export type Health = z.infer<typeof health>;

@@ -1,3 +1,4 @@
+import { createAffiliateCredit } from './affiliate-credit.ts';
 import { type Claims, createClaims, LeaseLost } from './claims.ts';
 import { EscrowEndedOtherwise, type Escrows } from './escrows.ts';
 import type { Intents } from './intents.ts';
@@ -25,6 +26,7 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
   const { store, clock, log } = ports;
   const claims: Claims = createClaims(ports);
   const steps = createSteps(ports, escrows, claims);
+  const affiliates = createAffiliateCredit(ports);
 
   async function take(booking: BookingRow): Promise<void> {
     try {
@@ -91,6 +93,7 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
         nextDueAtMs = await claims.nextDueAtMs();
         if (!booking) break;
       }
+      worked += await affiliates.runDue();
       // Not waited for: a receiver that is down holds up no booking.
       ports.outbox.start();
       return { worked, nextDueAtMs };

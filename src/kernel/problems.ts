@@ -169,6 +169,12 @@ export const PROBLEMS = {
     message: 'That order is not known.',
     fix: 'Read order_id from the intent once it is booked.',
   },
+  affiliate_not_found: {
+    status: 404,
+    exit: 3,
+    message: 'That affiliate code is not known.',
+    fix: 'Check the code, or make one with POST /affiliates.',
+  },
   intent_already_exists: {
     status: 409,
     exit: 5,

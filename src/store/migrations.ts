@@ -134,4 +134,24 @@ export const serviceMigrations: readonly Migration[] = [
         checked_at_ms bigint, expires_at_ms bigint not null)`,
     ],
   },
+  {
+    name: '013_affiliates',
+    statements: [
+      `create table affiliates (
+        code text primary key, wallet text not null unique, created_at_ms bigint not null, credited_at_ms bigint)`,
+      'create index affiliates_created on affiliates (created_at_ms)',
+      'alter table intents add column referrer_wallet text',
+      'alter table intents add column affiliate_amount bigint',
+      'alter table intents add column credit_due_at_ms bigint',
+      'alter table intents add column credited_at_ms bigint',
+      'create index intents_credit on intents (credit_due_at_ms) where credit_due_at_ms is not null',
+      'create index intents_referrer on intents (referrer) where referrer is not null',
+      `create table affiliate_payouts (
+        payout_id text primary key, code text not null, wallet text not null, amount bigint not null,
+        state text not null, attempts bigint not null, due_at_ms bigint not null, signature text,
+        created_at_ms bigint not null, paid_at_ms bigint)`,
+      'create index affiliate_payouts_due on affiliate_payouts (state, due_at_ms)',
+      'create index affiliate_payouts_code on affiliate_payouts (code)',
+    ],
+  },
 ];

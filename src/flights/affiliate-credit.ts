@@ -1,0 +1,179 @@
+import type { Transaction } from 'kysely';
+import { zonedInstant } from '../kernel/ics.ts';
+import { isProblem } from '../kernel/problems.ts';
+import type { ServiceTables } from '../store/schema.ts';
+import type { FlightsPorts } from './ports.ts';
+import type { Offer } from './wire.ts';
+
+const MOST_AT_ONCE = 20;
+const FIRST_RETRY_MS = 5_000;
+const MOST_RETRY_MS = 3_600_000;
+const DAY_MS = 24 * MOST_RETRY_MS;
+
+/**
+ * What affiliates are paid (CONTRACT, section 8). A journey is credited once: captured, its last arrival past, not
+ * refunded, and no refund of it asked for. What is paid out is the balance of all that was credited to a code, less
+ * all that was ever paid: a refund after the pay-out leaves a debt, which later credit fills first.
+ */
+export function createAffiliateCredit(ports: FlightsPorts) {
+  const { store, clock, ids, log } = ports;
+
+  /** Journeys that are due, by code. */
+  const dueJourneys = () =>
+    store
+      .selectFrom('intents')
+      .select(['intent_id', 'referrer'])
+      .where('credit_due_at_ms', '<=', clock.now())
+      .where('status', '=', 'booked')
+      .where('captured_at_ms', 'is not', null)
+      .where('refunded_at_ms', 'is', null)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('refund_requests')
+              .select('refund_requests.request_id')
+              .whereRef('refund_requests.open_key', '=', 'intents.intent_id'),
+          ),
+        ),
+      )
+      .limit(MOST_AT_ONCE)
+      .execute();
+
+  const duePayouts = () =>
+    store
+      .selectFrom('affiliate_payouts')
+      .selectAll()
+      .where('state', '=', 'open')
+      .where('due_at_ms', '<=', clock.now())
+      .orderBy('due_at_ms')
+      .limit(MOST_AT_ONCE)
+      .execute();
+
+  /** Credits one journey and orders the pay-out of the balance, all of it or nothing. */
+  const credit = (intentId: string, code: string): Promise<void> =>
+    store.transaction().execute(async (tx) => {
+      const nowMs = clock.now();
+      // The lock on a code's balance: of two workers that credit two of its journeys, the second sees the first's.
+      const affiliate = await tx
+        .updateTable('affiliates')
+        .set({ credited_at_ms: nowMs })
+        .where('code', '=', code)
+        .returning('wallet')
+        .executeTakeFirst();
+      const credited = await tx
+        .updateTable('intents')
+        .set({ credited_at_ms: nowMs, credit_due_at_ms: null })
+        .where('intent_id', '=', intentId)
+        .where('credit_due_at_ms', 'is not', null)
+        .where('status', '=', 'booked')
+        .returning('referrer_wallet')
+        .executeTakeFirst();
+      if (!affiliate || !credited) return;
+      const amount = await balance(tx, code);
+      if (amount <= 0) return;
+      await tx
+        .insertInto('affiliate_payouts')
+        .values({
+          payout_id: ids.next('pay'),
+          code,
+          wallet: credited.referrer_wallet ?? affiliate.wallet,
+          amount,
+          state: 'open',
+          attempts: 0,
+          due_at_ms: nowMs,
+          signature: null,
+          created_at_ms: nowMs,
+          paid_at_ms: null,
+        })
+        .execute();
+    });
+
+  async function balance(tx: Transaction<ServiceTables>, code: string): Promise<number> {
+    const credited = await tx
+      .selectFrom('intents')
+      .select((column) => column.fn.sum('affiliate_amount').as('sum'))
+      .where('referrer', '=', code)
+      .where('status', '=', 'booked')
+      .where('credited_at_ms', 'is not', null)
+      .executeTakeFirst();
+    const ordered = await tx
+      .selectFrom('affiliate_payouts')
+      .select((column) => column.fn.sum('amount').as('sum'))
+      .where('code', '=', code)
+      .executeTakeFirst();
+    return Number(credited?.sum ?? 0) - Number(ordered?.sum ?? 0);
+  }
+
+  type Payout = Awaited<ReturnType<typeof duePayouts>>[number];
+
+  async function pay(payout: Payout): Promise<void> {
+    if (await wouldOpenAgain(payout)) {
+      log('warn', 'affiliate_account_missing', { payout_id: payout.payout_id });
+      return postpone(payout, DAY_MS);
+    }
+    const { createPayouts } = await import('./payouts.ts');
+    try {
+      const { signature } = await createPayouts(ports)({
+        subject: payout.payout_id,
+        to: payout.wallet,
+        amount: BigInt(payout.amount),
+      });
+      await store
+        .updateTable('affiliate_payouts')
+        .set({ state: 'paid', signature, paid_at_ms: clock.now() })
+        .where('payout_id', '=', payout.payout_id)
+        .where('state', '=', 'open')
+        .execute();
+    } catch (error) {
+      if (!isProblem(error, 'cluster_failed', 'transaction_failed', 'treasury_insufficient')) throw error;
+      log('warn', 'affiliate_unpaid', { payout_id: payout.payout_id, error_code: error.code });
+      await postpone(payout, Math.min(MOST_RETRY_MS, FIRST_RETRY_MS * 2 ** payout.attempts));
+    }
+  }
+
+  /**
+   * The first pay-out to a wallet opens its token account at our expense, the only one that does: who closed it and
+   * took the rent, which is worth more than a share of a cheap fare, opens it again alone.
+   */
+  async function wouldOpenAgain({ wallet, code }: Payout): Promise<boolean> {
+    const before = await store
+      .selectFrom('affiliate_payouts')
+      .select('payout_id')
+      .where('code', '=', code)
+      .where('state', '=', 'paid')
+      .limit(1)
+      .executeTakeFirst();
+    if (!before) return false;
+    const { associatedTokenAddress } = await import('../solana/token.ts');
+    const account = await associatedTokenAddress(wallet as typeof ports.mint, ports.mint);
+    return (await ports.cluster.tokenBalance(account)) === null;
+  }
+
+  const postpone = async ({ payout_id, attempts }: Payout, byMs: number): Promise<void> => {
+    await store
+      .updateTable('affiliate_payouts')
+      .set({ attempts: attempts + 1, due_at_ms: clock.now() + byMs })
+      .where('payout_id', '=', payout_id)
+      .where('state', '=', 'open')
+      .execute();
+  };
+
+  return {
+    /** Credits and pays what is due; how many steps that took. Two small reads when nothing is. Any worker may run it. */
+    async runDue(): Promise<number> {
+      const journeys = await dueJourneys();
+      for (const { intent_id, referrer } of journeys) await credit(intent_id, referrer ?? '');
+      const payouts = await duePayouts();
+      for (const payout of payouts) await pay(payout);
+      return journeys.length + payouts.length;
+    },
+  };
+}
+
+/** When the journey of an offer ends (epoch ms): the last arrival of any direction, by the clock of its airport. */
+export const lastArrivalMs = (
+  offer: Pick<Offer, 'slices' | 'arriving_at' | 'destination_time_zone'>,
+): number =>
+  [offer, ...offer.slices, ...offer.slices.flatMap((slice) => slice.segments)]
+    .map((flown) => zonedInstant(flown.arriving_at, flown.destination_time_zone))
+    .reduce((latest, ms) => Math.max(latest, ms));
