@@ -1,0 +1,110 @@
+import { type Answered, openWorld, TRIP, type World } from '../../flights/world.ts';
+import { answersOf, type Operation, operationsOf, type ServedDocument } from './document.ts';
+import type { Ask } from './requests.ts';
+
+/** Described ahead of being served. */
+const LATER = ['POST /air/search-updates'];
+
+/** A world with something in it: offers, an intent that waits for its booking, one that is booked, payments. */
+export async function openScene() {
+  const world = await openWorld();
+  await world.cluster.airdropUsdc(world.wallet.address, 1_000_000_000_000n);
+  const document = (await world.call<ServedDocument>('/openapi.json')).body;
+  const operations = operationsOf(document).filter((one) => !LATER.includes(one.name));
+
+  const { offers } = await world.search();
+  const sold = offers.filter((offer) => offer.total_currency === 'USD');
+  const [first, second] = sold;
+  if (!first || !second) throw new Error('nothing is sold');
+  const active = await world.intent(first.offer_id);
+  const booked = await world.intent(second.offer_id);
+  await world.book(booked);
+  await world.work();
+  const order = (await world.show(booked)).order_id ?? '';
+
+  const unusual = { ...TRIP, depart_date: '2027-01-13', adults: 3 };
+  const other = await world.sign(await world.call('/air/search', unusual));
+  const spent = await world.sign(await world.call('/air/search', { ...unusual, adults: 4 }));
+  await world.call('/air/search', { ...unusual, adults: 4 }, { headers: { 'PAYMENT-SIGNATURE': spent } });
+
+  const names: Record<string, string> = {
+    $offer: first.offer_id,
+    $dearest: sold.at(-1)?.offer_id ?? '',
+    $intent: active.intent_id,
+    $booked: booked.intent_id,
+    $order: order,
+    $code: booked.customer_support_code,
+    $wallet: world.wallet.address,
+    $stranger: world.newWallet().address,
+    $escrow: active.escrow.address,
+    $other: other,
+    $spent: spent,
+  };
+  const put = (text: string): string =>
+    text
+      .replace(/\$flipped:(\d+)/g, (_, at: string) => flipped(other, Number(at)))
+      .replace(/\$(?:[a-z]+)/g, (name) => names[name] ?? name);
+
+  const wrongWith = answersOf(document);
+
+  return {
+    world,
+    document,
+    operations,
+    names,
+    wrongWith,
+
+    find(name: string): Operation {
+      const found = operations.find((one) => one.name === name);
+      if (!found) throw new Error(`${name} is not served`);
+      return found;
+    },
+
+    /** Sends a request with its `$names` put in. */
+    async send(ask: Ask, app: Pick<World['app'], 'fetch'> = world.app): Promise<Answered<unknown>> {
+      const headers = Object.fromEntries(
+        Object.entries(ask.headers).map(([name, text]) => [name, put(text)]),
+      );
+      const { body } = ask;
+      const request = new Request(`http://flights.test${put(ask.path)}`, {
+        method: ask.method,
+        headers,
+        ...(body === null ? {} : { body: typeof body === 'string' ? put(body) : body }),
+      });
+      const response = await app.fetch(request);
+      const text = await response.text();
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: text === '' ? null : (JSON.parse(text) as unknown),
+      };
+    },
+
+    /** What money knows: the payer's balance, the treasury's, and how many payments were taken. */
+    async books() {
+      const { taken } = await world.store
+        .selectFrom('settlements')
+        .select((one) => one.fn.countAll<number | string>().as('taken'))
+        .executeTakeFirstOrThrow();
+      return {
+        wallet: await world.usdc(world.wallet.address),
+        treasury: await world.usdc(world.treasury.address),
+        taken: Number(taken),
+      };
+    },
+
+    close: () => world.close(),
+  };
+}
+
+export type Scene = Awaited<ReturnType<typeof openScene>>;
+
+/** A real payment with one bit of its transaction turned. */
+function flipped(header: string, at: number): string {
+  const sent = JSON.parse(Buffer.from(header, 'base64').toString()) as { payload: { transaction: string } };
+  const bytes = Buffer.from(sent.payload.transaction, 'base64');
+  const index = at % bytes.length;
+  bytes[index] = (bytes[index] ?? 0) ^ (1 << (at % 8));
+  sent.payload.transaction = bytes.toString('base64');
+  return Buffer.from(JSON.stringify(sent)).toString('base64');
+}
