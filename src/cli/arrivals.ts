@@ -23,7 +23,7 @@ const MOST_FAILURES = 5;
  * come, and hands each portion to `landed` once. A service that is briefly away is asked again.
  */
 export async function followArrivals(
-  { clock, signal, session }: CommandContext,
+  { clock, signal }: CommandContext,
   flights: FlightsClient,
   first: SearchResponse,
   landed: (offers: readonly Offer[]) => void,
@@ -38,14 +38,13 @@ export async function followArrivals(
     const cut = cutOff(signal);
     if (cut) return cut;
     if (clock.now() > deadlineMs) return { kind: 'timed_out' };
-    await session.work();
     try {
       const request = { search_id: first.search_id, ...(cursor !== undefined && { cursor }) };
       const updates = await flights.searchUpdates(request, { signal });
       failures = 0;
-      // A portion whose answer was lost comes again.
-      const fresh = updates.offers.filter((offer) => !seen.has(offer.offer_id));
-      for (const offer of fresh) seen.add(offer.offer_id);
+      // A portion whose answer was lost comes again, together with what landed since.
+      const fresh = updates.offers.filter((offer) => fareIds(offer).some((id) => !seen.has(id)));
+      for (const id of fresh.flatMap(fareIds)) seen.add(id);
       if (fresh.length > 0) landed(fresh);
       if (updates.status === 'complete') return { kind: 'complete' };
       if (updates.cursor !== '') cursor = updates.cursor;
@@ -60,6 +59,9 @@ export async function followArrivals(
     }
   }
 }
+
+const fareIds = (offer: Offer): string[] =>
+  offer.fare_options?.map((fare) => fare.offer_id) ?? [offer.offer_id];
 
 function cutOff(signal: AbortSignal): ArrivalsEnd | null {
   if (!signal.aborted) return null;

@@ -54,7 +54,9 @@ export function groupByItinerary<T extends GroupedOffer>(offers: readonly T[]): 
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (!first) return [];
-    const options = group.flatMap((offer) => offer.fare_options ?? [fareOption(offer)]).sort(cheaperFare);
+    const fares = group.flatMap((offer) => offer.fare_options ?? [fareOption(offer)]);
+    // An offer that arrives twice is one fare.
+    const options = [...new Map(fares.map((fare) => [fare.offer_id, fare])).values()].sort(cheaperFare);
     return [{ ...first, fare_options_count: options.length, fare_options: options }];
   });
 }

@@ -1,9 +1,9 @@
-import { isProblem, problem } from '../../kernel/problems.ts';
+import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import type { Command } from '../context.ts';
 import { printPlan } from '../plan.ts';
 import { noteIntent } from '../remembered.ts';
 import { createdIntentLines } from '../view/intent.ts';
-import { bookCommand, costLines, nextLines, withPayment } from '../view/payment.ts';
+import { bookCommand, costLines, nextLines, quoted, withPayment } from '../view/payment.ts';
 
 export interface IntentCreateOptions {
   /** An offer id, or a number of the last search. */
@@ -46,6 +46,7 @@ export const intentCreate: Command<IntentCreateOptions> = async (context, option
     terminal.aside(['', ...costLines(payment), ...nextLines(bookCommand(value.intent_id, terminal.canAsk))]);
     return 0;
   } catch (error) {
+    if (isProblem(error, 'fare_menu_expired', 'invalid_fare_index')) throw withMenu(error, offerId);
     if (!isProblem(error, 'intent_already_exists')) throw error;
     const existing = error.detail?.intent_id;
     throw problem('intent_already_exists', {
@@ -57,3 +58,13 @@ export const intentCreate: Command<IntentCreateOptions> = async (context, option
     });
   }
 };
+
+/** A fare of a lowcost offer can be locked while its menu is fresh: says how to open it. */
+const withMenu = (error: Problem, offerId: string): Problem =>
+  problem(error.code, {
+    message: error.message,
+    fix: 'Open the fare menu, then lock one of its fares; nothing was charged.',
+    ...(error.detail && { detail: error.detail }),
+    next: [`farelock offer ${quoted(offerId.split('##', 1)[0] ?? offerId)}`],
+    cause: error,
+  });

@@ -48,7 +48,7 @@ async function findOrder(
   const given = environment.FARELOCK_SUPPORT_CODE?.trim();
   const supportCode = given || (await supportCodeOf(await session.store(), id));
   const flights = await session.flights();
-  if (id.startsWith('ord_')) {
+  if (id.startsWith('ord_') || id.startsWith('lowcost:')) {
     if (!supportCode) throw problem('no_support_code');
     return { orderId: id, supportCode };
   }
