@@ -17,6 +17,8 @@ export interface ServiceOptions {
   readonly databaseUrl?: string | undefined;
   /** A real cluster's JSON-RPC; without it the embedded cluster under `home`. */
   readonly rpcUrl?: string | undefined;
+  /** A JSON file of the gateways that may sponsor previews: key id to public key, base58 or base64. */
+  readonly gatewayKeysFile?: string | undefined;
   /** An x402 facilitator to verify and settle payments; without it, one in this process. */
   readonly facilitatorUrl?: string | undefined;
   /** Where pages and mails go; without it, to files under `home`. */

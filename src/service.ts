@@ -73,6 +73,7 @@ export const openService: OpenService = async (options) => {
     treasurySigner: treasury,
     mint,
     paywall,
+    gatewayKeys: options.gatewayKeysFile === undefined ? undefined : gatewayKeys(options.gatewayKeysFile),
     transports: async () =>
       (await import('./notify/transports.ts')).createTransports(options.home, options.notify),
     options: options.purgeAfterDays === undefined ? {} : { purgeAfterDays: options.purgeAfterDays },
@@ -93,6 +94,9 @@ export const openService: OpenService = async (options) => {
     },
   };
 };
+
+const gatewayKeys = (path: string) => async () =>
+  (await import('./flights/sponsored.ts')).readGatewayKeys(path);
 
 /** A key of the operator's own, made on first use. Of two processes that start at once, both use the first one's. */
 function operatorKey(path: string): Signer {

@@ -80,6 +80,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
       databaseUrl: options.databaseUrl ?? (environment.FARELOCK_DATABASE_URL || undefined),
       rpcUrl: options.rpcUrl,
       facilitatorUrl: options.facilitatorUrl ?? (environment.FARELOCK_FACILITATOR_URL || undefined),
+      gatewayKeysFile: environment.FARELOCK_GATEWAY_KEYS || undefined,
       notify: notifySettings(environment),
       purgeAfterDays: purgeAfterDays(environment),
       log: terminal.settings.verbose ? jsonLog((line) => terminal.trace(line), clock.now) : options.log,

@@ -89,9 +89,12 @@ export function createFlightsApp(
   route('POST', '/air/search', false, async (context) => {
     const { searchRequest } = await import('./schema.ts');
     const { createSearch } = await import('./search.ts');
+    const preview = sponsoredCopy(context.req.raw);
     const body = await readBody(context.req.raw, searchRequest);
-    const search = createSearch(ports, pricing);
-    return paywall.charge(context.req.raw, search(body, context.req.url, context.get('requestId')));
+    const call = createSearch(ports, pricing)(body, context.req.url, context.get('requestId'));
+    if (!preview) return paywall.charge(context.req.raw, call);
+    const { createSponsored } = await import('./sponsored.ts');
+    return createSponsored(ports)(preview, new Uint8Array(await preview.arrayBuffer()), call);
   });
 
   route('POST', '/air/offer-details', false, async (context) => {
@@ -162,6 +165,13 @@ const failure = (error: Problem, headers: Record<string, string> = {}): Response
       ...(error.retryAfter === undefined ? {} : { 'Retry-After': String(Math.ceil(error.retryAfter)) }),
     },
   });
+
+/** A search that a gateway sponsors, whole, for its body is signed; null for any other. A payment comes first. */
+const sponsoredCopy = (request: Request): Request | null => {
+  const names = [...request.headers.keys()].map((name) => name.toLowerCase());
+  const sponsored = names.some((name) => name.startsWith('x-gateway-sponsored-'));
+  return sponsored && !names.includes('payment-signature') ? request.clone() : null;
+};
 
 /** Paths without what stands in them: an id is nobody's business in a log. */
 const routePath = (path: string): string => path.split('/').slice(0, 3).join('/');

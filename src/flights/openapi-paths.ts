@@ -133,6 +133,49 @@ function offerDetails() {
   return { post: { ...call.post, responses: { ...call.post.responses, ...pending } } };
 }
 
+const PREVIEW_HEADERS = {
+  'KEY-ID': 'Which gateway signs.',
+  TIMESTAMP: 'Whole seconds since the epoch, at most 60 from now.',
+  WALLET: 'The Solana wallet that the preview is for.',
+  SIGNATURE:
+    'Ed25519, base58 or base64, over `v1`, timestamp, wallet, method, host, path and the SHA-256 of the body in lower-case hex, joined by newlines. It works once.',
+};
+
+/** A gateway's signature stands in for a payment: not charged, and no PAYMENT-RESPONSE. */
+function search() {
+  const { post } = paidPost({
+    id: 'search',
+    summary: 'Find live offers. The price follows the load: 0.10 to 5.00 USDC.',
+    request: 'SearchRequest',
+    response: 'SearchResponse',
+    codes: ['invalid_sponsored_preview', 'provider_not_configured', ...UPSTREAM],
+  });
+  const [[, found] = []] = Object.entries(answer(200, 'SearchResponse', 'Done, and paid or sponsored.', true));
+  const previewed = {
+    'X-Sponsored-Preview': { schema: { const: 'true' }, description: 'A gateway sponsored this answer.' },
+  };
+  return {
+    post: {
+      ...post,
+      security: [{ x402: [] }, { sponsoredPreview: [] }],
+      parameters: [
+        ...post.parameters,
+        ...Object.entries(PREVIEW_HEADERS).map(([name, description]) => ({
+          name: `X-GATEWAY-SPONSORED-${name}`,
+          in: 'header',
+          required: false,
+          schema: { type: 'string' },
+          description,
+        })),
+      ],
+      responses: {
+        ...post.responses,
+        200: { ...found, headers: { ...found?.headers, ...previewed } },
+      },
+    },
+  };
+}
+
 export const paths = () => ({
   '/health': freeGet('health', 'Liveness.', answer(200, 'Health', 'Alive.', false)),
   '/ready': freeGet('ready', 'Readiness: the database answers.', {
@@ -142,13 +185,7 @@ export const paths = () => ({
   '/openapi.json': freeGet('openapi', 'This document.', {
     200: { description: 'OpenAPI 3.1.', headers: REQUEST_ID, content: json({ type: 'object' }) },
   }),
-  '/air/search': paidPost({
-    id: 'search',
-    summary: 'Find live offers. The price follows the load: 0.10 to 5.00 USDC.',
-    request: 'SearchRequest',
-    response: 'SearchResponse',
-    codes: ['provider_not_configured', ...UPSTREAM],
-  }),
+  '/air/search': search(),
   '/air/search-updates': {
     post: {
       operationId: 'searchUpdates',
@@ -190,6 +227,7 @@ export const paths = () => ({
       operationId: 'createAffiliate',
       summary: 'An affiliate code for a wallet, to be used as `referrer`. The same wallet gets its code again. Free.',
       security: [],
+      parameters: [],
       requestBody: { required: true, content: json(ref('AffiliateRequest')) },
       responses: {
         ...answer(201, 'Affiliate', 'Made.', false),

@@ -56,6 +56,12 @@ export function openapiDocument() {
           name: 'PAYMENT-SIGNATURE',
           description: 'Base64 of an x402 version 2 payment payload.',
         },
+        sponsoredPreview: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-GATEWAY-SPONSORED-SIGNATURE',
+          description: "A gateway's signature of the request, with its three companion headers.",
+        },
         supportCode: {
           type: 'apiKey',
           in: 'header',

@@ -11,6 +11,7 @@ import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/signer.ts';
 import type { Store } from '../store/open.ts';
 import type { Provider } from './providers/provider.ts';
+import type { GatewayKeys } from './sponsored.ts';
 
 /** What an operator may set. Amounts are atomic USDC, times milliseconds. */
 export interface FlightsOptions {
@@ -86,6 +87,8 @@ export interface FlightsGiven {
   readonly paywall: Paywall & { recover?(): Promise<unknown> };
   /** How pages and mails leave; without it they are written, and wait. */
   readonly transports?: (() => Promise<Transports>) | undefined;
+  /** The gateways that may sponsor a preview of a search; without it none may. */
+  readonly gatewayKeys?: (() => Promise<GatewayKeys>) | undefined;
   readonly options?: Partial<FlightsOptions> | undefined;
 }
 

@@ -34,6 +34,12 @@ export const PROBLEMS = {
     message: 'PAYMENT-SIGNATURE is not a payment that can be read.',
     fix: 'Read the latest PAYMENT-REQUIRED challenge and sign again.',
   },
+  invalid_sponsored_preview: {
+    status: 400,
+    exit: 6,
+    message: 'The sponsored preview was not accepted.',
+    fix: 'Sign this request anew with the gateway key, or pay: leave the X-GATEWAY-SPONSORED- headers out.',
+  },
   duplicate_passenger: {
     status: 400,
     exit: 2,

@@ -154,4 +154,11 @@ export const serviceMigrations: readonly Migration[] = [
       'create index affiliate_payouts_code on affiliate_payouts (code)',
     ],
   },
+  {
+    name: '014_sponsored_previews',
+    statements: [
+      'create table sponsored_signatures (signature text primary key, expires_at_ms bigint not null)',
+      'create index sponsored_signatures_expiry on sponsored_signatures (expires_at_ms)',
+    ],
+  },
 ];

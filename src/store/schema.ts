@@ -17,6 +17,7 @@ export interface ServiceTables {
   wrong_codes: WrongCodeTable;
   affiliates: AffiliateTable;
   affiliate_payouts: AffiliatePayoutTable;
+  sponsored_signatures: SponsoredSignatureTable;
   searches: SearchTable;
   fare_menus: FareMenuTable;
   outbox: OutboxTable;
@@ -25,6 +26,13 @@ export interface ServiceTables {
   refund_notes: RefundNoteTable;
   api_keys: ApiKeyTable;
   operator_audit: OperatorAuditTable;
+}
+
+/** A gateway's signature that was used, until nobody could take it for fresh. */
+export interface SponsoredSignatureTable {
+  /** Base58. */
+  signature: string;
+  expires_at_ms: number;
 }
 
 /** One code a wallet. */

@@ -37,6 +37,8 @@ test('it declares OpenAPI 3.1.0 and version 1.0.0, and every endpoint', () => {
     'post /air/search',
     'post /air/offer-details',
     'post /air/intents',
+    'post /affiliates',
+    'get /affiliates/{code}',
     'get /air/intents/{intent_id}',
     'post /air/book',
     'get /air/orders/{order_id}',

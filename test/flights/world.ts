@@ -6,7 +6,7 @@ import type { Address } from '@solana/kit';
 import { signPayment } from '../../src/client/payer/transaction.ts';
 import { escrowElf } from '../../src/escrow/elf.ts';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/program.ts';
-import { createFlights, type FlightsOptions } from '../../src/flights/index.ts';
+import { createFlights, type FlightsGiven, type FlightsOptions } from '../../src/flights/index.ts';
 import type { Provider, Scenario } from '../../src/flights/providers/provider.ts';
 import type {
   BookResponse,
@@ -47,6 +47,7 @@ export interface WorldOptions {
   readonly airline?: 'sandbox' | 'scripted' | 'none';
   readonly options?: Partial<FlightsOptions>;
   readonly ticketingMs?: number;
+  readonly gatewayKeys?: FlightsGiven['gatewayKeys'];
 }
 
 /** Ports that a test may wrap: to die at a call, to be slow, to lose an answer. */
@@ -129,6 +130,7 @@ export async function openWorld(given: WorldOptions = {}) {
       treasurySigner: treasury,
       mint,
       paywall,
+      gatewayKeys: given.gatewayKeys,
       options: given.options,
     });
     return { ...flights, paywall, call: callerOf((request) => flights.app.fetch(request)) };
