@@ -17,6 +17,10 @@ export interface Widths {
   readonly seller: number;
 }
 
+/** Cells of a bar that still shows legs and layovers apart, and of a name that can still be told from others. */
+const GOOD_BAR = 10;
+const LEAST_BRAND = 9;
+
 /** Room first goes to what every line needs; what is left over to the bar, then to duration, flights, names. */
 export function widthsFor(offers: readonly Offer[], fares: readonly Fare[], width: number): Widths {
   const widest = (texts: readonly string[], least: number, most: number) =>
@@ -42,20 +46,23 @@ export function widthsFor(offers: readonly Offer[], fares: readonly Fare[], widt
     6,
     12,
   );
-  const brand = widest(
-    fares.map((fare) => fare.brand ?? '–'),
-    4,
-    roomy ? 16 : 9,
-  );
+  const brands = (most: number) =>
+    widest(
+      fares.map((fare) => fare.brand ?? '–'),
+      4,
+      most,
+    );
   const seller = widest(
     fares.map((fare) => fare.seller),
     6,
     width >= 124 ? 22 : roomy ? 16 : 10,
   );
-  const texts = [arrow, number, times, stops, brand, 4, 3, 3, price, seller, duration, flights].filter(
+  const texts = [arrow, number, times, stops, 4, 3, 3, price, seller, duration, flights].filter(
     (cell) => cell > 0,
   );
-  const fixed = texts.reduce((sum, cell) => sum + cell + 1, 0);
+  const room = width - texts.reduce((sum, cell) => sum + cell + 1, 0);
+  // A name in full is worth more than a longer bar.
+  const brand = brands(roomy ? 16 : Math.min(16, Math.max(LEAST_BRAND, room - 1 - GOOD_BAR)));
   return {
     arrow,
     number,
@@ -66,7 +73,7 @@ export function widthsFor(offers: readonly Offer[], fares: readonly Fare[], widt
     price,
     brand,
     seller,
-    bar: Math.min(48, Math.max(8, width - fixed)),
+    bar: Math.min(48, Math.max(8, room - brand - 1)),
   };
 }
 
