@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { IntentRow } from '../../src/flights/rows.ts';
 import type { Affiliate, AffiliateCredit, Intent } from '../../src/flights/wire.ts';
-import { openWorld, type World } from './world.ts';
+import { openWorld, type Ports, type World } from './world.ts';
 
 /** 20 % of 1 % of 151.20. */
 const SHARE = 302_400n;
@@ -24,13 +25,6 @@ async function newAffiliate() {
 }
 
 const creditOf = async (code: string) => (await world.call<AffiliateCredit>(`/affiliates/${code}`)).body;
-
-async function bookedThrough(code: string, world_ = world) {
-  const intent = await world_.intent(newOffer(), { referrer: code });
-  await world_.book(intent);
-  await world_.work();
-  return world_.show(intent);
-}
 
 /** As an approved refund leaves it. */
 const refund = (intent: Pick<Intent, 'intent_id'>) =>
@@ -170,15 +164,201 @@ test('credit is pending from the capture, and paid once the last arrival has pas
   });
 });
 
-/** From here on the arrival is past at once; the airline of these tests flies on one day only. */
-const settle = async (then = world.worker) => {
-  await then.runDue();
-};
+/** From here on the arrival is past: what is booked is due at once. */
 
 test('an intent that was never captured credits nothing', async () => {
   const affiliate = await newAffiliate();
   await world.intent(newOffer(), { referrer: affiliate.code });
-  await settle();
+  await world.worker.runDue();
   expect(await world.usdc(affiliate.wallet)).toBe(0n);
   expect(await affiliate.credit()).toMatchObject({ bookings_count: 0, pending_amount: 0, paid_amount: 0 });
+});
+
+/** A captured journey whose arrival is past, as the worker finds it: a copy of one that was really booked. */
+async function flown(code: string, wallet: string): Promise<Pick<Intent, 'intent_id'>> {
+  model ??= await world.store
+    .selectFrom('intents')
+    .selectAll()
+    .where('captured_at_ms', 'is not', null)
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  const intentId = `int_flown_${++offers}`;
+  await world.store
+    .insertInto('intents')
+    .values({
+      ...model,
+      intent_id: intentId,
+      escrow_address: intentId,
+      payment_key: intentId,
+      status: 'booked',
+      refunded_at_ms: null,
+      referrer: code,
+      referrer_wallet: wallet,
+      affiliate_amount: Number(SHARE),
+      credit_due_at_ms: ARRIVAL_MS,
+      credited_at_ms: null,
+    })
+    .execute();
+  return { intent_id: intentId };
+}
+let model: IntentRow | undefined;
+
+test('a journey that was refunded credits nothing', async () => {
+  const affiliate = await newAffiliate();
+  const intent = await flown(affiliate.code, affiliate.wallet);
+  await refund(intent);
+  await world.worker.runDue();
+  expect(await world.usdc(affiliate.wallet)).toBe(0n);
+  expect(await affiliate.credit()).toMatchObject({ bookings_count: 0, pending_amount: 0, owed_amount: 0 });
+});
+
+test('a journey of which a refund is asked for waits until that is decided', async () => {
+  const affiliate = await newAffiliate();
+  const { intent_id } = await flown(affiliate.code, affiliate.wallet);
+  const nowMs = world.clock.now();
+  await world.store
+    .insertInto('refund_requests')
+    .values({
+      request_id: 'ref_1',
+      intent_id,
+      open_key: intent_id,
+      payment_key: 'pay_1',
+      state: 'received',
+      reason_sealed: '',
+      journey_date: '2026-12-20',
+      requested_at_ms: nowMs,
+      due_at_ms: nowMs + 1e12,
+      lease_until_ms: 0,
+      updated_at_ms: nowMs,
+    })
+    .execute();
+  await world.worker.runDue();
+  expect(await world.usdc(affiliate.wallet)).toBe(0n);
+  await world.store
+    .updateTable('refund_requests')
+    .set({ open_key: null, state: 'rejected' })
+    .where('request_id', '=', 'ref_1')
+    .execute();
+  await world.worker.runDue();
+  expect(await world.usdc(affiliate.wallet)).toBe(SHARE);
+});
+
+test('a refund after the pay-out is a debt that later credit fills first', async () => {
+  const affiliate = await newAffiliate();
+  const first = await flown(affiliate.code, affiliate.wallet);
+  await world.worker.runDue();
+  await refund(first);
+  expect(await affiliate.credit()).toMatchObject({ bookings_count: 0, owed_amount_decimal: '0.3024' });
+  await flown(affiliate.code, affiliate.wallet);
+  await world.worker.runDue();
+  expect(await world.usdc(affiliate.wallet)).toBe(SHARE);
+  expect(await affiliate.credit()).toMatchObject({ pending_amount: 0, owed_amount: 0 });
+  await flown(affiliate.code, affiliate.wallet);
+  await world.worker.runDue();
+  expect(await world.usdc(affiliate.wallet)).toBe(SHARE * 2n);
+});
+
+test('several workers at once pay each journey once, to the unit', async () => {
+  const affiliate = await newAffiliate();
+  for (let journeys = 0; journeys < 3; journeys++) await flown(affiliate.code, affiliate.wallet);
+  const treasury = await world.usdc(world.treasury.address);
+  const workers = [world.worker, world.service().worker, world.service().worker];
+  await Promise.all(workers.map((worker) => worker.runDue()));
+  world.clock.advance(61_000);
+  await Promise.all(workers.map((worker) => worker.runDue()));
+  expect(await world.usdc(affiliate.wallet)).toBe(SHARE * 3n);
+  expect(await world.usdc(world.treasury.address)).toBe(treasury - SHARE * 3n);
+  expect(await affiliate.credit()).toMatchObject({ pending_amount: 0, paid_amount: Number(SHARE * 3n) });
+});
+
+class Died extends Error {}
+
+/** Stops for good at the given call to the database or the cluster: before the call, or with its answer lost. */
+function mortal(diesAt: number) {
+  let moments = 0;
+  const pass = () => {
+    if (++moments >= diesAt) throw new Died();
+  };
+  const wrap = (ports: Ports): Ports => ({
+    ...ports,
+    store: ports.store.withPlugin({
+      transformQuery: ({ node }) => {
+        pass();
+        return node;
+      },
+      transformResult: async ({ result }) => {
+        pass();
+        return result;
+      },
+    }),
+    cluster: new Proxy(ports.cluster, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        return async (...given: unknown[]) => {
+          pass();
+          const answer: unknown = await value.apply(target, given);
+          pass();
+          return answer;
+        };
+      },
+    }),
+  });
+  return { wrap, died: () => moments >= diesAt };
+}
+
+test('a worker that dies at any call leaves credit that is paid once', async () => {
+  const affiliate = await newAffiliate();
+  let owed = 0n;
+  for (let diesAt = 1; ; diesAt++) {
+    await flown(affiliate.code, affiliate.wallet);
+    owed += SHARE;
+    const treasury = await world.usdc(world.treasury.address);
+    const paid = await world.usdc(affiliate.wallet);
+    const { wrap, died } = mortal(diesAt);
+    const doomed = world.service(wrap);
+    await doomed.worker.runDue().catch((error: unknown) => {
+      if (!(error instanceof Died)) throw error;
+    });
+    // What was signed and not sent may land until its blockhash is dead for certain: a second round knows.
+    for (let rounds = 0; rounds < 3; rounds++) {
+      world.clock.advance(61_000);
+      await world.worker.runDue();
+    }
+    expect([diesAt, await world.usdc(affiliate.wallet)]).toEqual([diesAt, owed]);
+    expect(await world.usdc(world.treasury.address)).toBe(treasury - (owed - paid));
+    if (!died()) break;
+    expect(diesAt).toBeLessThan(300);
+  }
+}, 60_000);
+
+test('a treasury that is short pays later', async () => {
+  const poor = await openWorld({ airline: 'none' });
+  const { wallet, body } = await (async () => {
+    const { address } = poor.newWallet();
+    return { wallet: address, body: (await poor.call<Affiliate>('/affiliates', { wallet: address })).body };
+  })();
+  await poor.store
+    .insertInto('affiliate_payouts')
+    .values({
+      payout_id: 'pay_short',
+      code: body.code,
+      wallet,
+      amount: Number(SHARE),
+      state: 'open',
+      attempts: 0,
+      due_at_ms: 0,
+      signature: null,
+      created_at_ms: 0,
+      paid_at_ms: null,
+    })
+    .execute();
+  await poor.worker.runDue();
+  expect(await poor.usdc(wallet)).toBe(0n);
+  await poor.cluster.airdropUsdc(poor.treasury.address, SHARE);
+  poor.clock.advance(6_000);
+  await poor.worker.runDue();
+  expect(await poor.usdc(wallet)).toBe(SHARE);
+  expect(await poor.usdc(poor.treasury.address)).toBe(0n);
+  await poor.close();
 });
