@@ -7,6 +7,8 @@ import type { EffectKind, EffectTable } from '../store/schema.ts';
 /** An order at an airline, seen as an effect: made under a reference of ours, and findable by it. */
 export interface AirlineEffect<T> {
   readonly subject: string;
+  /** An order unless said otherwise. A cancellation is found by the order's own status. */
+  readonly kind?: 'airline_order' | 'airline_cancel' | undefined;
   /** The same reference never makes a second order. */
   readonly reference: string;
   create(): Promise<T>;
@@ -54,8 +56,9 @@ export function createAirlineEffects({ store, clock, log, begin, liveAttempt }: 
   }
 
   return async function airline<T>(effect: AirlineEffect<T>): Promise<T> {
+    const kind = effect.kind ?? 'airline_order';
     for (;;) {
-      const live = await liveAttempt('airline_order', effect.subject);
+      const live = await liveAttempt(kind, effect.subject);
       if (live) {
         const found = await effect.find();
         if (found) {
@@ -69,7 +72,7 @@ export function createAirlineEffects({ store, clock, log, begin, liveAttempt }: 
         continue;
       }
       await effect.fence?.();
-      const row = await begin('airline_order', effect.subject, {
+      const row = await begin(kind, effect.subject, {
         state: 'planned',
         reference: effect.reference,
       });

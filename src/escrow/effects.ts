@@ -31,7 +31,7 @@ export interface Effects {
 }
 
 export interface ChainEffect {
-  readonly kind: Exclude<EffectKind, 'airline_order'>;
+  readonly kind: Exclude<EffectKind, 'airline_order' | 'airline_cancel'>;
   /** What it concerns; at most one attempt per kind and subject is alive. */
   readonly subject: string;
   /** Whether the chain already shows it done, by whomever: asked before anything new is signed. */

@@ -154,6 +154,11 @@ export function createFlightsApp(
     return paywall.charge(context.req.raw, order);
   });
 
+  app.all('/operator/*', async (context) => {
+    const { createOperatorApi } = await import('./operator-http.ts');
+    return createOperatorApi(ports)(context.req.raw, context.get('requestId'));
+  });
+
   return app;
 }
 
@@ -162,6 +167,8 @@ const failure = (error: Problem, headers: Record<string, string> = {}): Response
     status: error.status,
     headers: {
       ...headers,
+      ...(Array.isArray(error.detail?.allow) ? { Allow: error.detail.allow.join(', ') } : {}),
+      ...(error.status === 401 && error.code.startsWith('operator') ? { 'WWW-Authenticate': 'Bearer' } : {}),
       ...(error.retryAfter === undefined ? {} : { 'Retry-After': String(Math.ceil(error.retryAfter)) }),
     },
   });

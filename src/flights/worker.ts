@@ -3,9 +3,11 @@ import { type Claims, createClaims, LeaseLost } from './claims.ts';
 import { EscrowEndedOtherwise, type Escrows } from './escrows.ts';
 import type { Intents } from './intents.ts';
 import type { FlightsPorts } from './ports.ts';
+import { refundsDueAtMs } from './refund-due.ts';
 import { retire } from './retire.ts';
 import type { BookingRow } from './rows.ts';
 import { createSteps } from './steps.ts';
+import { createUpkeep } from './upkeep.ts';
 
 /** How long a creation is left to its own request before the worker asks what became of its payment. */
 const CREATION_GRACE_MS = 15_000;
@@ -26,6 +28,7 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
   const { store, clock, log } = ports;
   const claims: Claims = createClaims(ports);
   const steps = createSteps(ports, escrows, claims);
+  const upkeep = createUpkeep(ports, escrows);
   const affiliates = createAffiliateCredit(ports);
 
   async function take(booking: BookingRow): Promise<void> {
@@ -78,6 +81,15 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
     return rows.length;
   }
 
+  /** Refund requests: those left open by a crash, and the pay-outs of those that were approved. */
+  async function refunds(): Promise<{ worked: number; dueAtMs: number | null }> {
+    const dueAtMs = await refundsDueAtMs(ports);
+    if (dueAtMs === null || dueAtMs > clock.now()) return { worked: 0, dueAtMs };
+    const { createRefundPayouts } = await import('./refund-payouts.ts');
+    const worked = await createRefundPayouts(ports).runDue();
+    return { worked, dueAtMs: await refundsDueAtMs(ports) };
+  }
+
   return {
     async runDue(): Promise<WorkerRun> {
       await ports.paywall.recover?.();
@@ -96,9 +108,17 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
       worked += await affiliates.runDue();
       // Not waited for: a receiver that is down holds up no booking.
       ports.outbox.start();
-      return { worked, nextDueAtMs };
+      const refunded = await refunds();
+      await upkeep();
+      return {
+        worked: worked + refunded.worked,
+        nextDueAtMs: earlier(nextDueAtMs, refunded.dueAtMs),
+      };
     },
   };
 }
 
 export type Worker = ReturnType<typeof createWorker>;
+
+const earlier = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b);

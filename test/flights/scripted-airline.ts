@@ -18,6 +18,9 @@ export function scriptedAirline(nowMs: () => number) {
     before: {} as Partial<Record<keyof Provider, () => void | Promise<void>>>,
     /** Ends at once unless told otherwise. */
     status: 'ticketed' as ProviderOrder['status'],
+    /** Whether it still cancels what is ticketed. */
+    cancelsTickets: false,
+    conditions: null as Offer['conditions'],
     /** Calls that reached the airline. */
     created: 0,
   };
@@ -77,7 +80,7 @@ export function scriptedAirline(nowMs: () => number) {
     cancel: (id) =>
       told('cancel', () => {
         const order = orderOf(id);
-        if (order.status === 'ticketed') return order;
+        if (order.status === 'ticketed' && !script.cancelsTickets) return order;
         orders.set(order.reference, { ...order, status: 'cancelled' });
         return orderOf(id);
       }),
@@ -89,7 +92,13 @@ export type ScriptedAirline = ReturnType<typeof scriptedAirline>;
 
 function offerOf(
   offerId: string,
-  script: { price: string; currency: string; documents: boolean; lifeMs: number },
+  script: {
+    price: string;
+    currency: string;
+    documents: boolean;
+    lifeMs: number;
+    conditions: Offer['conditions'];
+  },
   nowMs: number,
 ): Offer {
   const journey = {
@@ -134,7 +143,7 @@ function offerOf(
     cabin_class_marketing_name: null,
     checked_bags_included: null,
     carry_on_bags_included: 1,
-    conditions: null,
+    conditions: script.conditions,
     total_amount: Math.round(Number(script.price) * 1_000_000),
     total_amount_decimal: script.price,
     total_currency: script.currency,
