@@ -1,5 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { ServiceTables, UpkeepTask } from '../store/schema.ts';
+import type { Escrows } from './escrows.ts';
+import type { FlightsPorts } from './ports.ts';
 
 const DAY_MS = 86_400_000;
 /** The program closes an escrow 30 days after its end at the soonest, by the chain's clock (docs/escrow.md, Close). */
@@ -26,4 +28,68 @@ export async function planUpkeep(
     .values(tasks.map((task) => ({ intent_id: intentId, task, due_at_ms: due[task], created_at_ms: nowMs })))
     .onConflict((conflict) => conflict.columns(['intent_id', 'task']).doNothing())
     .execute();
+}
+
+const SWEEP_EVERY_MS = 10 * 60_000;
+const SOON_MS = 30_000;
+const DUE_AT = 'sweep_due_at_ms';
+
+/**
+ * Runs the sweeper at most every ten minutes, whichever process comes first. Between sweeps it costs nothing, in a
+ * fresh process one small read. A sweep that breaks is logged: it must fail no booking.
+ * @returns how many tasks were taken up
+ */
+export function createUpkeep(ports: FlightsPorts, escrows: Escrows): () => Promise<number> {
+  const { store, clock, log } = ports;
+  let dueAtMs = 0;
+
+  /** Moves the next sweep ahead; false when another process did. */
+  async function claim(nowMs: number): Promise<boolean> {
+    const known = await store.selectFrom('meta').select('value').where('key', '=', DUE_AT).executeTakeFirst();
+    const value = String(nowMs + SWEEP_EVERY_MS);
+    const writtenMs = Number(known?.value ?? 0);
+    // A time that lies further ahead than any sweep sets was written before the clock was set back.
+    dueAtMs = Math.min(writtenMs, nowMs + SWEEP_EVERY_MS);
+    if (known && writtenMs > nowMs && writtenMs <= nowMs + SWEEP_EVERY_MS) return false;
+    dueAtMs = nowMs + SWEEP_EVERY_MS;
+    if (!known) {
+      const made = await store
+        .insertInto('meta')
+        .values({ key: DUE_AT, value })
+        .onConflict((conflict) => conflict.column('key').doNothing())
+        .executeTakeFirst();
+      return (made.numInsertedOrUpdatedRows ?? 0n) > 0n;
+    }
+    const moved = await store
+      .updateTable('meta')
+      .set({ value })
+      .where('key', '=', DUE_AT)
+      .where('value', '=', known.value)
+      .executeTakeFirst();
+    return moved.numUpdatedRows > 0n;
+  }
+
+  async function sweepAgainSoon(): Promise<void> {
+    dueAtMs = clock.now() + SOON_MS;
+    await store
+      .updateTable('meta')
+      .set({ value: String(dueAtMs) })
+      .where('key', '=', DUE_AT)
+      .execute();
+  }
+
+  return async () => {
+    const nowMs = clock.now();
+    if (nowMs < dueAtMs && dueAtMs <= nowMs + SWEEP_EVERY_MS) return 0;
+    if (!(await claim(nowMs))) return 0;
+    try {
+      const { createSweeper } = await import('./sweeper.ts');
+      const { worked, more } = await createSweeper(ports, escrows).sweep();
+      if (more) await sweepAgainSoon();
+      return worked;
+    } catch (error) {
+      log('error', 'sweep_broken', { error_name: error instanceof Error ? error.name : 'unknown' });
+      return 0;
+    }
+  };
 }

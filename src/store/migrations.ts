@@ -106,6 +106,7 @@ export const serviceMigrations: readonly Migration[] = [
         created_at_ms bigint not null, updated_at_ms bigint not null)`,
       'create index outbox_due on outbox (state, next_at_ms)',
       'create index outbox_intent on outbox (intent_id)',
+      'create index settlements_updated on settlements (updated_at_ms)',
 
       `create table upkeep (
         intent_id text not null, task text not null, due_at_ms bigint not null, attempts bigint not null default 0,
