@@ -13,7 +13,8 @@ export function throwIfAborted(signal: AbortSignal): void {
 
 /**
  * Waits until the money of an intent has moved on, and returns the intent as it then is. On an embedded stack the
- * waiting is also what does the work. A service that is briefly away is asked again.
+ * waiting is also what does the work. A service that is briefly away is asked again. At `untilMs` it is over, and the
+ * intent may be as it was.
  * @throws Problem `interrupted`, `timed_out` when aborted, and what the service refuses for good
  */
 export async function waitForChange(
@@ -21,6 +22,7 @@ export async function waitForChange(
   flights: FlightsClient,
   intent: Intent,
   stage: MoneyStage,
+  untilMs = Number.POSITIVE_INFINITY,
 ): Promise<Intent> {
   const { session, clock, signal } = context;
   for (let failures = 0; ; ) {
@@ -30,6 +32,7 @@ export async function waitForChange(
       const seen = await flights.intent(intent.intent_id, { signal });
       failures = 0;
       if (seen.status !== intent.status || moneyStage(seen, clock.now()) !== stage) return seen;
+      if (clock.now() >= untilMs) return seen;
     } catch (error) {
       throwIfAborted(signal);
       if (!isProblem(error) || error.kind.retryable !== true || ++failures > 30) throw error;

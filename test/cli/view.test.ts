@@ -163,6 +163,21 @@ describe('where the money is', () => {
     if (stage === 'unpaid') expect(text).not.toMatch(/✓/);
   });
 
+  test('one that takes longer than usual says who may have to look at it, and what becomes of the money', () => {
+    const hanging = intent({ ...booked, order_id: null });
+    const said = (minutes: number) =>
+      statusLines(
+        hanging,
+        Date.parse(booked.booking_requested_at) + minutes * 60_000,
+        null,
+        screen(200),
+      ).join(' ');
+    expect(said(9)).not.toMatch(/longer than usual/);
+    expect(said(11)).toMatch(
+      /longer than usual \(asked for 11 min ago\).*a person.*refunded by anyone from 20/,
+    );
+  });
+
   test('an intent is told with its escrow, its deadline and where refunds go', () => {
     expect(intentLines(intent(), at, screen(80)).join('\n')).toMatch(/151\.20 USDC[\s\S]*in 20 min/);
   });

@@ -1,7 +1,7 @@
 import type { FlightsClient, PaymentReceipt } from '../../client/types.ts';
 import type { Intent, Passenger } from '../../flights/wire.ts';
 import { instant } from '../../kernel/clock.ts';
-import { isProblem } from '../../kernel/problems.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
 import { confirmBooking } from '../confirm.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { whereMoneyIs } from '../interruption.ts';
@@ -10,7 +10,7 @@ import { printPlan } from '../plan.ts';
 import { fundingTransaction, noteIntent, notesOf } from '../remembered.ts';
 import { usdc } from '../view/intent.ts';
 import { costLines, nextLines, withPayment } from '../view/payment.ts';
-import { hasEnded, moneyStage, statusLines } from '../view/status.ts';
+import { hasEnded, moneyStage, statusLines, USUAL_BOOKING_MS } from '../view/status.ts';
 import { waitForChange } from '../waiting.ts';
 
 export interface BookOptions {
@@ -97,15 +97,19 @@ async function finish(
 ): Promise<0 | 8> {
   const { terminal, clock, session } = context;
   let intent = start;
+  const giveUpAtMs = clock.now() + USUAL_BOOKING_MS;
   while (options.wait && !hasEnded(intent)) {
     const stage = moneyStage(intent, clock.now());
     terminal.phase(
       { capturing: 'Ticketed, capturing the escrow', refunding: 'Refunding' }[stage as string] ?? 'Ticketing',
     );
     try {
-      intent = await waitForChange(context, flights, intent, stage);
+      intent = await waitForChange(context, flights, intent, stage, giveUpAtMs);
     } catch (error) {
       throw await whereMoneyIs(context, intent, error);
+    }
+    if (!hasEnded(intent) && clock.now() >= giveUpAtMs) {
+      throw await whereMoneyIs(context, intent, problem('timed_out'));
     }
   }
   await noteIntent(await session.store(), intent);

@@ -3,7 +3,7 @@ import { formatUsdc } from '../../kernel/money.ts';
 import type { Screen } from '../terminal.ts';
 import type { Paint } from './paint.ts';
 import { shortened } from './payment.ts';
-import { padEnd } from './text.ts';
+import { padEnd, wrap } from './text.ts';
 import { fromNow, utcTime } from './times.ts';
 
 /** Where the money of an intent is. `ended` stages stay as they are. */
@@ -63,7 +63,24 @@ export function statusLines(
   return [
     `${paint.bold(intent.intent_id)}  ${stageText(stage, paint)}`,
     ...stepsOf(intent, stage, nowMs, fundedBy).flatMap((step) => stepLines(step, screen)),
+    ...overdueLines(intent, stage, nowMs, screen),
   ];
+}
+
+/** A booking that takes longer than this waits for a confirmation that is late, or for a person's decision. */
+export const USUAL_BOOKING_MS = 10 * 60_000;
+
+/** A booking that hangs: the operator is paged, and the chain itself keeps the money from hanging for ever. */
+function overdueLines(intent: Intent, stage: MoneyStage, nowMs: number, { paint, width }: Screen): string[] {
+  if (!['ticketing', 'capturing', 'refunding'].includes(stage)) return [];
+  const sinceMs = Date.parse(intent.booking_requested_at ?? intent.updated_at);
+  if (!(nowMs - sinceMs > USUAL_BOOKING_MS)) return [];
+  const safety =
+    stage === 'capturing'
+      ? ''
+      : ` If nothing comes of it, the escrow can be refunded by anyone from ${utcTime(intent.escrow.refund_after)}.`;
+  const said = `This takes longer than usual (asked for ${fromNow(intent.booking_requested_at ?? '', nowMs)}): it may need a person at the operator to look at it.${safety}`;
+  return ['', ...wrap(said, width).map(paint.warn)];
 }
 
 interface Step {
