@@ -21,6 +21,9 @@ export interface FlightsOptions {
   readonly searchesPerStep: number;
   readonly mostMultiplier: number;
   readonly rateLimitFactor: number;
+  /** How long a completed search counts, and how long a provider's rate limit does. */
+  readonly searchWindowMs: number;
+  readonly rateLimitWindowMs: number;
   readonly offerDetailsPrice: bigint;
   readonly intentPrice: bigint;
   readonly orderPrice: bigint;
@@ -50,6 +53,8 @@ export const defaultOptions: FlightsOptions = {
   searchesPerStep: 10,
   mostMultiplier: 50,
   rateLimitFactor: 5,
+  searchWindowMs: 60_000,
+  rateLimitWindowMs: 5 * 60_000,
   offerDetailsPrice: 10_000n,
   intentPrice: 100_000n,
   orderPrice: 10_000n,

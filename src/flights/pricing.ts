@@ -1,7 +1,5 @@
 import type { FlightsPorts } from './ports.ts';
 
-const COUNTED_MS = 60_000;
-const RATE_LIMIT_MS = 5 * 60_000;
 const RATE_LIMITED_AT = 'provider_rate_limited_at_ms';
 
 export interface SearchLoad {
@@ -24,7 +22,9 @@ export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'sto
     const counted = await store
       .selectFrom('search_completions')
       .select((column) => column.fn.countAll().as('completed'))
-      .where('at_ms', '>', nowMs - COUNTED_MS)
+      .where('at_ms', '>', nowMs - options.searchWindowMs)
+      // Written before the clock was set back: not load, or searches would stay dear until that time comes again.
+      .where('at_ms', '<', nowMs + options.searchWindowMs)
       .executeTakeFirst();
     const limited = await store
       .selectFrom('meta')
@@ -33,7 +33,7 @@ export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'sto
       .executeTakeFirst();
     return {
       completed: Number(counted?.completed ?? 0),
-      rateLimited: limited !== undefined && Number(limited.value) > nowMs - RATE_LIMIT_MS,
+      rateLimited: limited !== undefined && Math.abs(nowMs - Number(limited.value)) < options.rateLimitWindowMs,
     };
   }
 
@@ -54,7 +54,7 @@ export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'sto
         .execute();
       await store
         .deleteFrom('search_completions')
-        .where('at_ms', '<=', nowMs - COUNTED_MS)
+        .where('at_ms', '<=', nowMs - options.searchWindowMs)
         .execute();
     },
 
