@@ -1,4 +1,5 @@
 import { Command as Commander } from 'commander';
+import type { AffiliateCreateOptions, AffiliateShowOptions } from './commands/affiliate.ts';
 import type { BookOptions } from './commands/book.ts';
 import type { ExplainOptions } from './commands/explain.ts';
 import type { IntentCreateOptions } from './commands/intent-create.ts';
@@ -194,6 +195,19 @@ export function buildProgram(
     .command('show <payment-id>')
     .description('One payment')
     .action(runs<PaymentsShowOptions>(async () => (await import('./commands/payments.ts')).paymentsShow));
+
+  const affiliate = program.command('affiliate').description('Codes that earn a share of the platform fee');
+  affiliate
+    .command('create')
+    .description('The code of a wallet: a new one, or the one that it has (free)')
+    .option('--wallet <address>', 'the wallet that is paid (the one of this profile)')
+    .action(
+      runs<AffiliateCreateOptions>(async () => (await import('./commands/affiliate.ts')).affiliateCreate),
+    );
+  affiliate
+    .command('show <code>')
+    .description('What a code has earned: pending and paid (free)')
+    .action(runs<AffiliateShowOptions>(async () => (await import('./commands/affiliate.ts')).affiliateShow));
 
   program.commandsGroup('Run and learn:');
   program

@@ -2,6 +2,8 @@ import type { OfferDetailsResponse } from '../flights/wire.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
 import {
+  affiliateCreditOf,
+  affiliateOf,
   bookOf,
   createdIntentOf,
   healthOf,
@@ -118,5 +120,9 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
         orderOf,
         options,
       ),
+    createAffiliate: async (wallet, options = {}) =>
+      affiliateOf(await free(post('/affiliates', { wallet }), options)),
+    affiliate: async (code, options = {}) =>
+      affiliateCreditOf(await free({ method: 'GET', path: `/affiliates/${encodeURIComponent(code)}` }, options)),
   };
 }

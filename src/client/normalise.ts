@@ -1,4 +1,6 @@
 import type {
+  Affiliate,
+  AffiliateCredit,
   BookResponse,
   CreatedIntent,
   Health,
@@ -166,6 +168,21 @@ export function orderOf(body: unknown): Order {
 export function healthOf(body: unknown): Health {
   if (!isRecord(body)) throw unexpected('an object');
   return as({ service: '', version: '', time: '', ...body, status: text(body.status, 'status') });
+}
+
+export function affiliateOf(body: unknown): Affiliate {
+  const wire = opened(body, 'affiliate');
+  return as({ ...wire, code: text(wire.code, 'code'), wallet: text(wire.wallet, 'wallet') });
+}
+
+export function affiliateCreditOf(body: unknown): AffiliateCredit {
+  const wire = opened(body, 'affiliate');
+  return as({
+    ...completed(wire, { bookings_count: 0, owed_amount: 0, owed_amount_decimal: '0.00' }),
+    code: text(wire.code, 'code'),
+    pending_amount_decimal: text(wire.pending_amount_decimal, 'pending_amount_decimal'),
+    paid_amount_decimal: text(wire.paid_amount_decimal, 'paid_amount_decimal'),
+  });
 }
 
 const pick = (wire: Wire, names: readonly string[]): Wire =>

@@ -1,4 +1,6 @@
 import type {
+  Affiliate,
+  AffiliateCredit,
   BookResponse,
   CreatedIntent,
   CreateIntentRequest,
@@ -58,6 +60,9 @@ export interface FlightsClient {
   /** Checks the escrow on chain before it pays it (DESIGN, section 5). */
   book(intent: Intent, passengers: readonly Passenger[], options?: CallOptions): Promise<Paid<BookResponse>>;
   order(orderId: string, supportCode: string, options?: CallOptions): Promise<Paid<Order>>;
+  /** The affiliate code of a wallet: a new one, or the one that it has. Free. */
+  createAffiliate(wallet: string, options?: CallOptions): Promise<Affiliate>;
+  affiliate(code: string, options?: CallOptions): Promise<AffiliateCredit>;
 }
 
 /** What may be signed without asking. Amounts are atomic USDC. */

@@ -70,6 +70,8 @@ test.each<[string, string, object]>([
   ['wallet airdrop --sol 1.5', 'wallet airdrop', { sol: 1_500_000_000n }],
   ['wallet airdrop --usdc 20', 'wallet airdrop', { usdc: 20_000_000n }],
   ['payments list', 'payments list', {}],
+  ['affiliate create --wallet W', 'affiliate create', { wallet: 'W' }],
+  ['affiliate show ABC', 'affiliate show', { code: 'ABC' }],
   ['payments show pay_1', 'payments show', { paymentId: 'pay_1' }],
   ['serve', 'serve', { host: '127.0.0.1', port: 4020 }],
   ['serve --port 0 --scenario sold_out', 'serve', { host: '127.0.0.1', port: 0, scenario: 'sold_out' }],
