@@ -13,6 +13,8 @@ export interface ServiceOptions {
   readonly seed?: string | undefined;
   /** How long the sandbox takes to issue a ticket, milliseconds (default 2000). */
   readonly ticketingMs?: number | undefined;
+  /** How long the sandbox's lowcost tier quotes for a search, milliseconds (default 2500). */
+  readonly lowcostMs?: number | undefined;
   /** A `postgres://` URL; without it a file under `home`. */
   readonly databaseUrl?: string | undefined;
   /** A real cluster's JSON-RPC; without it the embedded cluster under `home`. */
@@ -34,10 +36,17 @@ export interface WorkerRun {
   readonly nextDueAtMs: number | null;
 }
 
+/** What the HTTP server knows of a connection; never read from the request itself. */
+export interface Connection {
+  readonly clientAddress?: string | undefined;
+}
+
 /** Both services, the embedded cluster and the worker, composed. One per process and home. */
 export interface Service {
   /** Serves the flight service at `/` and the cluster's JSON-RPC at `/rpc`. Opens no port. */
-  fetch(request: Request): Promise<Response>;
+  fetch(request: Request, connection?: Connection): Promise<Response>;
+  /** Path of the file with the operator's key, made on first use. */
+  operatorKeyFile(): Promise<string>;
   readonly cluster: Cluster;
   /** null on a real cluster. */
   readonly faucet: Faucet | null;

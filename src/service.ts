@@ -3,6 +3,7 @@ import type { Address } from '@solana/kit';
 import { escrowElf } from './escrow/elf.ts';
 import { ESCROW_PROGRAM_ID } from './escrow/program.ts';
 import { createFlights } from './flights/index.ts';
+import { createSandboxLowcost } from './flights/providers/lowcost/sandbox/index.ts';
 import { createSandboxProvider } from './flights/providers/sandbox/index.ts';
 import { systemClock } from './kernel/clock.ts';
 import { randomIds } from './kernel/ids.ts';
@@ -50,6 +51,14 @@ export const openService: OpenService = async (options) => {
     ticketingMs: options.ticketingMs ?? 2000,
     orders: join(options.home, 'sandbox-airline.db'),
   });
+  const lowcost = createSandboxLowcost({
+    seed: options.seed ?? 'farelock',
+    clock,
+    scenario: options.scenario ?? 'none',
+    ticketingMs: options.ticketingMs ?? 2000,
+    quotingMs: options.lowcostMs ?? 2500,
+    orders: join(options.home, 'sandbox-airline.db'),
+  });
   const paywall = createPaywall({
     store,
     secrets,
@@ -68,6 +77,7 @@ export const openService: OpenService = async (options) => {
     ids,
     log,
     provider,
+    lowcost,
     authority,
     treasury: treasury.address,
     treasurySigner: treasury,
@@ -80,9 +90,15 @@ export const openService: OpenService = async (options) => {
   });
 
   return {
-    async fetch(request) {
+    async operatorKeyFile() {
+      const { ensureOperatorKeyFile } = await import('./flights/operator-keys.ts');
+      return ensureOperatorKeyFile({ store, secrets, clock, ids }, join(keys, 'operator.key'));
+    },
+    async fetch(request, connection = {}) {
       const { pathname } = new URL(request.url);
-      return rpc && (pathname === '/rpc' || pathname === '/rpc/') ? rpc(request) : flights.app.fetch(request);
+      return rpc && (pathname === '/rpc' || pathname === '/rpc/')
+        ? rpc(request)
+        : flights.app.fetch(request, connection);
     },
     cluster,
     faucet,

@@ -11,6 +11,7 @@ import {
   intentOf,
   offerDetailsOf,
   orderOf,
+  refundRequestOf,
   searchOf,
   searchUpdatesOf,
   supportCodeIn,
@@ -109,6 +110,19 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
         (body) => bookOf(body, intent.intent_id),
         options,
       ),
+    requestRefund: (request, { supportCode, familyName }, options = {}) =>
+      paid(
+        {
+          ...post('/air/refund-requests', request),
+          headers: {
+            'X-Customer-Support-Code': supportCode,
+            // A header is bytes: a name beyond ASCII travels as UTF-8.
+            'X-Passenger-Family-Name': Buffer.from(familyName, 'utf8').toString('latin1'),
+          },
+        },
+        (body) => refundRequestOf(body, request.intent_id),
+        options,
+      ),
     order: (orderId, supportCode, options = {}) =>
       paid(
         {
@@ -123,6 +137,8 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
     createAffiliate: async (wallet, options = {}) =>
       affiliateOf(await free(post('/affiliates', { wallet }), options)),
     affiliate: async (code, options = {}) =>
-      affiliateCreditOf(await free({ method: 'GET', path: `/affiliates/${encodeURIComponent(code)}` }, options)),
+      affiliateCreditOf(
+        await free({ method: 'GET', path: `/affiliates/${encodeURIComponent(code)}` }, options),
+      ),
   };
 }

@@ -7,6 +7,7 @@ import type {
   Intent,
   OfferDetailsResponse,
   Order,
+  RefundRequestResponse,
   SearchResponse,
   SearchUpdatesResponse,
 } from '../flights/wire.ts';
@@ -162,6 +163,15 @@ export function orderOf(body: unknown): Order {
     ...completed(rest, { booking_reference: null, documents: [], slices: [] }),
     order_id: text(wire.order_id ?? wire.airline_order_id ?? id, 'order_id'),
     status: text(wire.status, 'status'),
+  });
+}
+
+export function refundRequestOf(body: unknown, intentId: string): RefundRequestResponse {
+  const wire = opened(body, 'refund_request');
+  return as({
+    intent_id: intentId,
+    status: 'received',
+    requested_at: wire.requested_at ?? wire.created_at ?? '',
   });
 }
 

@@ -1,4 +1,5 @@
 import { PROBLEMS, type ProblemCode, type ProblemKind } from '../kernel/problems.ts';
+import { operatorPaths } from './openapi-operator.ts';
 
 /** Refusals that every call with a body may answer with. */
 const BODY: ProblemCode[] = [
@@ -24,6 +25,13 @@ const SUPPORT_CODE_HEADER = {
   required: true,
   schema: { type: 'string' },
   description: 'The code returned when the intent was created.',
+};
+const FAMILY_NAME_HEADER = {
+  name: 'X-Passenger-Family-Name',
+  in: 'header',
+  required: true,
+  schema: { type: 'string' },
+  description: "The lead passenger's family name; beyond ASCII, in UTF-8.",
 };
 const REQUEST_ID = { 'X-Request-Id': { schema: { type: 'string' }, description: 'Quote it when you ask.' } };
 
@@ -150,7 +158,9 @@ function search() {
     response: 'SearchResponse',
     codes: ['invalid_sponsored_preview', 'provider_not_configured', ...UPSTREAM],
   });
-  const [[, found] = []] = Object.entries(answer(200, 'SearchResponse', 'Done, and paid or sponsored.', true));
+  const [[, found] = []] = Object.entries(
+    answer(200, 'SearchResponse', 'Done, and paid or sponsored.', true),
+  );
   const previewed = {
     'X-Sponsored-Preview': { schema: { const: 'true' }, description: 'A gateway sponsored this answer.' },
   };
@@ -175,6 +185,35 @@ function search() {
     },
   };
 }
+
+/** The customer is known by the support code and the lead passenger's family name. */
+const refundRequests = () => {
+  const call = paidPost({
+    id: 'requestRefund',
+    summary: 'File a refund request for manual review. 0.10 USDC.',
+    request: 'RefundRequest',
+    response: 'RefundRequestResponse',
+    status: 202,
+    codes: [
+      'support_code_required',
+      'family_name_required',
+      'identity_mismatch',
+      'intent_not_found',
+      'use_automatic_refund',
+      'already_refunded',
+      'refund_already_requested',
+      'family_name_unavailable',
+      'too_many_attempts',
+    ],
+  });
+  return {
+    post: {
+      ...call.post,
+      security: [{ x402: [], supportCode: [], familyName: [] }],
+      parameters: [SUPPORT_CODE_HEADER, FAMILY_NAME_HEADER, PAYMENT_HEADER],
+    },
+  };
+};
 
 export const paths = () => ({
   '/health': freeGet('health', 'Liveness.', answer(200, 'Health', 'Alive.', false)),
@@ -225,7 +264,8 @@ export const paths = () => ({
   '/affiliates': {
     post: {
       operationId: 'createAffiliate',
-      summary: 'An affiliate code for a wallet, to be used as `referrer`. The same wallet gets its code again. Free.',
+      summary:
+        'An affiliate code for a wallet, to be used as `referrer`. The same wallet gets its code again. Free.',
       security: [],
       parameters: [],
       requestBody: { required: true, content: json(ref('AffiliateRequest')) },
@@ -273,6 +313,8 @@ export const paths = () => ({
       ...UPSTREAM,
     ],
   }),
+  '/air/refund-requests': refundRequests(),
+  ...operatorPaths({ answer, failures, ref, json }),
   '/air/orders/{order_id}': {
     get: {
       operationId: 'order',

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { PROBLEMS, type ProblemCode } from '../kernel/problems.ts';
 import * as offers from './offer-schema.ts';
 import { paths } from './openapi-paths.ts';
+import * as operator from './operator-schema.ts';
 import * as schemas from './schema.ts';
 
 /** What the components are called, and the schemas that they are made from. */
@@ -25,6 +26,24 @@ const COMPONENTS = {
   AffiliateRequest: schemas.affiliateRequest,
   Affiliate: schemas.affiliate,
   AffiliateCredit: schemas.affiliateCredit,
+  RefundRequest: schemas.refundRequest,
+  RefundRequestResponse: schemas.refundRequestResponse,
+  RefundQueue: operator.refundQueue,
+  RefundCase: operator.refundCase,
+  RefundPlan: operator.refundPlan,
+  Stuck: operator.stuck,
+  Switches: operator.switches,
+  AuditTrail: operator.auditTrail,
+  OperatorKey: operator.operatorKey,
+  OperatorKeys: operator.operatorKeys,
+  IssuedKey: operator.issuedKey,
+  ReleaseRequest: operator.releaseRequest,
+  NoteRequest: operator.noteRequest,
+  ApproveRequest: operator.approveRequest,
+  RejectRequest: operator.rejectRequest,
+  SwitchesRequest: operator.switchesRequest,
+  IssueKeyRequest: operator.issueKeyRequest,
+  Nothing: operator.nothing,
   Health: schemas.health,
   Offer: offers.offer,
   Slice: offers.slice,
@@ -62,6 +81,13 @@ export function openapiDocument() {
           name: 'X-GATEWAY-SPONSORED-SIGNATURE',
           description: "A gateway's signature of the request, with its three companion headers.",
         },
+        familyName: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Passenger-Family-Name',
+          description: "The lead passenger's family name.",
+        },
+        operatorKey: { type: 'http', scheme: 'bearer', description: 'An operator key: flk_op_…' },
         supportCode: {
           type: 'apiKey',
           in: 'header',

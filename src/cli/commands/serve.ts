@@ -40,8 +40,9 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   let closing = false;
   let wake = new AbortController();
   const server = listen({
-    fetch: async (request) => {
-      const answer = await service.fetch(request);
+    fetch: async (request, { incoming }) => {
+      const clientAddress = incoming.socket.remoteAddress;
+      const answer = await service.fetch(request, { clientAddress });
       // What was posted may have given the worker something to do: a booking starts now, not with the next round.
       if (answer.ok && new URL(request.url).pathname === '/air/book') wake.abort();
       return answer;
@@ -60,7 +61,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     partner_url: origin,
     rpc_url: options.rpcUrl ?? `${origin}/rpc`,
     network: service.cluster.network,
-    operator_key_file: null,
+    operator_key_file: await service.operatorKeyFile(),
   };
   terminal.result(listening, {
     lines: (shown, { paint }) => [
@@ -70,6 +71,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
           ['Solana RPC', shown.rpc_url],
           ['Network', shown.network],
           ['Home', session.home],
+          ['Operator key', shown.operator_key_file],
         ],
         paint.dim,
       ),

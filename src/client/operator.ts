@@ -1,0 +1,68 @@
+import type {
+  ApproveRequest,
+  IssuedKey,
+  OperatorKey,
+  OperatorKeys,
+  QueueQueryInput,
+  RefundCase,
+  RefundPlan,
+  RefundQueue,
+} from '../flights/wire.ts';
+import { ask, problemOf } from './transport.ts';
+import type { CallOptions, Fetch } from './types.ts';
+
+export interface OperatorClientPorts {
+  readonly baseUrl: string;
+  readonly fetch: Fetch;
+  /** `flk_op_…` */
+  readonly key: string;
+  /** For each exchange (default 30 s). */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** What is decided about a case; see the operator API's schema. */
+export type Approval = Partial<Omit<ApproveRequest, 'dry_run'>>;
+
+/** The operator API, typed. Throws the Problems that the service answers with. */
+export function createOperatorClient({ baseUrl, fetch, key, timeoutMs = 30_000 }: OperatorClientPorts) {
+  async function call<T>(path: string, options: CallOptions, body?: object): Promise<T> {
+    const method = body === undefined ? ('GET' as const) : ('POST' as const);
+    const headers = { Authorization: `Bearer ${key}` };
+    const sent = { baseUrl, fetch, method, path: `/operator${path}`, headers };
+    const answer = await ask(body === undefined ? sent : { ...sent, body }, {
+      timeoutMs,
+      signal: options.signal,
+    });
+    if (answer.status >= 300) throw problemOf(answer);
+    return answer.body as T;
+  }
+  const at = (id: string, act = '') => `/refund-requests/${encodeURIComponent(id)}${act}`;
+
+  return {
+    queue(query: QueueQueryInput, options: CallOptions = {}) {
+      const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+        value === undefined ? [] : [[name, String(value)]],
+      );
+      const search = new URLSearchParams(given).toString();
+      return call<RefundQueue>(`/refund-requests${search && `?${search}`}`, options);
+    },
+    show: (id: string, options: CallOptions = {}) => call<RefundCase>(at(id), options),
+    claim: (id: string, options: CallOptions = {}) => call<RefundCase>(at(id, '/claim'), options, {}),
+    release: (id: string, force: boolean, options: CallOptions = {}) =>
+      call<RefundCase>(at(id, '/release'), options, { force }),
+    note: (id: string, text: string, options: CallOptions = {}) =>
+      call<RefundCase>(at(id, '/note'), options, { text }),
+    plan: (id: string, approval: Approval, options: CallOptions = {}) =>
+      call<RefundPlan>(at(id, '/approve'), options, { ...approval, dry_run: true }),
+    approve: (id: string, approval: Approval, options: CallOptions = {}) =>
+      call<RefundCase>(at(id, '/approve'), options, approval),
+    reject: (id: string, reason: string, options: CallOptions = {}) =>
+      call<RefundCase>(at(id, '/reject'), options, { reason }),
+    keys: (options: CallOptions = {}) => call<OperatorKeys>('/keys', options),
+    issueKey: (name: string, options: CallOptions = {}) => call<IssuedKey>('/keys', options, { name }),
+    revokeKey: (keyId: string, options: CallOptions = {}) =>
+      call<OperatorKey>(`/keys/${encodeURIComponent(keyId)}/revoke`, options, {}),
+  };
+}
+
+export type OperatorClient = ReturnType<typeof createOperatorClient>;
