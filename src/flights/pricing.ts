@@ -33,7 +33,8 @@ export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'sto
       .executeTakeFirst();
     return {
       completed: Number(counted?.completed ?? 0),
-      rateLimited: limited !== undefined && Math.abs(nowMs - Number(limited.value)) < options.rateLimitWindowMs,
+      rateLimited:
+        limited !== undefined && Math.abs(nowMs - Number(limited.value)) < options.rateLimitWindowMs,
     };
   }
 

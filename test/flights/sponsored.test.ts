@@ -1,6 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import bs58 from 'bs58';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signedText } from '../../src/flights/sponsored.ts';
+import { readGatewayKeys, signedText } from '../../src/flights/sponsored.ts';
 import type { SearchResponse } from '../../src/flights/wire.ts';
 import { signerFromSeed } from '../../src/solana/signer.ts';
 import { openWorld, PASSENGER, TRIP, type World } from './world.ts';
@@ -239,4 +241,32 @@ test('without configured gateways there is no preview', async () => {
   const answer = await search(body, headersOf(body), bare.call);
   expect([answer.status, answer.body.detail?.reason]).toEqual([400, 'unknown_key']);
   await bare.close();
+});
+
+test('over a real socket the Host header is the host that counts', async () => {
+  const { serve } = await import('@hono/node-server');
+  const body = newBody();
+  const answered = await new Promise<Response>((resolve, reject) => {
+    const server = serve({ fetch: world.app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => {
+      const headers = {
+        'content-type': 'application/json',
+        ...headersOf(body, { host: `127.0.0.1:${port}` }),
+      };
+      fetch(`http://127.0.0.1:${port}/air/search`, { method: 'POST', body, headers })
+        .then(resolve, reject)
+        .finally(() => server.close());
+    });
+  });
+  expect(answered.status).toBe(200);
+  expect(answered.headers.get('x-sponsored-preview')).toBe('true');
+});
+
+test('gateway keys are read from a file, base58 or base64, and a wrong one is named', async () => {
+  const path = join(world.home, 'gateways.json');
+  const bytes = Buffer.from(bs58.decode(gateway.address));
+  writeFileSync(path, JSON.stringify({ a: gateway.address, b: bytes.toString('base64') }));
+  const keys = await readGatewayKeys(path);
+  expect([keys.a, keys.b].map((key) => Buffer.from(key ?? []).equals(bytes))).toEqual([true, true]);
+  writeFileSync(path, JSON.stringify({ a: gateway.address, c: 'short' }));
+  await expect(readGatewayKeys(path)).rejects.toThrow('the key c');
 });
