@@ -10,11 +10,13 @@ type Intent = Pick<
 >;
 type Fence = (() => Promise<void>) | undefined;
 
+type EscrowPorts = Pick<FlightsPorts, 'cluster' | 'effects' | 'authority' | 'treasury' | 'mint'>;
+
 /**
  * The escrow of an intent: each step is an effect that happens once. The program and the transaction builder are
  * loaded when a step needs them, not before.
  */
-export function createEscrows({ cluster, effects, authority, treasury, mint }: FlightsPorts) {
+export function createEscrows({ cluster, effects, authority, treasury, mint }: EscrowPorts) {
   const program = () => import('../escrow/program.ts');
 
   /**

@@ -3,6 +3,7 @@ import { decodeTokenAccount, TOKEN_PROGRAM } from '../solana/token.ts';
 import type { Escrows } from './escrows.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { IntentRow } from './rows.ts';
+import type { SweeperPorts } from './upkeep.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -31,7 +32,7 @@ export interface ChainUpkeep {
 }
 
 /** What is done on chain after an escrow has ended. Each is an effect, and safe to repeat. */
-export function createChainUpkeep(ports: FlightsPorts, escrows: Escrows): ChainUpkeep {
+export function createChainUpkeep(ports: SweeperPorts, escrows: Escrows): ChainUpkeep {
   return {
     async sweepLate(intent) {
       if ((await escrows.read(intent)) !== null) return escrows.sweep(intent);

@@ -2,8 +2,8 @@ import { zonedInstant } from '../kernel/ics.ts';
 import { erasing } from '../store/erase.ts';
 import { lockedOffer } from './intent-record.ts';
 import { createOrderBook } from './order-record.ts';
-import type { FlightsPorts } from './ports.ts';
 import type { IntentRow } from './rows.ts';
+import type { SweeperPorts } from './upkeep.ts';
 import type { Slice } from './wire.ts';
 
 const DAY_MS = 86_400_000;
@@ -22,7 +22,7 @@ export const journeyEndMs = (slices: readonly Slice[]): number =>
  * order and its status stay readable; they name nobody.
  * @returns null when it is done, else when to look again (epoch ms)
  */
-export async function purge(ports: FlightsPorts, intent: IntentRow): Promise<number | null> {
+export async function purge(ports: SweeperPorts, intent: IntentRow): Promise<number | null> {
   const { store } = ports;
   const nowMs = ports.clock.now();
   const dueMs = (await endedMs(ports, intent)) + ports.options.purgeAfterDays * DAY_MS;
@@ -65,7 +65,7 @@ export async function purge(ports: FlightsPorts, intent: IntentRow): Promise<num
 }
 
 /** When an intent was over: the refund, the last arrival, or the end of its booking. */
-async function endedMs(ports: FlightsPorts, intent: IntentRow): Promise<number> {
+async function endedMs(ports: SweeperPorts, intent: IntentRow): Promise<number> {
   if (intent.status === 'refunded') return intent.refunded_at_ms ?? intent.updated_at_ms;
   if (intent.status !== 'booked') return intent.updated_at_ms;
   // Both: a schedule change may have moved either.

@@ -2,11 +2,10 @@ import { isProblem } from '../kernel/problems.ts';
 import type { UpkeepTask } from '../store/schema.ts';
 import type { Escrows } from './escrows.ts';
 import { createChainUpkeep, nextLookMs, vaultsWithMoney } from './late-money.ts';
-import type { FlightsPorts } from './ports.ts';
 import { prune } from './prune.ts';
 import { purge } from './purge.ts';
 import type { IntentRow } from './rows.ts';
-import { CLOSE_AFTER_MS } from './upkeep.ts';
+import { CLOSE_AFTER_MS, type SweeperPorts } from './upkeep.ts';
 
 const DAY_MS = 86_400_000;
 const MOST_AT_ONCE = 50;
@@ -18,7 +17,7 @@ type Due = IntentRow & { readonly ended_at_ms: number };
  * personal data is purged, dead rows are pruned. Every task is a row until it is done, and safe to repeat: several
  * sweepers at once, or one that dies anywhere, do no harm. (Expired intents are retired by the worker itself.)
  */
-export function createSweeper(ports: FlightsPorts, escrows: Escrows) {
+export function createSweeper(ports: SweeperPorts, escrows: Escrows) {
   const { store, clock, log } = ports;
   const onChain = createChainUpkeep(ports, escrows);
 

@@ -30,6 +30,11 @@ export async function planUpkeep(
     .execute();
 }
 
+export type SweeperPorts = Pick<
+  FlightsPorts,
+  'store' | 'clock' | 'ids' | 'log' | 'cluster' | 'effects' | 'authority' | 'outbox' | 'options'
+>;
+
 const SWEEP_EVERY_MS = 10 * 60_000;
 const SOON_MS = 30_000;
 const DUE_AT = 'sweep_due_at_ms';
@@ -39,7 +44,7 @@ const DUE_AT = 'sweep_due_at_ms';
  * fresh process one small read. A sweep that breaks is logged: it must fail no booking.
  * @returns how many tasks were taken up
  */
-export function createUpkeep(ports: FlightsPorts, escrows: Escrows): () => Promise<number> {
+export function createUpkeep(ports: SweeperPorts, escrows: Escrows): () => Promise<number> {
   const { store, clock, log } = ports;
   let dueAtMs = 0;
 
