@@ -76,7 +76,8 @@ export async function openSession(given: SessionGiven): Promise<Session> {
         options.scenario ??
         (environment.FARELOCK_SCENARIO ? scenarioNamed(environment.FARELOCK_SCENARIO) : undefined),
       seed: environment.FARELOCK_SEED || undefined,
-      ticketingMs: ticketingMsOf(environment),
+      ticketingMs: millisecondsOf(environment, 'FARELOCK_TICKETING_MS', 2000),
+      lowcostMs: millisecondsOf(environment, 'FARELOCK_LOWCOST_MS', 2500),
       databaseUrl: options.databaseUrl ?? (environment.FARELOCK_DATABASE_URL || undefined),
       rpcUrl: options.rpcUrl,
       facilitatorUrl: options.facilitatorUrl ?? (environment.FARELOCK_FACILITATOR_URL || undefined),
@@ -189,12 +190,16 @@ function rpcUrlOf(profile: Profile): string {
   });
 }
 
-function ticketingMsOf(environment: Environment): number | undefined {
-  const text = environment.FARELOCK_TICKETING_MS;
+function millisecondsOf(
+  environment: Environment,
+  name: 'FARELOCK_TICKETING_MS' | 'FARELOCK_LOWCOST_MS',
+  usual: number,
+): number | undefined {
+  const text = environment[name];
   if (!text) return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw problem('usage', {
-    message: `FARELOCK_TICKETING_MS is not a number of milliseconds: ${text}.`,
-    fix: 'Set it to 2000, or unset it.',
+    message: `${name} is not a number of milliseconds: ${text}.`,
+    fix: `Set it to ${usual}, or unset it.`,
   });
 }

@@ -18,6 +18,11 @@ export interface AirlineEffect<T> {
   idOf(order: T): string;
   /** Whether the error says for certain that nothing was ordered. */
   refused(error: unknown): boolean;
+  /**
+   * Why nobody can tell whether this was bought. Such an attempt is `stuck`: it stays alive, so that there is never a
+   * second one, and a person decides; it is still asked about.
+   */
+  waitsForPerson?: ((order: T) => string | null) | undefined;
   fence?: (() => Promise<void>) | undefined;
 }
 
@@ -40,7 +45,11 @@ interface Journal {
  * stays alive and the next call asks again): `standing` tells which.
  */
 export function createAirlineEffects({ store, clock, log, begin, liveAttempt }: Journal) {
-  async function end(row: EffectTable, state: 'done' | 'failed' | 'sent', fields: Partial<EffectTable>) {
+  async function end(
+    row: EffectTable,
+    state: 'done' | 'failed' | 'sent' | 'stuck',
+    fields: Partial<EffectTable>,
+  ) {
     await store
       .updateTable('effects')
       .set({
@@ -50,9 +59,15 @@ export function createAirlineEffects({ store, clock, log, begin, liveAttempt }: 
         ...(state === 'failed' ? { live_key: null } : {}),
       })
       .where('effect_id', '=', row.effect_id)
-      .where('state', 'in', ['planned', 'sent'])
+      .where('state', 'in', ['planned', 'sent', 'stuck'])
       .execute();
     log('info', `effect_${state}`, { kind: row.kind, subject: row.subject, error: fields.error ?? null });
+  }
+
+  /** Writes down that there is an order, or something that may be one. */
+  function made<T>(row: EffectTable, effect: AirlineEffect<T>, order: T): Promise<void> {
+    const why = effect.waitsForPerson?.(order) ?? null;
+    return end(row, why === null ? 'done' : 'stuck', { result: effect.idOf(order), error: why });
   }
 
   return async function airline<T>(effect: AirlineEffect<T>): Promise<T> {
@@ -62,10 +77,10 @@ export function createAirlineEffects({ store, clock, log, begin, liveAttempt }: 
       if (live) {
         const found = await effect.find();
         if (found) {
-          if (live.state !== 'done') await end(live, 'done', { result: effect.idOf(found), error: null });
+          if (live.state !== 'done') await made(live, effect, found);
           return found;
         }
-        if (live.state === 'done') {
+        if (live.state === 'done' || live.state === 'stuck') {
           throw problem('provider_failed', { message: 'The airline no longer knows an order that it made.' });
         }
         await end(live, 'failed', { error: 'never_made' });
@@ -79,7 +94,7 @@ export function createAirlineEffects({ store, clock, log, begin, liveAttempt }: 
       if (!row) continue;
       try {
         const order = await effect.create();
-        await end(row, 'done', { result: effect.idOf(order) });
+        await made(row, effect, order);
         return order;
       } catch (error) {
         const code = isProblem(error) ? error.code : 'no_answer';
@@ -89,9 +104,12 @@ export function createAirlineEffects({ store, clock, log, begin, liveAttempt }: 
         }
         await end(row, 'sent', { error: code });
         const found = await effect.find();
-        await end(row, found ? 'done' : 'failed', found ? { result: effect.idOf(found) } : { error: code });
-        if (found) return found;
-        throw error;
+        if (!found) {
+          await end(row, 'failed', { error: code });
+          throw error;
+        }
+        await made(row, effect, found);
+        return found;
       }
     }
   };

@@ -6,6 +6,7 @@ import type { Escrows } from './escrows.ts';
 import { queueFunded } from './funding.ts';
 import { lockedOffer, shownIntent } from './intent-record.ts';
 import { checkPriceHolds, configured } from './live-offer.ts';
+import { isLowcost } from './lowcost.ts';
 import type { FlightsPorts } from './ports.ts';
 import { dropUnpaid } from './retire.ts';
 import type { BookingRow, IntentRow } from './rows.ts';
@@ -36,7 +37,11 @@ export function createBooking(ports: FlightsPorts, escrows: Escrows) {
         await checkTravellers(request.passengers, intent, clock.now());
         const escrow = await escrows.read(intent);
         if (escrow?.state !== 'open') throw problem('escrow_missing');
-        await checkPriceHolds(provider, intent.offer_id, BigInt(intent.amount), clock.now());
+        if (isLowcost(intent.offer_id)) {
+          await (await import('./lowcost-offers.ts')).checkLowcostHolds(ports, intent);
+        } else {
+          await checkPriceHolds(provider, intent.offer_id, BigInt(intent.amount), clock.now());
+        }
         return {
           amount: BigInt(intent.amount),
           payTo: intent.escrow_address,

@@ -97,11 +97,17 @@ export function createFlightsApp(
     return createSponsored(ports)(preview, new Uint8Array(await preview.arrayBuffer()), call);
   });
 
+  route('POST', '/air/search-updates', false, async (context) => {
+    const { searchUpdatesRequest } = await import('./schema.ts');
+    const { searchUpdates } = await import('./search-updates.ts');
+    return context.json(await searchUpdates(ports, await readBody(context.req.raw, searchUpdatesRequest)));
+  });
+
   route('POST', '/air/offer-details', false, async (context) => {
     const { offerDetailsRequest } = await import('./schema.ts');
     const { createOfferDetails } = await import('./offers.ts');
     const body = await readBody(context.req.raw, offerDetailsRequest);
-    return paywall.charge(context.req.raw, createOfferDetails(ports)(body, context.req.url));
+    return paywall.charge(context.req.raw, await createOfferDetails(ports)(body, context.req.url));
   });
 
   route('POST', '/air/intents', false, async (context) => {

@@ -4,13 +4,14 @@ import { createOutbox } from '../notify/outbox.ts';
 import { createEscrows } from './escrows.ts';
 import { createFlightsApp } from './http.ts';
 import { createIntents } from './intents.ts';
+import { withLowcostOrders } from './lowcost-orders.ts';
 import { defaultOptions, type FlightsGiven, type FlightsPorts } from './ports.ts';
 import { createPricing, type Pricing } from './pricing.ts';
 import type { Provider } from './providers/provider.ts';
 import { createWorker } from './worker.ts';
 
 export type { FlightsGiven, FlightsOptions } from './ports.ts';
-export { setBookingDisabled } from './switches.ts';
+export { setBookingDisabled, setLowcostDisabled } from './switches.ts';
 export type { WorkerRun } from './worker.ts';
 
 /** The one door of the flight service: its HTTP app (`.fetch`) and its booking worker. Loads and touches nothing. */
@@ -20,7 +21,7 @@ export function createFlights(given: FlightsGiven) {
   const ports: FlightsPorts = {
     ...given,
     options,
-    provider: given.provider && noticingRateLimits(given.provider, pricing),
+    provider: allOrders(given.provider && noticingRateLimits(given.provider, pricing), given),
     effects: createEffects(given),
     outbox: createOutbox({ ...given, transports: given.transports ?? null }),
   };
@@ -32,6 +33,10 @@ export function createFlights(given: FlightsGiven) {
     outbox: ports.outbox,
   };
 }
+
+/** Reads and cancels the orders of both tiers. */
+const allOrders = (provider: Provider | null, { lowcost, store }: FlightsGiven): Provider | null =>
+  provider && lowcost ? withLowcostOrders(provider, lowcost, { store }) : provider;
 
 /** A provider that slows us down makes searches dearer for a while (CONTRACT, section 2): noted wherever it happens. */
 function noticingRateLimits(provider: Provider, pricing: Pricing): Provider {

@@ -27,7 +27,7 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
     const activeKey = `active:${request.funding_wallet}:${request.offer_id}`;
     let live: LiveOffer | undefined;
     const lookUp = async () => {
-      live ??= await offerToLock(ports.provider, request.offer_id, options, clock.now());
+      live ??= await offerToLock(ports, request.offer_id);
       return live;
     };
     return {
@@ -145,7 +145,9 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
     const amount = ticketTotal(offer) ?? 0n;
     const fee = (amount * BigInt(options.feeBasisPoints)) / 10_000n;
     const referral =
-      request.referrer === undefined ? null : await referred(request.referrer, request, refundWallet, fee, offer);
+      request.referrer === undefined
+        ? null
+        : await referred(request.referrer, request, refundWallet, fee, offer);
     const expiresAtMs = Math.min(Date.parse(offer.expires_at), nowMs + options.intentLifeMs);
     return {
       intent_id: intentId,

@@ -1,11 +1,9 @@
 import { atomic, formatUsdc, parseUsdc } from '../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
-import type { FlightsOptions } from './ports.ts';
+import { isLowcost } from './lowcost.ts';
+import type { FlightsPorts } from './ports.ts';
 import type { LiveOffer, Provider } from './providers/provider.ts';
 import type { Offer } from './wire.ts';
-
-/** Offers of the slower tier start so; an unknown one is 404, where an offer of the fast tier is 409. */
-const LOWCOST = 'lowcost:';
 
 /** @throws Problem `provider_not_configured` */
 export function configured(provider: Provider | null): Provider {
@@ -15,27 +13,33 @@ export function configured(provider: Provider | null): Provider {
 
 /**
  * The offer as the airline sells it now, for locking it into an intent.
- * @throws Problem `offer_not_found` (lowcost alone), `offer_unavailable`, `offer_expired`, `offer_unsupported`,
+ * @throws Problem `offer_not_found` (lowcost alone: an unknown offer of the fast tier is 409) and the other lowcost
+ *   codes (lowcost-offers.ts), `offer_unavailable`, `offer_expired`, `offer_unsupported`,
  *   `provider_failed`, `upstream_rate_limited` (spec/flight-service.md, Errors: intents)
  */
 export async function offerToLock(
-  provider: Provider | null,
+  ports: Pick<FlightsPorts, 'provider' | 'lowcost' | 'store' | 'clock' | 'options'>,
   offerId: string,
-  options: Pick<FlightsOptions, 'leastTicket' | 'mostTicket'>,
-  nowMs: number,
 ): Promise<LiveOffer> {
-  if (offerId.startsWith(LOWCOST)) throw problem('offer_not_found');
+  const live = isLowcost(offerId)
+    ? await (await import('./lowcost-offers.ts')).lowcostToLock(ports, offerId)
+    : await fastOffer(ports.provider, offerId, ports.clock.now());
+  const { leastTicket, mostTicket } = ports.options;
+  const total = ticketTotal(live.offer);
+  if (total === null || total < leastTicket || total > mostTicket) {
+    throw problem('offer_unsupported', {
+      message: `That offer cannot be escrowed here: it costs ${live.offer.total_amount_decimal} ${live.offer.total_currency}.`,
+    });
+  }
+  return live;
+}
+
+async function fastOffer(provider: Provider | null, offerId: string, nowMs: number): Promise<LiveOffer> {
   if (!provider) throw problem('provider_failed', { message: 'No flight provider is configured.' });
   const live = await provider.offer(offerId).catch((error: unknown) => {
     throw isProblem(error, 'offer_not_found') ? problem('offer_unavailable', { cause: error }) : error;
   });
   if (Date.parse(live.offer.expires_at) <= nowMs) throw problem('offer_expired');
-  const total = ticketTotal(live.offer);
-  if (total === null || total < options.leastTicket || total > options.mostTicket) {
-    throw problem('offer_unsupported', {
-      message: `That offer cannot be escrowed here: it costs ${live.offer.total_amount_decimal} ${live.offer.total_currency}.`,
-    });
-  }
   return live;
 }
 

@@ -1,13 +1,16 @@
-import { problem } from '../kernel/problems.ts';
 import type { PaidCall } from '../payments/terms.ts';
 import { configured } from './live-offer.ts';
+import { isLowcost } from './lowcost.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { OfferDetailsResponse } from './wire.ts';
 
 /** POST /air/offer-details: the price of this moment, and what can be added to the fare. */
 export function createOfferDetails(ports: FlightsPorts) {
   /** Problems: `offer_*`, `provider_not_configured`, `provider_failed`, `upstream_rate_limited`. */
-  return function offerDetails(request: { offer_id: string }, url: string): PaidCall {
+  return async function offerDetails(request: { offer_id: string }, url: string): Promise<PaidCall> {
+    if (isLowcost(request.offer_id)) {
+      return (await import('./lowcost-offers.ts')).lowcostDetails(ports, request, url);
+    }
     return {
       resource: 'POST /air/offer-details',
       url,
@@ -15,7 +18,6 @@ export function createOfferDetails(ports: FlightsPorts) {
       settle: 'after',
       async check() {
         configured(ports.provider);
-        if (request.offer_id.startsWith('lowcost:')) throw problem('offer_not_found');
         return {
           amount: ports.options.offerDetailsPrice,
           payTo: ports.treasury,

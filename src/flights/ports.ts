@@ -10,6 +10,7 @@ import type { Paywall } from '../payments/terms.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/signer.ts';
 import type { Store } from '../store/open.ts';
+import type { Fulfiller } from './providers/lowcost/fulfiller.ts';
 import type { Provider } from './providers/provider.ts';
 import type { GatewayKeys } from './sponsored.ts';
 
@@ -25,6 +26,7 @@ export interface FlightsOptions {
   readonly searchWindowMs: number;
   readonly rateLimitWindowMs: number;
   readonly offerDetailsPrice: bigint;
+  readonly lowcostDetailsPrice: bigint;
   readonly intentPrice: bigint;
   readonly orderPrice: bigint;
   readonly refundRequestPrice: bigint;
@@ -41,6 +43,8 @@ export interface FlightsOptions {
   readonly pollAfterMs: number;
   /** The operator's switch (also a row in the database, so that it works without a restart). */
   readonly bookingDisabled: boolean;
+  /** The same for new intents and bookings on lowcost offers. */
+  readonly lowcostDisabled: boolean;
   /** How long the worker leaves a payment to the request that settles it before it looks for itself. */
   readonly settlingGraceMs: number;
   /** Personal data goes this many days after the last arrival, or after the refund. */
@@ -56,6 +60,7 @@ export const defaultOptions: FlightsOptions = {
   searchWindowMs: 60_000,
   rateLimitWindowMs: 5 * 60_000,
   offerDetailsPrice: 10_000n,
+  lowcostDetailsPrice: 100_000n,
   intentPrice: 100_000n,
   orderPrice: 10_000n,
   refundRequestPrice: 100_000n,
@@ -68,6 +73,7 @@ export const defaultOptions: FlightsOptions = {
   affiliatesPerHour: 1_000,
   pollAfterMs: 1000,
   bookingDisabled: false,
+  lowcostDisabled: false,
   settlingGraceMs: 5_000,
   purgeAfterDays: 30,
 };
@@ -82,6 +88,8 @@ export interface FlightsGiven {
   readonly log: Log;
   /** null: no provider is configured; search and book answer 501. */
   readonly provider: Provider | null;
+  /** The slower tier; without it, searches are complete at once and its offers are unknown. */
+  readonly lowcost?: Fulfiller | null | undefined;
   /** Opens, captures and refunds escrows, and pays for it. */
   readonly authority: Signer;
   /** Owner of the token account that fees and captures pay. */

@@ -6,7 +6,7 @@ import { groupByItinerary } from './grouping.ts';
 import { configured } from './live-offer.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { Pricing } from './pricing.ts';
-import type { Provider } from './providers/provider.ts';
+import type { OfferQuery, Provider } from './providers/provider.ts';
 import type { SearchRequest, SearchResponse } from './wire.ts';
 
 const MOST_DAYS_AHEAD = 360;
@@ -32,20 +32,18 @@ export function createSearch(ports: FlightsPorts, pricing: Pricing) {
       },
       async perform(payment) {
         const provider = configured(ports.provider);
-        const found = await provider.search({
-          origin: request.origin_iata,
-          destination: request.destination_iata,
-          departDate: request.depart_date,
-          returnDate: request.return_date,
-          adults: request.adults,
-          cabinClass: request.cabin_class,
-        });
+        const query = queryOf(request);
+        const found = await provider.search(query);
         const sorted = sortOffers(filterOffers(found, request), request.sort);
         const offers = request.cheapest_per_itinerary ? groupByItinerary(sorted) : sorted;
+        const enriching = ports.lowcost?.serves(query) === true;
+        const searchId =
+          enriching && (await (await import('./search-updates.ts')).keepSearch(ports, request));
         await pricing.completed(payment.key);
         const body: SearchResponse = {
           request_id: requestId,
-          status: 'complete',
+          status: searchId === false ? 'complete' : 'enriching',
+          ...(searchId === false ? {} : { search_id: searchId, poll_after_ms: ports.options.pollAfterMs }),
           offers: offers.slice(0, request.limit),
           total_offers: offers.length,
         };
@@ -55,6 +53,16 @@ export function createSearch(ports: FlightsPorts, pricing: Pricing) {
     };
   };
 }
+
+/** What a search asks of a tier. */
+export const queryOf = (request: SearchRequest): OfferQuery => ({
+  origin: request.origin_iata,
+  destination: request.destination_iata,
+  departDate: request.depart_date,
+  returnDate: request.return_date,
+  adults: request.adults,
+  cabinClass: request.cabin_class,
+});
 
 /**
  * What the schema can't say: airports that are known, dates that exist and are neither past (where the journey

@@ -6,6 +6,7 @@ import type { Escrows } from './escrows.ts';
 import { queueFunded } from './funding.ts';
 import { lockedOffer } from './intent-record.ts';
 import { checkPriceHolds } from './live-offer.ts';
+import { isLowcost } from './lowcost.ts';
 import { createMails } from './mails.ts';
 import { createOrderBook } from './order-record.ts';
 import type { FlightsPorts } from './ports.ts';
@@ -228,5 +229,31 @@ export function createSteps(ports: FlightsPorts, escrows: Escrows, claims: Claim
   const tooLate = (intent: IntentRow, neededMs: number): boolean =>
     clock.now() + neededMs > intent.refund_after_ms;
 
-  return { settling, queued, ordering, ticketing, capturing, refunding };
+  /** The lowcost tier buys in its own way; its steps are loaded for a booking of it. */
+  const byTier =
+    (step: 'queued' | 'ordering' | 'ticketing', fast: Step): Step =>
+    async (booking, intent) => {
+      if (!isLowcost(intent.offer_id)) return fast(booking, intent);
+      if (!ports.lowcost) return stuck(booking, 'provider_not_configured');
+      const { createLowcostSteps } = await import('./lowcost-steps.ts');
+      const steps = createLowcostSteps(ports, ports.lowcost, claims, {
+        refund,
+        stuck,
+        retryOrRefund,
+        afterOrder,
+        tooLateToOrder: (one) => tooLate(one, AIRLINE_STEP_MS),
+        tooLateToWait: (one) => tooLate(one, CAPTURE_RESERVE_MS),
+        mostQuestions: MOST_QUESTIONS,
+      });
+      return steps[step](booking, intent);
+    };
+
+  return {
+    settling,
+    queued: byTier('queued', queued),
+    ordering: byTier('ordering', ordering),
+    ticketing: byTier('ticketing', ticketing),
+    capturing,
+    refunding,
+  };
 }

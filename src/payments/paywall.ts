@@ -186,7 +186,7 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
     terms: PaymentTerms | null,
     ended: Ended,
   ): Promise<Response> {
-    if (ended.kind === 'answer') return ended.response;
+    if (ended.kind === 'answer' || ended.kind === 'later') return ended.response;
     if (ended.kind === 'overtaken') {
       const row = sent.key === null ? undefined : await journal.find(sent.key);
       if (!row) throw problem('payment_pending', { retryAfter: 2 });

@@ -25,6 +25,8 @@ export type Ended =
   | { readonly kind: 'failed'; readonly payment: Payment; readonly reason: string; readonly error?: unknown }
   /** Not charged, for certain, and refused before with this answer. */
   | { readonly kind: 'refused'; readonly payment: Payment; readonly response: Response }
+  /** Not charged, and not at its end: the same payment may ask again. */
+  | { readonly kind: 'later'; readonly response: Response }
   | { readonly kind: 'overtaken' };
 
 export interface Settling {
@@ -91,6 +93,10 @@ export function createSettling(ports: SettlingPorts): Settling {
         ...(refusal ? sealAnswer(secrets, row.payment_key, refusal) : {}),
       });
       return { kind: 'failed', payment, reason: 'the call could not be done', error };
+    }
+    if (answer?.charged === false) {
+      const response = Response.json(answer.body, { status: answer.status });
+      return { kind: 'later', response };
     }
     const facilitator = await ports.facilitator();
     return journal.write(row, {

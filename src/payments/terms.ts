@@ -11,6 +11,11 @@ export interface PaymentTerms {
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
+  /**
+   * false, for `settle: 'after'` alone: the work is not done yet. Nothing is charged, and the same payment may ask
+   * again for as long as its quote lives.
+   */
+  readonly charged?: false | undefined;
 }
 
 /** Who paid, as the transaction says: known to `perform` before (`verified`) or after (`settled`) settlement. */

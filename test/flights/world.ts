@@ -7,6 +7,8 @@ import { signPayment } from '../../src/client/payer/transaction.ts';
 import { escrowElf } from '../../src/escrow/elf.ts';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/program.ts';
 import { createFlights, type FlightsGiven, type FlightsOptions } from '../../src/flights/index.ts';
+import type { Fulfiller } from '../../src/flights/providers/lowcost/fulfiller.ts';
+import { createSandboxLowcost } from '../../src/flights/providers/lowcost/sandbox/index.ts';
 import type { Provider, Scenario } from '../../src/flights/providers/provider.ts';
 import type {
   BookResponse,
@@ -47,6 +49,8 @@ export interface WorldOptions {
   readonly airline?: 'sandbox' | 'scripted' | 'none';
   readonly options?: Partial<FlightsOptions>;
   readonly ticketingMs?: number;
+  /** With the sandbox's lowcost carriers, whose quoting takes so long. */
+  readonly lowcostMs?: number;
   readonly gatewayKeys?: FlightsGiven['gatewayKeys'];
 }
 
@@ -55,6 +59,7 @@ export interface Ports {
   readonly store: Store;
   readonly cluster: Cluster;
   readonly provider: Provider | null;
+  readonly lowcost?: Fulfiller | null | undefined;
 }
 
 export interface Answered<T = Record<string, unknown>> {
@@ -116,10 +121,21 @@ export async function openWorld(given: WorldOptions = {}) {
   };
   const provider =
     given.airline === 'none' ? null : given.airline === 'scripted' ? airline.provider : await sandbox();
+  const lowcost =
+    given.lowcostMs === undefined
+      ? null
+      : createSandboxLowcost({
+          seed: 'test',
+          clock,
+          scenario: given.scenario,
+          ticketingMs: given.ticketingMs ?? 0,
+          quotingMs: given.lowcostMs,
+          orders: join(home, 'airline.db'),
+        });
 
   /** A service of its own on the same store, cluster and airline, as a second process would be. */
   function service(wrap: (ports: Ports) => Ports = (ports) => ports) {
-    const ports = wrap({ store, cluster, provider });
+    const ports = wrap({ store, cluster, provider, lowcost });
     const ids = randomIds(clock.now);
     const common = { ...ports, secrets, clock, ids, log: silentLog };
     const paywall = createPaywall({ ...common, feePayer: facilitator, patienceMs: 2_000 });
