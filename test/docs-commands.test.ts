@@ -1,0 +1,129 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BIN, farelockIn, PASSENGER, type Ran, type Runner, serveIn } from './e2e/farelock.ts';
+
+/** Every command that a page tells a reader to type works, in the order of the page, in one home. */
+
+const ROOT = resolve(import.meta.dirname, '..');
+const pages = [
+  'README.md',
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((page) => page.endsWith('.md'))
+    .map((page) => `docs/${page}`),
+];
+
+interface Line {
+  readonly page: string;
+  /** `NAME=value` before the command. */
+  readonly env: Record<string, string>;
+  readonly args: readonly string[];
+  readonly text: string;
+}
+
+/** The lines of ```sh blocks that call the tool. What follows ` #` is a remark: `# exit 5` is what it ends with. */
+function commandsOf(page: string): Line[] {
+  const blocks = [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^```sh\n([\s\S]*?)^```/gm)];
+  return blocks
+    .flatMap(([, block = '']) => block.replaceAll('\\\n', ' ').split('\n'))
+    .map((line) => line.trim().replace(/^\$ /, ''))
+    .flatMap((text) => {
+      const words = wordsOf(text.replace(/\s#.*$/, ''));
+      const at = words.findIndex((word) => !/^[A-Z_]+=/.test(word));
+      if (words[at] !== 'farelock') return [];
+      const env = words.slice(0, at).map((word) => word.split(/=(.*)/s).slice(0, 2) as [string, string]);
+      return [{ page, env: Object.fromEntries(env), args: words.slice(at + 1), text }];
+    });
+}
+
+const wordsOf = (text: string): string[] =>
+  [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '');
+
+const lines = pages.flatMap(commandsOf);
+
+test('every script that a page names is one of package.json', () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object };
+  for (const page of pages) {
+    const text = readFileSync(join(ROOT, page), 'utf8');
+    const named = [...text.matchAll(/\bnpm (?:run )?(?:--silent )?(demo|test|[a-z:]+)\b/g)]
+      .filter(([whole, name = '']) => whole.startsWith('npm run') || name === 'test')
+      .map(([, name = '']) => name);
+    for (const name of named) expect(Object.keys(scripts), `${page}: npm run ${name}`).toContain(name);
+  }
+});
+
+describe.runIf(existsSync(BIN) && existsSync(join(ROOT, 'dist')))('the commands of the pages', () => {
+  let farelock: Runner;
+  /** What a placeholder stands for, as the commands before have made it. */
+  const known = new Map<string, string>();
+  beforeAll(async () => {
+    farelock = farelockIn();
+    const files: Record<string, unknown> = {
+      'passengers.json': [PASSENGER],
+      'passengers-lowcost.json': [
+        { ...PASSENGER, nationality: 'PT', passport_number: 'AB123456', passport_expiry: '2031-01-01' },
+      ],
+    };
+    for (const [file, value] of Object.entries(files)) {
+      writeFileSync(join(farelock.home, file), JSON.stringify(value));
+    }
+    const searched = await farelock.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json']);
+    learn(searched);
+  });
+  afterAll(() => farelock.close());
+
+  /** Remembers the ids in an answer for the commands that follow. */
+  function learn(ran: Ran): void {
+    const ids: [string, RegExp][] = [
+      ['<intent-id>', /\b(int_[0-9a-z]{20,})/],
+      ['<order-id>', /\b(ord_[0-9a-z]{20,})/],
+      ['<wallet>', /"address":\s*"([^"]+)"/],
+      ['<code>', /"code":\s*"([A-Z0-9-]{4,})"/],
+      ['<request-id>', /"request_id":\s*"(ref_[^"]+)"/],
+      ['<key-id>', /"key_id":\s*"([^"]+)"/],
+      ['<payment-id>', /"payment_id":\s*"([^"]+)"/],
+    ];
+    for (const [name, pattern] of ids) {
+      const found = pattern.exec(ran.stdout)?.[1];
+      if (found) known.set(name, found);
+    }
+    const offers = /^\s*\{/.test(ran.stdout) ? offersIn(ran.stdout) : [];
+    const sold = offers.find((offer) => offer.total_currency === 'USD');
+    if (sold) known.set('<offer-id>', sold.offer_id);
+  }
+
+  test.each(lines)('$page: $text', async ({ env, args, text }) => {
+    const given = args.map((word) =>
+      word
+        .replace(/<[a-z-]+>/g, (name) => known.get(name) ?? name)
+        .replace(/^(passengers[\w-]*\.json|[\w-]+\.ics)$/, (file) => join(farelock.home, file)),
+    );
+    expect(given.join(' '), 'a placeholder that nothing before has made').not.toMatch(/<[a-z-]+>/);
+    if (given[0] === 'serve') {
+      const served = await serveIn(
+        { ...farelock, env: { ...farelock.env, ...env } },
+        withoutPort(given.slice(1)),
+      );
+      expect(await served.stop()).toBe(0);
+      return;
+    }
+    const ran = await farelock.run(given, { env });
+    const ends = Number(/#.*\bexit (\d+)/.exec(text)?.[1] ?? 0);
+    expect(ran.exitCode, `${text}\n${ran.stdout}${ran.stderr}`).toBe(ends);
+    learn(ran);
+  });
+});
+
+/** The port of a page may be taken: any free one will do. */
+function withoutPort(args: readonly string[]): string[] {
+  return args.filter((word, index) => !['--json', '--port'].includes(word) && args[index - 1] !== '--port');
+}
+
+function offersIn(stdout: string): { offer_id: string; total_currency: string }[] {
+  try {
+    return (JSON.parse(stdout) as { offers?: { offer_id: string; total_currency: string }[] }).offers ?? [];
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
+}
