@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { AffiliatePayoutTable, AffiliateTable, SponsoredSignatureTable } from './affiliate-tables.ts';
 import type { OutboxTable, UpkeepTable } from './notify-tables.ts';
 
 export type { OutboxState, OutboxTable, UpkeepTable, UpkeepTask } from './notify-tables.ts';
@@ -29,36 +30,6 @@ export interface ServiceTables {
   refund_notes: RefundNoteTable;
   api_keys: ApiKeyTable;
   operator_audit: OperatorAuditTable;
-}
-
-/** A gateway's signature that was used, until nobody could take it for fresh. */
-export interface SponsoredSignatureTable {
-  /** Base58. */
-  signature: string;
-  expires_at_ms: number;
-}
-
-/** One code a wallet. */
-export interface AffiliateTable {
-  code: string;
-  wallet: string;
-  created_at_ms: number;
-  /** When a journey was credited last: written first by whoever reads the balance, which makes the others wait. */
-  credited_at_ms: number | null;
-}
-
-/** Money on its way to an affiliate, or paid; the effect of the same id moves it. */
-export interface AffiliatePayoutTable {
-  payout_id: string;
-  code: string;
-  wallet: string;
-  amount: number;
-  state: 'open' | 'paid';
-  attempts: number;
-  due_at_ms: number;
-  signature: string | null;
-  created_at_ms: number;
-  paid_at_ms: number | null;
 }
 
 /** One row per wrong try and bucket that it counts in (flights/attempts.ts); old rows are of no use. */
