@@ -18,7 +18,7 @@ const ANA = {
 
 const place = temporaryHome();
 const passengers = join(place.home, 'p.json');
-const environment = { FARELOCK_HOME: place.home, FARELOCK_TICKETING_MS: '20' };
+const environment = { FARELOCK_HOME: place.home, FARELOCK_TICKETING_MS: '20', FARELOCK_LOWCOST_MS: '20' };
 const run = (line: string, options: MemoryOptions = {}): Promise<MemoryRun> =>
   runInMemory(line.split(' '), { ...options, environment: { ...environment, ...options.environment } });
 const usdc = async () => Number((await run('wallet balance --json')).json().usdc_atomic);
@@ -28,7 +28,7 @@ async function newIntent(
   number: number,
   options: MemoryOptions = {},
 ): Promise<Intent & { customer_support_code: string }> {
-  const found = await run('search LIS BER --depart +30d --json', options);
+  const found = await run('search LIS BER --depart +30d --no-wait --json', options);
   const offers = (found.json().offers as Offer[]).filter((offer) => offer.total_currency === 'USD');
   const made = await run(`intent ${offers[number]?.offer_id} --json`, options);
   expect(made.exitCode, made.stdout).toBe(0);
@@ -71,7 +71,10 @@ describe('wallet', () => {
 
 describe('search', () => {
   test('on a terminal: itineraries on stdout, cost and next command on stderr', async () => {
-    const found = await run('search LIS BER --depart +30d --limit 3', { terminal: true, columns: 100 });
+    const found = await run('search LIS BER --depart +30d --no-wait --limit 3', {
+      terminal: true,
+      columns: 100,
+    });
     expect(found.exitCode).toBe(0);
     expect(found.stdout).toMatch(/^LIS → BER {2}.*3 of \d+ itineraries/);
     expect(found.stdout).toMatch(/━/);
@@ -79,17 +82,17 @@ describe('search', () => {
   });
 
   test('off a terminal: rows with tabs, a line for each phase on stderr, nothing but the result under --quiet', async () => {
-    const found = await run('search LIS BER --depart +30d --limit 3');
+    const found = await run('search LIS BER --depart +30d --no-wait --limit 3');
     const rows = found.stdout.trimEnd().split('\n');
     expect(rows).toHaveLength(3);
     expect(rows.every((row) => row.split('\t').length === 12 && row.startsWith('off_'))).toBe(true);
     expect(found.stderr).toMatch(/^Searching…$/m);
     expect(found.stderr).toMatch(/^Paying for the search…$/m);
-    expect((await run('search LIS BER --depart +30d --limit 3 --quiet')).stderr).toBe('');
+    expect((await run('search LIS BER --depart +30d --no-wait --limit 3 --quiet')).stderr).toBe('');
   });
 
   test('--json is one document: the service’s fields and the payment', async () => {
-    const found = await run('search LIS BER --depart +30d --json offers,payment --limit 2');
+    const found = await run('search LIS BER --depart +30d --no-wait --json offers,payment --limit 2');
     expect(Object.keys(found.json())).toEqual(['offers', 'payment']);
     expect(found.json().payment).toMatchObject({ amount: '0.10' });
   });
@@ -109,17 +112,17 @@ describe('search', () => {
 
   test('--dry-run and a cap below the price pay nothing', async () => {
     const before = await usdc();
-    expect((await run('search LIS BER --depart +30d --dry-run --json')).json()).toMatchObject({
+    expect((await run('search LIS BER --depart +30d --no-wait --dry-run --json')).json()).toMatchObject({
       dry_run: true,
     });
-    const capped = await run('search LIS BER --depart +30d --max-payment 0.05 --yes --json');
+    const capped = await run('search LIS BER --depart +30d --no-wait --max-payment 0.05 --yes --json');
     expect(capped.exitCode).toBe(6);
     expect((capped.json().error as { code: string }).code).toBe('payment_above_cap');
     expect(await usdc()).toBe(before);
   });
 
   test('a number of the screen stands for its offer', async () => {
-    await run('search LIS BER --depart +30d --limit 3', { terminal: true });
+    await run('search LIS BER --depart +30d --no-wait --limit 3', { terminal: true });
     const shown = await run('offer 2', { terminal: true });
     expect(shown.exitCode).toBe(0);
     expect(shown.stdout).toMatch(/^LIS → BER[\s\S]*Price/);
@@ -129,7 +132,7 @@ describe('search', () => {
 
 describe('intent', () => {
   test('create prints escrow, amount, deadline and the support code once; list and show know it after', async () => {
-    await run('search LIS BER --depart +30d --limit 9', { terminal: true });
+    await run('search LIS BER --depart +30d --no-wait --limit 9', { terminal: true });
     const made = await run('intent create 1', { terminal: true });
     expect(made.stdout).toMatch(/To pay[\s\S]*Escrow[\s\S]*Book until[\s\S]*FLK-/);
     const [id = ''] = /int_\w+/.exec(made.stdout) ?? [];

@@ -30,7 +30,7 @@ async function bookOn(served: Served): Promise<string> {
   await client.run(['wallet', 'new']);
   const filled = await client.run(['wallet', 'airdrop', '--sol', '1', '--usdc', '2500', '--json']);
   expect(filled.exitCode, filled.stdout).toBe(0);
-  const found = await client.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json']);
+  const found = await client.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json', '--no-wait']);
   expect(found.exitCode, found.stdout).toBe(0);
   const [offer] = found.json<{ offers: Offer[] }>().offers;
   const created = await client.run(['intent', 'create', offer?.offer_id ?? '', '--json']);

@@ -30,6 +30,7 @@ export function farelockIn(
   const base = {
     FARELOCK_HOME: home,
     FARELOCK_TICKETING_MS: '150',
+    FARELOCK_LOWCOST_MS: '200',
     NO_COLOR: '1',
     NODE_EXTRA_CA_CERTS: '',
     ...env,

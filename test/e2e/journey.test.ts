@@ -25,7 +25,7 @@ const balance = async (farelock: Runner) =>
   units((await farelock.run(['wallet', 'balance', '--json'])).json<Balance>().usdc);
 
 async function firstIntent(farelock: Runner) {
-  const searched = await farelock.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json']);
+  const searched = await farelock.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json', '--no-wait']);
   expect(searched.exitCode, searched.stderr).toBe(0);
   const { offers, payment } = searched.json<{
     offers: Offer[];

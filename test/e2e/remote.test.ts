@@ -25,7 +25,7 @@ test('a wallet is made and filled, and the journey ends with a booking reference
   expect((await client.run(['wallet', 'new', '--json'])).exitCode).toBe(0);
   const filled = await client.run(['wallet', 'airdrop', '--sol', '1', '--usdc', '2500', '--json']);
   expect(filled.exitCode, filled.stdout + filled.stderr).toBe(0);
-  const searched = await client.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json']);
+  const searched = await client.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json', '--no-wait']);
   expect(searched.exitCode, searched.stdout + searched.stderr).toBe(0);
   const offer = searched.json<{ offers: Offer[] }>().offers.find((one) => one.total_currency === 'USD');
   const created = await client.run(['intent', 'create', offer?.offer_id ?? '', '--json']);
