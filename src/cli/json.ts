@@ -25,6 +25,35 @@ const INTENT = [
   'updated_at',
 ];
 
+const QUEUED = [
+  'request_id',
+  'intent_id',
+  'status',
+  'requested_at',
+  'journey_date',
+  'route',
+  'captured_amount',
+  'payout_amount',
+  'claimed_by',
+  'claimed_at',
+];
+const CASE = [
+  ...QUEUED,
+  'order_id',
+  'passenger_count',
+  'refund_wallet',
+  'fare',
+  'refund_rule',
+  'reason',
+  'contact',
+  'decision',
+  'payout_tx_hash',
+  'last_error',
+  'notes',
+  'timeline',
+];
+const KEY = ['key_id', 'kind', 'name', 'created_at', 'last_used_at', 'revoked_at'];
+
 /** The fields that `--json` can choose, by command; an unknown one is refused before anything is done. */
 export const JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
   search: ['request_id', 'status', 'search_id', 'poll_after_ms', 'offers', 'total_offers', 'payment'],
@@ -57,6 +86,16 @@ export const JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
     'updated_at',
     'payment',
   ],
+  'refund request': ['intent_id', 'requested_at', 'status', 'payment'],
+  'refund queue': QUEUED,
+  'refund show': CASE,
+  'refund claim': CASE,
+  'refund note': CASE,
+  'refund approve': CASE,
+  'refund reject': CASE,
+  'keys list': KEY,
+  'keys issue': [...KEY, 'key'],
+  'keys revoke': KEY,
   'wallet new': ['address', 'keypair_file', 'created'],
   'wallet show': ['address', 'keypair_file', 'network', 'usdc_mint', 'usdc_account'],
   'wallet balance': ['address', 'network', 'sol', 'lamports', 'usdc', 'usdc_atomic'],

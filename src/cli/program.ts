@@ -6,7 +6,7 @@ import type { IntentCreateOptions } from './commands/intent-create.ts';
 import type { IntentIdOptions } from './commands/intent-show.ts';
 import type { OfferOptions } from './commands/offer.ts';
 import type { OrderOptions } from './commands/order.ts';
-import type { PaymentsShowOptions } from './commands/payments.ts';
+import type { PaymentsListOptions, PaymentsShowOptions } from './commands/payments.ts';
 import type { SearchOptions } from './commands/search.ts';
 import type { ServeOptions } from './commands/serve.ts';
 import type { StatusOptions } from './commands/status.ts';
@@ -21,6 +21,7 @@ import {
   solOption,
   usdcOption,
 } from './options.ts';
+import { addKeyCommands, addRefundCommands } from './program-desk.ts';
 
 /** A command line that was understood: what to run, and with what. */
 export interface Invocation {
@@ -165,6 +166,8 @@ export function buildProgram(
     .option('--ics <file>', 'write the journey as a calendar file, - for standard output')
     .action(runs<OrderOptions>(async () => (await import('./commands/order.ts')).order));
 
+  addRefundCommands(program, runs);
+
   program.commandsGroup('Money:');
   const wallet = program.command('wallet').description('The wallet that pays');
   wallet
@@ -190,7 +193,8 @@ export function buildProgram(
   payments
     .command('list')
     .description('Payments made from here, newest first')
-    .action(runs<object>(async () => (await import('./commands/payments.ts')).paymentsList));
+    .option('--limit <n>', 'how many', integerOption('--limit', 1, 1_000_000), 100)
+    .action(runs<PaymentsListOptions>(async () => (await import('./commands/payments.ts')).paymentsList));
   payments
     .command('show <payment-id>')
     .description('One payment')
@@ -210,6 +214,7 @@ export function buildProgram(
     .action(runs<AffiliateShowOptions>(async () => (await import('./commands/affiliate.ts')).affiliateShow));
 
   program.commandsGroup('Run and learn:');
+  addKeyCommands(program, runs);
   program
     .command('demo')
     .description('The whole journey with narration, on the embedded stack')

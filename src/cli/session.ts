@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import type { OperatorClient } from '../client/operator.ts';
 import type { ClientStore } from '../client/store.ts';
 import type { Fetch, FlightsClient } from '../client/types.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -36,6 +37,9 @@ export interface Session {
   openLocal(options?: LocalOptions): Promise<Service>;
   /** `bookingApproved`: the escrow amount (atomic) that the person has just agreed to pay. */
   flights(options?: { bookingApproved?: bigint }): Promise<FlightsClient>;
+  /** The operator API, with the key of FARELOCK_OPERATOR_KEY or, embedded, of the key file.
+   * @throws Problem `no_operator_key` */
+  operator(): Promise<OperatorClient>;
   store(): Promise<ClientStore>;
   /** @throws Problem `no_wallet`, `keypair_unreadable` */
   wallet(): Promise<Signer>;
@@ -147,6 +151,16 @@ export async function openSession(given: SessionGiven): Promise<Session> {
         payer: openPayer(ports),
         timeoutMs: globals.timeout,
         clock,
+      });
+    },
+    async operator() {
+      const { openOperator } = await import('./operator.ts');
+      return openOperator({
+        environment,
+        baseUrl,
+        fetch: await transport(),
+        timeoutMs: globals.timeout,
+        keyFile: isEmbedded ? async () => (await openLocal()).operatorKeyFile() : null,
       });
     },
     async rpc() {

@@ -41,6 +41,8 @@ export interface RememberedIntentTable {
   intent_id: string;
   base_url: string;
   support_code_sealed: string;
+  /** Sealed; what a refund request is identified by. */
+  lead_family_name_sealed: string | null;
   /** What was locked, in a few words of JSON, for lists. */
   summary: string | null;
   created_at_ms: number;
@@ -61,5 +63,9 @@ export const clientMigrations: readonly Migration[] = [
         intent_id text primary key, base_url text not null, support_code_sealed text not null, summary text,
         created_at_ms bigint not null)`,
     ],
+  },
+  {
+    name: '012_lead_family_name',
+    statements: ['alter table intents add column lead_family_name_sealed text'],
   },
 ];

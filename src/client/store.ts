@@ -93,6 +93,9 @@ export interface ClientStore extends PaymentJournal {
   /** Keeps the support code of an intent, sealed. Remembering again changes nothing. */
   remember(intent: IntentToRemember): Promise<void>;
   describe(intentId: string, summary: unknown): Promise<void>;
+  /** Keeps the lead passenger's family name, sealed: a refund request needs it. */
+  rememberLead(intentId: string, familyName: string): Promise<void>;
+  leadOf(intentId: string): Promise<string | null>;
   /** Newest first. */
   intents(): Promise<RememberedIntent[]>;
   intent(intentId: string): Promise<RememberedIntent | undefined>;
@@ -110,6 +113,7 @@ export async function openClientStore(ports: {
   const db: Kysely<ClientTables> = await openDatabase(ports.path, clientMigrations);
   const keyOf = (identity: RequestIdentity) => secrets.hmac('payment journal', canonicalJson(identity));
   const place = (column: string, id: string) => `payments.${column}.${id}`;
+  const leadPlace = (intentId: string) => `intents.lead_family_name_sealed.${intentId}`;
   const codePlace = (intentId: string) => `intents.support_code_sealed.${intentId}`;
 
   const openFrom = (row: Selectable<ClientPaymentTable>): OpenPayment => ({
@@ -129,6 +133,7 @@ export async function openClientStore(ports: {
         intent_id: intent.intentId,
         base_url: intent.baseUrl,
         support_code_sealed: secrets.encrypt(codePlace(intent.intentId), intent.supportCode),
+        lead_family_name_sealed: null,
         summary: null,
         created_at_ms: clock.now(),
       })
@@ -224,6 +229,22 @@ export async function openClientStore(ports: {
     },
     async remember(intent) {
       await keepIntent(db, intent);
+    },
+    async rememberLead(intentId, familyName) {
+      await db
+        .updateTable('intents')
+        .set({ lead_family_name_sealed: secrets.encrypt(leadPlace(intentId), familyName) })
+        .where('intent_id', '=', intentId)
+        .execute();
+    },
+    async leadOf(intentId) {
+      const row = await db
+        .selectFrom('intents')
+        .select('lead_family_name_sealed')
+        .where('intent_id', '=', intentId)
+        .executeTakeFirst();
+      const sealed = row?.lead_family_name_sealed ?? null;
+      return sealed === null ? null : secrets.decrypt(leadPlace(intentId), sealed);
     },
     async describe(intentId, summary) {
       await db

@@ -41,6 +41,7 @@ export const book: Command<BookOptions> = async (context, options) => {
   });
   if (context.globals.dryRun) return planBooking(context, intent);
   await confirmBooking(context, intent, passengers);
+  await (await session.store()).rememberLead(intent.intent_id, passengers[0]?.family_name ?? '');
   const payer = await session.flights({ bookingApproved: BigInt(intent.escrow.amount) });
   const payment = await payAndBook(context, payer, intent, passengers);
   return finish(context, options, payer, await afterPayment(context, payer, intent), payment);

@@ -1,0 +1,61 @@
+import type { OperatorKey } from '../../flights/wire.ts';
+import type { Command } from '../context.ts';
+import type { View } from '../terminal.ts';
+import { fieldLines, tableLines } from '../view/table.ts';
+import { utcTime } from '../view/times.ts';
+
+export interface KeysIssueOptions {
+  readonly name: string;
+}
+
+export interface KeysRevokeOptions {
+  readonly keyId: string;
+}
+
+/** The operator keys, by name; never the keys themselves. */
+export const keysList: Command<object> = async ({ terminal, session, signal }) => {
+  terminal.result(await (await session.operator()).keys({ signal }), keysView);
+  return 0;
+};
+
+/** Issues a key. It is shown this once. */
+export const keysIssue: Command<KeysIssueOptions> = async ({ terminal, session, signal }, { name }) => {
+  const issued = await (await session.operator()).issueKey(name, { signal });
+  terminal.result(issued, {
+    lines: ({ key, key_id }, { paint }) => [
+      key,
+      ...fieldLines(
+        [
+          ['Key id', key_id],
+          ['Name', issued.name],
+        ],
+        paint.dim,
+      ),
+    ],
+  });
+  terminal.aside(['', 'It is not shown again. Use it as FARELOCK_OPERATOR_KEY.']);
+  return 0;
+};
+
+/** Revokes a key at once; the last one is kept. */
+export const keysRevoke: Command<KeysRevokeOptions> = async ({ terminal, session, signal }, { keyId }) => {
+  const revoked = await (await session.operator()).revokeKey(keyId, { signal });
+  terminal.result(revoked, { lines: ({ name }, { paint }) => [`${paint.good('✓')} Revoked ${name}`] });
+  return 0;
+};
+
+const keysView: View<{ keys: OperatorKey[] }> = {
+  list: 'keys',
+  lines: ({ keys }, { paint }) =>
+    tableLines(
+      [{ title: 'Key' }, { title: 'Name' }, { title: 'Last used' }, { title: 'State' }],
+      keys.map((key) => [
+        key.key_id,
+        key.name,
+        key.last_used_at === null ? '–' : utcTime(key.last_used_at),
+        key.revoked_at === null ? paint.good('works') : 'revoked',
+      ]),
+      paint.dim,
+    ),
+  rows: ({ keys }) => keys.map((key) => [key.key_id, key.name, key.last_used_at, key.revoked_at]),
+};

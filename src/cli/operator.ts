@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { createOperatorClient, type OperatorClient } from '../client/operator.ts';
+import type { Fetch } from '../client/types.ts';
+import { problem } from '../kernel/problems.ts';
+import type { Environment } from './context.ts';
+
+/**
+ * The operator API with a key that never stands in argv: FARELOCK_OPERATOR_KEY, or the embedded stack's key file.
+ * @throws Problem `no_operator_key`
+ */
+export async function openOperator(given: {
+  readonly environment: Environment;
+  readonly baseUrl: string;
+  readonly fetch: Fetch;
+  readonly timeoutMs: number | undefined;
+  readonly keyFile: (() => Promise<string>) | null;
+}): Promise<OperatorClient> {
+  const { environment, keyFile, ...ports } = given;
+  const key =
+    environment.FARELOCK_OPERATOR_KEY?.trim() ||
+    (keyFile ? readFileSync(await keyFile(), 'utf8').trim() : null);
+  if (!key) throw problem('no_operator_key');
+  return createOperatorClient({ ...ports, key });
+}

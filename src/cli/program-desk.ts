@@ -1,0 +1,83 @@
+import type { Command as Commander } from 'commander';
+import type { KeysIssueOptions, KeysRevokeOptions } from './commands/keys.ts';
+import type {
+  ApproveOptions,
+  CaseOptions,
+  ClaimOptions,
+  NoteOptions,
+  QueueOptions,
+  RejectOptions,
+} from './commands/refund-desk.ts';
+import type { RefundRequestOptions } from './commands/refund-request.ts';
+import type { Command } from './context.ts';
+import { choiceOption, integerOption, usdcOption } from './options.ts';
+
+type Runs = <O extends object>(
+  load: () => Promise<Command<O>>,
+) => (this: Commander, ...given: unknown[]) => void;
+
+const STATUSES = ['received', 'approved', 'refunded', 'rejected', 'stuck'] as const;
+const desk = () => import('./commands/refund-desk.ts');
+
+/** `refund`: a traveller's request, and the operator's desk. */
+export function addRefundCommands(program: Commander, runs: Runs): void {
+  const refund = program.command('refund').description('Ask for a refund; operators: decide about requests');
+  refund
+    .command('request <intent-id>', { isDefault: true })
+    .description('File a refund request (paid, 0.10 USDC); `refund <intent-id>` for short')
+    .option('--reason <text>', 'why, up to 1000 characters')
+    .option('--contact <text>', 'where to answer, up to 320 characters')
+    .action(
+      runs<RefundRequestOptions>(async () => (await import('./commands/refund-request.ts')).refundRequest),
+    );
+  refund
+    .command('queue')
+    .description('Operators: what waits for a decision')
+    .option('--status <status>', STATUSES.join(', '), choiceOption('--status', STATUSES))
+    .option('--sort <key>', 'age, journey', choiceOption('--sort', ['age', 'journey'] as const))
+    .option('--limit <n>', 'how many (50)', integerOption('--limit', 1, 200))
+    .option('--cursor <cursor>', 'next_cursor of the page before')
+    .action(runs<QueueOptions>(async () => (await desk()).refundQueue));
+  refund
+    .command('show <id>')
+    .description("Operators: one case, with the fare's rule and the timeline")
+    .action(runs<CaseOptions>(async () => (await desk()).refundShow));
+  refund
+    .command('claim <id>')
+    .description('Operators: take a case, or give it back')
+    .option('--release', 'give it back')
+    .option('--force', 'with --release: also when another operator has it')
+    .action(runs<ClaimOptions>(async () => (await desk()).refundClaim));
+  refund
+    .command('note <id> [text]')
+    .description('Operators: write a note; - reads it from standard input')
+    .action(runs<NoteOptions>(async () => (await desk()).refundNote));
+  refund
+    .command('approve <id>')
+    .description('Operators: cancel at the airline and pay out; shows what moves, then asks')
+    .option('--amount <usdc>', 'pay out this, not what the fare rule gives', usdcOption('--amount'))
+    .option('--note <text>', 'why; needed with --amount')
+    .action(runs<ApproveOptions>(async () => (await desk()).refundApprove));
+  refund
+    .command('reject <id>')
+    .description('Operators: decline; the customer is told why')
+    .option('--reason <text>', 'what the customer is told')
+    .action(runs<RejectOptions>(async () => (await desk()).refundReject));
+}
+
+/** `keys`: who may call the operator API. */
+export function addKeyCommands(program: Commander, runs: Runs): void {
+  const keys = program.command('keys').description('Keys of the operator API');
+  keys
+    .command('list')
+    .description('Names, and when each was last used')
+    .action(runs<object>(async () => (await import('./commands/keys.ts')).keysList));
+  keys
+    .command('issue <name>')
+    .description('Issue a key; it is shown once')
+    .action(runs<KeysIssueOptions>(async () => (await import('./commands/keys.ts')).keysIssue));
+  keys
+    .command('revoke <key-id>')
+    .description('Make a key worthless')
+    .action(runs<KeysRevokeOptions>(async () => (await import('./commands/keys.ts')).keysRevoke));
+}
