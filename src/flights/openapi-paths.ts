@@ -1,131 +1,22 @@
-import { PROBLEMS, type ProblemCode, type ProblemKind } from '../kernel/problems.ts';
 import { operatorPaths } from './openapi-operator.ts';
-
-/** Refusals that every call with a body may answer with. */
-const BODY: ProblemCode[] = [
-  'invalid_request',
-  'invalid_json',
-  'payload_too_large',
-  'unsupported_media_type',
-];
-const PAID: ProblemCode[] = ['invalid_payment_signature', 'payment_pending'];
-const ANY: ProblemCode[] = ['method_not_allowed', 'internal_error'];
-const UPSTREAM: ProblemCode[] = ['provider_failed', 'upstream_rate_limited'];
-
-const PAYMENT_HEADER = {
-  name: 'PAYMENT-SIGNATURE',
-  in: 'header',
-  required: false,
-  schema: { type: 'string' },
-  description: 'Base64 of an x402 version 2 payment payload. Without it the answer is 402 and a challenge.',
-};
-const SUPPORT_CODE_HEADER = {
-  name: 'X-Customer-Support-Code',
-  in: 'header',
-  required: true,
-  schema: { type: 'string' },
-  description: 'The code returned when the intent was created.',
-};
-const FAMILY_NAME_HEADER = {
-  name: 'X-Passenger-Family-Name',
-  in: 'header',
-  required: true,
-  schema: { type: 'string' },
-  description: "The lead passenger's family name; beyond ASCII, in UTF-8.",
-};
-const REQUEST_ID = { 'X-Request-Id': { schema: { type: 'string' }, description: 'Quote it when you ask.' } };
-
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const json = (schema: object) => ({ 'application/json': { schema } });
-
-const pathParameter = (name: string) => ({ name, in: 'path', required: true, schema: { type: 'string' } });
-
-/** One response per status; its codes are listed, so that a client can be generated that knows them. */
-function failures(codes: readonly ProblemCode[]): Record<string, object> {
-  const byStatus = new Map<number, ProblemCode[]>();
-  for (const code of codes) {
-    const status = (PROBLEMS[code] as ProblemKind).status ?? 500;
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  return Object.fromEntries(
-    [...byStatus].map(([status, listed]) => [
-      String(status),
-      {
-        description: listed.map((code) => `\`${code}\`: ${PROBLEMS[code].message}`).join('\n\n'),
-        headers: {
-          ...REQUEST_ID,
-          ...(status === 503 || status === 429
-            ? { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } }
-            : {}),
-          ...(status === 405 ? { Allow: { schema: { type: 'string' } } } : {}),
-        },
-        content: json({ allOf: [ref('Error'), { properties: { code: { enum: listed } } }] }),
-      },
-    ]),
-  );
-}
-
-const CHALLENGE = {
-  description:
-    '`payment_required`: this call is paid. `payment_verification_failed` and `payment_settlement_failed`: the payment was not accepted, nothing was charged. The body equals the decoded header.',
-  headers: {
-    ...REQUEST_ID,
-    'PAYMENT-REQUIRED': { schema: { type: 'string' }, description: 'Base64 of the body.' },
-  },
-  content: json(ref('PaymentRequired')),
-};
-
-const answer = (status: number, schema: string, description: string, paid: boolean) => ({
-  [status]: {
-    description,
-    headers: {
-      ...REQUEST_ID,
-      ...(paid
-        ? {
-            'PAYMENT-RESPONSE': {
-              schema: { type: 'string' },
-              description: 'Base64 of the x402 settlement response.',
-            },
-          }
-        : {}),
-    },
-    content: json(ref(schema)),
-  },
-});
-
-interface PaidPost {
-  readonly id: string;
-  readonly summary: string;
-  readonly request: string;
-  readonly response: string;
-  readonly status?: number;
-  readonly codes: readonly ProblemCode[];
-}
-
-const paidPost = (call: PaidPost) => ({
-  post: {
-    operationId: call.id,
-    summary: call.summary,
-    security: [{ x402: [] }],
-    parameters: [PAYMENT_HEADER],
-    requestBody: { required: true, content: json(ref(call.request)) },
-    responses: {
-      ...answer(call.status ?? 200, call.response, 'Done and paid.', true),
-      402: CHALLENGE,
-      ...failures([...BODY, ...PAID, ...call.codes, ...ANY]),
-    },
-  },
-});
-
-const freeGet = (id: string, summary: string, responses: object, parameters: object[] = []) => ({
-  get: {
-    operationId: id,
-    summary,
-    security: [],
-    parameters,
-    responses: { ...responses, ...failures(['invalid_request', ...ANY]) },
-  },
-});
+import {
+  ANY,
+  answer,
+  BODY,
+  CHALLENGE,
+  FAMILY_NAME_HEADER,
+  failures,
+  freeGet,
+  json,
+  PAID,
+  PAYMENT_HEADER,
+  paidPost,
+  pathParameter,
+  REQUEST_ID,
+  ref,
+  SUPPORT_CODE_HEADER,
+  UPSTREAM,
+} from './openapi-parts.ts';
 
 /** A fare menu that is still being opened is 202: free, and asked for again. */
 function offerDetails() {
@@ -135,7 +26,14 @@ function offerDetails() {
       'Fresh price, expiry and extras of one offer: 0.01 USDC. For a `lowcost:` offer, its fare menu: 0.10 USDC, charged once it is ready.',
     request: 'OfferDetailsRequest',
     response: 'OfferDetailsResponse',
-    codes: ['offer_not_found', 'offer_unavailable', 'offer_expired', 'provider_not_configured', ...UPSTREAM],
+    codes: [
+      'offer_not_found',
+      'offer_unavailable',
+      'offer_expired',
+      'fare_check_failed',
+      'provider_not_configured',
+      ...UPSTREAM,
+    ],
   });
   const pending = answer(202, 'OfferDetailsResponse', 'The fare menu is being opened. Not charged.', false);
   return { post: { ...call.post, responses: { ...call.post.responses, ...pending } } };

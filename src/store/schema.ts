@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely';
 import type { AffiliatePayoutTable, AffiliateTable, SponsoredSignatureTable } from './affiliate-tables.ts';
+import type { FareMenuTable, SearchTable } from './lowcost-tables.ts';
 import type { OutboxTable, UpkeepTable } from './notify-tables.ts';
 
 export type { OutboxState, OutboxTable, UpkeepTable, UpkeepTask } from './notify-tables.ts';
@@ -293,27 +294,4 @@ export interface OperatorAuditTable {
   request_id: string;
   /** JSON; ids and amounts, nothing personal. */
   detail: string;
-}
-
-/** A search that the slower tier is still quoting for; kept 30 minutes. */
-export interface SearchTable {
-  search_id: string;
-  /** The parsed request, JSON. */
-  request: string;
-  started_at_ms: number;
-  expires_at_ms: number;
-}
-
-export type FareMenuStatus = 'pending' | 'ready' | 'failed';
-
-/** The latest look at the fares of one `lowcost:` offer. */
-export interface FareMenuTable {
-  offer_id: string;
-  status: FareMenuStatus;
-  /** Every fare that was ever seen, with the number it keeps (JSON); `on_sale` says which the latest look found. */
-  fares: string;
-  /** When the look that `status` tells of was begun. */
-  opened_at_ms: number;
-  checked_at_ms: number | null;
-  expires_at_ms: number;
 }

@@ -1,0 +1,134 @@
+import { PROBLEMS, type ProblemCode, type ProblemKind } from '../kernel/problems.ts';
+
+/** Refusals that every call with a body may answer with. */
+export const BODY: ProblemCode[] = [
+  'invalid_request',
+  'invalid_json',
+  'payload_too_large',
+  'unsupported_media_type',
+];
+export const PAID: ProblemCode[] = ['invalid_payment_signature', 'payment_pending'];
+export const ANY: ProblemCode[] = ['method_not_allowed', 'internal_error'];
+export const UPSTREAM: ProblemCode[] = ['provider_failed', 'upstream_rate_limited'];
+
+export const PAYMENT_HEADER = {
+  name: 'PAYMENT-SIGNATURE',
+  in: 'header',
+  required: false,
+  schema: { type: 'string' },
+  description: 'Base64 of an x402 version 2 payment payload. Without it the answer is 402 and a challenge.',
+};
+export const SUPPORT_CODE_HEADER = {
+  name: 'X-Customer-Support-Code',
+  in: 'header',
+  required: true,
+  schema: { type: 'string' },
+  description: 'The code returned when the intent was created.',
+};
+export const FAMILY_NAME_HEADER = {
+  name: 'X-Passenger-Family-Name',
+  in: 'header',
+  required: true,
+  schema: { type: 'string' },
+  description: "The lead passenger's family name; beyond ASCII, in UTF-8.",
+};
+export const REQUEST_ID = {
+  'X-Request-Id': { schema: { type: 'string' }, description: 'Quote it when you ask.' },
+};
+
+export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+export const json = (schema: object) => ({ 'application/json': { schema } });
+
+export const pathParameter = (name: string) => ({
+  name,
+  in: 'path',
+  required: true,
+  schema: { type: 'string' },
+});
+
+/** One response per status; its codes are listed, so that a client can be generated that knows them. */
+export function failures(codes: readonly ProblemCode[]): Record<string, object> {
+  const byStatus = new Map<number, ProblemCode[]>();
+  for (const code of codes) {
+    const status = (PROBLEMS[code] as ProblemKind).status ?? 500;
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, listed]) => [
+      String(status),
+      {
+        description: listed.map((code) => `\`${code}\`: ${PROBLEMS[code].message}`).join('\n\n'),
+        headers: {
+          ...REQUEST_ID,
+          ...(status === 503 || status === 429
+            ? { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } }
+            : {}),
+          ...(status === 405 ? { Allow: { schema: { type: 'string' } } } : {}),
+        },
+        content: json({ allOf: [ref('Error'), { properties: { code: { enum: listed } } }] }),
+      },
+    ]),
+  );
+}
+
+export const CHALLENGE = {
+  description:
+    '`payment_required`: this call is paid. `payment_verification_failed` and `payment_settlement_failed`: the payment was not accepted, nothing was charged. The body equals the decoded header.',
+  headers: {
+    ...REQUEST_ID,
+    'PAYMENT-REQUIRED': { schema: { type: 'string' }, description: 'Base64 of the body.' },
+  },
+  content: json(ref('PaymentRequired')),
+};
+
+export const answer = (status: number, schema: string, description: string, paid: boolean) => ({
+  [status]: {
+    description,
+    headers: {
+      ...REQUEST_ID,
+      ...(paid
+        ? {
+            'PAYMENT-RESPONSE': {
+              schema: { type: 'string' },
+              description: 'Base64 of the x402 settlement response.',
+            },
+          }
+        : {}),
+    },
+    content: json(ref(schema)),
+  },
+});
+
+export interface PaidPost {
+  readonly id: string;
+  readonly summary: string;
+  readonly request: string;
+  readonly response: string;
+  readonly status?: number;
+  readonly codes: readonly ProblemCode[];
+}
+
+export const paidPost = (call: PaidPost) => ({
+  post: {
+    operationId: call.id,
+    summary: call.summary,
+    security: [{ x402: [] }],
+    parameters: [PAYMENT_HEADER],
+    requestBody: { required: true, content: json(ref(call.request)) },
+    responses: {
+      ...answer(call.status ?? 200, call.response, 'Done and paid.', true),
+      402: CHALLENGE,
+      ...failures([...BODY, ...PAID, ...call.codes, ...ANY]),
+    },
+  },
+});
+
+export const freeGet = (id: string, summary: string, responses: object, parameters: object[] = []) => ({
+  get: {
+    operationId: id,
+    summary,
+    security: [],
+    parameters,
+    responses: { ...responses, ...failures(['invalid_request', ...ANY]) },
+  },
+});

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { boughtNothing, fareKey } from '../../src/flights/providers/lowcost/fulfiller.ts';
+import { CARRIERS } from '../../src/flights/providers/lowcost/sandbox/carriers.ts';
+import { goToTill } from '../../src/flights/providers/lowcost/sandbox/driver.ts';
+import { tripsFor } from '../../src/flights/providers/lowcost/sandbox/flights.ts';
+import { LOWCOST_ROUTES } from '../../src/flights/providers/lowcost/sandbox/scenarios.ts';
+import { visit } from '../../src/flights/providers/lowcost/sandbox/site.ts';
+import { LOWCOST_SCENARIOS } from '../../src/flights/providers/provider.ts';
+import { decimalOf } from '../../src/flights/providers/sandbox/prices.ts';
+import { createWorld } from '../../src/flights/providers/sandbox/world.ts';
+
+const world = createWorld('test');
+const [trip] = tripsFor(
+  world,
+  { origin: 'LIS', destination: 'BER', departDate: '2026-12-20', adults: 2, cabinClass: 'economy' },
+  Date.UTC(2026, 10, 21),
+);
+if (!trip) throw new Error('nobody flies');
+const page = (number: number) => visit(world, trip, 'none', number);
+
+test('the order of the fares changes between visits, and each fare is found by what it contains', () => {
+  const orders = new Set<string>();
+  for (let number = 1; number <= 20; number++) {
+    orders.add(
+      page(number)
+        .fares.map((fare) => fare.brand)
+        .join(),
+    );
+    for (const fare of page(number + 100).fares) {
+      const asked = { fare, amountDecimal: decimalOf(fare.totalCents), passengers: [] };
+      expect(goToTill(page(number), asked)).toEqual({
+        kind: 'ready_to_pay',
+        totalDecimal: decimalOf(fare.totalCents),
+      });
+    }
+  }
+  expect(orders.size).toBeGreaterThan(3);
+  expect(new Set(page(1).fares.map(fareKey)).size).toBe(4);
+});
+
+test('an add-on that the page ticked is unticked; left alone, it would be on the bill', () => {
+  const visited = page(1);
+  visited.choose(0);
+  expect(visited.addOns().some((one) => one.ticked)).toBe(true);
+  expect(visited.totalCents()).toBeGreaterThan(visited.fares[0]?.totalCents ?? 0);
+});
+
+test('a till that asks for anything but the escrowed price is left without paying', () => {
+  const [fare] = page(1).fares;
+  if (!fare) throw new Error('no fare');
+  for (const cents of [fare.totalCents - 1, fare.totalCents + 1]) {
+    const till = goToTill(page(2), { fare, amountDecimal: decimalOf(cents), passengers: [] });
+    expect(till).toEqual({ kind: 'price_differs', foundAmountDecimal: decimalOf(fare.totalCents) });
+    expect(till.kind !== 'ready_to_pay' && boughtNothing(till)).toBe(true);
+  }
+});
+
+test('no carrier has the code of an airline, and every scenario has a route', () => {
+  const codes = [...CARRIERS, ...world.airlines].map(({ code }) => code);
+  expect(new Set(codes).size).toBe(codes.length);
+  const played = LOWCOST_ROUTES.map(({ scenario }) => scenario);
+  for (const scenario of LOWCOST_SCENARIOS) expect(played).toContain(scenario);
+});
