@@ -3,13 +3,14 @@ import { writeAudit } from './audit.ts';
 import type { FlightsPorts } from './ports.ts';
 import { createRefundCases, summaryOf } from './refund-cases.ts';
 import type { By } from './refund-decisions.ts';
+import { BOOKING_DISABLED, LOWCOST_DISABLED } from './switches.ts';
 import type { AuditQuery, AuditTrail, Stuck, Switches, SwitchesRequest } from './wire.ts';
 
 /** An effect that has been open for this long is one that a person looks at. */
 const LONG_OPEN_MS = 10 * 60_000;
 const MOST_LISTED = 200;
 
-const SWITCHES = { booking: 'booking_disabled', lowcost: 'lowcost_disabled' } as const;
+const SWITCHES = { booking: BOOKING_DISABLED, lowcost: LOWCOST_DISABLED } as const;
 const SWITCH_NAMES = ['booking', 'lowcost'] as const;
 
 /** What operators see and turn beside refund requests. */
@@ -24,7 +25,7 @@ export function createControls(ports: FlightsPorts) {
       .execute();
     const isOff = (name: keyof typeof SWITCHES) =>
       rows.some((row) => row.key === SWITCHES[name] && row.value !== '0') ||
-      (name === 'booking' && ports.options.bookingDisabled);
+      (name === 'booking' ? ports.options.bookingDisabled : ports.options.lowcostDisabled);
     return { booking: isOff('booking') ? 'off' : 'on', lowcost: isOff('lowcost') ? 'off' : 'on' };
   }
 

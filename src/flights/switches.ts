@@ -1,8 +1,8 @@
 import { problem } from '../kernel/problems.ts';
 import type { FlightsPorts } from './ports.ts';
 
-const BOOKING_DISABLED = 'booking_disabled';
-const LOWCOST_DISABLED = 'lowcost_booking_disabled';
+export const BOOKING_DISABLED = 'booking_disabled';
+export const LOWCOST_DISABLED = 'lowcost_booking_disabled';
 
 /**
  * The operator's switch over new intents and bookings; what is under way goes on.
