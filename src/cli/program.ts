@@ -104,6 +104,7 @@ export function buildProgram(
     .option('--sort <key>', SORTS.join(', '), choiceOption('--sort', SORTS))
     .option('--limit <n>', 'how many to show (20)', integerOption('--limit', 1, 500))
     .option('--all-fares', 'every fare on a line of its own, not grouped by itinerary')
+    .option('--wait', 'wait for slower offers, with --json too')
     .option('--no-wait', 'the first answer, without waiting for slower offers')
     .option('--ndjson', 'a line of JSON for each offer as it arrives, then one with the status')
     .addHelpText(

@@ -26,7 +26,7 @@ const refusal = (line: string): string => {
 };
 
 test.each<[string, string, object]>([
-  ['search lis BER --depart +30d', 'search', { from: 'LIS', to: 'BER', depart: '+30d', wait: true }],
+  ['search lis BER --depart +30d', 'search', { from: 'LIS', to: 'BER', depart: '+30d' }],
   [
     'search lis BER --depart +30d --no-wait --ndjson',
     'search',
@@ -49,7 +49,6 @@ test.each<[string, string, object]>([
       sort: 'duration',
       limit: 5,
       allFares: true,
-      wait: true,
     },
   ],
   ['offer off_1', 'offer', { offerId: 'off_1' }],
@@ -69,7 +68,8 @@ test.each<[string, string, object]>([
   ['wallet balance', 'wallet balance', {}],
   ['wallet airdrop --sol 1.5', 'wallet airdrop', { sol: 1_500_000_000n }],
   ['wallet airdrop --usdc 20', 'wallet airdrop', { usdc: 20_000_000n }],
-  ['payments list', 'payments list', {}],
+  ['payments list', 'payments list', { limit: 100 }],
+  ['search LIS BER --depart fri --wait', 'search', { from: 'LIS', to: 'BER', depart: 'fri', wait: true }],
   ['affiliate create --wallet W', 'affiliate create', { wallet: 'W' }],
   ['affiliate show ABC', 'affiliate show', { code: 'ABC' }],
   ['payments show pay_1', 'payments show', { paymentId: 'pay_1' }],

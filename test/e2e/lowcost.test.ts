@@ -42,7 +42,18 @@ describe.each([
 
   test('search waits for the slower offers, and the fast ones alone come at once', async () => {
     const farelock = runner();
-    const search = ['search', 'LIS', 'BER', '--depart', '+30d', '--json', '--all-fares', '--limit', '500'];
+    const search = [
+      'search',
+      'LIS',
+      'BER',
+      '--depart',
+      '+30d',
+      '--json',
+      '--wait',
+      '--all-fares',
+      '--limit',
+      '500',
+    ];
     const first = (await farelock.run([...search, '--no-wait'])).json<{ status: string; offers: Offer[] }>();
     expect(first.status).toBe('enriching');
     expect(first.offers.filter(isLowcost)).toEqual([]);
@@ -72,7 +83,7 @@ describe.each([
 
   test('offer opens the fare menu, and one of its fares is locked for its own price', async () => {
     const farelock = runner();
-    const found = await farelock.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json']);
+    const found = await farelock.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json', '--wait']);
     const { offers } = found.json<{ offers: Offer[] }>();
     const ids = offers.flatMap((offer) => (offer.fare_options ?? []).map((fare) => fare.offer_id));
     const flight = ids.find((id) => id.startsWith('lowcost:')) ?? '';
@@ -129,9 +140,12 @@ describe.each([
 test('a price that differs at the till is paid back, and said', async () => {
   const farelock = embedded;
   const env = { FARELOCK_SCENARIO: 'price_differs_at_till' };
-  const found = await farelock.run(['search', 'LIS', 'BER', '--depart', '+31d', '--json', '--all-fares'], {
-    env,
-  });
+  const found = await farelock.run(
+    ['search', 'LIS', 'BER', '--depart', '+31d', '--json', '--wait', '--all-fares'],
+    {
+      env,
+    },
+  );
   const flight = found.json<{ offers: Offer[] }>().offers.find(isLowcost)?.offer_id ?? '';
   const created = await farelock.run(['intent', 'create', flight, '--json'], { env });
   expect(created.exitCode, created.stdout).toBe(0);

@@ -95,6 +95,7 @@ try {
         '--depart',
         `+${20 + (run % 60)}d`,
         '--all-fares',
+        '--no-wait',
         '--limit',
         '120',
       ]).body.offers.filter(
@@ -165,7 +166,7 @@ async function audit() {
   const wallet = farelock(['wallet', 'show']).body.address;
   const intents = farelock(['intent', 'list']).body.intents;
   const shown = intents.map((one) => farelock(['intent', 'show', one.intent_id]).body);
-  const payments = farelock(['payments', 'list']).body.payments;
+  const payments = farelock(['payments', 'list', '--limit', '1000000']).body.payments;
   const supply = BigInt((await rpc('getTokenSupply', MINT)).value.amount);
   const inWallet = await held(wallet);
 

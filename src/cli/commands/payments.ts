@@ -11,10 +11,15 @@ export interface PaymentsShowOptions {
   readonly paymentId: string;
 }
 
+export interface PaymentsListOptions {
+  readonly limit: number;
+}
+
 /** The journal of payments, newest first. */
-export const paymentsList: Command<object> = async ({ terminal, session }) => {
-  const payments = await (await session.store()).payments();
+export const paymentsList: Command<PaymentsListOptions> = async ({ terminal, session }, { limit }) => {
+  const payments = await (await session.store()).payments(limit);
   terminal.result({ payments }, paymentsView);
+  if (payments.length === limit) terminal.note(`The newest ${limit}; --limit shows more.`);
   return 0;
 };
 

@@ -23,8 +23,8 @@ export interface SearchOptions {
   readonly sort?: NonNullable<SearchRequestInput['sort']>;
   readonly limit?: number;
   readonly allFares?: true;
-  /** false under --no-wait. */
-  readonly wait: boolean;
+  /** true under --wait, false under --no-wait. */
+  readonly wait?: boolean;
   readonly ndjson?: true;
 }
 
@@ -34,7 +34,7 @@ const SHOWN = 20;
  * The request that the options mean. Who waits for slower offers asks for the whole answer, for one of them may bring
  * an itinerary into the list that the first answer would have cut off; the list is limited when it is complete.
  * @throws Problem `usage` for a date that is none */
-export function searchRequestOf(options: SearchOptions, nowMs: number): SearchRequestInput {
+export function searchRequestOf(options: WaitingOptions, nowMs: number): SearchRequestInput {
   const depart = parseDate(options.depart, nowMs);
   const back = options.return === undefined ? undefined : parseDate(options.return, nowMs);
   if (back !== undefined && back < depart) {
@@ -63,10 +63,18 @@ export function searchRequestOf(options: SearchOptions, nowMs: number): SearchRe
   };
 }
 
+/**
+ * A person waits for slower offers and sees them arrive. A program gets the service's own answer at once, with the
+ * `search_id` to ask on; it waits when it says so.
+ */
+interface WaitingOptions extends SearchOptions {
+  readonly wait: boolean;
+}
+
 const limitOf = (options: SearchOptions): number => options.limit ?? SHOWN;
 
 /** A stream has no best few: only a limit that was given is passed on, for the first answer. */
-function limitAsked(options: SearchOptions): { limit?: number } {
+function limitAsked(options: WaitingOptions): { limit?: number } {
   if (options.ndjson) return options.limit === undefined ? {} : { limit: options.limit };
   return options.wait ? {} : { limit: limitOf(options) };
 }
@@ -75,8 +83,9 @@ function limitAsked(options: SearchOptions): { limit?: number } {
  * Searches, waits for the slower offers, shows a line per itinerary, and remembers the numbers on the screen for the
  * commands that follow. What was paid for is shown, however the waiting ends.
  */
-export const search: Command<SearchOptions> = async (context, options) => {
+export const search: Command<SearchOptions> = async (context, given) => {
   const { terminal, session, clock, signal, globals } = context;
+  const options = { ...given, wait: given.wait ?? globals.json === undefined };
   if (options.ndjson && globals.json !== undefined) {
     throw problem('usage', { message: '--json and --ndjson exclude each other.', fix: 'Give one of them.' });
   }
