@@ -9,15 +9,27 @@ export const MOST_BODY_BYTES = 64 * 1024;
  *   `invalid_json`, `invalid_request` with `detail.issues`
  */
 export async function readBody<S extends z.ZodType>(request: Request, schema: S): Promise<z.output<S>> {
-  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/json') throw problem('unsupported_media_type');
-  const value = parseJson(await readText(request));
-  const parsed = schema.safeParse(value);
-  if (!parsed.success) throw problem('invalid_request', { detail: { issues: issuesOf(parsed.error) } });
-  return parsed.data;
+  return (await readSignedBody(request, schema)).body;
 }
 
-async function readText(request: Request): Promise<string> {
+/**
+ * The same, with the bytes as they were sent, for a signature over them. They are read once: a copy of the request
+ * would wait for its other half when the body is too large and is read no further.
+ */
+export async function readSignedBody<S extends z.ZodType>(
+  request: Request,
+  schema: S,
+): Promise<{ body: z.output<S>; bytes: Uint8Array<ArrayBuffer> }> {
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json') throw problem('unsupported_media_type');
+  const bytes = await readBytes(request);
+  const value = parseJson(bytes);
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw problem('invalid_request', { detail: { issues: issuesOf(parsed.error) } });
+  return { body: parsed.data, bytes };
+}
+
+async function readBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   if (Number(request.headers.get('content-length') ?? 0) > MOST_BODY_BYTES)
     throw problem('payload_too_large');
   const chunks: Uint8Array[] = [];
@@ -33,16 +45,12 @@ async function readText(request: Request): Promise<string> {
     }
     chunks.push(read.value);
   }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
-  } catch (cause) {
-    throw problem('invalid_json', { cause });
-  }
+  return new Uint8Array(Buffer.concat(chunks));
 }
 
-function parseJson(text: string): unknown {
+function parseJson(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
     throw problem('invalid_json', { cause });
   }

@@ -3,7 +3,7 @@ import { Hono } from 'hono/tiny';
 import { instant } from '../kernel/clock.ts';
 import { isProblem, type Problem, problem, problemBody } from '../kernel/problems.ts';
 import { clientOf } from './attempts.ts';
-import { readBody, refuseQuery } from './body.ts';
+import { readBody, readSignedBody, refuseQuery } from './body.ts';
 import type { Escrows } from './escrows.ts';
 import type { Intents } from './intents.ts';
 import type { FlightsPorts } from './ports.ts';
@@ -89,12 +89,11 @@ export function createFlightsApp(
   route('POST', '/air/search', false, async (context) => {
     const { searchRequest } = await import('./schema.ts');
     const { createSearch } = await import('./search.ts');
-    const preview = sponsoredCopy(context.req.raw);
-    const body = await readBody(context.req.raw, searchRequest);
+    const { body, bytes } = await readSignedBody(context.req.raw, searchRequest);
     const call = createSearch(ports, pricing)(body, context.req.url, context.get('requestId'));
-    if (!preview) return paywall.charge(context.req.raw, call);
+    if (!isSponsored(context.req.raw)) return paywall.charge(context.req.raw, call);
     const { createSponsored } = await import('./sponsored.ts');
-    return createSponsored(ports)(preview, new Uint8Array(await preview.arrayBuffer()), call);
+    return createSponsored(ports)(context.req.raw, bytes, call);
   });
 
   route('POST', '/air/search-updates', false, async (context) => {
@@ -179,11 +178,12 @@ const failure = (error: Problem, headers: Record<string, string> = {}): Response
     },
   });
 
-/** A search that a gateway sponsors, whole, for its body is signed; null for any other. A payment comes first. */
-const sponsoredCopy = (request: Request): Request | null => {
+/** A search that a gateway sponsors. A payment comes first. */
+const isSponsored = (request: Request): boolean => {
   const names = [...request.headers.keys()].map((name) => name.toLowerCase());
-  const sponsored = names.some((name) => name.startsWith('x-gateway-sponsored-'));
-  return sponsored && !names.includes('payment-signature') ? request.clone() : null;
+  return (
+    names.some((name) => name.startsWith('x-gateway-sponsored-')) && !names.includes('payment-signature')
+  );
 };
 
 /** Paths without what stands in them: an id is nobody's business in a log. */

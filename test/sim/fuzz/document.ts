@@ -28,6 +28,7 @@ interface DocumentedResponse {
 
 interface Described {
   readonly operationId: string;
+  readonly security?: readonly Readonly<Record<string, unknown>>[];
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
   readonly responses: Readonly<Record<string, DocumentedResponse>>;
@@ -48,6 +49,8 @@ export interface Operation {
   /** Names of the header parameters. */
   readonly headers: readonly string[];
   readonly paid: boolean;
+  /** Needs an operator's key. */
+  readonly operator: boolean;
   readonly responses: Readonly<Record<string, DocumentedResponse>>;
 }
 
@@ -60,6 +63,7 @@ export function operationsOf(document: ServedDocument): Operation[] {
       body: described.requestBody?.content['application/json']?.schema ?? null,
       headers: (described.parameters ?? []).filter((one) => one.in === 'header').map((one) => one.name),
       paid: '402' in described.responses,
+      operator: (described.security ?? []).some((one) => 'operatorKey' in one),
       responses: described.responses,
     })),
   );
@@ -94,8 +98,9 @@ export function answersOf(document: ServedDocument) {
     const response = operation.responses[String(status)];
     if (!response) return `has the status ${status}, which is not documented: ${JSON.stringify(body)}`;
     for (const name of Object.keys(response.headers ?? {})) {
-      const given = name === 'PAYMENT-RESPONSE' && ask.sponsored;
-      if (!given && !headers.has(name)) return `${status} has no ${name}`;
+      // A preview carries the one, a paid answer the other.
+      const other = name === (ask.sponsored ? 'PAYMENT-RESPONSE' : 'X-Sponsored-Preview');
+      if (!other && !headers.has(name)) return `${status} has no ${name}`;
     }
     if (status === 402 && headers.get('payment-required') !== encoded(body)) {
       return 'has a challenge that differs between header and body';

@@ -30,10 +30,15 @@ export function requestsOf(
   return fc.oneof(
     ...operations.map((operation) => ({
       arbitrary: requestOf(operation, parts),
-      weight: operation.body ? 8 : operation.path.includes('{') ? 3 : 1,
+      weight: operation.body && !operation.operator ? 12 : operation.path.includes('{') ? 3 : 1,
     })),
   );
 }
+
+const operatorKey = fc.oneof(
+  { arbitrary: fc.constant('Bearer $key'), weight: 5 },
+  fc.constantFrom(null, 'Bearer x', 'Basic $key', 'Bearer', 'bearer $key'),
+);
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
 
@@ -55,6 +60,9 @@ function requestOf(operation: Operation, parts: Readonly<Record<string, Schema>>
       body: operation.body ? bodyOf(operation.body, parts) : fc.constant(null),
       payment,
       named: fc.tuple(...names.map(namedHeader)),
+      // A switch that is turned would change what every other call answers.
+      key:
+        operation.operator && operation.name !== 'POST /operator/switches' ? operatorKey : fc.constant(null),
       odd: oddHeaders,
     })
     .map((made) => ({
@@ -63,6 +71,7 @@ function requestOf(operation: Operation, parts: Readonly<Record<string, Schema>>
       path: `${made.path}${made.query}`,
       headers: {
         ...made.odd,
+        ...(made.key === null ? {} : { authorization: made.key }),
         ...(made.type === null ? {} : { 'content-type': made.type }),
         ...(made.payment === null ? {} : { 'payment-signature': made.payment }),
         ...Object.fromEntries(

@@ -1,18 +1,26 @@
+import { createOperatorKeys } from '../../../src/flights/operator-keys.ts';
+import { randomIds } from '../../../src/kernel/ids.ts';
 import { type Answered, openWorld, TRIP, type World } from '../../flights/world.ts';
 import { answersOf, type Operation, operationsOf, type ServedDocument } from './document.ts';
 import type { Ask } from './requests.ts';
-
-/** Described ahead of being served. */
-const LATER = ['POST /air/search-updates'];
 
 /** A world with something in it: offers, an intent that waits for its booking, one that is booked, payments. */
 export async function openScene() {
   const world = await openWorld();
   await world.cluster.airdropUsdc(world.wallet.address, 1_000_000_000_000n);
   const document = (await world.call<ServedDocument>('/openapi.json')).body;
-  const operations = operationsOf(document).filter((one) => !LATER.includes(one.name));
+  const operations = operationsOf(document);
 
-  const { offers } = await world.search();
+  const operators = createOperatorKeys({ ...world, ids: randomIds(world.clock.now) });
+  const { key } = await operators.issue({ keyId: 'key_0', name: 'first' }, 'fuzz', 'req_0');
+
+  const searched = await world.search();
+  const { offers } = searched;
+  world.clock.advance(60_000);
+  const landed = await world.call<{ offers?: { offer_id: string }[] }>('/air/search-updates', {
+    search_id: searched.search_id ?? 'sea_nothing',
+  });
+  const lowcost = landed.body.offers?.[0]?.offer_id ?? 'lowcost:nothing';
   const sold = offers.filter((offer) => offer.total_currency === 'USD');
   const [first, second] = sold;
   if (!first || !second) throw new Error('nothing is sold');
@@ -29,10 +37,14 @@ export async function openScene() {
 
   const names: Record<string, string> = {
     $offer: first.offer_id,
+    $lowcost: lowcost,
+    $fare: `${lowcost}##1`,
     $dearest: sold.at(-1)?.offer_id ?? '',
     $intent: active.intent_id,
     $booked: booked.intent_id,
     $order: order,
+    $key: key,
+    $search: searched.search_id ?? 'sea_nothing',
     $code: booked.customer_support_code,
     $wallet: world.wallet.address,
     $stranger: world.newWallet().address,
@@ -58,6 +70,12 @@ export async function openScene() {
       const found = operations.find((one) => one.name === name);
       if (!found) throw new Error(`${name} is not served`);
       return found;
+    },
+
+    /** The operation that answers: with another method it may be another one of the same path. */
+    answering({ operation, method }: Ask): Operation {
+      const asked = method === 'HEAD' ? 'GET' : method;
+      return operations.find((one) => one.path === operation.path && one.method === asked) ?? operation;
     },
 
     /** Sends a request with its `$names` put in. */
