@@ -6,7 +6,7 @@ import type { Ask } from './requests.ts';
 
 /** A world with something in it: offers, an intent that waits for its booking, one that is booked, payments. */
 export async function openScene() {
-  const world = await openWorld();
+  const world = await openWorld({ lowcostMs: 1_000 });
   await world.cluster.airdropUsdc(world.wallet.address, 1_000_000_000_000n);
   const document = (await world.call<ServedDocument>('/openapi.json')).body;
   const operations = operationsOf(document);
