@@ -41,7 +41,8 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
           kind: 'email',
           dedupKey: `mail:${facts.kind}:${booking.intent_id}${occasion === undefined ? '' : `:${occasion}`}`,
           intentId: booking.intent_id,
-          to: { name: `${lead.given_name} ${lead.family_name}`, address: lead.email },
+          // The family name proves who may ask for a refund: it does not travel in mails, nor lie in mail files.
+          to: { name: lead.given_name, address: lead.email },
           subject,
           text,
           ...(attachments ? { attachments } : {}),

@@ -204,7 +204,9 @@ export const affiliateCredit = z.strictObject({
   pending_amount_decimal: decimal,
   paid_amount: z.int(),
   paid_amount_decimal: decimal,
-  owed_amount: z.int().describe('Paid for journeys that were refunded afterwards; later credit fills it first.'),
+  owed_amount: z
+    .int()
+    .describe('Paid for journeys that were refunded afterwards; later credit fills it first.'),
   owed_amount_decimal: decimal,
 });
 

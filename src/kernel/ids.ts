@@ -11,7 +11,21 @@ export interface Ids {
   supportCode(): string;
 }
 
-export type IdPrefix = 'int' | 'ord' | 'quo' | 'pay' | 'eff' | 'req' | 'sch' | 'bkg' | 'aff' | 'ref' | 'msg' | 'key' | 'aud' | 'nte';
+export type IdPrefix =
+  | 'int'
+  | 'ord'
+  | 'quo'
+  | 'pay'
+  | 'eff'
+  | 'req'
+  | 'sch'
+  | 'bkg'
+  | 'aff'
+  | 'ref'
+  | 'msg'
+  | 'key'
+  | 'aud'
+  | 'nte';
 
 function crockford(bytes: Uint8Array, characters: number): string {
   let value = 0n;

@@ -50,7 +50,7 @@ test('--json says where everything is, in one line', () => {
     rpc_url: `${listening.flights_url}/rpc`,
     partner_url: listening.flights_url,
     network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
-    operator_key_file: null,
+    operator_key_file: expect.stringMatching(/operator\.key$/),
   });
 });
 
