@@ -69,6 +69,8 @@ export const PASSENGER = {
 export interface Served {
   readonly flightsUrl: string;
   readonly rpcUrl: string;
+  /** Holds the first operator's key. */
+  readonly operatorKeyFile: string;
   /** SIGTERM, and the exit code of the drain. */
   stop(): Promise<number | null>;
 }
@@ -92,10 +94,11 @@ export async function serveIn(runner: Runner, args: readonly string[] = []): Pro
     });
     server.once('exit', (code) => failed(new Error(`serve ended with ${code}: ${errors}`)));
   });
-  const urls = JSON.parse(line) as { flights_url: string; rpc_url: string };
+  const shown = JSON.parse(line) as { flights_url: string; rpc_url: string; operator_key_file: string };
   return {
-    flightsUrl: urls.flights_url.replace(/\/$/, ''),
-    rpcUrl: urls.rpc_url,
+    flightsUrl: shown.flights_url.replace(/\/$/, ''),
+    rpcUrl: shown.rpc_url,
+    operatorKeyFile: shown.operator_key_file,
     stop: () =>
       new Promise((stopped) => {
         server.once('exit', (code) => stopped(code));
