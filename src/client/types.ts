@@ -62,9 +62,6 @@ export interface FlightsClient {
   /** Checks the escrow on chain before it pays it (DESIGN, section 5). */
   book(intent: Intent, passengers: readonly Passenger[], options?: CallOptions): Promise<Paid<BookResponse>>;
   order(orderId: string, supportCode: string, options?: CallOptions): Promise<Paid<Order>>;
-  /** The affiliate code of a wallet: a new one, or the one that it has. Free. */
-  createAffiliate(wallet: string, options?: CallOptions): Promise<Affiliate>;
-  affiliate(code: string, options?: CallOptions): Promise<AffiliateCredit>;
   requestRefund(
     request: RefundRequest,
     identity: { readonly supportCode: string; readonly familyName: string },
