@@ -214,22 +214,22 @@ export async function openWorld(given: WorldOptions = {}) {
       return (account && decodeMint(account.data)?.supply) ?? 0n;
     },
 
-    /** Takes everything out of the wallet, as its owner may at any moment. */
-    async drain(): Promise<void> {
+    /** Takes everything out of the wallet, or another, as its owner may at any moment. */
+    async drain(owner: Signer = wallet): Promise<void> {
       const { getTransferInstruction } = await import('@solana-program/token');
       const { buildTransaction } = await import('../../src/solana/transaction.ts');
       const nobody = newWallet().address;
       await cluster.airdropUsdc(nobody, 0n);
       const { wire } = buildTransaction({
         feePayer: authority,
-        signers: [wallet],
+        signers: [owner],
         blockhash: await cluster.latestBlockhash(),
         instructions: [
           getTransferInstruction({
-            source: await associatedTokenAddress(wallet.address, mint),
+            source: await associatedTokenAddress(owner.address, mint),
             destination: await associatedTokenAddress(nobody, mint),
-            authority: wallet,
-            amount: await usdc(wallet.address),
+            authority: owner,
+            amount: await usdc(owner.address),
           }),
         ],
       });
