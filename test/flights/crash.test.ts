@@ -2,7 +2,8 @@ import type { Address } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readEscrow } from '../../src/escrow/account.ts';
 import type { CreatedIntent } from '../../src/flights/wire.ts';
-import { type Answered, openWorld, PASSENGER, type Ports, type World } from './world.ts';
+import { Died, mortal } from './mortal.ts';
+import { type Answered, openWorld, PASSENGER, type World } from './world.ts';
 
 /**
  * The service dies at every call that it makes to the database, the cluster or the airline: before the call, and
@@ -20,44 +21,6 @@ beforeAll(async () => {
   await world.cluster.airdropUsdc(world.wallet.address, 1_000_000_000_000n);
 });
 afterAll(() => world.close());
-
-class Died extends Error {}
-
-/** Ports that stop for good at the given moment. Each call has two: before it, and after it. */
-function mortal(diesAt: number) {
-  let moments = 0;
-  const pass = () => {
-    if (++moments >= diesAt) throw new Died('the process is dead');
-  };
-  const dying = <T extends object>(port: T): T =>
-    new Proxy(port, {
-      get(target, name) {
-        const value: unknown = Reflect.get(target, name);
-        if (typeof value !== 'function' || name === 'airport') return value;
-        return async (...given: unknown[]) => {
-          pass();
-          const answer: unknown = await value.apply(target, given);
-          pass();
-          return answer;
-        };
-      },
-    });
-  const wrap = (ports: Ports): Ports => ({
-    store: ports.store.withPlugin({
-      transformQuery: ({ node }) => {
-        pass();
-        return node;
-      },
-      transformResult: async ({ result }) => {
-        pass();
-        return result;
-      },
-    }),
-    cluster: dying(ports.cluster),
-    provider: ports.provider && dying(ports.provider),
-  });
-  return { wrap, died: () => moments >= diesAt };
-}
 
 /** One request of a client that signs once and repeats what it signed until it knows how it ended. */
 async function insist(
