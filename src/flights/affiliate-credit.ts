@@ -1,9 +1,7 @@
 import type { Transaction } from 'kysely';
-import { zonedInstant } from '../kernel/ics.ts';
 import { isProblem } from '../kernel/problems.ts';
 import type { ServiceTables } from '../store/schema.ts';
 import type { FlightsPorts } from './ports.ts';
-import type { Offer } from './wire.ts';
 
 const MOST_AT_ONCE = 20;
 const FIRST_RETRY_MS = 5_000;
@@ -169,11 +167,3 @@ export function createAffiliateCredit(ports: FlightsPorts) {
     },
   };
 }
-
-/** When the journey of an offer ends (epoch ms): the last arrival of any direction, by the clock of its airport. */
-export const lastArrivalMs = (
-  offer: Pick<Offer, 'slices' | 'arriving_at' | 'destination_time_zone'>,
-): number =>
-  [offer, ...offer.slices, ...offer.slices.flatMap((slice) => slice.segments)]
-    .map((flown) => zonedInstant(flown.arriving_at, flown.destination_time_zone))
-    .reduce((latest, ms) => Math.max(latest, ms));

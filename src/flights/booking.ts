@@ -10,6 +10,7 @@ import { isLowcost } from './lowcost.ts';
 import type { FlightsPorts } from './ports.ts';
 import { dropUnpaid } from './retire.ts';
 import type { BookingRow, IntentRow } from './rows.ts';
+import { sealPassengers } from './sealed-passengers.ts';
 import { checkBookingEnabled } from './switches.ts';
 import type { BookRequest, BookResponse, Passenger } from './wire.ts';
 
@@ -98,10 +99,7 @@ export function createBooking(ports: FlightsPorts, escrows: Escrows) {
       intent_id: request.intent_id,
       state: 'settling',
       payment_key: payment.key,
-      passengers_sealed: secrets.encrypt(
-        passengersPlace(request.intent_id),
-        JSON.stringify(request.passengers),
-      ),
+      passengers_sealed: sealPassengers(secrets, request.intent_id, request.passengers),
       provider_order_id: null,
       refund_reason: null,
       requested_at_ms: nowMs,
@@ -127,15 +125,6 @@ export function createBooking(ports: FlightsPorts, escrows: Escrows) {
 
   return { book };
 }
-
-const passengersPlace = (intentId: string): string => `bookings.passengers_sealed.${intentId}`;
-
-/** The passengers of a booking, in clear: for the airline alone. */
-export const openPassengers = (
-  secrets: FlightsPorts['secrets'],
-  booking: Pick<BookingRow, 'intent_id' | 'passengers_sealed'>,
-): Passenger[] =>
-  JSON.parse(secrets.decrypt(passengersPlace(booking.intent_id), booking.passengers_sealed)) as Passenger[];
 
 /** Refuses what can't be booked (any more). A booking that is only `settling` may be this very payment, sent again. */
 function checkBookable(intent: IntentRow, booking: BookingRow | undefined, nowMs: number): void {

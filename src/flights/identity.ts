@@ -1,7 +1,7 @@
 import { sameSecret } from '../kernel/secrets.ts';
-import { openPassengers } from './booking.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { BookingRow } from './rows.ts';
+import { openPassengers } from './sealed-passengers.ts';
 
 type Secrets = FlightsPorts['secrets'];
 

@@ -198,9 +198,9 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
     offer: LiveOffer['offer'],
   ) {
     const { resolveReferrer } = await import('./affiliates.ts');
-    const { lastArrivalMs } = await import('./affiliate-credit.ts');
+    const { journeyEndMs } = await import('./journey-end.ts');
     const referral = await resolveReferrer(ports, code, [request.funding_wallet, refundWallet], fee);
-    return referral && { ...referral, creditDueAtMs: lastArrivalMs(offer) };
+    return referral && { ...referral, creditDueAtMs: journeyEndMs(offer.slices) };
   }
 
   /**

@@ -1,6 +1,5 @@
 import { atomic, formatUsdc, parseUsdc } from '../kernel/money.ts';
 import { isProblem } from '../kernel/problems.ts';
-import { openPassengers } from './booking.ts';
 import type { Claims, Next } from './claims.ts';
 import { contentOf, flightOf, orderIdOf } from './lowcost.ts';
 import { orderOf } from './lowcost-orders.ts';
@@ -13,6 +12,7 @@ import {
 } from './providers/lowcost/fulfiller.ts';
 import type { ProviderOrder } from './providers/provider.ts';
 import type { BookingRow, IntentRow } from './rows.ts';
+import { openPassengers } from './sealed-passengers.ts';
 
 /** What these steps share with those of the fast tier. */
 export interface Shared {

@@ -2,10 +2,10 @@ import type { Selectable, Transaction } from 'kysely';
 import type { JourneyFacts, MailFacts } from '../notify/mails.ts';
 import type { Attachment } from '../notify/message.ts';
 import type { BookingTable, ServiceTables } from '../store/schema.ts';
-import { openPassengers } from './booking.ts';
 import { lockedOffer } from './intent-record.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { IntentRow } from './rows.ts';
+import { openPassengers } from './sealed-passengers.ts';
 import type { Order } from './wire.ts';
 
 /** Writes what was prepared, in the transaction of the change that it reports. */

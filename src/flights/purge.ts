@@ -1,21 +1,11 @@
-import { zonedInstant } from '../kernel/ics.ts';
 import { erasing } from '../store/erase.ts';
 import { lockedOffer } from './intent-record.ts';
+import { journeyEndMs } from './journey-end.ts';
 import { createOrderBook } from './order-record.ts';
 import type { IntentRow } from './rows.ts';
 import type { SweeperPorts } from './upkeep.ts';
-import type { Slice } from './wire.ts';
 
 const DAY_MS = 86_400_000;
-
-/** When the last flight of a journey has landed, epoch ms. */
-export const journeyEndMs = (slices: readonly Slice[]): number =>
-  Math.max(
-    0,
-    ...slices.flatMap(({ segments }) =>
-      segments.map((segment) => zonedInstant(segment.arriving_at, segment.destination_time_zone)),
-    ),
-  );
 
 /**
  * Purges the personal data of an intent: its passengers, the mails, the words of a refund request. The intent, its

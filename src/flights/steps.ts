@@ -1,6 +1,5 @@
 import { asInteger } from '../kernel/money.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
-import { openPassengers } from './booking.ts';
 import type { Claims, Next } from './claims.ts';
 import type { Escrows } from './escrows.ts';
 import { queueFunded } from './funding.ts';
@@ -13,6 +12,7 @@ import type { FlightsPorts } from './ports.ts';
 import type { Provider, ProviderOrder } from './providers/provider.ts';
 import { dropUnpaid, NO_PAYMENT } from './retire.ts';
 import type { BookingRow, IntentRow } from './rows.ts';
+import { openPassengers } from './sealed-passengers.ts';
 
 /** Time kept before `refund_after` for an airline step to end, and for a capture to land. */
 const AIRLINE_STEP_MS = 10 * 60_000;
