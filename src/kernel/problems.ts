@@ -91,6 +91,32 @@ export const PROBLEMS = {
     retryable: true,
   },
 
+  // Partner platforms
+  partner_url_refused: {
+    status: 400,
+    exit: 2,
+    message: "The partner's platform address is not one that may be called.",
+    fix: 'Use https on port 443 or 8443 and a host on the public internet; in demo, http to a loopback address too.',
+  },
+  partner_refused_order: {
+    status: 422,
+    exit: 5,
+    message: 'The partner does not take this order.',
+    fix: 'Change the amount or the method, or choose another partner (farelock partner offers).',
+  },
+  partner_unavailable: {
+    ...UPSTREAM,
+    status: 503,
+    message: 'The partner cannot be reached at the moment.',
+    fix: 'Try again with the same Idempotency-Key, or choose another partner.',
+  },
+  partner_answer_invalid: {
+    ...UPSTREAM,
+    status: 503,
+    message: "The partner's answer cannot be used.",
+    fix: 'Choose another partner; the operator has the answer in the audit log.',
+  },
+
   // Identity
   support_code_required: {
     status: 401,
@@ -328,6 +354,24 @@ export const PROBLEMS = {
     exit: 5,
     message: 'This case is decided.',
     fix: 'Look at it: nothing was changed.',
+  },
+  stuck_not_found: {
+    status: 404,
+    exit: 3,
+    message: 'Nothing with that id waits for a person.',
+    fix: 'See what does: farelock stuck list.',
+  },
+  stuck_already_resolved: {
+    status: 409,
+    exit: 5,
+    message: 'It no longer waits for a person: it was decided, or has gone on.',
+    fix: 'Look at it: farelock stuck show. Nothing was changed.',
+  },
+  decision_not_possible: {
+    status: 409,
+    exit: 5,
+    message: 'That cannot be decided as things stand: detail.reason says why.',
+    fix: 'See which decisions are open: farelock stuck show. Nothing was changed.',
   },
   payout_undecided: {
     status: 409,

@@ -1,0 +1,23 @@
+import ipaddr from 'ipaddr.js';
+
+/**
+ * Whether an IP address (canonical text, from a resolver or a URL) belongs to the public internet. Everything that is
+ * not plainly global unicast is not: loopback, private, link-local, carrier NAT, documentation, multicast, and every
+ * form of IPv6 that carries an IPv4 address inside it (mapped, compatible, NAT64, 6to4, Teredo, ISATAP), since a
+ * gateway on the way would open it again.
+ */
+export function isPublicAddress(address: string): boolean {
+  if (address.includes('%') || !ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.parse(address);
+  if (parsed.range() !== 'unicast') return false;
+  if (!(parsed instanceof ipaddr.IPv6)) return true;
+  // Only 2000::/3 is handed out.
+  if (((parsed.parts[0] ?? 0) & 0xe000) !== 0x2000) return false;
+  const isIsatap = ((parsed.parts[4] ?? 0) & ~0x0200) === 0 && parsed.parts[5] === 0x5efe;
+  return !isIsatap;
+}
+
+/** Whether an IP address is this machine's own loopback, in its plain form. */
+export function isLoopbackAddress(address: string): boolean {
+  return ipaddr.isValid(address) && !address.includes('%') && ipaddr.parse(address).range() === 'loopback';
+}

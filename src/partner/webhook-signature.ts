@@ -1,0 +1,56 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** How far apart the two clocks may be, seconds: what Standard Webhooks libraries allow. */
+export const SIGNATURE_TOLERANCE_SECONDS = 5 * 60;
+
+const PREFIX = 'whsec_';
+
+/** A new secret in the form that Standard Webhooks libraries read. */
+export const newWebhookSecret = (): string => `${PREFIX}${randomBytes(32).toString('base64')}`;
+
+export interface WebhookHeaders {
+  readonly 'webhook-id': string;
+  readonly 'webhook-timestamp': string;
+  readonly 'webhook-signature': string;
+}
+
+/**
+ * The three headers of Standard Webhooks over `body`, under every secret that is given (two while one rotates).
+ * `id` stays the same over retries, so that a receiver recognises a repetition; the timestamp is of this try.
+ */
+export function signWebhook(
+  secrets: readonly string[],
+  { id, atMs, body }: { readonly id: string; readonly atMs: number; readonly body: string },
+): WebhookHeaders {
+  const timestamp = String(Math.floor(atMs / 1000));
+  const signatures = secrets.map((secret) => `v1,${macOf(secret, id, timestamp, body).toString('base64')}`);
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
+}
+
+/** Whether one of the signatures of a message is of one of these secrets, and its time is now. */
+export function verifyWebhook(
+  secrets: readonly string[],
+  headers: { get(name: string): string | null },
+  body: string,
+  nowMs: number,
+): boolean {
+  const id = headers.get('webhook-id');
+  const timestamp = headers.get('webhook-timestamp');
+  const given = headers.get('webhook-signature');
+  if (!id || !given || !timestamp || !/^\d{1,12}$/.test(timestamp)) return false;
+  if (Math.abs(nowMs / 1000 - Number(timestamp)) > SIGNATURE_TOLERANCE_SECONDS) return false;
+  return given.split(' ').some((one) => {
+    const [version, mac] = one.split(',', 2);
+    if (version !== 'v1' || mac === undefined) return false;
+    const bytes = Buffer.from(mac, 'base64');
+    return secrets.some((secret) => {
+      const expected = macOf(secret, id, timestamp, body);
+      return bytes.length === expected.length && timingSafeEqual(bytes, expected);
+    });
+  });
+}
+
+const macOf = (secret: string, id: string, timestamp: string, body: string): Buffer =>
+  createHmac('sha256', Buffer.from(secret.replace(PREFIX, ''), 'base64'))
+    .update(`${id}.${timestamp}.${body}`)
+    .digest();
