@@ -25,7 +25,15 @@ export type IdPrefix =
   | 'msg'
   | 'key'
   | 'aud'
-  | 'nte';
+  | 'nte'
+  // The partner service's orders, outbound requests, requirements, customer data, attestations, partners, customers.
+  | 'rmp'
+  | 'out'
+  | 'rqm'
+  | 'dat'
+  | 'att'
+  | 'par'
+  | 'cus';
 
 function crockford(bytes: Uint8Array, characters: number): string {
   let value = 0n;

@@ -1,4 +1,5 @@
 import type { Migration } from './migrate.ts';
+import { partnerMigrations } from './partner-migrations.ts';
 
 /** The service database, step by step. */
 export const serviceMigrations: readonly Migration[] = [
@@ -162,4 +163,5 @@ export const serviceMigrations: readonly Migration[] = [
       'create index sponsored_signatures_expiry on sponsored_signatures (expires_at_ms)',
     ],
   },
+  ...partnerMigrations,
 ];

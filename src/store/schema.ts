@@ -2,6 +2,7 @@ import type { Generated } from 'kysely';
 import type { AffiliatePayoutTable, AffiliateTable, SponsoredSignatureTable } from './affiliate-tables.ts';
 import type { FareMenuTable, SearchTable } from './lowcost-tables.ts';
 import type { OutboxTable, UpkeepTable } from './notify-tables.ts';
+import type { PartnerTables } from './partner-tables.ts';
 
 export type { OutboxState, OutboxTable, UpkeepTable, UpkeepTask } from './notify-tables.ts';
 
@@ -10,7 +11,7 @@ export type { OutboxState, OutboxTable, UpkeepTable, UpkeepTask } from './notify
  * number is compared, 0/1 for flags), UTC text for instants on the wire, JSON as text. Columns that end in
  * `_sealed` hold text encrypted by `kernel/secrets`; `_hmac` holds a keyed hash.
  */
-export interface ServiceTables {
+export interface ServiceTables extends PartnerTables {
   meta: MetaTable;
   search_completions: SearchCompletionTable;
   quotes: QuoteTable;
