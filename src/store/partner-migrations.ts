@@ -1,3 +1,4 @@
+import { complianceMigration } from './compliance-migration.ts';
 import type { Migration } from './migrate.ts';
 
 /** The partner service's tables (src/store/partner-tables.ts says what is in them). */
@@ -70,4 +71,5 @@ export const partnerMigrations: readonly Migration[] = [
         updated_at_ms bigint not null)`,
     ],
   },
+  complianceMigration,
 ];

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { ComplianceTables } from './compliance-tables.ts';
 
 export type PartnerEnvironment = 'demo' | 'live';
 
@@ -160,7 +161,7 @@ export interface PartnerBreakerTable {
   updated_at_ms: number;
 }
 
-export interface PartnerTables {
+export interface PartnerTables extends ComplianceTables {
   partners: PartnerTable;
   partner_keys: PartnerKeyTable;
   customers: CustomerTable;
