@@ -1,5 +1,6 @@
 import { complianceMigration } from './compliance-migration.ts';
 import type { Migration } from './migrate.ts';
+import { outboundMigration } from './outbound-migration.ts';
 
 /** The partner service's tables (src/store/partner-tables.ts says what is in them). */
 export const partnerMigrations: readonly Migration[] = [
@@ -72,4 +73,5 @@ export const partnerMigrations: readonly Migration[] = [
     ],
   },
   complianceMigration,
+  outboundMigration,
 ];

@@ -64,8 +64,11 @@ export interface CustomerTokenTable {
   created_at_ms: number;
 }
 
-/** `creating` and `failed` orders are nobody's to see: the partner's platform has not taken them. */
-export type OrderCreation = 'creating' | 'created' | 'failed';
+/**
+ * `creating` and `failed` orders are nobody's to see: the partner's platform has not taken them. `redirected` is no
+ * order either: the customer was sent to a Tier 1 partner, which tells nothing of what became of it.
+ */
+export type OrderCreation = 'creating' | 'created' | 'redirected' | 'failed';
 
 export interface PartnerOrderTable {
   order_id: string;
@@ -138,7 +141,7 @@ export interface PartnerAnswerTable {
   expires_at_ms: number;
 }
 
-/** Requests that were sent to partner platforms: a row per try, never changed once it has ended. */
+/** Requests to partner platforms: a row per try, written when it has ended and never changed. */
 export interface PartnerOutboundTable {
   outbound_id: string;
   partner_id: string;
@@ -150,6 +153,10 @@ export interface PartnerOutboundTable {
   duration_ms: number;
   /** The answer as it came, size-capped. */
   raw_response_sealed: string | null;
+  /** What was sent, sealed. */
+  request_sealed: string | null;
+  /** A word such as ECONNREFUSED. */
+  reason: string | null;
   at_ms: number;
 }
 
@@ -158,6 +165,11 @@ export interface PartnerBreakerTable {
   partner_id: string;
   failures: number;
   open_until_ms: number;
+  /** Who looks whether the platform is back has until then. */
+  probe_until_ms: Generated<number>;
+  /** Calls lately, and how many of them were answered: the partner's reliability. */
+  calls: Generated<number>;
+  answered: Generated<number>;
   updated_at_ms: number;
 }
 
