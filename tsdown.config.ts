@@ -1,11 +1,15 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'tsdown';
 
+const inPlaceOf = fileURLToPath(new URL('src/store/libsql-target.ts', import.meta.url));
+
 // Everything but the native packages is bundled: a published package gets no `overrides`, and one file per
-// lazily imported command loads several times faster than a tree of small modules.
+// lazily imported command loads several times faster than a tree of small modules. CommonJS, because compiled code
+// can be kept for it on every Node (bin/load.js).
 export default defineConfig({
   entry: { main: 'src/cli/main.ts' },
   outDir: 'dist',
-  format: 'esm',
+  format: 'cjs',
   platform: 'node',
   target: 'node20',
   minify: true,
@@ -16,13 +20,7 @@ export default defineConfig({
   outputOptions: {
     codeSplitting: {
       groups: [
-        // Not main.ts itself: it waits for the command at its top level, and a chunk that is waited for imports nothing back.
-        {
-          name: 'start',
-          tags: ['$initial'],
-          test: (id: string) => !id.endsWith('/cli/main.ts'),
-          priority: 100,
-        },
+        { name: 'start', tags: ['$initial'], priority: 100 },
         { name: 'session', test: /src\/(cli\/(session|wallet)|client\/flights)\.ts$/, priority: 90 },
         { name: 'service', test: /src\/service\.ts$/, priority: 80 },
         {
@@ -33,9 +31,10 @@ export default defineConfig({
       ],
     },
   },
+  alias: { '@neon-rs/load': inPlaceOf, 'detect-libc': inPlaceOf },
   deps: {
-    neverBundle: ['libsql', /^@libsql\//, /^litesvm-/, 'pg-native', 'bufferutil', 'utf-8-validate'],
-    alwaysBundle: [/^(?!libsql|@libsql\/|litesvm-|node:|pg-native|bufferutil|utf-8-validate)/],
+    neverBundle: [/^@libsql\//, /^litesvm-/, 'pg-native', 'bufferutil', 'utf-8-validate'],
+    alwaysBundle: [/^(?!@libsql\/|litesvm-|node:|pg-native|bufferutil|utf-8-validate)/],
     onlyBundle: false,
   },
 });

@@ -1,16 +1,15 @@
 #!/usr/bin/env node
-import { existsSync } from 'node:fs';
-import module from 'node:module';
+const { existsSync } = require('node:fs');
+const { join } = require('node:path');
 
-const main = new URL('../dist/main.mjs', import.meta.url);
+const dist = join(__dirname, '..', 'dist');
 
-if (existsSync(main)) {
-  // Node 22 keeps compiled code between runs; older ones have no such function.
-  module.enableCompileCache?.();
-  await import(main.href);
+if (existsSync(join(dist, 'main.cjs'))) {
+  const { load, keep } = require('./load.js').createLoader(dist);
+  load(join(dist, 'main.cjs')).main({ leaving: keep });
 } else {
   process.stderr.write(
-    'farelock is not built yet.\n  dist/main.mjs is missing beside bin/.\n  Run: npm run setup\n',
+    'farelock is not built yet.\n  dist/main.cjs is missing beside bin/.\n  Run: npm run setup\n',
   );
   process.exitCode = 1;
 }

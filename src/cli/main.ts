@@ -24,15 +24,19 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-const code = await runTool(process.argv.slice(2), {
-  version,
-  environment: process.env,
-  streams: processStreams(),
-  clock: systemClock,
-  interrupted: interruption.signal,
-  prompts: terminalPrompts,
-});
-
-// Waits until a slow pipe has everything, then leaves without waiting for idle handles.
-await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
-process.exit(code);
+/** Runs the command line of this process, and leaves with its exit code; `leaving` is called right before. */
+export async function main({ leaving }: { readonly leaving: () => void }): Promise<void> {
+  const code = await runTool(process.argv.slice(2), {
+    version,
+    environment: process.env,
+    streams: processStreams(),
+    clock: systemClock,
+    interrupted: interruption.signal,
+    prompts: terminalPrompts,
+    lightHttp: async () => (await import('../client/light-http.ts')).useLightHttp(),
+  });
+  // Waits until a slow pipe has everything, then leaves without waiting for idle handles.
+  await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
+  leaving();
+  process.exit(code);
+}

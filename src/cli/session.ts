@@ -56,6 +56,7 @@ export interface SessionGiven {
   readonly globals: GlobalOptions;
   readonly terminal: Terminal;
   readonly clock: Clock;
+  readonly lightHttp?: () => Promise<void>;
 }
 
 const EMBEDDED_URL = 'http://farelock.local';
@@ -120,6 +121,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
   });
   const transport = once(async (): Promise<Fetch> => {
     if (!isEmbedded) return networkFetch;
+    await given.lightHttp?.();
     const service = await openLocal();
     return (request) => service.fetch(request);
   });

@@ -18,6 +18,8 @@ export interface World {
   /** Aborted by Ctrl-C. */
   readonly interrupted: AbortSignal;
   readonly prompts: (signal: AbortSignal) => Prompts;
+  /** Readies this process for calls that never leave it. */
+  readonly lightHttp?: () => Promise<void>;
 }
 
 /** Runs one command line to its exit code. The one place where problems are caught and printed. */

@@ -1,8 +1,6 @@
 import { chmodSync, mkdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-
-const require = createRequire(import.meta.url);
+import Sqlite from 'libsql';
 
 /** The part of libsql (and of better-sqlite3, whose interface it has) that is used here. */
 export interface SqliteStatement {
@@ -25,8 +23,7 @@ export interface SqliteDatabase {
  */
 export function openSqlite(path: string, { waitMs = BUSY_TIMEOUT_MS } = {}): SqliteDatabase {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const Sqlite = require('libsql') as new (file: string, options?: { timeout?: number }) => SqliteDatabase;
-  const database = new Sqlite(path, { timeout: waitMs });
+  const database: SqliteDatabase = new Sqlite(path, { timeout: waitMs });
   database.prepare(`pragma busy_timeout = ${waitMs}`).all();
   enterWal(database);
   database.exec('pragma synchronous = full; pragma foreign_keys = on');
