@@ -312,6 +312,123 @@ export const PROBLEMS = {
     fix: 'Write to the operator of the service; nothing was charged.',
   },
 
+  // Compliance of the partner service's customers
+  compliance_required: {
+    status: 412,
+    exit: 5,
+    message: 'The customer has not met what this order requires.',
+    fix: 'Meet what detail.outstanding lists, see GetOnboardingRequirements, then order again; nothing was ordered.',
+  },
+  terms_changed: {
+    status: 409,
+    exit: 5,
+    message: 'Those are not the terms that are asked for.',
+    fix: 'Read the terms of GetOnboardingRequirements, and accept those.',
+  },
+  attestation_not_found: {
+    status: 404,
+    exit: 3,
+    message: 'That attestation is not known.',
+    fix: 'List them: GET /operator/attestations.',
+  },
+  attestation_superseded: {
+    status: 409,
+    exit: 5,
+    message: 'The customer gave other data since, or a later attestation counts.',
+    fix: 'Look at the list again; nothing was changed.',
+  },
+  policy_invalid: {
+    exit: 2,
+    message: 'The compliance policy cannot be used.',
+    fix: 'Correct the file that FARELOCK_COMPLIANCE_POLICY names; docs/compliance.md shows its form.',
+  },
+
+  // The partner service: keys, customers, orders
+  partner_key_required: {
+    status: 401,
+    exit: 4,
+    message: 'The X-API-Key header is missing.',
+    fix: 'Send the API key of your partner account.',
+  },
+  partner_key_invalid: {
+    status: 401,
+    exit: 4,
+    message: 'The API key is not valid in this environment.',
+    fix: 'Use a key of this environment that was not revoked: farelock keys partner list.',
+  },
+  customer_token_required: {
+    status: 401,
+    exit: 4,
+    message: "This call concerns one customer: the customer's token is missing.",
+    fix: 'Send Authorization: Bearer and a token for the customer.',
+  },
+  customer_token_invalid: {
+    status: 401,
+    exit: 4,
+    message: "The customer's token is not valid, or no longer.",
+    fix: 'Ask for a new one; they live for minutes.',
+  },
+  customer_not_found: {
+    status: 404,
+    exit: 3,
+    message: 'That customer is not known.',
+    fix: 'Check the customer id.',
+  },
+  partner_not_found: {
+    status: 404,
+    exit: 3,
+    message: 'That partner is not known.',
+    fix: 'Check the partner id.',
+  },
+  partner_key_not_found: {
+    status: 404,
+    exit: 3,
+    message: 'That partner key is not known.',
+    fix: 'List them: farelock keys partner list.',
+  },
+  unknown_procedure: {
+    status: 404,
+    exit: 3,
+    message: 'There is no such operation.',
+    fix: 'Look the path up in /partner/openapi.json.',
+  },
+  invalid_status_transition: {
+    status: 409,
+    exit: 5,
+    message: 'The order cannot go to that status from where it is.',
+    fix: 'Choose one of detail.allowed.',
+  },
+  transaction_id_fixed: {
+    status: 409,
+    exit: 5,
+    message: 'That transaction id is set, and does not change any more.',
+    fix: 'Leave it out, or send the value that is on record.',
+  },
+  order_version_mismatch: {
+    status: 409,
+    exit: 5,
+    message: 'The order has changed since it was read.',
+    fix: 'Read it again, and decide anew.',
+  },
+  idempotency_key_reused: {
+    status: 409,
+    exit: 5,
+    message: 'That Idempotency-Key was sent with another request.',
+    fix: 'Use a new key for a new request.',
+  },
+  partner_key_revoked: {
+    status: 409,
+    exit: 5,
+    message: 'That partner key is revoked, or was rotated already.',
+    fix: 'Use a key that works: farelock keys partner list.',
+  },
+  partner_refused: {
+    status: 400,
+    exit: 5,
+    message: 'The partner does not take this order.',
+    fix: 'Read detail.customerFacingReason; choose another amount or another partner.',
+  },
+
   // The operator's desk
   operator_key_required: {
     status: 401,
@@ -441,12 +558,32 @@ export const PROBLEMS = {
 
   // The tool itself
   usage: { exit: 2, message: 'The command was not understood.', fix: 'See farelock --help.' },
+  settings_invalid: {
+    exit: 2,
+    message: 'A settings file has something that is not valid.',
+    fix: 'Correct the file and the key that are named.',
+  },
+  key_file_unreadable: {
+    exit: 4,
+    message: 'A file with a key cannot be used.',
+    fix: 'Check its path, and that only you can read it.',
+  },
   input_required: {
     exit: 2,
     message: 'Something is missing that would have been asked for.',
     fix: 'Give it as an option, or run on a terminal without --no-input.',
   },
   file_unreadable: { exit: 2, message: 'A file could not be read.', fix: 'Check its path and permissions.' },
+  apply_invalid: {
+    exit: 2,
+    message: 'The file has rows that cannot be sent.',
+    fix: 'Correct the rows below; nothing was sent.',
+  },
+  apply_conflict: {
+    exit: 5,
+    message: 'The result file is in use, or belongs to something else.',
+    fix: 'Name another result file with --results.',
+  },
   passengers_invalid: {
     exit: 2,
     message: 'The passengers are not valid.',
@@ -482,6 +619,21 @@ export const PROBLEMS = {
     exit: 6,
     message: 'The call costs more than the cap allows.',
     fix: 'Raise it with --max-payment.',
+  },
+  daily_limit_reached: {
+    exit: 6,
+    message: 'That would be more than the daily limit allows.',
+    fix: 'Wait, or raise it with farelock wallet limits set --per-day; nothing was charged.',
+  },
+  host_not_allowed: {
+    exit: 6,
+    message: 'Payments to that host are not allowed.',
+    fix: 'Add it with farelock wallet limits set --hosts; nothing was charged.',
+  },
+  payment_unverified: {
+    exit: 6,
+    message: 'The cluster does not bear out what the journal says.',
+    fix: 'Read detail.payments; keep the payment id for the operator of the service.',
   },
   payment_declined: { exit: 6, message: 'The payment was declined.', fix: 'Nothing was charged.' },
   insufficient_funds: {

@@ -1,0 +1,110 @@
+import { isOrderStatus, ORDER_STATUSES, type OrderStatus } from '../../kernel/order-statuses.ts';
+import { DEPOSIT_FIELDS, RETURN_FIELDS } from './fields.ts';
+import type { RawRow, RowIssue } from './read.ts';
+
+/** UpdateOrder as it is sent. */
+export interface OrderUpdate {
+  readonly orderId: string;
+  readonly status?: OrderStatus;
+  readonly sourceTransactionId?: string;
+  readonly destinationTransactionId?: string;
+  readonly depositInstructions?: Readonly<Record<string, string>>;
+  readonly reason?: string;
+  readonly customerFacingReason?: string;
+  readonly returnDetails?: Readonly<Record<string, string>>;
+  readonly toAmount?: string;
+}
+
+export interface CheckedRow {
+  readonly row: number;
+  readonly line: number;
+  readonly update: OrderUpdate;
+}
+
+/** At most 18 digits and 18 decimals, never negative (CONTRACT, section 11). */
+const DECIMAL = /^\d{1,18}(\.\d{1,18})?$/;
+const LONGEST = 2000;
+
+/** Every row as an UpdateOrder, and everything that is wrong with any of them. */
+export function checkRows(rows: readonly RawRow[]): { checked: CheckedRow[]; issues: RowIssue[] } {
+  const checked: CheckedRow[] = [];
+  const issues: RowIssue[] = [];
+  for (const raw of rows) {
+    const wrong: RowIssue[] = [];
+    const update = updateOf(raw, (field, message) =>
+      wrong.push({ row: raw.row, line: raw.line, field, message }),
+    );
+    issues.push(...wrong);
+    if (update !== null && wrong.length === 0) checked.push({ row: raw.row, line: raw.line, update });
+  }
+  return { checked, issues };
+}
+
+type Tell = (field: string | null, message: string) => void;
+
+function updateOf(raw: RawRow, tell: Tell): OrderUpdate | null {
+  const text = (field: string): string | undefined => textOf(raw.values.get(field), field, tell);
+  const orderId = text('orderId');
+  if (orderId === undefined) {
+    if (!raw.values.has('orderId')) tell('orderId', 'is missing');
+    return null;
+  }
+  const status = statusOf(text('status'), tell);
+  const toAmount = text('toAmount');
+  if (toAmount !== undefined && !DECIMAL.test(toAmount)) {
+    tell('toAmount', 'is not a decimal amount such as 12.50, of at most 18 digits and 18 decimals');
+  }
+  const reason = text('reason');
+  if (status === 'ERROR' && reason === undefined) tell('reason', 'is required when status is ERROR');
+  const given = {
+    ...present('status', status),
+    ...present('sourceTransactionId', text('sourceTransactionId')),
+    ...present('destinationTransactionId', text('destinationTransactionId')),
+    ...present('depositInstructions', groupOf('depositInstructions', DEPOSIT_FIELDS, text)),
+    ...present('reason', reason),
+    ...present('customerFacingReason', text('customerFacingReason')),
+    ...present('returnDetails', groupOf('returnDetails', RETURN_FIELDS, text)),
+    ...present('toAmount', toAmount),
+  };
+  if (raw.values.size === 1) tell(null, 'names an order and nothing to change');
+  return { orderId, ...given };
+}
+
+const present = <K extends string, V>(name: K, value: V | undefined): { [name in K]?: V } =>
+  (value === undefined ? {} : { [name]: value }) as { [name in K]?: V };
+
+function textOf(value: unknown, field: string, tell: Tell): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string') {
+    // A JSON number has lost the digits that were meant before anybody could look at it.
+    tell(field, typeof value === 'number' ? 'is a number: write it in quotes' : 'is not a text');
+    return undefined;
+  }
+  const text = value.trim();
+  if (text === '') tell(field, 'is empty');
+  else if (text.length > LONGEST) tell(field, `is longer than ${LONGEST} characters`);
+  else if (field === 'orderId' && (/\s/.test(text) || text.length > 128)) tell(field, 'is not an order id');
+  else if (/\p{Cc}/u.test(text.replace(/[\r\n\t]/g, ' '))) tell(field, 'has control characters');
+  else return text;
+  return undefined;
+}
+
+function statusOf(text: string | undefined, tell: Tell): OrderStatus | undefined {
+  if (text === undefined) return undefined;
+  const status = text.toUpperCase().replace(/[\s-]+/g, '_');
+  if (isOrderStatus(status)) return status;
+  tell('status', `is "${text}", not one of ${ORDER_STATUSES.join(', ')}`);
+  return undefined;
+}
+
+function groupOf(
+  group: string,
+  fields: readonly string[],
+  text: (field: string) => string | undefined,
+): Record<string, string> | undefined {
+  const entries = fields.flatMap((field): [string, string][] => {
+    const value = text(`${group}.${field}`);
+    return value === undefined ? [] : [[field, value]];
+  });
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}

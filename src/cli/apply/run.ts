@@ -1,0 +1,192 @@
+import { type Clock, instant } from '../../kernel/clock.ts';
+import { isProblem, type Problem } from '../../kernel/problems.ts';
+import type { CheckedRow, OrderUpdate } from './check.ts';
+import type { Journal } from './journal.ts';
+import type { RowResult } from './results.ts';
+
+export interface RunPorts {
+  /** UpdateOrder under a key; answers the status that the order then has. */
+  readonly update: (update: OrderUpdate, idempotencyKey: string, signal: AbortSignal) => Promise<string>;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  /** Ctrl-C and --timeout: nothing new is sent, what is under way is waited for a moment. */
+  readonly signal: AbortSignal;
+  /** Told after each row. */
+  readonly onRow?: ((result: RowResult) => void) | undefined;
+}
+
+export interface RunTask {
+  readonly rows: readonly CheckedRow[];
+  readonly digest: string;
+  /** Orders at once. */
+  readonly concurrency: number;
+  /** The status of each order before the run. */
+  readonly statuses: ReadonlyMap<string, string>;
+  /** Also the rows that were refused or held before. */
+  readonly retryFailed: boolean;
+}
+
+export interface RunEnd {
+  /** What stopped it before the end, if anything did: the network, a key that is refused. */
+  readonly stopped: Problem | null;
+}
+
+const MOST_TRIES = 6;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 10_000;
+const GRACE_MS = 3000;
+
+/** Equal for every run of the same file, so that the service tells a repeated row from a new one. */
+export const rowKey = (digest: string, row: number, attempt: number): string =>
+  `apply-${digest.slice(0, 40)}-${row}${attempt > 1 ? `-${attempt}` : ''}`;
+
+/** A row that is still to be sent, and which attempt at it that is. */
+export interface OpenRow extends CheckedRow {
+  readonly attempt: number;
+}
+
+/** The rows that have no result yet; with `retryFailed` also those that had no success. */
+export function openRows(
+  rows: readonly CheckedRow[],
+  { results, sent }: Pick<Journal, 'results' | 'sent'>,
+  retryFailed: boolean,
+): OpenRow[] {
+  return rows.flatMap((row): OpenRow[] => {
+    const result = results.get(row.row);
+    const pending = sent.get(row.row);
+    if (pending) return [{ ...row, attempt: pending.attempt }];
+    if (!result) return [{ ...row, attempt: 1 }];
+    return retryFailed && result.outcome !== 'applied' ? [{ ...row, attempt: result.attempt + 1 }] : [];
+  });
+}
+
+/**
+ * Sends the rows that are open. Rows of one order go one after the other, in the order of the file, and none follows
+ * one that was refused; several orders go at once. Each row is on the disk before it is sent and after it is answered.
+ */
+export async function runRows(task: RunTask, ports: RunPorts): Promise<RunEnd> {
+  const { journal, clock, signal } = ports;
+  const open = openRows(task.rows, journal, task.retryFailed);
+  const lanes = lanesOf(open);
+  const statuses = new Map(task.statuses);
+  const calls = new AbortController();
+  const stop = new AbortController();
+  let stopped: Problem | null = null;
+  const isStopped = () => signal.aborted || stop.signal.aborted;
+  const giveUpLater = () => {
+    void clock.sleep(GRACE_MS, calls.signal).then(() => calls.abort());
+  };
+  if (signal.aborted) giveUpLater();
+  else signal.addEventListener('abort', giveUpLater, { once: true });
+
+  async function runLane(lane: readonly OpenRow[]): Promise<void> {
+    let refused = refusedBefore(lane, journal.results, task);
+    for (const row of lane) {
+      if (isStopped()) return;
+      const { orderId } = row.update;
+      const from = statuses.get(orderId) ?? null;
+      const common = { row: row.row, line: row.line, orderId, from, attempt: row.attempt, file: task.digest };
+      const key = rowKey(task.digest, row.row, row.attempt);
+      const end = async (result: Pick<RowResult, 'outcome' | 'to' | 'error' | 'idempotencyKey'>) => {
+        const ended: RowResult = { ...common, ...result, at: instant(clock.now()) };
+        await journal.ended(ended);
+        ports.onRow?.(ended);
+      };
+      if (refused !== null) {
+        const message = `Row ${refused} of this order comes first, and was refused.`;
+        await end({ outcome: 'held', to: null, error: { code: 'held', message }, idempotencyKey: null });
+        continue;
+      }
+      await journal.sending({ row: row.row, attempt: row.attempt, at: instant(clock.now()) });
+      const answer = await send(row.update, key);
+      if ('status' in answer) {
+        statuses.set(orderId, answer.status);
+        await end({ outcome: 'applied', to: answer.status, error: null, idempotencyKey: key });
+      } else if (answer.stops) {
+        // Whether it arrived is not known: it stays open, and the next run settles it under the same key.
+        if (!isStopped()) stopped = answer.problem;
+        stop.abort();
+        return;
+      } else {
+        const { code, message } = answer.problem;
+        await end({ outcome: 'refused', to: null, error: { code, message }, idempotencyKey: key });
+        refused = row.row;
+      }
+    }
+  }
+
+  async function send(
+    update: OrderUpdate,
+    key: string,
+  ): Promise<{ status: string } | { problem: Problem; stops: boolean }> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return { status: await ports.update(update, key, calls.signal) };
+      } catch (error) {
+        if (!isProblem(error)) throw error;
+        const isOurs = error.kind.exit === 4;
+        if (error.kind.retryable !== true)
+          return { problem: error, stops: isOurs || error.code === 'interrupted' };
+        if (tries >= MOST_TRIES || isStopped()) {
+          return { problem: error, stops: error.code !== 'internal_error' || isStopped() };
+        }
+        await clock.sleep(pauseMs(tries, error.retryAfter), AbortSignal.any([signal, stop.signal]));
+      }
+    }
+  }
+
+  let next = 0;
+  const worker = async () => {
+    while (next < lanes.length && !isStopped()) await runLane(lanes[next++] ?? []);
+  };
+  try {
+    const workers = Array.from({ length: Math.min(task.concurrency, lanes.length) }, () =>
+      worker().catch((error: unknown) => {
+        stop.abort();
+        throw error;
+      }),
+    );
+    // The others end first: they still write to the journal.
+    await Promise.allSettled(workers);
+    await Promise.all(workers);
+  } finally {
+    signal.removeEventListener('abort', giveUpLater);
+    calls.abort();
+  }
+  return { stopped };
+}
+
+function lanesOf(rows: readonly OpenRow[]): OpenRow[][] {
+  const lanes = new Map<string, OpenRow[]>();
+  for (const row of rows) {
+    const lane = lanes.get(row.update.orderId);
+    if (lane) lane.push(row);
+    else lanes.set(row.update.orderId, [row]);
+  }
+  return [...lanes.values()];
+}
+
+/** A row of this order that an earlier run was refused, where it is not tried again. */
+function refusedBefore(
+  lane: readonly OpenRow[],
+  results: ReadonlyMap<number, RowResult>,
+  { retryFailed, rows }: RunTask,
+): number | null {
+  if (retryFailed) return null;
+  const [first] = lane;
+  const before = rows.find(
+    ({ row, update }) =>
+      first !== undefined &&
+      update.orderId === first.update.orderId &&
+      row < first.row &&
+      results.get(row)?.outcome === 'refused',
+  );
+  return before?.row ?? null;
+}
+
+/** Full jitter, so that eight lanes do not come back at once. */
+function pauseMs(tries: number, retryAfterSeconds: number | undefined): number {
+  const most = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1));
+  const jittered = Math.random() * most;
+  return Math.max(jittered, Math.min(60, retryAfterSeconds ?? 0) * 1000);
+}

@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import type { OrderUpdate } from '../../../src/cli/apply/check.ts';
+import { planRows, planSummary } from '../../../src/cli/apply/plan.ts';
+import { ORDER_MOVES, ORDER_STATUSES } from '../../../src/kernel/order-statuses.ts';
+
+const rowsOf = (...updates: OrderUpdate[]) =>
+  updates.map((update, index) => ({ row: index + 1, line: index + 2, update }));
+const said = (plan: ReturnType<typeof planRows>) =>
+  plan.map(({ row, kind, from, to }) => `${row} ${kind} ${from ?? '?'} ${to ?? '-'}`);
+
+test('rows of one order are planned one after the other', () => {
+  const plan = planRows(
+    rowsOf(
+      { orderId: 'a', status: 'FUNDS_RECEIVED' },
+      { orderId: 'b', status: 'CANCELED' },
+      { orderId: 'a', status: 'PAYMENT_SUBMITTED' },
+      { orderId: 'a', destinationTransactionId: '0x1' },
+      { orderId: 'a', status: 'PAYMENT_SUBMITTED' },
+    ),
+    new Map([
+      ['a', { status: 'AWAITING_FUNDS' }],
+      ['b', { status: 'AWAITING_FUNDS' }],
+    ]),
+  );
+  expect(said(plan)).toEqual([
+    '1 move AWAITING_FUNDS FUNDS_RECEIVED',
+    '2 move AWAITING_FUNDS CANCELED',
+    '3 move FUNDS_RECEIVED PAYMENT_SUBMITTED',
+    '4 patch PAYMENT_SUBMITTED PAYMENT_SUBMITTED',
+    '5 repeat PAYMENT_SUBMITTED PAYMENT_SUBMITTED',
+  ]);
+});
+
+test('a row that is not allowed names what is, and holds the rows of its order behind it', () => {
+  const plan = planRows(
+    rowsOf(
+      { orderId: 'a', status: 'PAYMENT_PROCESSED' },
+      { orderId: 'a', status: 'FUNDS_RECEIVED' },
+      { orderId: 'x', status: 'CANCELED' },
+    ),
+    new Map([['a', { status: 'AWAITING_FUNDS' }]]),
+  );
+  expect(said(plan)).toEqual(['1 refuse AWAITING_FUNDS -', '2 hold AWAITING_FUNDS -', '3 refuse ? -']);
+  expect(plan[0]?.why).toContain('only to FUNDS_RECEIVED, IN_REVIEW, CANCELED, ERROR');
+  expect(plan[1]?.why).toContain('row 1');
+});
+
+test('what a move needs may be on the order, in the row, or in a row before', () => {
+  const refunding = { orderId: 'a', status: 'REFUNDING' } as const;
+  const processed = { status: 'PAYMENT_PROCESSED' } as const;
+  const only = (update: OrderUpdate, order: Parameters<typeof planRows>[1]) =>
+    said(planRows(rowsOf(update), order)).join();
+  expect(only(refunding, new Map([['a', processed]]))).toContain('refuse');
+  expect(only({ ...refunding, returnDetails: { reason: 'r' } }, new Map([['a', processed]]))).toContain(
+    'move',
+  );
+  expect(only(refunding, new Map([['a', { ...processed, returnDetails: { reason: 'r' } }]]))).toContain(
+    'move',
+  );
+  const canceled = new Map([['a', { status: 'CANCELED' as const }]]);
+  expect(only(refunding, canceled)).toContain('refuse');
+  const twice = rowsOf({ orderId: 'a', sourceTransactionId: '0x1' }, refunding);
+  expect(said(planRows(twice, canceled))).toEqual(['1 patch CANCELED CANCELED', '2 move CANCELED REFUNDING']);
+});
+
+test('a source transaction that is set cannot be planned away', () => {
+  const orders = new Map([['a', { status: 'FUNDS_RECEIVED' as const, sourceTransactionId: '0x1' }]]);
+  const [row] = planRows(rowsOf({ orderId: 'a', sourceTransactionId: '0x2' }), orders);
+  expect(row).toMatchObject({ kind: 'refuse', why: expect.stringContaining('never changes') });
+});
+
+test('a row that was sent before is settled, wherever its order stands now', () => {
+  const orders = new Map([['a', { status: 'PAYMENT_PROCESSED' as const }]]);
+  const plan = planRows(rowsOf({ orderId: 'a', status: 'FUNDS_RECEIVED' }), orders, new Set([1]));
+  expect(said(plan)).toEqual(['1 settle PAYMENT_PROCESSED FUNDS_RECEIVED']);
+});
+
+test('every one of the 81 pairs is planned as the table says', () => {
+  for (const from of ORDER_STATUSES) {
+    for (const to of ORDER_STATUSES) {
+      const update = {
+        orderId: 'a',
+        status: to,
+        reason: 'r',
+        sourceTransactionId: '0x1',
+        returnDetails: { reason: 'r' },
+      };
+      const [row] = planRows(rowsOf(update), new Map([['a', { status: from }]]));
+      const allowed = ORDER_MOVES[from].some((move) => move.to === to);
+      expect(row?.kind, `${from} ${to}`).toBe(from === to ? 'patch' : allowed ? 'move' : 'refuse');
+    }
+  }
+});
+
+test('the summary counts equal moves', () => {
+  const orders = new Map(['a', 'b', 'c'].map((id) => [id, { status: 'AWAITING_FUNDS' as const }] as const));
+  const plan = planRows(
+    rowsOf(
+      { orderId: 'a', status: 'FUNDS_RECEIVED' },
+      { orderId: 'b', status: 'CANCELED' },
+      { orderId: 'c', status: 'FUNDS_RECEIVED' },
+    ),
+    orders,
+  );
+  expect(planSummary(plan)).toEqual([
+    { from: 'AWAITING_FUNDS', to: 'FUNDS_RECEIVED', kind: 'move', rows: 2 },
+    { from: 'AWAITING_FUNDS', to: 'CANCELED', kind: 'move', rows: 1 },
+  ]);
+});

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import { checkRows } from '../../../src/cli/apply/check.ts';
+import { readRows } from '../../../src/cli/apply/read.ts';
+
+/** From the text of a file to updates, or to everything that is wrong with it. */
+
+async function updates(text: string) {
+  const { rows, issues } = await readRows(text);
+  const { checked, issues: wrong } = checkRows(rows);
+  expect([...issues, ...wrong]).toEqual([]);
+  return checked;
+}
+
+async function issuesOf(text: string) {
+  const { rows, issues } = await readRows(text);
+  return [...issues, ...checkRows(rows).issues].map(({ row, line, field, message }) =>
+    [`${row ?? '-'}:${line ?? '-'}`, field, message].filter(Boolean).join(' '),
+  );
+}
+
+describe('a CSV file', () => {
+  test.each([
+    ['camelCase', 'orderId,status,sourceTransactionId'],
+    ['snake_case', 'order_id,status,source_transaction_id'],
+    ['kebab-case', 'order-id,status,source-transaction-id'],
+    ['spaced and capital', 'Order ID, Status ,Source Transaction Id'],
+    ['behind a byte order mark', '\uFEFForderId,status,sourceTransactionId'],
+  ])('names its columns in %s', async (_name, header) => {
+    expect(await updates(`${header}\nord_1,FUNDS_RECEIVED,0xabc\n`)).toEqual([
+      {
+        row: 1,
+        line: 2,
+        update: { orderId: 'ord_1', status: 'FUNDS_RECEIVED', sourceTransactionId: '0xabc' },
+      },
+    ]);
+  });
+
+  test('may have quotes, quoted line breaks, CRLF, empty lines and empty cells', async () => {
+    const text =
+      'orderId,status,reason,customerFacingReason\r\nord_1,ERROR,"He said ""no"", twice","Line one\r\nline two"\r\n\r\nord_2,CANCELED,,\r\n';
+    expect(await updates(text)).toEqual([
+      {
+        row: 1,
+        line: 3,
+        update: {
+          orderId: 'ord_1',
+          status: 'ERROR',
+          reason: 'He said "no", twice',
+          customerFacingReason: 'Line one\nline two',
+        },
+      },
+      { row: 2, line: 5, update: { orderId: 'ord_2', status: 'CANCELED' } },
+    ]);
+  });
+
+  test('puts the fields of groups into their groups, and may be separated by semicolons', async () => {
+    const text =
+      'order_id;deposit_instructions.iban;depositInstructions.bank_name;return-details-reason;to_amount\nord_1;DE89370400440532013000;Bank;late;1.50\n';
+    expect((await updates(text))[0]?.update).toEqual({
+      orderId: 'ord_1',
+      depositInstructions: { iban: 'DE89370400440532013000', bankName: 'Bank' },
+      returnDetails: { reason: 'late' },
+      toAmount: '1.50',
+    });
+  });
+
+  test('has a header with known columns, each of them once', async () => {
+    expect(await issuesOf('orderId,stauts,status,Status\nord_1,x,y,z\n')).toEqual([
+      '-:1 stauts is not a field of UpdateOrder',
+      '-:1 status is given by two columns',
+    ]);
+    expect(await issuesOf('ord_1,FUNDS_RECEIVED\n')).toContain(
+      '-:1 orderId is missing: the first line names the columns',
+    );
+  });
+
+  test('whose quote is not closed is refused with its line', async () => {
+    const [issue] = await issuesOf('orderId,reason\nord_1,"open\nord_2,fine\n');
+    expect(issue).toMatch(/is not CSV: a quote is not closed/);
+  });
+});
+
+describe('an NDJSON file', () => {
+  test('has an UpdateOrder on each line, in ProtoJSON names', async () => {
+    const text =
+      '{"orderId":"ord_1","status":"REFUNDING","returnDetails":{"refund_reference_id":"r1"},"reason":null}\n\n{"order_id":"ord_2","to_amount":"0.1"}';
+    expect(await updates(text)).toEqual([
+      {
+        row: 1,
+        line: 1,
+        update: { orderId: 'ord_1', status: 'REFUNDING', returnDetails: { refundReferenceId: 'r1' } },
+      },
+      { row: 2, line: 3, update: { orderId: 'ord_2', toAmount: '0.1' } },
+    ]);
+  });
+
+  test('tells what is wrong with every line at once', async () => {
+    const text = [
+      '{"orderId":"ord_1","status":"DONE"}',
+      '{"orderId":"ord_2","statu":"ERROR"}',
+      'not json',
+      '{"orderId":"ord_3","toAmount":1.5}',
+      '{"orderId":"ord_4","status":"ERROR"}',
+      '{"status":"CANCELED"}',
+      '{"orderId":"ord_5"}',
+      '{"orderId":"ord_6","depositInstructions":"iban"}',
+    ].join('\n');
+    expect(await issuesOf(text)).toEqual([
+      '2:2 statu is not a field of UpdateOrder',
+      '3:3 is not a JSON object',
+      '8:8 depositInstructions is not an object',
+      expect.stringMatching(/^1:1 status is "DONE", not one of AWAITING_FUNDS, /),
+      '2:2 names an order and nothing to change',
+      '4:4 toAmount is a number: write it in quotes',
+      '5:5 reason is required when status is ERROR',
+      '6:6 orderId is missing',
+      '7:7 names an order and nothing to change',
+      '8:8 names an order and nothing to change',
+    ]);
+  });
+
+  test('is not one JSON array', async () => {
+    expect(await issuesOf('[{"orderId":"ord_1"}]')).toEqual([
+      '-:- That is one JSON array. Give a line of JSON for each row, or CSV.',
+    ]);
+  });
+});
+
+test.each([
+  ['-1', 'negative'],
+  ['1e3', 'an exponent'],
+  ['1,50', 'a comma'],
+  ['1.', 'nothing behind the point'],
+  ['1234567890123456789', '19 digits'],
+  ['0.1234567890123456789', '19 decimals'],
+])('the amount %s (%s) is refused before anything is sent', async (amount) => {
+  const [issue] = await issuesOf(`{"orderId":"ord_1","toAmount":"${amount}"}`);
+  expect(issue).toMatch(/toAmount is not a decimal amount/);
+});
+
+test('a status may be written in small letters', async () => {
+  expect((await updates('order_id,status\nord_1,funds received\n'))[0]?.update.status).toBe('FUNDS_RECEIVED');
+});
+
+test('an empty file says so', async () => {
+  expect(await issuesOf('\uFEFF \n')).toEqual(['-:- The file is empty.']);
+});
