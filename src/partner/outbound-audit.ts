@@ -54,7 +54,7 @@ export function createOutboundAudit({
     sealed === null ? null : secrets.decrypt(place(column, id), sealed);
   return {
     async write(entry) {
-      const id = ids.next('aud');
+      const id = ids.next('out');
       const answer = entry.answer === null ? null : cappedText(entry.answer);
       await store
         .insertInto('partner_outbound')

@@ -1,0 +1,86 @@
+import * as z from 'zod';
+import { codeName, countryCode, decimalString } from './schema-parts.ts';
+
+/** What a partner sells: a line per direction and pair of currencies. Kept with the partner, as JSON. */
+
+const rail = z.strictObject({
+  /** Where; every country when it is left out. */
+  countries: z.array(countryCode).min(1, 'names a country, or is left out.').optional(),
+  rampType: z.enum(['ONRAMP', 'OFFRAMP']),
+  fromCurrency: codeName,
+  toCurrency: codeName,
+  paymentMethods: z.array(codeName).min(1, 'names a payment method.'),
+  /** Of `fromCurrency`, both included. */
+  minAmount: decimalString,
+  maxAmount: decimalString,
+  /** Units of `toCurrency` for one of `fromCurrency`, before fees. */
+  rate: decimalString,
+  /** Kept by the partner, of `fromCurrency`: first the fixed part, then the share of the rest. */
+  feeFixed: decimalString.default('0'),
+  feePercent: decimalString.default('0'),
+  /** What the customer receives is cut off, never rounded up, after so many decimals. */
+  decimals: z.int({ error: 'is a whole number.' }).min(0, 'is 0 to 18.').max(18, 'is 0 to 18.').default(2),
+});
+export type Rail = z.output<typeof rail>;
+
+export const offeringSchema = z.strictObject({ rails: z.array(rail).max(500, 'is at most 500 lines.') });
+export type Offering = z.output<typeof offeringSchema>;
+
+/** What is asked for; `fromAmount` is a decimal string. */
+export interface Wanted {
+  readonly countryCode?: string | undefined;
+  readonly rampType: 'ONRAMP' | 'OFFRAMP';
+  readonly fromCurrency: string;
+  readonly toCurrency: string;
+  readonly paymentMethod: string;
+  readonly fromAmount: string;
+}
+
+/**
+ * What a partner gives for it: the amount (decimal string), or why it gives nothing. An offering that cannot be read
+ * sells nothing.
+ */
+export function quoteOf(
+  { rails }: Offering,
+  wanted: Wanted,
+):
+  | { readonly kind: 'quote'; readonly toAmount: string }
+  | { readonly kind: 'not_sold' }
+  | { readonly kind: 'outside_limits'; readonly rail: Rail } {
+  const sold = rails.filter(
+    (one) =>
+      one.rampType === wanted.rampType &&
+      one.fromCurrency === wanted.fromCurrency &&
+      one.toCurrency === wanted.toCurrency &&
+      one.paymentMethods.includes(wanted.paymentMethod) &&
+      (wanted.countryCode === undefined || (one.countries?.includes(wanted.countryCode) ?? true)),
+  );
+  const fitting = sold.find(
+    (one) =>
+      unitsOf(one.minAmount) <= unitsOf(wanted.fromAmount) &&
+      unitsOf(wanted.fromAmount) <= unitsOf(one.maxAmount),
+  );
+  if (!fitting) return sold[0] ? { kind: 'outside_limits', rail: sold[0] } : { kind: 'not_sold' };
+  const toAmount = received(fitting, wanted.fromAmount);
+  return toAmount === '0' ? { kind: 'outside_limits', rail: fitting } : { kind: 'quote', toAmount };
+}
+
+const SCALE = 18;
+const UNIT = 10n ** BigInt(SCALE);
+
+/** A decimal of at most 18 decimals, in units of 10^-18. */
+export function unitsOf(decimal: string): bigint {
+  const [whole = '0', fraction = ''] = decimal.split('.');
+  return BigInt(whole) * UNIT + BigInt(fraction.padEnd(SCALE, '0'));
+}
+
+function received({ feeFixed, feePercent, rate, decimals }: Rail, fromAmount: string): string {
+  const afterFixed = unitsOf(fromAmount) - unitsOf(feeFixed);
+  const kept = 100n * UNIT - unitsOf(feePercent);
+  if (afterFixed <= 0n || kept <= 0n) return '0';
+  // Exact until the one division at the end, which cuts off in the partner's favour.
+  const step = 10n ** BigInt(SCALE - decimals);
+  const units = ((afterFixed * kept * unitsOf(rate)) / (100n * UNIT * UNIT) / step) * step;
+  const fraction = (units % UNIT).toString().padStart(SCALE, '0').replace(/0+$/, '');
+  return `${units / UNIT}${fraction === '' ? '' : `.${fraction}`}`;
+}
