@@ -4,6 +4,8 @@ import type { ServiceTables } from '../store/schema.ts';
 import type { FlightsPorts } from './ports.ts';
 
 const MOST_AT_ONCE = 20;
+/** A pay-out that failed so often is one that a person looks at. */
+export const PAYOUT_TRIES = 5;
 const FIRST_RETRY_MS = 5_000;
 const MOST_RETRY_MS = 3_600_000;
 const DAY_MS = 24 * MOST_RETRY_MS;
@@ -79,6 +81,7 @@ export function createAffiliateCredit(ports: FlightsPorts) {
           state: 'open',
           attempts: 0,
           due_at_ms: nowMs,
+          last_error: null,
           signature: null,
           created_at_ms: nowMs,
           paid_at_ms: null,
@@ -107,7 +110,7 @@ export function createAffiliateCredit(ports: FlightsPorts) {
   async function pay(payout: Payout): Promise<void> {
     if (await wouldOpenAgain(payout)) {
       log('warn', 'affiliate_account_missing', { payout_id: payout.payout_id });
-      return postpone(payout, DAY_MS);
+      return postpone(payout, DAY_MS, 'affiliate_account_missing');
     }
     const { createPayouts } = await import('./payouts.ts');
     try {
@@ -123,9 +126,10 @@ export function createAffiliateCredit(ports: FlightsPorts) {
         .where('state', '=', 'open')
         .execute();
     } catch (error) {
-      if (!isProblem(error, 'cluster_failed', 'transaction_failed', 'treasury_insufficient')) throw error;
-      log('warn', 'affiliate_unpaid', { payout_id: payout.payout_id, error_code: error.code });
-      await postpone(payout, Math.min(MOST_RETRY_MS, FIRST_RETRY_MS * 2 ** payout.attempts));
+      // Whatever it was, the other pay-outs and the rest of the worker's round go on.
+      const code = isProblem(error) ? error.code : error instanceof Error ? error.name : 'unknown';
+      log('warn', 'affiliate_unpaid', { payout_id: payout.payout_id, error_code: code });
+      await postpone(payout, Math.min(MOST_RETRY_MS, FIRST_RETRY_MS * 2 ** payout.attempts), code);
     }
   }
 
@@ -147,14 +151,25 @@ export function createAffiliateCredit(ports: FlightsPorts) {
     return (await ports.cluster.tokenBalance(account)) === null;
   }
 
-  const postpone = async ({ payout_id, attempts }: Payout, byMs: number): Promise<void> => {
-    await store
-      .updateTable('affiliate_payouts')
-      .set({ attempts: attempts + 1, due_at_ms: clock.now() + byMs })
-      .where('payout_id', '=', payout_id)
-      .where('state', '=', 'open')
-      .execute();
-  };
+  /** Puts a pay-out off; one that keeps failing is told to an operator, once, and tried further. */
+  const postpone = ({ payout_id, attempts }: Payout, byMs: number, why: string): Promise<void> =>
+    store.transaction().execute(async (tx) => {
+      const written = await tx
+        .updateTable('affiliate_payouts')
+        .set({ attempts: attempts + 1, due_at_ms: clock.now() + byMs, last_error: why })
+        .where('payout_id', '=', payout_id)
+        .where('state', '=', 'open')
+        .executeTakeFirst();
+      if (written.numUpdatedRows === 0n || attempts + 1 !== PAYOUT_TRIES) return;
+      await ports.outbox.enqueue(tx, {
+        kind: 'page',
+        dedupKey: `page:affiliate_unpaid:${payout_id}`,
+        intentId: null,
+        event: 'affiliate_unpaid',
+        text: `Pay-out ${payout_id} to an affiliate failed ${PAYOUT_TRIES} times, and is tried further: ${why}.`,
+        fields: { payout_id, reason: why },
+      });
+    });
 
   return {
     /** Credits and pays what is due; how many steps that took. Two small reads when nothing is. Any worker may run it. */

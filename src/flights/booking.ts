@@ -102,6 +102,7 @@ export function createBooking(ports: FlightsPorts, escrows: Escrows) {
       passengers_sealed: sealPassengers(secrets, request.intent_id, request.passengers),
       provider_order_id: null,
       refund_reason: null,
+      stuck_in: null,
       requested_at_ms: nowMs,
       due_at_ms: nowMs + options.settlingGraceMs,
       lease_until_ms: 0,

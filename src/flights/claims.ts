@@ -18,6 +18,8 @@ export const OPEN_STATES: readonly BookingState[] = [
 /** Longer than any one step takes; a worker that died is overtaken after it. */
 const LEASE_MS = 60_000;
 const MOST_BACKOFF_MS = 60_000;
+/** A step that failed so often is told to an operator. */
+const TELLS_AFTER = 24;
 
 /** Another worker took the booking over; whatever was under way is theirs now. */
 export class LeaseLost extends Error {
@@ -57,8 +59,11 @@ export function createClaims(ports: Pick<FlightsPorts, 'store' | 'clock' | 'log'
       return row?.due === null || row?.due === undefined ? null : Number(row.due);
     },
 
-    /** Takes a due booking, atomically: the lease keeps others away, the fence makes older holders powerless. */
-    async claim(): Promise<BookingRow | null> {
+    /**
+     * Takes a due booking, or the one that is named when it is due, atomically: the lease keeps others away, the fence
+     * makes older holders powerless.
+     */
+    async claim(intentId?: string): Promise<BookingRow | null> {
       const nowMs = clock.now();
       const row = await store
         .updateTable('bookings')
@@ -70,6 +75,7 @@ export function createClaims(ports: Pick<FlightsPorts, 'store' | 'clock' | 'log'
             .where('due.state', 'in', OPEN_STATES)
             .where('due.due_at_ms', '<=', nowMs)
             .where('due.lease_until_ms', '<=', nowMs)
+            .$if(intentId !== undefined, (one) => one.where('due.intent_id', '=', intentId ?? ''))
             .orderBy('due.due_at_ms')
             .limit(1),
         )
@@ -105,6 +111,7 @@ export function createClaims(ports: Pick<FlightsPorts, 'store' | 'clock' | 'log'
     /** Writes the outcome of a step and gives the lease back: all of it, or (the fence was raised) nothing. */
     async advance(claim: BookingRow, next: Next): Promise<void> {
       const nowMs = clock.now();
+      const { state } = next.booking;
       await store.transaction().execute(async (tx) => {
         const written = await tx
           .updateTable('bookings')
@@ -112,6 +119,7 @@ export function createClaims(ports: Pick<FlightsPorts, 'store' | 'clock' | 'log'
             due_at_ms: nowMs,
             attempts: 0,
             last_error: null,
+            stuck_in: state === 'stuck' ? claim.state : null,
             ...next.booking,
             lease_until_ms: 0,
             updated_at_ms: nowMs,
@@ -128,7 +136,6 @@ export function createClaims(ports: Pick<FlightsPorts, 'store' | 'clock' | 'log'
             .execute();
         }
         await next.also?.(tx);
-        const { state } = next.booking;
         if (state === 'booked' || state === 'refunded') await planUpkeep(tx, claim.intent_id, nowMs);
         if (state === 'stuck') {
           await ports.outbox.enqueue(tx, {
@@ -136,7 +143,7 @@ export function createClaims(ports: Pick<FlightsPorts, 'store' | 'clock' | 'log'
             dedupKey: `page:booking_stuck:${claim.intent_id}:${claim.fence}`,
             intentId: claim.intent_id,
             event: 'booking_stuck',
-            text: `Booking of ${claim.intent_id} is stuck in ${claim.state} and waits for a person: ${next.booking.last_error ?? 'unknown'}.`,
+            text: `Booking of ${claim.intent_id} is stuck in ${claim.state} and waits for a person: ${next.booking.last_error ?? 'unknown'}. See farelock stuck show ${claim.intent_id}.`,
             fields: {
               intent_id: claim.intent_id,
               state: claim.state,
@@ -161,22 +168,35 @@ export function createClaims(ports: Pick<FlightsPorts, 'store' | 'clock' | 'log'
         Math.min(MOST_BACKOFF_MS, 250 * 2 ** Math.min(claim.attempts, 10)),
       );
       const nowMs = clock.now();
-      await store
-        .updateTable('bookings')
-        .set({
-          lease_until_ms: 0,
-          due_at_ms: nowMs + delayMs,
-          attempts: claim.attempts + 1,
-          last_error: code,
-          updated_at_ms: nowMs,
-        })
-        .where('intent_id', '=', claim.intent_id)
-        .where('fence', '=', claim.fence)
-        .execute();
+      const attempts = claim.attempts + 1;
+      await store.transaction().execute(async (tx) => {
+        const written = await tx
+          .updateTable('bookings')
+          .set({
+            lease_until_ms: 0,
+            due_at_ms: nowMs + delayMs,
+            attempts,
+            last_error: code,
+            updated_at_ms: nowMs,
+          })
+          .where('intent_id', '=', claim.intent_id)
+          .where('fence', '=', claim.fence)
+          .executeTakeFirst();
+        if (attempts !== TELLS_AFTER || written.numUpdatedRows === 0n) return;
+        // It may pass by itself, and is tried further; but somebody should know.
+        await ports.outbox.enqueue(tx, {
+          kind: 'page',
+          dedupKey: `page:booking_slow:${claim.intent_id}:${claim.state}`,
+          intentId: claim.intent_id,
+          event: 'booking_slow',
+          text: `Booking of ${claim.intent_id} failed ${attempts} times in ${claim.state}, and is tried further: ${code}.`,
+          fields: { intent_id: claim.intent_id, state: claim.state, reason: code },
+        });
+      });
       log('warn', 'booking_postponed', {
         intent_id: claim.intent_id,
         state: claim.state,
-        attempts: claim.attempts + 1,
+        attempts,
         error_code: code,
       });
     },

@@ -1,6 +1,7 @@
 import { createEffects } from '../escrow/effects.ts';
 import { isProblem } from '../kernel/problems.ts';
 import { createOutbox } from '../notify/outbox.ts';
+import { withDeskOrders } from './desk-orders.ts';
 import { createEscrows } from './escrows.ts';
 import { createFlightsApp } from './http.ts';
 import { createIntents } from './intents.ts';
@@ -34,9 +35,9 @@ export function createFlights(given: FlightsGiven) {
   };
 }
 
-/** Reads and cancels the orders of both tiers. */
+/** Reads and cancels the orders of both tiers, and those that operators recorded. */
 const allOrders = (provider: Provider | null, { lowcost, store }: FlightsGiven): Provider | null =>
-  provider && lowcost ? withLowcostOrders(provider, lowcost, { store }) : provider;
+  provider && withDeskOrders(lowcost ? withLowcostOrders(provider, lowcost, { store }) : provider, { store });
 
 /** A provider that slows us down makes searches dearer for a while (CONTRACT, section 2): noted wherever it happens. */
 function noticingRateLimits(provider: Provider, pricing: Pricing): Provider {

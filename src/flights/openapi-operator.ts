@@ -56,6 +56,14 @@ export function operatorPaths({ answer, failures, ref, json }: Writing): Record<
     codes: [...DECIDING, 'payout_undecided', 'payout_is_zero', 'plan_changed', 'treasury_insufficient'],
   });
   const planned = json({ anyOf: [ref('RefundCase'), ref('RefundPlan')] });
+  const resolve = operation({
+    id: 'resolveStuck',
+    summary: 'End what is stuck, by what the airline said; dry_run says what would move.',
+    request: 'ResolveRequest',
+    response: 'StuckItem',
+    path: 'id',
+    codes: ['stuck_not_found', 'stuck_already_resolved', 'decision_not_possible', 'case_already_claimed'],
+  });
   return {
     '/operator/refund-requests': {
       get: operation({
@@ -101,6 +109,24 @@ export function operatorPaths({ answer, failures, ref, json }: Writing): Record<
     ),
     '/operator/stuck': {
       get: operation({ id: 'stuck', summary: 'What waits for a person.', response: 'Stuck' }),
+    },
+    '/operator/stuck/{id}': {
+      get: operation({
+        id: 'stuckItem',
+        summary: 'One of them: what chain and airline say, and what can be decided.',
+        response: 'StuckItem',
+        path: 'id',
+        codes: ['stuck_not_found'],
+      }),
+    },
+    '/operator/stuck/{id}/resolve': {
+      post: {
+        ...resolve,
+        responses: {
+          ...resolve.responses,
+          200: { description: 'Done.', content: json({ anyOf: [ref('StuckItem'), ref('StuckPlan')] }) },
+        },
+      },
     },
     '/operator/switches': {
       get: operation({ id: 'switches', summary: 'The switches.', response: 'Switches' }),

@@ -4,6 +4,7 @@ import * as offers from './offer-schema.ts';
 import { paths } from './openapi-paths.ts';
 import * as operator from './operator-schema.ts';
 import * as schemas from './schema.ts';
+import * as stuck from './stuck-schema.ts';
 
 /** What the components are called, and the schemas that they are made from. */
 const COMPONENTS = {
@@ -31,7 +32,10 @@ const COMPONENTS = {
   RefundQueue: operator.refundQueue,
   RefundCase: operator.refundCase,
   RefundPlan: operator.refundPlan,
-  Stuck: operator.stuck,
+  Stuck: stuck.stuck,
+  StuckItem: stuck.stuckItem,
+  StuckPlan: stuck.stuckPlan,
+  ResolveRequest: stuck.resolveRequest,
   Switches: operator.switches,
   AuditTrail: operator.auditTrail,
   OperatorKey: operator.operatorKey,

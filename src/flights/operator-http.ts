@@ -8,6 +8,8 @@ import * as schemas from './operator-schema.ts';
 import type { FlightsPorts } from './ports.ts';
 import { createRefundCases } from './refund-cases.ts';
 import { createRefundDecisions } from './refund-decisions.ts';
+import { createStuck } from './stuck.ts';
+import { resolveRequest } from './stuck-schema.ts';
 
 interface Visit {
   readonly request: Request;
@@ -36,6 +38,7 @@ export function createOperatorApi(ports: FlightsPorts) {
   const cases = createRefundCases(ports);
   const decisions = createRefundDecisions(ports, cases);
   const controls = createControls(ports);
+  const stuck = createStuck(ports, cases, decisions);
 
   const shown = async (id: string) => cases.show(await cases.open(id));
   const requestIdOf = async (id: string) => (await cases.open(id)).row.request_id;
@@ -109,7 +112,13 @@ export function createOperatorApi(ports: FlightsPorts) {
         return shown(visit.id);
       },
     },
-    { method: 'GET', path: '/stuck', run: () => controls.stuck() },
+    { method: 'GET', path: '/stuck', run: () => stuck.list() },
+    { method: 'GET', path: '/stuck/{id}', run: ({ id }) => stuck.show(id) },
+    {
+      method: 'POST',
+      path: '/stuck/{id}/resolve',
+      run: async (visit) => stuck.resolve(visit.id, visit, await readBody(visit.request, resolveRequest)),
+    },
     { method: 'GET', path: '/switches', run: () => controls.switches() },
     {
       method: 'POST',

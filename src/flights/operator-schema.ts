@@ -100,30 +100,6 @@ export const refundPlan = z.strictObject({
   steps: z.array(z.string()),
 });
 
-export const stuck = z.strictObject({
-  bookings: z.array(
-    z.strictObject({
-      intent_id: z.string(),
-      last_error: z.string().nullable(),
-      attempts: z.int(),
-      updated_at: instant,
-    }),
-  ),
-  effects: z.array(
-    z.strictObject({
-      effect_id: z.string(),
-      kind: z.string(),
-      subject: z.string(),
-      state: z.string(),
-      error: z.string().nullable(),
-      signature: z.string().nullable(),
-      created_at: instant,
-      updated_at: instant,
-    }),
-  ),
-  refund_requests: z.array(refundCaseSummary),
-});
-
 const onOff = z.enum(['on', 'off']);
 export const switchesRequest = z
   .strictObject({ booking: onOff.optional(), lowcost: onOff.optional() })
@@ -174,7 +150,6 @@ export type RefundQueue = z.infer<typeof refundQueue>;
 export type RefundCase = z.infer<typeof refundCase>;
 export type RefundPlan = z.infer<typeof refundPlan>;
 export type ApproveRequest = z.infer<typeof approveRequest>;
-export type Stuck = z.infer<typeof stuck>;
 export type Switches = z.infer<typeof switches>;
 export type SwitchesRequest = z.infer<typeof switchesRequest>;
 export type AuditQuery = z.infer<typeof auditQuery>;

@@ -25,11 +25,11 @@ export function orderRecord(orderId: string, passengerCount: number, order: Prov
 /** The orders that bookings ended in: one an intent. */
 export function createOrderBook({ store, ids, clock }: Pick<FlightsPorts, 'store' | 'ids' | 'clock'>) {
   return {
-    /** Writes a ticketed order down; again is harmless. */
-    async keep(intent: IntentRow, order: ProviderOrder): Promise<void> {
+    /** Writes a ticketed order down, in a transaction when one is given; again is harmless. */
+    async keep(intent: IntentRow, order: ProviderOrder, on: FlightsPorts['store'] = store): Promise<void> {
       const orderId = ids.next('ord');
       const nowMs = clock.now();
-      await store
+      await on
         .insertInto('orders')
         .values({
           order_id: orderId,

@@ -3,6 +3,7 @@ import { formatUsdc } from '../kernel/money.ts';
 import { problem } from '../kernel/problems.ts';
 import type { ServiceTables } from '../store/schema.ts';
 import { type Operator, writeAudit } from './audit.ts';
+import { isDeskOrder } from './desk-orders.ts';
 import { lockedOffer } from './intent-record.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { OpenedCase, RefundCases } from './refund-cases.ts';
@@ -92,7 +93,9 @@ export function createRefundDecisions(ports: FlightsPorts, cases: RefundCases) {
       refund_wallet: intent.refund_wallet,
       mint: ports.mint,
       steps: [
-        `Cancel order ${order?.order_id ?? '–'} at the airline (${order?.provider_order_id ?? '–'}).`,
+        isDeskOrder(order?.provider_order_id ?? '')
+          ? `Wait for you to cancel order ${order?.order_id} with the airline: then farelock stuck resolve ${row.request_id} cancelled.`
+          : `Cancel order ${order?.order_id ?? '–'} at the airline (${order?.provider_order_id ?? '–'}).`,
         `Pay ${formatUsdc(payout)} USDC from the treasury ${ports.treasury} to the refund wallet ${intent.refund_wallet}.`,
         `Keep ${formatUsdc(captured - payout)} USDC of ${formatUsdc(captured)} for the carrier.`,
         'End the intent as refunded, and mail the lead passenger.',
@@ -219,6 +222,8 @@ export function createRefundDecisions(ports: FlightsPorts, cases: RefundCases) {
     },
   };
 }
+
+export type RefundDecisions = ReturnType<typeof createRefundDecisions>;
 
 function checkOverride(request: ApproveRequest, captured: bigint): void {
   const issues = [

@@ -58,6 +58,8 @@ export function createRefundPayouts(ports: FlightsPorts) {
 
   /** @throws Problem `provider_failed` while the airline does not show the order cancelled */
   async function cancel(row: RefundRequestRow): Promise<void> {
+    // An operator may have said so: then the airline's own interface need not know.
+    if ((await effects.standing('airline_cancel', row.intent_id)) === 'done') return;
     const { provider_order_id: orderId } = await store
       .selectFrom('orders')
       .select('provider_order_id')
@@ -166,9 +168,11 @@ export function createRefundPayouts(ports: FlightsPorts) {
 
   /** Puts a step off, longer each time; in the end it waits for a person, and pages one. */
   async function postpone(row: RefundRequestRow, error: unknown): Promise<void> {
-    const code = isProblem(error) ? error.code : error instanceof Error ? error.name : 'unknown';
+    const byHand = isProblem(error) && error.detail?.by_hand === true;
+    const name = isProblem(error) ? error.code : error instanceof Error ? error.name : 'unknown';
+    const code = byHand ? 'cancel_by_hand' : name;
     const attempts = row.attempts + 1;
-    const gaveUp = row.state === 'approved' && attempts >= MOST_TRIES;
+    const gaveUp = row.state === 'approved' && (byHand || attempts >= MOST_TRIES);
     const waitMs = isProblem(error) && error.retryAfter ? error.retryAfter * 1000 : 0;
     const nowMs = clock.now();
     await store.transaction().execute(async (tx) => {
@@ -191,7 +195,7 @@ export function createRefundPayouts(ports: FlightsPorts) {
         dedupKey: `page:refund_stuck:${row.request_id}:${row.fence}`,
         intentId: row.intent_id,
         event: 'refund_stuck',
-        text: `The refund of ${row.intent_id} is stuck and waits for a person: ${code}.`,
+        text: `The refund of ${row.intent_id} is stuck and waits for a person: ${code}. See farelock stuck show ${row.request_id}.`,
         fields: { request_id: row.request_id, intent_id: row.intent_id, error: code },
       });
     });

@@ -21,6 +21,8 @@ const CAPTURE_RESERVE_MS = 30 * 60_000;
 const MOST_TRIES = 12;
 /** How often an unknown outcome is asked about before it waits for a person. */
 const MOST_QUESTIONS = 24;
+/** Why the money goes back when an operator heard from the airline that there is no ticket. */
+export const NOT_TICKETED = 'not_ticketed';
 const TICKET_POLL_MS = 500;
 const MOST_TICKET_POLL_MS = 15_000;
 
@@ -192,6 +194,11 @@ export function createSteps(ports: FlightsPorts, escrows: Escrows, claims: Claim
       if (opened === 'open') throw problem('cluster_failed');
       if (paid) return stuck(booking, 'escrow_missing');
       return { booking: { state: 'refunded' }, intent: { active_key: null } };
+    }
+    if (before.state === 'open' && booking.refund_reason === NOT_TICKETED) {
+      const { lateTicket } = await import('./late-ticket.ts');
+      const late = await lateTicket(ports, intent);
+      if (late) return late;
     }
     // Written first: after the refund nobody could tell any more whether there was money in it.
     const held = before.state === 'open' ? await escrows.held(intent) : 0n;

@@ -2,3 +2,4 @@
 export type * from './offer-schema.ts';
 export type * from './operator-schema.ts';
 export type * from './schema.ts';
+export type * from './stuck-schema.ts';

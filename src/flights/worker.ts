@@ -1,12 +1,11 @@
 import { createAffiliateCredit } from './affiliate-credit.ts';
-import { type Claims, createClaims, LeaseLost } from './claims.ts';
-import { EscrowEndedOtherwise, type Escrows } from './escrows.ts';
+import { type Claims, createClaims } from './claims.ts';
+import type { Escrows } from './escrows.ts';
 import type { Intents } from './intents.ts';
 import type { FlightsPorts } from './ports.ts';
 import { refundsDueAtMs } from './refund-due.ts';
 import { retire } from './retire.ts';
-import type { BookingRow } from './rows.ts';
-import { createSteps } from './steps.ts';
+import { createStepRunner } from './step-runner.ts';
 import { createUpkeep } from './upkeep.ts';
 
 /** How long a creation is left to its own request before the worker asks what became of its payment. */
@@ -25,36 +24,11 @@ export interface WorkerRun {
  * process or many, are safe at the same time. With nothing due it is a handful of small reads.
  */
 export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Intents) {
-  const { store, clock, log } = ports;
+  const { store, clock } = ports;
   const claims: Claims = createClaims(ports);
-  const steps = createSteps(ports, escrows, claims);
+  const { take } = createStepRunner(ports, escrows, claims);
   const upkeep = createUpkeep(ports, escrows);
   const affiliates = createAffiliateCredit(ports);
-
-  async function take(booking: BookingRow): Promise<void> {
-    try {
-      const intent = await store
-        .selectFrom('intents')
-        .selectAll()
-        .where('intent_id', '=', booking.intent_id)
-        .executeTakeFirstOrThrow();
-      if (booking.state in steps) {
-        const next = await steps[booking.state as keyof typeof steps](booking, intent);
-        if (next) await claims.advance(booking, next);
-      }
-    } catch (error) {
-      if (error instanceof LeaseLost) return;
-      if (error instanceof EscrowEndedOtherwise) {
-        log('error', 'booking_stuck', {
-          intent_id: booking.intent_id,
-          state: booking.state,
-          why: error.message,
-        });
-        return claims.advance(booking, { booking: { state: 'stuck', last_error: error.message } });
-      }
-      await claims.postpone(booking, error);
-    }
-  }
 
   /** Intents that nobody books any more, and creations whose request died. */
   async function tidyIntents(): Promise<number> {

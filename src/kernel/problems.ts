@@ -98,12 +98,6 @@ export const PROBLEMS = {
     message: "The partner's platform address is not one that may be called.",
     fix: 'Use https on port 443 or 8443 and a host on the public internet; in demo, http to a loopback address too.',
   },
-  partner_refused_order: {
-    status: 422,
-    exit: 5,
-    message: 'The partner does not take this order.',
-    fix: 'Change the amount or the method, or choose another partner (farelock partner offers).',
-  },
   partner_unavailable: {
     ...UPSTREAM,
     status: 503,
@@ -314,7 +308,7 @@ export const PROBLEMS = {
 
   // Compliance of the partner service's customers
   compliance_required: {
-    status: 412,
+    status: 400,
     exit: 5,
     message: 'The customer has not met what this order requires.',
     fix: 'Meet what detail.outstanding lists, see GetOnboardingRequirements, then order again; nothing was ordered.',
@@ -574,6 +568,27 @@ export const PROBLEMS = {
     fix: 'Give it as an option, or run on a terminal without --no-input.',
   },
   file_unreadable: { exit: 2, message: 'A file could not be read.', fix: 'Check its path and permissions.' },
+  no_api_key: {
+    exit: 4,
+    message: 'There is no API key for the partner service.',
+    fix: 'Give it in FARELOCK_API_KEY, or name its file with farelock config set api_key_file.',
+  },
+  no_customer_token: {
+    exit: 4,
+    message: 'This concerns one customer, and there is no token for the customer.',
+    fix: 'Give it in FARELOCK_CUSTOMER_TOKEN; an operator makes one with farelock keys token <customer-id>.',
+  },
+  conflict: {
+    exit: 5,
+    message: 'That does not fit the state of things.',
+    fix: 'Read it again, and decide anew.',
+  },
+  declined: { exit: 5, message: 'That was declined.', fix: 'Nothing was changed.' },
+  data_invalid: {
+    exit: 2,
+    message: 'The customer data cannot be sent.',
+    fix: 'Correct what is named below; nothing was sent.',
+  },
   apply_invalid: {
     exit: 2,
     message: 'The file has rows that cannot be sent.',

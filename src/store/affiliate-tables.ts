@@ -22,6 +22,8 @@ export interface AffiliatePayoutTable {
   amount: number;
   state: 'open' | 'paid';
   attempts: number;
+  /** Why the last attempt paid nothing. */
+  last_error: string | null;
   due_at_ms: number;
   signature: string | null;
   created_at_ms: number;

@@ -163,5 +163,12 @@ export const serviceMigrations: readonly Migration[] = [
       'create index sponsored_signatures_expiry on sponsored_signatures (expires_at_ms)',
     ],
   },
+  {
+    name: '015_stuck',
+    statements: [
+      'alter table bookings add column stuck_in text',
+      'alter table affiliate_payouts add column last_error text',
+    ],
+  },
   ...partnerMigrations,
 ];

@@ -51,6 +51,8 @@ test('it declares OpenAPI 3.1.0 and version 1.0.0, and every endpoint', () => {
     'post /operator/refund-requests/{request_id}/approve',
     'post /operator/refund-requests/{request_id}/reject',
     'get /operator/stuck',
+    'get /operator/stuck/{id}',
+    'post /operator/stuck/{id}/resolve',
     'get /operator/switches',
     'post /operator/switches',
     'get /operator/audit',
