@@ -1,0 +1,87 @@
+import type * as z from 'zod';
+import { problem } from '../kernel/problems.ts';
+import { type Issue, normaliseProtoJson } from './protojson.ts';
+
+/** Most of a request's body. Customer data holds pictures, which travel as base64. */
+export const MOST_BODY_BYTES = 64 * 1024;
+export const MOST_DATA_BODY_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Reads a message in Connect's JSON codec. An empty body is an empty message, as stock clients may send one.
+ * @throws Problem `unsupported_media_type`, `payload_too_large` (also for a chunked body, as soon as it is known),
+ *   `invalid_json`, `invalid_request` with `detail.issues`
+ */
+export async function readMessage<S extends z.ZodType>(
+  request: Request,
+  schema: S,
+  mostBytes: number = MOST_BODY_BYTES,
+): Promise<z.output<S>> {
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json') throw problem('unsupported_media_type');
+  const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() || 'identity';
+  if (encoding !== 'identity') {
+    throw problem('unsupported_media_type', {
+      message: 'Compressed bodies are not read.',
+      fix: 'Send the body without Content-Encoding.',
+    });
+  }
+  return parseMessage(await readBytes(request, mostBytes), schema);
+}
+
+function parseMessage<S extends z.ZodType>(bytes: Uint8Array, schema: S): z.output<S> {
+  const given = parseJson(bytes);
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    refuse([{ path: '', message: 'The body is a JSON object.' }]);
+  const { value, issues, asSent } = normaliseProtoJson(given);
+  if (issues.length > 0) refuse(issues);
+  const parsed = schema.safeParse(value, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  refuse(
+    parsed.error.issues.flatMap((issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((key) => ({ path: asSent([...issue.path, key]), message: 'is not a known field.' }))
+        : [{ path: asSent(issue.path), message: wordOf(issue) }],
+    ),
+  );
+}
+
+const MOST_ISSUES = 50;
+
+function refuse(issues: readonly Issue[]): never {
+  throw problem('invalid_request', { detail: { issues: issues.slice(0, MOST_ISSUES) } });
+}
+
+/** A missing field says so, whatever its kind; the other words are the schema's. Values are never repeated. */
+const wordOf = (issue: z.core.$ZodIssue): string =>
+  (issue.code === 'invalid_type' || issue.code === 'invalid_value') && issue.input === undefined
+    ? 'is required.'
+    : issue.message;
+
+async function readBytes(request: Request, mostBytes: number): Promise<Uint8Array> {
+  const tooLarge = () =>
+    problem('payload_too_large', { message: `The body is larger than ${mostBytes / 1024} KiB.` });
+  if (Number(request.headers.get('content-length') ?? 0) > mostBytes) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const reader = request.body?.getReader();
+  for (;;) {
+    const read = await reader?.read();
+    if (!read || read.done) break;
+    length += read.value.length;
+    if (length > mostBytes) {
+      await reader?.cancel();
+      throw tooLarge();
+    }
+    chunks.push(read.value);
+  }
+  return Buffer.concat(chunks);
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) return {};
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw problem('invalid_json', { cause });
+  }
+}

@@ -1,0 +1,62 @@
+import { type Problem, type ProblemCode, problem } from '../kernel/problems.ts';
+
+/**
+ * Connect's unary errors (CONTRACT, section 10): `{ code, message, detail }` with a code of Connect's own, so that a
+ * stock client understands it. Our reason is `detail.reason`; never a field named `details`, which is Connect's.
+ */
+export type ConnectCode =
+  | 'invalid_argument'
+  | 'failed_precondition'
+  | 'unauthenticated'
+  | 'permission_denied'
+  | 'not_found'
+  | 'aborted'
+  | 'unimplemented'
+  | 'resource_exhausted'
+  | 'internal'
+  | 'unavailable';
+
+const BY_STATUS: Readonly<Record<number, ConnectCode>> = {
+  400: 'invalid_argument',
+  401: 'unauthenticated',
+  403: 'permission_denied',
+  404: 'not_found',
+  405: 'unimplemented',
+  409: 'aborted',
+  413: 'resource_exhausted',
+  415: 'unimplemented',
+  429: 'resource_exhausted',
+  500: 'internal',
+  503: 'unavailable',
+};
+
+/** What is in order by itself, and cannot be done in this state of things: Connect answers it with 400. */
+const FAILED_PRECONDITIONS: ReadonlySet<ProblemCode> = new Set<ProblemCode>(['partner_refused']);
+
+export const connectCode = (error: Problem): ConnectCode =>
+  FAILED_PRECONDITIONS.has(error.code) ? 'failed_precondition' : (BY_STATUS[error.status] ?? 'internal');
+
+export interface ConnectErrorBody {
+  readonly code: ConnectCode;
+  readonly message: string;
+  readonly detail: { readonly reason: ProblemCode } & Readonly<Record<string, unknown>>;
+}
+
+export const connectBody = (error: Problem): ConnectErrorBody => ({
+  code: connectCode(error),
+  message: `${error.message} ${error.fix}`,
+  detail: { ...error.detail, reason: error.code },
+});
+
+/** The answer to a problem. A problem without a status of its own says nothing of the inside. */
+export function connectFailure(given: Problem): Response {
+  const error = given.kind.status === undefined ? problem('internal_error') : given;
+  const allow = error.detail?.allow;
+  return Response.json(connectBody(error), {
+    status: error.status,
+    headers: {
+      ...(Array.isArray(allow) ? { Allow: allow.join(', ') } : {}),
+      ...(error.retryAfter === undefined ? {} : { 'Retry-After': String(Math.ceil(error.retryAfter)) }),
+    },
+  });
+}

@@ -1,0 +1,82 @@
+import * as z from 'zod';
+import { partnerType } from './offer-schema.ts';
+import { countryCode, identifier, text } from './schema-parts.ts';
+
+/** What operators keep of partners: snake_case, as everything under /operator. */
+
+const instant = z.iso.datetime();
+
+export const partnerKey = z.strictObject({
+  key_id: z.string(),
+  partner_id: z.string(),
+  environment: z.enum(['demo', 'live']),
+  name: z.string(),
+  created_at: instant,
+  last_used_at: instant.nullable(),
+  /** Set by a rotation: the key works until then. */
+  expires_at: instant.nullable(),
+  revoked_at: instant.nullable(),
+  replaced_by: z.string().nullable(),
+});
+export type PartnerKey = z.output<typeof partnerKey>;
+
+export const partnerKeys = z.strictObject({ keys: z.array(partnerKey) });
+export type PartnerKeys = z.output<typeof partnerKeys>;
+
+/** The only time that the key is shown. */
+export const issuedPartnerKey = partnerKey.extend({ key: z.string() });
+export type IssuedPartnerKey = z.output<typeof issuedPartnerKey>;
+
+export const issuePartnerKeyRequest = z.strictObject({ partner_id: identifier, name: text(60) });
+
+export const rotatePartnerKeyRequest = z.strictObject({
+  overlap_hours: z
+    .number({ error: 'is a number of hours.' })
+    .min(0, 'is 0 to 720.')
+    .max(720, 'is 0 to 720.')
+    .default(24),
+});
+
+export const customerTokenRequest = z.strictObject({
+  customer_id: identifier,
+  ttl_minutes: z
+    .int({ error: 'is a whole number.' })
+    .min(1, 'is 1 to 1440.')
+    .max(1440, 'is 1 to 1440.')
+    .optional(),
+});
+
+/** The only time that the token is shown. */
+export const customerToken = z.strictObject({
+  customer_id: z.string(),
+  environment: z.enum(['demo', 'live']),
+  token: z.string(),
+  expires_at: instant,
+});
+export type CustomerToken = z.output<typeof customerToken>;
+
+export const partnerRecord = z.strictObject({
+  partner_id: z.string(),
+  environment: z.enum(['demo', 'live']),
+  name: z.string(),
+  type: partnerType,
+  platform_url: z.string(),
+  icon: z.string(),
+  terms_url: z.string(),
+  privacy_policy_url: z.string(),
+  offering: z.unknown(),
+  enabled: z.boolean(),
+  created_at: instant,
+  updated_at: instant,
+});
+export type PartnerRecord = z.output<typeof partnerRecord>;
+
+export const partnerRecords = z.strictObject({ partners: z.array(partnerRecord) });
+export type PartnerRecords = z.output<typeof partnerRecords>;
+
+export const createCustomerRequest = z.strictObject({
+  customer_id: identifier.optional(),
+  country: countryCode,
+  partner_ids: z.array(identifier).max(50, 'is at most 50 partners.').default([]),
+});
+export const nothing = z.strictObject({});

@@ -1,0 +1,77 @@
+import type { Transaction } from 'kysely';
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Secrets } from '../kernel/secrets.ts';
+import type { Store } from '../store/open.ts';
+import type { PartnerEnvironment } from '../store/partner-tables.ts';
+import type { ServiceTables } from '../store/schema.ts';
+
+export type Tx = Transaction<ServiceTables>;
+export type { PartnerEnvironment } from '../store/partner-tables.ts';
+
+/** An operator, by the bearer key that was sent. */
+export interface Operator {
+  readonly keyId: string;
+  readonly name: string;
+}
+
+/** What an operator did; ids alone, nothing personal. */
+export interface OperatorAct {
+  readonly operator: Operator;
+  readonly action: string;
+  readonly subject: string;
+  readonly requestId: string;
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+/** The operator's desk, which another room keeps: who sends this header, and the audit trail. */
+export interface OperatorDesk {
+  /** @throws Problem `operator_key_required`, `operator_key_invalid` */
+  authenticate(authorization: string | null): Promise<Operator>;
+  /** Adds to the audit trail, in the transaction of the act itself. */
+  audit(tx: Tx, act: OperatorAct): Promise<void>;
+}
+
+/** What an operator may set. Times in milliseconds. */
+export interface PartnerOptions {
+  /** How long an Idempotency-Key is remembered. */
+  readonly answersKeptMs: number;
+  /** How long a customer's token works unless told otherwise, and at most. */
+  readonly tokenLifeMs: number;
+  readonly longestTokenLifeMs: number;
+  /** Another policy of what is asked of customers: a JSON file. */
+  readonly compliancePolicyFile: string | undefined;
+  /** How long an attestation of the sandbox takes. */
+  readonly attestationMs: number;
+}
+
+export const defaultPartnerOptions: PartnerOptions = {
+  answersKeptMs: 24 * 3_600_000,
+  tokenLifeMs: 15 * 60_000,
+  longestTokenLifeMs: 24 * 3_600_000,
+  compliancePolicyFile: undefined,
+  attestationMs: 2_000,
+};
+
+/** What every module of the partner service works with. */
+export interface PartnerPorts {
+  readonly store: Store;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** One service is one environment: a key of the other one is no key. */
+  readonly environment: PartnerEnvironment;
+  /** `<svc>` of the procedure paths. */
+  readonly serviceName: string;
+  /** FARELOCK_HOME: the demo partners' keys go below it. */
+  readonly home: string;
+  readonly desk: OperatorDesk;
+  readonly options: PartnerOptions;
+}
+
+/** What createPartner is given. */
+export interface PartnerGiven extends Omit<PartnerPorts, 'options'> {
+  readonly options?: Partial<PartnerOptions> | undefined;
+}

@@ -1,0 +1,44 @@
+import type { Procedure } from './call.ts';
+import type { PartnerPorts } from './ports.ts';
+
+/**
+ * The operations of both services, by path. Each family is loaded with the first call to one of its operations; a line
+ * here is all that a family needs.
+ */
+const FAMILIES: readonly {
+  /** `partner/UpdateOrder` */
+  readonly operations: readonly string[];
+  load(ports: PartnerPorts): Promise<readonly Procedure[]>;
+}[] = [
+  {
+    operations: ['partner/UpdateOrder', 'partner/GetOrders', 'partner/GetOrderDetails'],
+    load: async (ports) => (await import('./orders.ts')).orderProcedures(ports),
+  },
+];
+
+export interface Procedures {
+  /** Whether there is such an operation: `partner/UpdateOrder`. Loads nothing. */
+  has(operation: string): boolean;
+  find(operation: string): Promise<Procedure>;
+  all(): Promise<readonly Procedure[]>;
+}
+
+export function createProcedures(ports: PartnerPorts): Procedures {
+  const loaded = new Map<(typeof FAMILIES)[number], Promise<readonly Procedure[]>>();
+  const load = (family: (typeof FAMILIES)[number]) => {
+    const loading = loaded.get(family) ?? family.load(ports);
+    loaded.set(family, loading);
+    return loading;
+  };
+  const familyOf = (operation: string) => FAMILIES.find(({ operations }) => operations.includes(operation));
+  return {
+    has: (operation) => familyOf(operation) !== undefined,
+    async find(operation) {
+      const family = familyOf(operation);
+      const found = family && (await load(family)).find((one) => `${one.service}/${one.name}` === operation);
+      if (!found) throw new Error(`no procedure ${operation}`);
+      return found;
+    },
+    all: async () => (await Promise.all(FAMILIES.map(load))).flat(),
+  };
+}

@@ -1,0 +1,44 @@
+import * as z from 'zod';
+
+/** Parts that the service's schemas share: every text has an end, every number a range. */
+
+/** A text of 1 to `most` characters. */
+export const text = (most: number) =>
+  z
+    .string({ error: 'is a text.' })
+    .min(1, 'is empty: leave it out instead.')
+    .max(most, `is at most ${most} characters.`);
+
+/** An id of ours or of somebody else's. */
+export const identifier = text(100);
+
+/**
+ * A decimal as a string: at most 18 digits before the point and 18 after it, never negative, no exponent
+ * (CONTRACT, section 11).
+ */
+export const decimalString = z
+  .string({ error: 'is a decimal as a text, such as "10.50".' })
+  .regex(
+    /^(0|[1-9]\d{0,17})(\.\d{1,18})?$/,
+    'is a decimal such as "10.50": not negative, at most 18 digits and 18 decimals.',
+  );
+
+/** ISO 3166-1 alpha-3, by form. */
+export const countryCode = z
+  .string({ error: 'is a country code.' })
+  .regex(/^[A-Z]{3}$/, 'is three capital letters (ISO 3166-1 alpha-3).');
+
+/** Codes of currencies, payment methods and networks: `USD`, `SOLANA_USDC`, `BRA_PIX`. */
+export const codeName = z
+  .string({ error: 'is a code.' })
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'is a code of letters, digits and _.');
+
+/** A whole number; ProtoJSON also writes it as a text. */
+export const wholeNumber = (least: number, most: number) =>
+  z.preprocess(
+    (given) => (typeof given === 'string' && /^-?\d{1,15}$/.test(given) ? Number(given) : given),
+    z
+      .int({ error: 'is a whole number.' })
+      .min(least, `is ${least} to ${most}.`)
+      .max(most, `is ${least} to ${most}.`),
+  );

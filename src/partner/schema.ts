@@ -1,0 +1,181 @@
+import * as z from 'zod';
+import { decimalString, identifier, text } from './schema-parts.ts';
+
+/** Orders on the wire (spec/partner-service.md, Resources; CONTRACT, sections 10 and 11). */
+
+export const ORDER_STATUSES = [
+  'AWAITING_FUNDS',
+  'FUNDS_RECEIVED',
+  'PAYMENT_SUBMITTED',
+  'PAYMENT_PROCESSED',
+  'REFUNDING',
+  'REFUNDED',
+  'CANCELED',
+  'ERROR',
+  'IN_REVIEW',
+] as const;
+export const orderStatus = z.enum(ORDER_STATUSES);
+export type OrderStatus = z.output<typeof orderStatus>;
+
+export const TRANSACTION_TYPES = ['ONRAMP', 'OFFRAMP'] as const;
+export const transactionType = z.enum(TRANSACTION_TYPES);
+export type TransactionType = z.output<typeof transactionType>;
+
+const line = text(500);
+
+const depositFields = {
+  paymentMethod: line.optional(),
+  network: line.optional(),
+  amount: line.optional(),
+  currency: line.optional(),
+  fromAddress: line.optional(),
+  toAddress: line.optional(),
+  depositMessage: line.optional(),
+  bankName: line.optional(),
+  bankAddress: line.optional(),
+  bankRoutingNumber: line.optional(),
+  bankAccountNumber: line.optional(),
+  bankBeneficiaryName: line.optional(),
+  bankBeneficiaryAddress: line.optional(),
+  iban: line.optional(),
+  bic: line.optional(),
+  clabe: line.optional(),
+  accountHolderName: line.optional(),
+  blockchainMemo: line.optional(),
+};
+
+export const depositInstructions = z.strictObject(depositFields);
+export type DepositInstructions = z.output<typeof depositInstructions>;
+
+/** Names of the specification's sample for three of the fields (CONTRACT, section 11). */
+export const DEPOSIT_SYNONYMS = {
+  accountNumber: 'bankAccountNumber',
+  routingNumber: 'bankRoutingNumber',
+  reference: 'depositMessage',
+} as const;
+
+/** The same with the sample's synonyms, made one. Both names of one field at once are refused. */
+export const depositInstructionsInput = z
+  .strictObject({
+    ...depositFields,
+    accountNumber: line.optional(),
+    routingNumber: line.optional(),
+    reference: line.optional(),
+  })
+  .superRefine((given, context) => {
+    for (const [synonym, name] of Object.entries(DEPOSIT_SYNONYMS)) {
+      const both = Object.hasOwn(given, synonym) && Object.hasOwn(given, name);
+      if (both)
+        context.addIssue({
+          code: 'custom',
+          path: [synonym],
+          message: `is another name of ${name}: give one of them.`,
+        });
+    }
+  })
+  .transform(
+    ({ accountNumber, routingNumber, reference, ...own }): DepositInstructions => ({
+      ...own,
+      ...(accountNumber === undefined ? {} : { bankAccountNumber: accountNumber }),
+      ...(routingNumber === undefined ? {} : { bankRoutingNumber: routingNumber }),
+      ...(reference === undefined ? {} : { depositMessage: reference }),
+    }),
+  );
+
+export const returnDetails = z.strictObject({
+  reason: text(1000).optional(),
+  refundReferenceId: text(200).optional(),
+});
+export type ReturnDetails = z.output<typeof returnDetails>;
+
+const rfc3339 = z.iso.datetime();
+
+/** An order. `customerFacingReason` and `version` are ours. */
+export const order = z.strictObject({
+  id: z.string(),
+  customerId: z.string().optional(),
+  externalId: z.string().optional(),
+  partnerId: z.string(),
+  status: orderStatus,
+  sourceCurrency: z.string(),
+  sourceAmount: z.string(),
+  destinationCurrency: z.string(),
+  destinationAmount: z.string().optional(),
+  transactionType,
+  network: z.string(),
+  depositInstructions: depositInstructions.optional(),
+  customerPaymentDetailsDataId: z.string().optional(),
+  customerWalletDataId: z.string().optional(),
+  sourceTransactionId: z.string().optional(),
+  destinationTransactionId: z.string().optional(),
+  paymentMethod: z.string(),
+  reason: z.string().optional(),
+  customerFacingReason: z.string().optional(),
+  returnDetails: returnDetails.optional(),
+  createdAt: rfc3339,
+  updatedAt: rfc3339,
+  version: z.int(),
+});
+export type Order = z.output<typeof order>;
+
+export const updateOrderRequest = z.strictObject({
+  orderId: identifier,
+  status: orderStatus.optional(),
+  sourceTransactionId: text(200).optional(),
+  destinationTransactionId: text(200).optional(),
+  depositInstructions: depositInstructionsInput.optional(),
+  reason: text(1000).optional(),
+  customerFacingReason: text(1000).optional(),
+  returnDetails: returnDetails.optional(),
+  toAmount: decimalString.optional(),
+});
+export type UpdateOrderRequest = z.output<typeof updateOrderRequest>;
+
+/** `allowedStatuses` is ours: where the order may go from here. */
+export const updateOrderResponse = z.strictObject({ order, allowedStatuses: z.array(orderStatus) });
+export type UpdateOrderResponse = z.output<typeof updateOrderResponse>;
+
+/** `pageSize` and `pageToken` are ours. */
+export const getOrdersRequest = z.strictObject({
+  status: orderStatus.optional(),
+  pageSize: z
+    .int({ error: 'is a whole number.' })
+    .min(1, 'is 1 to 200.')
+    .max(200, 'is 1 to 200.')
+    .default(50),
+  pageToken: text(400).optional(),
+});
+export type GetOrdersRequest = z.output<typeof getOrdersRequest>;
+
+export const getOrdersResponse = z.strictObject({
+  orders: z.array(order),
+  totalCount: z.int(),
+  nextPageToken: z.string().optional(),
+});
+export type GetOrdersResponse = z.output<typeof getOrdersResponse>;
+
+/** `includeHistory` is ours. */
+export const getOrderDetailsRequest = z.strictObject({
+  orderId: identifier,
+  includeHistory: z.boolean({ error: 'is true or false.' }).default(false),
+});
+export type GetOrderDetailsRequest = z.output<typeof getOrderDetailsRequest>;
+
+/** One change of an order, as it was recorded. */
+export const orderChange = z.strictObject({
+  version: z.int(),
+  fromStatus: orderStatus.optional(),
+  toStatus: orderStatus,
+  /** Names of the fields that changed. */
+  fields: z.array(z.string()),
+  at: rfc3339,
+});
+export type OrderChange = z.output<typeof orderChange>;
+
+/** `allowedStatuses` and `history` (oldest first, when asked for) are ours. */
+export const getOrderDetailsResponse = z.strictObject({
+  order,
+  allowedStatuses: z.array(orderStatus),
+  history: z.array(orderChange).optional(),
+});
+export type GetOrderDetailsResponse = z.output<typeof getOrderDetailsResponse>;

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { instant } from '../kernel/clock.ts';
+import { problem } from '../kernel/problems.ts';
+import type { CustomerToken } from './operator-schema.ts';
+import type { PartnerPorts, Tx } from './ports.ts';
+
+type TokenPorts = Pick<PartnerPorts, 'store' | 'secrets' | 'clock' | 'environment' | 'options'>;
+
+const tokenHmac = ({ secrets }: Pick<TokenPorts, 'secrets'>, token: string): string =>
+  secrets.hmac('customer token', token);
+
+/**
+ * Mints a bearer token for one customer of this environment, for minutes. Only its keyed hash is kept.
+ * @throws Problem `customer_not_found`
+ */
+export async function mintToken(
+  ports: TokenPorts,
+  tx: Tx,
+  customerId: string,
+  ttlMs: number = ports.options.tokenLifeMs,
+): Promise<CustomerToken> {
+  const nowMs = ports.clock.now();
+  const customer = await tx
+    .selectFrom('customers')
+    .select('customer_id')
+    .where('customer_id', '=', customerId)
+    .where('environment', '=', ports.environment)
+    .executeTakeFirst();
+  if (!customer) throw problem('customer_not_found');
+  const token = `flk_cus_${ports.environment}_${randomBytes(24).toString('base64url')}`;
+  const expiresAtMs = nowMs + Math.min(ttlMs, ports.options.longestTokenLifeMs);
+  await tx.deleteFrom('customer_tokens').where('expires_at_ms', '<=', nowMs).execute();
+  await tx
+    .insertInto('customer_tokens')
+    .values({
+      token_hmac: tokenHmac(ports, token),
+      customer_id: customerId,
+      environment: ports.environment,
+      expires_at_ms: expiresAtMs,
+      created_at_ms: nowMs,
+    })
+    .execute();
+  return {
+    customer_id: customerId,
+    environment: ports.environment,
+    token,
+    expires_at: instant(expiresAtMs),
+  };
+}
+
+/**
+ * Which customer sends this Authorization header.
+ * @throws Problem `customer_token_required`, `customer_token_invalid`
+ */
+export async function authenticateCustomer(ports: TokenPorts, header: string | null): Promise<string> {
+  const match = /^Bearer +(\S{1,200})$/i.exec(header?.trim() ?? '');
+  if (!match) throw problem(header ? 'customer_token_invalid' : 'customer_token_required');
+  const row = await ports.store
+    .selectFrom('customer_tokens')
+    .select(['customer_id', 'expires_at_ms'])
+    .where('token_hmac', '=', tokenHmac(ports, match[1] ?? ''))
+    .where('environment', '=', ports.environment)
+    .executeTakeFirst();
+  if (!row || row.expires_at_ms <= ports.clock.now()) throw problem('customer_token_invalid');
+  return row.customer_id;
+}
