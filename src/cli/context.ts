@@ -33,6 +33,8 @@ export interface CommandContext {
   readonly streams: Streams;
   readonly clock: Clock;
   readonly environment: Environment;
+  /** The working folder, unless it is the process's own. */
+  readonly folder?: string | undefined;
   readonly globals: GlobalOptions;
   /** Aborted by Ctrl-C and by --timeout; its reason is the problem to end with. */
   readonly signal: AbortSignal;

@@ -1,19 +1,46 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { problem } from '../kernel/problems.ts';
 import type { Environment, GlobalOptions } from './context.ts';
+import { projectFileFrom } from './settings/project-file.ts';
 
 /** Where a command runs: on the embedded stack, or against a service by address. */
 export interface Profile {
   readonly name: string;
-  /** null: embedded. */
+  /** Whether the flight service is the embedded one. */
+  readonly isEmbedded: boolean;
+  /** null: embedded, or a profile of the partner service alone. */
   readonly flightsUrl: string | null;
+  /** null: the embedded partner service, or none. */
+  readonly partnerUrl: string | null;
   /** null: none is named; needed where something is signed or read from the cluster. */
   readonly rpcUrl: string | null;
-  /** Of the profile itself; --keypair and FARELOCK_KEYPAIR come first. */
+  /** How certain a read of the cluster must be. */
+  readonly commitment: 'confirmed' | 'finalized';
+  /** --keypair, FARELOCK_KEYPAIR or the profile's own; null: the home's wallet. `-` is standard input. */
   readonly keypair: string | null;
+  /** Files of keys; each is sent to this profile's own address only. null: none is named. */
+  readonly apiKeyFile: string | null;
+  readonly customerTokenFile: string | null;
+  readonly operatorKeyFile: string | null;
+  readonly limits: Limits;
+  /** A project file has chosen it, rather than the person at the keyboard: it never pays on mainnet. */
+  readonly isProjectsChoice: boolean;
+  /** What a person should know about how the settings came together. */
+  readonly notes: readonly string[];
 }
+
+/** What a person has set for their own money, in atomic USDC; null: not set. */
+export interface Limits {
+  readonly perCall: bigint | null;
+  readonly perDay: bigint | null;
+  readonly booking: bigint | null;
+  /** Hosts as a URL writes them, with the port where it is not the usual one. */
+  readonly hosts: readonly string[] | null;
+}
+
+export const NO_LIMITS: Limits = { perCall: null, perDay: null, booking: null, hosts: null };
 
 /** FARELOCK_HOME, else the platform's folder for an application's data. */
 export function homeOf(environment: Environment): string {
@@ -26,71 +53,80 @@ export function homeOf(environment: Environment): string {
   return join(environment.XDG_DATA_HOME ?? join(user, '.local', 'share'), 'farelock');
 }
 
-const EMBEDDED: Profile = { name: 'local', flightsUrl: null, rpcUrl: null, keypair: null };
+/** The user's settings file of a home. */
+export const userFileOf = (home: string): string => join(home, 'config.json');
+
+const EMBEDDED: Profile = {
+  name: 'local',
+  isEmbedded: true,
+  flightsUrl: null,
+  partnerUrl: null,
+  rpcUrl: null,
+  commitment: 'confirmed',
+  keypair: null,
+  apiKeyFile: null,
+  customerTokenFile: null,
+  operatorKeyFile: null,
+  limits: NO_LIMITS,
+  isProjectsChoice: false,
+  notes: [],
+};
+
+/** The settings files that are there; `folder` is where the search for a project's begins. */
+export function settingsFiles(home: string, environment: Environment, folder: string) {
+  const userFile = userFileOf(home);
+  return {
+    userFile: existsSync(userFile) ? userFile : null,
+    projectFile: projectFileFrom(folder, environment),
+  };
+}
 
 /**
- * The profile of a command: --profile, then FARELOCK_PROFILE, then an address in FARELOCK_FLIGHTS_URL, else local.
- * The settings file is read only for a name other than local.
- * @throws Problem `usage`
+ * The profile of a command: flags over environment over project file over user file (docs/settings.md). Without a
+ * settings file and without addresses in the environment it is the embedded one, and nothing is loaded for it.
+ * @throws Problem `usage`, `settings_invalid`
  */
 export async function profileOf(
   environment: Environment,
   globals: GlobalOptions,
   home: string,
+  folder: string = process.cwd(),
 ): Promise<Profile> {
-  const name = globals.profile ?? (environment.FARELOCK_PROFILE || undefined);
-  const rpcUrl = webAddress('FARELOCK_RPC_URL', environment.FARELOCK_RPC_URL);
-  if (name === undefined) {
-    const flightsUrl = webAddress('FARELOCK_FLIGHTS_URL', environment.FARELOCK_FLIGHTS_URL);
-    return flightsUrl === null ? EMBEDDED : { name: 'environment', flightsUrl, rpcUrl, keypair: null };
+  const files = settingsFiles(home, environment, folder);
+  const named = globals.profile ?? (environment.FARELOCK_PROFILE || 'local');
+  const isPlain = !VARIABLES.some((name) => environment[name]);
+  if (files.userFile === null && files.projectFile === null && named === 'local' && isPlain) {
+    const keypair = globals.keypair ?? (environment.FARELOCK_KEYPAIR || undefined);
+    return keypair === undefined ? EMBEDDED : { ...EMBEDDED, keypair: keypairPath(keypair) };
   }
-  return name === 'local' ? EMBEDDED : readProfile(name, home, rpcUrl);
+  const [{ resolveSettings }, { profileFrom }] = await Promise.all([
+    import('./settings/resolve.ts'),
+    import('./settings/profile-from.ts'),
+  ]);
+  return profileFrom(await resolveSettings({ environment, globals, home, ...files }));
 }
 
-async function readProfile(name: string, home: string, rpcUrl: string | null): Promise<Profile> {
-  const unknown = (known: readonly string[]) =>
-    problem('usage', {
-      message: `There is no profile "${name}".`,
-      fix: `Known: ${['local', ...known].join(', ')}. Profiles stand in ${join(home, 'config.json')}.`,
-    });
-  if (!existsSync(join(home, 'config.json'))) throw unknown([]);
-  const { default: Conf } = await import('conf');
-  const conf = new Conf<Record<string, unknown>>({
-    cwd: home,
-    configName: 'config',
-    configFileMode: 0o600,
-    accessPropertiesByDotNotation: false,
+const VARIABLES = [
+  'FARELOCK_FLIGHTS_URL',
+  'FARELOCK_PARTNER_URL',
+  'FARELOCK_LIMIT_PER_CALL',
+  'FARELOCK_LIMIT_PER_DAY',
+  'FARELOCK_LIMIT_BOOKING',
+  'FARELOCK_LIMIT_HOSTS',
+];
+
+/** A path of the command line made whole; `-`, and what only the Solana CLI can use, stay as they are. */
+export const keypairPath = (given: string): string => {
+  if (given === '-' || given === 'stdin:') return '-';
+  return /^(usb|prompt):|^ASK$/.test(given) ? given : resolve(given.replace(/^file:(\/\/)?/, ''));
+};
+
+/** The address of the flight service of a profile that is not embedded. @throws Problem `usage` */
+export function flightsUrlOf(profile: Profile, home: string): string {
+  if (profile.flightsUrl !== null) return profile.flightsUrl;
+  throw problem('usage', {
+    message: `Profile ${profile.name} has no flights_url.`,
+    fix: `Add it in ${userFileOf(home)}.`,
+    next: [`farelock config set flights_url https://flights.example --profile ${profile.name}`],
   });
-  const profiles = recordOf(conf.get('profiles'));
-  if (!Object.hasOwn(profiles, name)) throw unknown(Object.keys(profiles));
-  const settings = recordOf(profiles[name]);
-  const flightsUrl = webAddress(`flights_url of profile ${name}`, settings.flights_url);
-  if (flightsUrl === null) {
-    throw problem('usage', {
-      message: `Profile ${name} has no flights_url.`,
-      fix: `Add it in ${join(home, 'config.json')}.`,
-    });
-  }
-  return {
-    name,
-    flightsUrl,
-    rpcUrl: rpcUrl ?? webAddress(`rpc_url of profile ${name}`, settings.rpc_url),
-    keypair: typeof settings.keypair === 'string' ? settings.keypair : null,
-  };
-}
-
-const recordOf = (value: unknown): Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
-
-/** An http(s) address without a slash at its end; null when there is none. */
-function webAddress(name: string, value: unknown): string | null {
-  if (value === undefined || value === '') return null;
-  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
-    throw problem('usage', {
-      message: `${name} is not an http address.`,
-      fix: 'Write it as https://flights.example.',
-    });
-  }
-  return url.href.replace(/\/+$/, '');
 }

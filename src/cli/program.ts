@@ -22,6 +22,7 @@ import {
   usdcOption,
 } from './options.ts';
 import { addKeyCommands, addRefundCommands } from './program-desk.ts';
+import { addConfigCommands } from './program-settings.ts';
 
 /** A command line that was understood: what to run, and with what. */
 export interface Invocation {
@@ -215,6 +216,7 @@ export function buildProgram(
     .action(runs<AffiliateShowOptions>(async () => (await import('./commands/affiliate.ts')).affiliateShow));
 
   program.commandsGroup('Run and learn:');
+  addConfigCommands(program, runs);
   addKeyCommands(program, runs);
   program
     .command('demo')

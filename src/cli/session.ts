@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { OperatorClient } from '../client/operator.ts';
+import type { PartnerDesk } from '../client/partner-desk.ts';
 import type { ClientStore } from '../client/store.ts';
 import type { Fetch, FlightsClient } from '../client/types.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -10,8 +11,9 @@ import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/keypair.ts';
 import type { Environment, GlobalOptions } from './context.ts';
 import { notifySettings, purgeAfterDays } from './notify-settings.ts';
+import type { PartnerAccess, PartnerIdentity } from './partner-access.ts';
 import { openPayer } from './paying.ts';
-import { homeOf, type Profile, profileOf } from './profile.ts';
+import { flightsUrlOf, homeOf, type Profile, profileOf } from './profile.ts';
 import { openRecentOffers, type RecentOffers } from './recent.ts';
 import { scenarioNamed } from './scenarios.ts';
 import { spendingPolicy } from './spending.ts';
@@ -40,6 +42,10 @@ export interface Session {
   /** The operator API, with the key of FARELOCK_OPERATOR_KEY or, embedded, of the key file.
    * @throws Problem `no_operator_key` */
   operator(): Promise<OperatorClient>;
+  /** The partner service, as one partner and for one customer (partner-access.ts). */
+  partner(who?: PartnerIdentity): Promise<PartnerAccess>;
+  /** The operator's desk of the partner service. @throws Problem `no_operator_key` */
+  partnerDesk(): Promise<PartnerDesk>;
   store(): Promise<ClientStore>;
   /** @throws Problem `no_wallet`, `keypair_unreadable` */
   wallet(): Promise<Signer>;
@@ -56,6 +62,8 @@ export interface SessionGiven {
   readonly globals: GlobalOptions;
   readonly terminal: Terminal;
   readonly clock: Clock;
+  /** Where the search for a project file begins; the working folder unless it is named. */
+  readonly folder?: string | undefined;
   readonly lightHttp?: () => Promise<void>;
 }
 
@@ -66,11 +74,10 @@ const networkFetch: Fetch = (request) => fetch(request);
 export async function openSession(given: SessionGiven): Promise<Session> {
   const { environment, globals, terminal, clock } = given;
   const home = resolve(homeOf(environment));
-  const profile = await profileOf(environment, globals, home);
-  const isEmbedded = profile.flightsUrl === null;
-  const named =
-    globals.keypair ?? (environment.FARELOCK_KEYPAIR || undefined) ?? profile.keypair ?? undefined;
-  const keypairFile = named === undefined ? join(home, 'wallet.json') : named === '-' ? '-' : resolve(named);
+  const profile = await profileOf(environment, globals, home, given.folder);
+  for (const note of profile.notes) terminal.note(note);
+  const { isEmbedded } = profile;
+  const keypairFile = profile.keypair ?? join(home, 'wallet.json');
 
   const openLocal = once(async (options: LocalOptions = {}) => {
     const { openService } = await import('../service.ts');
@@ -95,12 +102,12 @@ export async function openSession(given: SessionGiven): Promise<Session> {
   const cluster = once(async (): Promise<Cluster> => {
     if (isEmbedded) return (await openLocal()).cluster;
     const { openRpcCluster } = await import('../solana/rpc/open.ts');
-    return openRpcCluster({ url: rpcUrlOf(profile), clock });
+    return openRpcCluster({ url: rpcUrlOf(profile), clock, commitment: profile.commitment });
   });
   const wallet = once(async () =>
     openWallet({
       keypairFile,
-      isDefault: named === undefined,
+      isDefault: profile.keypair === null,
       terminal,
       clock,
       service: isEmbedded ? await openLocal() : null,
@@ -120,12 +127,27 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     });
   });
   const transport = once(async (): Promise<Fetch> => {
-    if (!isEmbedded) return networkFetch;
+    if (!isEmbedded) {
+      flightsUrlOf(profile, home);
+      return networkFetch;
+    }
     await given.lightHttp?.();
     const service = await openLocal();
     return (request) => service.fetch(request);
   });
   const baseUrl = profile.flightsUrl ?? EMBEDDED_URL;
+  const partnerGiven = {
+    environment,
+    profile,
+    home,
+    timeoutMs: globals.timeout,
+    embedded: async () => {
+      await given.lightHttp?.();
+      const service = await openLocal();
+      const embedded: Fetch = (request) => service.fetch(request);
+      return { fetch: embedded, operatorKeyFile: () => service.operatorKeyFile() };
+    },
+  };
 
   return {
     home,
@@ -162,9 +184,12 @@ export async function openSession(given: SessionGiven): Promise<Session> {
         baseUrl,
         fetch: await transport(),
         timeoutMs: globals.timeout,
+        profileKeyFile: profile.operatorKeyFile,
         keyFile: isEmbedded ? async () => (await openLocal()).operatorKeyFile() : null,
       });
     },
+    partner: async (who = {}) => (await import('./partner-access.ts')).openPartner(partnerGiven, who),
+    partnerDesk: async () => (await import('./partner-access.ts')).openPartnerDesk(partnerGiven),
     async rpc() {
       if (!isEmbedded) return { url: rpcUrlOf(profile), fetch: networkFetch };
       return { url: `${EMBEDDED_URL}/rpc`, fetch: await transport() };
@@ -202,7 +227,7 @@ function rpcUrlOf(profile: Profile): string {
   if (profile.rpcUrl !== null) return profile.rpcUrl;
   throw problem('usage', {
     message: `Profile ${profile.name} names no Solana cluster.`,
-    fix: 'Set FARELOCK_RPC_URL (of a farelock serve: its address and /rpc).',
+    fix: 'Set FARELOCK_RPC_URL (of a farelock serve: its address and /rpc), or rpc_url of the profile.',
   });
 }
 

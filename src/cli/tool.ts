@@ -15,6 +15,8 @@ export interface World {
   readonly environment: Environment;
   readonly streams: Streams;
   readonly clock: Clock;
+  /** The working folder, unless it is the process's own. */
+  readonly folder?: string | undefined;
   /** Aborted by Ctrl-C. */
   readonly interrupted: AbortSignal;
   readonly prompts: (signal: AbortSignal) => Prompts;

@@ -18,7 +18,7 @@ export async function connectWallet(session: Session): Promise<WalletConnection>
   const { url, fetch } = await session.rpc();
   const web3 = await import('@solana/web3.js');
   const connection = new web3.Connection(url, {
-    commitment: 'confirmed',
+    commitment: session.profile.commitment,
     disableRetryOnRateLimit: true,
     fetch: (input, init) => fetch(new Request(input instanceof URL ? input.href : input, init)),
   });

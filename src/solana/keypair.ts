@@ -10,10 +10,12 @@ export type { Signer } from './signer.ts';
 
 /**
  * Reads a keypair: the Solana CLI's JSON array of 64 bytes, or the same bytes in base58. `-` reads standard input.
- * A file that others can read is refused, as ssh does. No error carries what was read.
+ * A file that others can read is refused, as ssh does, and so is what the Solana CLI would ask a person or a device
+ * for. No error carries what was read.
  * @throws Problem `no_wallet` (no such file), `keypair_unreadable`.
  */
 export function readKeypair(pathOrDash: string, options: { stdin?: () => string } = {}): Signer {
+  if (/^(usb|prompt):|^ASK$/.test(pathOrDash)) throw notAFile(pathOrDash);
   if (pathOrDash !== '-') return signerFromText(readPrivateFile(pathOrDash), pathOrDash);
   const readStdin = options.stdin ?? (() => readFileSync(0, 'utf8'));
   return signerFromText(readStdin(), 'standard input');
@@ -61,6 +63,14 @@ function readPrivateFile(path: string): string {
     closeSync(file);
   }
 }
+
+const notAFile = (given: string): Problem =>
+  problem('keypair_unreadable', {
+    message: given.startsWith('usb:')
+      ? 'A hardware wallet cannot sign here: payments are signed by a keypair file.'
+      : 'A seed phrase is not asked for here: payments are signed by a keypair file.',
+    fix: 'Give the path of a keypair file, or - to read one from standard input.',
+  });
 
 function signerFromText(text: string, source: string): Signer {
   const bytes = parseBytes(text.trim());

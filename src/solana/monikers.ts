@@ -15,6 +15,11 @@ const MONIKER_URLS: ReadonlyMap<string, string> = new Map(
     testnet: 'https://api.testnet.solana.com',
     localhost: 'http://127.0.0.1:8899',
     localnet: 'http://127.0.0.1:8899',
+    // The Solana CLI takes the first letters too.
+    m: 'https://api.mainnet-beta.solana.com',
+    d: 'https://api.devnet.solana.com',
+    t: 'https://api.testnet.solana.com',
+    l: 'http://127.0.0.1:8899',
   }),
 );
 

@@ -18,6 +18,8 @@ export interface MemoryOptions {
   /** What a person answers, in order. */
   readonly answers?: readonly (string | boolean)[];
   readonly clock?: Clock;
+  /** The working folder, where a project file may stand. */
+  readonly folder?: string;
   readonly interrupted?: AbortSignal;
   /** Told what is written to stdout, for commands that go on. */
   readonly onStdout?: (text: string) => void;
@@ -56,6 +58,7 @@ export async function runInMemory(argv: readonly string[], options: MemoryOption
     environment: { NO_COLOR: '1', ...options.environment },
     streams,
     clock: options.clock ?? systemClock,
+    folder: options.folder,
     interrupted: options.interrupted ?? new AbortController().signal,
     prompts: () => prompts,
   });

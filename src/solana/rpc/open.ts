@@ -15,7 +15,6 @@ import {
 import { createCaller, integer, RpcRefusal, silent } from './caller.ts';
 import { refusal, sendAndConfirm } from './send.ts';
 
-const CONFIRMED = { commitment: 'confirmed' } as const;
 const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111' as Address;
 const MOST_ACCOUNTS = 100;
 
@@ -29,6 +28,8 @@ export async function openRpcCluster(options: {
   readonly url: string;
   readonly clock: Clock;
   readonly network?: SolanaNetwork;
+  /** How certain a read must be; nothing less than `confirmed` is ever trusted. */
+  readonly commitment?: 'confirmed' | 'finalized';
   readonly fetch?: typeof fetch;
 }): Promise<Cluster> {
   const url = rpcUrl(options.url);
@@ -38,7 +39,8 @@ export async function openRpcCluster(options: {
       fix: 'Give the address of a Solana RPC node, or mainnet, devnet, testnet or localhost.',
     });
   }
-  const { clock } = options;
+  const { clock, commitment = 'confirmed' } = options;
+  const certain = { commitment };
   const caller = createCaller({ url, clock, fetch: options.fetch ?? fetch });
   const { call, read } = caller;
   const network = options.network ?? networkBehind(url, await read('getGenesisHash', [], z.string()));
@@ -47,7 +49,7 @@ export async function openRpcCluster(options: {
     const found: (ChainAccount | null)[] = [];
     for (let at = 0; at < addresses.length; at += MOST_ACCOUNTS) {
       const asked = addresses.slice(at, at + MOST_ACCOUNTS);
-      const params = [asked, { ...CONFIRMED, encoding: 'base64' }];
+      const params = [asked, { ...certain, encoding: 'base64' }];
       const answer = await read('getMultipleAccounts', params, accountsAnswer);
       if (answer.length !== asked.length) throw silent('getMultipleAccounts', 'it left accounts out');
       asked.forEach((address, index) => {
@@ -69,8 +71,8 @@ export async function openRpcCluster(options: {
     network,
     accounts,
     signatureStatus,
-    latestBlockhash: () => read('getLatestBlockhash', [CONFIRMED], latestBlockhashAnswer),
-    blockHeight: () => read('getBlockHeight', [CONFIRMED], integer),
+    latestBlockhash: () => read('getLatestBlockhash', [certain], latestBlockhashAnswer),
+    blockHeight: () => read('getBlockHeight', [certain], integer),
     async unixTime() {
       const [sysvar] = await accounts([CLOCK_SYSVAR]);
       if (sysvar?.data.length !== 40) throw silent('getMultipleAccounts', 'it has no clock');
@@ -82,9 +84,9 @@ export async function openRpcCluster(options: {
       if (account?.owner !== TOKEN_PROGRAM) return null;
       return decodeTokenAccount(account.data)?.amount ?? null;
     },
-    minimumRent: (dataLength) => read('getMinimumBalanceForRentExemption', [dataLength, CONFIRMED], integer),
+    minimumRent: (dataLength) => read('getMinimumBalanceForRentExemption', [dataLength, certain], integer),
     async simulate(wire, { verifySignatures = false } = {}) {
-      const how = { ...CONFIRMED, encoding: 'base64', sigVerify: verifySignatures };
+      const how = { ...certain, encoding: 'base64', sigVerify: verifySignatures };
       const params = [Buffer.from(wire).toString('base64'), how];
       try {
         const { err, logs, unitsConsumed } = await call('simulateTransaction', params, simulationAnswer);
@@ -97,7 +99,7 @@ export async function openRpcCluster(options: {
     },
     send: (wire) => sendAndConfirm(wire, { caller, clock, status: signatureStatus }),
     async transaction(signature) {
-      const how = { ...CONFIRMED, encoding: 'base64', maxSupportedTransactionVersion: 0 };
+      const how = { ...certain, encoding: 'base64', maxSupportedTransactionVersion: 0 };
       const found = await read('getTransaction', [signature, how], transactionAnswer);
       if (!found?.meta) return null;
       return {

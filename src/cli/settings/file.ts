@@ -1,0 +1,141 @@
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type Problem, problem } from '../../kernel/problems.ts';
+import { isSettingName, kindOf, NotASetting, SETTING_NAMES, type SettingName } from './keys-table.ts';
+
+/** Settings by name, each in its canonical form. */
+export type SettingValues = Partial<Record<SettingName, string>>;
+
+/** The user's settings: the profile in use, limits for every profile, and the profiles. */
+export interface UserSettings {
+  readonly path: string;
+  readonly profile: string | null;
+  readonly limits: SettingValues;
+  readonly profiles: Readonly<Record<string, SettingValues>>;
+}
+
+export const wrongSetting = (path: string, key: string, why: string): Problem =>
+  problem('settings_invalid', { message: `${path}: ${key} ${why}.`, detail: { file: path, key } });
+
+/** A name is typed, and it names files; `environment` is what addresses in the environment make. */
+export const isProfileName = (name: string): boolean =>
+  /^[a-z0-9][a-z0-9_-]{0,39}$/i.test(name) && name !== 'environment';
+
+/** What `local` can't have. */
+export const OUTSIDE = ['flights_url', 'rpc_url', 'cluster'] as const;
+
+/**
+ * Reads a settings file that is there.
+ * @throws Problem `settings_invalid` naming the file: not JSON, or one that others may write (who can write it can
+ * point the tool elsewhere).
+ */
+export function readJsonFile(path: string, private_: boolean): Record<string, unknown> {
+  const file = openSync(path, 'r');
+  try {
+    const stat = fstatSync(file);
+    if (private_ && process.platform !== 'win32' && (stat.mode & 0o022) !== 0) {
+      throw problem('settings_invalid', {
+        message: `Others can write ${path}.`,
+        fix: `Run: chmod 600 ${path}`,
+        next: [`chmod 600 ${path}`],
+        detail: { file: path },
+      });
+    }
+    if (stat.size > MOST_BYTES) throw wrongSetting(path, 'the file', 'is too large to be settings');
+    return object(path, 'the file', parsed(path, readFileSync(file, 'utf8')));
+  } finally {
+    closeSync(file);
+  }
+}
+
+const MOST_BYTES = 262_144;
+
+function parsed(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own words quote what it read.
+    throw wrongSetting(path, 'the file', 'is not JSON');
+  }
+}
+
+/** @throws Problem `settings_invalid` naming file and key */
+export function readUserSettings(path: string): UserSettings {
+  const file = readJsonFile(path, true);
+  known(path, '', file, ['profile', 'limits', 'profiles']);
+  const profiles = object(path, 'profiles', file.profiles ?? {});
+  return {
+    path,
+    profile: profileName(path, 'profile', file.profile),
+    limits: readLimits(path, 'limits', file.limits),
+    profiles: Object.fromEntries(
+      Object.entries(profiles).map(([name, value]) => {
+        if (!isProfileName(name)) throw wrongSetting(path, `profiles.${name}`, 'is not a profile name');
+        const settings = readProfileSettings(path, `profiles.${name}`, value);
+        const outside = OUTSIDE.find((key) => name === 'local' && settings[key] !== undefined);
+        if (outside) throw wrongSetting(path, `profiles.local.${outside}`, 'cannot be: local is embedded');
+        return [name, settings];
+      }),
+    ),
+  };
+}
+
+function readProfileSettings(path: string, at: string, value: unknown): SettingValues {
+  const { limits, ...rest } = object(path, at, value);
+  const names = SETTING_NAMES.filter((name) => !name.includes('.'));
+  known(path, `${at}.`, rest, [...names, 'limits']);
+  const settings: SettingValues = readLimits(path, `${at}.limits`, limits);
+  for (const [name, text] of Object.entries(rest)) {
+    if (isSettingName(name) && text !== null) settings[name] = readValue(path, `${at}.${name}`, name, text);
+  }
+  if (settings.rpc_url !== undefined && settings.cluster !== undefined) {
+    throw wrongSetting(path, `${at}.cluster`, 'stands beside rpc_url: a profile has one of them');
+  }
+  return settings;
+}
+
+/** `limits`: amounts as decimal text, hosts as a list. */
+export function readLimits(path: string, at: string, value: unknown): SettingValues {
+  if (value === undefined || value === null) return {};
+  const limits = object(path, at, value);
+  known(path, `${at}.`, limits, ['per_call', 'per_day', 'booking', 'hosts']);
+  const settings: SettingValues = {};
+  for (const [key, given] of Object.entries(limits)) {
+    const name = `limits.${key}`;
+    if (isSettingName(name) && given !== null) settings[name] = readValue(path, `${at}.${key}`, name, given);
+  }
+  return settings;
+}
+
+function readValue(path: string, at: string, name: SettingName, value: unknown): string {
+  const text = Array.isArray(value) && name === 'limits.hosts' ? value.join(',') : value;
+  if (typeof text !== 'string') throw wrongSetting(path, at, 'is not a text');
+  try {
+    return kindOf(name).read(text, dirname(path));
+  } catch (error) {
+    if (error instanceof NotASetting) throw wrongSetting(path, at, `is not ${error.message}`);
+    throw error;
+  }
+}
+
+export function profileName(path: string, key: string, value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'string' && isProfileName(value)) return value;
+  throw wrongSetting(path, key, 'is not the name of a profile');
+}
+
+export function known(path: string, at: string, given: object, names: readonly string[]): void {
+  const strange = Object.keys(given).find((name) => !names.includes(name));
+  if (strange !== undefined) {
+    throw problem('settings_invalid', {
+      message: `${path}: ${at}${strange} is not a setting.`,
+      fix: `There are ${names.join(', ')}.`,
+      detail: { file: path, key: `${at}${strange}` },
+    });
+  }
+}
+
+function object(path: string, at: string, value: unknown): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  throw wrongSetting(path, at, 'is not an object');
+}

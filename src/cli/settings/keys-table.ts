@@ -1,0 +1,121 @@
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { parseUsdc } from '../../kernel/money.ts';
+import { rpcUrl } from '../../solana/monikers.ts';
+
+/** Every setting of a profile: what it takes, the variable that outranks the files, and what a project may do. */
+export interface SettingKind {
+  readonly summary: string;
+  readonly environment?: string;
+  /** `lower`: a project file may make it smaller. Everything else it may not set. */
+  readonly inProject?: 'lower';
+  /** The text in its canonical form; `folder` is what a relative path is relative to. @throws NotASetting */
+  readonly read: (text: string, folder: string) => string;
+}
+
+/** Says what a value is not; who reads adds the file and the key. */
+export class NotASetting extends Error {}
+
+const HTTP = 'an http address such as https://flights.example';
+
+/** An http(s) address without user information and without a slash at its end. */
+export function webAddress(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) throw new NotASetting(HTTP);
+  return url.href.replace(/\/+$/, '');
+}
+
+function path(text: string, folder: string): string {
+  // A key in place of its file's path would stand in argv, in the settings and on the screen.
+  if (/^flk_|^\s*\[|^eyJ/.test(text) || text.includes('\n')) throw new NotASetting('the path of a file');
+  if (text === '') throw new NotASetting('the path of a file');
+  if (text.startsWith('~/')) return join(homedir(), text.slice(2));
+  return isAbsolute(text) ? text : resolve(folder, text);
+}
+
+/** `-` and what the Solana CLI can use and this tool can't are left to the reader of keypairs to refuse. */
+const keypair = (text: string, folder: string): string =>
+  text === '-' || /^(usb|prompt|stdin):|^ASK$/.test(text) ? text : path(text.replace(/^file:/, ''), folder);
+
+function amount(text: string): string {
+  try {
+    parseUsdc(text);
+    return text.trim();
+  } catch {
+    throw new NotASetting('an amount of USDC such as 12.50');
+  }
+}
+
+function host(text: string): string {
+  const url = URL.canParse(`http://${text}`) ? new URL(`http://${text}`) : null;
+  if (url?.pathname !== '/' || url.username || url.password || url.search || url.hash || text === '') {
+    throw new NotASetting('a list of hosts such as flights.example,127.0.0.1:4020');
+  }
+  return url.host;
+}
+
+const hosts = (text: string): string =>
+  [...new Set(text.split(',').map((one) => host(one.trim())))].join(',');
+
+function cluster(text: string): string {
+  if (text === SOLANA_CONFIG || (!text.includes('/') && rpcUrl(text) !== null)) return text;
+  throw new NotASetting(`mainnet-beta, devnet, testnet, localhost (or m, d, t, l) or ${SOLANA_CONFIG}`);
+}
+
+/** A cluster and a keypair as `solana config` has them. */
+export const SOLANA_CONFIG = 'solana-config';
+
+export const SETTINGS = {
+  flights_url: {
+    summary: 'address of the flight service',
+    environment: 'FARELOCK_FLIGHTS_URL',
+    read: webAddress,
+  },
+  partner_url: {
+    summary: 'address of the partner service',
+    environment: 'FARELOCK_PARTNER_URL',
+    read: webAddress,
+  },
+  rpc_url: {
+    summary: 'address of the Solana cluster',
+    environment: 'FARELOCK_RPC_URL',
+    read: (text: string) => webAddress(rpcUrl(text) ?? text),
+  },
+  cluster: { summary: `moniker of the Solana cluster, or ${SOLANA_CONFIG}`, read: cluster },
+  keypair: { summary: 'keypair file of the wallet', environment: 'FARELOCK_KEYPAIR', read: keypair },
+  api_key_file: { summary: 'file with the API key of the partner service', read: path },
+  customer_token_file: { summary: 'file with the token of one customer', read: path },
+  operator_key_file: { summary: 'file with the key of the operator API', read: path },
+  'limits.per_call': {
+    summary: 'pay a call up to this without a question (1.00)',
+    environment: 'FARELOCK_LIMIT_PER_CALL',
+    inProject: 'lower',
+    read: amount,
+  },
+  'limits.per_day': {
+    summary: 'sign no more than this in 24 hours',
+    environment: 'FARELOCK_LIMIT_PER_DAY',
+    inProject: 'lower',
+    read: amount,
+  },
+  'limits.booking': {
+    summary: 'pay a booking up to this',
+    environment: 'FARELOCK_LIMIT_BOOKING',
+    inProject: 'lower',
+    read: amount,
+  },
+  'limits.hosts': {
+    summary: 'pay only services at these hosts',
+    environment: 'FARELOCK_LIMIT_HOSTS',
+    inProject: 'lower',
+    read: hosts,
+  },
+} as const satisfies Record<string, SettingKind>;
+
+export type SettingName = keyof typeof SETTINGS;
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
+
+export const isSettingName = (name: string): name is SettingName => Object.hasOwn(SETTINGS, name);
+
+export const kindOf = (name: SettingName): SettingKind => SETTINGS[name];

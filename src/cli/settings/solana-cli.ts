@@ -1,0 +1,67 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Environment } from '../context.ts';
+import { wrongSetting } from './file.ts';
+import { kindOf, NotASetting, webAddress } from './keys-table.ts';
+
+/** What the Solana CLI is set to. */
+export interface SolanaCliConfig {
+  readonly path: string;
+  readonly rpcUrl: string | null;
+  readonly keypair: string;
+  /** `processed` is read as `confirmed`: nothing here trusts a block that may be dropped. */
+  readonly commitment: 'confirmed' | 'finalized';
+}
+
+/**
+ * `~/.config/solana/cli/config.yml`, as `solana config set` writes it. Read only for a profile whose cluster is
+ * `solana-config`: what a person has set for another tool must not spend money here unasked.
+ * @throws Problem `settings_invalid` naming file and key
+ */
+export async function readSolanaCliConfig(environment: Environment): Promise<SolanaCliConfig> {
+  const home = environment.HOME || homedir();
+  const path = join(home, '.config', 'solana', 'cli', 'config.yml');
+  if (!existsSync(path)) throw wrongSetting(path, 'the file', 'is not there, and the profile wants it');
+  const { parse } = await import('yaml');
+  let config: unknown;
+  try {
+    config = parse(readFileSync(path, 'utf8'), { maxAliasCount: 0 });
+  } catch {
+    throw wrongSetting(path, 'the file', 'is not YAML');
+  }
+  if (typeof config !== 'object' || config === null || Array.isArray(config)) {
+    throw wrongSetting(path, 'the file', 'is not a table of settings');
+  }
+  const fields: Record<string, unknown> = { ...config };
+  const text = (key: string): string | null => {
+    const value = fields[key];
+    if (value === undefined || value === null || value === '') return null;
+    if (typeof value !== 'string') throw wrongSetting(path, key, 'is not a text');
+    return value;
+  };
+  const read = <T>(key: string, how: () => T): T => {
+    try {
+      return how();
+    } catch (error) {
+      if (error instanceof NotASetting) throw wrongSetting(path, key, `is not ${error.message}`);
+      throw error;
+    }
+  };
+  const url = text('json_rpc_url');
+  const commitment = text('commitment') ?? 'confirmed';
+  if (!/^(processed|confirmed|finalized)$/.test(commitment)) {
+    throw wrongSetting(path, 'commitment', 'is not processed, confirmed or finalized');
+  }
+  return {
+    path,
+    rpcUrl: url === null ? null : read('json_rpc_url', () => webAddress(url)),
+    keypair: read('keypair_path', () =>
+      kindOf('keypair').read(
+        text('keypair_path') ?? join(home, '.config', 'solana', 'id.json'),
+        dirname(path),
+      ),
+    ),
+    commitment: commitment === 'finalized' ? 'finalized' : 'confirmed',
+  };
+}
