@@ -6,9 +6,18 @@ const inPlaceOf = fileURLToPath(new URL('src/store/libsql-target.ts', import.met
 // Everything but the native packages is bundled: a published package gets no `overrides`, and one file per
 // lazily imported command loads several times faster than a tree of small modules. CommonJS, because compiled code
 // can be kept for it on every Node (bin/load.js).
+/** commander starts programs of other names for subcommands, which this tool has none of: it needs no module for that. */
+const withoutPrograms = {
+  name: 'without-programs',
+  resolveId: (id: string, importer = '') =>
+    id === 'node:child_process' && /node_modules\/commander\//.test(importer) ? '\0no-programs' : null,
+  load: (id: string) => (id === '\0no-programs' ? 'export default {};' : null),
+};
+
 export default defineConfig({
   entry: { main: 'src/cli/main.ts' },
   outDir: 'dist',
+  plugins: [withoutPrograms],
   format: 'cjs',
   platform: 'node',
   target: 'node20',

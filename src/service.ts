@@ -15,7 +15,7 @@ import { readyForMoney } from './payments/readiness.ts';
 import type { OpenService, ServiceOptions } from './service-types.ts';
 import { type Cluster, DEVNET_USDC, type Faucet, MAINNET_USDC, SOLANA_NETWORKS } from './solana/cluster.ts';
 import { openEmbeddedCluster } from './solana/embedded/open.ts';
-import { createKeypairFile, readKeypair, type Signer } from './solana/keypair.ts';
+import { createKeypairFile, readOwnKeypair, type Signer } from './solana/keypair.ts';
 import { openStore } from './store/open.ts';
 
 /**
@@ -35,14 +35,18 @@ export const openService: OpenService = async (options) => {
   const { cluster, faucet, rpc } = await openCluster(options);
   const store = await openStore(options.databaseUrl ?? join(options.home, 'service.db'));
   const mint = cluster.network === SOLANA_NETWORKS.mainnet ? MAINNET_USDC : DEVNET_USDC;
-  await readyForMoney({
-    cluster,
-    faucet,
-    authority,
-    facilitator: facilitator.address,
-    treasury: treasury.address,
-    mint,
-  });
+  const ready = onceUntilDone(() =>
+    readyForMoney({
+      cluster,
+      faucet,
+      authority,
+      facilitator: facilitator.address,
+      treasury: treasury.address,
+      mint,
+    }),
+  );
+  // On a cluster of somebody else's, an operator is told at once what is missing.
+  if (!faucet) await ready();
 
   const provider = createSandboxProvider({
     seed: options.seed ?? 'farelock',
@@ -96,6 +100,8 @@ export const openService: OpenService = async (options) => {
     },
     async fetch(request, connection = {}) {
       const { pathname } = new URL(request.url);
+      // Whatever moves money, a GET of an order included, comes with a payment or in a POST.
+      if (request.method !== 'GET' || request.headers.has('payment-signature')) await ready();
       return rpc && (pathname === '/rpc' || pathname === '/rpc/')
         ? rpc(request)
         : flights.app.fetch(request, connection);
@@ -111,13 +117,25 @@ export const openService: OpenService = async (options) => {
   };
 };
 
+/** Runs `work` until it has succeeded once; callers meanwhile wait for the same run. */
+function onceUntilDone(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  return () => {
+    running ??= work().catch((error) => {
+      running = null;
+      throw error;
+    });
+    return running;
+  };
+}
+
 const gatewayKeys = (path: string) => async () =>
   (await import('./flights/sponsored.ts')).readGatewayKeys(path);
 
 /** A key of the operator's own, made on first use. Of two processes that start at once, both use the first one's. */
 function operatorKey(path: string): Signer {
   try {
-    return readKeypair(path);
+    return readOwnKeypair(path);
   } catch (error) {
     if (!isProblem(error, 'no_wallet')) throw error;
   }
@@ -125,7 +143,7 @@ function operatorKey(path: string): Signer {
     return createKeypairFile(path);
   } catch (error) {
     if (!isProblem(error, 'keypair_exists')) throw error;
-    return readKeypair(path);
+    return readOwnKeypair(path);
   }
 }
 

@@ -4,7 +4,7 @@ import { getBase58Encoder } from '@solana/kit';
 import { type Problem, problem } from '../kernel/problems.ts';
 import { writeOnce } from '../kernel/secrets.ts';
 import { ed25519Key } from './ed25519.ts';
-import { type Signer, signerFromSeed } from './signer.ts';
+import { type Signer, signerFromHalves, signerFromSeed } from './signer.ts';
 
 export type { Signer } from './signer.ts';
 
@@ -19,6 +19,15 @@ export function readKeypair(pathOrDash: string, options: { stdin?: () => string 
   if (pathOrDash !== '-') return signerFromText(readPrivateFile(pathOrDash), pathOrDash);
   const readStdin = options.stdin ?? (() => readFileSync(0, 'utf8'));
   return signerFromText(readStdin(), 'standard input');
+}
+
+/**
+ * The same of a file that this tool made itself: that its halves belong together is seen when it first signs.
+ * @throws Problem `no_wallet`, `keypair_unreadable`
+ */
+export function readOwnKeypair(path: string): Signer {
+  const bytes = keypairBytes(readPrivateFile(path), path);
+  return signerFromHalves(bytes.subarray(0, 32), bytes.subarray(32), () => halvesDiffer(path));
 }
 
 /**
@@ -73,14 +82,20 @@ const notAFile = (given: string): Problem =>
   });
 
 function signerFromText(text: string, source: string): Signer {
+  const bytes = keypairBytes(text, source);
+  const seed = bytes.subarray(0, 32);
+  if (Buffer.compare(ed25519Key(seed).publicKey, bytes.subarray(32)) !== 0) throw halvesDiffer(source);
+  return signerFromSeed(seed);
+}
+
+const halvesDiffer = (source: string): Problem =>
+  unreadable(source, 'its public half does not belong to its private half');
+
+function keypairBytes(text: string, source: string): Uint8Array {
   const bytes = parseBytes(text.trim());
   if (!bytes) throw unreadable(source, 'it is neither a JSON array of 64 bytes nor base58 text');
   if (bytes.length !== 64) throw unreadable(source, `a keypair has 64 bytes, this has ${bytes.length}`);
-  const seed = bytes.subarray(0, 32);
-  if (Buffer.compare(ed25519Key(seed).publicKey, bytes.subarray(32)) !== 0) {
-    throw unreadable(source, 'its public half does not belong to its private half');
-  }
-  return signerFromSeed(seed);
+  return bytes;
 }
 
 /** undefined for garbage. What the parsers throw quotes their input, so it must not travel on. */

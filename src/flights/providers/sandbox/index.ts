@@ -37,11 +37,16 @@ export interface SandboxProvider extends Provider {
  */
 export function createSandboxProvider(options: SandboxOptions): SandboxProvider {
   const { clock, ticketingMs, scenario: configured = 'none' } = options;
-  const world = createWorld(options.seed);
-  const network = createNetwork(world);
-  const timetable = createTimetable(world);
-  const itineraries = createItineraries(world, network, timetable);
-  const ids = createOfferIds(world, network, timetable);
+  const sandbox = lazily(() => {
+    const world = createWorld(options.seed);
+    const network = createNetwork(world);
+    const timetable = createTimetable(world);
+    return {
+      world,
+      itineraries: createItineraries(world, network, timetable),
+      ids: createOfferIds(world, network, timetable),
+    };
+  });
 
   let book: Promise<OrderBook> | null = null;
   const orders = (): Promise<OrderBook> => {
@@ -53,7 +58,7 @@ export function createSandboxProvider(options: SandboxOptions): SandboxProvider 
     name: 'sandbox',
 
     airport(iata) {
-      const found = world.byCode(iata);
+      const found = sandbox().world.byCode(iata);
       return found
         ? { name: found.name, city: found.city, country: found.country, timeZone: found.timeZone }
         : null;
@@ -63,10 +68,12 @@ export function createSandboxProvider(options: SandboxOptions): SandboxProvider 
       if (scenarioOn(configured, query.origin, query.destination) === 'rate_limited') {
         throw problem('upstream_rate_limited', { retryAfter: RATE_LIMIT_RETRY_SECONDS });
       }
+      const { world, itineraries, ids } = sandbox();
       return searchOffers(world, itineraries, ids, query, clock.now());
     },
 
     async offer(offerId, moment = 'quote') {
+      const { world, ids } = sandbox();
       const { passengerCount, offer, availableServices } = readOffer(
         world,
         ids,
@@ -83,6 +90,7 @@ export function createSandboxProvider(options: SandboxOptions): SandboxProvider 
       const nowMs = clock.now();
       const known = await airline.byReference(reference, nowMs);
       if (known) return known;
+      const { world, ids } = sandbox();
       const { offer, scenario, passengerCount } = readOffer(
         world,
         ids,
@@ -134,5 +142,14 @@ export function createSandboxProvider(options: SandboxOptions): SandboxProvider 
       if (book) await (await book).close();
       book = null;
     },
+  };
+}
+
+/** A command that only reads what is stored never makes the world. */
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }
