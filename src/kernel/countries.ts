@@ -17,6 +17,16 @@ const COUNTRIES =
 
 /** Whether `code` is an ISO 3166-1 alpha-2 or alpha-3 code, upper case. */
 export function isCountry(code: string): boolean {
-  if (!/^[A-Z]{2,3}$/.test(code)) return false;
-  return COUNTRIES.split(' ').some((pair) => pair.slice(0, 2) === code || pair.slice(2) === code);
+  return pairOf(code) !== undefined;
+}
+
+/** The alpha-3 code of a country given as alpha-2 or alpha-3, upper case; null when there is no such country. */
+export const alpha3Of = (code: string): string | null => pairOf(code)?.slice(2) ?? null;
+
+/** The alpha-2 code of a country given as alpha-2 or alpha-3, upper case; null when there is no such country. */
+export const alpha2Of = (code: string): string | null => pairOf(code)?.slice(0, 2) ?? null;
+
+function pairOf(code: string): string | undefined {
+  if (!/^[A-Z]{2,3}$/.test(code)) return undefined;
+  return COUNTRIES.split(' ').find((pair) => pair.slice(0, 2) === code || pair.slice(2) === code);
 }

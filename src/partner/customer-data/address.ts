@@ -1,0 +1,54 @@
+import { alpha2Of } from '../../kernel/countries.ts';
+import { country } from './identity.ts';
+import { POSTAL_CODES } from './postal-codes-table.ts';
+import { line } from './text.ts';
+import { type Findings, isWrong, normal, type Verdict, wrong } from './verdict.ts';
+
+export interface Address {
+  readonly streetLine1: string;
+  readonly streetLine2?: string | undefined;
+  readonly city: string;
+  readonly postalCode?: string | undefined;
+  readonly country: string;
+  readonly subdivision?: string | undefined;
+}
+
+/** A postal code by the form of its country; `countryAlpha3` is empty when the country was refused. */
+export function postalCode(text: string, countryAlpha3: string): Verdict {
+  const code = text.trim().replace(/\s+/g, ' ').toUpperCase();
+  const form = POSTAL_CODES[countryAlpha3] ?? /^(?=.*[A-Z0-9])[A-Z0-9 -]{2,12}$/;
+  return form.test(code) ? normal(code) : wrong('is not a postal code of that country.');
+}
+
+/** A state or province: a name, or a code; a code with its country in front must be of the same country. */
+function subdivision(text: string, countryAlpha3: string): Verdict {
+  const prefix = /^([A-Z]{2})-[A-Z0-9]{1,3}$/.exec(text.trim())?.[1];
+  if (prefix !== undefined && countryAlpha3 !== '' && alpha2Of(countryAlpha3) !== prefix) {
+    return wrong('is a subdivision of another country.');
+  }
+  return line(text, 100);
+}
+
+/** A home address; streets and cities are in any script. Kept with its country as alpha-3. */
+export function checkAddress(address: Address, at: string, found: Findings): Address {
+  const verdict = country(address.country);
+  const alpha3 = isWrong(verdict) ? '' : verdict.normal;
+  found.take(`${at}.country`, verdict);
+  if (address.postalCode === undefined && POSTAL_CODES[alpha3] !== undefined) {
+    found.wrong(`${at}.postalCode`, 'is missing, and every address of that country has one.');
+  }
+  return {
+    streetLine1: found.take(`${at}.streetLine1`, line(address.streetLine1, 200)),
+    ...(address.streetLine2 !== undefined && {
+      streetLine2: found.take(`${at}.streetLine2`, line(address.streetLine2, 200)),
+    }),
+    city: found.take(`${at}.city`, line(address.city, 100)),
+    ...(address.postalCode !== undefined && {
+      postalCode: found.take(`${at}.postalCode`, postalCode(address.postalCode, alpha3)),
+    }),
+    country: alpha3,
+    ...(address.subdivision !== undefined && {
+      subdivision: found.take(`${at}.subdivision`, subdivision(address.subdivision, alpha3)),
+    }),
+  };
+}

@@ -1,0 +1,99 @@
+import * as z from 'zod';
+import {
+  ACCOUNT_PURPOSES,
+  DOCUMENT_TYPES,
+  EMPLOYMENT_STATUSES,
+  FUND_SOURCES,
+  MONTHLY_PAYMENTS,
+  WALLET_TYPES,
+} from './kinds.ts';
+
+/**
+ * The shapes of CustomerData (spec/partner-service.md, Customer data): names, types, lengths and enums. What the
+ * values must hold to be true is in the files beside this one.
+ */
+
+const text = z.string().max(300);
+// 5 MiB in base64, with padding.
+const bytes = z.string().max(7_000_000).describe('base64, either alphabet');
+const sha256 = z.string().max(100).describe('SHA-256 of the bytes, hex or base64');
+
+const exactlyOne = (value: object): boolean =>
+  Object.values(value).filter((one) => one !== undefined).length === 1;
+const ONE_OF = { error: 'must have exactly one of its fields.' };
+
+export const customerDataSchema = z
+  .strictObject({
+    accountPurpose: z
+      .strictObject({ other: text.optional(), type: z.enum(ACCOUNT_PURPOSES).optional() })
+      .refine(exactlyOne, ONE_OF)
+      .optional(),
+    bankAccount: z
+      .strictObject({
+        ach: z.strictObject({ accountNumber: text, routingNumber: text }).optional(),
+        clabe: z.strictObject({ accountNumber: text }).optional(),
+        iban: z
+          .strictObject({ accountNumber: text, country: text.optional(), bic: text.optional() })
+          .optional(),
+        nuban: z.strictObject({ accountNumber: text, bankCode: text }).optional(),
+        pix: z
+          .strictObject({ brCode: z.string().max(1_000).optional(), pixKey: text.optional() })
+          .refine(exactlyOne, ONE_OF)
+          .optional(),
+      })
+      .refine(exactlyOne, ONE_OF)
+      .optional(),
+    birthDate: z.strictObject({ date: text }).optional(),
+    cryptoWallet: z.strictObject({ address: text, type: z.enum(WALLET_TYPES) }).optional(),
+    email: z.strictObject({ value: text }).optional(),
+    employmentStatus: z
+      .strictObject({ other: text.optional(), type: z.enum(EMPLOYMENT_STATUSES).optional() })
+      .refine(exactlyOne, ONE_OF)
+      .optional(),
+    expectedMonthlyPayments: z.strictObject({ category: z.enum(MONTHLY_PAYMENTS) }).optional(),
+    idDocument: z
+      .strictObject({
+        documentType: z.enum(DOCUMENT_TYPES),
+        documentNumber: text,
+        issuingCountry: text,
+        expiryDate: text.optional(),
+        frontSideImage: bytes,
+        frontSideImageHash: sha256,
+        backSideImage: bytes.optional(),
+        backSideImageHash: sha256.optional(),
+      })
+      .optional(),
+    intermediary: z.strictObject({ isIntermediary: z.boolean().nullable().optional() }).optional(),
+    lastOccupation: z.strictObject({ code: text }).optional(),
+    name: z.strictObject({ firstName: text, lastName: text }).optional(),
+    nationality: z.strictObject({ country: text }).optional(),
+    occupation: z
+      .strictObject({
+        jobTitle: text,
+        companyName: text.optional(),
+        industry: text.optional(),
+        employmentStatus: text.optional(),
+      })
+      .optional(),
+    phone: z.strictObject({ countryCode: text, number: text }).optional(),
+    proofOfAddress: z.strictObject({ file: bytes, fileHash: sha256, country: text }).optional(),
+    residentialAddress: z
+      .strictObject({
+        streetLine1: text,
+        streetLine2: text.optional(),
+        city: text,
+        postalCode: text.optional(),
+        country: text,
+        subdivision: text.optional(),
+      })
+      .optional(),
+    selfie: z.strictObject({ image: bytes, imageHash: sha256 }).optional(),
+    sourceOfFunds: z.strictObject({ type: z.enum(FUND_SOURCES) }).optional(),
+    taxId: z
+      .strictObject({ country: text, type: text.optional(), number: text, customType: text.optional() })
+      .optional(),
+  })
+  .refine(exactlyOne, { error: 'must have exactly one kind of data.' });
+
+/** One item of customer data: exactly one of its members is set. */
+export type CustomerData = z.output<typeof customerDataSchema>;
