@@ -52,6 +52,22 @@ const CASE = [
   'notes',
   'timeline',
 ];
+const STUCK = [
+  'id',
+  'kind',
+  'is_stuck',
+  'state',
+  'stuck_in',
+  'reason',
+  'attempts',
+  'since',
+  'intent_id',
+  'amount',
+  'escrow',
+  'airline',
+  'decisions',
+  'decided',
+];
 const KEY = ['key_id', 'kind', 'name', 'created_at', 'last_used_at', 'revoked_at'];
 
 /** The fields that `--json` can choose, by command; an unknown one is refused before anything is done. */
@@ -93,6 +109,11 @@ export const JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
   'refund note': CASE,
   'refund approve': CASE,
   'refund reject': CASE,
+  'stuck list': ['bookings', 'effects', 'refund_requests', 'affiliate_payouts'],
+  'stuck show': STUCK,
+  'stuck resolve': STUCK,
+  switch: ['booking', 'lowcost'],
+  'audit list': ['audit_id', 'at', 'operator', 'key_id', 'action', 'subject', 'request_id', 'detail'],
   'keys list': KEY,
   'keys issue': [...KEY, 'key'],
   'keys revoke': KEY,

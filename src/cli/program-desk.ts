@@ -1,4 +1,5 @@
 import type { Command as Commander } from 'commander';
+import type { AuditOptions } from './commands/audit.ts';
 import type { KeysIssueOptions, KeysRevokeOptions } from './commands/keys.ts';
 import type {
   ApproveOptions,
@@ -9,6 +10,8 @@ import type {
   RejectOptions,
 } from './commands/refund-desk.ts';
 import type { RefundRequestOptions } from './commands/refund-request.ts';
+import type { StuckOptions, StuckResolveOptions } from './commands/stuck.ts';
+import type { SwitchOptions } from './commands/switch.ts';
 import type { Command } from './context.ts';
 import { choiceOption, integerOption, usdcOption } from './options.ts';
 
@@ -64,6 +67,47 @@ export function addRefundCommands(program: Commander, runs: Runs): void {
     .option('--reason <text>', 'what the customer is told')
     .action(runs<RejectOptions>(async () => (await desk()).refundReject));
 }
+
+const DECISIONS = ['ticketed', 'not_ticketed', 'cancelled', 'retry'] as const;
+const SWITCHES = ['booking', 'lowcost'] as const;
+
+/** `stuck`, `switch`, `audit`: what else is on an operator's desk. */
+export function addDeskCommands(program: Commander, runs: Runs): void {
+  const stuck = program.command('stuck').description('Operators: what waits for a person');
+  stuck
+    .command('list', { isDefault: true })
+    .description('Bookings, refunds, pay-outs and effects that a person must look at')
+    .action(runs<object>(async () => (await import('./commands/stuck.ts')).stuckList));
+  stuck
+    .command('show <id>')
+    .description('What chain and airline say, and what can be decided')
+    .action(runs<StuckOptions>(async () => (await import('./commands/stuck.ts')).stuckShow));
+  stuck
+    .command('resolve')
+    .argument('<id>')
+    .argument('<decision>', 'ticketed, not-ticketed, cancelled, retry', choiceOption('decision', DECISIONS))
+    .description('End it by what the airline said; shows what moves, then asks')
+    .option('--reference <pnr>', 'with ticketed: the booking reference')
+    .option('--ticket <number>', 'with ticketed: a ticket number; once for each', collected)
+    .action(runs<StuckResolveOptions>(async () => (await import('./commands/stuck.ts')).stuckResolve));
+  program
+    .command('switch')
+    .argument('[name]', SWITCHES.join(', '), choiceOption('name', SWITCHES))
+    .argument('[state]', 'on, off', choiceOption('state', ['on', 'off'] as const))
+    .description('Operators: show the switches, or turn one')
+    .action(runs<SwitchOptions>(async () => (await import('./commands/switch.ts')).turnSwitch));
+  program
+    .command('audit')
+    .description('Operators: who did what')
+    .command('list', { isDefault: true })
+    .description('Newest first')
+    .option('--subject <id>', 'only about this')
+    .option('--limit <n>', 'how many (100)', integerOption('--limit', 1, 500))
+    .option('--cursor <cursor>', 'next_cursor of the page before')
+    .action(runs<AuditOptions>(async () => (await import('./commands/audit.ts')).auditList));
+}
+
+const collected = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
 /** `keys`: who may call the operator API. */
 export function addKeyCommands(program: Commander, runs: Runs): void {

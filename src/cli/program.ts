@@ -21,7 +21,7 @@ import {
   solOption,
   usdcOption,
 } from './options.ts';
-import { addKeyCommands, addRefundCommands } from './program-desk.ts';
+import { addDeskCommands, addKeyCommands, addRefundCommands } from './program-desk.ts';
 import { addConfigCommands } from './program-settings.ts';
 
 /** A command line that was understood: what to run, and with what. */
@@ -217,6 +217,7 @@ export function buildProgram(
 
   program.commandsGroup('Run and learn:');
   addConfigCommands(program, runs);
+  addDeskCommands(program, runs);
   addKeyCommands(program, runs);
   program
     .command('demo')

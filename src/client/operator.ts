@@ -1,5 +1,7 @@
 import type {
   ApproveRequest,
+  AuditQuery,
+  AuditTrail,
   IssuedKey,
   OperatorKey,
   OperatorKeys,
@@ -7,6 +9,12 @@ import type {
   RefundCase,
   RefundPlan,
   RefundQueue,
+  ResolveRequest,
+  Stuck,
+  StuckItem,
+  StuckPlan,
+  Switches,
+  SwitchesRequest,
 } from '../flights/wire.ts';
 import { ask, problemOf } from './transport.ts';
 import type { CallOptions, Fetch } from './types.ts';
@@ -23,6 +31,9 @@ export interface OperatorClientPorts {
 /** What is decided about a case; see the operator API's schema. */
 export type Approval = Partial<Omit<ApproveRequest, 'dry_run'>>;
 
+/** What is decided about something that is stuck. */
+export type Verdict = Omit<ResolveRequest, 'dry_run'>;
+
 /** The operator API, typed. Throws the Problems that the service answers with. */
 export function createOperatorClient({ baseUrl, fetch, key, timeoutMs = 30_000 }: OperatorClientPorts) {
   async function call<T>(path: string, options: CallOptions, body?: object): Promise<T> {
@@ -36,16 +47,19 @@ export function createOperatorClient({ baseUrl, fetch, key, timeoutMs = 30_000 }
     if (answer.status >= 300) throw problemOf(answer);
     return answer.body as T;
   }
+  const queryOf = (query: object): string => {
+    const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    );
+    const search = new URLSearchParams(given).toString();
+    return search && `?${search}`;
+  };
+  const waiting = (id: string, act = '') => `/stuck/${encodeURIComponent(id)}${act}`;
   const at = (id: string, act = '') => `/refund-requests/${encodeURIComponent(id)}${act}`;
 
   return {
-    queue(query: QueueQueryInput, options: CallOptions = {}) {
-      const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
-        value === undefined ? [] : [[name, String(value)]],
-      );
-      const search = new URLSearchParams(given).toString();
-      return call<RefundQueue>(`/refund-requests${search && `?${search}`}`, options);
-    },
+    queue: (query: QueueQueryInput, options: CallOptions = {}) =>
+      call<RefundQueue>(`/refund-requests${queryOf(query)}`, options),
     show: (id: string, options: CallOptions = {}) => call<RefundCase>(at(id), options),
     claim: (id: string, options: CallOptions = {}) => call<RefundCase>(at(id, '/claim'), options, {}),
     release: (id: string, force: boolean, options: CallOptions = {}) =>
@@ -58,6 +72,17 @@ export function createOperatorClient({ baseUrl, fetch, key, timeoutMs = 30_000 }
       call<RefundCase>(at(id, '/approve'), options, approval),
     reject: (id: string, reason: string, options: CallOptions = {}) =>
       call<RefundCase>(at(id, '/reject'), options, { reason }),
+    stuck: (options: CallOptions = {}) => call<Stuck>('/stuck', options),
+    stuckItem: (id: string, options: CallOptions = {}) => call<StuckItem>(waiting(id), options),
+    planResolve: (id: string, verdict: Verdict, options: CallOptions = {}) =>
+      call<StuckPlan>(waiting(id, '/resolve'), options, { ...verdict, dry_run: true }),
+    resolve: (id: string, verdict: Verdict, options: CallOptions = {}) =>
+      call<StuckItem>(waiting(id, '/resolve'), options, verdict),
+    switches: (options: CallOptions = {}) => call<Switches>('/switches', options),
+    turn: (wanted: SwitchesRequest, options: CallOptions = {}) =>
+      call<Switches>('/switches', options, wanted),
+    audit: (query: Partial<AuditQuery>, options: CallOptions = {}) =>
+      call<AuditTrail>(`/audit${queryOf(query)}`, options),
     keys: (options: CallOptions = {}) => call<OperatorKeys>('/keys', options),
     issueKey: (name: string, options: CallOptions = {}) => call<IssuedKey>('/keys', options, { name }),
     revokeKey: (keyId: string, options: CallOptions = {}) =>
