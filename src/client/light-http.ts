@@ -93,6 +93,11 @@ class LightStream {
   async cancel(): Promise<void> {
     this.isRead = true;
   }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    const { value } = await this.getReader().read();
+    if (value) yield value;
+  }
 }
 
 /** A body that was read cannot be read again, as with the platform's. */

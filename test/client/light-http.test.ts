@@ -53,6 +53,12 @@ const USES: Record<string, (http: Http) => unknown> = {
     const one = await reader?.read();
     return [[...(one?.value ?? [])], (await reader?.read())?.done, request.bodyUsed];
   },
+  'a body read chunk by chunk': async ({ Request }) => {
+    const request = new Request('http://farelock.local/', { method: 'POST', body: 'xyz' });
+    const chunks: string[] = [];
+    for await (const chunk of request.body ?? []) chunks.push(new TextDecoder().decode(chunk));
+    return [chunks.join(''), request.bodyUsed];
+  },
   'a request without a body': async ({ Request }) => {
     const request = new Request('http://farelock.local/');
     return [request.body, request.method, await request.text(), request.bodyUsed];
