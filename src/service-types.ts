@@ -2,6 +2,7 @@ import type { Scenario } from './flights/providers/provider.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { Log } from './kernel/log.ts';
 import type { NotifySettings } from './notify/message.ts';
+import type { PartnerOptions } from './partner/ports.ts';
 import type { Cluster, Faucet } from './solana/cluster.ts';
 
 export interface ServiceOptions {
@@ -27,6 +28,12 @@ export interface ServiceOptions {
   readonly notify?: NotifySettings | undefined;
   /** Personal data goes this many days after the journey's end (default 30). */
   readonly purgeAfterDays?: number | undefined;
+  /** Which keys the partner service takes: `demo` (default) or `live`. */
+  readonly partnerEnvironment?: 'demo' | 'live' | undefined;
+  /** `<svc>` of the partner service's procedure paths (default `farelock`). */
+  readonly partnerServiceName?: string | undefined;
+  /** What an operator may set of the partner service. */
+  readonly partner?: Partial<PartnerOptions> | undefined;
 }
 
 export interface WorkerRun {
@@ -43,7 +50,7 @@ export interface Connection {
 
 /** Both services, the embedded cluster and the worker, composed. One per process and home. */
 export interface Service {
-  /** Serves the flight service at `/` and the cluster's JSON-RPC at `/rpc`. Opens no port. */
+  /** Serves the flight service at `/`, the partner service at its paths, the cluster's JSON-RPC at `/rpc`. Opens no port. */
   fetch(request: Request, connection?: Connection): Promise<Response>;
   /** Path of the file with the operator's key, made on first use. */
   operatorKeyFile(): Promise<string>;

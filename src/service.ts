@@ -12,7 +12,8 @@ import { isProblem } from './kernel/problems.ts';
 import { openSecrets } from './kernel/secrets.ts';
 import { createPaywall } from './payments/paywall.ts';
 import { readyForMoney } from './payments/readiness.ts';
-import type { OpenService, ServiceOptions } from './service-types.ts';
+import { isPartnerPath, lazyPartner } from './service-partner.ts';
+import type { OpenService, ServiceOptions, WorkerRun } from './service-types.ts';
 import { type Cluster, DEVNET_USDC, type Faucet, MAINNET_USDC, SOLANA_NETWORKS } from './solana/cluster.ts';
 import { openEmbeddedCluster } from './solana/embedded/open.ts';
 import { createKeypairFile, readOwnKeypair, type Signer } from './solana/keypair.ts';
@@ -93,6 +94,8 @@ export const openService: OpenService = async (options) => {
     options: options.purgeAfterDays === undefined ? {} : { purgeAfterDays: options.purgeAfterDays },
   });
 
+  const partner = lazyPartner({ store, secrets, clock, ids, log }, options);
+
   return {
     async operatorKeyFile() {
       const { ensureOperatorKeyFile } = await import('./flights/operator-keys.ts');
@@ -108,7 +111,7 @@ export const openService: OpenService = async (options) => {
     },
     cluster,
     faucet,
-    worker: flights.worker,
+    worker: { runDue: async () => bothRuns(await flights.worker.runDue(), await partner.runDue()) },
     async close() {
       await flights.outbox.drain();
       await store.destroy();
@@ -128,6 +131,11 @@ function onceUntilDone(work: () => Promise<void>): () => Promise<void> {
     return running;
   };
 }
+
+const bothRuns = (a: WorkerRun, b: WorkerRun): WorkerRun => {
+  const due = [a.nextDueAtMs, b.nextDueAtMs].filter((atMs) => atMs !== null);
+  return { worked: a.worked + b.worked, nextDueAtMs: due.length === 0 ? null : Math.min(...due) };
+};
 
 const gatewayKeys = (path: string) => async () =>
   (await import('./flights/sponsored.ts')).readGatewayKeys(path);

@@ -28,6 +28,17 @@ export async function readMessage<S extends z.ZodType>(
   return parseMessage(await readBytes(request, mostBytes), schema);
 }
 
+/** Reads an operator's JSON, which has one form only. @throws Problem as `readMessage` does */
+export async function readJson<S extends z.ZodType>(request: Request, schema: S): Promise<z.output<S>> {
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json') throw problem('unsupported_media_type');
+  const parsed = schema.safeParse(parseJson(await readBytes(request, MOST_BODY_BYTES)), {
+    reportInput: true,
+  });
+  if (parsed.success) return parsed.data;
+  refuse(issuesOf(parsed.error, (path) => path.map(String).join('.')));
+}
+
 function parseMessage<S extends z.ZodType>(bytes: Uint8Array, schema: S): z.output<S> {
   const given = parseJson(bytes);
   if (typeof given !== 'object' || given === null || Array.isArray(given))
@@ -36,14 +47,15 @@ function parseMessage<S extends z.ZodType>(bytes: Uint8Array, schema: S): z.outp
   if (issues.length > 0) refuse(issues);
   const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data;
-  refuse(
-    parsed.error.issues.flatMap((issue) =>
-      issue.code === 'unrecognized_keys'
-        ? issue.keys.map((key) => ({ path: asSent([...issue.path, key]), message: 'is not a known field.' }))
-        : [{ path: asSent(issue.path), message: wordOf(issue) }],
-    ),
-  );
+  refuse(issuesOf(parsed.error, asSent));
 }
+
+const issuesOf = (error: z.ZodError, named: (path: readonly PropertyKey[]) => string): Issue[] =>
+  error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({ path: named([...issue.path, key]), message: 'is not a known field.' }))
+      : [{ path: named(issue.path), message: wordOf(issue) }],
+  );
 
 const MOST_ISSUES = 50;
 

@@ -108,7 +108,7 @@ const refusedHeader = (path: string, message: string) =>
   problem('invalid_request', { detail: { issues: [{ path, message }] } });
 
 /** A field in the query would be ignored in silence: refused, naming it. */
-function refuseQuery(url: string): void {
+export function refuseQuery(url: string): void {
   const names = [...new Set(new URL(url).searchParams.keys())];
   if (names.length === 0) return;
   throw problem('invalid_request', {

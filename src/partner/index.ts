@@ -2,15 +2,10 @@ import { createPartnerHttp } from './http.ts';
 import { defaultPartnerOptions, type PartnerGiven, type PartnerPorts } from './ports.ts';
 import { createProcedures } from './procedures.ts';
 import { ensureSeed } from './seed.ts';
+import { runPartnerWorker } from './worker.ts';
 
 export type { Connection } from './http.ts';
 export type { PartnerGiven, PartnerOptions } from './ports.ts';
-
-export interface WorkerRun {
-  readonly worked: number;
-  /** When the next step is due (epoch ms), null when nothing is under way. */
-  readonly nextDueAtMs: number | null;
-}
 
 /** The one door of the partner service: its procedures as a fetch, and its worker. Loads and touches nothing. */
 export function createPartner(given: PartnerGiven) {
@@ -32,13 +27,13 @@ export function createPartner(given: PartnerGiven) {
   return {
     async fetch(request: Request, connection = {}): Promise<Response> {
       await ready();
+      const { pathname } = new URL(request.url);
+      if (pathname.startsWith('/operator/')) {
+        const { createPartnerDesk } = await import('./operator-http.ts');
+        return createPartnerDesk(ports)(request);
+      }
       return fetchProcedure(request, connection);
     },
-    worker: {
-      /** Takes every step that is due. Several workers, in one process or many, are safe at the same time. */
-      async runDue(): Promise<WorkerRun> {
-        return { worked: 0, nextDueAtMs: null };
-      },
-    },
+    worker: { runDue: () => runPartnerWorker(ports) },
   };
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { partnerType } from './offer-schema.ts';
+import { offeringSchema } from './offering.ts';
 import { countryCode, identifier, text } from './schema-parts.ts';
 
 /** What operators keep of partners: snake_case, as everything under /operator. */
@@ -59,7 +59,7 @@ export const partnerRecord = z.strictObject({
   partner_id: z.string(),
   environment: z.enum(['demo', 'live']),
   name: z.string(),
-  type: partnerType,
+  type: z.enum(['INTEGRATION', 'REDIRECT']),
   platform_url: z.string(),
   icon: z.string(),
   terms_url: z.string(),
@@ -74,9 +74,45 @@ export type PartnerRecord = z.output<typeof partnerRecord>;
 export const partnerRecords = z.strictObject({ partners: z.array(partnerRecord) });
 export type PartnerRecords = z.output<typeof partnerRecords>;
 
+const webAddress = z
+  .url({ protocol: /^https?$/, error: 'is an http or https address.' })
+  .max(500, 'is at most 500 characters.');
+
+/** What a partner is made of, or changed to. Whether its platform may be called is decided with each call. */
+export const putPartnerRequest = z.strictObject({
+  partner_id: z
+    .string({ error: 'is a text.' })
+    .regex(/^par_[a-z0-9_]{1,60}$/, 'is par_ and up to 60 small letters, digits and _.')
+    .optional(),
+  name: text(100),
+  type: z.enum(['INTEGRATION', 'REDIRECT']),
+  platform_url: webAddress,
+  icon: webAddress,
+  terms_url: webAddress,
+  privacy_policy_url: webAddress,
+  offering: offeringSchema,
+  enabled: z.boolean({ error: 'is true or false.' }).default(true),
+});
+export type PutPartner = z.output<typeof putPartnerRequest>;
+
+export const putPartnerResponse = partnerRecord.extend({ webhook_secret: z.string().optional() });
+
 export const createCustomerRequest = z.strictObject({
-  customer_id: identifier.optional(),
+  customer_id: z
+    .string({ error: 'is a text.' })
+    .regex(/^cus_[a-z0-9_]{1,60}$/, 'is cus_ and up to 60 small letters, digits and _.')
+    .optional(),
   country: countryCode,
   partner_ids: z.array(identifier).max(50, 'is at most 50 partners.').default([]),
 });
+
+export const customerRecord = z.strictObject({
+  customer_id: z.string(),
+  environment: z.enum(['demo', 'live']),
+  country: z.string(),
+  partner_ids: z.array(z.string()),
+  created_at: instant,
+});
+export type CustomerRecord = z.output<typeof customerRecord>;
+
 export const nothing = z.strictObject({});

@@ -7,7 +7,8 @@ export const text = (most: number) =>
   z
     .string({ error: 'is a text.' })
     .min(1, 'is empty: leave it out instead.')
-    .max(most, `is at most ${most} characters.`);
+    .max(most, `is at most ${most} characters.`)
+    .regex(/^[^\0\p{Surrogate}]*$/u, 'holds characters that are no text.');
 
 /** An id of ours or of somebody else's. */
 export const identifier = text(100);

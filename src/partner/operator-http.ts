@@ -1,0 +1,119 @@
+import { problem, problemBody } from '../kernel/problems.ts';
+import { createPartnerKeys, type Doing } from './accounts.ts';
+import { readJson } from './body.ts';
+import { problemOf, refuseQuery } from './http.ts';
+import * as schemas from './operator-schema.ts';
+import { createPartners } from './partners.ts';
+import type { PartnerPorts } from './ports.ts';
+import { mintToken } from './tokens.ts';
+
+interface OperatorRoute {
+  readonly method: 'GET' | 'POST';
+  /** `{id}` stands for one segment. */
+  readonly path: RegExp;
+  readonly status?: number;
+  run(by: Doing, request: Request, id: string): Promise<object>;
+}
+
+/**
+ * The operator's desk of the partner service: partners, their keys, customers and their tokens. snake_case and
+ * Farelock's own errors, as everything under /operator; every act is in the audit trail.
+ */
+export function createPartnerDesk(ports: PartnerPorts) {
+  const { ids, desk, store } = ports;
+  const keys = createPartnerKeys(ports);
+  const partners = createPartners(ports);
+
+  const routes: readonly OperatorRoute[] = [
+    { method: 'GET', path: /^\/partners$/, run: () => partners.list() },
+    {
+      method: 'POST',
+      path: /^\/partners$/,
+      async run(by, request) {
+        return partners.put(by, await readJson(request, schemas.putPartnerRequest));
+      },
+    },
+    {
+      method: 'POST',
+      path: /^\/customers$/,
+      status: 201,
+      async run(by, request) {
+        return partners.createCustomer(by, await readJson(request, schemas.createCustomerRequest));
+      },
+    },
+    { method: 'GET', path: /^\/partner-keys$/, run: () => keys.list() },
+    {
+      method: 'POST',
+      path: /^\/partner-keys$/,
+      status: 201,
+      async run(by, request) {
+        const { partner_id, name } = await readJson(request, schemas.issuePartnerKeyRequest);
+        return keys.issue(by, partner_id, name);
+      },
+    },
+    {
+      method: 'POST',
+      path: /^\/partner-keys\/([^/]+)\/revoke$/,
+      async run(by, request, id) {
+        await readJson(request, schemas.nothing);
+        return keys.revoke(by, id);
+      },
+    },
+    {
+      method: 'POST',
+      path: /^\/partner-keys\/([^/]+)\/rotate$/,
+      status: 201,
+      async run(by, request, id) {
+        const { overlap_hours } = await readJson(request, schemas.rotatePartnerKeyRequest);
+        return keys.rotate(by, id, overlap_hours);
+      },
+    },
+    {
+      method: 'POST',
+      path: /^\/customer-tokens$/,
+      status: 201,
+      async run(by, request) {
+        const { customer_id, ttl_minutes } = await readJson(request, schemas.customerTokenRequest);
+        return store.transaction().execute(async (tx) => {
+          const lifeMs = ttl_minutes === undefined ? undefined : ttl_minutes * 60_000;
+          const minted = await mintToken(ports, tx, customer_id, lifeMs);
+          await desk.audit(tx, { ...by, action: 'customer_token.issue', subject: customer_id });
+          return minted;
+        });
+      },
+    },
+  ];
+
+  async function answer(request: Request, requestId: string): Promise<Response> {
+    const operator = await desk.authenticate(request.headers.get('authorization'));
+    const path = new URL(request.url).pathname.replace(/^\/operator/, '');
+    const matching = routes.filter((route) => route.path.test(path));
+    const found = matching.find((route) => route.method === request.method);
+    if (matching.length === 0) throw problem('not_found');
+    if (!found)
+      throw problem('method_not_allowed', { detail: { allow: matching.map(({ method }) => method) } });
+    refuseQuery(request.url);
+    const id = found.path.exec(path)?.[1] ?? '';
+    const body = await found.run({ operator, requestId }, request, id);
+    return Response.json(body, { status: found.status ?? 200 });
+  }
+
+  /** Answers /operator/partners, /operator/partner-keys, /operator/customers and /operator/customer-tokens. */
+  return async function operate(request: Request): Promise<Response> {
+    const requestId = ids.next('req');
+    const response = await answer(request, requestId).catch((thrown: unknown) => {
+      const error = problemOf(ports, thrown, request, requestId);
+      const allow = error.detail?.allow;
+      return Response.json(problemBody(error), {
+        status: error.status,
+        headers: {
+          ...(Array.isArray(allow) ? { Allow: allow.join(', ') } : {}),
+          ...(error.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
+        },
+      });
+    });
+    response.headers.set('X-Request-Id', requestId);
+    response.headers.set('Cache-Control', 'no-store');
+    return response;
+  };
+}

@@ -1,0 +1,39 @@
+import type { Store } from '../store/open.ts';
+import type { PartnerPorts } from './ports.ts';
+
+/** A kind of work that goes on after its request: when the next step is due, and what takes all that are. */
+interface Job {
+  dueAtMs(store: Store): Promise<number | null>;
+  /** Safe in several processes at once. Gives the steps taken. */
+  load(ports: PartnerPorts): Promise<() => Promise<number>>;
+}
+
+/** A line here is all that a kind of work needs. `dueAtMs` is one small read: it is asked in every round. */
+const JOBS: readonly Job[] = [];
+
+export interface WorkerRun {
+  /** Steps taken. */
+  readonly worked: number;
+  /** When the next step is due (epoch ms), null when nothing is under way. */
+  readonly nextDueAtMs: number | null;
+}
+
+/** When the partner service has something to do next. Loads nothing. */
+export async function partnerDueAtMs(store: Store): Promise<number | null> {
+  let earliest: number | null = null;
+  for (const job of JOBS) {
+    const due = await job.dueAtMs(store);
+    if (due !== null && (earliest === null || due < earliest)) earliest = due;
+  }
+  return earliest;
+}
+
+/** Takes every step that is due. Several workers, in one process or many, are safe at the same time. */
+export async function runPartnerWorker(ports: PartnerPorts): Promise<WorkerRun> {
+  let worked = 0;
+  for (const job of JOBS) {
+    const due = await job.dueAtMs(ports.store);
+    if (due !== null && due <= ports.clock.now()) worked += await (await job.load(ports))();
+  }
+  return { worked, nextDueAtMs: await partnerDueAtMs(ports.store) };
+}

@@ -1,0 +1,64 @@
+import type { Clock } from './kernel/clock.ts';
+import type { Ids } from './kernel/ids.ts';
+import type { Log } from './kernel/log.ts';
+import type { Secrets } from './kernel/secrets.ts';
+import { partnerDueAtMs } from './partner/worker.ts';
+import type { Connection, ServiceOptions, WorkerRun } from './service-types.ts';
+import type { Store } from './store/open.ts';
+
+/** Paths of the partner service: its procedures, its description, and its part of the operator's desk. */
+export const isPartnerPath = (pathname: string): boolean =>
+  /^\/(?:[^/]+\.core\.v1\.(?:partner|customer)\.Service\/|partner\/|operator\/(?:partners|partner-keys|customers|customer-tokens)(?:\/|$))/.test(
+    pathname,
+  );
+
+export interface LazyPartner {
+  fetch(request: Request, connection: Connection): Promise<Response>;
+  /** One small read when nothing is due. */
+  runDue(): Promise<WorkerRun>;
+}
+
+/** The partner service, loaded with the first request for one of its paths, or when its worker has something to do. */
+export function lazyPartner(
+  given: {
+    readonly store: Store;
+    readonly secrets: Secrets;
+    readonly clock: Clock;
+    readonly ids: Ids;
+    readonly log: Log;
+  },
+  options: ServiceOptions,
+): LazyPartner {
+  const load = async () => {
+    const [{ createPartner }, { createOperatorKeys }, { writeAudit }] = await Promise.all([
+      import('./partner/index.ts'),
+      import('./flights/operator-keys.ts'),
+      import('./flights/audit.ts'),
+    ]);
+    const operators = createOperatorKeys(given);
+    return createPartner({
+      ...given,
+      environment: options.partnerEnvironment ?? 'demo',
+      serviceName: options.partnerServiceName ?? 'farelock',
+      home: options.home,
+      desk: {
+        authenticate: (header) => operators.authenticate(header),
+        audit: (tx, act) => writeAudit(tx, given, act),
+      },
+      options: options.partner ?? {},
+    });
+  };
+  let loading: ReturnType<typeof load> | undefined;
+  const partner = () => {
+    loading ??= load();
+    return loading;
+  };
+  return {
+    fetch: async (request, connection) => (await partner()).fetch(request, connection),
+    async runDue() {
+      const nextDueAtMs = await partnerDueAtMs(given.store);
+      if (nextDueAtMs === null || nextDueAtMs > given.clock.now()) return { worked: 0, nextDueAtMs };
+      return (await partner()).worker.runDue();
+    },
+  };
+}
