@@ -31,7 +31,10 @@ const BY_STATUS: Readonly<Record<number, ConnectCode>> = {
 };
 
 /** What is in order by itself, and cannot be done in this state of things: Connect answers it with 400. */
-const FAILED_PRECONDITIONS: ReadonlySet<ProblemCode> = new Set<ProblemCode>(['partner_refused']);
+const FAILED_PRECONDITIONS: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
+  'compliance_required',
+  'partner_refused',
+]);
 
 export const connectCode = (error: Problem): ConnectCode =>
   FAILED_PRECONDITIONS.has(error.code) ? 'failed_precondition' : (BY_STATUS[error.status] ?? 'internal');

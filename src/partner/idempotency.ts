@@ -1,4 +1,4 @@
-import { canonicalJson, sha256Hex } from '../kernel/json.ts';
+import { canonicalJson } from '../kernel/json.ts';
 import { isProblem, type Problem, type ProblemCode, problem } from '../kernel/problems.ts';
 import type { PartnerPorts, Tx } from './ports.ts';
 
@@ -43,7 +43,8 @@ export function idempotencyOf(
   }
   return {
     handle: secrets.hmac('idempotency key', canonicalJson([caller, operation, header])),
-    requestDigest: sha256Hex(canonicalJson(request)),
+    // Keyed: a bare hash of somebody's data is found out by trying.
+    requestDigest: secrets.hmac('idempotent request', canonicalJson(request)),
   };
 }
 

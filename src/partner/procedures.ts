@@ -14,6 +14,15 @@ const FAMILIES: readonly {
     operations: ['partner/UpdateOrder', 'partner/GetOrders', 'partner/GetOrderDetails'],
     load: async (ports) => (await import('./orders.ts')).orderProcedures(ports),
   },
+  {
+    operations: [
+      'partner/AddCustomerRequirement',
+      'customer/GetOnboardingRequirements',
+      'customer/SubmitCustomerData',
+      'customer/AcceptTerms',
+    ],
+    load: async (ports) => (await import('./requirements.ts')).requirementProcedures(ports),
+  },
 ];
 
 export interface Procedures {

@@ -2,6 +2,9 @@ import * as z from 'zod';
 import { ATTESTATION_TYPES, DATA_TYPES } from './customer-data/kinds.ts';
 import { identifier, text, wholeNumber } from './schema-parts.ts';
 
+/** The longest age a requirement may allow: what is older than ten years is of any age. */
+export const MOST_AGE_DAYS = 3_650;
+
 /** Requirements and what fulfils them (spec/partner-service.md, Customer requirement; CONTRACT, section 12). */
 
 export const COMPLIANCE_STATUSES = [
@@ -19,7 +22,7 @@ export const attestationType = z.enum(ATTESTATION_TYPES);
 export const addCustomerRequirementRequest = z
   .strictObject({
     customerId: identifier,
-    maxAgeDays: wholeNumber(1, 36_500).optional(),
+    maxAgeDays: wholeNumber(1, MOST_AGE_DAYS).optional(),
     data: dataType.optional(),
     attestation: attestationType.optional(),
   })
@@ -47,7 +50,7 @@ export const customerRequirement = z.strictObject({
     .strictObject({
       type: dataType,
       data: z.array(shownCustomerData),
-      config: z.strictObject({ network: z.string().optional() }).optional(),
+      config: z.strictObject({ network: z.string() }).nullable(),
     })
     .optional(),
 });
@@ -61,7 +64,17 @@ export const getOnboardingRequirementsResponse = z.strictObject({
 });
 export type GetOnboardingRequirementsResponse = z.output<typeof getOnboardingRequirementsResponse>;
 
-/** SubmitCustomerData and AcceptTerms are ours. */
+/** SubmitCustomerData and AcceptTerms are ours. Each item is checked by the rules of its own kind (customer-data/). */
+export const submitCustomerDataRequest = z.strictObject({
+  data: z
+    .array(z.record(z.string(), z.unknown(), { error: 'is an object with exactly one kind of data.' }), {
+      error: 'is a list of customer data.',
+    })
+    .min(1, 'is empty: give at least one.')
+    .max(20, 'is at most 20 pieces of data.'),
+});
+export type SubmitCustomerDataRequest = z.output<typeof submitCustomerDataRequest>;
+
 export const submitCustomerDataResponse = z.strictObject({
   items: z.array(z.strictObject({ dataId: z.string(), type: dataType })),
   complianceStatus,
