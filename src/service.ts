@@ -103,6 +103,7 @@ export const openService: OpenService = async (options) => {
     },
     async fetch(request, connection = {}) {
       const { pathname } = new URL(request.url);
+      if (isPartnerPath(pathname)) return partner.fetch(request, connection);
       // Whatever moves money, a GET of an order included, comes with a payment or in a POST.
       if (request.method !== 'GET' || request.headers.has('payment-signature')) await ready();
       return rpc && (pathname === '/rpc' || pathname === '/rpc/')
