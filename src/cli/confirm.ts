@@ -9,7 +9,8 @@ import { harmless } from './view/text.ts';
 import { fromNow, utcTime } from './view/times.ts';
 
 /**
- * The review before a booking is paid, and the question. On mainnet the amount is to be typed, for it is real money.
+ * The review before a booking is paid, and the question. On mainnet, and above the person's own limit, the amount is to
+ * be typed.
  * @throws Problem `payment_declined`, `payment_above_cap`, `input_required`
  */
 export async function confirmBooking(
@@ -27,6 +28,15 @@ export async function confirmBooking(
     });
   }
   const isRealMoney = (await session.cluster()).network === SOLANA_NETWORKS.mainnet;
+  const limit = session.profile.limits.booking;
+  const isOverLimit = limit !== null && amount > limit && globals.maxPayment === undefined;
+  if (isOverLimit && (globals.yes || !terminal.canAsk)) {
+    throw problem('payment_above_cap', {
+      message: `The booking costs ${said} USDC; your limit for a booking is ${formatUsdc(limit)}.`,
+      fix: `--yes does not lift a limit; --max-payment ${said} does. Nothing was charged.`,
+      detail: { amount: said, cap: formatUsdc(limit) },
+    });
+  }
   if (globals.yes) {
     if (isRealMoney && globals.maxPayment === undefined) {
       throw problem('input_required', {
@@ -38,7 +48,8 @@ export async function confirmBooking(
   }
   const prompts = terminal.ask('--yes');
   for (const line of reviewLines(intent, passengers, clock.now(), terminal.asideScreen)) terminal.note(line);
-  if (isRealMoney) {
+  if (isOverLimit) terminal.note(`This is above your limit of ${formatUsdc(limit)} USDC for a booking.`);
+  if (isRealMoney || isOverLimit) {
     await prompts.text(`Type ${said} to pay it`, async (typed) =>
       typed === said ? null : `It is ${said}; Ctrl-C pays nothing.`,
     );

@@ -2,32 +2,58 @@ import type { Payer } from '../client/payer/payer.ts';
 import type { ClientStore } from '../client/store.ts';
 import type { SpendingPolicy } from '../client/types.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { Cluster } from '../solana/cluster.ts';
+import { problem } from '../kernel/problems.ts';
+import { type Cluster, SOLANA_NETWORKS } from '../solana/cluster.ts';
 import type { Signer } from '../solana/keypair.ts';
+import type { Profile } from './profile.ts';
 import { usdcMintOf } from './usdc.ts';
 
-/** A payer that is loaded, with its wallet, cluster and journal, by the first paid call: reads pay for nothing. */
+/**
+ * A payer that is loaded, with its wallet, cluster and journal, by the first paid call: reads pay for nothing. Under
+ * --dry-run it is one that has no key.
+ */
 export function openPayer(ports: {
   readonly wallet: () => Promise<Signer>;
+  /** Whether there is a wallet already: none is made for a plan. */
+  readonly hasWallet: () => boolean;
   readonly cluster: () => Promise<Cluster>;
   readonly store: () => Promise<ClientStore>;
   readonly policy: SpendingPolicy;
+  readonly profile: Pick<Profile, 'name' | 'isProjectsChoice'>;
+  readonly isDryRun: boolean;
   readonly clock: Clock;
 }): Payer {
   return {
     async send(exchange, patience, options) {
-      const { createPayer } = await import('../client/payer/payer.ts');
       const { network } = await ports.cluster();
-      const payer = createPayer({
+      checkChoice(ports.profile, network);
+      const common = {
         cluster: ports.cluster,
-        signer: ports.wallet,
         journal: ports.store,
         policy: ports.policy,
         network,
         usdcMint: usdcMintOf(network),
         clock: ports.clock,
-      });
-      return payer.send(exchange, patience, options);
+      };
+      if (ports.isDryRun) {
+        const { createPlanner } = await import('../client/payer/plan.ts');
+        const wallet = async () => (ports.hasWallet() ? (await ports.wallet()).address : null);
+        return createPlanner({ ...common, wallet }).send(exchange, patience, options);
+      }
+      const { createPayer } = await import('../client/payer/payer.ts');
+      return createPayer({ ...common, signer: ports.wallet }).send(exchange, patience, options);
     },
   };
+}
+
+/** Who clones a repository has not chosen to spend real money: a project's file can't choose it for them. */
+function checkChoice(
+  { name, isProjectsChoice }: Pick<Profile, 'name' | 'isProjectsChoice'>,
+  network: string,
+) {
+  if (!isProjectsChoice || network !== SOLANA_NETWORKS.mainnet) return;
+  throw problem('payment_declined', {
+    message: `Profile ${name} pays real money, and a project file has chosen it.`,
+    fix: `Choose it yourself: --profile ${name}.`,
+  });
 }

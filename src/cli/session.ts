@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { OperatorClient } from '../client/operator.ts';
 import type { PartnerDesk } from '../client/partner-desk.ts';
@@ -167,7 +168,10 @@ export async function openSession(given: SessionGiven): Promise<Session> {
         cluster,
         store,
         clock,
-        policy: spendingPolicy(given, options.bookingApproved ?? null),
+        policy: spendingPolicy(given, profile, options.bookingApproved ?? null),
+        profile,
+        isDryRun: globals.dryRun === true,
+        hasWallet: () => keypairFile === '-' || existsSync(keypairFile),
       };
       return createFlightsClient({
         baseUrl,

@@ -2,6 +2,7 @@ import type { PaymentRequest, SpendingPolicy } from '../client/types.ts';
 import { formatUsdc } from '../kernel/money.ts';
 import { problem } from '../kernel/problems.ts';
 import type { GlobalOptions } from './context.ts';
+import type { Profile } from './profile.ts';
 import type { Terminal } from './terminal.ts';
 
 /** CONTRACT, section 14: a call of up to 1 USDC is paid without a question. */
@@ -9,17 +10,23 @@ const PER_CALL_CAP = 1_000_000n;
 
 /**
  * What may be signed. --max-payment is a limit that no answer lifts; above the default cap a person is asked, and
- * --yes agrees. A booking is paid only when exactly its amount was agreed to.
+ * --yes agrees. A cap that the person has set themselves is lifted by their own answer or --max-payment, not by --yes.
+ * The daily limit and the list of hosts are lifted by nothing. A booking is paid only when exactly its amount was
+ * agreed to.
  */
 export function spendingPolicy(
   { globals, terminal }: { readonly globals: GlobalOptions; readonly terminal: Terminal },
+  { limits, isEmbedded }: Profile,
   bookingApproved: bigint | null,
 ): SpendingPolicy {
   const limit = globals.maxPayment;
   const mayApprove = globals.yes === true || terminal.canAsk || bookingApproved !== null;
   return {
-    perCallCap: limit ?? PER_CALL_CAP,
+    perCallCap: limit ?? limits.perCall ?? PER_CALL_CAP,
     bookingCap: null,
+    perDay: limits.perDay,
+    // The embedded service has no host to be mistaken about.
+    hosts: isEmbedded ? null : limits.hosts,
     approve: !mayApprove
       ? null
       : async (ask) => {
@@ -34,7 +41,12 @@ export function spendingPolicy(
             if (!globals.yes) return terminal.ask('--yes').confirm('Pay it all the same?', false);
           }
           if (ask.kind === 'booking') return bookingApproved !== null && ask.amount === bookingApproved;
-          return globals.yes === true || askPerson(ask, terminal);
+          if (globals.yes !== true) return askPerson(ask, terminal);
+          if (limits.perCall === null || limit !== undefined) return true;
+          throw problem('payment_above_cap', {
+            message: `This costs ${formatUsdc(ask.amount)} USDC; your limit for a call is ${formatUsdc(limits.perCall)}.`,
+            fix: `--yes does not lift a limit; --max-payment ${formatUsdc(ask.amount)} does. Nothing was charged.`,
+          });
         },
   };
 }

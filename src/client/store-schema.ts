@@ -24,6 +24,8 @@ export interface ClientPaymentTable {
   /** The PAYMENT-SIGNATURE header, and the request's body. */
   payload_sealed: string;
   body_sealed: string;
+  /** The headers that decide the answer; null in payments that were written before they were kept. */
+  headers_sealed: string | null;
   amount: number;
   asset: string;
   pay_to: string;
@@ -67,5 +69,12 @@ export const clientMigrations: readonly Migration[] = [
   {
     name: '012_lead_family_name',
     statements: ['alter table intents add column lead_family_name_sealed text'],
+  },
+  {
+    name: '013_payment_headers',
+    statements: [
+      'alter table payments add column headers_sealed text',
+      'create index payments_spent on payments (wallet, network, created_at_ms)',
+    ],
   },
 ];

@@ -77,6 +77,10 @@ export interface SpendingPolicy {
   readonly perCallCap: bigint;
   /** For /air/book: null means that every booking asks. */
   readonly bookingCap: bigint | null;
+  /** Signed in 24 hours at most, calls and bookings together; null or absent: no limit. Nobody's answer lifts it. */
+  readonly perDay?: bigint | null;
+  /** Hosts that may be paid (with the port where it is not the usual one); null or absent: any. */
+  readonly hosts?: readonly string[] | null;
   /** Asked when a payment is above its cap; null where nobody can be asked (the payment is then refused). */
   readonly approve: ((ask: PaymentRequest) => Promise<boolean>) | null;
 }

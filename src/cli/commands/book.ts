@@ -3,12 +3,10 @@ import type { Intent, Passenger } from '../../flights/wire.ts';
 import { instant } from '../../kernel/clock.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { confirmBooking } from '../confirm.ts';
-import type { Command, CommandContext } from '../context.ts';
+import type { Command, CommandContext, ExitCode } from '../context.ts';
 import { whereMoneyIs } from '../interruption.ts';
 import { readPassengers } from '../passengers.ts';
-import { printPlan } from '../plan.ts';
 import { fundingTransaction, noteIntent, notesOf } from '../remembered.ts';
-import { usdc } from '../view/intent.ts';
 import { costLines, nextLines, withPayment } from '../view/payment.ts';
 import { hasEnded, moneyStage, statusLines, USUAL_BOOKING_MS } from '../view/status.ts';
 import { waitForChange } from '../waiting.ts';
@@ -39,7 +37,7 @@ export const book: Command<BookOptions> = async (context, options) => {
     documentsRequired: intent.offer_id.startsWith('lowcost:'),
     today: instant(context.clock.now()).slice(0, 10),
   });
-  if (context.globals.dryRun) return planBooking(context, intent);
+  if (context.globals.dryRun) return planBooking(context, intent, passengers);
   await confirmBooking(context, intent, passengers);
   await (await session.store()).rememberLead(intent.intent_id, passengers[0]?.family_name ?? '');
   const payer = await session.flights({ bookingApproved: BigInt(intent.escrow.amount) });
@@ -134,15 +132,15 @@ async function finish(
   return 0;
 }
 
-function planBooking({ terminal }: CommandContext, intent: Intent): 0 {
-  printPlan(
-    terminal,
-    [
-      `Check the escrow ${intent.escrow.address} on the cluster.`,
-      `Pay ${usdc(intent.escrow.amount)} into it.`,
-      'Send POST /air/book, and wait until it is booked or refunded.',
-    ],
-    { intent_id: intent.intent_id, amount: intent.escrow.amount },
-  );
-  return 0;
+async function planBooking(
+  context: CommandContext,
+  intent: Intent,
+  passengers: readonly Passenger[],
+): Promise<ExitCode> {
+  const { planPaid } = await import('../paid-plan.ts');
+  return planPaid(context, (flights) => flights.book(intent, passengers, { signal: context.signal }), {
+    before: [`Check the escrow ${intent.escrow.address} on the cluster.`],
+    after: ['Wait until it is booked or refunded.'],
+    facts: { intent_id: intent.intent_id, amount: intent.escrow.amount },
+  });
 }

@@ -1,6 +1,5 @@
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import type { Command } from '../context.ts';
-import { printPlan } from '../plan.ts';
 import { noteIntent } from '../remembered.ts';
 import { createdIntentLines } from '../view/intent.ts';
 import { bookCommand, costLines, nextLines, quoted, withPayment } from '../view/payment.ts';
@@ -24,14 +23,11 @@ export const intentCreate: Command<IntentCreateOptions> = async (context, option
     ...(options.referrer !== undefined && { referrer: options.referrer }),
   };
   if (context.globals.dryRun) {
-    printPlan(
-      terminal,
-      ['Pay for and send POST /air/intents.', 'Remember the intent and its support code.'],
-      {
-        request,
-      },
-    );
-    return 0;
+    const { planPaid } = await import('../paid-plan.ts');
+    return planPaid(context, (flights) => flights.createIntent(request, { signal }), {
+      after: ['Remember the intent and its support code.'],
+      facts: { request },
+    });
   }
   const flights = await session.flights();
   try {

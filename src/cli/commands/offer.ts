@@ -1,6 +1,5 @@
 import type { OfferDetailsResponse } from '../../flights/wire.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { printPlan } from '../plan.ts';
 import { offerLines } from '../view/offer.ts';
 import { costLines, nextLines, quoted, withPayment } from '../view/payment.ts';
 
@@ -14,8 +13,11 @@ export const offer: Command<OfferOptions> = async (context, options) => {
   const { terminal, session, clock, signal } = context;
   const offerId = session.recentOffers.resolve(options.offerId);
   if (context.globals.dryRun) {
-    printPlan(terminal, ['Pay for and send POST /air/offer-details.'], { request: { offer_id: offerId } });
-    return 0;
+    const { planPaid } = await import('../paid-plan.ts');
+    return planPaid(context, (flights) => flights.offerDetails(offerId, { signal }), {
+      after: ['Show the offer.'],
+      facts: { request: { offer_id: offerId } },
+    });
   }
   const flights = await session.flights();
   const isLowcost = offerId.startsWith('lowcost:');

@@ -1,6 +1,5 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { printPlan } from '../plan.ts';
 import { supportCodeOf } from '../remembered.ts';
 import { orderLines } from '../view/order.ts';
 import { costLines, nextLines, withPayment } from '../view/payment.ts';
@@ -22,9 +21,11 @@ export const order: Command<OrderOptions> = async (context, { id, ics }) => {
   await session.work();
   const { orderId, supportCode } = await findOrder(context, id);
   if (context.globals.dryRun) {
-    const steps = [`Pay for and send GET /air/orders/${orderId}.`];
-    printPlan(terminal, ics === undefined ? steps : [...steps, `Write the calendar to ${ics}.`]);
-    return 0;
+    const { planPaid } = await import('../paid-plan.ts');
+    return planPaid(context, (flights) => flights.order(orderId, supportCode, { signal }), {
+      after: ics === undefined ? ['Show the order.'] : [`Write the calendar to ${ics}.`],
+      facts: { order_id: orderId },
+    });
   }
   const flights = await session.flights();
   const { value, payment } = await flights.order(orderId, supportCode, {

@@ -1,6 +1,5 @@
 import { problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { printPlan } from '../plan.ts';
 import { supportCodeOf } from '../remembered.ts';
 import { costLines, nextLines, withPayment } from '../view/payment.ts';
 
@@ -26,24 +25,24 @@ export const refundRequest: Command<RefundRequestOptions> = async (context, opti
     (await store.leadOf(options.intentId)) ||
     (await asked(context, 'FARELOCK_FAMILY_NAME', "The lead passenger's family name"));
   const reason = options.reason ?? (await asked(context, '--reason', 'Why is a refund asked for', 1000));
+  const request = {
+    intent_id: options.intentId,
+    reason,
+    ...(options.contact === undefined ? {} : { contact: options.contact }),
+  };
+  const identity = { supportCode, familyName };
   if (context.globals.dryRun) {
-    printPlan(terminal, [`Pay for and send POST /air/refund-requests for ${options.intentId}.`]);
-    return 0;
+    const { planPaid } = await import('../paid-plan.ts');
+    return planPaid(context, (flights) => flights.requestRefund(request, identity, { signal }), {
+      after: [`File the refund request for ${options.intentId}.`],
+      facts: { intent_id: options.intentId },
+    });
   }
   const flights = await session.flights();
-  const { value, payment } = await flights.requestRefund(
-    {
-      intent_id: options.intentId,
-      reason,
-      ...(options.contact === undefined ? {} : { contact: options.contact }),
-    },
-    { supportCode, familyName },
-    {
-      signal,
-      onPhase: (phase) =>
-        terminal.phase(phase === 'paying' ? 'Paying for the request' : 'Filing the request'),
-    },
-  );
+  const { value, payment } = await flights.requestRefund(request, identity, {
+    signal,
+    onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the request' : 'Filing the request'),
+  });
   terminal.result(withPayment(value, payment), {
     lines: (filed, { paint }) => [
       `${paint.good('✓')} Refund requested for ${filed.intent_id}`,

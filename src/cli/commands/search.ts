@@ -5,7 +5,6 @@ import { problem } from '../../kernel/problems.ts';
 import type { ArrivalsEnd } from '../arrivals.ts';
 import type { Command, CommandContext, ExitCode } from '../context.ts';
 import { parseDate } from '../dates.ts';
-import { printPlan } from '../plan.ts';
 import { costLines, nextLines, offerCommand, withPayment } from '../view/payment.ts';
 import { incompleteText, numberedOffers, type SearchTitle, searchView } from '../view/search.ts';
 
@@ -91,8 +90,11 @@ export const search: Command<SearchOptions> = async (context, given) => {
   }
   const request = searchRequestOf(options, clock.now());
   if (globals.dryRun) {
-    printPlan(terminal, ['Pay for and send POST /air/search.'], { request });
-    return 0;
+    const { planPaid } = await import('../paid-plan.ts');
+    return planPaid(context, (flights) => flights.search(request, { signal }), {
+      after: ['Show what is found.'],
+      facts: { request },
+    });
   }
   const flights = await session.flights();
   const { value, payment } = await flights.search(request, {

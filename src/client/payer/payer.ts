@@ -9,7 +9,7 @@ import { ask, type Call, type HttpAnswer, type Patience, problemOf } from '../tr
 import type { CallOptions, PaymentReceipt, SpendingPolicy } from '../types.ts';
 import { type Challenge, readChallenge } from './challenge.ts';
 import { deliver } from './delivery.ts';
-import { approve, capOf } from './policy.ts';
+import { approve, budgetOf, capOf, checkBudget, checkHost } from './policy.ts';
 import { signPayment, tokenAccountsOf } from './transaction.ts';
 
 /** A call that may have to be paid. */
@@ -34,7 +34,7 @@ export interface Payer {
    * Sends a call and pays for it when asked to. After a crash or a lost answer the same call sends the same payment
    * again, never a second one, until the service has answered it or it can't land any more.
    * @throws Problem the service's, the transport's, `challenge_refused`, `payment_above_cap`, `payment_declined`,
-   * `insufficient_funds`, `escrow_mismatch`
+   * `daily_limit_reached`, `host_not_allowed`, `insufficient_funds`, `escrow_mismatch`
    */
   send(exchange: PaidExchange, patience: Patience, options: CallOptions): Promise<PaidAnswer>;
 }
@@ -66,6 +66,7 @@ export function createPayer(ports: PayerPorts): Payer {
     first: HttpAnswer,
     again: () => Promise<HttpAnswer>,
   ): Promise<OpenPayment | null> {
+    checkHost(policy, new URL(exchange.baseUrl).host);
     const signer = await ports.signer();
     const cluster = await ports.cluster();
     const network = ports.network ?? cluster.network;
@@ -76,6 +77,9 @@ export function createPayer(ports: PayerPorts): Payer {
     };
     const challenge = await agreed(exchange, cluster, acceptable, first, again);
     const { checkFunds } = await import('./checks.ts');
+    const journal = await ports.journal();
+    const budget = budgetOf(policy);
+    await checkBudget(journal, budget, { ...challenge, wallet: signer.address });
     const accounts = await tokenAccountsOf(signer.address, challenge);
     await checkFunds(cluster, signer.address, challenge, accounts);
     const blockhash = await cluster.latestBlockhash();
@@ -87,7 +91,8 @@ export function createPayer(ports: PayerPorts): Payer {
       accepted: challenge.accepted,
       payload: { transaction },
     };
-    return (await ports.journal()).write({
+    return journal.write({
+      budget,
       identity,
       payload: Buffer.from(JSON.stringify(payload)).toString('base64'),
       amount: challenge.amount,

@@ -1,5 +1,7 @@
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
+import { overBudget } from '../budget.ts';
+import type { PaymentJournal, SpendingBudget } from '../store.ts';
 import type { PaymentRequest, SpendingPolicy } from '../types.ts';
 
 export const capOf = (policy: SpendingPolicy, kind: PaymentRequest['kind']): bigint | null =>
@@ -30,4 +32,34 @@ export async function approve(policy: SpendingPolicy, ask: PaymentRequest): Prom
   }
   if (!(await policy.approve(ask))) throw problem('payment_declined', { detail });
   return true;
+}
+
+/** @throws Problem `host_not_allowed` */
+export function checkHost({ hosts }: SpendingPolicy, host: string): void {
+  if (hosts === undefined || hosts === null || hosts.includes(host)) return;
+  throw problem('host_not_allowed', {
+    message: `Payments to ${host} are not allowed.`,
+    detail: { host, allowed: hosts },
+  });
+}
+
+/** The day of the daily limit: the last 24 hours, so that no midnight doubles it. */
+export const BUDGET_WINDOW_MS = 86_400_000;
+
+export const budgetOf = ({ perDay }: SpendingPolicy): SpendingBudget | undefined =>
+  perDay === undefined || perDay === null ? undefined : { limit: perDay, windowMs: BUDGET_WINDOW_MS };
+
+/**
+ * Says before anything is signed that the daily limit would be passed. The journal holds it once more when the
+ * payment is written, for another process may be quicker.
+ * @throws Problem `daily_limit_reached`
+ */
+export async function checkBudget(
+  journal: Pick<PaymentJournal, 'spent'>,
+  budget: SpendingBudget | undefined,
+  payment: { readonly wallet: string; readonly network: string; readonly amount: bigint },
+): Promise<void> {
+  if (budget === undefined) return;
+  const spent = await journal.spent(payment.wallet, payment.network, budget.windowMs);
+  if (spent + payment.amount > budget.limit) throw overBudget(payment.amount, spent, budget.limit);
 }

@@ -1,0 +1,156 @@
+import type { Address } from '@solana/kit';
+import type { Clock } from '../../kernel/clock.ts';
+import { formatUsdc } from '../../kernel/money.ts';
+import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
+import type { Cluster } from '../../solana/cluster.ts';
+import type { PaymentJournal } from '../store.ts';
+import { ask, problemOf } from '../transport.ts';
+import type { SpendingPolicy } from '../types.ts';
+import { type Challenge, readChallenge } from './challenge.ts';
+import type { PaidExchange, Payer } from './payer.ts';
+import { approve, budgetOf, capOf, checkBudget, checkHost } from './policy.ts';
+
+/** What a payment would be: everything that would be signed, and whether it would be. */
+export interface PaymentPlan {
+  readonly resource: string;
+  readonly host: string;
+  /** Decimal USDC, and atomic units. */
+  readonly amount: string;
+  readonly amount_atomic: number;
+  readonly asset: string;
+  readonly pay_to: string;
+  readonly network: string;
+  /** null: the service asks for none; a random one would be written. */
+  readonly memo: string | null;
+  readonly fee_payer: string;
+  /** By the challenge's own word; null: it names no end. */
+  readonly expires_at: string | null;
+  /** null: there is no wallet yet. */
+  readonly wallet: string | null;
+  /** `resend`: signed before and not answered; the same payment would be sent again. */
+  readonly decision: 'sign' | 'ask' | 'refuse' | 'resend';
+  /** Why it would be refused, or what would be asked. */
+  readonly reason: { readonly code: string; readonly message: string } | null;
+}
+
+/** Ends a call that was only to be planned, with what would have been signed. */
+export class PaymentPlanned extends Error {
+  constructor(readonly plan: PaymentPlan) {
+    super('a payment was planned');
+  }
+}
+
+export interface PlannerPorts {
+  readonly cluster: () => Promise<Cluster>;
+  /** null: there is none yet, and none is made for a plan. */
+  readonly wallet: () => Promise<Address | null>;
+  readonly journal: () => Promise<Pick<PaymentJournal, 'open' | 'spent'>>;
+  readonly policy: SpendingPolicy;
+  readonly network: string;
+  readonly usdcMint: string;
+  readonly clock: Clock;
+}
+
+/** A payer for `--dry-run`: it has no key, so that it can't sign. It reads the challenge and ends the call there. */
+export function createPlanner(ports: PlannerPorts): Payer {
+  return {
+    async send(exchange, patience, options) {
+      options.onPhase?.('asking');
+      const answer = await ask(exchange, patience);
+      if (answer.status !== 402) {
+        if (answer.status >= 300) throw problemOf(answer);
+        return { body: answer.body, payment: null };
+      }
+      const wallet = await ports.wallet();
+      const challenge = readChallenge(answer, {
+        network: ports.network,
+        asset: ports.usdcMint,
+        wallet: wallet ?? '',
+      });
+      throw new PaymentPlanned(await planOf(ports, exchange, challenge, wallet));
+    },
+  };
+}
+
+async function planOf(
+  ports: PlannerPorts,
+  exchange: PaidExchange,
+  challenge: Challenge,
+  wallet: Address | null,
+): Promise<PaymentPlan> {
+  const seconds = challenge.accepted.maxTimeoutSeconds;
+  const lives = typeof seconds === 'number' && seconds > 0 && seconds < 1e7;
+  return {
+    resource: `${exchange.method} ${exchange.path}`,
+    host: new URL(exchange.baseUrl).host,
+    amount: formatUsdc(challenge.amount),
+    amount_atomic: Number(challenge.amount),
+    asset: challenge.asset,
+    pay_to: challenge.payTo,
+    network: challenge.network,
+    memo: challenge.memo,
+    fee_payer: challenge.feePayer,
+    expires_at: lives ? new Date(ports.clock.now() + seconds * 1000).toISOString() : null,
+    wallet,
+    ...(await decisionOf(ports, exchange, challenge, wallet)),
+  };
+}
+
+/** What the real run would do: the same checks in the same order, but for the signature. */
+async function decisionOf(
+  ports: PlannerPorts,
+  exchange: PaidExchange,
+  challenge: Challenge,
+  wallet: Address | null,
+): Promise<Pick<PaymentPlan, 'decision' | 'reason'>> {
+  const refuse = ({ code, message }: Problem) => ({ decision: 'refuse' as const, reason: { code, message } });
+  try {
+    if (wallet !== null && (await hasSigned(ports, exchange, wallet))) {
+      return { decision: 'resend', reason: null };
+    }
+    checkHost(ports.policy, new URL(exchange.baseUrl).host);
+    const kind = exchange.booking ? ('booking' as const) : ('call' as const);
+    const { checkEscrow, checkFunds } = await import('./checks.ts');
+    const cluster = await ports.cluster();
+    const warning =
+      exchange.booking && (await checkEscrow(cluster, exchange.booking, challenge, ports.clock));
+    if (wallet !== null) {
+      const { tokenAccountsOf } = await import('./transaction.ts');
+      const journal = await ports.journal();
+      await checkBudget(journal, budgetOf(ports.policy), { ...challenge, wallet });
+      await checkFunds(cluster, wallet, challenge, await tokenAccountsOf(wallet, challenge));
+    }
+    const cap = capOf(ports.policy, kind);
+    const asks = cap === null || challenge.amount > cap || warning !== undefined;
+    if (!asks) return { decision: 'sign', reason: null };
+    // Whoever could be asked in the real run is not asked now: only whether there is anybody counts.
+    const canAsk = ports.policy.approve !== null;
+    await approve(
+      { ...ports.policy, approve: canAsk ? async () => true : null },
+      {
+        ...challenge,
+        resource: `${exchange.method} ${exchange.path}`,
+        host: new URL(exchange.baseUrl).host,
+        cap,
+        kind,
+        ...(warning === undefined ? {} : { warning }),
+      },
+    );
+    const code = problem(warning === undefined ? 'payment_above_cap' : 'escrow_mismatch');
+    return { decision: 'ask', reason: { code: code.code, message: warning ?? code.message } };
+  } catch (error) {
+    if (isProblem(error)) return refuse(error);
+    throw error;
+  }
+}
+
+async function hasSigned(ports: PlannerPorts, exchange: PaidExchange, wallet: string): Promise<boolean> {
+  const open = await (await ports.journal()).open({
+    baseUrl: exchange.baseUrl,
+    resource: `${exchange.method} ${exchange.path}`,
+    body: exchange.body ?? null,
+    headers: exchange.headers ?? {},
+    wallet,
+  });
+  return open !== undefined;
+}

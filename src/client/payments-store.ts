@@ -1,0 +1,189 @@
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import { type Clock, instant } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import { canonicalJson } from '../kernel/json.ts';
+import { asInteger, formatUsdc } from '../kernel/money.ts';
+import type { Secrets } from '../kernel/secrets.ts';
+import { overBudget } from './budget.ts';
+import type { ClientPaymentTable, ClientTables } from './store-schema.ts';
+import type {
+  IntentToRemember,
+  NewPayment,
+  OpenPayment,
+  PaymentRecord,
+  PaymentsStore,
+  RequestIdentity,
+} from './store-types.ts';
+
+type Database = Kysely<ClientTables> | Transaction<ClientTables>;
+
+/** The journal of payments in the client's own database. `keepIntent` joins the step that closes a payment. */
+export function createPaymentsStore(ports: {
+  readonly db: Kysely<ClientTables>;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly keepIntent: (on: Database, intent: IntentToRemember) => Promise<unknown>;
+}): PaymentsStore {
+  const { db, secrets, clock, ids, keepIntent } = ports;
+  const keyOf = (identity: RequestIdentity) => secrets.hmac('payment journal', canonicalJson(identity));
+  const place = (column: string, id: string) => `payments.${column}.${id}`;
+
+  const openFrom = (row: Selectable<ClientPaymentTable>): OpenPayment => ({
+    id: row.payment_id,
+    payload: secrets.decrypt(place('payload_sealed', row.payment_id), row.payload_sealed),
+    amount: BigInt(row.amount),
+    asset: row.asset,
+    network: row.network,
+    lastValidBlockHeight: BigInt(row.last_valid_block_height),
+    createdAtMs: row.created_at_ms,
+  });
+
+  const change = (
+    on: Database,
+    id: string,
+    fields: Partial<Pick<ClientPaymentTable, 'state' | 'live_key' | 'transaction' | 'error_code'>>,
+  ) =>
+    on
+      .updateTable('payments')
+      .set({ ...fields, updated_at_ms: clock.now() })
+      .where('payment_id', '=', id)
+      .execute();
+
+  // A signature is money out of hand, also where the service said that it did not take it: all of them count. Those
+  // that a clock which was set back has left in the future count too.
+  async function spentSince(on: Database, wallet: string, network: string, sinceMs: number): Promise<bigint> {
+    const row = await on
+      .selectFrom('payments')
+      .select(sql<number | null>`sum(amount)`.as('spent'))
+      .where('wallet', '=', wallet)
+      .where('network', '=', network)
+      .where('created_at_ms', '>', sinceMs)
+      .executeTakeFirst();
+    return BigInt(row?.spent ?? 0);
+  }
+
+  const insert = (on: Database, payment: NewPayment, id: string) => {
+    const { identity } = payment;
+    const now = clock.now();
+    const sealed = (column: string, clear: string) => secrets.encrypt(place(column, id), clear);
+    return on
+      .insertInto('payments')
+      .values({
+        payment_id: id,
+        live_key: keyOf(identity),
+        state: 'signed',
+        base_url: identity.baseUrl,
+        host: new URL(identity.baseUrl).host,
+        resource: identity.resource,
+        wallet: identity.wallet,
+        payload_sealed: sealed('payload_sealed', payment.payload),
+        body_sealed: sealed('body_sealed', JSON.stringify(identity.body ?? null)),
+        headers_sealed: sealed('headers_sealed', JSON.stringify(identity.headers)),
+        amount: asInteger(payment.amount),
+        asset: payment.asset,
+        pay_to: payment.payTo,
+        network: payment.network,
+        transaction: null,
+        last_valid_block_height: asInteger(payment.lastValidBlockHeight),
+        error_code: null,
+        created_at_ms: now,
+        updated_at_ms: now,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .returningAll()
+      .executeTakeFirst();
+  };
+
+  const rowOf = (id: string) =>
+    db.selectFrom('payments').selectAll().where('payment_id', '=', id).executeTakeFirst();
+
+  return {
+    async open(identity) {
+      const row = await db
+        .selectFrom('payments')
+        .selectAll()
+        .where('live_key', '=', keyOf(identity))
+        .executeTakeFirst();
+      return row && openFrom(row);
+    },
+    async write(payment) {
+      const { budget, identity } = payment;
+      const id = ids.next('pay');
+      // The write lock is taken first: two processes can't both find room for the last payment of the day.
+      const row = await db.transaction().execute(async (tx) => {
+        const written = await insert(tx, payment, id);
+        if (!written || budget === undefined) return written;
+        const sinceMs = clock.now() - budget.windowMs;
+        const spent = await spentSince(tx, identity.wallet, payment.network, sinceMs);
+        if (spent > budget.limit) throw overBudget(payment.amount, spent - payment.amount, budget.limit);
+        return written;
+      });
+      return row ? openFrom(row) : null;
+    },
+    spent: (wallet, network, windowMs) => spentSince(db, wallet, network, clock.now() - windowMs),
+    async note(id, state, errorCode) {
+      await change(db, id, { state, error_code: errorCode });
+    },
+    async answered(id, transaction, intent) {
+      await db.transaction().execute(async (tx) => {
+        if (intent) await keepIntent(tx, intent);
+        await change(tx, id, { state: 'answered', live_key: null, transaction, error_code: null });
+      });
+    },
+    async close(id, state, errorCode) {
+      await change(db, id, { state, live_key: null, error_code: errorCode });
+    },
+    async payments(limit = 100) {
+      const rows = await db
+        .selectFrom('payments')
+        .selectAll()
+        .orderBy('created_at_ms', 'desc')
+        .orderBy('payment_id', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map(recordFrom);
+    },
+    async payment(id) {
+      const row = await rowOf(id);
+      return row && recordFrom(row);
+    },
+    async signedPayment(id) {
+      const row = await rowOf(id);
+      if (!row) return undefined;
+      const opened = (column: 'body_sealed' | 'headers_sealed', sealed: string): unknown =>
+        JSON.parse(secrets.decrypt(place(column, id), sealed));
+      return {
+        record: recordFrom(row),
+        payment: openFrom(row),
+        isOpen: row.live_key !== null,
+        request: {
+          baseUrl: row.base_url,
+          resource: row.resource,
+          body: opened('body_sealed', row.body_sealed),
+          headers:
+            row.headers_sealed === null
+              ? null
+              : (opened('headers_sealed', row.headers_sealed) as Record<string, string>),
+        },
+      };
+    },
+  };
+}
+
+const recordFrom = (row: Selectable<ClientPaymentTable>): PaymentRecord => ({
+  payment_id: row.payment_id,
+  state: row.state,
+  open: row.live_key !== null,
+  host: row.host,
+  resource: row.resource,
+  wallet: row.wallet,
+  amount: formatUsdc(BigInt(row.amount)),
+  asset: row.asset,
+  pay_to: row.pay_to,
+  network: row.network,
+  transaction: row.transaction,
+  error_code: row.error_code,
+  created_at: instant(row.created_at_ms),
+  updated_at: instant(row.updated_at_ms),
+});

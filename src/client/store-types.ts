@@ -1,0 +1,126 @@
+import type { PaymentState } from './store-schema.ts';
+
+export type { PaymentState } from './store-schema.ts';
+
+/** Who asks whom for what: the same identity, the same payment. */
+export interface RequestIdentity {
+  readonly baseUrl: string;
+  readonly resource: string;
+  readonly body: unknown;
+  /** Headers that decide the answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly wallet: string;
+}
+
+export interface NewPayment {
+  readonly identity: RequestIdentity;
+  /** The PAYMENT-SIGNATURE header. */
+  readonly payload: string;
+  readonly amount: bigint;
+  readonly asset: string;
+  readonly payTo: string;
+  readonly network: string;
+  readonly lastValidBlockHeight: bigint;
+  /** What may be signed in a while; absent: anything. Held when the payment is written, in one transaction. */
+  readonly budget?: SpendingBudget | undefined;
+}
+
+/** Everything that was signed in the last `windowMs`, this payment included, stays within `limit` (atomic). */
+export interface SpendingBudget {
+  readonly limit: bigint;
+  readonly windowMs: number;
+}
+
+export interface OpenPayment {
+  readonly id: string;
+  readonly payload: string;
+  readonly amount: bigint;
+  readonly asset: string;
+  readonly network: string;
+  readonly lastValidBlockHeight: bigint;
+  readonly createdAtMs: number;
+}
+
+/** A payment of the journal with what was signed for it. */
+export interface SignedPayment {
+  readonly record: PaymentRecord;
+  readonly payment: OpenPayment;
+  /** Whether it is still to be answered. */
+  readonly isOpen: boolean;
+  /** The request that it pays. `headers` is null in a payment that an older version has written. */
+  readonly request: {
+    readonly baseUrl: string;
+    readonly resource: string;
+    readonly body: unknown;
+    readonly headers: Readonly<Record<string, string>> | null;
+  };
+}
+
+/** A payment as `farelock payments` shows it. */
+export interface PaymentRecord {
+  readonly payment_id: string;
+  readonly state: PaymentState;
+  /** Not answered yet: the same command, or `payments resume`, sends it again. */
+  readonly open: boolean;
+  readonly host: string;
+  readonly resource: string;
+  readonly wallet: string;
+  /** Decimal USDC. */
+  readonly amount: string;
+  readonly asset: string;
+  readonly pay_to: string;
+  readonly network: string;
+  readonly transaction: string | null;
+  readonly error_code: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export interface RememberedIntent {
+  readonly intentId: string;
+  readonly baseUrl: string;
+  readonly supportCode: string;
+  /** What was locked, for lists; null until it is described. */
+  readonly summary: unknown;
+  readonly createdAt: string;
+}
+
+export type IntentToRemember = Pick<RememberedIntent, 'intentId' | 'baseUrl' | 'supportCode'>;
+
+/** The payer's journal: a payment is on the disk before it leaves. */
+export interface PaymentJournal {
+  /** The payment of this request that was neither answered nor given up. */
+  open(identity: RequestIdentity): Promise<OpenPayment | undefined>;
+  /**
+   * null when another process has just opened one for the same request: that one is to be sent.
+   * @throws Problem `daily_limit_reached`: nothing is written then, so nothing may be sent.
+   */
+  write(payment: NewPayment): Promise<OpenPayment | null>;
+  /** Atomic units that the wallet has signed on the network in the last `windowMs`, whatever became of them. */
+  spent(wallet: string, network: string, windowMs: number): Promise<bigint>;
+  note(id: string, state: 'sent' | 'refused', errorCode: string | null): Promise<void>;
+  /** The answer has come. The intent that it created is remembered in the same step, or neither is. */
+  answered(id: string, transaction: string | null, intent: IntentToRemember | null): Promise<void>;
+  close(id: string, state: 'refused' | 'abandoned', errorCode: string | null): Promise<void>;
+}
+
+export interface PaymentsStore extends PaymentJournal {
+  /** Newest first. */
+  payments(limit?: number): Promise<PaymentRecord[]>;
+  payment(id: string): Promise<PaymentRecord | undefined>;
+  /** A payment with the bytes that were signed for it. */
+  signedPayment(id: string): Promise<SignedPayment | undefined>;
+}
+
+export interface ClientStore extends PaymentsStore {
+  /** Keeps the support code of an intent, sealed. Remembering again changes nothing. */
+  remember(intent: IntentToRemember): Promise<void>;
+  describe(intentId: string, summary: unknown): Promise<void>;
+  /** Keeps the lead passenger's family name, sealed: a refund request needs it. */
+  rememberLead(intentId: string, familyName: string): Promise<void>;
+  leadOf(intentId: string): Promise<string | null>;
+  /** Newest first. */
+  intents(): Promise<RememberedIntent[]>;
+  intent(intentId: string): Promise<RememberedIntent | undefined>;
+  shut(): Promise<void>;
+}
