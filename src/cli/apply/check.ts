@@ -1,19 +1,10 @@
 import { isOrderStatus, ORDER_STATUSES, type OrderStatus } from '../../kernel/order-statuses.ts';
+import type { UpdateOrderRequest } from '../../partner/wire.ts';
 import { DEPOSIT_FIELDS, RETURN_FIELDS } from './fields.ts';
 import type { RawRow, RowIssue } from './read.ts';
 
 /** UpdateOrder as it is sent. */
-export interface OrderUpdate {
-  readonly orderId: string;
-  readonly status?: OrderStatus;
-  readonly sourceTransactionId?: string;
-  readonly destinationTransactionId?: string;
-  readonly depositInstructions?: Readonly<Record<string, string>>;
-  readonly reason?: string;
-  readonly customerFacingReason?: string;
-  readonly returnDetails?: Readonly<Record<string, string>>;
-  readonly toAmount?: string;
-}
+export type OrderUpdate = UpdateOrderRequest;
 
 export interface CheckedRow {
   readonly row: number;
@@ -22,8 +13,14 @@ export interface CheckedRow {
 }
 
 /** At most 18 digits and 18 decimals, never negative (CONTRACT, section 11). */
-const DECIMAL = /^\d{1,18}(\.\d{1,18})?$/;
-const LONGEST = 2000;
+const DECIMAL = /^(0|[1-9]\d{0,17})(\.\d{1,18})?$/;
+/** Longest texts, as the service has them; the first that fits a field's name. */
+const LONGEST: readonly (readonly [RegExp, number])[] = [
+  [/^orderId$/, 100],
+  [/TransactionId$|refundReferenceId$/, 200],
+  [/^depositInstructions\./, 500],
+  [/./, 1000],
+];
 
 /** Every row as an UpdateOrder, and everything that is wrong with any of them. */
 export function checkRows(rows: readonly RawRow[]): { checked: CheckedRow[]; issues: RowIssue[] } {
@@ -81,9 +78,10 @@ function textOf(value: unknown, field: string, tell: Tell): string | undefined {
     return undefined;
   }
   const text = value.trim();
+  const longest = LONGEST.find(([name]) => name.test(field))?.[1] ?? 0;
   if (text === '') tell(field, 'is empty');
-  else if (text.length > LONGEST) tell(field, `is longer than ${LONGEST} characters`);
-  else if (field === 'orderId' && (/\s/.test(text) || text.length > 128)) tell(field, 'is not an order id');
+  else if (text.length > longest) tell(field, `is longer than ${longest} characters`);
+  else if (field === 'orderId' && /\s/.test(text)) tell(field, 'is not an order id');
   else if (/\p{Cc}/u.test(text.replace(/[\r\n\t]/g, ' '))) tell(field, 'has control characters');
   else return text;
   return undefined;
