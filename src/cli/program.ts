@@ -225,13 +225,14 @@ export function buildProgram(
     .action(runs<object>(async () => (await import('./commands/demo.ts')).demo));
   program
     .command('serve')
-    .description('Serve the flight service, and the embedded cluster at /rpc')
+    .description('Serve the flight and the partner service, and the embedded cluster at /rpc')
     .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('--port <port>', 'port, 0 for any free one', integerOption('--port', 0, 65_535), 4020)
     .option('--database-url <url>', 'PostgreSQL instead of the file (or FARELOCK_DATABASE_URL)')
     .option('--rpc-url <url>', 'a real Solana cluster, by URL or moniker, instead of the embedded one')
     .option('--facilitator-url <url>', 'an x402 facilitator to settle payments (or FARELOCK_FACILITATOR_URL)')
     .option('--scenario <name>', 'make the sandbox airline misbehave on purpose')
+    .option('--live', 'the partner service takes live keys, and no demo keys (or FARELOCK_ENVIRONMENT=live)')
     .action(runs<ServeOptions>(async () => (await import('./commands/serve.ts')).serve));
   program
     .command('explain <code>')

@@ -13,6 +13,7 @@ import type { Signer } from '../solana/keypair.ts';
 import type { Environment, GlobalOptions } from './context.ts';
 import { notifySettings, purgeAfterDays } from './notify-settings.ts';
 import type { PartnerAccess, PartnerIdentity } from './partner-access.ts';
+import { partnerSettings } from './partner-settings.ts';
 import { openPayer } from './paying.ts';
 import { flightsUrlOf, homeOf, type Profile, profileOf } from './profile.ts';
 import { openRecentOffers, type RecentOffers } from './recent.ts';
@@ -26,7 +27,10 @@ import { openWallet } from './wallet.ts';
 export type LocalOptions = Pick<
   ServiceOptions,
   'scenario' | 'log' | 'databaseUrl' | 'rpcUrl' | 'facilitatorUrl'
->;
+> & {
+  /** The partner service takes live keys. */
+  readonly live?: boolean | undefined;
+};
 
 export interface Session {
   readonly home: string;
@@ -97,6 +101,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
       gatewayKeysFile: environment.FARELOCK_GATEWAY_KEYS || undefined,
       notify: notifySettings(environment),
       purgeAfterDays: purgeAfterDays(environment),
+      ...partnerSettings(environment, options.live),
       log: terminal.settings.verbose ? jsonLog((line) => terminal.trace(line), clock.now) : options.log,
     });
   });

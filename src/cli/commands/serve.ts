@@ -12,6 +12,7 @@ export interface ServeOptions {
   readonly rpcUrl?: string;
   readonly facilitatorUrl?: string;
   readonly scenario?: string;
+  readonly live?: boolean;
 }
 
 const LONGEST_SLEEP_MS = 1000;
@@ -33,6 +34,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     databaseUrl: options.databaseUrl,
     rpcUrl: options.rpcUrl,
     facilitatorUrl: options.facilitatorUrl,
+    live: options.live,
     // What an operator should see; --verbose shows more.
     log: jsonLog((line) => terminal.note(line), context.clock.now, 'warn'),
   });
@@ -44,7 +46,11 @@ export const serve: Command<ServeOptions> = async (context, options) => {
       const clientAddress = incoming.socket.remoteAddress;
       const answer = await service.fetch(request, { clientAddress });
       // What was posted may have given the worker something to do: a booking starts now, not with the next round.
-      if (answer.ok && new URL(request.url).pathname === '/air/book') wake.abort();
+      if (
+        answer.ok &&
+        /\/air\/book$|\.Service\/(SubmitCustomerData|CreateOrder)$/.test(new URL(request.url).pathname)
+      )
+        wake.abort();
       return answer;
     },
     hostname: options.host,
@@ -68,6 +74,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
       `${paint.good('✓')} Listening on ${paint.bold(shown.flights_url)}`,
       ...fieldLines(
         [
+          ['Partner service', shown.partner_url],
           ['Solana RPC', shown.rpc_url],
           ['Network', shown.network],
           ['Home', session.home],

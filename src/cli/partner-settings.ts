@@ -1,0 +1,38 @@
+import { resolve } from 'node:path';
+import { problem } from '../kernel/problems.ts';
+import type { ServiceOptions } from '../service-types.ts';
+import type { Environment } from './context.ts';
+
+/**
+ * What the environment says of the partner service that this process runs: FARELOCK_ENVIRONMENT, FARELOCK_SERVICE_NAME,
+ * FARELOCK_COMPLIANCE_POLICY, FARELOCK_ATTESTATION_MS. @throws Problem `usage`
+ */
+export function partnerSettings(
+  environment: Environment,
+  live: boolean | undefined,
+): Pick<ServiceOptions, 'partnerEnvironment' | 'partnerServiceName' | 'partner'> {
+  const named = environment.FARELOCK_ENVIRONMENT || undefined;
+  if (named !== undefined && named !== 'demo' && named !== 'live')
+    throw refused('FARELOCK_ENVIRONMENT', named, 'demo or live', 'demo');
+  const service = environment.FARELOCK_SERVICE_NAME || undefined;
+  if (service !== undefined && !/^[a-z][a-z0-9_]{0,39}$/.test(service))
+    throw refused('FARELOCK_SERVICE_NAME', service, 'a word of small letters, digits and _', 'farelock');
+  const attestationMs = environment.FARELOCK_ATTESTATION_MS || undefined;
+  if (attestationMs !== undefined && !/^\d{1,9}$/.test(attestationMs))
+    throw refused('FARELOCK_ATTESTATION_MS', attestationMs, 'a number of milliseconds', '2000');
+  const policy = environment.FARELOCK_COMPLIANCE_POLICY || undefined;
+  return {
+    partnerEnvironment: live ? 'live' : named,
+    partnerServiceName: service,
+    partner: {
+      ...(policy === undefined ? {} : { compliancePolicyFile: resolve(policy) }),
+      ...(attestationMs === undefined ? {} : { attestationMs: Number(attestationMs) }),
+    },
+  };
+}
+
+const refused = (name: string, given: string, wanted: string, example: string) =>
+  problem('usage', {
+    message: `${name} is not ${wanted}: ${given}.`,
+    fix: `Set it to ${example}, or unset it.`,
+  });
