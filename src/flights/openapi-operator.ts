@@ -49,7 +49,8 @@ export function operatorPaths({ answer, failures, ref, json }: Writing): Record<
   });
   const approve = operation({
     id: 'approveRefund',
-    summary: 'Cancel at the airline and pay out; dry_run says what would move.',
+    summary:
+      'Cancel at the airline and pay out; dry_run says what would move. status approved: it is on record, last_error says what holds up the pay-out, and the service goes on with it.',
     request: 'ApproveRequest',
     response: 'RefundCase',
     path: 'request_id',

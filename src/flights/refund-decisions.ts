@@ -140,7 +140,9 @@ export function createRefundDecisions(ports: FlightsPorts, cases: RefundCases) {
 
     /**
      * Fixes what is paid out and starts it; the worker finishes it whatever happens to this request. An approved or
-     * stuck case is started again, with the amounts of its approval.
+     * stuck case is started again, with the amounts of its approval. A treasury that is short before anything is on
+     * record refuses the approval; one that is emptied after it leaves the case `approved`, with that as `last_error`,
+     * and so does every try until it is filled up.
      * @throws Problem `case_already_claimed`, `case_already_decided`, `payout_undecided`, `payout_is_zero`,
      *   `plan_changed`, `treasury_insufficient`, `invalid_request`: nothing was changed then
      */
@@ -243,5 +245,8 @@ function checkPlan(planned: RefundPlan, request: ApproveRequest): void {
     throw problem('plan_changed', { detail: { expected, payout_amount: planned.payout_amount } });
   }
   if (planned.payout_amount === 0) throw problem('payout_is_zero');
-  if (planned.treasury_amount < planned.payout_amount) throw problem('treasury_insufficient');
+  if (planned.treasury_amount < planned.payout_amount) {
+    const { treasury_amount, payout_amount } = planned;
+    throw problem('treasury_insufficient', { detail: { treasury_amount, payout_amount } });
+  }
 }

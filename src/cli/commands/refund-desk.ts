@@ -32,6 +32,13 @@ export interface RejectOptions extends CaseOptions {
   readonly reason?: string;
 }
 
+/** Why an approval that is on record has not paid out yet. */
+const UNFINISHED: Readonly<Record<string, string>> = {
+  treasury_insufficient: 'The treasury holds less than the pay-out: fill it up. Nothing is paid twice.',
+  provider_failed: 'The airline has not confirmed the cancellation.',
+  cancel_by_hand: 'The ticket was recorded by an operator: cancel it with the airline.',
+};
+
 const operatorOf = async ({ session }: CommandContext) => {
   await session.work();
   return session.operator();
@@ -106,7 +113,15 @@ export const refundApprove: Command<ApproveOptions> = async (context, { id, amou
   );
   showCase(context, approved);
   if (approved.status === 'refunded') return 0;
-  terminal.aside(['', 'It is not finished; the service goes on with it.']);
+  terminal.aside([
+    '',
+    ...(approved.last_error === null
+      ? []
+      : [UNFINISHED[approved.last_error] ?? `It failed: ${approved.last_error}.`]),
+    approved.status === 'stuck'
+      ? `It waits for a person: farelock stuck show ${approved.request_id}`
+      : 'It is not finished; the service goes on with it.',
+  ]);
   return 8;
 };
 
