@@ -20,7 +20,7 @@ export async function validateCustomerData(
   value: unknown,
   context: DataContext,
 ): Promise<CheckedCustomerData> {
-  const parsed = customerDataSchema.safeParse(withoutUnset(value));
+  const parsed = customerDataSchema.safeParse(withoutUnset(value), { reportInput: true });
   if (!parsed.success) return { issues: issuesOf(parsed.error) };
   const kind = DATA_TYPES.find((type) => parsed.data[DATA_KEYS[type]] !== undefined);
   if (kind === undefined) return { issues: [{ path: '', message: 'must have exactly one kind of data.' }] };

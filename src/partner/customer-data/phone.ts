@@ -1,4 +1,9 @@
-import { getCountries, getCountryCallingCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import {
+  getCountries,
+  getCountryCallingCode,
+  isSupportedCountry,
+  parsePhoneNumberFromString,
+} from 'libphonenumber-js/min';
 import { alpha2Of } from '../../kernel/countries.ts';
 import type { Findings } from './verdict.ts';
 

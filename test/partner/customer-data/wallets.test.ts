@@ -27,7 +27,9 @@ const good =
     isTaken(wallet(type, address), testNetworks);
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 const some = bytes(20).filter((value) => value.some((byte) => byte !== 0));
-const base58check = createBase58check((data) => new Uint8Array(createHash('sha256').update(data).digest()));
+const base58check = createBase58check(
+  (data: Uint8Array) => new Uint8Array(createHash('sha256').update(data).digest()),
+);
 
 describe('Bitcoin', () => {
   const isGood = good('BITCOIN');
