@@ -4,47 +4,62 @@ import { parseDuration } from './dates.ts';
 
 /** From the text of an option to its value; each raises `usage` naming what was wrong. */
 
+/** What a value looks like, as JSON Schema: for `help --json` and for programs that drive the tool. */
+export interface ValueShape {
+  readonly type: 'integer' | 'string';
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly pattern?: string;
+  readonly enum?: readonly string[];
+}
+
+/** A parser that says what it takes. */
+type Shaped<T> = ((value: string) => T) & { readonly shape: ValueShape };
+
+const shaped = <T>(shape: ValueShape, parse: (value: string) => T): Shaped<T> =>
+  Object.assign(parse, { shape });
+
+/** @returns undefined for a parser that takes any text */
+export const shapeOf = (parse: unknown): ValueShape | undefined =>
+  typeof parse === 'function' && 'shape' in parse ? (parse.shape as ValueShape) : undefined;
+
 const wrong = (flag: string, value: string, want: string) =>
   problem('usage', { message: `${flag} ${value}: that is not ${want}.`, fix: `Give ${flag} ${want}.` });
 
-export const integerOption =
-  (flag: string, least: number, most: number) =>
-  (value: string): number => {
+export const integerOption = (flag: string, least: number, most: number) =>
+  shaped({ type: 'integer', minimum: least, maximum: most }, (value) => {
     const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
     if (!(number >= least && number <= most)) {
       throw wrong(flag, value, `a whole number from ${least} to ${most}`);
     }
     return number;
-  };
+  });
 
-export const usdcOption =
-  (flag: string) =>
-  (value: string): bigint => {
+export const usdcOption = (flag: string) =>
+  shaped({ type: 'string', pattern: '^[0-9]{1,12}([.][0-9]{1,6})?$' }, (value): bigint => {
     try {
       return parseUsdc(value);
     } catch (error) {
       if (isProblem(error)) throw wrong(flag, value, 'an amount such as 12.50');
       throw error;
     }
-  };
+  });
 
-export const solOption =
-  (flag: string) =>
-  (value: string): bigint => {
+export const solOption = (flag: string) =>
+  shaped({ type: 'string', pattern: '^[0-9]{1,9}([.][0-9]{1,9})?$' }, (value): bigint => {
     const match = /^(\d{1,9})(?:\.(\d{1,9}))?$/.exec(value);
     if (!match) throw wrong(flag, value, 'an amount of SOL such as 1.5');
     return BigInt(match[1] ?? '0') * 1_000_000_000n + BigInt((match[2] ?? '').padEnd(9, '0'));
-  };
+  });
 
-export const clockTimeOption =
-  (flag: string) =>
-  (value: string): string => {
+export const clockTimeOption = (flag: string) =>
+  shaped({ type: 'string', pattern: '^[0-9]{1,2}:[0-9]{2}$' }, (value): string => {
     const match = /^(\d{1,2}):(\d\d)$/.exec(value);
     if (!match || Number(match[1]) > 23 || Number(match[2]) > 59) {
       throw wrong(flag, value, 'a time such as 06:30');
     }
     return `${match[1]?.padStart(2, '0')}:${match[2]}`;
-  };
+  });
 
 export const airportOption = (value: string): string => {
   if (!/^[A-Za-z]{3}$/.test(value)) {
@@ -56,15 +71,14 @@ export const airportOption = (value: string): string => {
   return value.toUpperCase();
 };
 
-export const choiceOption =
-  <T extends string>(flag: string, choices: readonly T[]) =>
-  (value: string): T => {
+export const choiceOption = <T extends string>(flag: string, choices: readonly T[]) =>
+  shaped({ type: 'string', enum: choices }, (value): T => {
     const wanted = value.trim().toLowerCase().replace(/[- ]/g, '_');
     const exact = choices.find((choice) => choice === wanted);
     const started = choices.filter((choice) => choice.startsWith(wanted));
     const found = exact ?? (started.length === 1 ? started[0] : undefined);
     if (!found) throw wrong(flag, value, `one of ${choices.join(', ')}`);
     return found;
-  };
+  });
 
-export const durationOption = (value: string): number => parseDuration(value);
+export const durationOption = shaped({ type: 'string', pattern: '^[0-9]+(ms|s|m|h)?$' }, parseDuration);
