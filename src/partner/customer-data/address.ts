@@ -17,7 +17,10 @@ export interface Address {
 export function postalCode(text: string, countryAlpha3: string): Verdict {
   const code = text.trim().replace(/\s+/g, ' ').toUpperCase();
   const form = POSTAL_CODES[countryAlpha3] ?? /^(?=.*[A-Z0-9])[A-Z0-9 -]{2,12}$/;
-  return form.test(code) ? normal(code) : wrong('is not a postal code of that country.');
+  // Many write the country in front, as D-10115 or SE-111 22.
+  const bare = code.replace(/^[A-Z]{1,3}-(?=\d)/, '');
+  const kept = [code, bare].find((one) => form.test(one));
+  return kept === undefined ? wrong('is not a postal code of that country.') : normal(kept);
 }
 
 /** A state or province: a name, or a code; a code with its country in front must be of the same country. */

@@ -14,6 +14,7 @@ const SYSTEMS = [
   'CH LI',
   'ES IC EA',
   'NO SJ',
+  'DK FO GL',
 ];
 
 /** Whether an account in one country (alpha-2) can be held at a bank of the other. */

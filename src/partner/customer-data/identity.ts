@@ -6,8 +6,8 @@ import { type DataContext, normal, todayOf, type Verdict, wrong } from './verdic
 const LEAST_AGE_YEARS = 18;
 const MOST_AGE_YEARS = 120;
 
-// Any script: letters and their marks, joined by what stands in names (d'Arc, Smith-Jones, Jr., Gal·la).
-const NAME = /^['’‘]?\p{L}(?:\u200c|\u200d|[\p{L}\p{M}'’‘.·‐‑, -])*$/u;
+// Any script: letters and their marks, joined by what stands in names (d'Arc, Smith-Jones, Jr., Gal·la, a/l).
+const NAME = /^['’‘]?\p{L}(?:\u200c|\u200d|[\p{L}\p{M}'’‘´`.·‐‑,/ -])*$/u;
 
 /** A first or last name as in the document, up to 100 characters. */
 export function personName(text: string): Verdict {
@@ -45,10 +45,10 @@ export function country(text: string): Verdict {
   return code === null ? wrong('must be an ISO 3166-1 code, such as PRT.') : normal(code);
 }
 
-/** The number of a document: 4 to 30 letters and digits, at least one of them a digit; kept in capitals. */
+/** The number of a document: 4 to 30 letters (of any script) and digits, at least one a digit; kept in capitals. */
 export function documentNumber(text: string): Verdict {
-  const code = ungrouped(text).toUpperCase();
-  return /^(?=.*\d)[A-Z0-9]{4,30}$/.test(code)
+  const code = ungrouped(text.normalize('NFC')).toUpperCase();
+  return /^(?=.*\p{Nd})[\p{L}\p{Nd}]{4,30}$/u.test(code)
     ? normal(code)
     : wrong('must be 4 to 30 letters and digits, with a digit among them.');
 }

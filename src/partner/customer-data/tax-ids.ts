@@ -8,7 +8,7 @@ import { type Findings, isWrong, normal, type Verdict, wrong } from './verdict.t
 export const TAX_RULES = { ...AMERICAS, ...EUROPE, ...OTHERS };
 
 /** Kinds that say no more than "the tax number of that country". */
-const GENERAL = ['', 'TIN', 'TAX_ID', 'TAXID', 'VAT_OR_TIN', 'NATIONAL_ID'];
+const GENERAL = ['', 'TIN', 'TAX_ID', 'TAXID'];
 
 /** Other names of a listed kind. */
 const SAME_AS: Readonly<Record<string, string>> = {
@@ -18,8 +18,12 @@ const SAME_AS: Readonly<Record<string, string>> = {
   CF: 'CODICE_FISCALE',
   NUMERO_FISCAL: 'SPI',
   NATIONAL_INSURANCE_NUMBER: 'NINO',
-  CI: 'CEDULA',
 };
+
+/** Names that mean the number of one country alone; others (DNI, NIF, RUC, SSN) are used by many. */
+const ONE_COUNTRY =
+  'ITIN EIN CPF CNPJ RFC CURP CUIT CUIL STEUER_ID STEUERNUMMER UST_ID SPI SIREN CODICE_FISCALE PARTITA_IVA BSN PESEL ' +
+  'UTR NINO PPS AHV HETU TCKN BVN TFN';
 
 export interface TaxId {
   readonly country: string;
@@ -31,7 +35,7 @@ export interface TaxId {
 /**
  * A tax number (spec/partner-service.md, Customer data). A kind that is listed for its country is checked by its
  * rule; a general kind (TIN, TAX_ID or none) by any rule of a listed country; every other one, with OTHER naming
- * itself in `customType`, must look like a number of a tax office. A kind listed for other countries only is refused.
+ * itself in `customType`, must look like a number of a tax office. A kind that only another country has is refused.
  */
 export function checkTaxId(taxId: TaxId, at: string, found: Findings): TaxId {
   const place = countryAlpha3(taxId.country);
@@ -81,7 +85,7 @@ function taxNumber(text: string, country: string, kind: string): Verdict {
       (verdicts.length > 0 ? wrong(`is no ${Object.keys(rules).join(', ')} of that country.`) : plain(code))
     );
   }
-  if (Object.values(TAX_RULES).some((others) => kind in others)) return wrong(NOT_HERE);
+  if (ONE_COUNTRY.split(' ').includes(kind)) return wrong(NOT_HERE);
   return plain(code);
 }
 

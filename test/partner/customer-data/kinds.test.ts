@@ -143,6 +143,8 @@ describe('names', () => {
       ['X', 'Æ'],
       ['Zoë', 'Łuczak-Żółć'],
       ['Đặng', 'Thị'],
+      ['Muthu', 'a/l Raman'],
+      ['Rocco', 'D´Angelo'],
     ] as const) {
       expect(await name(first, last), `${first} ${last}`).toEqual({
         name: { firstName: first.normalize('NFC'), lastName: last.normalize('NFC') },
@@ -285,6 +287,7 @@ describe('documents and pictures', () => {
     expect(await document({ documentNumber: 'cc 123-456' })).toEqual({
       idDocument: { ...passport, documentNumber: 'CC123456' },
     });
+    expect(await document({ documentNumber: 'ΑΗ 123456' })).not.toBeInstanceOf(Array);
     for (const documentNumber of ['ABC', 'ABCDEFG', '12#4567', '1'.repeat(31)]) {
       expect(await document({ documentNumber })).toEqual([
         'idDocument.documentNumber must be 4 to 30 letters and digits, with a digit among them.',
@@ -395,6 +398,9 @@ describe('phones and addresses', () => {
     expect(await home({ country: 'Atlantis' })).toEqual([
       'residentialAddress.country must be an ISO 3166-1 code, such as PRT.',
     ]);
+    expect(await home({ country: 'DEU', postalCode: 'D-10115' })).toMatchObject({
+      residentialAddress: { postalCode: '10115' },
+    });
     expect(await home({ city: '???' })).toEqual(['residentialAddress.city has no letter and no digit.']);
     expect(await home({ streetLine1: 'Rua\u0007 1' })).toEqual([
       'residentialAddress.streetLine1 has characters that cannot be printed.',

@@ -145,6 +145,9 @@ describe('tax numbers', () => {
     expect(await check(taxId('DEU', 'OTHER', 'AB-12345'))).toEqual([
       'taxId.customType is missing, and OTHER needs it.',
     ]);
+    // DNI, NIF, RUC and the like are the names of numbers in many countries.
+    expect(await isTaken(taxId('ARG', 'DNI', '12.345.678'))).toBe(true);
+    expect(await isTaken(taxId('DEU', 'NATIONAL_ID', 'L01X00T471'))).toBe(true);
     expect(await check(taxId('DE', 'STEUER_ID', '36574261809'))).toEqual([
       'taxId.country must be an ISO 3166-1 alpha-3 code, such as PRT.',
     ]);
