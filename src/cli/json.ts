@@ -1,3 +1,5 @@
+import { PARTNER_JSON_FIELDS } from './json-partner.ts';
+
 /** `--json [fields]`: which fields a command's document has, and the choice among them. */
 
 const INTENT = [
@@ -124,6 +126,7 @@ export const JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
   'payments list': [
     'payment_id',
     'state',
+    'open',
     'resource',
     'amount',
     'asset',
@@ -132,6 +135,21 @@ export const JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
     'created_at',
   ],
   'payments show': [],
+  'payments verify': ['payment_id', 'verdict', 'transaction', 'memo', 'checks'],
+  'payments resume': ['payment', 'answer'],
+  'wallet history': ['transaction', 'at', 'change', 'memo', 'payment_id', 'resource'],
+  'wallet limits show': [
+    'profile',
+    'wallet',
+    'network',
+    'per_call',
+    'per_day',
+    'booking',
+    'hosts',
+    'signed_24h',
+    'left_24h',
+  ],
+  'wallet limits set': ['profile', 'limits'],
   'affiliate create': ['code', 'wallet', 'created_at'],
   'affiliate show': [
     'code',
@@ -155,6 +173,7 @@ export const JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
   'config profile remove': ['profile', 'removed'],
   serve: ['flights_url', 'partner_url', 'rpc_url', 'network', 'operator_key_file'],
   demo: [],
+  ...PARTNER_JSON_FIELDS,
   explain: ['code', 'message', 'fix', 'status', 'exit', 'retryable'],
 };
 

@@ -13,7 +13,8 @@ import type { RefundRequestOptions } from './commands/refund-request.ts';
 import type { StuckOptions, StuckResolveOptions } from './commands/stuck.ts';
 import type { SwitchOptions } from './commands/switch.ts';
 import type { Command } from './context.ts';
-import { choiceOption, integerOption, usdcOption } from './options.ts';
+import { choiceOption, collected, integerOption, usdcOption } from './options.ts';
+import { addPartnerKeyCommands } from './program-partner.ts';
 
 type Runs = <O extends object>(
   load: () => Promise<Command<O>>,
@@ -107,21 +108,20 @@ export function addDeskCommands(program: Commander, runs: Runs): void {
     .action(runs<AuditOptions>(async () => (await import('./commands/audit.ts')).auditList));
 }
 
-const collected = (value: string, before: readonly string[] = []): string[] => [...before, value];
-
 /** `keys`: who may call the operator API. */
 export function addKeyCommands(program: Commander, runs: Runs): void {
-  const keys = program.command('keys').description('Keys of the operator API');
+  const keys = program.command('keys').description('Keys of operators and partners, tokens of customers');
   keys
     .command('list')
-    .description('Names, and when each was last used')
+    .description("Operators' keys: names, and when each was last used")
     .action(runs<object>(async () => (await import('./commands/keys.ts')).keysList));
   keys
     .command('issue <name>')
-    .description('Issue a key; it is shown once')
+    .description('Issue a key to an operator; it is shown once')
     .action(runs<KeysIssueOptions>(async () => (await import('./commands/keys.ts')).keysIssue));
   keys
     .command('revoke <key-id>')
-    .description('Make a key worthless')
+    .description("Make an operator's key worthless")
     .action(runs<KeysRevokeOptions>(async () => (await import('./commands/keys.ts')).keysRevoke));
+  addPartnerKeyCommands(keys, runs);
 }

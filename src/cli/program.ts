@@ -16,13 +16,15 @@ import {
   airportOption,
   choiceOption,
   clockTimeOption,
+  collected,
   durationOption,
   integerOption,
   solOption,
   usdcOption,
 } from './options.ts';
 import { addDeskCommands, addKeyCommands, addRefundCommands } from './program-desk.ts';
-import { addConfigCommands } from './program-settings.ts';
+import { addPartnerCommands, addRequirementCommands } from './program-partner.ts';
+import { addConfigCommands, addLimitCommands, addPaymentChecks } from './program-settings.ts';
 
 /** A command line that was understood: what to run, and with what. */
 export interface Invocation {
@@ -191,6 +193,8 @@ export function buildProgram(
     .option('--usdc <amount>', 'USDC (1000 when neither is named)', usdcOption('--usdc'))
     .action(runs<AirdropOptions>(async () => (await import('./commands/wallet-airdrop.ts')).walletAirdrop));
 
+  addLimitCommands(wallet, runs);
+
   const payments = program.command('payments').description('The journal of what was paid');
   payments
     .command('list')
@@ -201,6 +205,7 @@ export function buildProgram(
     .command('show <payment-id>')
     .description('One payment')
     .action(runs<PaymentsShowOptions>(async () => (await import('./commands/payments.ts')).paymentsShow));
+  addPaymentChecks(payments, runs);
 
   const affiliate = program.command('affiliate').description('Codes that earn a share of the platform fee');
   affiliate
@@ -214,6 +219,10 @@ export function buildProgram(
     .command('show <code>')
     .description('What a code has earned: pending and paid (free)')
     .action(runs<AffiliateShowOptions>(async () => (await import('./commands/affiliate.ts')).affiliateShow));
+
+  program.commandsGroup('Ramp:');
+  addPartnerCommands(program, runs);
+  addRequirementCommands(program, runs);
 
   program.commandsGroup('Run and learn:');
   addConfigCommands(program, runs);
@@ -231,6 +240,11 @@ export function buildProgram(
     .option('--database-url <url>', 'PostgreSQL instead of the file (or FARELOCK_DATABASE_URL)')
     .option('--rpc-url <url>', 'a real Solana cluster, by URL or moniker, instead of the embedded one')
     .option('--facilitator-url <url>', 'an x402 facilitator to settle payments (or FARELOCK_FACILITATOR_URL)')
+    .option(
+      '--trusted-proxy <address>',
+      'believe its X-Forwarded-For; an address or range, once for each',
+      collected,
+    )
     .option('--scenario <name>', 'make the sandbox airline misbehave on purpose')
     .option('--live', 'the partner service takes live keys, and no demo keys (or FARELOCK_ENVIRONMENT=live)')
     .action(runs<ServeOptions>(async () => (await import('./commands/serve.ts')).serve));

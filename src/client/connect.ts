@@ -69,7 +69,11 @@ export function connectProblemOf(answer: HttpAnswer): Problem {
     const known = problem(reason);
     // The service's message ends with the fix, which a Problem carries apart.
     const message = text?.endsWith(` ${known.fix}`) ? text.slice(0, -known.fix.length - 1) : text;
-    return problem(reason, { ...common, ...(message ? { message } : {}) });
+    return problem(reason, {
+      ...common,
+      ...(message ? { message } : {}),
+      ...(reason === 'invalid_status_transition' ? allowedWords(facts) : {}),
+    });
   }
   const said = typeof body.code === 'string' ? body.code : (BY_STATUS[answer.status] ?? '');
   const code = Object.hasOwn(BY_CODE, said) ? BY_CODE[said] : undefined;
@@ -79,4 +83,13 @@ export function connectProblemOf(answer: HttpAnswer): Problem {
     ...(text ? { message: text } : code ? {} : { message: `The service answered ${answer.status}.` }),
     detail: { ...common.detail, status: answer.status, ...(said ? { connect_code: said } : {}) },
   });
+}
+
+/** Where the order may go, in words: the list itself stays in `detail`. */
+function allowedWords({ from, to, allowed }: Record<string, unknown>): ProblemOptions {
+  if (!Array.isArray(allowed) || typeof from !== 'string') return {};
+  return {
+    ...(typeof to === 'string' ? { message: `The order cannot go from ${from} to ${to}.` } : {}),
+    fix: allowed.length === 0 ? `${from} is final.` : `From ${from} it may go to ${allowed.join(', ')}.`,
+  };
 }
