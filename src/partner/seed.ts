@@ -41,7 +41,10 @@ export async function ensureSeed(ports: PartnerPorts): Promise<void> {
   await ports.store.transaction().execute(async (tx) => {
     await seedPartners(ports, tx);
     for (const { partnerId, key } of keys) await insertPartnerKey(ports, tx, partnerId, 'sandbox', key);
-    if (!mark) for (const order of SEEDED_ORDERS) await seedOrder(ports, tx, order);
+    if (!mark) {
+      for (const order of SEEDED_ORDERS) await seedOrder(ports, tx, order);
+      await (await import('./seed-customers.ts')).seedCustomers(ports, tx);
+    }
     await tx
       .insertInto('meta')
       .values({ key: MARK, value: wanted })

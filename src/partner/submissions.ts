@@ -11,6 +11,8 @@ const DAY_MS = 86_400_000;
 
 /** One valid piece of CustomerData, in its normal form. */
 export interface GivenData {
+  /** Of data that a demo has from the start. */
+  readonly dataId?: string;
   readonly type: DataType;
   readonly value: CustomerData;
 }
@@ -64,7 +66,7 @@ export function createSubmissions({ secrets, ids }: Pick<PartnerPorts, 'secrets'
     ): Promise<{ dataId: string; type: DataType }[]> {
       let rank = await highestRank(tx, customerId);
       const saved: { dataId: string; type: DataType }[] = [];
-      for (const { type, value } of given) {
+      for (const { type, value, dataId: own } of given) {
         rank++;
         const hmac = secrets.hmac(`customer_data.${customerId}.${type}`, canonicalJson(value));
         const again = await tx
@@ -75,7 +77,7 @@ export function createSubmissions({ secrets, ids }: Pick<PartnerPorts, 'secrets'
           .where('value_hmac', '=', hmac)
           .returning('data_id')
           .executeTakeFirst();
-        const dataId = again?.data_id ?? ids.next('dat');
+        const dataId = again?.data_id ?? own ?? ids.next('dat');
         if (!again) {
           await insert(
             tx,

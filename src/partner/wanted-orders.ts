@@ -84,13 +84,13 @@ export function createWantedOrders({ clock }: Pick<PartnerPorts, 'clock'>, polic
     },
   };
 
-  /** What the customer ordered within the window. What was canceled or paid back does not count. */
+  /** What the customer ordered within the window. What was canceled, paid back, or only pointed to does not count. */
   async function ordered(store: Store | Tx, customerId: string, except: string | undefined) {
     const rows = await store
       .selectFrom('partner_orders')
       .select(['order_id', 'source_amount as amount', 'source_currency as currency', 'status'])
       .where('customer_id', '=', customerId)
-      .where('creation', '!=', 'failed')
+      .where('creation', 'in', ['creating', 'created'])
       .where('created_at_ms', '>', clock.now() - policy.amountWindowDays * DAY_MS)
       .execute();
     return rows.filter(

@@ -146,7 +146,7 @@ describe('the policy file', () => {
     ['a rate of zero', 'usdPerUnit.EUR', '0', 'usdPerUnit.EUR'],
   ])('%s is refused, naming its place', (_what, at, value, path) => {
     const problem = refused(changed(at, value));
-    expect((problem.detail?.issues as { path: string }[]).map((issue) => issue.path)).toContain(path);
+    expect(problem.detail?.issues).toContainEqual(expect.objectContaining({ path }));
     expect(problem.message).toContain(path);
   });
 });
