@@ -32,7 +32,11 @@ const run = (line: string, options: MemoryOptions = {}): Promise<MemoryRun> =>
 beforeAll(async () => {
   const line = new Promise<string>((ready) => {
     serving = runInMemory(['serve', '--port', '0', '--json'], {
-      environment: { FARELOCK_HOME: server.home, FARELOCK_TICKETING_MS: '20' },
+      environment: {
+        FARELOCK_HOME: server.home,
+        FARELOCK_TICKETING_MS: '20',
+        FARELOCK_TRUSTED_PROXIES: '127.0.0.1',
+      },
       interrupted: stop.signal,
       onStdout: ready,
     });
@@ -109,6 +113,30 @@ test('a service that is away, or is none, is exit 7', async () => {
   });
   expect(odd.exitCode).toBe(7);
   stranger.close();
+});
+
+test('behind a trusted proxy a client is throttled by its own address, whatever it writes before it', async () => {
+  const [intent] = (await run('intent list --json')).json().intents as { intent_id: string }[];
+  const { order_id: orderId } = (await run(`status ${intent?.intent_id} --json`)).json();
+  const guess = async (url: string, forwardedFor: string) => {
+    const answer = await fetch(`${url}/air/orders/${String(orderId)}`, {
+      headers: { 'X-Customer-Support-Code': 'FLK-0000-0000-0000-0000', 'X-Forwarded-For': forwardedFor },
+    });
+    return answer.status;
+  };
+  const flood = async (url: string, addresses: readonly string[]) => {
+    const statuses: number[] = [];
+    for (const address of addresses) statuses.push(await guess(url, address));
+    return statuses;
+  };
+  const again = (address: string) => Array<string>(6).fill(`6.6.6.6, ${address}`);
+  expect(await flood(listening.flights_url, again('203.0.113.1'))).toEqual([403, 403, 403, 403, 403, 429]);
+  const forged = ['1.1.1.1', '1.1.1.2'].map((claimed) => `${claimed}, 203.0.113.1`);
+  expect(await flood(listening.flights_url, forged)).toEqual([429, 429]);
+  const wrong = await runInMemory(['serve', '--port', '0'], {
+    environment: { FARELOCK_HOME: server.home, FARELOCK_TRUSTED_PROXIES: 'proxy.example' },
+  });
+  expect([wrong.exitCode, wrong.stderr.includes('neither an address nor a range')]).toEqual([2, true]);
 });
 
 test('a taken port and an unknown scenario are usage errors', async () => {

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { jsonLog } from '../../kernel/log.ts';
 import { problem } from '../../kernel/problems.ts';
+import { clientAddressBehind, proxiesIn } from '../client-address.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { scenarioNamed } from '../scenarios.ts';
 import { fieldLines } from '../view/table.ts';
@@ -13,6 +14,8 @@ export interface ServeOptions {
   readonly facilitatorUrl?: string;
   readonly scenario?: string;
   readonly live?: boolean;
+  /** Addresses and CIDR ranges. */
+  readonly trustedProxy?: readonly string[];
 }
 
 const LONGEST_SLEEP_MS = 1000;
@@ -29,6 +32,9 @@ interface Listening {
 /** Serves until it is told to stop; then takes no new work, finishes what runs, and exits 0. */
 export const serve: Command<ServeOptions> = async (context, options) => {
   const { terminal, session, signal } = context;
+  const clientOf = await clientAddressBehind(
+    options.trustedProxy ?? proxiesIn(context.environment.FARELOCK_TRUSTED_PROXIES),
+  );
   const service = await session.openLocal({
     ...(options.scenario !== undefined && { scenario: scenarioNamed(options.scenario) }),
     databaseUrl: options.databaseUrl,
@@ -43,7 +49,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   let wake = new AbortController();
   const server = listen({
     fetch: async (request, { incoming }) => {
-      const clientAddress = incoming.socket.remoteAddress;
+      const clientAddress = clientOf(incoming.socket.remoteAddress, request.headers.get('x-forwarded-for'));
       const answer = await service.fetch(request, { clientAddress });
       // What was posted may have given the worker something to do: a booking starts now, not with the next round.
       if (
