@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { decimalOf, unitsOf } from './decimal.ts';
 import { codeName, countryCode, decimalString } from './schema-parts.ts';
 
 /** What a partner sells: a line per direction and pair of currencies. Kept with the partner, as JSON. */
@@ -65,22 +66,14 @@ export function quoteOf(
   return toAmount === '0' ? { kind: 'outside_limits', rail: fitting } : { kind: 'quote', toAmount };
 }
 
-const SCALE = 18;
-const UNIT = 10n ** BigInt(SCALE);
-
-/** A decimal of at most 18 decimals, in units of 10^-18. */
-export function unitsOf(decimal: string): bigint {
-  const [whole = '0', fraction = ''] = decimal.split('.');
-  return BigInt(whole) * UNIT + BigInt(fraction.padEnd(SCALE, '0'));
-}
+const HUNDRED = unitsOf('100');
+const ONE = unitsOf('1');
 
 function received({ feeFixed, feePercent, rate, decimals }: Rail, fromAmount: string): string {
   const afterFixed = unitsOf(fromAmount) - unitsOf(feeFixed);
-  const kept = 100n * UNIT - unitsOf(feePercent);
+  const kept = HUNDRED - unitsOf(feePercent);
   if (afterFixed <= 0n || kept <= 0n) return '0';
-  // Exact until the one division at the end, which cuts off in the partner's favour.
-  const step = 10n ** BigInt(SCALE - decimals);
-  const units = ((afterFixed * kept * unitsOf(rate)) / (100n * UNIT * UNIT) / step) * step;
-  const fraction = (units % UNIT).toString().padStart(SCALE, '0').replace(/0+$/, '');
-  return `${units / UNIT}${fraction === '' ? '' : `.${fraction}`}`;
+  // Exact until the divisions at the end, which cut off what the customer cannot receive.
+  const step = 10n ** BigInt(18 - decimals);
+  return decimalOf(((afterFixed * kept * unitsOf(rate)) / (HUNDRED * ONE) / step) * step);
 }

@@ -1,6 +1,7 @@
 import { problem } from '../kernel/problems.ts';
 import { createBreaker } from './breaker.ts';
 import { type Procedure, procedure } from './call.ts';
+import { compareDecimals, unitsOf } from './decimal.ts';
 import {
   type GetAvailablePartnersRequest,
   type GetAvailablePartnersResponse,
@@ -8,7 +9,7 @@ import {
   getAvailablePartnersResponse,
   type PartnerOffer,
 } from './offer-schema.ts';
-import { offeringSchema, quoteOf, unitsOf } from './offering.ts';
+import { offeringSchema, quoteOf } from './offering.ts';
 import type { PartnerPorts } from './ports.ts';
 
 interface Ranked {
@@ -78,8 +79,8 @@ async function availablePartners(
 }
 
 function byRank(a: Ranked, b: Ranked): number {
-  const [x, y] = [unitsOf(a.offer.toAmount), unitsOf(b.offer.toAmount)];
-  if (x !== y) return x > y ? -1 : 1;
+  const byAmount = compareDecimals(b.offer.toAmount, a.offer.toAmount);
+  if (byAmount !== 0) return byAmount;
   if (a.reliability !== b.reliability) return b.reliability - a.reliability;
   if (a.offer.partnerName !== b.offer.partnerName) return a.offer.partnerName < b.offer.partnerName ? -1 : 1;
   return a.offer.partnerId < b.offer.partnerId ? -1 : 1;

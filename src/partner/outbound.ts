@@ -52,6 +52,12 @@ export interface OutboundPorts {
   readonly ca?: string | undefined;
 }
 
+/** What the composition root and tests may set of it. */
+export interface OutboundGiven
+  extends Partial<Pick<OutboundPorts, 'random' | 'embedded' | 'resolve' | 'limits' | 'ca'>> {
+  readonly extraPorts?: readonly number[] | undefined;
+}
+
 export interface Outbound {
   /** @throws Problem `partner_url_refused` */
   send(partner: OutboundPartner, call: OutboundCall): Promise<OutboundResult>;

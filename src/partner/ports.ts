@@ -6,6 +6,7 @@ import type { Secrets } from '../kernel/secrets.ts';
 import type { Store } from '../store/open.ts';
 import type { PartnerEnvironment } from '../store/partner-tables.ts';
 import type { ServiceTables } from '../store/schema.ts';
+import type { OutboundGiven } from './outbound.ts';
 
 export type Tx = Transaction<ServiceTables>;
 export type { PartnerEnvironment } from '../store/partner-tables.ts';
@@ -44,6 +45,8 @@ export interface PartnerOptions {
   readonly compliancePolicyFile: string | undefined;
   /** How long an attestation of the sandbox takes. */
   readonly attestationMs: number;
+  /** From one update of the sandbox platform to the next, about one order. */
+  readonly platformStepMs: number;
 }
 
 export const defaultPartnerOptions: PartnerOptions = {
@@ -52,6 +55,7 @@ export const defaultPartnerOptions: PartnerOptions = {
   longestTokenLifeMs: 24 * 3_600_000,
   compliancePolicyFile: undefined,
   attestationMs: 2_000,
+  platformStepMs: 1_500,
 };
 
 /** What every module of the partner service works with. */
@@ -69,6 +73,8 @@ export interface PartnerPorts {
   readonly home: string;
   readonly desk: OperatorDesk;
   readonly options: PartnerOptions;
+  /** How partners' platforms are reached, where it is not as usual. */
+  readonly outbound?: OutboundGiven | undefined;
 }
 
 /** What createPartner is given. */

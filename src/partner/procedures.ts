@@ -23,6 +23,14 @@ const FAMILIES: readonly {
     ],
     load: async (ports) => (await import('./requirements.ts')).requirementProcedures(ports),
   },
+  {
+    operations: ['customer/GetAvailablePartners'],
+    load: async (ports) => (await import('./offers.ts')).offerProcedures(ports),
+  },
+  {
+    operations: ['customer/CreateOrder'],
+    load: async (ports) => (await import('./order-creation.ts')).orderCreation(ports),
+  },
 ];
 
 export interface Procedures {

@@ -1,4 +1,5 @@
 import type { Store } from '../store/open.ts';
+import { attestationsDueAtMs, retentionDueAtMs } from './compliance-due.ts';
 import type { PartnerPorts } from './ports.ts';
 
 /** A kind of work that goes on after its request: when the next step is due, and what takes all that are. */
@@ -9,7 +10,54 @@ interface Job {
 }
 
 /** A line here is all that a kind of work needs. `dueAtMs` is one small read: it is asked in every round. */
-const JOBS: readonly Job[] = [];
+const JOBS: readonly Job[] = [
+  {
+    dueAtMs: attestationsDueAtMs,
+    load: async (ports) => {
+      const { createStanding } = await import('./standing.ts');
+      const { attestations } = createStanding(ports);
+      return () => attestations.runDue();
+    },
+  },
+  {
+    dueAtMs: retentionDueAtMs,
+    load: async (ports) => {
+      const { purgeCustomerData } = await import('./retention.ts');
+      return () => purgeCustomerData(ports);
+    },
+  },
+
+  // Orders whose creation a crash, a lost answer or an outage left open.
+  {
+    async dueAtMs(store) {
+      const row = await store
+        .selectFrom('partner_orders')
+        .select((one) => one.fn.min('due_at_ms').as('at_ms'))
+        .where('due_at_ms', 'is not', null)
+        .executeTakeFirst();
+      return row?.at_ms ?? null;
+    },
+    load: async (ports) => {
+      const { createOrderCreation } = await import('./order-creation.ts');
+      return async () => (await createOrderCreation(ports).runDue()).worked;
+    },
+  },
+  // The sandbox platform's own updates, where it runs in this process.
+  {
+    async dueAtMs(store) {
+      const row = await store
+        .selectFrom('meta')
+        .select('value')
+        .where('key', '=', 'sandbox_platform_due_ms')
+        .executeTakeFirst();
+      return row?.value ? Number(row.value) : null;
+    },
+    load: async (ports) => {
+      const { moveEmbedded } = await import('./platform/embedded.ts');
+      return () => moveEmbedded(ports);
+    },
+  },
+];
 
 export interface WorkerRun {
   /** Steps taken. */

@@ -1,0 +1,107 @@
+import { problem } from '../kernel/problems.ts';
+import type { PartnerTable } from '../store/partner-tables.ts';
+import { unitsOf } from './decimal.ts';
+import type { CreateOrderRequest } from './offer-schema.ts';
+import { amountIsZero } from './offers.ts';
+import type { PartnerPorts } from './ports.ts';
+
+/** What a customer asked for, checked: everything that the outbound request needs. */
+export interface OrderRequest {
+  readonly partnerId: string;
+  readonly customerId: string;
+  readonly countryCode: string;
+  readonly rampType: 'ONRAMP' | 'OFFRAMP';
+  readonly fromCurrency: string;
+  readonly toCurrency: string;
+  readonly fromAmount: string;
+  readonly paymentMethod: string;
+  readonly network: string;
+  readonly paymentDetailsDataId: string | null;
+  readonly walletDataId: string | null;
+  readonly walletAddress: string | null;
+}
+
+const refused = (path: string, message: string) =>
+  problem('invalid_request', { detail: { issues: [{ path, message }] } });
+
+/**
+ * Checks a CreateOrder request against its partner and its customer. The network follows from the crypto currency
+ * (`NETWORK_ASSET`). The bank account and the wallet are the customer's own, by id, or the ones given last.
+ * @throws Problem `invalid_request`, naming the field
+ */
+export async function checkedOrder(
+  { store }: Pick<PartnerPorts, 'store'>,
+  customerId: string,
+  partner: Pick<PartnerTable, 'partner_id' | 'type'>,
+  input: CreateOrderRequest,
+): Promise<OrderRequest> {
+  if (unitsOf(input.fromAmount) === 0n) throw amountIsZero();
+  if (input.fromCurrency === input.toCurrency)
+    throw refused('toCurrency', 'is not the currency that is given.');
+  const isIntegration = partner.type === 'INTEGRATION';
+  if (isIntegration && input.walletAddress !== undefined)
+    throw refused('walletAddress', 'is for redirect partners: give customerWalletDataId.');
+  const own = (type: 'BANK_ACCOUNT' | 'CRYPTO_WALLET', path: string, dataId: string | undefined) =>
+    isIntegration || dataId !== undefined
+      ? ownData({ store }, customerId, type, path, dataId)
+      : Promise.resolve(null);
+  return {
+    partnerId: partner.partner_id,
+    customerId,
+    countryCode: input.countryCode,
+    rampType: input.rampType,
+    fromCurrency: input.fromCurrency,
+    toCurrency: input.toCurrency,
+    fromAmount: input.fromAmount,
+    paymentMethod: input.paymentMethod,
+    network: networkOf(input),
+    paymentDetailsDataId: await own(
+      'BANK_ACCOUNT',
+      'customerPaymentDetailsDataId',
+      input.customerPaymentDetailsDataId,
+    ),
+    walletDataId: await own('CRYPTO_WALLET', 'customerWalletDataId', input.customerWalletDataId),
+    walletAddress: input.walletAddress ?? null,
+  };
+}
+
+function networkOf(input: CreateOrderRequest): string {
+  const [path, crypto] =
+    input.rampType === 'ONRAMP'
+      ? (['toCurrency', input.toCurrency] as const)
+      : (['fromCurrency', input.fromCurrency] as const);
+  const match = /^([A-Z0-9]+)_[A-Z0-9.]+$/i.exec(crypto);
+  const network = match?.[1] ?? input.network;
+  if (network === undefined)
+    throw refused(path, 'is a crypto currency with its network, such as SOLANA_USDC; or give network.');
+  if (input.network !== undefined && input.network.toUpperCase() !== network.toUpperCase())
+    throw refused('network', `is not the network of ${path}.`);
+  return network;
+}
+
+/** Another customer's data is no data: whoever knows its id learns nothing. */
+async function ownData(
+  { store }: Pick<PartnerPorts, 'store'>,
+  customerId: string,
+  type: 'BANK_ACCOUNT' | 'CRYPTO_WALLET',
+  path: string,
+  dataId: string | undefined,
+): Promise<string> {
+  const row = await store
+    .selectFrom('customer_data')
+    .select('data_id')
+    .where('customer_id', '=', customerId)
+    .where('type', '=', type)
+    .$if(dataId !== undefined, (query) => query.where('data_id', '=', dataId ?? ''))
+    .orderBy('rank', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (row) return row.data_id;
+  const words = type === 'BANK_ACCOUNT' ? 'a bank account' : 'a crypto wallet';
+  throw refused(
+    path,
+    dataId === undefined
+      ? `is required: the customer has not given ${words} yet (SubmitCustomerData).`
+      : `is not ${words} of this customer.`,
+  );
+}

@@ -1,0 +1,138 @@
+/**
+ * What the sandbox platform can be made to do: for a whole partner over its admin route, or for one order by the last
+ * four decimals of its amount (docs/sandbox.md). `once`: for the first call about an order alone.
+ */
+export interface Behaviour {
+  /** Before anything is written. */
+  readonly before?: {
+    readonly kind: 'refuse';
+    readonly status: 400 | 422 | 503;
+    readonly retryAfterSeconds?: number;
+    readonly once?: true;
+  };
+  /** Of an order that is written: what becomes of the answer. */
+  readonly answer?: {
+    readonly kind:
+      | 'slow'
+      | 'silent'
+      | 'torn'
+      | 'bad_gateway'
+      | 'no_instructions'
+      | 'not_json'
+      | 'huge'
+      | 'http_url'
+      | 'bad_status'
+      | 'bad_amount'
+      | 'redirect';
+    readonly once?: true;
+  };
+  /** How the platform goes on with the order. */
+  readonly outcome?: Outcome;
+}
+
+export type Outcome = 'processed' | 'error' | 'canceled' | 'refunded' | 'reviewed' | 'waiting';
+
+export const BEHAVIOURS = {
+  normal: {},
+  invalid: { before: { kind: 'refuse', status: 400 } },
+  over_limit: { before: { kind: 'refuse', status: 422 } },
+  outage: { before: { kind: 'refuse', status: 503, retryAfterSeconds: 1 } },
+  outage_once: { before: { kind: 'refuse', status: 503, retryAfterSeconds: 1, once: true } },
+  slow: { answer: { kind: 'slow' } },
+  silent: { answer: { kind: 'silent' } },
+  silent_once: { answer: { kind: 'silent', once: true } },
+  torn: { answer: { kind: 'torn' } },
+  torn_once: { answer: { kind: 'torn', once: true } },
+  bad_gateway_once: { answer: { kind: 'bad_gateway', once: true } },
+  no_instructions: { answer: { kind: 'no_instructions' } },
+  not_json: { answer: { kind: 'not_json' } },
+  huge: { answer: { kind: 'huge' } },
+  http_url: { answer: { kind: 'http_url' } },
+  bad_status: { answer: { kind: 'bad_status' } },
+  bad_amount: { answer: { kind: 'bad_amount' } },
+  redirect: { answer: { kind: 'redirect' } },
+  ends_in_error: { outcome: 'error' },
+  ends_canceled: { outcome: 'canceled' },
+  ends_refunded: { outcome: 'refunded' },
+  is_reviewed: { outcome: 'reviewed' },
+  waits: { outcome: 'waiting' },
+} as const satisfies Record<string, Behaviour>;
+
+export type BehaviourName = keyof typeof BEHAVIOURS;
+export const BEHAVIOUR_NAMES = Object.keys(BEHAVIOURS) as BehaviourName[];
+
+/** The last four decimals of an amount, and what they ask for: `150.4220` is refused as outside the limits. */
+export const MAGIC_DECIMALS: Readonly<Record<string, BehaviourName>> = {
+  '4000': 'invalid',
+  '4220': 'over_limit',
+  '5030': 'outage',
+  '5031': 'outage_once',
+  '5021': 'bad_gateway_once',
+  '0001': 'slow',
+  '0002': 'silent_once',
+  '0003': 'torn_once',
+  '0004': 'torn',
+  '0005': 'silent',
+  '0010': 'no_instructions',
+  '0011': 'not_json',
+  '0012': 'huge',
+  '0013': 'http_url',
+  '0014': 'bad_status',
+  '0015': 'bad_amount',
+  '0016': 'redirect',
+  '0020': 'ends_in_error',
+  '0021': 'ends_canceled',
+  '0022': 'ends_refunded',
+  '0023': 'is_reviewed',
+  '0024': 'waits',
+};
+
+/** What an amount asks for by its decimals; exactly four of them. */
+export function behaviourOfAmount(amount: string): BehaviourName {
+  const decimals = /\.(\d{4})$/.exec(amount)?.[1] ?? '';
+  return Object.hasOwn(MAGIC_DECIMALS, decimals) ? (MAGIC_DECIMALS[decimals] ?? 'normal') : 'normal';
+}
+
+/** One update that the platform sends about an order. */
+export interface Step {
+  readonly status: string;
+  readonly details: (orderId: string) => Readonly<Record<string, unknown>>;
+}
+
+const plain = () => ({});
+const FUNDS: Step = {
+  status: 'FUNDS_RECEIVED',
+  details: (orderId) => ({ sourceTransactionId: `src_${orderId}` }),
+};
+const PAID: readonly Step[] = [
+  FUNDS,
+  { status: 'PAYMENT_SUBMITTED', details: (orderId) => ({ destinationTransactionId: `dst_${orderId}` }) },
+  { status: 'PAYMENT_PROCESSED', details: plain },
+];
+
+/** The way of an order after AWAITING_FUNDS, by its outcome. */
+export const STEPS: Readonly<Record<Outcome, readonly Step[]>> = {
+  processed: PAID,
+  reviewed: [{ status: 'IN_REVIEW', details: plain }, ...PAID],
+  error: [
+    {
+      status: 'ERROR',
+      details: () => ({
+        reason: 'sandbox: the order was made to fail',
+        customerFacingReason: 'The payment could not be made.',
+      }),
+    },
+  ],
+  canceled: [{ status: 'CANCELED', details: () => ({ customerFacingReason: 'No funds came in time.' }) }],
+  refunded: [
+    FUNDS,
+    {
+      status: 'REFUNDING',
+      details: (orderId) => ({
+        returnDetails: { reason: 'The account does not take it.', refundReferenceId: `ref_${orderId}` },
+      }),
+    },
+    { status: 'REFUNDED', details: plain },
+  ],
+  waiting: [],
+};

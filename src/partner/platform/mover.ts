@@ -1,0 +1,94 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { PLATFORM_PARTNERS } from './app.ts';
+import { STEPS } from './behaviour-table.ts';
+import type { BookedOrder, Books } from './books.ts';
+
+export interface MoverPorts {
+  readonly books: Books;
+  readonly clock: Clock;
+  readonly stepMs: number;
+  /** The partner service, as everybody else reaches it. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** Its address, without a slash at the end. */
+  readonly serviceUrl: string;
+  /** `<svc>` of its procedure paths. */
+  readonly serviceName: string;
+  /** The partner's own API key; null where there is none: its orders stay as they are. */
+  readonly keyOf: (partnerId: string) => Promise<string | null>;
+}
+
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
+/** After so many failures in a row an order is left alone. */
+const MOST_ATTEMPTS = 20;
+
+/**
+ * The script of the sandbox platform: moves its orders along, an update at a time, by calling UpdateOrder with its own
+ * key. Each update names the version that it follows, so an order that somebody else moved is theirs from then on; each
+ * has its own Idempotency-Key, so an update whose answer was lost is not applied twice.
+ * @returns updates that were taken
+ */
+export async function moveDue(ports: MoverPorts): Promise<number> {
+  const { books, clock } = ports;
+  let moved = 0;
+  for (;;) {
+    const order = books.claimDue(clock.now());
+    if (!order) return moved;
+    if (await move(ports, order)) moved++;
+  }
+}
+
+async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
+  const { books, clock, stepMs } = ports;
+  const { steps, version, attempts } = order;
+  const way = STEPS[order.outcome];
+  const step = way[steps];
+  const partner = PLATFORM_PARTNERS.find(({ slug }) => slug === order.partner);
+  const key = partner ? await ports.keyOf(partner.partnerId) : null;
+  if (!step || key === null) {
+    books.moved(order, { steps, version, attempts, dueAtMs: null });
+    return false;
+  }
+  const response = await ports
+    .fetch(
+      new Request(`${ports.serviceUrl}/${ports.serviceName}.core.v1.partner.Service/UpdateOrder`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-api-key': key,
+          'if-match': `"${version}"`,
+          'idempotency-key': `${order.orderId}:${steps}`,
+        },
+        body: JSON.stringify({ orderId: order.orderId, status: step.status, ...step.details(order.orderId) }),
+        signal: AbortSignal.timeout(10_000),
+      }),
+    )
+    .catch(() => null);
+  const next = response?.ok ? await versionOf(response) : null;
+  if (next === null) await response?.body?.cancel().catch(() => undefined);
+  if (next !== null) {
+    const isLast = steps + 1 >= way.length;
+    books.moved(order, {
+      steps: steps + 1,
+      version: next,
+      attempts: 0,
+      dueAtMs: isLast ? null : clock.now() + stepMs,
+    });
+    return true;
+  }
+  // Somebody else moved it, or it cannot go there: it is no longer this script's.
+  const isOver = response?.status === 409 || response?.status === 400 || attempts + 1 >= MOST_ATTEMPTS;
+  const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(10, attempts));
+  books.moved(order, {
+    steps,
+    version,
+    attempts: attempts + 1,
+    dueAtMs: isOver ? null : clock.now() + waitMs,
+  });
+  return false;
+}
+
+async function versionOf(response: Response): Promise<number | null> {
+  const body = (await response.json().catch(() => null)) as { order?: { version?: unknown } } | null;
+  return typeof body?.order?.version === 'number' ? body.order.version : null;
+}
