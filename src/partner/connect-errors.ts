@@ -1,20 +1,22 @@
-import { type Problem, type ProblemCode, problem } from '../kernel/problems.ts';
+import { PROBLEMS, type Problem, type ProblemCode, type ProblemKind, problem } from '../kernel/problems.ts';
 
 /**
  * Connect's unary errors (CONTRACT, section 10): `{ code, message, detail }` with a code of Connect's own, so that a
  * stock client understands it. Our reason is `detail.reason`; never a field named `details`, which is Connect's.
  */
-export type ConnectCode =
-  | 'invalid_argument'
-  | 'failed_precondition'
-  | 'unauthenticated'
-  | 'permission_denied'
-  | 'not_found'
-  | 'aborted'
-  | 'unimplemented'
-  | 'resource_exhausted'
-  | 'internal'
-  | 'unavailable';
+export const CONNECT_CODES = [
+  'invalid_argument',
+  'failed_precondition',
+  'unauthenticated',
+  'permission_denied',
+  'not_found',
+  'aborted',
+  'unimplemented',
+  'resource_exhausted',
+  'internal',
+  'unavailable',
+] as const;
+export type ConnectCode = (typeof CONNECT_CODES)[number];
 
 const BY_STATUS: Readonly<Record<number, ConnectCode>> = {
   400: 'invalid_argument',
@@ -36,8 +38,11 @@ const FAILED_PRECONDITIONS: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'partner_refused',
 ]);
 
-export const connectCode = (error: Problem): ConnectCode =>
-  FAILED_PRECONDITIONS.has(error.code) ? 'failed_precondition' : (BY_STATUS[error.status] ?? 'internal');
+/** Connect's code for one of our problems. */
+export function connectCodeOf(code: ProblemCode): ConnectCode {
+  if (FAILED_PRECONDITIONS.has(code)) return 'failed_precondition';
+  return BY_STATUS[(PROBLEMS[code] as ProblemKind).status ?? 500] ?? 'internal';
+}
 
 export interface ConnectErrorBody {
   readonly code: ConnectCode;
@@ -46,7 +51,7 @@ export interface ConnectErrorBody {
 }
 
 export const connectBody = (error: Problem): ConnectErrorBody => ({
-  code: connectCode(error),
+  code: connectCodeOf(error.code),
   message: `${error.message} ${error.fix}`,
   detail: { ...error.detail, reason: error.code },
 });

@@ -32,6 +32,10 @@ export function createPartner(given: PartnerGiven) {
         const { createPartnerDesk } = await import('./operator-http.ts');
         return createPartnerDesk(ports)(request);
       }
+      if (pathname.startsWith('/partner/')) {
+        const { describe } = await import('./description.ts');
+        return describe(ports, procedures, request);
+      }
       return fetchProcedure(request, connection);
     },
     worker: { runDue: () => runPartnerWorker(ports) },

@@ -101,19 +101,29 @@ export function createPartnerDesk(ports: PartnerPorts) {
   /** Answers /operator/partners, /operator/partner-keys, /operator/customers and /operator/customer-tokens. */
   return async function operate(request: Request): Promise<Response> {
     const requestId = ids.next('req');
-    const response = await answer(request, requestId).catch((thrown: unknown) => {
-      const error = problemOf(ports, thrown, request, requestId);
-      const allow = error.detail?.allow;
-      return Response.json(problemBody(error), {
-        status: error.status,
-        headers: {
-          ...(Array.isArray(allow) ? { Allow: allow.join(', ') } : {}),
-          ...(error.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
-        },
-      });
-    });
+    const response = await answer(request, requestId).catch((thrown: unknown) =>
+      farelockFailure(ports, thrown, request, requestId),
+    );
     response.headers.set('X-Request-Id', requestId);
     response.headers.set('Cache-Control', 'no-store');
     return response;
   };
+}
+
+/** A problem in Farelock's own form: `{ code, message, detail? }` with the catalogue's code. */
+export function farelockFailure(
+  ports: Pick<PartnerPorts, 'log'>,
+  thrown: unknown,
+  request: Request,
+  requestId: string,
+): Response {
+  const error = problemOf(ports, thrown, request, requestId);
+  const allow = error.detail?.allow;
+  return Response.json(problemBody(error), {
+    status: error.status,
+    headers: {
+      ...(Array.isArray(allow) ? { Allow: allow.join(', ') } : {}),
+      ...(error.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
+    },
+  });
 }

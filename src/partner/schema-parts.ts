@@ -36,10 +36,12 @@ export const codeName = z
 
 /** A whole number; ProtoJSON also writes it as a text. */
 export const wholeNumber = (least: number, most: number) =>
-  z.preprocess(
-    (given) => (typeof given === 'string' && /^-?\d{1,15}$/.test(given) ? Number(given) : given),
-    z
-      .int({ error: 'is a whole number.' })
-      .min(least, `is ${least} to ${most}.`)
-      .max(most, `is ${least} to ${most}.`),
-  );
+  z
+    .preprocess(
+      (given) => (typeof given === 'string' && /^-?\d{1,15}$/.test(given) ? Number(given) : given),
+      z
+        .int({ error: 'is a whole number.' })
+        .min(least, `is ${least} to ${most}.`)
+        .max(most, `is ${least} to ${most}.`),
+    )
+    .meta({ type: 'integer', minimum: least, maximum: most });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { decimalString, identifier, text } from './schema-parts.ts';
+import { decimalString, identifier, text, wholeNumber } from './schema-parts.ts';
 
 /** Orders on the wire (spec/partner-service.md, Resources; CONTRACT, sections 10 and 11). */
 
@@ -138,11 +138,7 @@ export type UpdateOrderResponse = z.output<typeof updateOrderResponse>;
 /** `pageSize` and `pageToken` are ours. */
 export const getOrdersRequest = z.strictObject({
   status: orderStatus.optional(),
-  pageSize: z
-    .int({ error: 'is a whole number.' })
-    .min(1, 'is 1 to 200.')
-    .max(200, 'is 1 to 200.')
-    .default(50),
+  pageSize: wholeNumber(1, 200).default(50),
   pageToken: text(400).optional(),
 });
 export type GetOrdersRequest = z.output<typeof getOrdersRequest>;

@@ -1,0 +1,142 @@
+import * as z from 'zod';
+import type { ProblemCode } from '../kernel/problems.ts';
+import { failures, json, REQUEST_ID, ref } from './openapi-parts.ts';
+import * as schemas from './operator-schema.ts';
+
+/** The operator's desk in the description: snake_case, and errors of Farelock's own form. */
+
+const COMPONENTS = {
+  PartnerRecord: schemas.partnerRecord,
+  PartnerRecords: schemas.partnerRecords,
+  PutPartnerRequest: schemas.putPartnerRequest,
+  PutPartnerResponse: schemas.putPartnerResponse,
+  PartnerKey: schemas.partnerKey,
+  PartnerKeys: schemas.partnerKeys,
+  IssuedPartnerKey: schemas.issuedPartnerKey,
+  IssuePartnerKeyRequest: schemas.issuePartnerKeyRequest,
+  RotatePartnerKeyRequest: schemas.rotatePartnerKeyRequest,
+  CustomerTokenRequest: schemas.customerTokenRequest,
+  CustomerToken: schemas.customerToken,
+  CreateCustomerRequest: schemas.createCustomerRequest,
+  CustomerRecord: schemas.customerRecord,
+  Nothing: schemas.nothing,
+} satisfies Record<string, z.ZodType>;
+
+export const operatorComponents = (): Record<string, object> => ({
+  ...Object.fromEntries(
+    Object.entries(COMPONENTS).map(([name, schema]) => {
+      const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12' });
+      return [name, rest];
+    }),
+  ),
+  OperatorError: {
+    type: 'object',
+    required: ['code', 'message'],
+    additionalProperties: false,
+    properties: {
+      code: { type: 'string' },
+      message: { type: 'string' },
+      detail: { type: 'object', additionalProperties: true },
+    },
+  },
+});
+
+const ALWAYS: readonly ProblemCode[] = [
+  'invalid_request',
+  'operator_key_required',
+  'operator_key_invalid',
+  'method_not_allowed',
+  'internal_error',
+];
+const BODY: readonly ProblemCode[] = ['invalid_json', 'payload_too_large', 'unsupported_media_type'];
+
+interface Act {
+  readonly id: string;
+  readonly summary: string;
+  readonly request?: keyof typeof COMPONENTS;
+  readonly response: keyof typeof COMPONENTS;
+  readonly status?: number;
+  readonly codes?: readonly ProblemCode[];
+  readonly keyInPath?: true;
+}
+
+const act = (one: Act) => ({
+  operationId: one.id,
+  tags: ['operator'],
+  summary: one.summary,
+  security: [{ operatorKey: [] }],
+  parameters: one.keyInPath
+    ? [{ name: 'key_id', in: 'path', required: true, schema: { type: 'string' } }]
+    : [],
+  ...(one.request ? { requestBody: { required: true, content: json(ref(one.request)) } } : {}),
+  responses: {
+    [one.status ?? 200]: { description: 'Done.', headers: REQUEST_ID, content: json(ref(one.response)) },
+    ...failures([...ALWAYS, ...(one.request ? BODY : []), ...(one.codes ?? [])], (listed) => ({
+      allOf: [ref('OperatorError'), { properties: { code: { enum: listed } } }],
+    })),
+  },
+});
+
+export const operatorPaths = () => ({
+  '/operator/partners': {
+    get: act({ id: 'listPartners', summary: 'Partners of this environment.', response: 'PartnerRecords' }),
+    post: act({
+      id: 'putPartner',
+      summary: 'Make a partner, or change one. A new one comes with the secret that signs what it is sent.',
+      request: 'PutPartnerRequest',
+      response: 'PutPartnerResponse',
+    }),
+  },
+  '/operator/customers': {
+    post: act({
+      id: 'createCustomer',
+      summary: 'Make a customer, known to the partners that are named.',
+      request: 'CreateCustomerRequest',
+      response: 'CustomerRecord',
+      status: 201,
+      codes: ['partner_not_found'],
+    }),
+  },
+  '/operator/partner-keys': {
+    get: act({ id: 'listPartnerKeys', summary: 'API keys, by name.', response: 'PartnerKeys' }),
+    post: act({
+      id: 'issuePartnerKey',
+      summary: 'A new API key. It is shown this once.',
+      request: 'IssuePartnerKeyRequest',
+      response: 'IssuedPartnerKey',
+      status: 201,
+      codes: ['partner_not_found'],
+    }),
+  },
+  '/operator/partner-keys/{key_id}/revoke': {
+    post: act({
+      id: 'revokePartnerKey',
+      summary: 'The key works no more.',
+      request: 'Nothing',
+      response: 'PartnerKey',
+      codes: ['partner_key_not_found'],
+      keyInPath: true,
+    }),
+  },
+  '/operator/partner-keys/{key_id}/rotate': {
+    post: act({
+      id: 'rotatePartnerKey',
+      summary: 'A new key takes the place of another, which goes on for a while.',
+      request: 'RotatePartnerKeyRequest',
+      response: 'IssuedPartnerKey',
+      status: 201,
+      codes: ['partner_key_not_found', 'partner_key_revoked'],
+      keyInPath: true,
+    }),
+  },
+  '/operator/customer-tokens': {
+    post: act({
+      id: 'issueCustomerToken',
+      summary: 'A token for one customer, for minutes.',
+      request: 'CustomerTokenRequest',
+      response: 'CustomerToken',
+      status: 201,
+      codes: ['customer_not_found'],
+    }),
+  },
+});
