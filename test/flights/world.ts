@@ -29,6 +29,7 @@ import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress, decodeMint } from '../../src/solana/token.ts';
 import { openStore, type Store } from '../../src/store/open.ts';
 import { type ScriptedAirline, scriptedAirline } from './scripted-airline.ts';
+import { worldDatabase } from './world-database.ts';
 
 const BASE_URL = 'http://flights.test';
 
@@ -87,7 +88,7 @@ export async function openWorld(given: WorldOptions = {}) {
     clock,
     programs: [{ address: ESCROW_PROGRAM_ID, elf: escrowElf }],
   });
-  const store = await openStore(join(home, 'service.db'));
+  const store = await openStore(await worldDatabase.next(home));
   const secrets = openSecrets(join(home, 'keys.json'));
   const newWallet = (): Signer => signerFromSeed(randomBytes(32));
   const [authority, facilitator, treasury, wallet, refundWallet] = [

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 
 /** A PostgreSQL server of the test's own, in a temporary folder, on a socket only; null where none is installed. */
 export interface TestPostgres {
@@ -11,9 +11,12 @@ export interface TestPostgres {
 
 function binaries(): string | null {
   const root = '/usr/lib/postgresql';
-  const found = existsSync(root) ? readdirSync(root).map((version) => join(root, version, 'bin')) : [];
+  const installed = existsSync(root) ? readdirSync(root).map((version) => join(root, version, 'bin')) : [];
+  const onPath = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
   return (
-    found.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres'))) ?? null
+    [...installed, ...onPath].find(
+      (folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')),
+    ) ?? null
   );
 }
 
