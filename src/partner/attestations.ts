@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import type { AttestationRunTable } from '../store/compliance-tables.ts';
 import type { Store } from '../store/open.ts';
 import { type Facts, inputKey, type Judged, type Run, type RunType } from './compliance.ts';
+import { NEVER_MS } from './compliance-due.ts';
 import type { CustomerData } from './customer-data/schema.ts';
 import type { PartnerPorts, Tx } from './ports.ts';
 import type { Attest, Verdict } from './sandbox-attesters.ts';
@@ -39,7 +40,12 @@ export function createAttestations(
           .selectFrom('attestation_runs as due')
           .select('due.attestation_id')
           .where('due.state', '=', 'running')
-          .where((is) => is.or([is('due.due_at_ms', '<=', nowMs), is('due.due_at_ms', '>', farAheadMs())]))
+          .where((is) =>
+            is.or([
+              is('due.due_at_ms', '<=', nowMs),
+              is.between('due.due_at_ms', farAheadMs() + 1, NEVER_MS - 1),
+            ]),
+          )
           .where((is) =>
             is.or([is('due.lease_until_ms', '<=', nowMs), is('due.lease_until_ms', '>', nowMs + LEASE_MS)]),
           )
@@ -136,7 +142,7 @@ export function createAttestations(
             rank: ++rank,
             state: 'running',
             live_key: `${customerId} ${requirement.type} ${key}`,
-            due_at_ms: nowMs + ports.options.attestationMs,
+            due_at_ms: attest === null ? NEVER_MS : nowMs + ports.options.attestationMs,
             lease_until_ms: 0,
             attempts: 0,
             started_at_ms: nowMs,
@@ -157,28 +163,6 @@ export function createAttestations(
         .where('customer_id', '=', customerId)
         .execute();
       return rows.map(runOf);
-    },
-
-    /** When the next run is due (epoch ms), null when none is under way that this process could finish. */
-    async nextDueAtMs(): Promise<number | null> {
-      if (attest === null) return null;
-      const row = await store
-        .selectFrom('attestation_runs')
-        .select((column) =>
-          column.fn
-            .min<number | null>(
-              column
-                .case()
-                .when('lease_until_ms', '>', column.ref('due_at_ms'))
-                .then(column.ref('lease_until_ms'))
-                .else(column.ref('due_at_ms'))
-                .end(),
-            )
-            .as('due'),
-        )
-        .where('state', '=', 'running')
-        .executeTakeFirst();
-      return row?.due === null || row?.due === undefined ? null : Number(row.due);
     },
 
     /** Finishes every run that is due, of one customer or of all. Safe in several processes at once. */
