@@ -84,27 +84,27 @@ export const choiceOption = <T extends string>(flag: string, choices: readonly T
 export const durationOption = shaped({ type: 'string', pattern: '^[0-9]+(ms|s|m|h)?$' }, parseDuration);
 
 /** One of the names that the partner service writes in capitals: `funds-received` is FUNDS_RECEIVED. */
-export const namedOption =
-  <T extends string>(flag: string, names: readonly T[]) =>
-  (value: string): T => {
+export const namedOption = <T extends string>(flag: string, names: readonly T[]) =>
+  shaped({ type: 'string', enum: names }, (value): T => {
     const wanted = value.trim().toUpperCase().replace(/[- ]/g, '_');
     const exact = names.find((name) => name === wanted);
     const started = names.filter((name) => name.startsWith(wanted));
     const found = exact ?? (started.length === 1 ? started[0] : undefined);
     if (!found) throw wrong(flag, value, `one of ${names.join(', ')}`);
     return found;
-  };
+  });
 
 /** A decimal as it is written; it never becomes a number. */
-export const decimalOption =
-  (flag: string) =>
-  (value: string): string => {
+export const decimalOption = (flag: string) =>
+  shaped({ type: 'string', pattern: '^(0|[1-9][0-9]{0,17})([.][0-9]{1,18})?$' }, (value): string => {
     if (!/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/.test(value)) throw wrong(flag, value, 'an amount such as 12.50');
     return value;
-  };
+  });
 
 /** A time span that may be nothing at all. */
-export const overlapOption = (value: string): number => (/^0[smh]?$/.test(value) ? 0 : parseDuration(value));
+export const overlapOption = shaped({ type: 'string', pattern: '^[0-9]+(ms|s|m|h)?$' }, (value): number =>
+  /^0[smh]?$/.test(value) ? 0 : parseDuration(value),
+);
 
 /** An option that is given once for each value. */
 export const collected = (value: string, before: readonly string[] = []): string[] => [...before, value];

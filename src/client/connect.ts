@@ -30,6 +30,7 @@ const BY_CODE: Readonly<Record<string, ProblemCode>> = {
 
 /** Words that fit a partner service, where the catalogue's are another service's. */
 const WORDS: Partial<Record<ProblemCode, { message?: string; fix: string }>> = {
+  order_not_found: { message: 'That order is not known.', fix: 'Look it up: farelock partner orders list.' },
   not_found: {
     message: 'There is no such thing.',
     fix: 'Check the id, and that it belongs to your partner account.',
@@ -72,6 +73,7 @@ export function connectProblemOf(answer: HttpAnswer): Problem {
     return problem(reason, {
       ...common,
       ...(message ? { message } : {}),
+      ...WORDS[reason],
       ...(reason === 'invalid_status_transition' ? allowedWords(facts) : {}),
     });
   }

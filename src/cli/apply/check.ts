@@ -63,7 +63,7 @@ function updateOf(raw: RawRow, tell: Tell): OrderUpdate | null {
     ...present('returnDetails', groupOf('returnDetails', RETURN_FIELDS, text)),
     ...present('toAmount', toAmount),
   };
-  if (raw.values.size === 1) tell(null, 'names an order and nothing to change');
+  if (raw.values.size === 1 && !raw.hasUnknown) tell(null, 'names an order and nothing to change');
   return { orderId, ...given };
 }
 

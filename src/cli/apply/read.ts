@@ -9,6 +9,8 @@ export interface RawRow {
   /** Line of the file on which the row ends, from 1. */
   readonly line: number;
   readonly values: ReadonlyMap<FieldPath, unknown>;
+  /** It also has a field that is not known, which is told by itself. */
+  readonly hasUnknown: boolean;
 }
 
 export interface RowIssue {
@@ -58,7 +60,7 @@ function readNdjson(text: string): ReadRows {
     }
     const { values, unknown } = fieldsOf(parsed);
     for (const { field, message } of unknown) issues.push({ ...at, field, message });
-    rows.push({ ...at, values });
+    rows.push({ ...at, values, hasUnknown: unknown.length > 0 });
   }
   return { rows, issues };
 }
@@ -123,7 +125,9 @@ async function readCsv(text: string): Promise<ReadRows> {
   const [header, ...body] = records;
   const columns = header?.record.map((name) => ({ name: name.trim(), path: fieldNamed(name) })) ?? [];
   const issues = headerIssues(columns);
-  if (issues.length > 0) return { rows: [], issues };
+  // Without the column of ids every row would be said to lack one; what else is wrong is told with the rows.
+  if (!columns.some(({ path }) => path === 'orderId')) return { rows: [], issues };
+  const hasUnknown = columns.some(({ path }) => path === null);
   const rows: RawRow[] = [];
   for (const [index, { record, info }] of body.entries()) {
     const at = { row: index + 1, line: info.lines };
@@ -131,7 +135,7 @@ async function readCsv(text: string): Promise<ReadRows> {
       const message = `has ${record.length} values, and the header names ${columns.length}`;
       issues.push({ ...at, field: null, message });
     }
-    rows.push({ ...at, values: cellsOf(record, columns) });
+    rows.push({ ...at, values: cellsOf(record, columns), hasUnknown });
   }
   return { rows, issues };
 }

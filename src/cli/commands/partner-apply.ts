@@ -234,7 +234,10 @@ function sayResults({ terminal }: CommandContext, file: string, place: JournalPl
   };
   terminal.result(shown, applyView);
   if (failures.length > 0) {
-    terminal.aside(['', 'Correct what was wrong, then send only those rows again with --retry-failed.']);
+    terminal.aside([
+      '',
+      'A row that would go through now is sent again with --retry-failed; put a corrected row into a new file.',
+    ]);
   }
   return failures.length > 0 ? 8 : 0;
 }

@@ -147,8 +147,9 @@ const historyLine = ({ at, fromStatus, toStatus, fields }: OrderChange): string 
   return `${utcTime(at)}  ${moved}${fields.length > 0 ? `  (${fields.join(', ')})` : ''}`;
 };
 
-/** `bankRoutingNumber` reads as `Bank routing number`. */
+/** `bankRoutingNumber` reads as `Bank routing number`; what is an abbreviation stays one. */
 const fieldWords = (name: string): string => {
+  if (/^(iban|bic|clabe)$/.test(name)) return name.toUpperCase();
   const words = name.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
