@@ -1,7 +1,12 @@
 import type { Command as Commander } from 'commander';
 import type { ConfigKeyOptions, ConfigListOptions, ConfigSetOptions } from './commands/config.ts';
 import type { ProfileAddOptions, ProfileNameOptions } from './commands/config-profile.ts';
+import type { PaymentsResumeOptions } from './commands/payments-resume.ts';
+import type { PaymentsVerifyOptions } from './commands/payments-verify.ts';
+import type { WalletHistoryOptions } from './commands/wallet-history.ts';
+import type { LimitsSetOptions } from './commands/wallet-limits.ts';
 import type { Command } from './context.ts';
+import { integerOption } from './options.ts';
 
 type Runs = <O extends object>(
   load: () => Promise<Command<O>>,
@@ -56,4 +61,45 @@ export function addConfigCommands(program: Commander, runs: Runs): void {
     .command('remove <name>')
     .description('Remove a profile')
     .action(runs<ProfileNameOptions>(async () => (await profiles()).profileRemove));
+}
+
+/** `wallet limits` and `wallet history`: what may be signed, and what was. */
+export function addLimitCommands(wallet: Commander, runs: Runs): void {
+  wallet
+    .command('history')
+    .description('What moved the USDC of the wallet, as the cluster has it')
+    .option('--limit <n>', 'how many', integerOption('--limit', 1, 1000), 20)
+    .action(
+      runs<WalletHistoryOptions>(async () => (await import('./commands/wallet-history.ts')).walletHistory),
+    );
+  const limits = wallet.command('limits').description('What may be signed without you, and at all');
+  limits
+    .command('show', { isDefault: true })
+    .description('The limits, and what is left of the day')
+    .action(runs<object>(async () => (await import('./commands/wallet-limits.ts')).limitsShow));
+  limits
+    .command('set')
+    .description('Set limits for every profile, or for the one that --profile names')
+    .option('--per-call <usdc>', 'pay a call up to this without a question, or none')
+    .option('--per-day <usdc>', 'sign no more than this in 24 hours, or none')
+    .option('--booking <usdc>', 'pay a booking up to this, or none')
+    .option('--hosts <hosts>', 'pay only these, separated by commas, or none')
+    .action(runs<LimitsSetOptions>(async () => (await import('./commands/wallet-limits.ts')).limitsSet));
+}
+
+/** `payments verify` and `payments resume`. */
+export function addPaymentChecks(payments: Commander, runs: Runs): void {
+  payments
+    .command('verify [payment-id]')
+    .description('Hold one payment, or the newest, against the cluster')
+    .option('--limit <n>', 'how many', integerOption('--limit', 1, 1_000_000), 100)
+    .action(
+      runs<PaymentsVerifyOptions>(async () => (await import('./commands/payments-verify.ts')).paymentsVerify),
+    );
+  payments
+    .command('resume <payment-id>')
+    .description('Send an unanswered payment again; nothing new is signed')
+    .action(
+      runs<PaymentsResumeOptions>(async () => (await import('./commands/payments-resume.ts')).paymentsResume),
+    );
 }

@@ -2,8 +2,10 @@ import { Command as Commander } from 'commander';
 import type { AffiliateCreateOptions, AffiliateShowOptions } from './commands/affiliate.ts';
 import type { BookOptions } from './commands/book.ts';
 import type { ExplainOptions } from './commands/explain.ts';
+import type { HelpOptions } from './commands/help.ts';
 import type { IntentCreateOptions } from './commands/intent-create.ts';
 import type { IntentIdOptions } from './commands/intent-show.ts';
+import type { McpOptions } from './commands/mcp.ts';
 import type { OfferOptions } from './commands/offer.ts';
 import type { OrderOptions } from './commands/order.ts';
 import type { PaymentsListOptions, PaymentsShowOptions } from './commands/payments.ts';
@@ -12,6 +14,7 @@ import type { ServeOptions } from './commands/serve.ts';
 import type { StatusOptions } from './commands/status.ts';
 import type { AirdropOptions } from './commands/wallet-airdrop.ts';
 import type { Command, CommandContext, ExitCode, GlobalOptions } from './context.ts';
+import { EXAMPLES, FIRST_EXAMPLES } from './manual.ts';
 import {
   airportOption,
   choiceOption,
@@ -110,13 +113,6 @@ export function buildProgram(
     .option('--wait', 'wait for slower offers, with --json too')
     .option('--no-wait', 'the first answer, without waiting for slower offers')
     .option('--ndjson', 'a line of JSON for each offer as it arrives, then one with the status')
-    .addHelpText(
-      'after',
-      examples(
-        'farelock search LIS BER --depart +30d',
-        'farelock search lis jfk --depart fri --max-stops 0 --json offers',
-      ),
-    )
     .action(runs<SearchOptions>(async () => (await import('./commands/search.ts')).search));
 
   program
@@ -151,13 +147,6 @@ export function buildProgram(
     .description('Pay the escrow and book; waits until it is booked or refunded')
     .option('--passengers <file>', 'JSON file with the passengers, - for standard input')
     .option('--no-wait', 'return once the booking is queued')
-    .addHelpText(
-      'after',
-      examples(
-        'farelock book int_… --passengers passengers.json',
-        'farelock book int_… --passengers - --yes --json < p.json',
-      ),
-    )
     .action(runs<BookOptions>(async () => (await import('./commands/book.ts')).book));
   program
     .command('status <intent-id>')
@@ -253,24 +242,41 @@ export function buildProgram(
     .description('What an error code means, and what to do')
     .action(runs<ExplainOptions>(async () => (await import('./commands/explain.ts')).explain));
 
-  return program.addHelpText(
-    'after',
-    examples(
-      'farelock demo',
-      'farelock search LIS BER --depart +30d',
-      'farelock intent <offer-id>',
-      'farelock book <intent-id> --passengers passengers.json',
-    ),
-  );
+  program
+    .command('mcp')
+    .description('The commands as tools of the Model Context Protocol; reads only, unless more is allowed')
+    .option(
+      '--allow-spending <usdc>',
+      'for all payments together; --max-payment caps each',
+      usdcOption('--allow-spending'),
+    )
+    .option('--allow-changes', 'also what changes orders, refunds and keys')
+    .action(runs<McpOptions>(async () => (await import('./commands/mcp.ts')).mcp));
+  program
+    .command('help')
+    .argument('[command...]')
+    .description('Help on a command; with --json the whole command tree')
+    .action(runs<HelpOptions>(async () => (await import('./commands/help.ts')).help));
+
+  showExamples(program);
+  return program.addHelpText('after', examples(FIRST_EXAMPLES));
 }
 
-const examples = (...lines: string[]): string =>
+function showExamples(command: Commander): void {
+  for (const child of command.commands) {
+    const shown = EXAMPLES[pathOf(child)];
+    if (shown) child.addHelpText('after', examples(shown));
+    showExamples(child);
+  }
+}
+
+const examples = (lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`;
 
 const camelCase = (name: string): string =>
   name.replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());
 
-function pathOf(command: Commander): string {
+export function pathOf(command: Commander): string {
   const names: string[] = [];
   for (let at: Commander | null = command; at?.parent; at = at.parent) names.unshift(at.name());
   return names.join(' ');

@@ -55,6 +55,8 @@ export interface Session {
   /** @throws Problem `no_wallet`, `keypair_unreadable` */
   wallet(): Promise<Signer>;
   cluster(): Promise<Cluster>;
+  /** How the flight service of this profile is reached. @throws Problem `usage` for a profile without one */
+  transport(): Promise<Fetch>;
   /** The cluster's JSON-RPC, for web3.js. */
   rpc(): Promise<{ url: string; fetch: Fetch }>;
   /** Does what is due on an embedded stack; when the next step is due (epoch ms), or null. */
@@ -166,6 +168,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     cluster,
     wallet,
     store,
+    transport,
     flights: async (options = {}) => {
       const { createFlightsClient } = await import('../client/flights.ts');
       const ports = {

@@ -1,8 +1,9 @@
-import type { PaymentRecord } from '../../client/store.ts';
+import type { ClientStore, PaymentRecord } from '../../client/store.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Command } from '../context.ts';
 import type { Screen, View } from '../terminal.ts';
 import { money } from '../view/fares.ts';
+import { nextLines } from '../view/payment.ts';
 import { fieldLines, tableLines } from '../view/table.ts';
 import { cut } from '../view/text.ts';
 import { utcTime } from '../view/times.ts';
@@ -25,17 +26,41 @@ export const paymentsList: Command<PaymentsListOptions> = async ({ terminal, ses
 
 /** One payment of the journal. */
 export const paymentsShow: Command<PaymentsShowOptions> = async ({ terminal, session }, { paymentId }) => {
-  const payment = await (await session.store()).payment(paymentId);
-  if (!payment) {
-    throw problem('not_found', {
-      message: `There is no payment ${paymentId} in the journal.`,
-      fix: 'Look it up in the list.',
-      next: ['farelock payments list'],
-    });
-  }
+  const payment = await shownPayment(await session.store(), paymentId);
+  if (!payment) throw unknownPayment(paymentId);
   terminal.result(payment, { lines: paymentLines });
+  if (payment.open) terminal.aside(nextLines(`farelock payments resume ${paymentId}`));
+  else if (payment.transaction) terminal.aside(nextLines(`farelock payments verify ${paymentId}`));
   return 0;
 };
+
+/** A payment with what its signed bytes say: the receipt, and what it can be recognised by on chain. */
+export type ShownPayment = PaymentRecord & {
+  readonly memo: string | null;
+  readonly fee_payer: string;
+  /** Past this block height it can't land any more. */
+  readonly last_valid_block_height: number;
+};
+
+async function shownPayment(store: ClientStore, paymentId: string): Promise<ShownPayment | null> {
+  const signed = await store.signedPayment(paymentId);
+  if (!signed) return null;
+  const { contentOfPayload } = await import('../../client/payer/verify.ts');
+  const { memo, feePayer } = contentOfPayload(signed.payment.payload);
+  return {
+    ...signed.record,
+    memo,
+    fee_payer: feePayer,
+    last_valid_block_height: Number(signed.payment.lastValidBlockHeight),
+  };
+}
+
+export const unknownPayment = (paymentId: string) =>
+  problem('not_found', {
+    message: `There is no payment ${paymentId} in the journal.`,
+    fix: 'Look it up in the list.',
+    next: ['farelock payments list'],
+  });
 
 const paymentsView: View<{ payments: PaymentRecord[] }> = {
   list: 'payments',
@@ -72,12 +97,12 @@ const paymentsView: View<{ payments: PaymentRecord[] }> = {
     ]),
 };
 
-const stateText = ({ state }: PaymentRecord, paint: Screen['paint']): string => {
+const stateText = ({ state, open }: PaymentRecord, paint: Screen['paint']): string => {
   if (state === 'answered') return paint.good('paid');
-  return state === 'signed' || state === 'sent' ? paint.warn(state) : paint.dim(state);
+  return open ? paint.warn('unanswered') : paint.dim(state);
 };
 
-function paymentLines(payment: PaymentRecord, { paint }: Screen): string[] {
+function paymentLines(payment: ShownPayment, { paint }: Screen): string[] {
   return [
     `${paint.bold(`${money(payment.amount)} USDC`)}  ${stateText(payment, paint)}`,
     ...fieldLines(
@@ -86,6 +111,8 @@ function paymentLines(payment: PaymentRecord, { paint }: Screen): string[] {
         ['For', `${payment.resource} at ${payment.host}`],
         ['From', payment.wallet],
         ['To', payment.pay_to],
+        ['Memo', payment.memo],
+        ['Fee payer', payment.fee_payer],
         ['Transaction', payment.transaction],
         ['Network', payment.network],
         ['Problem', payment.error_code],

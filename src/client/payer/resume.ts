@@ -1,0 +1,72 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { Cluster } from '../../solana/cluster.ts';
+import { intentIdOf, supportCodeIn } from '../normalise.ts';
+import type { IntentToRemember, PaymentJournal, SignedPayment } from '../store.ts';
+import type { Patience } from '../transport.ts';
+import type { CallOptions, Fetch } from '../types.ts';
+import { deliver } from './delivery.ts';
+import type { PaidAnswer } from './payer.ts';
+
+/**
+ * Sends an unanswered payment again, with the very request that it was signed for, to the service that it was signed
+ * for. Nothing here can sign: the worst that happens is that the payment is brought to its end.
+ * @returns null when it was given up: it can't land any more, and the service says that it did not take it.
+ * @throws Problem `usage` for one that was answered or is of another service; those of a paid call
+ */
+export async function resumePayment(
+  ports: {
+    readonly journal: PaymentJournal;
+    readonly cluster: () => Promise<Cluster>;
+    readonly clock: Clock;
+    readonly fetch: Fetch;
+    /** Of the profile: a payment is sent nowhere else. */
+    readonly baseUrl: string;
+    /** For payments that were written before headers were kept. */
+    readonly headersOf: (request: SignedPayment['request']) => Promise<Record<string, string>>;
+  },
+  signed: SignedPayment,
+  patience: Patience,
+  options: CallOptions,
+): Promise<PaidAnswer | null> {
+  const { record, payment, request } = signed;
+  if (!signed.isOpen) {
+    throw problem('usage', {
+      message: `Payment ${record.payment_id} has ended: ${record.state}.`,
+      fix: 'Only a payment without an answer can be resumed.',
+      next: [`farelock payments verify ${record.payment_id}`],
+    });
+  }
+  if (request.baseUrl !== ports.baseUrl) {
+    throw problem('usage', {
+      message: `Payment ${record.payment_id} was signed for ${request.baseUrl}, not for the service of this profile.`,
+      fix: 'Name the profile of that service with --profile.',
+    });
+  }
+  const [method, path = ''] = request.resource.split(' ', 2);
+  const headers = request.headers ?? (await ports.headersOf(request));
+  return deliver(ports, {
+    exchange: {
+      fetch: ports.fetch,
+      baseUrl: request.baseUrl,
+      method: method === 'GET' ? 'GET' : 'POST',
+      path,
+      ...(request.body === null ? {} : { body: request.body }),
+      headers,
+      isPending: (answer) => path === '/air/offer-details' && answer.status === 202,
+    },
+    open: payment,
+    fresh: false,
+    patience,
+    options,
+    keep: (body) => intentIn(path, body, request.baseUrl),
+    stale: false,
+  });
+}
+
+/** The answer that makes an intent holds the only copy of its support code. */
+function intentIn(path: string, body: unknown, baseUrl: string): IntentToRemember | null {
+  if (path !== '/air/intents') return null;
+  const supportCode = supportCodeIn(body);
+  return supportCode === null ? null : { intentId: intentIdOf(body), baseUrl, supportCode };
+}

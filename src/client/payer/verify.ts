@@ -1,0 +1,128 @@
+import { type Address, isSignature, type Signature } from '@solana/kit';
+import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
+import type { Cluster } from '../../solana/cluster.ts';
+import { parseTransaction } from '../../solana/embedded/parse.ts';
+import { associatedTokenAddress, MEMO_PROGRAM, TOKEN_PROGRAM } from '../../solana/token.ts';
+import type { SignedPayment } from '../store.ts';
+
+/**
+ * `landed`: the cluster has exactly what was signed. `mismatch`: the journal and the cluster tell different things.
+ * `not_landed`: nothing of it is on the cluster, and nothing can be any more. `waiting`: it may still land.
+ */
+export type Verdict = 'landed' | 'mismatch' | 'not_landed' | 'waiting';
+
+export interface PaymentVerification {
+  readonly payment_id: string;
+  readonly verdict: Verdict;
+  /** The transaction that was looked at; null where none was found. */
+  readonly transaction: string | null;
+  readonly memo: string | null;
+  readonly checks: readonly PaymentCheck[];
+}
+
+export interface PaymentCheck {
+  readonly check: 'landed' | 'succeeded' | 'signed_here' | 'amount' | 'destination' | 'memo' | 'payer';
+  readonly expected: string;
+  readonly found: string;
+  readonly ok: boolean;
+}
+
+/** What the payer's own bytes say: read from the journal, not from what the service told. */
+export interface SignedContent {
+  /** The message that the wallet has signed. */
+  readonly message: Uint8Array;
+  readonly memo: string | null;
+  readonly feePayer: string;
+  readonly transfers: readonly Transfer[];
+}
+
+interface Transfer {
+  readonly source: string;
+  readonly destination: string;
+  readonly authority: string;
+  readonly amount: bigint;
+}
+
+/** Reads the transaction inside a PAYMENT-SIGNATURE header. */
+export function contentOfPayload(payload: string): SignedContent {
+  const decoded = JSON.parse(Buffer.from(payload, 'base64').toString('utf8')) as {
+    payload: { transaction: string };
+  };
+  return contentOfWire(new Uint8Array(Buffer.from(decoded.payload.transaction, 'base64')));
+}
+
+const TRANSFER_CHECKED = 12;
+
+function contentOfWire(wire: Uint8Array): SignedContent {
+  const { messageBytes, accountKeys, instructions } = parseTransaction(wire);
+  const key = (index: number | undefined): string => (index === undefined ? '' : (accountKeys[index] ?? ''));
+  const of = (program: string) => instructions.filter((one) => key(one.programIdIndex) === program);
+  const transfers = of(TOKEN_PROGRAM)
+    .filter(({ data }) => data[0] === TRANSFER_CHECKED && data.length >= 10)
+    .map(({ accounts, data }) => ({
+      source: key(accounts[0]),
+      destination: key(accounts[2]),
+      authority: key(accounts[3]),
+      amount: Buffer.from(data).readBigUInt64LE(1),
+    }));
+  const [memo] = of(MEMO_PROGRAM).map(({ data }) => Buffer.from(data).toString('utf8'));
+  return { message: messageBytes, memo: memo ?? null, feePayer: key(0), transfers };
+}
+
+export interface VerifyPorts {
+  readonly cluster: Cluster;
+  /** Looks a transaction up by its memo in the history of a token account; null when there is none. */
+  readonly findByMemo: (tokenAccount: Address, memo: string) => Promise<string | null>;
+}
+
+/**
+ * Holds a payment of the journal against the cluster: did it land, with the amount, to the destination, with the memo
+ * that the wallet has signed. The service's word on the transaction is only where the search begins: one that is not
+ * byte for byte what was signed here is a mismatch, and one that nobody told of is looked up by its memo.
+ * @throws Problem `cluster_failed`
+ */
+export async function verifyPayment(ports: VerifyPorts, signed: SignedPayment): Promise<PaymentVerification> {
+  const { cluster } = ports;
+  const { record, payment } = signed;
+  const content = contentOfPayload(payment.payload);
+  const source = await associatedTokenAddress(record.wallet as Address, record.asset as Address);
+  // Read before the search: what is not found after that height never will be.
+  const expired = (await cluster.blockHeight()) > payment.lastValidBlockHeight;
+  const told = record.transaction && isSignature(record.transaction) ? record.transaction : null;
+  const transaction = told ?? (content.memo && (await ports.findByMemo(source, content.memo)));
+  const about = { payment_id: record.payment_id, transaction: transaction || null, memo: content.memo };
+  const landed = transaction ? await cluster.transaction(transaction as Signature) : null;
+  if (!landed) {
+    const isPaid = record.state === 'answered' && record.transaction !== null;
+    const checks = [check('landed', 'yes', 'no', false)];
+    if (isPaid) return { ...about, verdict: 'mismatch', checks };
+    return { ...about, verdict: expired ? 'not_landed' : 'waiting', checks };
+  }
+  const onChain = contentOfWire(landed.transaction);
+  const destination = await associatedTokenAddress(record.pay_to as Address, record.asset as Address);
+  const [transfer] = onChain.transfers;
+  const expected = formatUsdc(parseUsdc(record.amount));
+  const found = onChain.transfers.reduce((sum, one) => sum + one.amount, 0n);
+  const checks = [
+    check('landed', 'yes', `slot ${landed.slot}`, true),
+    check('succeeded', 'yes', landed.err === null ? 'yes' : 'no', landed.err === null),
+    check('amount', expected, formatUsdc(found), formatUsdc(found) === expected),
+    check('destination', destination, transfer?.destination ?? 'none', transfer?.destination === destination),
+    check('memo', content.memo ?? '', onChain.memo ?? 'none', onChain.memo === content.memo),
+    check('payer', record.wallet, transfer?.authority ?? 'none', transfer?.authority === record.wallet),
+    signedHere(content, onChain),
+  ];
+  return { ...about, verdict: checks.every((one) => one.ok) ? 'landed' : 'mismatch', checks };
+}
+
+function signedHere(content: SignedContent, onChain: SignedContent): PaymentCheck {
+  const same = Buffer.compare(content.message, onChain.message) === 0;
+  return check('signed_here', 'the signed bytes', same ? 'the signed bytes' : 'other bytes', same);
+}
+
+const check = (name: PaymentCheck['check'], expected: string, found: string, ok: boolean): PaymentCheck => ({
+  check: name,
+  expected,
+  found,
+  ok,
+});
