@@ -14,7 +14,6 @@ const BURNT: ReadonlySet<string> = new Set([
   '0x000000000000000000000000000000000000dead',
   '1nc1nerator11111111111111111111111111111111',
   '1BitcoinEaterAddressDontSendf59kuE',
-  'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb',
 ]);
 
 /** The values that the sandbox rejects (docs/compliance.md lists them); every other one passes. */
