@@ -174,6 +174,8 @@ export const JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
   serve: ['flights_url', 'partner_url', 'rpc_url', 'network', 'operator_key_file'],
   demo: [],
   ...PARTNER_JSON_FIELDS,
+  help: ['name', 'version', 'description', 'global_options', 'commands'],
+  mcp: [],
   explain: ['code', 'message', 'fix', 'status', 'exit', 'retryable'],
 };
 

@@ -640,6 +640,11 @@ export const PROBLEMS = {
     message: 'That would be more than the daily limit allows.',
     fix: 'Wait, or raise it with farelock wallet limits set --per-day; nothing was charged.',
   },
+  changes_not_allowed: {
+    exit: 4,
+    message: 'The server was started to read.',
+    fix: 'A person starts it with: farelock mcp --allow-changes',
+  },
   host_not_allowed: {
     exit: 6,
     message: 'Payments to that host are not allowed.',
