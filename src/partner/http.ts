@@ -41,7 +41,7 @@ export function createPartnerHttp(ports: PartnerPorts, procedures: Procedures) {
       ? idempotencyOf(
           ports,
           request.headers.get('idempotency-key'),
-          customerId ?? partner.partnerId,
+          `${partner.partnerId} ${customerId ?? ''}`,
           operation,
           {
             input,

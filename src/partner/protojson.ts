@@ -41,10 +41,8 @@ export function normaliseProtoJson(given: unknown): Normalised {
       const before = taken.get(camel);
       const here = [...path, camel];
       if (before !== undefined) {
-        issues.push({
-          path: [...sent, name].join('.'),
-          message: `is the same field as ${before}: give one of them.`,
-        });
+        const path = [...sent, camel].join('.');
+        issues.push({ path, message: `is given twice, as ${before} and as ${name}: give one of them.` });
         continue;
       }
       taken.set(camel, name);

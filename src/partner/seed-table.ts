@@ -143,6 +143,7 @@ export const SEEDED_PARTNERS: readonly SeededPartner[] = [
     offering: {
       rails: [
         {
+          countries: EURO,
           rampType: 'ONRAMP',
           fromCurrency: 'EUR',
           toCurrency: 'SOLANA_USDC',
@@ -155,6 +156,7 @@ export const SEEDED_PARTNERS: readonly SeededPartner[] = [
           decimals: 6,
         },
         {
+          countries: ['BRA'],
           rampType: 'ONRAMP',
           fromCurrency: 'BRL',
           toCurrency: 'SOLANA_USDC',
