@@ -1,6 +1,6 @@
 import type { Command as Commander } from 'commander';
 import type { AuditOptions } from './commands/audit.ts';
-import type { KeysIssueOptions, KeysRevokeOptions } from './commands/keys.ts';
+import type { KeysIssueOptions, KeysListOptions, KeysRevokeOptions } from './commands/keys.ts';
 import type {
   ApproveOptions,
   CaseOptions,
@@ -114,7 +114,9 @@ export function addKeyCommands(program: Commander, runs: Runs): void {
   keys
     .command('list')
     .description("Operators' keys: names, and when each was last used")
-    .action(runs<object>(async () => (await import('./commands/keys.ts')).keysList));
+    .option('--limit <n>', 'how many (100)', integerOption('--limit', 1, 500))
+    .option('--cursor <cursor>', 'next_cursor of the page before')
+    .action(runs<KeysListOptions>(async () => (await import('./commands/keys.ts')).keysList));
   keys
     .command('issue <name>')
     .description('Issue a key to an operator; it is shown once')

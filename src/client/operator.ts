@@ -3,6 +3,7 @@ import type {
   AuditQuery,
   AuditTrail,
   IssuedKey,
+  KeysQuery,
   OperatorKey,
   OperatorKeys,
   QueueQueryInput,
@@ -83,7 +84,8 @@ export function createOperatorClient({ baseUrl, fetch, key, timeoutMs = 30_000 }
       call<Switches>('/switches', options, wanted),
     audit: (query: Partial<AuditQuery>, options: CallOptions = {}) =>
       call<AuditTrail>(`/audit${queryOf(query)}`, options),
-    keys: (options: CallOptions = {}) => call<OperatorKeys>('/keys', options),
+    keys: (query: Partial<KeysQuery>, options: CallOptions = {}) =>
+      call<OperatorKeys>(`/keys${queryOf(query)}`, options),
     issueKey: (name: string, options: CallOptions = {}) => call<IssuedKey>('/keys', options, { name }),
     revokeKey: (keyId: string, options: CallOptions = {}) =>
       call<OperatorKey>(`/keys/${encodeURIComponent(keyId)}/revoke`, options, {}),

@@ -151,7 +151,15 @@ export function operatorPaths({ answer, failures, ref, json }: Writing): Record<
       }),
     },
     '/operator/keys': {
-      get: operation({ id: 'operatorKeys', summary: 'The operator keys.', response: 'OperatorKeys' }),
+      get: operation({
+        id: 'operatorKeys',
+        summary: 'The operator keys, oldest first.',
+        response: 'OperatorKeys',
+        query: [
+          ['limit', LIMIT],
+          ['cursor', TEXT],
+        ],
+      }),
       post: operation({
         id: 'issueKey',
         summary: 'Issue a key; it is shown once.',

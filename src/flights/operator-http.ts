@@ -130,7 +130,11 @@ export function createOperatorApi(ports: FlightsPorts) {
       path: '/audit',
       run: ({ request }) => controls.audit(readQuery(request, schemas.auditQuery)),
     },
-    { method: 'GET', path: '/keys', run: () => keys.list() },
+    {
+      method: 'GET',
+      path: '/keys',
+      run: ({ request }) => keys.list(readQuery(request, schemas.keysQuery)),
+    },
     {
       method: 'POST',
       path: '/keys',
@@ -169,7 +173,7 @@ export function createOperatorApi(ports: FlightsPorts) {
   };
 }
 
-const TAKES_QUERY = new Set(['/refund-requests', '/audit']);
+const TAKES_QUERY = new Set(['/refund-requests', '/audit', '/keys']);
 
 /** What stands for `{…}`, an empty text where nothing does, or null where the path is another one. */
 function idIn(pattern: string, path: string): string | null {

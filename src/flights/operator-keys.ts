@@ -7,7 +7,7 @@ import { writeOnce } from '../kernel/secrets.ts';
 import type { ApiKeyTable } from '../store/schema.ts';
 import { type Operator, writeAudit } from './audit.ts';
 import type { FlightsPorts } from './ports.ts';
-import type { IssuedKey, OperatorKey, OperatorKeys } from './wire.ts';
+import type { IssuedKey, KeysQuery, OperatorKey, OperatorKeys } from './wire.ts';
 
 type KeyPorts = Pick<FlightsPorts, 'store' | 'secrets' | 'clock' | 'ids'>;
 
@@ -100,9 +100,20 @@ export function createOperatorKeys(ports: KeyPorts) {
       return { keyId: row.key_id, name: row.name };
     },
 
-    async list(): Promise<OperatorKeys> {
-      const rows = await store.selectFrom('api_keys').selectAll().orderBy('created_at_ms').execute();
-      return { keys: rows.map(shown) };
+    /** Oldest first, a page at a time. */
+    async list({ limit, cursor }: KeysQuery): Promise<OperatorKeys> {
+      const rows = await store
+        .selectFrom('api_keys')
+        .selectAll()
+        .$if(cursor !== undefined, (query) => query.where('key_id', '>', cursor ?? ''))
+        .orderBy('key_id')
+        .limit(limit + 1)
+        .execute();
+      const page = rows.slice(0, limit);
+      return {
+        keys: page.map(shown),
+        next_cursor: rows.length > limit ? (page.at(-1)?.key_id ?? null) : null,
+      };
     },
 
     /** The only time that the key is shown. */

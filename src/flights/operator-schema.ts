@@ -139,7 +139,14 @@ export const operatorKey = z.strictObject({
   last_used_at: instant.nullable(),
   revoked_at: instant.nullable(),
 });
-export const operatorKeys = z.strictObject({ keys: z.array(operatorKey) });
+export const keysQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(500).default(100),
+  cursor: z.string().max(64).optional(),
+});
+export const operatorKeys = z.strictObject({
+  keys: z.array(operatorKey),
+  next_cursor: z.string().nullable(),
+});
 export const issuedKey = z.strictObject({ ...operatorKey.shape, key: z.string().describe('Shown once.') });
 export { id as caseId };
 
@@ -155,5 +162,6 @@ export type SwitchesRequest = z.infer<typeof switchesRequest>;
 export type AuditQuery = z.infer<typeof auditQuery>;
 export type AuditTrail = z.infer<typeof auditTrail>;
 export type OperatorKey = z.infer<typeof operatorKey>;
+export type KeysQuery = z.infer<typeof keysQuery>;
 export type OperatorKeys = z.infer<typeof operatorKeys>;
 export type IssuedKey = z.infer<typeof issuedKey>;

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { boughtNothing, fareKey } from '../../src/flights/providers/lowcost/fulfiller.ts';
 import { CARRIERS } from '../../src/flights/providers/lowcost/sandbox/carriers.ts';
@@ -60,4 +62,13 @@ test('no carrier has the code of an airline, and every scenario has a route', ()
   expect(new Set(codes).size).toBe(codes.length);
   const played = LOWCOST_ROUTES.map(({ scenario }) => scenario);
   for (const scenario of LOWCOST_SCENARIOS) expect(played).toContain(scenario);
+});
+
+test('the table of routes in docs/sandbox.md is the one that is played', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/sandbox.md'), 'utf8');
+  const [, section = ''] = page.split('## The lowcost carriers');
+  const rows = [...section.matchAll(/^\| (\w{3}) to (\w{3}) \| `(\w+)` \|/gm)];
+  expect(
+    rows.map(([, origin = '', destination = '', scenario = '']) => ({ origin, destination, scenario })),
+  ).toEqual(LOWCOST_ROUTES);
 });

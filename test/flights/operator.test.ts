@@ -82,6 +82,28 @@ describe('operator keys', () => {
     expect((await desk('/refund-requests', undefined, issued.body.key)).status).toBe(401);
   });
 
+  test('are listed a page at a time, oldest first, each once', async () => {
+    for (let made = 0; made < 5; made++) await desk('/keys', { name: `page ${made}` });
+    interface Page {
+      keys: { key_id: string; name: string }[];
+      next_cursor: string | null;
+    }
+    const all = (await desk<Page>('/keys')).body;
+    expect(all.next_cursor).toBeNull();
+    const seen: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: Page = (await desk<Page>(`/keys?limit=2${cursor && `&cursor=${cursor}`}`)).body;
+      expect(page.keys.length).toBeLessThanOrEqual(2);
+      seen.push(...page.keys.map((one) => one.key_id));
+      cursor = page.next_cursor;
+    }
+    expect(seen).toEqual(all.keys.map((one) => one.key_id));
+    expect(new Set(seen).size).toBe(seen.length);
+    for (const query of ['limit=0', 'limit=501', 'limit=x', 'page=2', 'limit=1&limit=2']) {
+      expect((await desk(`/keys?${query}`)).status).toBe(400);
+    }
+  });
+
   test('are kept hashed, and shown once', async () => {
     const rows = JSON.stringify(await world.store.selectFrom('api_keys').selectAll().execute());
     expect(rows).not.toContain(ana);

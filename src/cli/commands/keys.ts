@@ -1,8 +1,13 @@
-import type { OperatorKey } from '../../flights/wire.ts';
+import type { OperatorKeys } from '../../flights/wire.ts';
 import type { Command } from '../context.ts';
 import type { View } from '../terminal.ts';
 import { fieldLines, tableLines } from '../view/table.ts';
 import { utcTime } from '../view/times.ts';
+
+export interface KeysListOptions {
+  readonly limit?: number;
+  readonly cursor?: string;
+}
 
 export interface KeysIssueOptions {
   readonly name: string;
@@ -13,8 +18,8 @@ export interface KeysRevokeOptions {
 }
 
 /** The operator keys, by name; never the keys themselves. */
-export const keysList: Command<object> = async ({ terminal, session, signal }) => {
-  terminal.result(await (await session.operator()).keys({ signal }), keysView);
+export const keysList: Command<KeysListOptions> = async ({ terminal, session, signal }, query) => {
+  terminal.result(await (await session.operator()).keys(query, { signal }), keysView);
   return 0;
 };
 
@@ -44,10 +49,10 @@ export const keysRevoke: Command<KeysRevokeOptions> = async ({ terminal, session
   return 0;
 };
 
-const keysView: View<{ keys: OperatorKey[] }> = {
+const keysView: View<OperatorKeys> = {
   list: 'keys',
-  lines: ({ keys }, { paint }) =>
-    tableLines(
+  lines: ({ keys, next_cursor }, { paint }) => [
+    ...tableLines(
       [{ title: 'Key' }, { title: 'Name' }, { title: 'Last used' }, { title: 'State' }],
       keys.map((key) => [
         key.key_id,
@@ -57,5 +62,7 @@ const keysView: View<{ keys: OperatorKey[] }> = {
       ]),
       paint.dim,
     ),
+    ...(next_cursor === null ? [] : [paint.dim(`More: --cursor ${next_cursor}`)]),
+  ],
   rows: ({ keys }) => keys.map((key) => [key.key_id, key.name, key.last_used_at, key.revoked_at]),
 };
