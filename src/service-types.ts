@@ -62,3 +62,38 @@ export interface Service {
 }
 
 export type OpenService = (options: ServiceOptions) => Promise<Service>;
+
+/** The sandbox partner platform as a service of its own: `farelock partner platform`. */
+export interface PlatformOptions {
+  /** FARELOCK_HOME: its books go below it, and keys and secrets of demo partners are looked for there. */
+  readonly home: string;
+  readonly clock?: Clock | undefined;
+  /** Verifies what comes in, for every partner; without it, the secret files of the home. */
+  readonly webhookSecret?: string | undefined;
+  /** The partner service to call UpdateOrder of; null: orders stay as they are. */
+  readonly partnerUrl: string | null;
+  readonly partnerServiceName?: string | undefined;
+  /** An API key and whose it is; for the others, the key files of the home. */
+  readonly apiKey?: { readonly partnerId: string; readonly key: string } | undefined;
+  /** From one update about an order to the next, milliseconds (default 1500). */
+  readonly stepMs?: number | undefined;
+}
+
+export interface Platform {
+  readonly partners: readonly {
+    readonly partnerId: string;
+    readonly type: 'INTEGRATION' | 'REDIRECT';
+    /** `/bank` */
+    readonly path: string;
+    /** Whether signatures are verified: its secret is known. */
+    readonly verifies: boolean;
+    /** Whether its orders are moved along: its key is known, and the service's address. */
+    readonly moves: boolean;
+  }[];
+  fetch(request: Request): Promise<Response>;
+  /** Sends the updates that are due. */
+  runDue(): Promise<WorkerRun>;
+  close(): void;
+}
+
+export type OpenPlatform = (options: PlatformOptions) => Promise<Platform>;

@@ -13,7 +13,7 @@ import { openSecrets } from './kernel/secrets.ts';
 import { createPaywall } from './payments/paywall.ts';
 import { readyForMoney } from './payments/readiness.ts';
 import { isPartnerPath, lazyPartner } from './service-partner.ts';
-import type { OpenService, ServiceOptions, WorkerRun } from './service-types.ts';
+import type { OpenPlatform, OpenService, ServiceOptions, WorkerRun } from './service-types.ts';
 import { type Cluster, DEVNET_USDC, type Faucet, MAINNET_USDC, SOLANA_NETWORKS } from './solana/cluster.ts';
 import { openEmbeddedCluster } from './solana/embedded/open.ts';
 import { createKeypairFile, readOwnKeypair, type Signer } from './solana/keypair.ts';
@@ -120,6 +120,10 @@ export const openService: OpenService = async (options) => {
     },
   };
 };
+
+/** The sandbox partner platform, by itself: it is another company's, and shares nothing with the services. */
+export const openPlatform: OpenPlatform = async (options) =>
+  (await import('./service-platform.ts')).openPlatform(options);
 
 /** Runs `work` until it has succeeded once; callers meanwhile wait for the same run. */
 function onceUntilDone(work: () => Promise<void>): () => Promise<void> {

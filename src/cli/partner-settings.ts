@@ -5,7 +5,7 @@ import type { Environment } from './context.ts';
 
 /**
  * What the environment says of the partner service that this process runs: FARELOCK_ENVIRONMENT, FARELOCK_SERVICE_NAME,
- * FARELOCK_COMPLIANCE_POLICY, FARELOCK_ATTESTATION_MS. @throws Problem `usage`
+ * FARELOCK_COMPLIANCE_POLICY, FARELOCK_ATTESTATION_MS, FARELOCK_PLATFORM_STEP_MS. @throws Problem `usage`
  */
 export function partnerSettings(
   environment: Environment,
@@ -17,16 +17,16 @@ export function partnerSettings(
   const service = environment.FARELOCK_SERVICE_NAME || undefined;
   if (service !== undefined && !/^[a-z][a-z0-9_]{0,39}$/.test(service))
     throw refused('FARELOCK_SERVICE_NAME', service, 'a word of small letters, digits and _', 'farelock');
-  const attestationMs = environment.FARELOCK_ATTESTATION_MS || undefined;
-  if (attestationMs !== undefined && !/^\d{1,9}$/.test(attestationMs))
-    throw refused('FARELOCK_ATTESTATION_MS', attestationMs, 'a number of milliseconds', '2000');
+  const attestationMs = milliseconds(environment, 'FARELOCK_ATTESTATION_MS', 2000);
+  const platformStepMs = milliseconds(environment, 'FARELOCK_PLATFORM_STEP_MS', 1500);
   const policy = environment.FARELOCK_COMPLIANCE_POLICY || undefined;
   return {
     partnerEnvironment: live ? 'live' : named,
     partnerServiceName: service,
     partner: {
       ...(policy === undefined ? {} : { compliancePolicyFile: resolve(policy) }),
-      ...(attestationMs === undefined ? {} : { attestationMs: Number(attestationMs) }),
+      ...(attestationMs === undefined ? {} : { attestationMs }),
+      ...(platformStepMs === undefined ? {} : { platformStepMs }),
     },
   };
 }
@@ -36,3 +36,10 @@ const refused = (name: string, given: string, wanted: string, example: string) =
     message: `${name} is not ${wanted}: ${given}.`,
     fix: `Set it to ${example}, or unset it.`,
   });
+
+function milliseconds(environment: Environment, name: string, example: number): number | undefined {
+  const given = environment[name] || undefined;
+  if (given !== undefined && !/^\d{1,9}$/.test(given))
+    throw refused(name, given, 'a number of milliseconds', String(example));
+  return given === undefined ? undefined : Number(given);
+}

@@ -9,6 +9,7 @@ import type {
 } from './commands/partner-keys.ts';
 import type { OffersOptions, OrderCreateOptions } from './commands/partner-offers.ts';
 import type { OrderShowOptions, OrdersListOptions } from './commands/partner-orders.ts';
+import type { PlatformOptions } from './commands/partner-platform.ts';
 import type { OrderUpdateOptions } from './commands/partner-update.ts';
 import type { OrderWatchOptions } from './commands/partner-watch.ts';
 import type {
@@ -68,6 +69,17 @@ export function addPartnerCommands(program: Commander, runs: Runs): void {
     .option('--partner <id>', KEY_OF)
     .option('--live', LIVE)
     .action(runs<RequirementAddOptions>(async () => (await requirementCommands()).requirementAdd));
+  partner
+    .command('platform')
+    .description('Serve the sandbox partner platform; FARELOCK_PARTNER_URL names the service that it updates')
+    .option('--host <host>', 'address to listen on', '127.0.0.1')
+    .option('--port <port>', 'port, 0 for any free one', integerOption('--port', 0, 65_535), 4030)
+    .option('--partner <id>', 'whose key FARELOCK_API_KEY or --key-file is', 'par_sandbox_bank')
+    .option('--key-file <file>', 'API key of that partner, in place of FARELOCK_API_KEY')
+    .option('--secret-file <file>', 'secret of the signatures, in place of FARELOCK_WEBHOOK_SECRET')
+    .action(
+      runs<PlatformOptions>(async () => (await import('./commands/partner-platform.ts')).partnerPlatform),
+    );
 }
 
 function addOrderCommands(orders: Commander, runs: Runs): void {

@@ -7,7 +7,7 @@ import type { Fetch, FlightsClient } from '../client/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { jsonLog } from '../kernel/log.ts';
 import { problem } from '../kernel/problems.ts';
-import type { Service, ServiceOptions } from '../service-types.ts';
+import type { Platform, PlatformOptions, Service, ServiceOptions } from '../service-types.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/keypair.ts';
 import type { Environment, GlobalOptions } from './context.ts';
@@ -18,7 +18,7 @@ import { openPayer } from './paying.ts';
 import { flightsUrlOf, homeOf, type Profile, profileOf } from './profile.ts';
 import { openRecentOffers, type RecentOffers } from './recent.ts';
 import { scenarioNamed } from './scenarios.ts';
-import { spendingPolicy } from './spending.ts';
+import { type BookingAgreed, spendingPolicy } from './spending.ts';
 import type { Terminal } from './terminal.ts';
 import { openWallet } from './wallet.ts';
 
@@ -42,8 +42,10 @@ export interface Session {
   readonly recentOffers: RecentOffers;
   /** The service of this process, whatever the profile: `serve` and `demo`. */
   openLocal(options?: LocalOptions): Promise<Service>;
-  /** `bookingApproved`: the escrow amount (atomic) that the person has just agreed to pay. */
-  flights(options?: { bookingApproved?: bigint }): Promise<FlightsClient>;
+  /** The sandbox partner platform of this process: `partner platform`. */
+  openPlatform(options: Omit<PlatformOptions, 'home' | 'clock'>): Promise<Platform>;
+  /** `booking`: what the person has just agreed to pay. */
+  flights(options?: { booking?: BookingAgreed }): Promise<FlightsClient>;
   /** The operator API, with the key of FARELOCK_OPERATOR_KEY or, embedded, of the key file.
    * @throws Problem `no_operator_key` */
   operator(): Promise<OperatorClient>;
@@ -165,6 +167,14 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     keypairFile,
     recentOffers: openRecentOffers(join(home, 'recent-offers.json')),
     openLocal,
+    openPlatform: async (options) =>
+      (await import('../service.ts')).openPlatform({
+        home,
+        clock,
+        partnerServiceName: environment.FARELOCK_SERVICE_NAME || undefined,
+        stepMs: millisecondsOf(environment, 'FARELOCK_PLATFORM_STEP_MS', 1500),
+        ...options,
+      }),
     cluster,
     wallet,
     store,
@@ -176,7 +186,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
         cluster,
         store,
         clock,
-        policy: spendingPolicy(given, profile, options.bookingApproved ?? null),
+        policy: spendingPolicy(given, profile, options.booking ?? null),
         profile,
         isDryRun: globals.dryRun === true,
         hasWallet: () => keypairFile === '-' || existsSync(keypairFile),
@@ -245,7 +255,7 @@ function rpcUrlOf(profile: Profile): string {
 
 function millisecondsOf(
   environment: Environment,
-  name: 'FARELOCK_TICKETING_MS' | 'FARELOCK_LOWCOST_MS',
+  name: 'FARELOCK_TICKETING_MS' | 'FARELOCK_LOWCOST_MS' | 'FARELOCK_PLATFORM_STEP_MS',
   usual: number,
 ): number | undefined {
   const text = environment[name];

@@ -22,6 +22,10 @@ const MARK = 'partner_seed';
 export const partnerKeyFile = (home: string, partnerId: string): string =>
   join(home, 'keys', `partner-${partnerId}.key`);
 
+/** The private file with the secret that signs what is sent to a demo partner's platform. */
+export const webhookSecretFile = (home: string, partnerId: string): string =>
+  join(home, 'keys', `partner-${partnerId}.webhook`);
+
 /**
  * A demo has partners, customers, keys and orders from the start. The key files come first and are never written
  * over, then everything else in one transaction with its mark: of two processes that start at once, the second finds
@@ -53,8 +57,11 @@ export async function ensureSeed(ports: PartnerPorts): Promise<void> {
   });
 }
 
-function ensureKey({ home }: PartnerPorts, partnerId: string): string {
-  const path = partnerKeyFile(home, partnerId);
+const ensureKey = ({ home }: PartnerPorts, partnerId: string): string =>
+  ensureFile(partnerKeyFile(home, partnerId), 'flk_demo_', () => newPartnerKey('demo'));
+
+/** Reads the one line of a private file, writing it first where it is missing; never over what is there. */
+function ensureFile(path: string, prefix: string, make: () => string): string {
   const read = (): string | null => {
     try {
       return readFileSync(path, 'utf8').trim();
@@ -63,10 +70,10 @@ function ensureKey({ home }: PartnerPorts, partnerId: string): string {
       throw error;
     }
   };
-  if (read() === null) writeOnce(path, `${newPartnerKey('demo')}\n`);
-  const key = read();
-  if (key === null || !key.startsWith('flk_demo_')) throw new Error(`${path} holds no demo key`);
-  return key;
+  if (read() === null) writeOnce(path, `${make()}\n`);
+  const line = read();
+  if (line === null || !line.startsWith(prefix)) throw new Error(`${path} holds no ${prefix} line`);
+  return line;
 }
 
 /** What is there already stays: an operator may have changed it. */
@@ -86,7 +93,11 @@ async function seedPartners(ports: PartnerPorts, tx: Tx): Promise<void> {
         terms_url: `${site}/terms`,
         privacy_policy_url: `${site}/privacy`,
         offering: JSON.stringify(partner.offering),
-        webhook_secret_sealed: sealWebhookSecret(ports, partner.partnerId, newWebhookSecret()),
+        webhook_secret_sealed: sealWebhookSecret(
+          ports,
+          partner.partnerId,
+          ensureFile(webhookSecretFile(ports.home, partner.partnerId), 'whsec_', newWebhookSecret),
+        ),
         enabled: 1,
         created_at_ms: nowMs,
         updated_at_ms: nowMs,

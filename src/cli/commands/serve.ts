@@ -1,8 +1,7 @@
-import type { AddressInfo } from 'node:net';
 import { jsonLog } from '../../kernel/log.ts';
-import { problem } from '../../kernel/problems.ts';
 import { clientAddressBehind, proxiesIn } from '../client-address.ts';
 import type { Command, CommandContext } from '../context.ts';
+import { drained, listening } from '../listening.ts';
 import { scenarioNamed } from '../scenarios.ts';
 import { fieldLines } from '../view/table.ts';
 
@@ -19,7 +18,6 @@ export interface ServeOptions {
 }
 
 const LONGEST_SLEEP_MS = 1000;
-const DRAIN_MS = 10_000;
 
 interface Listening {
   readonly flights_url: string;
@@ -63,19 +61,15 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     port: options.port,
     overrideGlobalObjects: false,
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('listening', resolve);
-    server.once('error', (error: NodeJS.ErrnoException) => reject(listenProblem(error, options)));
-  });
-  const origin = originOf(server.address(), options.host);
-  const listening: Listening = {
+  const origin = await listening(server, options);
+  const where: Listening = {
     flights_url: origin,
     partner_url: origin,
     rpc_url: options.rpcUrl ?? `${origin}/rpc`,
     network: service.cluster.network,
     operator_key_file: await service.operatorKeyFile(),
   };
-  terminal.result(listening, {
+  terminal.result(where, {
     lines: (shown, { paint }) => [
       `${paint.good('✓')} Listening on ${paint.bold(shown.flights_url)}`,
       ...fieldLines(
@@ -93,7 +87,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   terminal.aside([
     '',
     'From another terminal, with a home of its own:',
-    `  export FARELOCK_FLIGHTS_URL=${origin} FARELOCK_RPC_URL=${listening.rpc_url}`,
+    `  export FARELOCK_FLIGHTS_URL=${origin} FARELOCK_RPC_URL=${where.rpc_url}`,
     '  farelock wallet new && farelock wallet airdrop',
     'Ctrl-C stops.',
   ]);
@@ -136,44 +130,4 @@ async function work(
     }
     if (!isClosing()) await clock.sleep(Math.min(LONGEST_SLEEP_MS, Math.max(20, untilDue)), nap);
   }
-}
-
-interface Closing {
-  close(done: (error?: Error) => void): unknown;
-  closeIdleConnections?(): void;
-  closeAllConnections?(): void;
-}
-
-/** Stops accepting and waits for running answers; connections that are kept open without one are closed. */
-function drained(server: Closing): Promise<void> {
-  return new Promise((resolve) => {
-    const last = setTimeout(() => server.closeAllConnections?.(), DRAIN_MS);
-    server.close(() => {
-      clearTimeout(last);
-      resolve();
-    });
-    server.closeIdleConnections?.();
-  });
-}
-
-function originOf(address: AddressInfo | string | null, host: string): string {
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
-}
-
-function listenProblem(error: NodeJS.ErrnoException, { host, port }: ServeOptions): unknown {
-  if (error.code === 'EADDRINUSE') {
-    return problem('usage', {
-      message: `Port ${port} on ${host} is taken.`,
-      fix: 'Give another --port, or 0 for any free one.',
-    });
-  }
-  if (error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
-    return problem('usage', {
-      message: `Cannot listen on ${host}:${port} (${error.code}).`,
-      fix: 'Give another --host or --port.',
-    });
-  }
-  return error;
 }
