@@ -117,3 +117,13 @@ test('the same Idempotency-Key with other data at once: one is done, the others 
   expect((await stack.show(id)).destinationAmount).toBe(done[0]?.body.order.destinationAmount);
   for (const { status } of answers) expect([200, 409]).toContain(status);
 });
+
+test('ten CreateOrders at once under one Idempotency-Key are one order', async () => {
+  const before = (await stack.partner<{ totalCount: number }>('GetOrders', {})).body.totalCount;
+  const made = await Promise.all(
+    Array.from({ length: 10 }, () => stack.created({}, { headers: { 'idempotency-key': 'one-order' } })),
+  );
+  expect(new Set(made.map(({ id }) => id)).size).toBe(1);
+  const after = (await stack.partner<{ totalCount: number }>('GetOrders', {})).body.totalCount;
+  expect(after).toBe(before + 1);
+});

@@ -97,21 +97,21 @@ export const PARTNERS = ['par_sandbox_bank', 'par_sandbox_pix', 'par_sandbox_red
 export const [BANK, PIX, REDIRECT] = PARTNERS;
 export const ANA = 'cus_demo_ana';
 export const BO = 'cus_demo_bo';
+/** Of her everything is still asked. */
+export const EVA = 'cus_demo_eva';
 
 /** The seeded order that the laid ones are like: 250 EUR to SOLANA_USDC, awaiting its funds. */
 const WAITING = 'rmp_demo_waiting';
 
-/** An order that the sandbox bank takes. */
+/** An order that the sandbox bank takes from the customer Ana. */
 export const ORDER = {
   partnerId: BANK,
-  countryCode: 'DEU',
+  countryCode: 'BRA',
   rampType: 'ONRAMP',
-  fromCurrency: 'EUR',
+  fromCurrency: 'BRL',
   toCurrency: 'SOLANA_USDC',
-  fromAmount: '250',
-  paymentMethod: 'DEU_SEPA',
-  customerPaymentDetailsDataId: 'dat_bank_1',
-  customerWalletDataId: 'dat_wallet_1',
+  fromAmount: '60',
+  paymentMethod: 'BRA_PIX',
 };
 
 /** The operations, by service. */
@@ -226,6 +226,13 @@ export async function openStack(given: StackOptions = {}) {
         })
         .execute();
       return this.show(orderId);
+    },
+
+    /** An order that CreateOrder made, as its customer sees it. */
+    async created(body: object = {}, more: CallOptions = {}): Promise<SeenOrder> {
+      const made = await customer<OrderAnswer>('CreateOrder', { ...ORDER, ...body }, more);
+      if (made.status !== 200) throw new Error(`CreateOrder: ${made.status} ${JSON.stringify(made.body)}`);
+      return made.body.order;
     },
 
     async show(orderId: string): Promise<SeenOrder> {

@@ -5,7 +5,8 @@ import type { Schema } from './document.ts';
  * What a field is tried with besides what its schema says: values that the service knows. `$name` stands for one that
  * only the running world has (an id, a wallet), put in when the request is sent, so that a run can be repeated.
  */
-const KNOWN: Readonly<Record<string, readonly unknown[]>> = {
+export type Known = Readonly<Record<string, readonly unknown[]>>;
+const KNOWN: Known = {
   origin_iata: ['LIS', 'LHR', 'JFK'],
   destination_iata: ['BER', 'MAD', 'LIS'],
   depart_date: ['2026-12-20', '2026-11-21', '2027-02-30'],
@@ -33,38 +34,41 @@ const KNOWN: Readonly<Record<string, readonly unknown[]>> = {
   code: ['$affiliate', 'nobody'],
 };
 
-/** Instances of a served schema. */
-export function validOf(schema: Schema, parts: Readonly<Record<string, Schema>>): fc.Arbitrary<unknown> {
-  return arbitrary(schema, parts, null);
+type Parts = Readonly<Record<string, Schema>>;
+
+/** Instances of a served schema. `known`: what the fields of another service are tried with. */
+export function validOf(schema: Schema, parts: Parts, known: Known = KNOWN): fc.Arbitrary<unknown> {
+  return arbitrary(schema, { parts, known }, null);
 }
 
-function arbitrary(
-  schema: Schema,
-  parts: Readonly<Record<string, Schema>>,
-  field: string | null,
-): fc.Arbitrary<unknown> {
-  const known = field === null ? undefined : KNOWN[field];
-  const made = ofSchema(schema, parts);
+interface Given {
+  readonly parts: Parts;
+  readonly known: Known;
+}
+
+function arbitrary(schema: Schema, given: Given, field: string | null): fc.Arbitrary<unknown> {
+  const known = field !== null && Object.hasOwn(given.known, field) ? given.known[field] : undefined;
+  const made = ofSchema(schema, given);
   if (!known) return made;
   return fc.oneof({ arbitrary: fc.constantFrom(...known), weight: 7 }, { arbitrary: made, weight: 1 });
 }
 
-function ofSchema(schema: Schema, parts: Readonly<Record<string, Schema>>): fc.Arbitrary<unknown> {
+function ofSchema(schema: Schema, given: Given): fc.Arbitrary<unknown> {
   if (schema.$ref !== undefined) {
-    const part = parts[schema.$ref.split('/').at(-1) ?? ''];
+    const part = given.parts[schema.$ref.split('/').at(-1) ?? ''];
     if (!part) throw new Error(`${schema.$ref} leads nowhere`);
-    return ofSchema(part, parts);
+    return ofSchema(part, given);
   }
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
   const choices = schema.anyOf ?? schema.oneOf;
-  if (choices) return fc.oneof(...choices.map((one) => ofSchema(one, parts)));
+  if (choices) return fc.oneof(...choices.map((one) => ofSchema(one, given)));
   const type = typeof schema.type === 'string' ? schema.type : schema.type?.[0];
   switch (type) {
     case 'object':
-      return objectOf(schema, parts);
+      return objectOf(schema, given);
     case 'array':
-      return fc.array(schema.items ? ofSchema(schema.items, parts) : fc.jsonValue(), {
+      return fc.array(schema.items ? ofSchema(schema.items, given) : fc.jsonValue(), {
         minLength: schema.minItems ?? 0,
         maxLength: Math.min(schema.maxItems ?? 4, 4),
       });
@@ -92,9 +96,9 @@ function stringOf(schema: Schema): fc.Arbitrary<string> {
   return fc.string({ minLength, maxLength: Math.max(minLength, Math.min(schema.maxLength ?? 30, 40)) });
 }
 
-function objectOf(schema: Schema, parts: Readonly<Record<string, Schema>>): fc.Arbitrary<unknown> {
+function objectOf(schema: Schema, given: Given): fc.Arbitrary<unknown> {
   const fields = Object.entries(schema.properties ?? {}).map(
-    ([name, one]) => [name, arbitrary(one, parts, name)] as const,
+    ([name, one]) => [name, arbitrary(one, given, name)] as const,
   );
   return fc.record(Object.fromEntries(fields), { requiredKeys: [...(schema.required ?? [])] });
 }
