@@ -156,7 +156,7 @@ test('only providers know the sandbox airline', () => {
 });
 
 test('heavy packages are loaded when a command needs them, never on the way in', () => {
-  const heavy = /^(@x402\/.*|litesvm|@solana\/web3\.js|ora|@inquirer\/prompts|@hono\/node-server|conf)$/;
+  const heavy = /^(@x402\/.*|litesvm|@solana\/web3\.js|ora|@inquirer\/prompts|@hono\/node-server|conf|yaml)$/;
   const reachable = new Set<string>();
   const follow = (file: string): void => {
     if (reachable.has(file)) return;

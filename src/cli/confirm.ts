@@ -3,6 +3,7 @@ import { formatUsdc } from '../kernel/money.ts';
 import { problem } from '../kernel/problems.ts';
 import { SOLANA_NETWORKS } from '../solana/cluster.ts';
 import type { CommandContext } from './context.ts';
+import { type BookingAgreed, bookingOverLimit, isOverLimit } from './spending.ts';
 import type { Screen } from './terminal.ts';
 import { fieldLines } from './view/table.ts';
 import { harmless } from './view/text.ts';
@@ -17,7 +18,7 @@ export async function confirmBooking(
   context: CommandContext,
   intent: Intent,
   passengers: readonly Passenger[],
-): Promise<void> {
+): Promise<BookingAgreed> {
   const { terminal, globals, session, clock } = context;
   const amount = BigInt(intent.escrow.amount);
   const said = formatUsdc(amount);
@@ -28,15 +29,9 @@ export async function confirmBooking(
     });
   }
   const isRealMoney = (await session.cluster()).network === SOLANA_NETWORKS.mainnet;
-  const limit = session.profile.limits.booking;
-  const isOverLimit = limit !== null && amount > limit && globals.maxPayment === undefined;
-  if (isOverLimit && (globals.yes || !terminal.canAsk)) {
-    throw problem('payment_above_cap', {
-      message: `The booking costs ${said} USDC; your limit for a booking is ${formatUsdc(limit)}.`,
-      fix: `--yes does not lift a limit; --max-payment ${said} does. Nothing was charged.`,
-      detail: { amount: said, cap: formatUsdc(limit) },
-    });
-  }
+  const { limits } = session.profile;
+  const isOver = isOverLimit(amount, limits, globals);
+  if (isOver && (globals.yes || !terminal.canAsk)) throw bookingOverLimit(amount, limits);
   if (globals.yes) {
     if (isRealMoney && globals.maxPayment === undefined) {
       throw problem('input_required', {
@@ -44,18 +39,19 @@ export async function confirmBooking(
         fix: `With --yes, also give --max-payment ${said}.`,
       });
     }
-    return;
+    return { amount, isTyped: false };
   }
   const prompts = terminal.ask('--yes');
   for (const line of reviewLines(intent, passengers, clock.now(), terminal.asideScreen)) terminal.note(line);
-  if (isOverLimit) terminal.note(`This is above your limit of ${formatUsdc(limit)} USDC for a booking.`);
-  if (isRealMoney || isOverLimit) {
+  if (isOver) terminal.note(`Your limit for a booking is ${formatUsdc(limits.booking ?? 0n)} USDC.`);
+  if (isRealMoney || isOver) {
     await prompts.text(`Type ${said} to pay it`, async (typed) =>
       typed === said ? null : `It is ${said}; Ctrl-C pays nothing.`,
     );
-    return;
+    return { amount, isTyped: true };
   }
   if (!(await prompts.confirm(`Pay ${said} USDC and book?`, true))) throw problem('payment_declined');
+  return { amount, isTyped: false };
 }
 
 function reviewLines(

@@ -1,26 +1,33 @@
 import type { PaymentRequest, SpendingPolicy } from '../client/types.ts';
 import { formatUsdc } from '../kernel/money.ts';
 import { problem } from '../kernel/problems.ts';
+import { SOLANA_NETWORKS } from '../solana/cluster.ts';
 import type { GlobalOptions } from './context.ts';
-import type { Profile } from './profile.ts';
+import type { Limits, Profile } from './profile.ts';
 import type { Terminal } from './terminal.ts';
 
 /** CONTRACT, section 14: a call of up to 1 USDC is paid without a question. */
 const PER_CALL_CAP = 1_000_000n;
 
+/** A booking that a person has agreed to pay: the escrow amount (atomic), and whether they have typed it. */
+export interface BookingAgreed {
+  readonly amount: bigint;
+  readonly isTyped: boolean;
+}
+
 /**
  * What may be signed. --max-payment is a limit that no answer lifts; above the default cap a person is asked, and
  * --yes agrees. A cap that the person has set themselves is lifted by their own answer or --max-payment, not by --yes.
  * The daily limit and the list of hosts are lifted by nothing. A booking is paid only when exactly its amount was
- * agreed to.
+ * agreed to, and real money only when it was typed or --max-payment says so.
  */
 export function spendingPolicy(
   { globals, terminal }: { readonly globals: GlobalOptions; readonly terminal: Terminal },
   { limits, isEmbedded }: Profile,
-  bookingApproved: bigint | null,
+  booking: BookingAgreed | null,
 ): SpendingPolicy {
   const limit = globals.maxPayment;
-  const mayApprove = globals.yes === true || terminal.canAsk || bookingApproved !== null;
+  const mayApprove = globals.yes === true || terminal.canAsk || booking !== null;
   return {
     perCallCap: limit ?? limits.perCall ?? PER_CALL_CAP,
     bookingCap: null,
@@ -40,7 +47,14 @@ export function spendingPolicy(
             terminal.note(ask.warning);
             if (!globals.yes) return terminal.ask('--yes').confirm('Pay it all the same?', false);
           }
-          if (ask.kind === 'booking') return bookingApproved !== null && ask.amount === bookingApproved;
+          if (ask.kind === 'booking') {
+            if (isOverLimit(ask.amount, limits, globals) && !booking?.isTyped) {
+              throw bookingOverLimit(ask.amount, limits);
+            }
+            if (ask.network === SOLANA_NETWORKS.mainnet && !booking?.isTyped && limit === undefined)
+              return false;
+            return ask.amount === booking?.amount;
+          }
           if (globals.yes !== true) return askPerson(ask, terminal);
           if (limits.perCall === null || limit !== undefined) return true;
           throw problem('payment_above_cap', {
@@ -54,4 +68,17 @@ export function spendingPolicy(
 function askPerson(ask: PaymentRequest, terminal: Terminal): Promise<boolean> {
   const question = `${ask.resource} at ${ask.host} costs ${formatUsdc(ask.amount)} USDC, more than usual. Pay it?`;
   return terminal.ask('--max-payment <usdc>').confirm(question, false);
+}
+
+/** Whether a booking is above the person's own limit, and --max-payment does not speak for it. */
+export const isOverLimit = (amount: bigint, limits: Limits, { maxPayment }: GlobalOptions): boolean =>
+  limits.booking !== null && amount > limits.booking && maxPayment === undefined;
+
+export function bookingOverLimit(amount: bigint, limits: Limits) {
+  const detail = { amount: formatUsdc(amount), cap: formatUsdc(limits.booking ?? 0n) };
+  return problem('payment_above_cap', {
+    message: `The booking costs ${detail.amount} USDC; your limit for a booking is ${detail.cap}.`,
+    fix: `--yes does not lift a limit; --max-payment ${detail.amount} does. Nothing was charged.`,
+    detail,
+  });
 }

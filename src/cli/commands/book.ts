@@ -38,9 +38,9 @@ export const book: Command<BookOptions> = async (context, options) => {
     today: instant(context.clock.now()).slice(0, 10),
   });
   if (context.globals.dryRun) return planBooking(context, intent, passengers);
-  await confirmBooking(context, intent, passengers);
+  const booking = await confirmBooking(context, intent, passengers);
   await (await session.store()).rememberLead(intent.intent_id, passengers[0]?.family_name ?? '');
-  const payer = await session.flights({ bookingApproved: BigInt(intent.escrow.amount) });
+  const payer = await session.flights({ booking });
   const payment = await payAndBook(context, payer, intent, passengers);
   return finish(context, options, payer, await afterPayment(context, payer, intent), payment);
 };

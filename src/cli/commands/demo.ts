@@ -176,7 +176,9 @@ async function bookAndWait(
   intent: CreatedIntent,
 ): Promise<{ intent: Intent; fundedBy: string | null }> {
   const { terminal, session, clock, signal } = context;
-  const flights = await session.flights({ bookingApproved: BigInt(intent.escrow.amount) });
+  const flights = await session.flights({
+    booking: { amount: BigInt(intent.escrow.amount), isTyped: true },
+  });
   throwIfAborted(signal);
   const { payment } = await flights.book(intent, [TRAVELLER], {
     onPhase: () => terminal.phase('Paying the escrow'),
