@@ -12,7 +12,7 @@ export function mortal(diesAt: number) {
     new Proxy(port, {
       get(target, name) {
         const value: unknown = Reflect.get(target, name);
-        if (typeof value !== 'function' || name === 'airport') return value;
+        if (typeof value !== 'function' || name === 'airport' || name === 'serves') return value;
         return async (...given: unknown[]) => {
           pass();
           const answer: unknown = await value.apply(target, given);
@@ -34,6 +34,7 @@ export function mortal(diesAt: number) {
     }),
     cluster: dying(ports.cluster),
     provider: ports.provider && dying(ports.provider),
+    lowcost: ports.lowcost && dying(ports.lowcost),
   });
   return { wrap, died: () => moments >= diesAt };
 }
