@@ -163,7 +163,9 @@ function ended(error: unknown, signal: AbortSignal): unknown {
   const wasCutOff =
     !isProblem(error) ||
     (isProblem(error, 'network_unreachable', 'timed_out', 'unexpected_answer', 'interrupted') &&
-      error.detail?.money === undefined);
+      // What already tells where things stand, and how to go on, is told.
+      error.detail?.money === undefined &&
+      error.next.length === 0);
   return wasCutOff ? signal.reason : error;
 }
 
