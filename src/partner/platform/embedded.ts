@@ -63,9 +63,9 @@ export const answerEmbedded = (ports: PartnerPorts, request: Request): Promise<R
       },
     });
     const response = await app.fetch(request);
-    // Read while the books are open: a torn answer tears here.
     const body = await response.arrayBuffer();
     const announced = response.headers.get('content-length');
+    // What a socket would notice: a torn answer.
     if (announced !== null && Number(announced) !== body.byteLength)
       throw new Error('the answer was cut off');
     return new Response(response.status === 307 ? null : body, response);

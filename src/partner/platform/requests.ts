@@ -55,6 +55,7 @@ export function instructionsFor(order: CreateOrder, bankName: string): Record<st
   if (order.paymentMethod.endsWith('_SEPA'))
     return { ...bank, iban: 'DE89370400440532013000', bic: 'COBADEFFXXX' };
   if (order.paymentMethod.endsWith('_SPEI')) return { ...bank, clabe: '032180000118359719' };
+  if (order.paymentMethod.endsWith('_PIX')) return bank;
   return {
     ...bank,
     bankRoutingNumber: '021000021',
