@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import { type DescService, fromJson, type JsonValue, type Message, toJson } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient, type Interceptor } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { serve } from '@hono/node-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OPERATIONS, openStack, PIX, type Stack } from '../partner/stack.ts';
+import { ANA, EVA, OPERATIONS, ORDER, openStack, PIX, type Stack } from '../partner/stack.ts';
 import { servicesOf } from './connect-services.ts';
 
 /**
@@ -94,6 +95,62 @@ test('the .proto describes every operation that is served, all of them unary', (
   }
 });
 
+test('every operation is answered in a form that the stock client reads', async () => {
+  const { partnerId: _, ...wanted } = ORDER;
+  const offers = await call('customer', 'GetAvailablePartners', wanted);
+  const [best] = offers.partners as Plain[];
+  expect(best).toMatchObject({ partnerId: expect.any(String), toAmount: expect.any(String) });
+
+  const made = await call('customer', 'CreateOrder', ORDER);
+  expect(made).toMatchObject({ order: { status: 'AWAITING_FUNDS', createdAt: expect.stringMatching(/Z$/) } });
+  expect(made.order).not.toHaveProperty('customerId');
+  const { id } = made.order as { id: string };
+
+  const updated = await call('partner', 'UpdateOrder', {
+    orderId: id,
+    status: 'FUNDS_RECEIVED',
+    sourceTransactionId: 'wire-1',
+    depositInstructions: { bankName: 'Sandbank' },
+  });
+  expect(updated).toMatchObject({
+    order: { id, status: 'FUNDS_RECEIVED', sourceTransactionId: 'wire-1', customerId: ANA },
+  });
+  expect(await call('partner', 'GetOrderDetails', { orderId: id })).toMatchObject({ order: { id } });
+  const listed = await call('partner', 'GetOrders', { status: 'FUNDS_RECEIVED' });
+  expect(listed.totalCount).toBeGreaterThan(0);
+  expect((listed.orders as { id: string }[]).map((one) => one.id)).toContain(id);
+  expect(await call('partner', 'GetOrders', {})).toMatchObject({ totalCount: expect.any(Number) });
+
+  const added = await call('partner', 'AddCustomerRequirement', {
+    customerId: EVA,
+    maxAgeDays: 30,
+    data: 'SELFIE',
+  });
+  expect(added.requirementId).toEqual(expect.any(String));
+  const eva = { token: await stack.issueToken(EVA) };
+  const asks = await call('customer', 'GetOnboardingRequirements', {}, eva);
+  expect(asks.complianceStatus).toBe('COMPLIANCE_STATUS_PENDING');
+  expect(JSON.stringify(asks.requirements)).toContain('SELFIE');
+  const asked = asks.requirements as { attestationRequirement?: { terms: Plain } }[];
+  const terms = asked.find((one) => one.attestationRequirement)?.attestationRequirement?.terms;
+  expect(await call('customer', 'AcceptTerms', { ...terms }, eva)).toEqual({
+    complianceStatus: 'COMPLIANCE_STATUS_PENDING',
+  });
+  const image = Buffer.from('89504e470d0a1a0a', 'hex');
+  const imageHash = createHash('sha256').update(image).digest('hex');
+  const data: Plain[] = [
+    { name: { firstName: 'Eva', lastName: 'Luna' } },
+    { selfie: { image: image.toString('base64'), imageHash } },
+    { intermediary: { isIntermediary: false } },
+    { bankAccount: { clabe: { accountNumber: '032180000118359719' } } },
+    { cryptoWallet: { type: 'SOLANA', address: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin' } },
+  ];
+  const submitted = await call('customer', 'SubmitCustomerData', { data }, eva);
+  expect((submitted.items as { type: string }[]).map(({ type }) => type)).toEqual([
+    ...['NAME', 'SELFIE', 'INTERMEDIARY', 'BANK_ACCOUNT', 'CRYPTO_WALLET'],
+  ]);
+});
+
 describe('errors are what a Connect client expects', () => {
   const cases: Record<string, [Code, () => Promise<ConnectError>]> = {
     'a missing key is unauthenticated': [
@@ -149,6 +206,10 @@ describe('errors are what a Connect client expects', () => {
           { more: { 'If-Match': '"99"' } },
         );
       },
+    ],
+    'what a partner refuses is failed_precondition': [
+      Code.FailedPrecondition,
+      () => failure('customer', 'CreateOrder', { ...ORDER, fromAmount: '900000000' }),
     ],
     'a body that is too large is resource_exhausted': [
       Code.ResourceExhausted,
