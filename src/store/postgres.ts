@@ -31,7 +31,10 @@ export async function openPostgres<T>(url: string, migrations: readonly Migratio
   const { default: pg } = await import('pg');
   const types = new pg.TypeOverrides();
   types.setTypeParser(INT8, Number);
-  const config: PostgresDialectConfig = { pool: new pg.Pool({ connectionString: url, max: 10, types }) };
+  const pool = new pg.Pool({ connectionString: url, max: 10, types });
+  // An idle connection that the server ends is only gone from the pool; who asks next gets a new one, or the error.
+  pool.on('error', () => undefined);
+  const config: PostgresDialectConfig = { pool };
   class Dialect extends PostgresDialect {
     override createDriver() {
       return new OneWriterDriver(config);

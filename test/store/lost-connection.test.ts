@@ -1,0 +1,20 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { openStore } from '../../src/store/open.ts';
+import { postgresIsInstalled, startPostgres } from './postgres.ts';
+
+test.skipIf(!postgresIsInstalled)(
+  'a connection that PostgreSQL ends while nobody uses it brings nobody down',
+  async () => {
+    const server = await startPostgres();
+    const [store, other] = [await openStore(server.url), await openStore(server.url)];
+    const read = () => store.selectFrom('meta').selectAll().execute();
+    await read();
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where pid <> pg_backend_pid() and backend_type = 'client backend'`.execute(other);
+    await expect.poll(() => read().catch(() => null)).toEqual([]);
+    await store.destroy();
+    await other.destroy();
+    await server.close();
+  },
+);
