@@ -7,6 +7,7 @@ import type { Command, CommandContext, ExitCode } from '../context.ts';
 import { whereMoneyIs } from '../interruption.ts';
 import { readPassengers } from '../passengers.ts';
 import { fundingTransaction, noteIntent, notesOf } from '../remembered.ts';
+import { settleBookingPayments } from '../settled-payments.ts';
 import { costLines, nextLines, withPayment } from '../view/payment.ts';
 import { hasEnded, moneyStage, statusLines, USUAL_BOOKING_MS } from '../view/status.ts';
 import { waitForChange } from '../waiting.ts';
@@ -112,6 +113,7 @@ async function finish(
     }
   }
   await noteIntent(await session.store(), intent);
+  if (!payment) await settleBookingPayments(context, intent);
   const fundedBy = payment?.transaction ?? (await fundingTransaction(await session.store(), intent));
   terminal.result(withPayment(intent, payment), {
     lines: (shown, screen) => statusLines(shown, clock.now(), fundedBy, screen),

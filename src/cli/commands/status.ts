@@ -1,6 +1,7 @@
 import type { Intent } from '../../flights/wire.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { fundingTransaction } from '../remembered.ts';
+import { settleBookingPayments } from '../settled-payments.ts';
 import type { View } from '../terminal.ts';
 import { nextLines } from '../view/payment.ts';
 import { hasEnded, moneyStage, statusLines } from '../view/status.ts';
@@ -18,10 +19,9 @@ export const status: Command<StatusOptions> = async (context, { intentId, watch 
   const flights = await session.flights();
   let intent = await flights.intent(intentId, { signal });
   // Only a person is shown who funded it; the journal stays closed under --json.
-  const fundedBy =
-    terminal.settings.json || intent.booking_requested_at === null
-      ? null
-      : await fundingTransaction(await session.store(), intent);
+  const isShown = !terminal.settings.json && intent.booking_requested_at !== null;
+  if (isShown) await settleBookingPayments(context, intent);
+  const fundedBy = isShown ? await fundingTransaction(await session.store(), intent) : null;
   const view: View<Intent> = {
     lines: (shown, screen) => statusLines(shown, clock.now(), fundedBy, screen),
   };
