@@ -8,7 +8,7 @@ import type { Store } from './store/open.ts';
 
 /** Paths of the partner service: its procedures, its description, and its part of the operator's desk. */
 export const isPartnerPath = (pathname: string): boolean =>
-  /^\/(?:[^/]+\.core\.v1\.(?:partner|customer)\.Service\/|partner\/|operator\/(?:partners|partner-keys|customers|customer-tokens)(?:\/|$))/.test(
+  /^\/(?:[^/]+\.core\.v1\.(?:partner|customer)\.Service\/|partner\/|operator\/(?:partners|partner-keys|customers|customer-tokens|attestations)(?:\/|$))/.test(
     pathname,
   );
 
@@ -62,3 +62,19 @@ export function lazyPartner(
     },
   };
 }
+
+interface Worker {
+  runDue(): Promise<WorkerRun>;
+}
+
+/** A round of both workers. Where one fails the other has its turn first: trouble with a fare holds up no order. */
+export async function bothRuns(first: Worker, second: Worker): Promise<WorkerRun> {
+  const [a, b] = [await settled(first), await settled(second)];
+  if ('failure' in a) throw a.failure;
+  if ('failure' in b) throw b.failure;
+  const due = [a.nextDueAtMs, b.nextDueAtMs].filter((atMs) => atMs !== null);
+  return { worked: a.worked + b.worked, nextDueAtMs: due.length === 0 ? null : Math.min(...due) };
+}
+
+const settled = (worker: Worker): Promise<WorkerRun | { readonly failure: unknown }> =>
+  worker.runDue().catch((failure: unknown) => ({ failure }));

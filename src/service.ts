@@ -12,7 +12,7 @@ import { isProblem } from './kernel/problems.ts';
 import { openSecrets } from './kernel/secrets.ts';
 import { createPaywall } from './payments/paywall.ts';
 import { readyForMoney } from './payments/readiness.ts';
-import { isPartnerPath, lazyPartner } from './service-partner.ts';
+import { bothRuns, isPartnerPath, lazyPartner } from './service-partner.ts';
 import type { OpenPlatform, OpenService, ServiceOptions, WorkerRun } from './service-types.ts';
 import { type Cluster, DEVNET_USDC, type Faucet, MAINNET_USDC, SOLANA_NETWORKS } from './solana/cluster.ts';
 import { openEmbeddedCluster } from './solana/embedded/open.ts';
@@ -28,6 +28,8 @@ export const openService: OpenService = async (options) => {
   const log = options.log ?? silentLog;
   const ids = randomIds(clock.now);
   if (options.notify) (await import('./notify/settings.ts')).checkSettings(options.notify);
+  const policyFile = options.partner?.compliancePolicyFile;
+  if (policyFile) (await import('./partner/policy.ts')).loadPolicy(policyFile);
   const keys = join(options.home, 'keys');
   const secrets = openSecrets(join(keys, 'service.json'));
   const authority = operatorKey(join(keys, 'authority.json'));
@@ -112,7 +114,7 @@ export const openService: OpenService = async (options) => {
     },
     cluster,
     faucet,
-    worker: { runDue: async () => bothRuns(await flights.worker.runDue(), await partner.runDue()) },
+    worker: { runDue: () => bothRuns(flights.worker, partner) },
     async close() {
       await flights.outbox.drain();
       await store.destroy();
@@ -136,11 +138,6 @@ function onceUntilDone(work: () => Promise<void>): () => Promise<void> {
     return running;
   };
 }
-
-const bothRuns = (a: WorkerRun, b: WorkerRun): WorkerRun => {
-  const due = [a.nextDueAtMs, b.nextDueAtMs].filter((atMs) => atMs !== null);
-  return { worked: a.worked + b.worked, nextDueAtMs: due.length === 0 ? null : Math.min(...due) };
-};
 
 const gatewayKeys = (path: string) => async () =>
   (await import('./flights/sponsored.ts')).readGatewayKeys(path);

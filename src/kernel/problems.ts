@@ -325,12 +325,6 @@ export const PROBLEMS = {
     message: 'That attestation is not known.',
     fix: 'List them: GET /operator/attestations.',
   },
-  attestation_superseded: {
-    status: 409,
-    exit: 5,
-    message: 'The customer gave other data since, or a later attestation counts.',
-    fix: 'Look at the list again; nothing was changed.',
-  },
   policy_invalid: {
     exit: 2,
     message: 'The compliance policy cannot be used.',

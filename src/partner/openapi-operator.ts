@@ -19,6 +19,10 @@ const COMPONENTS = {
   CustomerToken: schemas.customerToken,
   CreateCustomerRequest: schemas.createCustomerRequest,
   CustomerRecord: schemas.customerRecord,
+  AttestationRecord: schemas.attestationRecord,
+  AttestationRecords: schemas.attestationRecords,
+  OpenedAttestation: schemas.openedAttestation,
+  DecideAttestationRequest: schemas.decideAttestationRequest,
   Nothing: schemas.nothing,
 } satisfies Record<string, z.ZodType>;
 
@@ -58,6 +62,7 @@ interface Act {
   readonly status?: number;
   readonly codes?: readonly ProblemCode[];
   readonly keyInPath?: true;
+  readonly attestationInPath?: true;
 }
 
 const act = (one: Act) => ({
@@ -65,9 +70,10 @@ const act = (one: Act) => ({
   tags: ['operator'],
   summary: one.summary,
   security: [{ operatorKey: [] }],
-  parameters: one.keyInPath
-    ? [{ name: 'key_id', in: 'path', required: true, schema: { type: 'string' } }]
-    : [],
+  parameters: [
+    ...(one.keyInPath ? ['key_id'] : []),
+    ...(one.attestationInPath ? ['attestation_id'] : []),
+  ].map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
   ...(one.request ? { requestBody: { required: true, content: json(ref(one.request)) } } : {}),
   responses: {
     [one.status ?? 200]: { description: 'Done.', headers: REQUEST_ID, content: json(ref(one.response)) },
@@ -85,6 +91,32 @@ export const operatorPaths = () => ({
       summary: 'Make a partner, or change one. A new one comes with the secret that signs what it is sent.',
       request: 'PutPartnerRequest',
       response: 'PutPartnerResponse',
+    }),
+  },
+  '/operator/attestations': {
+    get: act({
+      id: 'listAttestations',
+      summary: 'Attestations that run, or were rejected: what a person may decide.',
+      response: 'AttestationRecords',
+    }),
+  },
+  '/operator/attestations/{attestation_id}': {
+    get: act({
+      id: 'lookAtAttestation',
+      summary: 'One, with the customer data that it is about. The look is in the audit trail.',
+      response: 'OpenedAttestation',
+      attestationInPath: true,
+      codes: ['attestation_not_found'],
+    }),
+  },
+  '/operator/attestations/{attestation_id}/decide': {
+    post: act({
+      id: 'decideAttestation',
+      summary: "A person's verdict, which counts also against an earlier one.",
+      request: 'DecideAttestationRequest',
+      response: 'AttestationRecord',
+      attestationInPath: true,
+      codes: ['attestation_not_found'],
     }),
   },
   '/operator/customers': {

@@ -23,6 +23,7 @@ export function createPartnerDesk(ports: PartnerPorts) {
   const { ids, desk, store } = ports;
   const keys = createPartnerKeys(ports);
   const partners = createPartners(ports);
+  const attestations = async () => (await import('./attestation-desk.ts')).createAttestationDesk(ports);
 
   const routes: readonly OperatorRoute[] = [
     { method: 'GET', path: /^\/partners$/, run: () => partners.list() },
@@ -68,6 +69,20 @@ export function createPartnerDesk(ports: PartnerPorts) {
         return keys.rotate(by, id, overlap_hours);
       },
     },
+    { method: 'GET', path: /^\/attestations$/, run: async () => (await attestations()).list() },
+    {
+      method: 'GET',
+      path: /^\/attestations\/([^/]+)$/,
+      run: async (by, _request, id) => (await attestations()).look(by, id),
+    },
+    {
+      method: 'POST',
+      path: /^\/attestations\/([^/]+)\/decide$/,
+      async run(by, request, id) {
+        const { verdict } = await readJson(request, schemas.decideAttestationRequest);
+        return (await attestations()).decide(by, id, verdict);
+      },
+    },
     {
       method: 'POST',
       path: /^\/customer-tokens$/,
@@ -98,7 +113,7 @@ export function createPartnerDesk(ports: PartnerPorts) {
     return Response.json(body, { status: found.status ?? 200 });
   }
 
-  /** Answers /operator/partners, /operator/partner-keys, /operator/customers and /operator/customer-tokens. */
+  /** Answers /operator/partners, /partner-keys, /customers, /customer-tokens and /attestations. */
   return async function operate(request: Request): Promise<Response> {
     const requestId = ids.next('req');
     const response = await answer(request, requestId).catch((thrown: unknown) =>

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ATTESTATION_TYPES } from './customer-data/kinds.ts';
 import { offeringSchema } from './offering.ts';
 import { countryCode, identifier, text } from './schema-parts.ts';
 
@@ -116,3 +117,28 @@ export const customerRecord = z.strictObject({
 export type CustomerRecord = z.output<typeof customerRecord>;
 
 export const nothing = z.strictObject({});
+
+/** An attestation of a customer. It names nobody; `decided_by` is `sandbox`, `seed` or the key id of an operator. */
+export const attestationRecord = z.strictObject({
+  attestation_id: z.string(),
+  customer_id: z.string(),
+  type: z.enum(ATTESTATION_TYPES),
+  state: z.enum(['running', 'passed', 'rejected']),
+  started_at: instant,
+  finished_at: instant.nullable(),
+  decided_by: z.string().nullable(),
+});
+export type AttestationRecord = z.output<typeof attestationRecord>;
+
+export const attestationRecords = z.strictObject({ attestations: z.array(attestationRecord) });
+export type AttestationRecords = z.output<typeof attestationRecords>;
+
+/** With the customer data that it is about. */
+export const openedAttestation = attestationRecord.extend({
+  data: z.array(z.record(z.string(), z.unknown())),
+});
+export type OpenedAttestation = z.output<typeof openedAttestation>;
+
+export const decideAttestationRequest = z.strictObject({
+  verdict: z.enum(['passed', 'rejected'], { error: 'is passed or rejected.' }),
+});

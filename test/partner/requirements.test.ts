@@ -338,6 +338,31 @@ describe('a rejection', () => {
     expect(await person.stands()).toEqual({ status: 'REJECTED', todo: [] });
   });
 
+  test("is a person's to overrule, who sees the data and is on record for it", async () => {
+    const person = await newcomer();
+    await person.submit([...EVERYONE, { name: { firstName: 'Any', lastName: 'Sanctioned' } }]);
+    await person.acceptAll();
+    await person.later(2_000);
+    expect((await person.stands()).status).toBe('REJECTED');
+    const { attestations } = await stack.operator<{
+      attestations: { attestation_id: string; customer_id: string; type: string; state: string }[];
+    }>('attestations');
+    const [aml] = attestations.filter((one) => one.customer_id === person.customerId);
+    expect(aml).toMatchObject({ type: 'AML_CHECK', state: 'rejected', decided_by: 'sandbox' });
+    const path = `attestations/${aml?.attestation_id}`;
+    expect(await stack.operator(path)).toMatchObject({
+      data: expect.arrayContaining([{ name: { firstName: 'Any', lastName: 'Sanctioned' } }]),
+    });
+    await stack.operator(`${path}/decide`, { verdict: 'passed' });
+    expect((await person.stands()).status).toBe('SUCCESS');
+    await stack.operator(`${path}/decide`, { verdict: 'rejected' });
+    expect((await person.stands()).status).toBe('REJECTED');
+    await expect(stack.operator('attestations/att_nobody')).rejects.toThrow(/404/);
+    await expect(stack.operator(`${path}/decide`, { verdict: 'maybe' })).rejects.toThrow(/400/);
+    const anonymous = await stack.call(`/operator/${path}`, undefined, { method: 'GET' });
+    expect(anonymous.status).toBe(401);
+  });
+
   test('other data that is sent while it runs does not take its place', async () => {
     const person = await newcomer();
     await person.submit([...EVERYONE, { name: { firstName: 'Any', lastName: 'Sanctioned' } }]);
