@@ -239,6 +239,61 @@ describe('real money', () => {
     expect(typed.exitCode).toBe(6);
   });
 
+  test('that was signed and not answered is resumed: charged once, and what it bought is shown', async () => {
+    let isLosing = true;
+    const flights = remote.FARELOCK_FLIGHTS_URL ?? '';
+    const proxy = createServer((request, response) => {
+      const parts: Buffer[] = [];
+      request.on('data', (part: Buffer) => parts.push(part));
+      request.on('end', async () => {
+        const headers = Object.fromEntries(
+          ['content-type', 'payment-signature'].flatMap((name) => {
+            const value = request.headers[name];
+            return typeof value === 'string' ? [[name, value] as const] : [];
+          }),
+        );
+        const body = request.method === 'POST' ? { body: Buffer.concat(parts) } : {};
+        const method = request.method ?? 'GET';
+        const answer = await fetch(`${flights}${request.url}`, { method, headers, ...body });
+        const text = await answer.text();
+        // The service has done its work, and nobody hears of it.
+        if (isLosing && headers['payment-signature']) return request.socket.destroy();
+        const told = ['payment-required', 'payment-response', 'retry-after'].flatMap((name) => {
+          const value = answer.headers.get(name);
+          return value === null ? [] : [[name, value] as const];
+        });
+        response.writeHead(answer.status, {
+          'content-type': 'application/json',
+          ...Object.fromEntries(told),
+        });
+        response.end(text);
+      });
+    });
+    await new Promise<void>((ready) => proxy.listen(0, '127.0.0.1', ready));
+    const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const devnet = { FARELOCK_FLIGHTS_URL: address, FARELOCK_RPC_URL: `${flights}/rpc` };
+    const held = async () =>
+      Number((await run('wallet balance --json', { environment: devnet })).json().usdc_atomic);
+    const before = await held();
+    const lost = await run(SEARCH, { environment: devnet });
+    expect(lost.exitCode).toBe(7);
+    const [open] = (await run('payments list --json', { environment: devnet })).json().payments as {
+      payment_id: string;
+    }[];
+    expect(open).toMatchObject({ state: 'sent', open: true });
+    const id = open?.payment_id ?? '';
+    const found = await run(`payments verify ${id} --json`, { environment: devnet });
+    expect(found.json().payments).toMatchObject([{ verdict: 'landed' }]);
+    isLosing = false;
+    expect((await run(`payments resume ${id}`, { environment: remote })).exitCode).toBe(2);
+    const resumed = await run(`payments resume ${id}`, { environment: devnet, terminal: true, columns: 100 });
+    expect(resumed.exitCode, resumed.stderr).toBe(0);
+    expect(resumed.stdout).toMatch(/^LIS → BER[\s\S]*✓ Paid 0\.10 USDC for POST \/air\/search/);
+    expect((await run('offer 1 --dry-run', { environment: devnet, terminal: true })).exitCode).toBe(0);
+    expect(before - (await held())).toBe(100_000);
+    proxy.close();
+  });
+
   test('is not spent by a profile that a project file has chosen', async () => {
     const folder = temporaryHome();
     writeFileSync(

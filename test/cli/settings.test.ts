@@ -1,7 +1,16 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { profileOf } from '../../src/cli/profile.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
 import { type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 /** Flags over environment over project file over user file, and what a project file can never do. */
@@ -209,7 +218,8 @@ describe('config', () => {
 
   test('sets, gets and unsets; wrong values and unknown settings are usage errors', async () => {
     await run('config profile add staging --partner-url https://partner.example --use');
-    expect((await run('config set rpc_url https://rpc.example/?api-key=hidden')).exitCode).toBe(0);
+    const set = await run('config set rpc_url https://rpc.example/?api-key=hidden');
+    expect(set).toMatchObject({ exitCode: 0, stderr: expect.not.stringContaining('hidden') });
     expect((await run('config get rpc_url')).stdout).toBe('https://rpc.example/?api-key=hidden\n');
     const listed = await run('config list');
     expect(listed.stdout).toContain('https://rpc.example/?…');
@@ -238,6 +248,34 @@ describe('config', () => {
     expect(readFileSync(apiKeyFile ?? '', 'utf8')).toBe('flk_live_topsecretkey\n');
     expect(statSync(apiKeyFile ?? '').mode & 0o777).toBe(0o600);
     expect(readFileSync(userFile(), 'utf8')).not.toContain('topsecret');
+  });
+
+  test('--dry-run changes nothing', async () => {
+    await run('config profile add staging --flights-url https://f.example');
+    const before = readFileSync(userFile(), 'utf8');
+    for (const line of [
+      'config profile add other --flights-url https://f.example',
+      'config profile use staging',
+      'config profile remove staging',
+      'config set flights_url https://g.example --profile staging',
+      'config set api_key - --profile staging',
+      'config unset flights_url --profile staging',
+      'wallet limits set --per-day 5',
+    ]) {
+      const ran = await run(`${line} --dry-run --json`, { stdin: 'flk_live_topsecretkey' });
+      expect(ran.json(), line).toMatchObject({ dry_run: true });
+    }
+    expect(readFileSync(userFile(), 'utf8')).toBe(before);
+    expect(readdirSync(home)).not.toContain('keys');
+  });
+
+  test('a lock that a killed command has left is taken away', async () => {
+    mkdirSync(`${userFile()}.lock`);
+    const past = new Date(Date.now() - 60_000);
+    utimesSync(`${userFile()}.lock`, past, past);
+    const hasty = { ...systemClock, sleep: async () => undefined };
+    expect((await run('config set limits.per_day 5', { clock: hasty })).exitCode).toBe(0);
+    expect((await profile()).limits.perDay).toBe(5_000_000n);
   });
 
   test('two commands that change settings at once both count', async () => {

@@ -6,7 +6,7 @@ import { changeUserSettings } from '../settings/write.ts';
 import type { View } from '../terminal.ts';
 import { nextLines } from '../view/payment.ts';
 import { tableLines } from '../view/table.ts';
-import { settingsInEffect, withProfile } from './config.ts';
+import { planned, settingsInEffect, withoutSecrets, withProfile } from './config.ts';
 
 export interface ProfileNameOptions {
   readonly name: string;
@@ -111,11 +111,7 @@ export const profileAdd: Command<ProfileAddOptions> = async (context, options) =
       fix: 'Give one of them.',
     });
   }
-  if (context.globals.dryRun) {
-    const { printPlan } = await import('../plan.ts');
-    printPlan(terminal, [`Add profile ${name}.`], { settings });
-    return 0;
-  }
+  if (context.globals.dryRun) return planned(context, `Add profile ${name}.`);
   await changeUserSettings(session.home, clock, (before) => {
     if (Object.hasOwn(before.profiles, name)) {
       throw problem('usage', {
@@ -126,7 +122,10 @@ export const profileAdd: Command<ProfileAddOptions> = async (context, options) =
     }
     return { ...withProfile(before, name, () => settings), ...(options.use && { profile: name }) };
   });
-  terminal.result({ profile: name, settings, used: options.use === true }, { lines: () => [] });
+  const shown = Object.fromEntries(
+    Object.entries(settings).map(([key, value]) => [key, withoutSecrets(key, value)]),
+  );
+  terminal.result({ profile: name, settings: shown, used: options.use === true }, { lines: () => [] });
   terminal.done(`Profile ${name} is added${options.use ? ' and in use' : ''}`);
   if (!options.use) terminal.aside(nextLines(`farelock config profile use ${name}`));
   return 0;
@@ -153,10 +152,9 @@ function settingsGiven(options: Given): SettingValues {
 /** Makes a profile the one of commands that name none. */
 export const profileUse: Command<ProfileNameOptions> = (context, { name }) => useProfile(context, name);
 
-export async function useProfile(
-  { session, terminal, clock, environment }: CommandContext,
-  name: string,
-): Promise<0> {
+export async function useProfile(context: CommandContext, name: string): Promise<0> {
+  const { session, terminal, clock, environment, globals } = context;
+  if (globals.dryRun) return planned(context, `Use profile ${name}.`);
   await changeUserSettings(session.home, clock, (settings) => {
     if (name !== 'local') checkKnown(settings, name);
     return { ...settings, profile: name === 'local' ? null : name };
@@ -169,7 +167,9 @@ export async function useProfile(
 }
 
 /** Removes a profile; the key files that it names stay. */
-export const profileRemove: Command<ProfileNameOptions> = async ({ session, terminal, clock }, { name }) => {
+export const profileRemove: Command<ProfileNameOptions> = async (context, { name }) => {
+  const { session, terminal, clock, globals } = context;
+  if (globals.dryRun) return planned(context, `Remove profile ${name}.`);
   await changeUserSettings(session.home, clock, (settings) => {
     checkKnown(settings, name);
     const { [name]: _gone, ...profiles } = settings.profiles;

@@ -2,7 +2,7 @@ import { problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { settingsFiles } from '../profile.ts';
 import { isProfileName, OUTSIDE, type SettingValues, type UserSettings } from '../settings/file.ts';
-import { isSecretName, keepSecret, SECRET_NAMES } from '../settings/key-store.ts';
+import { isSecretName, keepSecret, SECRET_NAMES, type SecretName } from '../settings/key-store.ts';
 import {
   isSettingName,
   kindOf,
@@ -55,7 +55,7 @@ const embedded = (key: SettingName): string | null =>
   key === 'flights_url' || key === 'partner_url' || key === 'rpc_url' ? 'embedded' : null;
 
 /** An RPC provider's key often stands in the query of its address; a list is for screens and logs. */
-function withoutSecrets(key: SettingName, value: string): string {
+export function withoutSecrets(key: string, value: string): string {
   if (!key.endsWith('_url') || !value.includes('?')) return value;
   return `${value.slice(0, value.indexOf('?'))}?…`;
 }
@@ -97,17 +97,38 @@ export const configSet: Command<ConfigSetOptions> = async (context, { key, value
     const { useProfile } = await import('./config-profile.ts');
     return useProfile(context, value);
   }
-  const { session, terminal, clock, streams } = context;
+  const { session, terminal, clock, globals } = context;
   const profile = changedProfile(context);
-  if (isSecretName(key)) {
-    const path = await keepSecret(session.home, profile, key, value, streams.stdin);
-    return save(context, profile, `${key}_file` as SettingName, path);
-  }
-  const name = settingNamed(key);
+  const name = isSecretName(key) ? settingNamed(`${key}_file`) : settingNamed(key);
   checkPlace(profile, name);
-  let canonical: string;
+  const text = isSecretName(key)
+    ? await keptSecret(context, profile, key, value)
+    : canonical(name, key, value);
+  if (globals.dryRun)
+    return planned(context, `Set ${name} of profile ${profile} to ${withoutSecrets(name, text)}.`);
+  await changeUserSettings(session.home, clock, (settings) =>
+    withProfile(settings, profile, (own) => ({ ...withoutRival(own, name), [name]: text })),
+  );
+  const shown = withoutSecrets(name, text);
+  terminal.result({ profile, key: name, value: shown }, { lines: () => [] });
+  terminal.done(`${name} of profile ${profile} is ${shown}`);
+  return 0;
+};
+
+async function keptSecret(
+  { session, globals, streams }: CommandContext,
+  profile: string,
+  key: SecretName,
+  value: string,
+): Promise<string> {
+  // A dry run keeps nothing, and reads nothing either.
+  if (globals.dryRun && value === '-') return 'a private file of the home';
+  return keepSecret(session.home, profile, key, value, streams.stdin);
+}
+
+function canonical(name: SettingName, key: string, value: string): string {
   try {
-    canonical = kindOf(name).read(value, process.cwd());
+    return kindOf(name).read(value, process.cwd());
   } catch (error) {
     if (!(error instanceof NotASetting)) throw error;
     throw problem('usage', {
@@ -115,27 +136,20 @@ export const configSet: Command<ConfigSetOptions> = async (context, { key, value
       fix: `Give ${error.message}.`,
     });
   }
-  return save(context, profile, name, canonical);
+}
 
-  async function save(at: CommandContext, inProfile: string, setting: SettingName, text: string): Promise<0> {
-    if (at.globals.dryRun) {
-      const { printPlan } = await import('../plan.ts');
-      printPlan(terminal, [`Set ${setting} of profile ${inProfile} to ${text}.`]);
-      return 0;
-    }
-    await changeUserSettings(session.home, clock, (settings) =>
-      withProfile(settings, inProfile, (own) => ({ ...withoutRival(own, setting), [setting]: text })),
-    );
-    terminal.result({ profile: inProfile, key: setting, value: text }, { lines: () => [] });
-    terminal.done(`${setting} of profile ${inProfile} is ${text}`);
-    return 0;
-  }
-};
+/** What --dry-run says of a change of the settings. */
+export async function planned({ terminal }: CommandContext, step: string): Promise<0> {
+  const { printPlan } = await import('../plan.ts');
+  printPlan(terminal, [step]);
+  return 0;
+}
 
 /** Takes a setting of the profile away. */
 export const configUnset: Command<ConfigKeyOptions> = async (context, { key }) => {
-  const { session, terminal, clock } = context;
-  const named = isSecretName(key) ? (`${key}_file` as SettingName) : key;
+  const { session, terminal, clock, globals } = context;
+  const named = isSecretName(key) ? `${key}_file` : key;
+  if (globals.dryRun) return planned(context, `Unset ${named}.`);
   if (named === 'profile') {
     await changeUserSettings(session.home, clock, (settings) => ({ ...settings, profile: null }));
     terminal.result({ key: 'profile', unset: true }, { lines: () => [] });

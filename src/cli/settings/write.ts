@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
@@ -49,11 +49,23 @@ async function locked(path: string, clock: Clock): Promise<() => void> {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
     if (waitedMs > STALE_LOCK_MS) {
-      if (isStale(path)) rmSync(path, { recursive: true, force: true });
+      if (isStale(path)) moveAway(path);
       else throw problem('timed_out', { message: 'Another command is changing the settings.' });
     }
     await clock.sleep(LOCK_PAUSE_MS);
   }
+}
+
+/** Moved before it is removed: of two commands that find the same lock stale, one takes it away. */
+function moveAway(path: string): void {
+  const aside = `${path}.${process.pid}`;
+  try {
+    renameSync(path, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  rmSync(aside, { recursive: true, force: true });
 }
 
 const isStale = (path: string): boolean => {
