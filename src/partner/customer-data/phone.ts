@@ -25,9 +25,7 @@ export function checkPhone(phone: Phone, at: string, found: Findings): Phone {
   }
   const text = phone.number.trim();
   const written = /^\+?[\d\s().\-/‐‑]{3,30}$/.test(text);
-  const parsed = written
-    ? parsePhoneNumberFromString(text, { defaultCallingCode: callingCode, extract: false })
-    : undefined;
+  const parsed = written ? parsePhoneNumberFromString(text, { defaultCallingCode: callingCode }) : undefined;
   if (parsed?.isValid() !== true) {
     found.wrong(`${at}.number`, 'is not a valid number of that country.');
     return phone;

@@ -374,6 +374,7 @@ describe('BR Code', () => {
       ],
       ['5802BR', '5802BR5802BR', 'is not a list of fields with two digits of id and two of length.'],
       ['5802BR', '5403-105802BR', 'has no valid field 54 (amount).'],
+      ['62070503***6304', '62070503***630400006412LANG6304', 'must have its CRC as the last field.'],
       ['62070503***', '62080504* *x', 'has no valid transaction id in field 62.'],
     ];
     for (const [from, to, message] of bent) {

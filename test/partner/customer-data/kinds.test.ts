@@ -231,7 +231,16 @@ describe('documents and pictures', () => {
   });
 
   test('what is not base64 is refused', async () => {
-    for (const image of ['data:image/png;base64,AAAA', 'iVBO*', 'a', 'ab=c', '-_+/', 'QR==', 'AAAA====']) {
+    for (const image of [
+      'data:image/png;base64,AAAA',
+      'iVBO*',
+      'a',
+      'ab=c',
+      '-_+/',
+      'QR==',
+      'AAAA====',
+      'AAAA=',
+    ]) {
       expect(await check(selfie(image, sha(PNG))), image).toContainEqual('selfie.image is not base64.');
     }
   });
@@ -367,6 +376,7 @@ describe('phones and addresses', () => {
       'a@[127.0.0.1]',
       'a@127.0.0.1',
       `${'a'.repeat(65)}@b.de`,
+      `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example`,
       'a@b.de\nBcc: c@d.de',
     ]) {
       expect(await email(bad), bad).toEqual(['email.value is not an e-mail address.']);

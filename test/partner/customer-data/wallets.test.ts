@@ -199,6 +199,7 @@ describe('TRON', () => {
     );
     expect(await isGood('1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa')).toBe(false);
     expect(await isGood('41a614f803b6fd780986a42c78ec9c7f77e6ded13c')).toBe(false);
+    expect(await isGood(base58check.encode(new Uint8Array([0x41, ...new Uint8Array(20)])))).toBe(false);
   });
 });
 
