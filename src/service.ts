@@ -13,7 +13,7 @@ import { openSecrets } from './kernel/secrets.ts';
 import { createPaywall } from './payments/paywall.ts';
 import { readyForMoney } from './payments/readiness.ts';
 import { bothRuns, isPartnerPath, lazyPartner } from './service-partner.ts';
-import type { OpenPlatform, OpenService, ServiceOptions, WorkerRun } from './service-types.ts';
+import type { OpenPlatform, OpenService, ServiceOptions } from './service-types.ts';
 import { type Cluster, DEVNET_USDC, type Faucet, MAINNET_USDC, SOLANA_NETWORKS } from './solana/cluster.ts';
 import { openEmbeddedCluster } from './solana/embedded/open.ts';
 import { createKeypairFile, readOwnKeypair, type Signer } from './solana/keypair.ts';

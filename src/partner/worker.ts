@@ -76,12 +76,21 @@ export async function partnerDueAtMs(store: Store): Promise<number | null> {
   return earliest;
 }
 
-/** Takes every step that is due. Several workers, in one process or many, are safe at the same time. */
+/**
+ * Takes every step that is due. Several workers, in one process or many, are safe at the same time. A kind of work that
+ * fails holds up no other: its failure is thrown when the others have had their turn.
+ */
 export async function runPartnerWorker(ports: PartnerPorts): Promise<WorkerRun> {
   let worked = 0;
+  const failures: unknown[] = [];
   for (const job of JOBS) {
-    const due = await job.dueAtMs(ports.store);
-    if (due !== null && due <= ports.clock.now()) worked += await (await job.load(ports))();
+    try {
+      const due = await job.dueAtMs(ports.store);
+      if (due !== null && due <= ports.clock.now()) worked += await (await job.load(ports))();
+    } catch (error) {
+      failures.push(error);
+    }
   }
+  if (failures.length > 0) throw failures[0];
   return { worked, nextDueAtMs: await partnerDueAtMs(ports.store) };
 }
