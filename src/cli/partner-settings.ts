@@ -5,7 +5,7 @@ import type { Environment } from './context.ts';
 
 /**
  * What the environment says of the partner service that this process runs: FARELOCK_ENVIRONMENT, FARELOCK_SERVICE_NAME,
- * FARELOCK_COMPLIANCE_POLICY, FARELOCK_ATTESTATION_MS, FARELOCK_PLATFORM_STEP_MS. @throws Problem `usage`
+ * FARELOCK_COMPLIANCE_POLICY, FARELOCK_ATTESTATION_MS, FARELOCK_PLATFORM_STEP_MS, FARELOCK_OUTBOUND_PORTS. @throws Problem `usage`
  */
 export function partnerSettings(
   environment: Environment,
@@ -19,6 +19,9 @@ export function partnerSettings(
     throw refused('FARELOCK_SERVICE_NAME', service, 'a word of small letters, digits and _', 'farelock');
   const attestationMs = milliseconds(environment, 'FARELOCK_ATTESTATION_MS', 2000);
   const platformStepMs = milliseconds(environment, 'FARELOCK_PLATFORM_STEP_MS', 1500);
+  const ports = environment.FARELOCK_OUTBOUND_PORTS || undefined;
+  if (ports !== undefined && !/^\d{1,5}(,\d{1,5})*$/.test(ports))
+    throw refused('FARELOCK_OUTBOUND_PORTS', ports, 'a list of ports with commas between', '9443');
   const policy = environment.FARELOCK_COMPLIANCE_POLICY || undefined;
   return {
     partnerEnvironment: live ? 'live' : named,
@@ -27,6 +30,7 @@ export function partnerSettings(
       ...(policy === undefined ? {} : { compliancePolicyFile: resolve(policy) }),
       ...(attestationMs === undefined ? {} : { attestationMs }),
       ...(platformStepMs === undefined ? {} : { platformStepMs }),
+      ...(ports === undefined ? {} : { outboundPorts: ports.split(',').map(Number) }),
     },
   };
 }

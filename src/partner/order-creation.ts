@@ -205,7 +205,14 @@ export function createOrderCreation(ports: PartnerPorts) {
       const { orderIds, nextDueAtMs } = await creations.due(MOST_PER_RUN);
       for (const orderId of orderIds) {
         const claimed = await creations.claim(orderId);
-        if (claimed) await drive(claimed, 'worker');
+        if (!claimed) continue;
+        try {
+          await drive(claimed, 'worker');
+        } catch (error) {
+          // One order must not hold up the others: its lease runs out, and it is taken up again.
+          const error_name = error instanceof Error ? error.name : 'unknown';
+          ports.log('error', 'order_creation_failed', { order_id: orderId, error_name });
+        }
       }
       return { worked: orderIds.length, nextDueAtMs };
     },

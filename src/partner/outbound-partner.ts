@@ -24,7 +24,7 @@ export function openOutbound(ports: PartnerPorts): Outbound {
     random: given.random ?? Math.random,
     breaker: createBreaker({ store, clock }),
     audit: createOutboundAudit({ store, secrets, ids }),
-    rules: { environment, extraPorts: given.extraPorts ?? [] },
+    rules: { environment, extraPorts: ports.options.outboundPorts },
     embedded: environment === 'demo' ? (given.embedded ?? ((request) => embedded(ports, request))) : null,
     resolve: given.resolve,
     limits: given.limits,

@@ -53,10 +53,7 @@ export interface OutboundPorts {
 }
 
 /** What the composition root and tests may set of it. */
-export interface OutboundGiven
-  extends Partial<Pick<OutboundPorts, 'random' | 'embedded' | 'resolve' | 'limits' | 'ca'>> {
-  readonly extraPorts?: readonly number[] | undefined;
-}
+export type OutboundGiven = Partial<Pick<OutboundPorts, 'random' | 'embedded' | 'resolve' | 'limits' | 'ca'>>;
 
 export interface Outbound {
   /** @throws Problem `partner_url_refused` */

@@ -47,6 +47,8 @@ export interface PartnerOptions {
   readonly attestationMs: number;
   /** From one update of the sandbox platform to the next, about one order. */
   readonly platformStepMs: number;
+  /** Ports that partners' platforms may be called at, beyond 443 and 8443. */
+  readonly outboundPorts: readonly number[];
 }
 
 export const defaultPartnerOptions: PartnerOptions = {
@@ -56,6 +58,7 @@ export const defaultPartnerOptions: PartnerOptions = {
   compliancePolicyFile: undefined,
   attestationMs: 2_000,
   platformStepMs: 1_500,
+  outboundPorts: [],
 };
 
 /** What every module of the partner service works with. */

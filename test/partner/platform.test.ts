@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serve } from '@hono/node-server';
@@ -180,6 +180,12 @@ describe('switches', () => {
 
   test('every magic amount names a behaviour that there is', () => {
     for (const name of Object.values(MAGIC_DECIMALS)) expect(BEHAVIOURS).toHaveProperty(name);
+  });
+
+  test('the page lists every magic amount, and no other', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/sandbox.md'), 'utf8');
+    const listed = [...page.matchAll(/^\| `\.(\d{4})` \| `(\w+)` \|/gm)].map(([, end, name]) => [end, name]);
+    expect(Object.fromEntries(listed)).toEqual(MAGIC_DECIMALS);
   });
 
   test('torn answers tear on the wire', async () => {
