@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ORDER_STATUSES } from '../../src/partner/schema.ts';
 import { allowedFrom, FUNDED, TRANSITIONS } from '../../src/partner/transitions.ts';
@@ -35,6 +37,15 @@ describe('the transition table', () => {
       });
     expect(Object.fromEntries(read)).toEqual(TRANSITIONS);
     expect(Object.keys(TRANSITIONS).sort()).toEqual([...ORDER_STATUSES].sort());
+  });
+
+  test('is the one of the page for partners', () => {
+    const page = readFileSync(resolve(import.meta.dirname, '../../docs/partner-service.md'), 'utf8');
+    for (const from of ORDER_STATUSES) {
+      const row = new RegExp(`^\\| ${from} \\| (.*) \\|$`, 'm').exec(page)?.[1] ?? 'no row';
+      const named = row.match(/\b[A-Z][A-Z_]{4,}\b/g) ?? [];
+      expect([from, named.sort()]).toEqual([from, Object.keys(TRANSITIONS[from]).sort()]);
+    }
   });
 
   test('funds decide where the table says so', () => {
