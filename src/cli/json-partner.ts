@@ -63,7 +63,7 @@ export const PARTNER_JSON_FIELDS: Readonly<Record<string, readonly string[]>> = 
   ],
   'partner offers': ['partnerId', 'partnerName', 'toAmount', 'icon', 'type', 'termsUrl', 'privacyPolicyUrl'],
   'partner requirements add': ['requirementId'],
-  'requirements list': ['attestationRequirement', 'dataRequirement'],
+  'requirements list': ['requirements', 'complianceStatus'],
   'requirements submit': ['items', 'complianceStatus'],
   'requirements accept-terms': ['complianceStatus'],
   'keys partner list': KEY,

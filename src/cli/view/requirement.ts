@@ -17,7 +17,6 @@ export function complianceText(status: ComplianceStatus, paint: Paint): string {
 
 /** What a customer must give, and how far that is. */
 export const requirementsView: View<GetOnboardingRequirementsResponse> = {
-  list: 'requirements',
   lines: ({ requirements, complianceStatus }, { paint }) => [
     `Compliance  ${complianceText(complianceStatus, paint)}`,
     ...(requirements.length === 0

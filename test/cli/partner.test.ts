@@ -1,0 +1,369 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
+
+/** The partner's commands on the embedded stack: every command works at once, with the demo's keys and orders. */
+
+const { home, close } = temporaryHome();
+afterAll(close);
+
+const run = (line: string | readonly string[], options: MemoryOptions = {}) =>
+  runInMemory(typeof line === 'string' ? line.split(' ') : line, {
+    ...options,
+    environment: { FARELOCK_HOME: home, FARELOCK_ATTESTATION_MS: '1', ...options.environment },
+  });
+
+const EXCHANGE = '--country DEU --ramp onramp --from EUR --to SOLANA_USDC --amount 100 --method DEU_SEPA';
+const FOR_BO = '--customer cus_demo_bo';
+
+async function newOrder(): Promise<string> {
+  const made = await run(`partner orders create par_sandbox_bank ${EXCHANGE} ${FOR_BO} --json`);
+  expect(made.exitCode, made.stdout + made.stderr).toBe(0);
+  return String(made.json().id);
+}
+
+describe('orders', () => {
+  test('are listed with their money aligned and their statuses in words', async () => {
+    const listed = await run('partner orders list', { terminal: true, columns: 120 });
+    expect(listed.exitCode, listed.stderr).toBe(0);
+    expect(listed.stdout).toMatch(/rmp_demo_waiting\s+Awaiting funds\s+On-ramp\s+250 {2}EUR/);
+    expect(listed.stdout).toMatch(/rmp_demo_received\s+Funds received\s+On-ramp\s+1200 {2}EUR/);
+    const points = listed.stdout
+      .split('\n')
+      .flatMap((line) => [/\d(\.)\d+\s+(SOLANA_USDC|MXN)/d.exec(line)?.indices?.[1]?.[0]])
+      .filter((at) => at !== undefined);
+    expect(points.length).toBeGreaterThan(2);
+    expect(new Set(points).size).toBe(1);
+  });
+
+  test('are listed as tab-separated lines in a pipe, and as the chosen fields under --json', async () => {
+    const piped = await run('partner orders list --status awaiting-funds');
+    expect(piped.stdout).toMatch(/^rmp_demo_waiting\tAWAITING_FUNDS\tONRAMP\t250\tEUR\t/m);
+    const chosen = await run('partner orders list --limit 2 --json id,status');
+    expect(chosen.json().orders).toHaveLength(2);
+    const whole = await run('partner orders list --limit 2 --json');
+    expect(whole.json()).toMatchObject({ totalCount: expect.any(Number), nextPageToken: expect.any(String) });
+    const unknown = await run('partner orders list --json id,colour');
+    expect([unknown.exitCode, unknown.stdout]).toEqual([2, expect.stringContaining('colour')]);
+  });
+
+  test('belong to the partner whose key is used', async () => {
+    const others = await run('partner orders list --partner par_sandbox_pix --json id');
+    expect(JSON.stringify(others.json())).not.toContain('rmp_demo_waiting');
+    const shown = await run('partner orders show rmp_demo_waiting --partner par_sandbox_pix --json');
+    expect(shown.exitCode).toBe(3);
+  });
+
+  test('show where they may go; an update without a change says the same, or asks', async () => {
+    const orderId = await newOrder();
+    const shown = await run(`partner orders show ${orderId} --history`, { terminal: true });
+    expect(shown.stdout).toContain('May go to  FUNDS_RECEIVED, IN_REVIEW, CANCELED, ERROR');
+    expect(shown.stdout).toContain('How the customer pays');
+    const bare = await run(`partner orders update ${orderId}`);
+    expect(bare.exitCode).toBe(2);
+    expect(bare.stderr.replace(/\s+/g, ' ')).toContain(
+      'it may go to FUNDS_RECEIVED, IN_REVIEW, CANCELED, ERROR',
+    );
+    const asked = await run(`partner orders update ${orderId}`, {
+      terminal: true,
+      answers: ['ERROR', 'bank closed'],
+    });
+    expect(asked.asked).toEqual(['Move it to', 'Reason, for the partner']);
+    expect(asked.exitCode, asked.stderr).toBe(0);
+    expect(asked.stdout).toMatch(/Error[\s\S]*Reason\s+bank closed/);
+  });
+
+  test('are moved with what belongs to the move; a move that is not allowed is exit 5 and names what is', async () => {
+    const orderId = await newOrder();
+    const deposit = join(home, 'deposit.json');
+    writeFileSync(deposit, JSON.stringify({ accountNumber: '123', reference: 'R-1' }));
+    const moved = await run(
+      `partner orders update ${orderId} --status funds-received --source-transaction-id tx-1 --to-amount 99.5 --deposit-instructions ${deposit} --json`,
+    );
+    expect(moved.json()).toMatchObject({
+      status: 'FUNDS_RECEIVED',
+      sourceTransactionId: 'tx-1',
+      destinationAmount: '99.5',
+      depositInstructions: { bankAccountNumber: '123', depositMessage: 'R-1' },
+      allowedStatuses: expect.arrayContaining(['PAYMENT_SUBMITTED']),
+    });
+    const wrong = await run(`partner orders update ${orderId} --status refunded --json`);
+    expect(wrong.exitCode).toBe(5);
+    expect(wrong.json().error).toMatchObject({
+      code: 'invalid_status_transition',
+      fix: expect.stringContaining('it may go to IN_REVIEW, PAYMENT_SUBMITTED'),
+      detail: { from: 'FUNDS_RECEIVED', to: 'REFUNDED', allowed: expect.any(Array) },
+    });
+    const stale = await run(`partner orders update ${orderId} --to-amount 98 --if-match 1 --json`);
+    expect([stale.exitCode, stale.stdout]).toEqual([5, expect.stringContaining('order_version_mismatch')]);
+  });
+
+  test('--dry-run changes nothing and says what would happen, or that it would not', async () => {
+    const orderId = await newOrder();
+    const planned = await run(`partner orders update ${orderId} --status canceled --dry-run`);
+    expect([planned.exitCode, planned.stdout]).toEqual([
+      0,
+      expect.stringContaining('AWAITING_FUNDS → CANCELED'),
+    ]);
+    const refused = await run(`partner orders update ${orderId} --status refunded --dry-run`);
+    expect(refused.exitCode).toBe(8);
+    expect((await run(`partner orders show ${orderId} --json status`)).json()).toEqual({
+      status: 'AWAITING_FUNDS',
+    });
+  });
+
+  test.each([
+    ['payment-processed', [], 0],
+    ['error', ['--reason', 'closed'], 8],
+  ])('watch follows an order until it is %s', async (status, more, exitCode) => {
+    const orderId = await newOrder();
+    await run(`partner orders update ${orderId} --status funds-received`);
+    let lines = 0;
+    const watched = run(`partner orders watch ${orderId} --every 50ms --json`, {
+      onStdout: (text) => {
+        lines += text.split('\n').length - 1;
+        if (lines === 1) void run(['partner', 'orders', 'update', orderId, '--status', status, ...more]);
+      },
+    });
+    const { stdout, exitCode: ended } = await watched;
+    expect(ended).toBe(exitCode);
+    const seen = stdout
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { status: string }).status);
+    expect(seen).toEqual(['FUNDS_RECEIVED', status.toUpperCase().replace('-', '_')]);
+  });
+
+  test('an id that nobody has is exit 3; the key of nobody is exit 4 and is not repeated', async () => {
+    expect((await run('partner orders show rmp_none')).exitCode).toBe(3);
+    const key = 'flk_demo_0123456789abcdefghijklmnopqrstuv';
+    const refused = await run('partner orders list --json', { environment: { FARELOCK_API_KEY: key } });
+    expect(refused.exitCode).toBe(4);
+    expect(refused.json().error).toMatchObject({ code: 'partner_key_invalid' });
+    expect(refused.stdout + refused.stderr).not.toContain(key);
+  });
+});
+
+describe('against the live environment', () => {
+  const live = { FARELOCK_API_KEY: 'flk_live_0123456789abcdefghijklmnopqrstuv' };
+  const order = `partner orders create par_sandbox_bank ${EXCHANGE} ${FOR_BO}`;
+
+  test('a change needs --live where nobody can be asked', async () => {
+    const refused = await run(`${order} --json`, { environment: live });
+    expect(refused.exitCode).toBe(2);
+    expect(refused.json().error).toMatchObject({ code: 'input_required', message: /--live/ });
+    // With it the call is made, and this key is one that no demo knows.
+    expect((await run(`${order} --live --json`, { environment: live })).exitCode).toBe(4);
+  });
+
+  test('a person is asked, and a no sends nothing', async () => {
+    const declined = await run(order, { environment: live, terminal: true, answers: [false] });
+    expect(declined.asked).toEqual([expect.stringContaining('live environment')]);
+    expect([declined.exitCode, declined.stderr]).toEqual([5, expect.stringContaining('declined')]);
+  });
+});
+
+describe('offers and orders', () => {
+  test('offers are ranked by what the customer receives', async () => {
+    const offers = await run(`partner offers ${EXCHANGE} --json partnerId,toAmount`);
+    expect(offers.exitCode, offers.stdout).toBe(0);
+    const { partners } = offers.json() as { partners: { partnerId: string; toAmount: string }[] };
+    expect(partners[0]?.partnerId).toBe('par_sandbox_bank');
+    const amounts = partners.map(({ toAmount }) => Number(toAmount));
+    expect(amounts).toEqual([...amounts].sort((a, b) => b - a));
+    const screen = await run(`partner offers ${EXCHANGE}`, { terminal: true });
+    expect(screen.stderr).toContain('farelock partner orders create par_sandbox_bank --country DEU');
+  });
+
+  test('nobody offers what is outside all limits, and that is no failure', async () => {
+    const none = await run(`partner offers ${EXCHANGE.replace('100', '99999999')}`, { terminal: true });
+    expect([none.exitCode, none.stdout]).toEqual([0, 'No partner offers that.\n']);
+  });
+
+  test('a redirect partner gives the address where the customer goes on', async () => {
+    const made = await run(`partner orders create par_sandbox_redirect ${EXCHANGE} ${FOR_BO}`, {
+      terminal: true,
+    });
+    expect(made.exitCode, made.stderr).toBe(0);
+    expect(made.stdout).toMatch(/^https:\/\/\S+$/m);
+  });
+
+  test('a partner that does not take the amount is exit 5 with words for the customer', async () => {
+    const refused = await run(
+      `partner orders create par_sandbox_bank ${EXCHANGE.replace('100', '5')} ${FOR_BO} --json`,
+    );
+    expect(refused.exitCode, refused.stdout).toBe(5);
+  });
+});
+
+describe('requirements', () => {
+  test('are listed, added to by the partner, and met by data with its files', async () => {
+    const added = await run('partner requirements add cus_demo_eva --data selfie --max-age-days 30 --json');
+    expect(added.json()).toEqual({ requirementId: expect.any(String) });
+    const listed = await run(`requirements --customer cus_demo_eva --json`);
+    expect(listed.json()).toMatchObject({ complianceStatus: 'COMPLIANCE_STATUS_PENDING' });
+    const screen = await run(`requirements --customer cus_demo_eva`, { terminal: true });
+    expect(screen.stdout).toMatch(/Compliance {2}Pending/);
+    expect(screen.stdout).toMatch(/Selfie\s+–/);
+
+    const folder = join(home, 'papers');
+    mkdirSync(folder);
+    const png = Buffer.from(
+      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+      'base64',
+    );
+    writeFileSync(join(folder, 'face.png'), png);
+    const file = join(folder, 'data.json');
+    writeFileSync(file, JSON.stringify({ selfie: { image: '@face.png' } }));
+    const planned = await run(`requirements submit ${file} --customer cus_demo_eva --dry-run --json`);
+    expect(planned.json()).toMatchObject({ plan: ['Submit selfie.'] });
+    const given = await run(`requirements submit ${file} --customer cus_demo_eva --json`);
+    expect(given.json()).toMatchObject({ items: [{ type: 'SELFIE', dataId: expect.any(String) }] });
+    await run(`requirements --customer cus_demo_eva`);
+    const after = await run(`requirements --customer cus_demo_eva --json requirements`);
+    expect(JSON.stringify(after.json())).toContain('"SELFIE"');
+  });
+
+  test('data comes from standard input too; what is wrong names the field and repeats no value', async () => {
+    const data = JSON.stringify({ email: { value: 'secret-name-at-nowhere' } });
+    const refused = await run(`requirements submit - ${FOR_BO}`, { stdin: data });
+    expect(refused.exitCode).toBe(2);
+    expect(refused.stderr).toContain('email.value');
+    expect(refused.stdout + refused.stderr).not.toContain('secret-name');
+    const garbage = await run(`requirements submit - ${FOR_BO} --json`, { stdin: '{"email": secret-name' });
+    expect([garbage.exitCode, garbage.stdout]).toEqual([2, expect.not.stringContaining('secret-name')]);
+    const missing = join(home, 'papers.json');
+    writeFileSync(missing, JSON.stringify([{ selfie: { image: '@nobody.jpg' } }]));
+    const gone = await run(`requirements submit ${missing}`);
+    expect([gone.exitCode, gone.stderr]).toEqual([2, expect.stringContaining('selfie.image')]);
+  });
+
+  test('terms are shown and accepted after a question, with --yes, or by their address', async () => {
+    await run('partner requirements add cus_demo_bo --attestation terms');
+    const refused = await run(`requirements accept-terms ${FOR_BO} --json`);
+    expect(refused.exitCode).toBe(2);
+    const accepted = await run(`requirements accept-terms ${FOR_BO}`, { terminal: true, answers: [true] });
+    expect(accepted.exitCode, accepted.stderr).toBe(0);
+    expect(accepted.stderr).toMatch(/Terms\s+https:/);
+    const again = await run(`requirements accept-terms ${FOR_BO} --yes --json`);
+    expect(again.exitCode, again.stdout).toBe(0);
+  });
+
+  test('exactly one of data and attestation can be required', async () => {
+    expect((await run('partner requirements add cus_demo_bo')).exitCode).toBe(2);
+    expect(
+      (await run('partner requirements add cus_demo_bo --data email --attestation terms')).exitCode,
+    ).toBe(2);
+    expect((await run('partner requirements add cus_nobody --data email')).exitCode).toBe(3);
+  });
+});
+
+describe('keys', () => {
+  test('of partners are issued, used, rotated with an overlap, and revoked', async () => {
+    const issued = (await run('keys partner issue par_sandbox_pix till --json')).json();
+    const key = String(issued.key);
+    expect(key).toMatch(/^flk_demo_/);
+    const use = (value: string) =>
+      run('partner orders list --json', { environment: { FARELOCK_API_KEY: value } }).then(
+        (ran) => ran.exitCode,
+      );
+    expect(await use(key)).toBe(0);
+    const rotated = (await run(`keys partner rotate ${issued.key_id} --overlap 1h --json`)).json();
+    expect([await use(key), await use(String(rotated.key))]).toEqual([0, 0]);
+    const listed = await run('keys partner list', { terminal: true, columns: 140 });
+    expect(listed.stdout).toContain('works until');
+    expect(listed.stdout).not.toContain(key);
+    await run(`keys partner revoke ${issued.key_id}`);
+    await run(`keys partner revoke ${rotated.key_id}`);
+    expect([await use(key), await use(String(rotated.key))]).toEqual([4, 4]);
+    const none = await run('keys partner issue par_nobody till --json');
+    expect(none.exitCode).toBe(3);
+  });
+
+  test('a token works for its customer', async () => {
+    const made = (await run('keys token cus_demo_bo --ttl 5m --json')).json();
+    expect(made).toMatchObject({ customer_id: 'cus_demo_bo', token: expect.any(String) });
+    const used = await run('requirements --json', {
+      environment: { FARELOCK_CUSTOMER_TOKEN: String(made.token) },
+    });
+    expect(used.exitCode, used.stdout).toBe(0);
+    const wrong = await run('requirements --json', {
+      environment: { FARELOCK_CUSTOMER_TOKEN: 'flk_cus_no' },
+    });
+    expect(wrong.exitCode).toBe(4);
+  });
+
+  test('the demo key stands in a private file', () => {
+    expect(readFileSync(join(home, 'keys', 'partner-par_sandbox_bank.key'), 'utf8')).toMatch(/^flk_demo_/);
+  });
+});
+
+describe('apply', () => {
+  test('checks every row first, and sends nothing when one is wrong', async () => {
+    const orderId = await newOrder();
+    const file = join(home, 'wrong.csv');
+    writeFileSync(file, `orderId,status\n${orderId},FUNDS_RECEIVED\n${orderId},DONE\n,ERROR\n`);
+    const refused = await run(`partner orders apply ${file} --json`);
+    expect(refused.exitCode).toBe(2);
+    expect(refused.json().error).toMatchObject({
+      code: 'apply_invalid',
+      detail: {
+        issues: [
+          { row: 2, line: 3, field: 'status' },
+          { row: 3, line: 4, field: 'orderId' },
+        ],
+      },
+    });
+    expect((await run(`partner orders show ${orderId} --json status`)).json().status).toBe('AWAITING_FUNDS');
+  });
+
+  test('prints the plan, stops there with --dry-run, then does it; a refused row is exit 8', async () => {
+    const [a, b] = [await newOrder(), await newOrder()];
+    const file = join(home, 'updates.ndjson');
+    const rows = [
+      { order_id: a, status: 'FUNDS_RECEIVED', source_transaction_id: 'tx' },
+      { order_id: b, status: 'PAYMENT_PROCESSED' },
+      { order_id: a, status: 'PAYMENT_SUBMITTED' },
+      { order_id: b, status: 'FUNDS_RECEIVED' },
+    ];
+    writeFileSync(file, rows.map((row) => JSON.stringify(row)).join('\n'));
+    const planned = await run(`partner orders apply ${file} --dry-run`, { terminal: true, columns: 200 });
+    expect(planned.exitCode).toBe(8);
+    expect(planned.stdout).toContain(`row 2 (line 2) ${b}: AWAITING_FUNDS does not go to PAYMENT_PROCESSED`);
+    const applied = await run(`partner orders apply ${file} --json`);
+    expect(applied.exitCode, applied.stderr).toBe(8);
+    expect(applied.json()).toMatchObject({ rows: 4, applied: 2, refused: 1, held: 1 });
+    expect(applied.stderr).toContain('AWAITING_FUNDS → FUNDS_RECEIVED');
+    const lines = readFileSync(`${file}.results.ndjson`, 'utf8').trim().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { outcome: string }).outcome)).toEqual([
+      'applied',
+      'refused',
+      'applied',
+      'held',
+    ]);
+
+    // What stood in the way is gone: the failed rows are sent again, and only they.
+    await run(`partner orders update ${b} --status funds-received`);
+    const again = await run(`partner orders apply ${file} --retry-failed --json`);
+    expect(again.json()).toMatchObject({ applied: 3, refused: 1, held: 0 });
+    expect((await run(`partner orders show ${b} --json status`)).json().status).toBe('PAYMENT_PROCESSED');
+  });
+
+  test('a progress bar stands on a terminal alone', async () => {
+    const orderId = await newOrder();
+    const file = join(home, 'one.csv');
+    writeFileSync(file, `orderId,toAmount\n${orderId},12.5\n`);
+    const shown = await run(`partner orders apply ${file}`, { terminal: true });
+    expect(shown.stderr).toContain('1 of 1 row');
+    writeFileSync(file, `orderId,toAmount\n${orderId},13.5\n`);
+    const quiet = await run(`partner orders apply ${file} --results ${join(home, 'two.ndjson')}`);
+    expect(quiet.stderr).not.toContain('of 1 row');
+    expect(quiet.stdout).toContain('1 row applied');
+    const other = await run(`partner orders apply ${file}`);
+    expect([other.exitCode, other.stderr]).toEqual([
+      5,
+      expect.stringContaining('another version of the file'),
+    ]);
+  });
+});
