@@ -36,6 +36,14 @@ function commandsOf(page: string): Line[] {
     });
 }
 
+/** The ```json block of a page that has these words in it. */
+function jsonBlockOf(page: string, words: string): string {
+  const blocks = [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^```json\n([\s\S]*?)^```/gm)];
+  const found = blocks.find(([, block = '']) => block.includes(words))?.[1];
+  if (found === undefined) throw new Error(`${page} has no such block`);
+  return found;
+}
+
 const wordsOf = (text: string): string[] =>
   [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '');
 
@@ -63,6 +71,7 @@ describe.runIf(existsSync(BIN) && existsSync(join(ROOT, 'dist')))('the commands 
       'passengers-lowcost.json': [
         { ...PASSENGER, nationality: 'PT', passport_number: 'AB123456', passport_expiry: '2031-01-01' },
       ],
+      'eva.json': JSON.parse(jsonBlockOf('docs/compliance.md', '"firstName"')),
     };
     for (const [file, value] of Object.entries(files)) {
       writeFileSync(join(farelock.home, file), JSON.stringify(value));
@@ -96,7 +105,7 @@ describe.runIf(existsSync(BIN) && existsSync(join(ROOT, 'dist')))('the commands 
     const given = args.map((word) =>
       word
         .replace(/<[a-z-]+>/g, (name) => known.get(name) ?? name)
-        .replace(/^(passengers[\w-]*\.json|[\w-]+\.ics)$/, (file) => join(farelock.home, file)),
+        .replace(/^(passengers[\w-]*\.json|eva\.json|[\w-]+\.ics)$/, (file) => join(farelock.home, file)),
     );
     expect(given.join(' '), 'a placeholder that nothing before has made').not.toMatch(/<[a-z-]+>/);
     if (given[0] === 'serve') {

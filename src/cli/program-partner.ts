@@ -65,7 +65,7 @@ export function addPartnerCommands(program: Commander, runs: Runs): void {
     .description('Require data or an attestation')
     .option('--data <type>', 'EMAIL, ID_DOCUMENT, PROOF_OF_ADDRESS, …', named)
     .option('--attestation <type>', 'AML_CHECK, LIVENESS_CHECK, TERMS, …', named)
-    .option('--max-age-days <n>', 'how old it may be', integerOption('--max-age-days', 1, 36_500))
+    .option('--max-age-days <n>', 'how old it may be', integerOption('--max-age-days', 1, 3_650))
     .option('--partner <id>', KEY_OF)
     .option('--live', LIVE)
     .action(runs<RequirementAddOptions>(async () => (await requirementCommands()).requirementAdd));

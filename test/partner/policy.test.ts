@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { isProblem, type Problem } from '../../src/kernel/problems.ts';
@@ -124,6 +124,17 @@ describe('the policy file', () => {
     const file = join(folder, 'copy.json');
     writeFileSync(file, JSON.stringify(shipped));
     expect(loadPolicy(file)).toEqual(shipped);
+  });
+
+  test('the example of the page is a policy that works, and the rules that the page tells of are the shipped ones', () => {
+    const page = readFileSync(resolve(import.meta.dirname, '../../docs/compliance.md'), 'utf8');
+    const example = [...page.matchAll(/^```json\n([\s\S]*?)^```/gm)].find(([, block]) =>
+      block?.includes('"rules"'),
+    );
+    expect(policySchema.safeParse(JSON.parse(example?.[1] ?? '')).error).toBeUndefined();
+    expect(shipped.rules.flatMap(({ fromUsd }) => fromUsd ?? [])).toEqual(['1000', '1000', '10000']);
+    expect(shipped.rules[1]?.countries).toEqual(['ARG', 'BRA', 'COL', 'MEX']);
+    expect(page).toContain('Argentina, Brazil, Colombia and Mexico');
   });
 
   test('what cannot be read or is no JSON says so, with the file', () => {
