@@ -1,5 +1,6 @@
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 
 /** Receivers on real sockets, which can be down, refuse, or take a message and lose the answer. */
 
@@ -11,12 +12,12 @@ export interface ReceivedMail {
 
 export type Behaviour = 'up' | 'down' | 'refusing' | 'lost_answer';
 
-/** Speaks as much SMTP as a client needs to hand over a mail. */
-export async function smtpReceiver() {
+/** Speaks as much SMTP as a client needs to hand over a mail; with a certificate, over TLS from the first byte. */
+export async function smtpReceiver(certificate?: { readonly key: string; readonly cert: string }) {
   const mails: ReceivedMail[] = [];
   const sockets = new Set<Socket>();
   const state = { behaviour: 'up' as Behaviour, connections: 0 };
-  const server = createServer((socket) => {
+  const greet = (socket: Socket) => {
     state.connections++;
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
@@ -26,10 +27,12 @@ export async function smtpReceiver() {
       return;
     }
     converse(socket, state, mails);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  };
+  const server = certificate ? createTlsServer(certificate, greet) : createServer(greet);
+  server.on('tlsClientError', () => undefined);
+  await new Promise<void>((resolve) => server.listen(0, certificate ? '0.0.0.0' : '127.0.0.1', resolve));
   return {
-    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${certificate ? 'smtps' : 'smtp'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     mails,
     state,
     async close() {

@@ -1,0 +1,63 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { execa } from 'execa';
+import { build } from 'tsdown';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { smtpReceiver } from './receivers.ts';
+import { selfSigned } from './self-signed.ts';
+
+/** Mails over TLS: a server whose certificate is trusted gets them, any other gets not a word of them. */
+
+let built: string;
+let receiver: Awaited<ReturnType<typeof smtpReceiver>>;
+let trusted: string;
+beforeAll(async () => {
+  const cache = resolve(import.meta.dirname, '../../node_modules/.cache');
+  mkdirSync(cache, { recursive: true });
+  built = mkdtempSync(join(cache, 'farelock-smtp-'));
+  await build({
+    config: false,
+    entry: { sender: resolve(import.meta.dirname, 'smtp-sender.ts') },
+    outDir: built,
+    format: 'esm',
+    platform: 'node',
+    dts: false,
+    logLevel: 'silent',
+  });
+  const certificate = selfSigned();
+  trusted = join(built, 'cert.pem');
+  writeFileSync(trusted, certificate.cert);
+  receiver = await smtpReceiver(certificate);
+});
+afterAll(async () => {
+  await receiver.close();
+  rmSync(built, { recursive: true, force: true });
+});
+
+const send = async (url: string, certificates = '') => {
+  const env = { NODE_EXTRA_CA_CERTS: certificates };
+  return (await execa(process.execPath, [join(built, 'sender.mjs'), url], { env })).stdout;
+};
+
+test('a certificate that nobody vouches for gets no mail, and the mail waits', async () => {
+  expect(await send(receiver.url)).toMatch(/^ReceiverUnreachable: /);
+  expect(receiver.mails).toEqual([]);
+});
+
+test('a certificate for another name gets none either', async () => {
+  const elsewhere = receiver.url.replace('127.0.0.1', '127.0.0.2');
+  expect(await send(elsewhere, trusted)).toMatch(/^ReceiverUnreachable: /);
+  expect(receiver.mails).toEqual([]);
+});
+
+test('with a trusted certificate the mail is handed over, encrypted', async () => {
+  expect(receiver.url).toMatch(/^smtps:/);
+  expect(await send(receiver.url, trusted)).toBe('sent');
+  expect(receiver.mails).toMatchObject([
+    {
+      from: 'desk@example.com',
+      to: ['ada@example.org'],
+      raw: expect.stringContaining('Your ticket is issued.'),
+    },
+  ]);
+});
