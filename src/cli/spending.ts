@@ -34,33 +34,36 @@ export function spendingPolicy(
     perDay: limits.perDay,
     // The embedded service has no host to be mistaken about.
     hosts: isEmbedded ? null : limits.hosts,
+    refuse(ask) {
+      if (limit !== undefined && ask.amount > limit) {
+        throw problem('payment_above_cap', {
+          message: `This costs ${formatUsdc(ask.amount)} USDC; --max-payment allows ${formatUsdc(limit)}.`,
+          fix: 'Raise --max-payment; nothing was charged.',
+        });
+      }
+      const isAsked = terminal.canAsk && globals.yes !== true;
+      if (ask.kind === 'booking') {
+        // Before anybody was asked, somebody may still type it.
+        const mayType = booking === null ? isAsked : booking.isTyped;
+        if (isOverLimit(ask.amount, limits, globals) && !mayType) throw bookingOverLimit(ask.amount, limits);
+      } else if (!isAsked && limits.perCall !== null && limit === undefined && ask.amount > limits.perCall) {
+        throw problem('payment_above_cap', {
+          message: `This costs ${formatUsdc(ask.amount)} USDC; your limit for a call is ${formatUsdc(limits.perCall)}.`,
+          fix: `--yes does not lift a limit; --max-payment ${formatUsdc(ask.amount)} does. Nothing was charged.`,
+        });
+      }
+    },
     approve: !mayApprove
       ? null
       : async (ask) => {
-          if (limit !== undefined && ask.amount > limit) {
-            throw problem('payment_above_cap', {
-              message: `This costs ${formatUsdc(ask.amount)} USDC; --max-payment allows ${formatUsdc(limit)}.`,
-              fix: 'Raise --max-payment; nothing was charged.',
-            });
-          }
           if (ask.warning !== undefined) {
             terminal.note(ask.warning);
             if (!globals.yes) return terminal.ask('--yes').confirm('Pay it all the same?', false);
           }
-          if (ask.kind === 'booking') {
-            if (isOverLimit(ask.amount, limits, globals) && !booking?.isTyped) {
-              throw bookingOverLimit(ask.amount, limits);
-            }
-            if (ask.network === SOLANA_NETWORKS.mainnet && !booking?.isTyped && limit === undefined)
-              return false;
-            return ask.amount === booking?.amount;
-          }
-          if (globals.yes !== true) return askPerson(ask, terminal);
-          if (limits.perCall === null || limit !== undefined) return true;
-          throw problem('payment_above_cap', {
-            message: `This costs ${formatUsdc(ask.amount)} USDC; your limit for a call is ${formatUsdc(limits.perCall)}.`,
-            fix: `--yes does not lift a limit; --max-payment ${formatUsdc(ask.amount)} does. Nothing was charged.`,
-          });
+          if (ask.kind !== 'booking') return globals.yes === true || askPerson(ask, terminal);
+          const isRealMoney = ask.network === SOLANA_NETWORKS.mainnet;
+          if (isRealMoney && !booking?.isTyped && limit === undefined) return false;
+          return ask.amount === booking?.amount;
         },
   };
 }

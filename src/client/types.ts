@@ -81,6 +81,8 @@ export interface SpendingPolicy {
   readonly perDay?: bigint | null;
   /** Hosts that may be paid (with the port where it is not the usual one); null or absent: any. */
   readonly hosts?: readonly string[] | null;
+  /** Told of a payment above its cap first; throws the Problem of what no answer lifts. */
+  readonly refuse?: (ask: PaymentRequest) => void;
   /** Asked when a payment is above its cap; null where nobody can be asked (the payment is then refused). */
   readonly approve: ((ask: PaymentRequest) => Promise<boolean>) | null;
 }

@@ -110,6 +110,7 @@ describe('limits', () => {
     const before = await usdc();
     expect(code(await run(SEARCH))).toBe('payment_above_cap');
     expect(code(await run(`${SEARCH} --yes`))).toBe('payment_above_cap');
+    expect((await run(`${SEARCH} --yes --dry-run`)).json().payment).toMatchObject({ decision: 'refuse' });
     const declined = await run('search LIS BER --depart +30d --no-wait', {
       terminal: true,
       answers: [false],

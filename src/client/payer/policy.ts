@@ -30,6 +30,7 @@ export async function approve(policy: SpendingPolicy, ask: PaymentRequest): Prom
       detail,
     });
   }
+  policy.refuse?.(ask);
   if (!(await policy.approve(ask))) throw problem('payment_declined', { detail });
   return true;
 }
