@@ -14,6 +14,8 @@ export const isPartnerPath = (pathname: string): boolean =>
 
 export interface LazyPartner {
   fetch(request: Request, connection: Connection): Promise<Response>;
+  /** Makes a demo's partners and their key files now, not with the first request. */
+  ready(): Promise<void>;
   /** One small read when nothing is due. */
   runDue(): Promise<WorkerRun>;
 }
@@ -54,6 +56,7 @@ export function lazyPartner(
     return loading;
   };
   return {
+    ready: async () => (await partner()).ready(),
     fetch: async (request, connection) => (await partner()).fetch(request, connection),
     async runDue() {
       const nextDueAtMs = await partnerDueAtMs(given.store);

@@ -54,6 +54,8 @@ export interface Service {
   fetch(request: Request, connection?: Connection): Promise<Response>;
   /** Path of the file with the operator's key, made on first use. */
   operatorKeyFile(): Promise<string>;
+  /** Makes a demo's partners and their key files now, not with the first request to the partner service. */
+  partnerReady(): Promise<void>;
   readonly cluster: Cluster;
   /** null on a real cluster. */
   readonly faucet: Faucet | null;

@@ -103,6 +103,7 @@ export const openService: OpenService = async (options) => {
       const { ensureOperatorKeyFile } = await import('./flights/operator-keys.ts');
       return ensureOperatorKeyFile({ store, secrets, clock, ids }, join(keys, 'operator.key'));
     },
+    partnerReady: () => partner.ready(),
     async fetch(request, connection = {}) {
       const { pathname } = new URL(request.url);
       if (isPartnerPath(pathname)) return partner.fetch(request, connection);

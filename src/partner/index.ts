@@ -25,6 +25,8 @@ export function createPartner(given: PartnerGiven) {
   };
 
   return {
+    /** Makes the demo's partners and their key files, where they are not there yet. */
+    ready,
     async fetch(request: Request, connection = {}): Promise<Response> {
       await ready();
       const { pathname } = new URL(request.url);

@@ -130,4 +130,6 @@ async function work(
     }
     if (!isClosing()) await clock.sleep(Math.min(LONGEST_SLEEP_MS, Math.max(20, untilDue)), nap);
   }
-}
+}  // Who reads a demo partner's key does so once the address is told.
+  await service.partnerReady();
+
