@@ -49,6 +49,10 @@ const wordsOf = (text: string): string[] =>
 
 const lines = pages.flatMap(commandsOf);
 
+/** The first CSV file that a page shows. */
+const csvBlockOf = (page: string): string =>
+  /^```csv\n([\s\S]*?)^```/m.exec(readFileSync(join(ROOT, page), 'utf8'))?.[1] ?? '';
+
 test('every script that a page names is one of package.json', () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object };
   for (const page of pages) {
@@ -76,6 +80,7 @@ describe.runIf(existsSync(BIN) && existsSync(join(ROOT, 'dist')))('the commands 
     for (const [file, value] of Object.entries(files)) {
       writeFileSync(join(farelock.home, file), JSON.stringify(value));
     }
+    writeFileSync(join(farelock.home, 'updates.csv'), csvBlockOf('docs/partners.md'));
     const searched = await farelock.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json']);
     learn(searched);
   });
@@ -91,6 +96,7 @@ describe.runIf(existsSync(BIN) && existsSync(join(ROOT, 'dist')))('the commands 
       ['<request-id>', /"request_id":\s*"(ref_[^"]+)"/],
       ['<key-id>', /"key_id":\s*"([^"]+)"/],
       ['<payment-id>', /"payment_id":\s*"([^"]+)"/],
+      ['<ramp-order-id>', /"id":\s*"(rmp_[0-9a-z]{20,})"/],
     ];
     for (const [name, pattern] of ids) {
       const found = pattern.exec(ran.stdout)?.[1];
@@ -105,7 +111,9 @@ describe.runIf(existsSync(BIN) && existsSync(join(ROOT, 'dist')))('the commands 
     const given = args.map((word) =>
       word
         .replace(/<[a-z-]+>/g, (name) => known.get(name) ?? name)
-        .replace(/^(passengers[\w-]*\.json|eva\.json|[\w-]+\.ics)$/, (file) => join(farelock.home, file)),
+        .replace(/^(passengers[\w-]*\.json|eva\.json|updates\.csv|[\w-]+\.ics)$/, (file) =>
+          join(farelock.home, file),
+        ),
     );
     expect(given.join(' '), 'a placeholder that nothing before has made').not.toMatch(/<[a-z-]+>/);
     if (given[0] === 'serve') {
