@@ -4,6 +4,7 @@ import { unitsOf } from './decimal.ts';
 import type { CreateOrderRequest } from './offer-schema.ts';
 import { amountIsZero } from './offers.ts';
 import type { PartnerPorts } from './ports.ts';
+import { walletNetwork } from './wanted-orders.ts';
 
 /** What a customer asked for, checked: everything that the outbound request needs. */
 export interface OrderRequest {
@@ -41,9 +42,10 @@ export async function checkedOrder(
   const isIntegration = partner.type === 'INTEGRATION';
   if (isIntegration && input.walletAddress !== undefined)
     throw refused('walletAddress', 'is for redirect partners: give customerWalletDataId.');
+  const network = networkOf(input);
   const own = (type: 'BANK_ACCOUNT' | 'CRYPTO_WALLET', path: string, dataId: string | undefined) =>
     isIntegration || dataId !== undefined
-      ? ownData({ store }, customerId, type, path, dataId)
+      ? ownData({ store }, customerId, { type, path, dataId, network })
       : Promise.resolve(null);
   return {
     partnerId: partner.partner_id,
@@ -54,7 +56,7 @@ export async function checkedOrder(
     toCurrency: input.toCurrency,
     fromAmount: input.fromAmount,
     paymentMethod: input.paymentMethod,
-    network: networkOf(input),
+    network,
     paymentDetailsDataId: await own(
       'BANK_ACCOUNT',
       'customerPaymentDetailsDataId',
@@ -79,25 +81,36 @@ function networkOf(input: CreateOrderRequest): string {
   return network;
 }
 
-/** Another customer's data is no data: whoever knows its id learns nothing. */
+interface WantedData {
+  readonly type: 'BANK_ACCOUNT' | 'CRYPTO_WALLET';
+  readonly path: string;
+  readonly dataId: string | undefined;
+  readonly network: string;
+}
+
+/**
+ * Another customer's data is no data: whoever knows its id learns nothing. And a wallet is on the order's network:
+ * what is sent to an address of another one is lost.
+ */
 async function ownData(
   { store }: Pick<PartnerPorts, 'store'>,
   customerId: string,
-  type: 'BANK_ACCOUNT' | 'CRYPTO_WALLET',
-  path: string,
-  dataId: string | undefined,
+  { type, path, dataId, network }: WantedData,
 ): Promise<string> {
+  const chain = type === 'CRYPTO_WALLET' ? walletNetwork(network) : null;
   const row = await store
     .selectFrom('customer_data')
     .select('data_id')
     .where('customer_id', '=', customerId)
     .where('type', '=', type)
+    .$if(chain !== null, (query) => query.where('network', '=', chain))
     .$if(dataId !== undefined, (query) => query.where('data_id', '=', dataId ?? ''))
     .orderBy('rank', 'desc')
     .limit(1)
     .executeTakeFirst();
   if (row) return row.data_id;
-  const words = type === 'BANK_ACCOUNT' ? 'a bank account' : 'a crypto wallet';
+  const words =
+    type === 'BANK_ACCOUNT' ? 'a bank account' : `a crypto wallet${chain === null ? '' : ` on ${chain}`}`;
   throw refused(
     path,
     dataId === undefined

@@ -39,7 +39,7 @@ export function createWantedOrders({ clock }: Pick<PartnerPorts, 'clock'>, polic
         rampType: wanted.rampType,
         country: wanted.country,
         usd: known.length === worth.length ? sum(known) : null,
-        network: networkOf(wanted.network),
+        network: walletNetwork(wanted.network),
       };
     },
 
@@ -79,7 +79,7 @@ export function createWantedOrders({ clock }: Pick<PartnerPorts, 'clock'>, polic
         rampType: row.ramp_type === 'ONRAMP' ? 'ONRAMP' : 'OFFRAMP',
         country: row.country,
         usd: row.usd,
-        network: networkOf(row.network),
+        network: walletNetwork(row.network),
       }));
     },
   };
@@ -101,5 +101,6 @@ export function createWantedOrders({ clock }: Pick<PartnerPorts, 'clock'>, polic
 
 export type WantedOrders = ReturnType<typeof createWantedOrders>;
 
-const networkOf = (network: string | null): WalletNetwork | null =>
+/** The wallets' name of a network, null where there is none. */
+export const walletNetwork = (network: string | null): WalletNetwork | null =>
   WALLET_TYPES.find((type) => type === network?.toUpperCase()) ?? null;
