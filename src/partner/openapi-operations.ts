@@ -6,7 +6,7 @@ export const OPERATIONS: Readonly<
 > = {
   AddCustomerRequirement: {
     summary: 'Ask one customer for more than the policy does.',
-    codes: ['customer_not_found', 'idempotency_key_reused'],
+    codes: ['customer_not_found', 'idempotency_key_reused', 'too_many_attempts'],
   },
   UpdateOrder: {
     summary: 'Move an order along, or add to it.',
@@ -26,12 +26,22 @@ export const OPERATIONS: Readonly<
   },
   SubmitCustomerData: {
     summary: 'Fulfil data requirements; one item that is wrong refuses them all.',
-    codes: ['idempotency_key_reused'],
+    codes: ['idempotency_key_reused', 'too_many_attempts'],
   },
-  AcceptTerms: { summary: 'Accept the terms that a requirement names.', codes: ['idempotency_key_reused'] },
+  AcceptTerms: {
+    summary: 'Accept the terms that a requirement names.',
+    codes: ['terms_changed', 'idempotency_key_reused'],
+  },
   GetAvailablePartners: { summary: 'What partners offer, the most for the customer first.', codes: [] },
   CreateOrder: {
     summary: 'Make an order with a partner, or send the customer to it.',
-    codes: ['partner_not_found', 'partner_refused', 'idempotency_key_reused'],
+    codes: [
+      'partner_not_found',
+      'compliance_required',
+      'partner_refused',
+      'idempotency_key_reused',
+      'partner_unavailable',
+      'partner_answer_invalid',
+    ],
   },
 };

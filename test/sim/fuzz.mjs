@@ -12,7 +12,7 @@ const { values } = parseArgs({
 process.stdout.write(`${values.runs} requests, seed ${values.seed}\n`);
 const ran = spawnSync(
   process.execPath,
-  ['node_modules/vitest/vitest.mjs', 'run', 'test/sim/fuzz-flights.test.ts'],
+  ['node_modules/vitest/vitest.mjs', 'run', 'test/sim/fuzz-flights.test.ts', 'test/sim/fuzz-partner.test.ts'],
   {
     stdio: 'inherit',
     env: {
