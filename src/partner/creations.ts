@@ -6,7 +6,7 @@ import type { OrderRequest } from './order-request.ts';
 import type { PartnerPorts, Tx } from './ports.ts';
 
 /** How long one drive of a creation keeps the others away: longer than a call can take. */
-export const LEASE_MS = 20_000;
+export const LEASE_MS = 13_000;
 /** An order of which the platform never said anything is given to a person after this long. */
 export const GIVE_UP_MS = 24 * 3_600_000;
 const FIRST_WAIT_MS = 5_000;

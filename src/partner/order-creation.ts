@@ -18,7 +18,7 @@ import { forwardedFor, outcomeOfRedirection, type RedirectOrderBody } from './re
 import { createStanding } from './standing.ts';
 
 /** How long a call waits for another one, or another process, that drives the same creation. */
-const LONGEST_WAIT_MS = 12_000;
+const LONGEST_WAIT_MS = 14_000;
 const LOOK_AGAIN_MS = 100;
 const MOST_PER_RUN = 20;
 

@@ -13,11 +13,12 @@ export interface BookedOrder {
   readonly steps: number;
   /** Of the order at the service, as its last answer said. */
   readonly version: number;
+  /** Refusals of the next update, in a row. */
   readonly attempts: number;
 }
 
 /** How long a process that sends an update keeps the others away. */
-const LEASE_MS = 30_000;
+const LEASE_MS = 12_000;
 
 /**
  * The sandbox platform's books, in a file of their own: it is another company's. Orders are idempotent by their id, and

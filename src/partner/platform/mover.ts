@@ -18,14 +18,17 @@ export interface MoverPorts {
 }
 
 const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 60_000;
-/** After so many failures in a row an order is left alone. */
-const MOST_ATTEMPTS = 20;
+const LONGEST_WAIT_MS = 10_000;
+/** After so many refusals in a row an order is left alone. */
+const MOST_REFUSALS = 40;
+/** When nothing was heard: the service is down, or the answer was lost. */
+const UNHEARD_WAIT_MS = 2_000;
 
 /**
  * The script of the sandbox platform: moves its orders along, an update at a time, by calling UpdateOrder with its own
- * key. Each update names the version that it follows, so an order that somebody else moved is theirs from then on; each
- * has its own Idempotency-Key, so an update whose answer was lost is not applied twice.
+ * key. Each update names the version that it follows, so an order that somebody else moved is theirs from then on. Until
+ * it is answered an update keeps its Idempotency-Key, so one whose answer was lost is not applied twice; after a refusal
+ * it has another, since the refusal is what the old one would get again.
  * @returns updates that were taken
  */
 export async function moveDue(ports: MoverPorts): Promise<number> {
@@ -57,7 +60,7 @@ async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
           'content-type': 'application/json',
           'x-api-key': key,
           'if-match': `"${version}"`,
-          'idempotency-key': `${order.orderId}:${steps}`,
+          'idempotency-key': `${order.orderId}:${steps}:${attempts}`,
         },
         body: JSON.stringify({ orderId: order.orderId, status: step.status, ...step.details(order.orderId) }),
         signal: AbortSignal.timeout(10_000),
@@ -76,8 +79,12 @@ async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
     });
     return true;
   }
+  if (response === null || response.ok || response.status >= 500) {
+    books.moved(order, { steps, version, attempts, dueAtMs: clock.now() + UNHEARD_WAIT_MS });
+    return false;
+  }
   // Somebody else moved it, or it cannot go there: it is no longer this script's.
-  const isOver = response?.status === 409 || response?.status === 400 || attempts + 1 >= MOST_ATTEMPTS;
+  const isOver = response.status === 409 || response.status === 400 || attempts + 1 >= MOST_REFUSALS;
   const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(10, attempts));
   books.moved(order, {
     steps,
