@@ -265,6 +265,34 @@ describe('the gate of CreateOrder', () => {
   });
 });
 
+test('a sealed field opens in its own place alone: another row, another field or another customer has nothing of it', async () => {
+  const { give, store, standing } = await world();
+  const dataId = await give(EVA, 'NAME', { name: { firstName: 'Eva', lastName: 'Ejemplo' } });
+  const other = await give(EVA, 'EMAIL', EMAIL);
+  const open = (customerId: string, id: string) =>
+    standing.submissions.open(store, customerId, id, { files: true });
+  expect(await open(EVA, dataId)).toEqual({ name: { firstName: 'Eva', lastName: 'Ejemplo' } });
+  expect(await open(ANA, dataId)).toBeNull();
+  const [first] = await store
+    .selectFrom('customer_data_fields')
+    .selectAll()
+    .where('data_id', '=', dataId)
+    .execute();
+  const write = (id: string, field: string) =>
+    store
+      .updateTable('customer_data_fields')
+      .set({ value_sealed: first?.value_sealed ?? '' })
+      .where('data_id', '=', id)
+      .where('field', '=', field)
+      .execute();
+  await write(other, 'email.value');
+  await expect(open(EVA, other)).rejects.toThrow();
+  await write(dataId, first?.field === 'name.firstName' ? 'name.lastName' : 'name.firstName');
+  await expect(open(EVA, dataId)).rejects.toThrow();
+  await store.updateTable('customer_data').set({ customer_id: ANA }).where('data_id', '=', dataId).execute();
+  await expect(open(ANA, dataId)).rejects.toThrow();
+});
+
 describe('the retention of customer data', () => {
   const kept = async ({ store }: Awaited<ReturnType<typeof world>>) =>
     (

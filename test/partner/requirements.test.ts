@@ -536,6 +536,59 @@ describe('SubmitCustomerData', () => {
   });
 });
 
+describe('CreateOrder', () => {
+  const ORDER = {
+    partnerId: 'par_sandbox_bank',
+    countryCode: 'DEU',
+    rampType: 'ONRAMP',
+    fromCurrency: 'EUR',
+    toCurrency: 'SOLANA_USDC',
+    fromAmount: '250',
+    paymentMethod: 'DEU_SEPA',
+  };
+  const BANK_ACCOUNT = { bankAccount: { iban: { accountNumber: 'DE89370400440532013000', country: 'DEU' } } };
+  const wallet = (type: string, address: string) => ({ cryptoWallet: { type, address } });
+  const SOLANA = wallet('SOLANA', 'BAaqwgRSAmcEiJiJM4Mo2ZZUwaD9P7RqNhhbNuyficj9');
+
+  test('is refused until the customer is known, and the customer is told what a larger one takes', async () => {
+    const person = await newcomer();
+    await person.submit([BANK_ACCOUNT, SOLANA]);
+    const refused = await person.call<Failure>('CreateOrder', ORDER);
+    expect([refused.status, refused.body.code]).toEqual([400, 'failed_precondition']);
+    expect(refused.body.detail).toMatchObject({
+      reason: 'compliance_required',
+      complianceStatus: 'COMPLIANCE_STATUS_PENDING',
+      outstanding: expect.arrayContaining([{ data: 'NAME', state: 'missing' }]),
+    });
+    await person.compliant();
+    const larger = await person.call<Failure>('CreateOrder', { ...ORDER, fromAmount: '2500' });
+    expect(larger.body.detail?.reason).toBe('compliance_required');
+    expect(await person.stands()).toMatchObject({
+      status: 'PENDING',
+      todo: ['PHONE', 'RESIDENTIAL_ADDRESS', 'ID_DOCUMENT', 'SELFIE'],
+    });
+    const taken = await person.call<{ order: { status: string } }>('CreateOrder', ORDER);
+    expect(taken.body).toMatchObject({ order: { status: 'AWAITING_FUNDS' } });
+  });
+
+  test('to a wallet on another network is refused, naming it', async () => {
+    const person = await newcomer();
+    const given = await person.submit([
+      BANK_ACCOUNT,
+      SOLANA,
+      wallet('ETHEREUM', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'),
+    ]);
+    const { status, body } = await person.call<Failure>('CreateOrder', {
+      ...ORDER,
+      customerWalletDataId: given.body.items[2]?.dataId,
+    });
+    expect([status, body.detail?.issues]).toEqual([
+      400,
+      [{ path: 'customerWalletDataId', message: 'is not a crypto wallet on SOLANA of this customer.' }],
+    ]);
+  });
+});
+
 test('nothing that a customer gives is on the disk in clear', async () => {
   const person = await newcomer();
   await person.submit([...EVERYONE, selfie(PNG)]);
