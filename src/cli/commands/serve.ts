@@ -62,6 +62,8 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     overrideGlobalObjects: false,
   });
   const origin = await listening(server, options);
+  // Who reads a demo partner's key does so once the address is told.
+  await service.partnerReady();
   const where: Listening = {
     flights_url: origin,
     partner_url: origin,
@@ -130,6 +132,4 @@ async function work(
     }
     if (!isClosing()) await clock.sleep(Math.min(LONGEST_SLEEP_MS, Math.max(20, untilDue)), nap);
   }
-}  // Who reads a demo partner's key does so once the address is told.
-  await service.partnerReady();
-
+}
