@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { openService } from '../../src/service.ts';
 import type { Service, ServiceOptions } from '../../src/service-types.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -240,6 +241,11 @@ export async function openStack(given: StackOptions = {}) {
       if (seen.status !== 200)
         throw new Error(`GetOrderDetails: ${seen.status} ${JSON.stringify(seen.body)}`);
       return seen.body.order;
+    },
+
+    /** From here on nothing can be looked up: who calls is the first thing that fails. */
+    async breakDatabase(): Promise<void> {
+      await sql`drop table partner_keys`.execute(store);
     },
 
     async close() {
