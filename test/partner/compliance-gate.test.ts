@@ -289,6 +289,9 @@ test('a sealed field opens in its own place alone: another row, another field or
   await expect(open(EVA, other)).rejects.toThrow();
   await write(dataId, first?.field === 'name.firstName' ? 'name.lastName' : 'name.firstName');
   await expect(open(EVA, dataId)).rejects.toThrow();
+  const namesake = await give(EVA, 'NAME', { name: { firstName: 'Lupe', lastName: 'Otra' } });
+  await write(namesake, first?.field ?? '');
+  await expect(open(EVA, namesake)).rejects.toThrow();
   await store.updateTable('customer_data').set({ customer_id: ANA }).where('data_id', '=', dataId).execute();
   await expect(open(ANA, dataId)).rejects.toThrow();
 });
@@ -413,9 +416,19 @@ describe.each([
       await asked;
       expect(await here.status()).toBe('PROCESSING');
       here.clock.advance(31_000);
-      expect(await here.standing.attestations.runDue()).toBe(1);
+      const [secondAsked, askSecond] = settledByHand<void>();
+      const [secondVerdict, decideSecond] = settledByHand<'passed'>();
+      const overtaking = createStanding(here.ports, () => {
+        askSecond();
+        return secondVerdict;
+      });
+      const second = overtaking.attestations.runDue();
+      await secondAsked;
       decide('rejected');
       await hanging;
+      expect(await here.status()).toBe('PROCESSING');
+      decideSecond('passed');
+      expect(await second).toBe(1);
       expect(await here.status()).toBe('SUCCESS');
     },
   );
