@@ -21,6 +21,8 @@ import { createStanding } from './standing.ts';
 const LONGEST_WAIT_MS = 14_000;
 const LOOK_AGAIN_MS = 100;
 const MOST_PER_RUN = 20;
+/** For the row: the partner's own words may speak of the customer, and are sealed. */
+const REFUSED = 'the platform refused the order';
 
 /**
  * CreateOrder *(ours)* and what stands behind it (CONTRACT, section 12). The order's row is written first, then its
@@ -131,7 +133,7 @@ export function createOrderCreation(ports: PartnerPorts) {
       }),
     );
     if (outcome.kind === 'taken') return ends.taken(row, outcome.answer, requestId);
-    if (outcome.kind === 'refused') return ends.failed(row, outcome, outcome.reason);
+    if (outcome.kind === 'refused') return ends.failed(row, outcome, REFUSED);
     if (outcome.kind === 'faulty') return ends.faulty(row, outcome.fault, requestId);
     if (clock.now() - row.created_at_ms > GIVE_UP_MS)
       return ends.faulty(row, 'the platform never said whether it took the order', requestId);
@@ -163,7 +165,7 @@ export function createOrderCreation(ports: PartnerPorts) {
       }),
     );
     if (outcome.kind === 'taken') return ends.redirected(row, outcome.answer);
-    if (outcome.kind === 'refused') return ends.failed(row, outcome, outcome.reason);
+    if (outcome.kind === 'refused') return ends.failed(row, outcome, REFUSED);
     const isFault = outcome.kind === 'faulty' || (outcome.kind === 'not_taken' && outcome.fault !== null);
     return ends.failed(row, { kind: isFault ? 'faulty' : 'again' }, outcome.fault);
   }

@@ -105,6 +105,8 @@ describe('an integration partner', () => {
     expect(JSON.stringify(answer.body)).not.toContain('outside 20');
     const [row] = await rows('25000');
     expect(row).toMatchObject({ creation: 'failed', status: null });
+    // The partner's own words may speak of the customer: they are kept sealed.
+    expect(JSON.stringify(row)).not.toContain('outside 20');
     expect((await asPix('GetOrderDetails', { orderId: row?.order_id ?? '' })).status).toBe(404);
   });
 
