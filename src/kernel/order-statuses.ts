@@ -1,6 +1,6 @@
 /**
- * The statuses of a partner order and the moves between them, as data: the service, the tool and the documents read
- * this one table (CONTRACT, section 11).
+ * The statuses of a partner order and the moves between them, as data: the service, the tool and their tests read this
+ * one table (CONTRACT, section 11).
  */
 export const ORDER_STATUSES = [
   'AWAITING_FUNDS',
@@ -16,49 +16,43 @@ export const ORDER_STATUSES = [
 
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
-export interface OrderMove {
-  readonly to: OrderStatus;
-  /** Only while the customer's funds are here, or only while they are not; absent: either way. */
-  readonly funds?: 'received' | 'none';
-  /** What the order or the update must hold for this move. */
-  readonly needs?: 'returnDetails' | 'sourceTransactionId' | 'reason';
-}
-
-/** From each status, where an order may go. */
-export const ORDER_MOVES: Readonly<Record<OrderStatus, readonly OrderMove[]>> = {
-  AWAITING_FUNDS: [
-    { to: 'FUNDS_RECEIVED' },
-    { to: 'IN_REVIEW' },
-    { to: 'CANCELED' },
-    { to: 'ERROR', needs: 'reason' },
-  ],
-  IN_REVIEW: [
-    { to: 'AWAITING_FUNDS', funds: 'none' },
-    { to: 'FUNDS_RECEIVED' },
-    { to: 'ERROR', needs: 'reason' },
-    { to: 'REFUNDING', funds: 'received' },
-    { to: 'CANCELED', funds: 'none' },
-  ],
-  FUNDS_RECEIVED: [
-    { to: 'IN_REVIEW' },
-    { to: 'PAYMENT_SUBMITTED' },
-    { to: 'PAYMENT_PROCESSED' },
-    { to: 'REFUNDING' },
-    { to: 'ERROR', needs: 'reason' },
-  ],
-  PAYMENT_SUBMITTED: [{ to: 'PAYMENT_PROCESSED' }, { to: 'REFUNDING' }, { to: 'ERROR', needs: 'reason' }],
-  PAYMENT_PROCESSED: [{ to: 'REFUNDING', needs: 'returnDetails' }],
-  REFUNDING: [{ to: 'REFUNDED' }, { to: 'ERROR', needs: 'reason' }],
-  CANCELED: [{ to: 'REFUNDING', needs: 'sourceTransactionId' }],
-  ERROR: [
-    { to: 'IN_REVIEW' },
-    { to: 'FUNDS_RECEIVED', funds: 'received' },
-    { to: 'REFUNDING', funds: 'received' },
-    { to: 'CANCELED', funds: 'none' },
-  ],
-  REFUNDED: [],
-};
-
 /** Whether a text is a status. */
 export const isOrderStatus = (text: unknown): text is OrderStatus =>
   ORDER_STATUSES.some((status) => status === text);
+
+/** What a transition needs beside the status that it starts from (CONTRACT, section 11). */
+export type Guard =
+  /** Only where the customer's funds were seen. */
+  | 'funds'
+  /** Only where they were not. */
+  | 'no_funds'
+  /** The update, or the order, holds returnDetails. */
+  | 'return_details'
+  /** The update, or the order, holds a sourceTransactionId. */
+  | 'source_transaction';
+
+/** The table of CONTRACT, section 11, as data: from, to, and what the step needs. What is not here is refused. */
+export const TRANSITIONS: Readonly<
+  Record<OrderStatus, Readonly<Partial<Record<OrderStatus, readonly Guard[]>>>>
+> = {
+  AWAITING_FUNDS: { FUNDS_RECEIVED: [], IN_REVIEW: [], CANCELED: [], ERROR: [] },
+  IN_REVIEW: {
+    AWAITING_FUNDS: ['no_funds'],
+    FUNDS_RECEIVED: [],
+    ERROR: [],
+    REFUNDING: ['funds'],
+    CANCELED: ['no_funds'],
+  },
+  FUNDS_RECEIVED: { IN_REVIEW: [], PAYMENT_SUBMITTED: [], PAYMENT_PROCESSED: [], REFUNDING: [], ERROR: [] },
+  PAYMENT_SUBMITTED: { PAYMENT_PROCESSED: [], REFUNDING: [], ERROR: [] },
+  PAYMENT_PROCESSED: { REFUNDING: ['return_details'] },
+  REFUNDING: { REFUNDED: [], ERROR: [] },
+  CANCELED: { REFUNDING: ['source_transaction'] },
+  ERROR: {
+    IN_REVIEW: [],
+    FUNDS_RECEIVED: ['funds'],
+    REFUNDING: ['funds'],
+    CANCELED: ['no_funds'],
+  },
+  REFUNDED: {},
+};

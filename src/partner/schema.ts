@@ -1,21 +1,11 @@
 import * as z from 'zod';
+import { ORDER_STATUSES } from '../kernel/order-statuses.ts';
 import { decimalString, identifier, text, wholeNumber } from './schema-parts.ts';
 
 /** Orders on the wire (spec/partner-service.md, Resources; CONTRACT, sections 10 and 11). */
 
-export const ORDER_STATUSES = [
-  'AWAITING_FUNDS',
-  'FUNDS_RECEIVED',
-  'PAYMENT_SUBMITTED',
-  'PAYMENT_PROCESSED',
-  'REFUNDING',
-  'REFUNDED',
-  'CANCELED',
-  'ERROR',
-  'IN_REVIEW',
-] as const;
 export const orderStatus = z.enum(ORDER_STATUSES);
-export type OrderStatus = z.output<typeof orderStatus>;
+export { ORDER_STATUSES, type OrderStatus } from '../kernel/order-statuses.ts';
 
 export const TRANSACTION_TYPES = ['ONRAMP', 'OFFRAMP'] as const;
 export const transactionType = z.enum(TRANSACTION_TYPES);

@@ -1,41 +1,7 @@
+import { type Guard, TRANSITIONS } from '../kernel/order-statuses.ts';
 import type { OrderStatus } from './schema.ts';
 
-/** What a transition needs beside the status that it starts from (CONTRACT, section 11). */
-export type Guard =
-  /** Only where the customer's funds were seen. */
-  | 'funds'
-  /** Only where they were not. */
-  | 'no_funds'
-  /** The update, or the order, holds returnDetails. */
-  | 'return_details'
-  /** The update, or the order, holds a sourceTransactionId. */
-  | 'source_transaction';
-
-/** The table of CONTRACT, section 11, as data: from, to, and what the step needs. What is not here is refused. */
-export const TRANSITIONS: Readonly<
-  Record<OrderStatus, Readonly<Partial<Record<OrderStatus, readonly Guard[]>>>>
-> = {
-  AWAITING_FUNDS: { FUNDS_RECEIVED: [], IN_REVIEW: [], CANCELED: [], ERROR: [] },
-  IN_REVIEW: {
-    AWAITING_FUNDS: ['no_funds'],
-    FUNDS_RECEIVED: [],
-    ERROR: [],
-    REFUNDING: ['funds'],
-    CANCELED: ['no_funds'],
-  },
-  FUNDS_RECEIVED: { IN_REVIEW: [], PAYMENT_SUBMITTED: [], PAYMENT_PROCESSED: [], REFUNDING: [], ERROR: [] },
-  PAYMENT_SUBMITTED: { PAYMENT_PROCESSED: [], REFUNDING: [], ERROR: [] },
-  PAYMENT_PROCESSED: { REFUNDING: ['return_details'] },
-  REFUNDING: { REFUNDED: [], ERROR: [] },
-  CANCELED: { REFUNDING: ['source_transaction'] },
-  ERROR: {
-    IN_REVIEW: [],
-    FUNDS_RECEIVED: ['funds'],
-    REFUNDING: ['funds'],
-    CANCELED: ['no_funds'],
-  },
-  REFUNDED: {},
-};
+export { type Guard, TRANSITIONS } from '../kernel/order-statuses.ts';
 
 /** Statuses that an order has only after its customer's funds were seen. */
 export const FUNDED: ReadonlySet<OrderStatus> = new Set<OrderStatus>([

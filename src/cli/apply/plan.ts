@@ -1,4 +1,4 @@
-import { ORDER_MOVES, type OrderMove, type OrderStatus } from '../../kernel/order-statuses.ts';
+import { type Guard, isOrderStatus, type OrderStatus, TRANSITIONS } from '../../kernel/order-statuses.ts';
 import type { CheckedRow } from './check.ts';
 
 /** An order as far as a plan looks at it. */
@@ -79,19 +79,23 @@ function refusalOf(order: PlannedOrder, update: CheckedRow['update']): string | 
     return 'the order has another sourceTransactionId, which never changes';
   }
   if (status === undefined || status === order.status) return null;
-  const move = ORDER_MOVES[order.status].find(({ to }) => to === status);
-  if (!move) return `${order.status} does not go to ${status}${allowedText(order.status)}`;
-  return lacks(move, order, update) ? `${order.status} to ${status} needs ${move.needs}` : null;
+  const guards = TRANSITIONS[order.status][status];
+  if (!guards) return `${order.status} does not go to ${status}${allowedText(order.status)}`;
+  const lacking = guards
+    .flatMap((guard) => NEEDED[guard] ?? [])
+    .find((field) => (update[field] ?? order[field]) === undefined);
+  return lacking === undefined ? null : `${order.status} to ${status} needs ${lacking}`;
 }
 
-function lacks({ needs }: OrderMove, order: PlannedOrder, update: CheckedRow['update']): boolean {
-  if (needs === undefined) return false;
-  if (needs === 'reason') return update.reason === undefined;
-  return (update[needs] ?? order[needs]) === undefined;
-}
+/** The fields that guards look at; whether funds are here is for the service to know. */
+const NEEDED: Readonly<Partial<Record<Guard, 'returnDetails' | 'sourceTransactionId'>>> = {
+  return_details: 'returnDetails',
+  source_transaction: 'sourceTransactionId',
+};
 
 /** The statuses that may follow one, as far as the table alone says. */
-export const statusesAfter = (status: OrderStatus): OrderStatus[] => ORDER_MOVES[status].map(({ to }) => to);
+export const statusesAfter = (status: OrderStatus): OrderStatus[] =>
+  Object.keys(TRANSITIONS[status]).filter(isOrderStatus);
 
 function allowedText(status: OrderStatus): string {
   const allowed = statusesAfter(status);

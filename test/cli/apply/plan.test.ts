@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { OrderUpdate } from '../../../src/cli/apply/check.ts';
 import { planRows, planSummary } from '../../../src/cli/apply/plan.ts';
-import { ORDER_MOVES, ORDER_STATUSES } from '../../../src/kernel/order-statuses.ts';
+import { ORDER_STATUSES, TRANSITIONS } from '../../../src/kernel/order-statuses.ts';
 
 const rowsOf = (...updates: OrderUpdate[]) =>
   updates.map((update, index) => ({ row: index + 1, line: index + 2, update }));
@@ -86,7 +86,7 @@ test('every one of the 81 pairs is planned as the table says', () => {
         returnDetails: { reason: 'r' },
       };
       const [row] = planRows(rowsOf(update), new Map([['a', { status: from }]]));
-      const allowed = ORDER_MOVES[from].some((move) => move.to === to);
+      const allowed = TRANSITIONS[from][to] !== undefined;
       expect(row?.kind, `${from} ${to}`).toBe(from === to ? 'patch' : allowed ? 'move' : 'refuse');
     }
   }
