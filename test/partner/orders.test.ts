@@ -114,6 +114,13 @@ describe.each(databases)('on %s', (database) => {
     expect((await update({ status: 'REFUNDING' })).status).toBe(200);
   });
 
+  test('a source transaction that was added before counts as funds, whatever the status was', async () => {
+    await update({ sourceTransactionId: 'tx' });
+    await update({ status: 'ERROR', reason: 'x' });
+    expect((await update({ status: 'CANCELED' })).status).toBe(409);
+    expect((await update({ status: 'REFUNDING' })).status).toBe(200);
+  });
+
   test('a source transaction in the very update counts as funds', async () => {
     await update({ status: 'ERROR', reason: 'x' });
     expect((await update({ status: 'CANCELED', sourceTransactionId: 'tx' })).status).toBe(409);
