@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { ProblemCode } from '../kernel/problems.ts';
 import { failures, json, REQUEST_ID, ref } from './openapi-parts.ts';
 import * as schemas from './operator-schema.ts';
+import { outboundTries } from './outbound-desk.ts';
 
 /** The operator's desk in the description: snake_case, and errors of Farelock's own form. */
 
@@ -23,6 +24,7 @@ const COMPONENTS = {
   AttestationRecords: schemas.attestationRecords,
   OpenedAttestation: schemas.openedAttestation,
   DecideAttestationRequest: schemas.decideAttestationRequest,
+  OutboundTries: outboundTries,
   Nothing: schemas.nothing,
 } satisfies Record<string, z.ZodType>;
 
@@ -63,6 +65,7 @@ interface Act {
   readonly codes?: readonly ProblemCode[];
   readonly keyInPath?: true;
   readonly attestationInPath?: true;
+  readonly orderInPath?: true;
 }
 
 const act = (one: Act) => ({
@@ -73,6 +76,7 @@ const act = (one: Act) => ({
   parameters: [
     ...(one.keyInPath ? ['key_id'] : []),
     ...(one.attestationInPath ? ['attestation_id'] : []),
+    ...(one.orderInPath ? ['order_id'] : []),
   ].map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
   ...(one.request ? { requestBody: { required: true, content: json(ref(one.request)) } } : {}),
   responses: {
@@ -91,6 +95,16 @@ export const operatorPaths = () => ({
       summary: 'Make a partner, or change one. A new one comes with the secret that signs what it is sent.',
       request: 'PutPartnerRequest',
       response: 'PutPartnerResponse',
+    }),
+  },
+  '/operator/partners/outbound/{order_id}': {
+    get: act({
+      id: 'listOutboundTries',
+      summary:
+        "What was sent to the partner's platform for an order, and answered. The look is in the audit trail.",
+      response: 'OutboundTries',
+      orderInPath: true,
+      codes: ['order_not_found'],
     }),
   },
   '/operator/attestations': {

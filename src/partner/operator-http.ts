@@ -35,6 +35,12 @@ export function createPartnerDesk(ports: PartnerPorts) {
       },
     },
     {
+      method: 'GET',
+      path: /^\/partners\/outbound\/([^/]+)$/,
+      run: async (by, _request, id) =>
+        (await import('./outbound-desk.ts')).createOutboundDesk(ports).look(by, id),
+    },
+    {
       method: 'POST',
       path: /^\/customers$/,
       status: 201,

@@ -254,6 +254,29 @@ describe('what is sent', () => {
     ]);
   });
 
+  test('an operator reads every try of an order, and the look is in the audit trail', async () => {
+    const orderId = (await create({ fromAmount: '150.5031' })).body.order?.id ?? '';
+    const { tries: listed } = await stack.operator<{ tries: Record<string, unknown>[] }>(
+      `partners/outbound/${orderId}`,
+    );
+    expect(listed.map(({ attempt, status }) => [attempt, status])).toEqual([
+      [1, 503],
+      [2, 200],
+    ]);
+    expect(JSON.parse(String(listed[1]?.request))).toMatchObject({ orderId, type: 'ONRAMP' });
+    expect(JSON.parse(String(listed[1]?.answer))).toMatchObject({ status: 'AWAITING_FUNDS' });
+    const looks = await store
+      .selectFrom('operator_audit')
+      .selectAll()
+      .where('subject', '=', orderId)
+      .execute();
+    expect(looks.map(({ action }) => action)).toEqual(['outbound.look']);
+    await expect(stack.operator('partners/outbound/rmp_nobody')).rejects.toThrow('404');
+    expect(
+      (await stack.call(`/operator/partners/outbound/${orderId}`, undefined, { method: 'GET' })).status,
+    ).toBe(401);
+  });
+
   test('nothing of the request or the answer is on the disk in clear', async () => {
     const { body } = await create({ fromAmount: '271' });
     expect(body.order?.status).toBe('AWAITING_FUNDS');
