@@ -30,6 +30,8 @@ export interface SeenOrder {
   readonly partnerId: string;
   readonly sourceAmount: string;
   readonly destinationAmount?: string;
+  readonly customerPaymentDetailsDataId?: string;
+  readonly customerWalletDataId?: string;
   readonly sourceTransactionId?: string;
   readonly destinationTransactionId?: string;
   readonly depositInstructions?: Readonly<Record<string, string>>;
