@@ -12,7 +12,7 @@ import { readSource, sourceName, utf8Of } from '../json-file.ts';
 import type { PartnerAccess, PartnerIdentity } from '../partner-access.ts';
 import { applyView, issuePath, planLines, planView, type ShownApply } from '../view/apply.ts';
 import { quoted } from '../view/payment.ts';
-import { counted } from '../view/text.ts';
+import { counted, harmless, harmlessDocument } from '../view/text.ts';
 import { throwIfAborted } from '../waiting.ts';
 
 export interface ApplyOptions extends PartnerIdentity {
@@ -125,9 +125,10 @@ function sayPlan(
 ): void {
   const done = rows.length - plan.length;
   terminal.note(
-    `${sourceName(file)}: ${counted(rows.length, 'row')}${done > 0 ? `, ${done} done before` : ''}`,
+    `${harmless(sourceName(file))}: ${counted(rows.length, 'row')}${done > 0 ? `, ${done} done before` : ''}`,
   );
-  if (plan.length > 0) for (const line of planLines(plan, terminal.asideScreen)) terminal.note(line);
+  if (plan.length > 0)
+    for (const line of planLines(harmlessDocument(plan), terminal.asideScreen)) terminal.note(line);
 }
 
 async function run(

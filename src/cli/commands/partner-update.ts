@@ -9,6 +9,7 @@ import { readJson, sourceName } from '../json-file.ts';
 import type { PartnerIdentity } from '../partner-access.ts';
 import { printPlan } from '../plan.ts';
 import { orderLines, type ShownOrder } from '../view/partner-order.ts';
+import { harmless } from '../view/text.ts';
 
 export interface OrderUpdateOptions extends PartnerIdentity {
   readonly orderId: string;
@@ -133,7 +134,7 @@ async function askedChange({ terminal }: CommandContext, seen: GetOrderDetailsRe
       fix: 'Give --status, or a field to change: see farelock partner orders update --help.',
     });
   }
-  terminal.note(from);
+  terminal.note(harmless(from));
   const prompts = terminal.ask('--status');
   const chosen = await prompts.choose(
     'Move it to',

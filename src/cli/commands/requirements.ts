@@ -9,6 +9,7 @@ import { statusWords } from '../view/partner-order.ts';
 import { nextLines } from '../view/payment.ts';
 import { complianceLines, requirementsView } from '../view/requirement.ts';
 import { tableLines } from '../view/table.ts';
+import { harmless } from '../view/text.ts';
 
 export interface RequirementsSubmitOptions extends PartnerIdentity {
   /** A JSON file; `-` for standard input. */
@@ -106,8 +107,8 @@ export const requirementsAcceptTerms: Command<AcceptTermsOptions> = async (conte
   if (!globals.yes && options.termsUrl === undefined) {
     const prompts = terminal.ask('--yes');
     for (const { termsUrl, privacyPolicyUrl } of chosen) {
-      terminal.note(`Terms           ${termsUrl}`);
-      terminal.note(`Privacy policy  ${privacyPolicyUrl}`);
+      terminal.note(harmless(`Terms           ${termsUrl}`));
+      terminal.note(harmless(`Privacy policy  ${privacyPolicyUrl}`));
     }
     if (!(await prompts.confirm('Does the customer accept them?', false))) throw problem('declined');
   }
