@@ -43,8 +43,12 @@ export interface Procedures {
 export function createProcedures(ports: PartnerPorts): Procedures {
   const loaded = new Map<(typeof FAMILIES)[number], Promise<readonly Procedure[]>>();
   const load = (family: (typeof FAMILIES)[number]) => {
-    const loading = loaded.get(family) ?? family.load(ports);
+    const before = loaded.get(family);
+    if (before) return before;
+    const loading = family.load(ports);
     loaded.set(family, loading);
+    // What could not be read (a policy file) may be there for the next call.
+    loading.catch(() => loaded.delete(family));
     return loading;
   };
   const familyOf = (operation: string) => FAMILIES.find(({ operations }) => operations.includes(operation));
