@@ -12,6 +12,7 @@ import type {
   GetOrderDetailsResponse,
   GetOrdersRequest,
   GetOrdersResponse,
+  Order,
   SubmitCustomerDataResponse,
   UpdateOrderRequest,
   UpdateOrderResponse,
@@ -80,15 +81,17 @@ export function createPartnerClient(ports: PartnerClientPorts) {
       const orders = page.orders ?? [];
       return { ...page, orders, totalCount: page.totalCount ?? orders.length };
     },
-    order: (orderId: string, options: CallOptions & { includeHistory?: boolean } = {}) =>
-      call<GetOrderDetailsResponse>(
-        'partner',
-        'GetOrderDetails',
-        { orderId, ...(options.includeHistory ? { includeHistory: true } : {}) },
-        options,
+    order: async (orderId: string, options: CallOptions & { includeHistory?: boolean } = {}) =>
+      withOrder(
+        await call<GetOrderDetailsResponse>(
+          'partner',
+          'GetOrderDetails',
+          { orderId, ...(options.includeHistory ? { includeHistory: true } : {}) },
+          options,
+        ),
       ),
-    updateOrder: (request: UpdateOrderRequest, options: WriteOptions = {}) =>
-      call<UpdateOrderResponse>('partner', 'UpdateOrder', request, options),
+    updateOrder: async (request: UpdateOrderRequest, options: WriteOptions = {}) =>
+      withOrder(await call<UpdateOrderResponse>('partner', 'UpdateOrder', request, options)),
     addRequirement: (request: AddCustomerRequirementRequest, options: WriteOptions = {}) =>
       call<AddCustomerRequirementResponse>('partner', 'AddCustomerRequirement', request, options),
     async offers(
@@ -123,6 +126,13 @@ export function createPartnerClient(ports: PartnerClientPorts) {
     acceptTerms: (request: AcceptTermsRequest, options: WriteOptions = {}) =>
       call<AcceptTermsResponse>('customer', 'AcceptTerms', request, options, true),
   };
+}
+
+/** @throws Problem `unexpected_answer` for an answer without the order that it is about */
+function withOrder<T extends { readonly order: Order }>(answer: T): T {
+  const order: unknown = answer.order;
+  if (isRecord(order) && typeof order.id === 'string' && typeof order.status === 'string') return answer;
+  throw problem('unexpected_answer', { message: 'The service answered without the order.' });
 }
 
 export type PartnerClient = ReturnType<typeof createPartnerClient>;
