@@ -94,11 +94,15 @@ function checkTransition(row: OrderRow, input: UpdateOrderRequest): void {
       detail: { from, to, allowed },
     });
   }
-  if (guards.includes('return_details') && !input.returnDetails && row.return_details_sealed === null)
+  if (guards.includes('return_details') && !tellsOfReturn(input) && row.return_details_sealed === null)
     throw required('returnDetails', `is required to go from ${from} to ${to}.`);
   if (guards.includes('source_transaction') && !input.sourceTransactionId && !row.source_transaction_id)
     throw required('sourceTransactionId', `is required to go from ${from} to ${to}.`);
 }
+
+/** An empty message says nothing of the money that came back. */
+const tellsOfReturn = ({ returnDetails }: UpdateOrderRequest): boolean =>
+  Object.values(returnDetails ?? {}).some((value) => value !== undefined);
 
 /** A source transaction, once set, is the customer's money: it stays. A destination may change until it is paid. */
 function checkTransactionIds(row: OrderRow, input: UpdateOrderRequest): void {
@@ -149,7 +153,7 @@ function changesOf({ secrets }: PartnerPorts, row: OrderRow, input: UpdateOrderR
     change('customerFacingReason', {
       customer_facing_reason_sealed: seal('customer_facing_reason_sealed', input.customerFacingReason),
     });
-  if (input.returnDetails && !sameFields(input.returnDetails, before.returnDetails))
+  if (tellsOfReturn(input) && !sameFields(input.returnDetails ?? {}, before.returnDetails))
     change('returnDetails', { return_details_sealed: seal('return_details_sealed', input.returnDetails) });
 
   if (set.source_transaction_id || (set.status && FUNDED.has(set.status as OrderStatus))) set.funds_seen = 1;

@@ -124,6 +124,12 @@ describe('what goes with a move', () => {
       'returnDetails',
     ],
     [
+      'PAYMENT_PROCESSED to REFUNDING with empty returnDetails',
+      ['FUNDS_RECEIVED', 'PAYMENT_PROCESSED'],
+      { status: 'REFUNDING', returnDetails: {} },
+      'returnDetails',
+    ],
+    [
       'CANCELED to REFUNDING without sourceTransactionId',
       ['CANCELED'],
       { status: 'REFUNDING' },

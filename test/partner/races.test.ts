@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type OrderAnswer, openStack, type SeenOrder, type Stack } from './stack.ts';
+import type { Service } from '../../src/service-types.ts';
+import { callerOf, type OrderAnswer, openStack, pathOf, type SeenOrder, type Stack } from './stack.ts';
 
 /** Writers at once: no update is lost, none is applied twice (CONTRACT, section 11). */
 
@@ -17,16 +18,19 @@ interface History {
 test('two clients that write one order 1,000 times under If-Match: each write that is told so is one version, no other counts', async () => {
   const { id } = await stack.order();
   const start = (await stack.show(id)).version;
+  const { key } = stack;
   const written: string[] = [];
   /** Reads, writes what nobody else writes, and reads again when it was too late. */
-  const client = async (name: string) => {
+  const client = async (name: string, service: Service) => {
+    const call = callerOf((request) => service.fetch(request));
     for (let number = 1; number <= 500; ) {
-      const { version } = await stack.show(id);
+      const seen = await call<OrderAnswer>(pathOf('partner', 'GetOrderDetails'), { orderId: id }, { key });
+      const { version } = seen.body.order;
       const amount = `${name}.${String(number).padStart(6, '0')}`;
-      const answer = await stack.partner<OrderAnswer>(
-        'UpdateOrder',
+      const answer = await call<OrderAnswer>(
+        pathOf('partner', 'UpdateOrder'),
         { orderId: id, toAmount: amount },
-        { headers: { 'if-match': `"${version}"` } },
+        { key, headers: { 'if-match': `"${version}"` } },
       );
       if (answer.status === 200) {
         expect(answer.body.order).toMatchObject({ version: version + 1, destinationAmount: amount });
@@ -35,7 +39,10 @@ test('two clients that write one order 1,000 times under If-Match: each write th
       } else expect([answer.status, answer.body.code]).toEqual([409, 'aborted']);
     }
   };
-  await Promise.all([client('1'), client('2')]);
+  // The second one's service shares nothing with the first one's but the files, as another process would.
+  const second = await stack.open();
+  await Promise.all([client('1', stack.service), client('2', second)]);
+  await second.close();
   expect(new Set(written).size).toBe(1_000);
   const { body } = await stack.partner<History>('GetOrderDetails', { orderId: id, includeHistory: true });
   expect(body.order.version).toBe(start + 1_000);
