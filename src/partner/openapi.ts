@@ -131,6 +131,7 @@ function operation(one: Procedure) {
 function messages(procedures: readonly Procedure[]): Record<string, unknown> {
   const made: Record<string, unknown> = {
     CustomerData: schemaOf(customerDataSchema, 'input'),
+    ShownCustomerData: inPart(schemaOf(customerDataSchema, 'input')),
   };
   for (const { name, input, output } of procedures) {
     made[`${name}Request`] = schemaOf(input, 'input');
@@ -138,6 +139,14 @@ function messages(procedures: readonly Procedure[]): Record<string, unknown> {
   }
   return made;
 }
+
+/** What is on record is shown masked and without its files: the same fields, none of them required. */
+const inPart = (schema: object): object =>
+  JSON.parse(
+    JSON.stringify(schema, (name, value: unknown) =>
+      name === 'required' && Array.isArray(value) ? undefined : value,
+    ).replaceAll('"oneOf":', '"anyOf":'),
+  ) as object;
 
 export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): object {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
@@ -148,7 +157,7 @@ export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): object {
       // One item of customer data is described once.
       if (zodSchema._zod.def.type === 'record') {
         for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
-        jsonSchema.$ref = '#/components/schemas/CustomerData';
+        jsonSchema.$ref = `#/components/schemas/${io === 'input' ? '' : 'Shown'}CustomerData`;
       }
     },
   });
