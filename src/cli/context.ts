@@ -19,6 +19,8 @@ export interface GlobalOptions {
   readonly quiet?: true;
   readonly verbose?: true;
   readonly color: boolean;
+  /** false: long results are printed as they are. */
+  readonly pager?: boolean;
 }
 
 /** 0 done, 8 ended and not as asked, 130 interrupted with a result; every other code comes from a problem. */

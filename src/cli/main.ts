@@ -1,6 +1,7 @@
 import { version } from '../../package.json' with { type: 'json' };
 import { systemClock } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
+import { type Pager, pagerCommand, runPager } from './pager.ts';
 import { terminalPrompts } from './prompts.ts';
 import { processStreams } from './streams.ts';
 import { runTool } from './tool.ts';
@@ -8,7 +9,10 @@ import { runTool } from './tool.ts';
 /** The process: its streams, signals and exit. Nothing else exits. */
 
 const interruption = new AbortController();
+/** A pager takes Ctrl-C for itself. */
+let isPaging = false;
 const interrupt = (signal: 'SIGINT' | 'SIGTERM') => {
+  if (isPaging && signal === 'SIGINT') return;
   // The first one lets the command say where things stand; the second one doesn't wait for it.
   if (interruption.signal.aborted) process.exit(130);
   interruption.abort(problem('interrupted', { detail: { signal } }));
@@ -33,10 +37,24 @@ export async function main({ leaving }: { readonly leaving: () => void }): Promi
     clock: systemClock,
     interrupted: interruption.signal,
     prompts: terminalPrompts,
+    pager: pagerOfProcess(),
     lightHttp: async () => (await import('../client/light-http.ts')).useLightHttp(),
   });
   // Waits until a slow pipe has everything, then leaves without waiting for idle handles.
   await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
   leaving();
   process.exit(code);
+}
+
+function pagerOfProcess(): Pager | undefined {
+  const command = pagerCommand(process.env);
+  if (command === null) return undefined;
+  return async (text) => {
+    isPaging = true;
+    try {
+      await runPager(command, text, process.env, (whole) => process.stdout.write(whole));
+    } finally {
+      isPaging = false;
+    }
+  };
 }

@@ -76,7 +76,8 @@ export function buildProgram(
     .option('--timeout <time>', 'give up after 90s, 5m, …', durationOption)
     .option('-q, --quiet', 'only the result')
     .option('-v, --verbose', 'more on stderr')
-    .option('--no-color', 'no colour');
+    .option('--no-color', 'no colour')
+    .option('--no-pager', 'print long results as they are');
 
   const runs = <O extends object>(load: () => Promise<Command<O>>) =>
     function (this: Commander, ...given: unknown[]): void {

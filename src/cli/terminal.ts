@@ -1,7 +1,11 @@
 import { problem } from '../kernel/problems.ts';
 import { selectFields } from './json.ts';
+import { isLong, type Pager } from './pager.ts';
 import { createProgress } from './progress.ts';
 import { type Prompts, type Streams, screenWidth } from './streams.ts';
+import { createTurns } from './turns.ts';
+import { readyFor } from './view/clusters.ts';
+import { supportsLinks } from './view/links.ts';
 import { colourLevel, openPaint, type Paint } from './view/paint.ts';
 import { tsvLines } from './view/table.ts';
 import { harmless, harmlessDocument, harmlessJson } from './view/text.ts';
@@ -16,6 +20,8 @@ export interface TerminalSettings {
   readonly input: boolean;
   /** false under --no-color. */
   readonly color: boolean;
+  /** false under --no-pager. */
+  readonly pager?: boolean;
 }
 
 /** What a view may know of where it is drawn. */
@@ -61,6 +67,8 @@ export interface Terminal {
   readonly asideScreen: Screen;
   /** @throws Problem `input_required` where nobody can be asked; `option` says how to give the answer then. */
   ask(option: string): Prompts;
+  /** Once everything is written, and a pager is closed. */
+  written(): Promise<void>;
 }
 
 export async function openTerminal(
@@ -68,8 +76,14 @@ export async function openTerminal(
   settings: TerminalSettings,
   environment: Readonly<Record<string, string | undefined>>,
   prompts: () => Prompts,
+  /** Absent: long output is printed as it is. */
+  pager?: Pager | undefined,
 ): Promise<Terminal> {
-  const paintFor = (isTTY: boolean) => openPaint(colourLevel(environment, isTTY, settings.color));
+  const paintFor = (isTTY: boolean) =>
+    openPaint(
+      colourLevel(environment, isTTY, settings.color),
+      supportsLinks(environment, isTTY, settings.color),
+    );
   const screen: Screen = {
     paint: await paintFor(streams.stdout.isTTY),
     width: screenWidth(streams.stdout),
@@ -79,10 +93,22 @@ export async function openTerminal(
     width: screenWidth(streams.stderr),
   };
   const progress = createProgress(streams.stderr, settings.quiet, asideScreen.paint);
-  const say = (line: string) => progress.around(() => streams.stderr.write(`${line}\n`));
-  const show = <T>(document: T, view: View<T>): string => {
-    if (settings.json) return '';
+  const turns = createTurns();
+  const say = (line: string) => turns.take(() => progress.around(() => streams.stderr.write(`${line}\n`)));
+  const print = (text: string, isPaged: boolean): void | Promise<void> => {
+    const { isTTY, rows, columns } = streams.stdout;
+    const isShown = settings.pager === true && isPaged && isTTY && streams.stdin.isTTY && !settings.json;
+    if (isShown && pager && isLong(text, rows ?? 24, columns ?? 80)) return pager(text);
+    streams.stdout.write(text);
+  };
+  const show = <T>(document: T, view: View<T>, isPaged: boolean): void | Promise<void> => {
     const clean = harmlessDocument(document);
+    const loading = streams.stdout.isTTY ? readyFor(JSON.stringify(clean) ?? '') : null;
+    return loading
+      ? loading.then(() => print(drawn(clean, view), isPaged))
+      : print(drawn(clean, view), isPaged);
+  };
+  const drawn = <T>(clean: T, view: View<T>): string => {
     const lines = view.rows && !streams.stdout.isTTY ? tsvLines(view.rows(clean)) : view.lines(clean, screen);
     return lines.map((line) => `${line}\n`).join('');
   };
@@ -95,21 +121,26 @@ export async function openTerminal(
     asideScreen,
     result(document, view) {
       progress.settle();
-      streams.stdout.write(
+      turns.take(() =>
         settings.json
-          ? `${harmlessJson(selectFields(document, settings.fields, view.list), streams.stdout.isTTY ? 2 : 0)}\n`
-          : show(document, view),
+          ? print(
+              `${harmlessJson(selectFields(document, settings.fields, view.list), streams.stdout.isTTY ? 2 : 0)}\n`,
+              false,
+            )
+          : show(document, view, true),
       );
     },
     event(document, view) {
       progress.settle();
-      streams.stdout.write(
-        settings.json ? `${harmlessJson(selectFields(document, settings.fields))}\n` : show(document, view),
+      turns.take(() =>
+        settings.json
+          ? print(`${harmlessJson(selectFields(document, settings.fields))}\n`, false)
+          : show(document, view, false),
       );
     },
     tell(lines) {
       progress.settle();
-      if (!settings.json) streams.stdout.write(lines.map((line) => `${line}\n`).join(''));
+      if (!settings.json) turns.take(() => print(lines.map((line) => `${line}\n`).join(''), false));
     },
     note: (text) => {
       if (!settings.quiet) say(text);
@@ -134,7 +165,24 @@ export async function openTerminal(
         });
       }
       progress.settle();
-      return prompts();
+      return turns.isBusy ? afterwards(prompts(), () => turns.settled()) : prompts();
     },
+    written: () => turns.settled(),
   };
 }
+
+/** Questions that come after what is still being written. */
+const afterwards = (prompts: Prompts, written: () => Promise<void>): Prompts => ({
+  async confirm(message, preset) {
+    await written();
+    return prompts.confirm(message, preset);
+  },
+  async text(message, check) {
+    await written();
+    return prompts.text(message, check);
+  },
+  async choose(message, choices) {
+    await written();
+    return prompts.choose(message, choices);
+  },
+});

@@ -3,6 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import type { CommandContext, Environment } from './context.ts';
 import { JSON_FIELDS } from './json.ts';
+import type { Pager } from './pager.ts';
 import { buildProgram, type Invocation } from './program.ts';
 import { type Prompts, type Streams, screenWidth } from './streams.ts';
 import { openTerminal, type Terminal, type TerminalSettings } from './terminal.ts';
@@ -22,6 +23,8 @@ export interface World {
   readonly prompts: (signal: AbortSignal) => Prompts;
   /** Readies this process for calls that never leave it. */
   readonly lightHttp?: () => Promise<void>;
+  /** Shows long results, on a terminal. */
+  readonly pager?: Pager | undefined;
 }
 
 /** Runs one command line to its exit code. The one place where problems are caught and printed. */
@@ -34,7 +37,13 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     if (invocation === null) return 0;
     const { globals } = invocation;
     const settings = settingsOf(invocation, fieldsOf(invocation));
-    terminal = await openTerminal(world.streams, settings, world.environment, () => world.prompts(signal));
+    terminal = await openTerminal(
+      world.streams,
+      settings,
+      world.environment,
+      () => world.prompts(signal),
+      world.pager,
+    );
     const timer = globals.timeout && setTimeout(() => deadline.abort(problem('timed_out')), globals.timeout);
     const { openSession } = await import('./session.ts');
     const session = await openSession({ ...world, terminal, globals });
@@ -44,6 +53,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     } finally {
       if (timer) clearTimeout(timer);
       await session.close();
+      await terminal.written();
     }
   } catch (error) {
     terminal ??= await openTerminal(world.streams, scannedSettings(argv), world.environment, () =>
@@ -145,6 +155,7 @@ const settingsOf = ({ globals, options }: Invocation, fields: string[] | null): 
   verbose: globals.verbose === true,
   input: globals.input,
   color: globals.color,
+  pager: globals.pager !== false,
 });
 
 /** Enough of the settings to print a problem with, from a command line that was not understood. */
@@ -155,6 +166,7 @@ const scannedSettings = (argv: readonly string[]): TerminalSettings => ({
   verbose: argv.includes('--verbose') || argv.includes('-v'),
   input: false,
   color: !argv.includes('--no-color'),
+  pager: false,
 });
 
 /** What a command ended with: after Ctrl-C or --timeout, a call that was cut off is told as what cut it off. */

@@ -21,6 +21,8 @@ export interface MemoryOptions {
   /** The working folder, where a project file may stand. */
   readonly folder?: string;
   readonly interrupted?: AbortSignal;
+  /** Shows long results. */
+  readonly pager?: (text: string) => Promise<void>;
   /** Told what is written to stdout, for commands that go on. */
   readonly onStdout?: (text: string) => void;
 }
@@ -61,6 +63,7 @@ export async function runInMemory(argv: readonly string[], options: MemoryOption
     folder: options.folder,
     interrupted: options.interrupted ?? new AbortController().signal,
     prompts: () => prompts,
+    pager: options.pager,
   });
   return { exitCode, ...written, asked, json: () => JSON.parse(written.stdout) as Record<string, unknown> };
 }

@@ -102,10 +102,11 @@ describe('global options', () => {
   });
 
   test('--no-input, --no-color and --dry-run', () => {
-    expect(parsed('status int_1').globals).toEqual({ input: true, color: true });
+    expect(parsed('status int_1').globals).toEqual({ input: true, color: true, pager: true });
     expect(parsed('status int_1 --no-input --no-color --dry-run --verbose').globals).toEqual({
       input: false,
       color: false,
+      pager: true,
       dryRun: true,
       verbose: true,
     });

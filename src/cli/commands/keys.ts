@@ -51,9 +51,9 @@ export const keysRevoke: Command<KeysRevokeOptions> = async ({ terminal, session
 
 const keysView: View<OperatorKeys> = {
   list: 'keys',
-  lines: ({ keys, next_cursor }, { paint }) => [
+  lines: ({ keys, next_cursor }, { paint, width }) => [
     ...tableLines(
-      [{ title: 'Key' }, { title: 'Name' }, { title: 'Last used' }, { title: 'State' }],
+      [{ title: 'Key' }, { title: 'Name', cuts: true }, { title: 'Last used' }, { title: 'State' }],
       keys.map((key) => [
         key.key_id,
         key.name,
@@ -61,6 +61,7 @@ const keysView: View<OperatorKeys> = {
         key.revoked_at === null ? paint.good('works') : 'revoked',
       ]),
       paint.dim,
+      width,
     ),
     ...(next_cursor === null ? [] : [paint.dim(`More: --cursor ${next_cursor}`)]),
   ],

@@ -30,7 +30,7 @@ export function fareMenuLines(
   const table = tableLines(
     [
       { title: '#', align: 'right' },
-      { title: 'Fare' },
+      { title: 'Fare', cuts: true },
       { title: 'Bags', align: 'right' },
       { title: 'Cabin', align: 'right' },
       { title: 'Refund' },
@@ -39,6 +39,7 @@ export function fareMenuLines(
     ],
     menu.fares.map((fare) => fareCells(fare, numbers, screen)),
     paint.dim,
+    screen.width,
   );
   return [...table, '', paint.dim(`These fares can be locked until ${moment(menu.expires_at)}.`)];
 }

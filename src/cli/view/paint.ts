@@ -1,3 +1,5 @@
+import { linkText } from './links.ts';
+
 /** The few styles that the screen knows. Views take one, so that they stay pure and can be tested without colour. */
 export interface Paint {
   bold(text: string): string;
@@ -6,6 +8,8 @@ export interface Paint {
   warn(text: string): string;
   bad(text: string): string;
   accent(text: string): string;
+  /** Text that leads to an address, on terminals that open links. */
+  link(text: string, url: string): string;
 }
 
 const asIs = (text: string): string => text;
@@ -17,13 +21,15 @@ export const plainPaint: Paint = {
   warn: asIs,
   bad: asIs,
   accent: asIs,
+  link: asIs,
 };
 
 export type ColourLevel = 0 | 1 | 2 | 3;
 
 /** A paint of chalk's at a colour level; level 0 loads nothing. */
-export async function openPaint(level: ColourLevel): Promise<Paint> {
-  if (level === 0) return plainPaint;
+export async function openPaint(level: ColourLevel, hasLinks = false): Promise<Paint> {
+  const link = hasLinks ? linkText : asIs;
+  if (level === 0) return { ...plainPaint, link };
   const { Chalk } = await import('chalk');
   const chalk = new Chalk({ level });
   return {
@@ -33,6 +39,7 @@ export async function openPaint(level: ColourLevel): Promise<Paint> {
     warn: (text) => chalk.yellow(text),
     bad: (text) => chalk.red(text),
     accent: (text) => chalk.cyan(text),
+    link,
   };
 }
 

@@ -7,14 +7,14 @@ import { utcTime } from './times.ts';
 /** The keys of partners, by name; never the keys themselves. */
 export const partnerKeysView = (nowMs: number): View<{ keys: readonly PartnerKey[] }> => ({
   list: 'keys',
-  lines: ({ keys }, { paint }) =>
+  lines: ({ keys }, { paint, width }) =>
     keys.length === 0
       ? ['No partner keys.']
       : tableLines(
           [
             { title: 'Key' },
             { title: 'Partner' },
-            { title: 'Name' },
+            { title: 'Name', cuts: true },
             { title: 'Last used' },
             { title: 'State' },
           ],
@@ -26,6 +26,7 @@ export const partnerKeysView = (nowMs: number): View<{ keys: readonly PartnerKey
             stateText(key, nowMs, paint),
           ]),
           paint.dim,
+          width,
         ),
   rows: ({ keys }) =>
     keys.map((key) => [

@@ -17,10 +17,10 @@ export const offersView = (currency: string): View<ShownOffers> => ({
     return tableLines(
       [
         { title: `Receives ${currency}`, align: 'right' },
-        { title: 'Partner' },
+        { title: 'Partner', cuts: true },
         { title: 'Partner id' },
         { title: 'Kind' },
-        ...(roomy ? [{ title: 'Terms' }] : []),
+        ...(roomy ? [{ title: 'Terms', cuts: true }] : []),
       ],
       partners.map((offer, index) => [
         amounts[index] ?? '',
@@ -30,6 +30,7 @@ export const offersView = (currency: string): View<ShownOffers> => ({
         ...(roomy ? [offer.termsUrl] : []),
       ]),
       paint.dim,
+      width,
     );
   },
   rows: ({ partners }) =>

@@ -12,7 +12,7 @@ const usdc = (amount: number | null): string =>
 /** The queue: age, journey date, amount, status, who has it. */
 export const queueView = (nowMs: number): View<RefundQueue> => ({
   list: 'refund_requests',
-  lines: ({ refund_requests: cases, next_cursor }, { paint }) => {
+  lines: ({ refund_requests: cases, next_cursor }, { paint, width }) => {
     if (cases.length === 0) return ['Nothing waits for a decision.'];
     return [
       ...tableLines(
@@ -22,7 +22,7 @@ export const queueView = (nowMs: number): View<RefundQueue> => ({
           { title: 'Journey' },
           { title: 'USDC', align: 'right' },
           { title: 'Status' },
-          { title: 'Claimed by' },
+          { title: 'Claimed by', cuts: true },
         ],
         cases.map((one) => [
           one.request_id,
@@ -33,6 +33,7 @@ export const queueView = (nowMs: number): View<RefundQueue> => ({
           one.claimed_by ?? '–',
         ]),
         paint.dim,
+        width,
       ),
       ...(next_cursor === null ? [] : [paint.dim(`More: --cursor ${next_cursor}`)]),
     ];

@@ -21,13 +21,14 @@ const rowsOf = (found: Stuck): Row[] => [
 
 /** What waits for a person. */
 export const stuckView = (nowMs: number): View<Stuck> => ({
-  lines: (found, { paint }) => {
+  lines: (found, { paint, width }) => {
     const rows = rowsOf(found);
     if (rows.length === 0) return ['Nothing waits for a person.'];
     return tableLines(
-      [{ title: 'Kind' }, { title: 'Id' }, { title: 'Why' }, { title: 'Since' }],
+      [{ title: 'Kind' }, { title: 'Id' }, { title: 'Why', cuts: true }, { title: 'Since' }],
       rows.map(([kind, id, why, since]) => [kind, id, why, fromNow(since, nowMs)]),
       paint.dim,
+      width,
     );
   },
   rows: (found) => rowsOf(found).map((row) => [...row]),

@@ -1,29 +1,53 @@
-import { padEnd, padStart, textWidth } from './text.ts';
+import { cut, padEnd, padStart, textWidth } from './text.ts';
 
 export interface Column {
   readonly title: string;
   readonly align?: 'right';
+  /** Text of any length, which is cut where the table would be wider than the screen. */
+  readonly cuts?: boolean;
 }
 
-/** Lines of a table as wide as its content; the last column isn't padded. */
+const GAP = 2;
+const LEAST_CUT = 8;
+
+/**
+ * Lines of a table as wide as its content; the last column isn't padded. With `width` the columns that may be cut give
+ * way, the widest first, until the table fits.
+ */
 export function tableLines(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
   heading: (text: string) => string,
+  width = Number.POSITIVE_INFINITY,
 ): string[] {
   const widths = columns.map((column, index) =>
     Math.max(textWidth(column.title), ...rows.map((row) => textWidth(row[index] ?? ''))),
   );
+  shrink(columns, widths, width);
   const lineOf = (cells: readonly string[]) =>
     columns
       .map((column, index) => {
-        const cell = cells[index] ?? '';
-        if (column.align === 'right') return padStart(cell, widths[index] ?? 0);
-        return index === columns.length - 1 ? cell : padEnd(cell, widths[index] ?? 0);
+        const room = widths[index] ?? 0;
+        const cell = column.cuts ? cut(cells[index] ?? '', room) : (cells[index] ?? '');
+        if (column.align === 'right') return padStart(cell, room);
+        return index === columns.length - 1 ? cell : padEnd(cell, room);
       })
-      .join('  ')
+      .join(' '.repeat(GAP))
       .trimEnd();
   return [heading(lineOf(columns.map((column) => column.title))), ...rows.map(lineOf)];
+}
+
+function shrink(columns: readonly Column[], widths: number[], width: number): void {
+  let over = widths.reduce((sum, cells) => sum + cells + GAP, -GAP) - width;
+  while (over > 0) {
+    const widest = columns
+      .map((column, index) => (column.cuts ? (widths[index] ?? 0) : 0))
+      .reduce((best, cells, index, all) => (cells > (all[best] ?? 0) ? index : best), 0);
+    const cells = widths[widest] ?? 0;
+    if (!columns[widest]?.cuts || cells <= LEAST_CUT) return;
+    widths[widest] = cells - 1;
+    over--;
+  }
 }
 
 /** `label  value` lines with the values in one column. Entries without a value are left out. */

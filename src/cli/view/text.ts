@@ -1,30 +1,46 @@
-/** Widths, cuts and harmless text. Widths are in terminal cells; SGR sequences (ours, from paint) take none. */
+import { cellsOf, clustersOf } from './clusters.ts';
+
+/** Widths, cuts and harmless text. Widths are in terminal cells; colours and links (ours, from paint) take none. */
 
 const ESCAPE = String.fromCharCode(27);
-const SGR = new RegExp(`${ESCAPE}\\[[0-9;]*m`, 'g');
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}]/u;
-const ZERO = /\p{M}|[\u200b\u200c]|\u200d/u;
+const BELL = String.fromCharCode(7);
+/** SGR sequences, and the two halves of an OSC 8 link. */
+const DRESS = new RegExp(
+  `(${ESCAPE}\\[[0-9;]*m|${ESCAPE}\\]8;[^${ESCAPE}${BELL}]*(?:${BELL}|${ESCAPE}\\\\))`,
+);
+const DRESSES = new RegExp(DRESS.source, 'g');
 
-export const unpainted = (text: string): string => text.replace(SGR, '');
+export const unpainted = (text: string): string => text.replace(DRESSES, '');
 
 /** Terminal cells that the text takes. */
-export function textWidth(text: string): number {
-  let width = 0;
-  for (const character of unpainted(text)) width += ZERO.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
-  return width;
-}
+export const textWidth = (text: string): number => cellsOf(text.includes(ESCAPE) ? unpainted(text) : text);
 
-/** Cuts plain text to a width, with an ellipsis where something was cut. */
+/**
+ * Cuts text to a width, with an ellipsis where something was cut. What a terminal draws as one character stays whole,
+ * and colours and links that were begun are ended.
+ */
 export function cut(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   if (width < 1) return '';
   let kept = '';
-  for (const character of text) {
-    if (textWidth(kept + character) > width - 1) break;
-    kept += character;
+  let ending = '';
+  let left = width - 1;
+  let isFull = false;
+  for (const [index, part] of text.split(DRESS).entries()) {
+    // The separators of the split, at odd places, are the colours and links.
+    if (index % 2 === 1) {
+      if (isFull) ending += part;
+      else kept += part;
+      continue;
+    }
+    for (const cluster of isFull ? [] : clustersOf(part)) {
+      left -= cellsOf(cluster);
+      isFull = left < 0;
+      if (isFull) break;
+      kept += cluster;
+    }
   }
-  return `${kept.trimEnd()}…`;
+  return `${kept.trimEnd()}…${ending}`;
 }
 
 export const padEnd = (text: string, width: number): string =>
