@@ -75,6 +75,7 @@ const KEY = ['key_id', 'kind', 'name', 'created_at', 'last_used_at', 'revoked_at
 /** The fields that `--json` can choose, by command; an unknown one is refused before anything is done. */
 export const JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
   search: ['request_id', 'status', 'search_id', 'poll_after_ms', 'offers', 'total_offers', 'payment'],
+  airports: ['iata', 'name', 'city', 'country', 'time_zone'],
   offer: ['offer', 'available_services', 'fare_menu', 'poll_after_ms', 'payment'],
   'intent create': [...INTENT, 'customer_support_code', 'payment'],
   'intent show': INTENT,

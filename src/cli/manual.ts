@@ -47,6 +47,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   'config profile remove': 'local',
   demo: 'runs',
   serve: 'runs',
+  'partner platform': 'runs',
   mcp: 'runs',
 };
 
@@ -63,6 +64,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'farelock search LIS BER --depart +30d',
     'farelock search lis jfk --depart fri --max-stops 0 --json offers',
   ],
+  airports: ['farelock airports london', 'farelock airports sao paulo --json iata'],
   offer: ['farelock offer off_… --json available_services'],
   'intent create': ['farelock intent 1', 'farelock intent create off_… --refund-wallet 7xKX…'],
   'intent show': ['farelock intent show int_…'],
@@ -126,6 +128,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'partner offers': [
     'farelock partner offers --country BRA --ramp ONRAMP --from BRL --to SOLANA_USDC --amount 250.00 --method BRA_PIX',
   ],
+  'partner platform': ['farelock partner platform --port 4030'],
   'partner requirements add': ['farelock partner requirements add cus_demo_ana --attestation AML_CHECK'],
   'requirements list': ['farelock requirements'],
   'requirements submit': ['farelock requirements submit data.json'],

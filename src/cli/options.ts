@@ -1,4 +1,5 @@
 import { parseUsdc } from '../kernel/money.ts';
+import { didYouMean } from '../kernel/nearest.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import { parseDuration } from './dates.ts';
 
@@ -25,6 +26,15 @@ export const shapeOf = (parse: unknown): ValueShape | undefined =>
 
 const wrong = (flag: string, value: string, want: string) =>
   problem('usage', { message: `${flag} ${value}: that is not ${want}.`, fix: `Give ${flag} ${want}.` });
+
+/** A choice that there is not: names the likely one, or all. */
+export const notAmong = (flag: string, value: string, wanted: string, choices: readonly string[]) => {
+  const hint = didYouMean(wanted, choices);
+  return problem('usage', {
+    message: `${flag} ${value}: that is not one of the choices.${hint && ` ${hint}`}`,
+    fix: `Give ${flag} one of ${choices.join(', ')}.`,
+  });
+};
 
 export const integerOption = (flag: string, least: number, most: number) =>
   shaped({ type: 'integer', minimum: least, maximum: most }, (value) => {
@@ -61,15 +71,9 @@ export const clockTimeOption = (flag: string) =>
     return `${match[1]?.padStart(2, '0')}:${match[2]}`;
   });
 
-export const airportOption = (value: string): string => {
-  if (!/^[A-Za-z]{3}$/.test(value)) {
-    throw problem('usage', {
-      message: `"${value}" is not an airport code.`,
-      fix: 'Give the three letters of an airport, such as LIS.',
-    });
-  }
-  return value.toUpperCase();
-};
+/** Three letters are the code of an airport; anything else is its name, which the command looks up (airports.ts). */
+export const airportOption = (value: string): string =>
+  /^[A-Za-z]{3}$/.test(value) ? value.toUpperCase() : value.trim();
 
 export const choiceOption = <T extends string>(flag: string, choices: readonly T[]) =>
   shaped({ type: 'string', enum: choices }, (value): T => {
@@ -77,7 +81,7 @@ export const choiceOption = <T extends string>(flag: string, choices: readonly T
     const exact = choices.find((choice) => choice === wanted);
     const started = choices.filter((choice) => choice.startsWith(wanted));
     const found = exact ?? (started.length === 1 ? started[0] : undefined);
-    if (!found) throw wrong(flag, value, `one of ${choices.join(', ')}`);
+    if (!found) throw notAmong(flag, value, wanted, choices);
     return found;
   });
 
@@ -90,7 +94,7 @@ export const namedOption = <T extends string>(flag: string, names: readonly T[])
     const exact = names.find((name) => name === wanted);
     const started = names.filter((name) => name.startsWith(wanted));
     const found = exact ?? (started.length === 1 ? started[0] : undefined);
-    if (!found) throw wrong(flag, value, `one of ${names.join(', ')}`);
+    if (!found) throw notAmong(flag, value, wanted, names);
     return found;
   });
 

@@ -27,6 +27,7 @@ import {
 } from './options.ts';
 import { addDeskCommands, addKeyCommands, addRefundCommands } from './program-desk.ts';
 import { addPartnerCommands, addRequirementCommands } from './program-partner.ts';
+import { addAirportCommand } from './program-scripts.ts';
 import { addConfigCommands, addLimitCommands, addPaymentChecks } from './program-settings.ts';
 
 /** A command line that was understood: what to run, and with what. */
@@ -97,8 +98,8 @@ export function buildProgram(
   program.commandsGroup('Fly:');
   program
     .command('search')
-    .argument('<from>', 'airport, such as LIS', airportOption)
-    .argument('<to>', 'airport, such as BER', airportOption)
+    .argument('<from>', 'airport or city, such as LIS or lisbon', airportOption)
+    .argument('<to>', 'airport or city, such as BER or berlin', airportOption)
     .description('Search live flight offers (paid, 0.10 USDC and up)')
     .requiredOption('--depart <date>', 'day of departure: 2026-12-20, tomorrow, +30d, fri')
     .option('--return <date>', 'day of the flight back')
@@ -116,6 +117,7 @@ export function buildProgram(
     .option('--ndjson', 'a line of JSON for each offer as it arrives, then one with the status')
     .action(runs<SearchOptions>(async () => (await import('./commands/search.ts')).search));
 
+  addAirportCommand(program, runs);
   program
     .command('offer <offer-id>')
     .description('Fresh price, extras and fare menu of one offer (paid, 0.01 USDC; lowcost 0.10)')

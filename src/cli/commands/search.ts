@@ -84,7 +84,7 @@ function limitAsked(options: WaitingOptions): { limit?: number } {
  */
 export const search: Command<SearchOptions> = async (context, given) => {
   const { terminal, session, clock, signal, globals } = context;
-  const options = { ...given, wait: given.wait ?? globals.json === undefined };
+  const options = { ...(await withCodes(context, given)), wait: given.wait ?? globals.json === undefined };
   if (options.ndjson && globals.json !== undefined) {
     throw problem('usage', { message: '--json and --ndjson exclude each other.', fix: 'Give one of them.' });
   }
@@ -124,6 +124,18 @@ export const search: Command<SearchOptions> = async (context, given) => {
   await show(context, { ...value, offers: value.offers.slice(0, limit) }, payment, title);
   return 0;
 };
+
+/** With the codes of airports that were given by name; the names are loaded for those alone. */
+export async function withCodes<T extends Pick<SearchOptions, 'from' | 'to'>>(
+  context: CommandContext,
+  given: T,
+): Promise<T> {
+  const isCode = (text: string) => /^[A-Z]{3}$/.test(text);
+  if (isCode(given.from) && isCode(given.to)) return given;
+  const { airportCode } = await import('../airports.ts');
+  const from = isCode(given.from) ? given.from : await airportCode(context, 'from', given.from);
+  return { ...given, from, to: isCode(given.to) ? given.to : await airportCode(context, 'to', given.to) };
+}
 
 async function show(
   context: CommandContext,

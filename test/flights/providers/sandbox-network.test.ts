@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { readAirlines } from '../../../src/flights/providers/sandbox/airlines.ts';
-import { AIRPORT_TABLE } from '../../../src/flights/providers/sandbox/airport-table.ts';
-import { airportByCode, findAirports } from '../../../src/flights/providers/sandbox/airports.ts';
+import { airportByCode } from '../../../src/flights/providers/sandbox/airports.ts';
 import { distanceKm } from '../../../src/flights/providers/sandbox/geography.ts';
 import { createNetwork } from '../../../src/flights/providers/sandbox/network.ts';
 import { SCENARIO_ROUTES } from '../../../src/flights/providers/sandbox/scenarios.ts';
 import { createTimetable, type Flight } from '../../../src/flights/providers/sandbox/timetable.ts';
 import { createWorld } from '../../../src/flights/providers/sandbox/world.ts';
+import { AIRPORT_TABLE } from '../../../src/kernel/airport-table.ts';
 
 const world = createWorld('test');
 const network = createNetwork(world);
@@ -80,18 +80,6 @@ describe('an airport is found', () => {
     expect(airportByCode('LIS')).toMatchObject({ city: 'Lisbon', timeZone: 'Europe/Lisbon' });
     expect(airportByCode('lis')).toBeNull();
     expect(airportByCode('XXX')).toBeNull();
-    expect(findAirports('ber')[0]?.iata).toBe('BER');
-  });
-
-  test('by city or name, without accents or case, the largest first', () => {
-    expect(findAirports('london').map((one) => one.iata)).toEqual(['LHR', 'LGW', 'STN', 'LTN', 'LCY']);
-    expect(findAirports('malaga')[0]?.iata).toBe('AGP');
-    expect(findAirports('São Paulo')[0]?.iata).toBe('GRU');
-    expect(findAirports('heathrow')[0]?.iata).toBe('LHR');
-    expect(findAirports('de gaulle')[0]?.iata).toBe('CDG');
-    expect(findAirports('new york', 1).map((one) => one.iata)).toEqual(['JFK']);
-    expect(findAirports('zzz')).toEqual([]);
-    expect(findAirports('  ')).toEqual([]);
   });
 });
 

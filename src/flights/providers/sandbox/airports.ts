@@ -1,4 +1,4 @@
-import { AIRPORT_TABLE, type AirportRow } from './airport-table.ts';
+import { AIRPORT_TABLE, type AirportRow } from '../../../kernel/airport-table.ts';
 
 /** A real airport. */
 export interface Airport {
@@ -48,36 +48,3 @@ export function airportByCode(iata: string): Airport | null {
   const row = AIRPORT_TABLE[index];
   return row ? read(row, index) : null;
 }
-
-/**
- * Airports that `text` may mean: by code first, then by the start of the city, the start of the name, and any word in
- * them; larger airports first. Case and accents do not matter.
- */
-export function findAirports(text: string, limit = 10): Airport[] {
-  const wanted = fold(text);
-  if (wanted === '') return [];
-  const rank = (airport: Airport): number => {
-    if (fold(airport.iata) === wanted) return 0;
-    const city = fold(airport.city);
-    if (city === wanted) return 1;
-    if (city.startsWith(wanted)) return 2;
-    const name = fold(airport.name);
-    if (name.startsWith(wanted)) return 3;
-    if (`${city} ${name}`.includes(` ${wanted}`)) return 4;
-    return fold(airport.iata).startsWith(wanted) ? 5 : Number.POSITIVE_INFINITY;
-  };
-  return readAirports()
-    .map((airport) => ({ airport, rank: rank(airport) }))
-    .filter((found) => Number.isFinite(found.rank))
-    .sort((a, b) => a.rank - b.rank || b.airport.size - a.airport.size || a.airport.index - b.airport.index)
-    .slice(0, limit)
-    .map((found) => found.airport);
-}
-
-const fold = (text: string): string =>
-  text
-    .normalize('NFD')
-    .replace(/\p{M}/gu, '')
-    .replace(/[\s'’.-]+/g, ' ')
-    .trim()
-    .toLowerCase();

@@ -12,7 +12,7 @@ import { searchOffers } from './search.ts';
 import { createTimetable } from './timetable.ts';
 import { createWorld } from './world.ts';
 
-export { type Airport, airportByCode, findAirports } from './airports.ts';
+export { type Airport, airportByCode } from './airports.ts';
 export { SCENARIO_ROUTES } from './scenarios.ts';
 
 export interface SandboxOptions {

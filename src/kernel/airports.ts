@@ -1,0 +1,106 @@
+import { AIRPORT_TABLE } from './airport-table.ts';
+import { editDistance, mistakesIn } from './nearest.ts';
+
+/** An airport by its names: what people type, and what they are shown. */
+export interface NamedAirport {
+  readonly iata: string;
+  readonly name: string;
+  readonly city: string;
+  /** ISO 3166-1 alpha-2. */
+  readonly country: string;
+  /** IANA zone. */
+  readonly timeZone: string;
+  /** 5 a world hub, 1 an outpost. */
+  readonly size: number;
+}
+
+/** Without accents, case, hyphens or apostrophes: `São Paulo`, `sao-paulo` and `SAO PAULO` are the same. */
+export const folded = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/ß/g, 'ss')
+    .replace(/[øØ]/g, 'o')
+    .replace(/[łŁ]/g, 'l')
+    .replace(/[\s'’.,/()-]+/g, ' ')
+    .trim()
+    .toLowerCase();
+
+/** The airports that are known by name, in table order. */
+export const namedAirports = (): NamedAirport[] =>
+  AIRPORT_TABLE.map(([iata, name, city, country, , , timeZone, size]) => ({
+    iata,
+    name,
+    city,
+    country,
+    timeZone,
+    size,
+  }));
+
+/** How a text fits an airport; the smaller the better. */
+const FITS = { code: 0, exact: 1, city: 2, name: 3, word: 4, codeStart: 5, mistake: 6 } as const;
+
+export interface FoundAirport {
+  readonly airport: NamedAirport;
+  /** A value of FITS: the airports of one search with the same one fit equally well. */
+  readonly fit: number;
+}
+
+/**
+ * Airports that `text` may mean, the likeliest first: by code, by the whole of a name, by the start of the city, the
+ * start of the name, and any word in them; larger airports first. Only where nothing fits are small mistakes forgiven.
+ */
+export function findAirports(text: string): FoundAirport[] {
+  const wanted = folded(text);
+  if (wanted === '') return [];
+  const airports = namedAirports();
+  const found = airports.flatMap((airport) => {
+    const fit = fitOf(airport, wanted);
+    return fit === null ? [] : [{ airport, fit }];
+  });
+  if (found.length > 0 || wanted.length < 4) return sorted(found);
+  const most = Math.min(2, mistakesIn(wanted) - (wanted.length < 6 ? 1 : 0));
+  const misspelt = airports.flatMap((airport) => {
+    const distance = Math.min(...namesOf(airport).map((name) => editDistance(wanted, name, most)));
+    return distance <= most ? [{ airport, fit: FITS.mistake + distance }] : [];
+  });
+  return sorted(misspelt);
+}
+
+/** Whether an airport was only found by forgiving a mistake. */
+export const isMistake = ({ fit }: FoundAirport): boolean => fit >= FITS.mistake;
+
+function fitOf(airport: NamedAirport, wanted: string): number | null {
+  const code = airport.iata.toLowerCase();
+  if (code === wanted) return FITS.code;
+  const names = namesOf(airport);
+  if (names.includes(wanted)) return FITS.exact;
+  const [city = '', name = ''] = names;
+  if (city.startsWith(wanted)) return FITS.city;
+  if (name.startsWith(wanted)) return FITS.name;
+  if (` ${city} ${name}`.includes(` ${wanted}`)) return FITS.word;
+  return code.startsWith(wanted) ? FITS.codeStart : null;
+}
+
+/** The city, the name, and both together; a name that begins with the city stands for both. */
+function namesOf(airport: NamedAirport): string[] {
+  const city = folded(airport.city);
+  const name = folded(airport.name);
+  return name.startsWith(city) ? [city, name] : [city, name, `${city} ${name}`];
+}
+
+const sorted = (found: FoundAirport[]): FoundAirport[] =>
+  found.sort((a, b) => a.fit - b.fit || b.airport.size - a.airport.size);
+
+/** One word that finds this airport and no other, for a command line: `lisbon`, `london-heathrow`. */
+export function airportWords(airports: readonly NamedAirport[]): Map<string, string> {
+  const cities = new Map<string, number>();
+  for (const { city } of airports) cities.set(folded(city), (cities.get(folded(city)) ?? 0) + 1);
+  return new Map(
+    airports.map((airport) => {
+      const names = namesOf(airport);
+      const words = (cities.get(names[0] ?? '') === 1 ? names[0] : names.at(-1)) ?? '';
+      return [airport.iata, words.replaceAll(' ', '-')];
+    }),
+  );
+}
