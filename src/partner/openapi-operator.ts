@@ -95,6 +95,7 @@ export const operatorPaths = () => ({
       summary: 'Make a partner, or change one. A new one comes with the secret that signs what it is sent.',
       request: 'PutPartnerRequest',
       response: 'PutPartnerResponse',
+      codes: ['partner_url_refused'],
     }),
   },
   '/operator/partners/outbound/{order_id}': {

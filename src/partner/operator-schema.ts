@@ -79,7 +79,7 @@ const webAddress = z
   .url({ protocol: /^https?$/, error: 'is an http or https address.' })
   .max(500, 'is at most 500 characters.');
 
-/** What a partner is made of, or changed to. Whether its platform may be called is decided with each call. */
+/** What a partner is made of, or changed to. Where its platform may be is the guard's rule (ssrf-guard.ts). */
 export const putPartnerRequest = z.strictObject({
   partner_id: z
     .string({ error: 'is a text.' })
@@ -87,7 +87,7 @@ export const putPartnerRequest = z.strictObject({
     .optional(),
   name: text(100),
   type: z.enum(['INTEGRATION', 'REDIRECT']),
-  platform_url: webAddress,
+  platform_url: text(500),
   icon: webAddress,
   terms_url: webAddress,
   privacy_policy_url: webAddress,

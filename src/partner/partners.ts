@@ -6,6 +6,7 @@ import type { PartnerTable } from '../store/partner-tables.ts';
 import type { Doing } from './accounts.ts';
 import type { CustomerRecord, PartnerRecord, PartnerRecords, PutPartner } from './operator-schema.ts';
 import type { PartnerPorts, Tx } from './ports.ts';
+import { checkPartnerUrl } from './ssrf-guard.ts';
 
 const shown = (row: Selectable<PartnerTable>): PartnerRecord => ({
   partner_id: row.partner_id,
@@ -68,10 +69,12 @@ export function createPartners(ports: PartnerPorts) {
 
     /**
      * Makes a partner, or changes one. The secret that signs what goes to its platform is shown once, with the
-     * partner that is new. @throws Problem `invalid_request` for an id of the other environment
+     * partner that is new. The address of its platform is checked now as it is written, and with every call again.
+     * @throws Problem `invalid_request` for an id of the other environment, `partner_url_refused`
      */
-    put: (by: Doing, given: PutPartner): Promise<PartnerRecord & { webhook_secret?: string }> =>
-      store.transaction().execute(async (tx) => {
+    async put(by: Doing, given: PutPartner): Promise<PartnerRecord & { webhook_secret?: string }> {
+      checkPartnerUrl(given.platform_url, { environment, extraPorts: ports.options.outboundPorts });
+      return store.transaction().execute(async (tx) => {
         const nowMs = clock.now();
         const partnerId = given.partner_id ?? ids.next('par');
         const before = await tx
@@ -105,7 +108,8 @@ export function createPartners(ports: PartnerPorts) {
           subject: partnerId,
         });
         return { ...shown(row as Selectable<PartnerTable>), ...(secret ? { webhook_secret: secret } : {}) };
-      }),
+      });
+    },
 
     /** @throws Problem `partner_not_found`, `invalid_request` for an id that is taken */
     createCustomer: (
