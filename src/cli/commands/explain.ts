@@ -1,5 +1,6 @@
 import { isProblemCode, PROBLEMS, type ProblemKind, problem } from '../../kernel/problems.ts';
 import type { Command } from '../context.ts';
+import { EXIT_CODES } from '../exit-codes.ts';
 import type { View } from '../terminal.ts';
 import { fieldLines } from '../view/table.ts';
 
@@ -12,7 +13,7 @@ interface Explanation {
   readonly message: string;
   readonly fix: string;
   readonly status: number | null;
-  readonly exit: number;
+  readonly exit: ProblemKind['exit'];
   readonly retryable: boolean;
 }
 
@@ -52,7 +53,7 @@ const explanationView: View<Explanation> = {
     ...fieldLines(
       [
         ['HTTP status', explanation.status === null ? null : String(explanation.status)],
-        ['Exit code', String(explanation.exit)],
+        ['Exit code', `${explanation.exit}: ${EXIT_CODES[explanation.exit].replaceAll('`', '')}`],
         ['Try again', explanation.retryable ? 'yes, the same command' : 'no, something must change first'],
       ],
       paint.dim,

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { buildProgram } from '../../src/cli/program.ts';
+import { describeTool } from '../../src/cli/registry.ts';
+import { PROBLEMS } from '../../src/kernel/problems.ts';
+import { commandsPage, errorsPage } from './pages.ts';
+
+/** `npm run docs` runs this file with `--update`, which writes the pages. */
+
+const DOCS = resolve(import.meta.dirname, '../../docs');
+const tool = describeTool(buildProgram('0.0.0', { write: () => undefined, width: 80 }, () => undefined));
+
+test('docs/commands.md is the command tree', async () => {
+  await expect(commandsPage(tool)).toMatchFileSnapshot(`${DOCS}/commands.md`);
+});
+
+test('docs/errors.md is the catalogue of problems and exit codes', async () => {
+  await expect(errorsPage()).toMatchFileSnapshot(`${DOCS}/errors.md`);
+});
+
+test('every error code has a place of its own to link to', () => {
+  const page = readFileSync(`${DOCS}/errors.md`, 'utf8');
+  for (const code of Object.keys(PROBLEMS)) expect(page).toContain(`\n### ${code}\n`);
+});

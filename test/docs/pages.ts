@@ -1,0 +1,150 @@
+import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
+import type { CommandDescription, ParameterDescription, ToolDescription } from '../../src/cli/registry.ts';
+import { PROBLEMS, type ProblemKind } from '../../src/kernel/problems.ts';
+
+/** The pages of docs/ that are made from the tool itself. */
+
+const MADE = '<!-- Made by `npm run docs`. Change the source, not this page. -->';
+
+const EFFECTS = {
+  reads: 'reads: nothing is changed, nothing is paid',
+  pays: 'pays: a payment is signed, within your limits',
+  changes: 'changes: a service keeps something new',
+  local: "local: only this machine's own files",
+  runs: 'runs: a server, a demonstration or a conversation',
+} as const;
+
+const row = (...cells: readonly string[]) =>
+  `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
+const table = (heads: readonly string[], rows: readonly (readonly string[])[]) => [
+  row(...heads),
+  `|${'---|'.repeat(heads.length)}`,
+  ...rows.map((cells) => row(...cells)),
+];
+
+const anchorOf = (name: string) => name.replaceAll(' ', '-');
+
+function synopsis({ name, arguments: given }: CommandDescription): string {
+  const words = given.map((one) => {
+    const text = `${one.name}${one.repeated ? '…' : ''}`;
+    return one.required ? `<${text}>` : `[${text}]`;
+  });
+  return ['farelock', name, ...words].join(' ');
+}
+
+function takes({ value, repeated, valueOptional, ...one }: ParameterDescription): string {
+  if (value === null) return '';
+  const { minimum, maximum } = value;
+  const range =
+    minimum !== undefined && maximum !== undefined
+      ? `${minimum} to ${maximum}`
+      : minimum !== undefined
+        ? `from ${minimum}`
+        : '';
+  return [
+    value.enum ? value.enum.map((choice) => `\`${choice}\``).join(', ') : `${value.type} ${range}`.trim(),
+    ...(repeated ? ['several times'] : []),
+    ...(valueOptional ? ['may be left out'] : []),
+    ...(one.default === undefined || one.default === false ? [] : [`\`${one.default}\` unless given`]),
+    ...(one.required ? ['**required**'] : []),
+  ].join('; ');
+}
+
+const optionName = ({ name, short }: ParameterDescription) => `\`${name}\`${short ? `, \`${short}\`` : ''}`;
+
+const parameters = (given: readonly ParameterDescription[], named: (one: ParameterDescription) => string) =>
+  given.map((one) => [named(one), takes(one), one.description]);
+
+function commandSection(command: CommandDescription): string[] {
+  const rows = [
+    ...parameters(command.arguments, ({ name }) => `\`<${name}>\``),
+    ...parameters(command.options, optionName),
+  ];
+  return [
+    `## ${command.name}`,
+    '',
+    `    ${synopsis(command)}`,
+    '',
+    `${command.description}. It ${EFFECTS[command.effect]}.`,
+    '',
+    ...(rows.length > 0 ? [...table(['', 'Takes', ''], rows), ''] : []),
+  ];
+}
+
+/** docs/commands.md */
+export function commandsPage(tool: ToolDescription): string {
+  return [
+    '# Commands',
+    '',
+    MADE,
+    '',
+    '`farelock help <command>` shows the same with examples, and `farelock help --json` as data. What a command does to the',
+    'world is one of:',
+    '',
+    ...Object.values(EFFECTS).map((effect) => `- ${effect}`),
+    '',
+    ...table(
+      ['Command', 'What it does', ''],
+      tool.commands.map((command) => [
+        `[\`${command.name}\`](#${anchorOf(command.name)})`,
+        command.description,
+        command.effect,
+      ]),
+    ),
+    '',
+    'Exit codes and error codes are in [errors.md](errors.md).',
+    '',
+    '## Options everywhere',
+    '',
+    ...table(['', 'Takes', ''], parameters(tool.global_options, optionName)),
+    '',
+    ...tool.commands.flatMap(commandSection),
+  ].join('\n');
+}
+
+/** docs/errors.md */
+export function errorsPage(): string {
+  const problems = Object.entries<ProblemKind>(PROBLEMS).sort(([a], [b]) => (a < b ? -1 : 1));
+  return [
+    '# Exit codes and errors',
+    '',
+    MADE,
+    '',
+    'A failed command says what failed, why, and what to do next. With `--json` it prints',
+    '`{ "error": { code, message, fix, retryable, next } }` on stdout. `farelock explain <code>` prints an entry of this page.',
+    'A service answers with `{ "code", "message", "detail"? }`. Codes are kept for good; messages are for people, and change.',
+    '',
+    '## Exit codes',
+    '',
+    ...table(
+      ['Code', 'Meaning'],
+      Object.entries(EXIT_CODES).map(([code, meaning]) => [code, meaning]),
+    ),
+    '',
+    '## Errors',
+    '',
+    ...table(
+      ['Code', 'HTTP', 'Exit', 'Try again'],
+      problems.map(([code, kind]) => [
+        `[\`${code}\`](#${code})`,
+        kind.status === undefined ? '' : String(kind.status),
+        String(kind.exit),
+        kind.retryable ? 'yes' : '',
+      ]),
+    ),
+    '',
+    ...problems.flatMap(([code, kind]) => [
+      `### ${code}`,
+      '',
+      kind.message,
+      kind.fix,
+      '',
+      [
+        ...(kind.status === undefined ? [] : [`HTTP ${kind.status}.`]),
+        `Exit code ${kind.exit}: ${EXIT_CODES[kind.exit]}.`,
+        kind.retryable ? 'The same command may work a moment later.' : 'Something must change first.',
+      ].join(' '),
+      '',
+    ]),
+  ].join('\n');
+}
