@@ -598,6 +598,21 @@ export const PROBLEMS = {
     message: 'The passengers are not valid.',
     fix: 'Correct the fields below; nothing was charged.',
   },
+  traveller_not_found: {
+    exit: 3,
+    message: 'There is no saved traveller of that name.',
+    fix: 'See the names, or save the traveller first.',
+  },
+  traveller_exists: {
+    exit: 5,
+    message: 'There is a traveller of that name already.',
+    fix: 'Choose another name, or add --replace to write over it.',
+  },
+  traveller_unreadable: {
+    exit: 4,
+    message: 'The saved travellers cannot be read with the key ring of this home.',
+    fix: 'Put the keys/client.json back that they were saved with.',
+  },
   no_support_code: {
     exit: 4,
     message: 'The support code of this intent is not stored here.',
@@ -637,7 +652,7 @@ export const PROBLEMS = {
   changes_not_allowed: {
     exit: 4,
     message: 'The server was started to read.',
-    fix: 'A person starts it with: farelock mcp --allow-changes',
+    fix: 'A person starts it with farelock mcp --allow-changes.',
   },
   host_not_allowed: {
     exit: 6,

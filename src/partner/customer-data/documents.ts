@@ -16,7 +16,6 @@ export function checkDocument(data: CustomerData, context: DataContext, found: F
         hashAt: 'selfie.imageHash',
         bytes: data.selfie.image,
         hash: data.selfie.imageHash,
-        forms: ['JPEG', 'PNG'],
       },
       found,
     );
@@ -29,7 +28,6 @@ export function checkDocument(data: CustomerData, context: DataContext, found: F
       hashAt: 'proofOfAddress.fileHash',
       bytes: file,
       hash: fileHash,
-      forms: ['JPEG', 'PNG', 'PDF'],
     },
     found,
   );
@@ -72,7 +70,6 @@ const checkSide = (document: IdDocument, side: 'frontSideImage' | 'backSideImage
       hashAt: `idDocument.${side}Hash`,
       bytes: document[side],
       hash: document[`${side}Hash`],
-      forms: ['JPEG', 'PNG', 'PDF'],
     },
     found,
   );
