@@ -29,6 +29,7 @@ import { addDeskCommands, addKeyCommands, addRefundCommands } from './program-de
 import { addPartnerCommands, addRequirementCommands } from './program-partner.ts';
 import { addAirportCommand } from './program-scripts.ts';
 import { addConfigCommands, addLimitCommands, addPaymentChecks } from './program-settings.ts';
+import { addTravellerCommands } from './program-travellers.ts';
 
 /** A command line that was understood: what to run, and with what. */
 export interface Invocation {
@@ -111,6 +112,8 @@ export function buildProgram(
     .option('--max-price <amount>', 'for all travellers together', usdcOption('--max-price'))
     .option('--sort <key>', SORTS.join(', '), choiceOption('--sort', SORTS))
     .option('--limit <n>', 'how many to show (20)', integerOption('--limit', 1, 500))
+    .option('--flex <days>', 'prices up to so many days either side, 1 to 3', integerOption('--flex', 1, 3))
+    .option('--cheapest-day', 'the price of every day of the month of --depart')
     .option('--all-fares', 'every fare on a line of its own, not grouped by itinerary')
     .option('--wait', 'wait for slower offers, with --json too')
     .option('--no-wait', 'the first answer, without waiting for slower offers')
@@ -149,6 +152,7 @@ export function buildProgram(
     .command('book <intent-id>')
     .description('Pay the escrow and book; waits until it is booked or refunded')
     .option('--passengers <file>', 'JSON file with the passengers, - for standard input')
+    .option('--traveller <name>', 'a saved traveller; once for each, who gets the e-mails first', collected)
     .option('--no-wait', 'return once the booking is queued')
     .action(runs<BookOptions>(async () => (await import('./commands/book.ts')).book));
   program
@@ -163,6 +167,7 @@ export function buildProgram(
     .action(runs<OrderOptions>(async () => (await import('./commands/order.ts')).order));
 
   addRefundCommands(program, runs);
+  addTravellerCommands(program, runs);
 
   program.commandsGroup('Money:');
   const wallet = program.command('wallet').description('The wallet that pays');

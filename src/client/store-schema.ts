@@ -1,3 +1,4 @@
+import type { PassengerField } from '../kernel/passengers.ts';
 import type { Migration } from '../store/migrate.ts';
 
 /**
@@ -10,6 +11,7 @@ export type PaymentState = 'signed' | 'sent' | 'refused' | 'answered' | 'abandon
 export interface ClientTables {
   payments: ClientPaymentTable;
   intents: RememberedIntentTable;
+  travellers: SavedTravellerTable;
 }
 
 export interface ClientPaymentTable {
@@ -50,6 +52,18 @@ export interface RememberedIntentTable {
   created_at_ms: number;
 }
 
+export type SealedField = `${PassengerField}_sealed`;
+/** null where it is not known. */
+export type SealedFields = Record<SealedField, string | null>;
+
+export interface SavedTravellerTable extends SealedFields {
+  traveller_id: string;
+  /** HMAC of the folded name: recognises it, and tells nothing. */
+  name_key: string;
+  name_sealed: string;
+  updated_at_ms: number;
+}
+
 export const clientMigrations: readonly Migration[] = [
   {
     name: '001_client',
@@ -75,6 +89,16 @@ export const clientMigrations: readonly Migration[] = [
     statements: [
       'alter table payments add column headers_sealed text',
       'create index payments_spent on payments (wallet, network, created_at_ms)',
+    ],
+  },
+  {
+    name: '020_travellers',
+    statements: [
+      `create table travellers (
+        traveller_id text primary key, name_key text not null unique, name_sealed text not null,
+        given_name_sealed text, family_name_sealed text, born_on_sealed text, title_sealed text,
+        gender_sealed text, email_sealed text, phone_number_sealed text, nationality_sealed text,
+        passport_number_sealed text, passport_expiry_sealed text, updated_at_ms bigint not null)`,
     ],
   },
 ];

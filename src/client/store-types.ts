@@ -1,4 +1,5 @@
 import type { PaymentState } from './store-schema.ts';
+import type { TravellersStore } from './travellers.ts';
 
 export type { PaymentState } from './store-schema.ts';
 
@@ -122,5 +123,7 @@ export interface ClientStore extends PaymentsStore {
   /** Newest first. */
   intents(): Promise<RememberedIntent[]>;
   intent(intentId: string): Promise<RememberedIntent | undefined>;
+  /** Saved travellers. */
+  travellers(): Promise<TravellersStore>;
   shut(): Promise<void>;
 }

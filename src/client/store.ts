@@ -101,6 +101,7 @@ export async function openClientStore(ports: {
         .executeTakeFirst();
       return row && rememberedFrom(row);
     },
+    travellers: async () => (await import('./travellers.ts')).createTravellers({ db, secrets, clock, ids }),
     shut: () => db.destroy(),
   };
 }

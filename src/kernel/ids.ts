@@ -26,6 +26,8 @@ export type IdPrefix =
   | 'key'
   | 'aud'
   | 'nte'
+  // Travellers that the tool has saved.
+  | 'trv'
   // The partner service's orders, outbound requests, requirements, customer data, attestations, partners, customers.
   | 'rmp'
   | 'out'

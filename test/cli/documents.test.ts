@@ -24,7 +24,11 @@ const contextWith = (stdin: string, prompts?: Prompts) =>
   }) as unknown as CommandContext;
 
 const read = (passenger: object, documentsRequired = true) =>
-  readPassengers(contextWith(JSON.stringify([passenger])), '-', { ...rules, documentsRequired });
+  readPassengers(
+    contextWith(JSON.stringify([passenger])),
+    { passengers: '-' },
+    { ...rules, documentsRequired },
+  );
 
 test('a passenger file without documents is refused, each missing one named', async () => {
   await expect(read(ANA)).rejects.toMatchObject({
@@ -72,7 +76,7 @@ test('a person is asked for them, and again until they are right', async () => {
       return first.value;
     },
   };
-  const [passenger] = await readPassengers(contextWith('', prompts), undefined, rules);
+  const [passenger] = await readPassengers(contextWith('', prompts), {}, rules);
   expect(passenger).toMatchObject(PASSPORT);
   expect(asked.slice(-3)).toEqual([
     'Nationality (PT)',

@@ -15,6 +15,8 @@ import { waitForChange } from '../waiting.ts';
 export interface BookOptions {
   readonly intentId: string;
   readonly passengers?: string;
+  /** Names of saved travellers. */
+  readonly traveller?: readonly string[];
   /** false under --no-wait. */
   readonly wait: boolean;
 }
@@ -32,7 +34,7 @@ export const book: Command<BookOptions> = async (context, options) => {
     if (!hasEnded(intent)) terminal.note('This booking is already paid and under way.');
     return finish(context, options, reader, intent, null);
   }
-  const passengers = await readPassengers(context, options.passengers, {
+  const passengers = await readPassengers(context, options, {
     count: intent.passenger_count,
     departureDate: notesOf(await (await session.store()).intent(intent.intent_id)).departure_date ?? null,
     documentsRequired: intent.offer_id.startsWith('lowcost:'),
