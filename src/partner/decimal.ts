@@ -4,13 +4,14 @@
  */
 const DECIMALS = 18;
 const ONE = 10n ** BigInt(DECIMALS);
-const FORM = /^(0|[1-9]\d{0,17})(?:\.(\d{1,18}))?$/;
+/** How an amount is written; the schema holds to it too. */
+export const DECIMAL_FORM = /^(0|[1-9]\d{0,17})(?:\.(\d{1,18}))?$/;
 
-export const isDecimal = (text: string): boolean => FORM.test(text);
+export const isDecimal = (text: string): boolean => DECIMAL_FORM.test(text);
 
 /** `10.5` in units of 10^-18. The text has passed the schema. */
 export function unitsOf(text: string): bigint {
-  const match = FORM.exec(text);
+  const match = DECIMAL_FORM.exec(text);
   if (!match) throw new Error('not a decimal');
   return BigInt(match[1] ?? '0') * ONE + BigInt((match[2] ?? '').padEnd(DECIMALS, '0'));
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { decimalOf, unitsOf } from './decimal.ts';
+import { decimalOf, isDecimal, unitsOf } from './decimal.ts';
 import { codeName, countryCode, decimalString } from './schema-parts.ts';
 
 /** What a partner sells: a line per direction and pair of currencies. Kept with the partner, as JSON. */
@@ -63,7 +63,9 @@ export function quoteOf(
   );
   if (!fitting) return sold[0] ? { kind: 'outside_limits', rail: sold[0] } : { kind: 'not_sold' };
   const toAmount = received(fitting, wanted.fromAmount);
-  return toAmount === '0' ? { kind: 'outside_limits', rail: fitting } : { kind: 'quote', toAmount };
+  // Nothing, or more than an amount can hold.
+  if (toAmount === '0' || !isDecimal(toAmount)) return { kind: 'outside_limits', rail: fitting };
+  return { kind: 'quote', toAmount };
 }
 
 const HUNDRED = unitsOf('100');

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { isCountry } from '../kernel/countries.ts';
 import { ATTESTATION_TYPES, DATA_TYPES, WALLET_TYPES } from './customer-data/kinds.ts';
+import { DECIMAL_FORM } from './decimal.ts';
 import { MOST_AGE_DAYS } from './requirement-schema.ts';
 
 export const maxAgeDaysSchema = z.int().min(1).max(MOST_AGE_DAYS);
@@ -8,7 +9,7 @@ export const maxAgeDaysSchema = z.int().min(1).max(MOST_AGE_DAYS);
 /** In a rule, the network of the order that is asked about. */
 export const ORDER_NETWORK = 'order';
 
-const decimal = z.string().regex(/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/, 'must be a decimal in a string.');
+const decimal = z.string().regex(DECIMAL_FORM, 'must be a decimal in a string.');
 const positive = decimal.refine((text) => /[1-9]/.test(text), 'must be more than zero.');
 const address = z
   .url({ protocol: /^https$/, error: 'must be an https address.' })

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { DECIMAL_FORM } from './decimal.ts';
 
 /** Parts that the service's schemas share: every text has an end, every number a range. */
 
@@ -19,10 +20,7 @@ export const identifier = text(100);
  */
 export const decimalString = z
   .string({ error: 'is a decimal as a text, such as "10.50".' })
-  .regex(
-    /^(0|[1-9]\d{0,17})(\.\d{1,18})?$/,
-    'is a decimal such as "10.50": not negative, at most 18 digits and 18 decimals.',
-  );
+  .regex(DECIMAL_FORM, 'is a decimal such as "10.50": not negative, at most 18 digits and 18 decimals.');
 
 /** ISO 3166-1 alpha-3, by form. */
 export const countryCode = z

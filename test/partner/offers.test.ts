@@ -169,6 +169,8 @@ describe('what an offer is worth', () => {
     expect(worth('0.009', { decimals: 2 }).kind).toBe('outside_limits');
     expect(worth('5', { feeFixed: '5' }).kind).toBe('outside_limits');
     expect(worth('5', { feePercent: '100' }).kind).toBe('outside_limits');
+    // More than an amount can hold is no amount.
+    expect(worth('999999999999999999', { rate: '10' }).kind).toBe('outside_limits');
     expect(worth('105', { feeFixed: '5', feePercent: '10', decimals: 2 })).toEqual({
       kind: 'quote',
       toAmount: '90',
