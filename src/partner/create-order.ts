@@ -57,10 +57,11 @@ export function outcomeOf<T>(result: OutboundResult, schema: AnswerSchema<T>): O
   if (status === 400 || status === 422)
     return { kind: 'refused', ...(result.kind === 'answer' ? refusalOf(result.body) : NO_WORDS) };
   // An error inside the platform: its books may hold the order.
-  if (status >= 500) return { kind: 'unknown', retryAfterMs: null, fault: `the platform answered ${status}` };
-  if (status === 429) return { kind: 'not_taken', retryAfterMs: null, fault: null };
+  const retryAfterMs = result.kind === 'answer' ? result.retryAfterMs : null;
+  if (status >= 500) return { kind: 'unknown', retryAfterMs, fault: `the platform answered ${status}` };
+  if (status === 429) return { kind: 'not_taken', retryAfterMs, fault: null };
   if (status < 200 || status >= 300)
-    return { kind: 'not_taken', retryAfterMs: null, fault: `the platform answered ${status}` };
+    return { kind: 'not_taken', retryAfterMs, fault: `the platform answered ${status}` };
   if (result.kind === 'oversized') return { kind: 'faulty', fault: 'the answer is too large' };
   const value = jsonOf(result.body);
   if (value === undefined) return { kind: 'faulty', fault: 'the answer is not JSON' };

@@ -10,7 +10,8 @@ export const LEASE_MS = 13_000;
 /** An order of which the platform never said anything is given to a person after this long. */
 export const GIVE_UP_MS = 24 * 3_600_000;
 const FIRST_WAIT_MS = 5_000;
-const LONGEST_WAIT_MS = 10 * 60_000;
+/** A platform's own `Retry-After` counts up to here, for the worker and for the customer. */
+export const LONGEST_WAIT_MS = 10 * 60_000;
 
 /** Sealed with the row: what the outbound request needs, and how a creation ended that made no order. */
 export interface CreationNote {
@@ -23,7 +24,9 @@ export interface CreationNote {
 /** What the caller of a creation that failed was told. `again`: the same key asks the platform anew. */
 export type CreationEnd =
   | { readonly kind: 'refused'; readonly reason: string | null; readonly customerFacingReason: string | null }
-  | { readonly kind: 'faulty' | 'again' };
+  | { readonly kind: 'faulty' }
+  /** `retryAtMs`: when the platform said that it can be asked again. */
+  | { readonly kind: 'again'; readonly retryAtMs?: number };
 
 export const noteOf = (secrets: Secrets, row: OrderRow): CreationNote =>
   openColumn(secrets, 'creation_sealed', row) as CreationNote;
@@ -157,9 +160,10 @@ export function createCreations({ store, secrets, ids, clock, environment, optio
         .execute();
     },
 
-    /** The platform may have it: the worker asks again, with the same id. */
-    async postpone(row: OrderRow, fault: string): Promise<void> {
-      const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(20, row.attempts - 1));
+    /** The platform may have it: the worker asks again, with the same id, and no sooner than the platform said. */
+    async postpone(row: OrderRow, fault: string, retryAfterMs: number | null = null): Promise<void> {
+      const backoffMs = FIRST_WAIT_MS * 2 ** Math.min(20, row.attempts - 1);
+      const waitMs = Math.min(LONGEST_WAIT_MS, Math.max(backoffMs, retryAfterMs ?? 0));
       await store
         .updateTable('partner_orders')
         .set({ lease_until_ms: 0, due_at_ms: clock.now() + waitMs, last_error: fault })

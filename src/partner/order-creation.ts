@@ -1,9 +1,9 @@
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import { type Call, type Procedure, procedure } from './call.ts';
 import { createComplianceGate, type WantedOrder } from './compliance-gate.ts';
-import { type CreateOrderBody, outcomeOfCreation } from './create-order.ts';
+import { type CreateOrderBody, type Outcome, outcomeOfCreation } from './create-order.ts';
 import { createCreationEnds } from './creation-ends.ts';
-import { createCreations, GIVE_UP_MS, noteOf } from './creations.ts';
+import { type CreationEnd, createCreations, GIVE_UP_MS, LONGEST_WAIT_MS, noteOf } from './creations.ts';
 import {
   type CreateOrderRequest,
   type CreateOrderResponse,
@@ -18,9 +18,11 @@ import { forwardedFor, outcomeOfRedirection, type RedirectOrderBody } from './re
 import { createStanding } from './standing.ts';
 
 /** How long a call waits for another one, or another process, that drives the same creation. */
-const LONGEST_WAIT_MS = 14_000;
+const LONGEST_CALL_MS = 14_000;
 const LOOK_AGAIN_MS = 100;
 const MOST_PER_RUN = 20;
+/** What a customer is told where the partner said nothing of when. */
+const RETRY_AFTER_S = 5;
 /** For the row: the partner's own words may speak of the customer, and are sealed. */
 const REFUSED = 'the platform refused the order';
 
@@ -79,7 +81,7 @@ export function createOrderCreation(ports: PartnerPorts) {
 
   /** Drives a creation to its end, or waits for whoever does. @returns the row as it then is */
   async function driven(orderId: string, requestId: string): Promise<OrderRow> {
-    const untilMs = clock.now() + LONGEST_WAIT_MS;
+    const untilMs = clock.now() + LONGEST_CALL_MS;
     for (;;) {
       const claimed = await creations.claim(orderId);
       if (claimed) await drive(claimed, requestId);
@@ -139,8 +141,8 @@ export function createOrderCreation(ports: PartnerPorts) {
       return ends.faulty(row, 'the platform never said whether it took the order', requestId);
     // An earlier try may have reached the platform: only its own word about this order ends the matter.
     if (outcome.kind === 'not_taken' && isFirst)
-      return ends.failed(row, { kind: outcome.fault === null ? 'again' : 'faulty' }, outcome.fault);
-    return creations.postpone(row, outcome.fault ?? 'the platform is not available');
+      return ends.failed(row, untaken(outcome, outcome.fault !== null), outcome.fault);
+    return creations.postpone(row, outcome.fault ?? 'the platform is not available', outcome.retryAfterMs);
   }
 
   /** Nothing is bought by a redirection: one that does not succeed at once is over, and the same key tries anew. */
@@ -167,7 +169,14 @@ export function createOrderCreation(ports: PartnerPorts) {
     if (outcome.kind === 'taken') return ends.redirected(row, outcome.answer);
     if (outcome.kind === 'refused') return ends.failed(row, outcome, REFUSED);
     const isFault = outcome.kind === 'faulty' || (outcome.kind === 'not_taken' && outcome.fault !== null);
-    return ends.failed(row, { kind: isFault ? 'faulty' : 'again' }, outcome.fault);
+    return ends.failed(row, untaken(outcome, isFault), outcome.fault);
+  }
+
+  /** The end of a creation that its platform did not take. */
+  function untaken(outcome: Outcome<unknown>, isFault: boolean): CreationEnd {
+    if (isFault) return { kind: 'faulty' };
+    const afterMs = 'retryAfterMs' in outcome ? outcome.retryAfterMs : null;
+    return { kind: 'again', ...(afterMs === null ? {} : { retryAtMs: clock.now() + afterMs }) };
   }
 
   /** What the caller is told of a creation as it stands. */
@@ -196,8 +205,14 @@ export function createOrderCreation(ports: PartnerPorts) {
     return ended?.kind === 'faulty' ? problem('partner_answer_invalid') : unavailable(row);
   }
 
-  const unavailable = (row: OrderRow): Problem =>
-    problem('partner_unavailable', { detail: { partnerId: row.partner_id }, retryAfter: 5 });
+  /** With `Retry-After`: the partner's own, or when the worker asks it next, up to ten minutes. */
+  function unavailable(row: OrderRow): Problem {
+    const ended = noteOf(secrets, row).ended;
+    const atMs = ended?.kind === 'again' ? ended.retryAtMs : (row.due_at_ms ?? undefined);
+    const waitMs = Math.min(LONGEST_WAIT_MS, (atMs ?? 0) - clock.now());
+    const retryAfter = atMs === undefined ? RETRY_AFTER_S : Math.max(1, Math.ceil(waitMs / 1000));
+    return problem('partner_unavailable', { detail: { partnerId: row.partner_id }, retryAfter });
+  }
 
   return {
     create,

@@ -33,7 +33,12 @@ export interface OutboundCall {
  * reached the platform's books all the same. `oversized`: it answered more than is read.
  */
 export type OutboundResult =
-  | { readonly kind: 'answer'; readonly status: number; readonly body: Uint8Array }
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly retryAfterMs: number | null;
+      readonly body: Uint8Array;
+    }
   | { readonly kind: 'unavailable'; readonly mayHaveActed: boolean; readonly retryAfterMs: number | null }
   | { readonly kind: 'oversized'; readonly status: number };
 
@@ -131,13 +136,14 @@ export function createOutbound(ports: OutboundPorts): Outbound {
           request: body,
           answer: came.kind === 'answer' ? came.body : null,
         });
+        retryAfterMs = came.kind === 'answer' ? retryAfterOf(came.retryAfter, clock.now()) : null;
         if (came.kind === 'oversized' || (came.kind === 'answer' && !TRY_AGAIN.has(came.status))) {
           await breaker.record(partner.partnerId, came.status < 500);
-          return came;
+          if (came.kind === 'oversized') return came;
+          return { kind: 'answer', status: came.status, retryAfterMs, body: came.body };
         }
         // A gateway that gave up waiting (502, 504) says nothing of what the platform did behind it; 503 does.
         mayHaveActed ||= came.kind === 'lost' || (came.kind === 'answer' && came.status !== 503);
-        retryAfterMs = came.kind === 'answer' ? retryAfterOf(came.retryAfter, clock.now()) : null;
         if (attempt === MOST_TRIES) break;
         const jitterMs = ports.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
         const pauseMs = Math.max(jitterMs, retryAfterMs ?? 0);
