@@ -27,11 +27,12 @@ const refused = (path: string, message: string) =>
 
 /**
  * Checks a CreateOrder request against its partner and its customer. The network follows from the crypto currency
- * (`NETWORK_ASSET`). The bank account and the wallet are the customer's own, by id, or the ones given last.
+ * (`NETWORK_ASSET`). The bank account and the wallet are the customer's own, by id, or the ones given last. A redirect partner, which knows
+ * none of our ids, is told the wallet's address.
  * @throws Problem `invalid_request`, naming the field
  */
 export async function checkedOrder(
-  { store }: Pick<PartnerPorts, 'store'>,
+  ports: Pick<PartnerPorts, 'store' | 'secrets' | 'ids' | 'clock' | 'environment'>,
   customerId: string,
   partner: Pick<PartnerTable, 'partner_id' | 'type'>,
   input: CreateOrderRequest,
@@ -43,10 +44,16 @@ export async function checkedOrder(
   if (isIntegration && input.walletAddress !== undefined)
     throw refused('walletAddress', 'is for redirect partners: give customerWalletDataId.');
   const network = networkOf(input);
+  if (input.walletAddress !== undefined) await checkAddress(ports, input.walletAddress, network);
   const own = (type: 'BANK_ACCOUNT' | 'CRYPTO_WALLET', path: string, dataId: string | undefined) =>
     isIntegration || dataId !== undefined
-      ? ownData({ store }, customerId, { type, path, dataId, network })
+      ? ownData(ports, customerId, { type, path, dataId, network })
       : Promise.resolve(null);
+  const walletDataId = await own('CRYPTO_WALLET', 'customerWalletDataId', input.customerWalletDataId);
+  const ownAddress =
+    isIntegration || walletDataId === null ? null : await addressOf(ports, customerId, walletDataId);
+  if (input.walletAddress !== undefined && ownAddress !== null && input.walletAddress !== ownAddress)
+    throw refused('walletAddress', 'is not the address of customerWalletDataId: give one of them.');
   return {
     partnerId: partner.partner_id,
     customerId,
@@ -62,8 +69,8 @@ export async function checkedOrder(
       'customerPaymentDetailsDataId',
       input.customerPaymentDetailsDataId,
     ),
-    walletDataId: await own('CRYPTO_WALLET', 'customerWalletDataId', input.customerWalletDataId),
-    walletAddress: input.walletAddress ?? null,
+    walletDataId,
+    walletAddress: input.walletAddress ?? ownAddress,
   };
 }
 
@@ -117,4 +124,34 @@ async function ownData(
       ? `is required: the customer has not given ${words} yet (SubmitCustomerData).`
       : `is not ${words} of this customer.`,
   );
+}
+
+/** The address of a customer's wallet. Purged in the meantime, it is data that the customer has not given. */
+async function addressOf(
+  ports: Pick<PartnerPorts, 'store' | 'secrets' | 'ids'>,
+  customerId: string,
+  dataId: string,
+): Promise<string> {
+  const { createSubmissions } = await import('./submissions.ts');
+  const data = await createSubmissions(ports).open(ports.store, customerId, dataId, { files: false });
+  const address = data?.cryptoWallet?.address;
+  if (address === undefined)
+    throw refused('customerWalletDataId', 'is not a crypto wallet of this customer.');
+  return address;
+}
+
+/** An address that is given for one order is held to its chain's encoding, as a customer's own wallets are. */
+async function checkAddress(
+  { clock, environment }: Pick<PartnerPorts, 'clock' | 'environment'>,
+  address: string,
+  network: string,
+): Promise<void> {
+  const chain = walletNetwork(network);
+  if (chain === null) return;
+  const { walletAddress } = await import('./customer-data/wallets.ts');
+  const verdict = walletAddress(address, chain, {
+    nowMs: clock.now(),
+    testNetworks: environment === 'demo',
+  });
+  if ('wrong' in verdict) throw refused('walletAddress', verdict.wrong);
 }

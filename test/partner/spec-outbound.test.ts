@@ -17,7 +17,7 @@ interface Received {
 let stack: Stack;
 const received: Received[] = [];
 /** What the platform answers next. */
-let next: { status: number; body: unknown };
+let next: { status: number; body: unknown; headers?: Record<string, string> };
 const server = createServer((request, response) => {
   let text = '';
   request.on('data', (chunk: Buffer) => {
@@ -25,7 +25,7 @@ const server = createServer((request, response) => {
   });
   request.on('end', () => {
     received.push({ url: request.url ?? '', method: request.method ?? '', headers: request.headers, text });
-    response.writeHead(next.status, { 'content-type': 'application/json' });
+    response.writeHead(next.status, { 'content-type': 'application/json', ...next.headers });
     response.end(JSON.stringify(next.body));
   });
 });
@@ -134,6 +134,57 @@ test('Redirect Order has seven fields and the wallet, and X-Forwarded-For with t
   });
   expect(() => verified('par_own_redirect', sent)).not.toThrow();
 });
+
+const redirection = (more: object) =>
+  stack.customer<Failure>('CreateOrder', { ...ORDER, partnerId: 'par_own_redirect', ...more });
+
+test('a redirect partner is told the address of the wallet that the customer names by its id, and only that', async () => {
+  next = { status: 200, body: { redirectUrl: 'https://own.example/go', toAmount: '10.4' } };
+  const address = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
+  const given = await stack.customer<{ items: { dataId: string }[] }>('SubmitCustomerData', {
+    data: [{ cryptoWallet: { type: 'SOLANA', address } }],
+  });
+  const customerWalletDataId = given.body.items[0]?.dataId;
+  expect((await redirection({ customerWalletDataId })).status).toBe(200);
+  expect(lastReceived().body).toMatchObject({ walletAddress: address });
+  expect(JSON.stringify(lastReceived().body)).not.toContain(customerWalletDataId);
+  expect((await redirection({ customerWalletDataId, walletAddress: address })).status).toBe(200);
+  expect((await redirection({})).status).toBe(200);
+  expect(lastReceived().body).not.toHaveProperty('walletAddress');
+  const before = received.length;
+  for (const walletAddress of ['1nc1nerator11111111111111111111111111111111', `${address}x`, '0xabc']) {
+    const { status, body } = await redirection({ customerWalletDataId, walletAddress });
+    expect([status, body.detail?.issues?.[0]?.path]).toEqual([400, 'walletAddress']);
+  }
+  expect((await redirection({ walletAddress: '0xabc' })).body.detail?.issues?.[0]?.path).toBe(
+    'walletAddress',
+  );
+  expect(received).toHaveLength(before);
+});
+
+test.each([
+  ['REDIRECT', 503, '42', '42'],
+  ['REDIRECT', 429, '42', '42'],
+  ['REDIRECT', 503, undefined, '5'],
+  ['REDIRECT', 503, '86400000', '600'],
+  ['REDIRECT', 503, 'soon', '5'],
+  ['INTEGRATION', 503, '42', '42'],
+  ['INTEGRATION', 429, '7', '7'],
+  ['INTEGRATION', 500, '42', '42'],
+])(
+  '%s: with %i and Retry-After %s, the customer is told to wait %s seconds',
+  async (type, status, given, told) => {
+    next = { status, body: {}, ...(given === undefined ? {} : { headers: { 'retry-after': given } }) };
+    const answer = await stack.customer<Failure>('CreateOrder', {
+      ...ORDER,
+      partnerId: type === 'REDIRECT' ? 'par_own_redirect' : 'par_own',
+    });
+    expect([answer.status, answer.body.code]).toEqual([503, 'unavailable']);
+    // A second may have gone by since the platform said it.
+    const waits = Number(answer.headers.get('retry-after'));
+    expect([Number(told), Number(told) - 1]).toContain(waits);
+  },
+);
 
 test.each([
   ['without externalOrderId', { externalOrderId: undefined }],
