@@ -1,11 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'tsdown';
 
+// Where libsql's native half is: `libsql-target.ts` says why.
 const inPlaceOf = fileURLToPath(new URL('src/store/libsql-target.ts', import.meta.url));
 
-// Everything but the native packages is bundled: a published package gets no `overrides`, and one file per
-// lazily imported command loads several times faster than a tree of small modules. CommonJS, because compiled code
-// can be kept for it on every Node (bin/load.js).
 /** commander starts programs of other names for subcommands, which this tool has none of: it needs no module for that. */
 const withoutPrograms = {
   name: 'without-programs',
@@ -14,10 +12,29 @@ const withoutPrograms = {
   load: (id: string) => (id === '\0no-programs' ? 'export default {};' : null),
 };
 
+/**
+ * kit orders the accounts of a transaction by the rules of the English language, which take 12 ms to load. Addresses
+ * are letters and digits: their order is the same without (letters alike but for their case stand small before capital).
+ */
+const COLLATOR = /new Intl\.Collator\("en", \{[^}]*\}\)\.compare/;
+const BY_LETTERS =
+  '(a, b) => { const x = a.toLowerCase(), y = b.toLowerCase(); return x < y ? -1 : x > y ? 1 : a === b ? 0 : a > b ? -1 : 1; }';
+const withoutCollation = {
+  name: 'without-collation',
+  transform: (code: string, id: string) => {
+    if (!/@solana\/(addresses|rpc-types)\/dist\//.test(id) || !code.includes('Intl.Collator')) return null;
+    if (!COLLATOR.test(code)) throw new Error(`${id} orders addresses in another way than this build knows`);
+    return code.replace(COLLATOR, BY_LETTERS);
+  },
+};
+
+// Everything but the native packages is bundled: a published package gets no `overrides`, and one file per
+// lazily imported command loads several times faster than a tree of small modules. CommonJS, because compiled code
+// can be kept for it on every Node (bin/load.js).
 export default defineConfig({
   entry: { main: 'src/cli/main.ts' },
   outDir: 'dist',
-  plugins: [withoutPrograms],
+  plugins: [withoutPrograms, withoutCollation],
   format: 'cjs',
   platform: 'node',
   target: 'node20',
