@@ -202,6 +202,8 @@ export const JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
   ...PARTNER_JSON_FIELDS,
   help: ['name', 'version', 'description', 'global_options', 'commands'],
   mcp: [],
+  schema: [],
+  completion: ['shell', 'script'],
   explain: ['code', 'message', 'fix', 'status', 'exit', 'retryable'],
 };
 

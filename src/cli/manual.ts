@@ -144,6 +144,8 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'requirements accept-terms': ['farelock requirements accept-terms'],
   demo: ['farelock demo'],
   serve: ['farelock serve --port 4020', 'farelock serve --port 0 --json'],
+  schema: ['farelock schema search', 'farelock schema'],
+  completion: ['farelock completion bash'],
   explain: ['farelock explain offer_expired'],
   mcp: ['farelock mcp', 'farelock mcp --allow-spending 250 --max-payment 200'],
   help: ['farelock help search', 'farelock help --json commands'],

@@ -27,7 +27,7 @@ import {
 } from './options.ts';
 import { addDeskCommands, addKeyCommands, addRefundCommands } from './program-desk.ts';
 import { addPartnerCommands, addRequirementCommands } from './program-partner.ts';
-import { addAirportCommand } from './program-scripts.ts';
+import { addAirportCommand, addScriptCommands } from './program-scripts.ts';
 import { addConfigCommands, addLimitCommands, addPaymentChecks } from './program-settings.ts';
 import { addTravellerCommands } from './program-travellers.ts';
 
@@ -250,6 +250,7 @@ export function buildProgram(
     .description('What an error code means, and what to do')
     .action(runs<ExplainOptions>(async () => (await import('./commands/explain.ts')).explain));
 
+  addScriptCommands(program, runs);
   program
     .command('mcp')
     .description('The commands as tools of the Model Context Protocol; reads only, unless more is allowed')

@@ -1,6 +1,6 @@
 import type { Offer, SearchResponse } from '../flights/wire.ts';
 import type { CommandContext } from './context.ts';
-import { createLive } from './live.ts';
+import { canDrawLive, openLiveSign } from './live-sign.ts';
 import { screenWidth } from './streams.ts';
 import { listLines, type SearchTitle } from './view/search.ts';
 import { harmlessDocument } from './view/text.ts';
@@ -12,18 +12,13 @@ export interface Quoting {
   stop(): Promise<void>;
 }
 
-const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-const FRAME_MS = 120;
-
 /**
  * On a terminal the list itself, a line an itinerary, which is redrawn in place as offers land: provisional, so on
  * stderr, and gone before the result is printed. Elsewhere a line or a spinner.
  */
 export function showQuoting(context: CommandContext, title: SearchTitle): Quoting {
-  const { terminal, streams, environment } = context;
-  const { json, quiet } = terminal.settings;
-  const drawable = streams.stdout.isTTY && streams.stderr.isTTY && environment.TERM !== 'dumb';
-  if (drawable && !json && !quiet) return liveQuoting(context, title);
+  const { terminal, streams } = context;
+  if (canDrawLive(context)) return liveQuoting(context, title);
   return {
     show(_list, landed) {
       terminal.phase(streams.stderr.isTTY ? quotingText(landed) : 'Waiting for slower offers');
@@ -35,40 +30,18 @@ export function showQuoting(context: CommandContext, title: SearchTitle): Quotin
 const quotingText = (landed: number): string =>
   `Still quoting lowcost…${landed > 0 ? ` ${landed} more so far` : ''}`;
 
-function liveQuoting({ terminal, streams, clock }: CommandContext, title: SearchTitle): Quoting {
+function liveQuoting(context: CommandContext, title: SearchTitle): Quoting {
+  const { terminal, streams } = context;
   const { paint } = terminal.asideScreen;
-  const live = createLive(streams.stderr);
-  const stopping = new AbortController();
-  let list: readonly string[] = [];
-  let said = '';
-  let frame = 0;
-  const draw = () => {
-    const sign = `${paint.accent(FRAMES[frame % FRAMES.length] ?? '')} ${paint.dim(said)}`;
-    live.draw([...list, '', sign]);
-  };
-  const turn = async () => {
-    while (!stopping.signal.aborted) {
-      await clock.sleep(FRAME_MS, stopping.signal);
-      frame++;
-      if (!stopping.signal.aborted) draw();
-    }
-  };
-  let turning: Promise<void> | null = null;
+  const sign = openLiveSign(context);
   return {
     show(response, landed) {
-      terminal.settle();
       const screen = { paint, width: screenWidth(streams.stderr) };
       const room = (streams.stderr.rows ?? 24) - 3;
-      list = fitted(listLines(harmlessDocument(compact(response)), title, screen), room, paint.dim);
-      said = quotingText(landed);
-      draw();
-      turning ??= turn();
+      const lines = listLines(harmlessDocument(compact(response)), title, screen);
+      sign.show(fitted(lines, room, paint.dim), quotingText(landed));
     },
-    async stop() {
-      stopping.abort();
-      await turning;
-      live.clear();
-    },
+    stop: () => sign.stop(),
   };
 }
 

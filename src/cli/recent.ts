@@ -6,6 +6,8 @@ import { problem } from '../kernel/problems.ts';
 /** What the last search showed: the numbers on the screen, and enough of each offer to recognise it later. */
 export interface RecentOffers {
   remember(offers: readonly Offer[], numbered: Readonly<Record<string, string>>): Promise<void>;
+  /** One offer as number 1, in place of the last list. */
+  rememberOne(offerId: string, journey: RecentJourney): void;
   /**
    * The fares of a lowcost offer's menu: `3.1`, `3.2`, … where the offer was number 3, or `3.1.1`, … where the list has
    * a `3.2` of its own. Answers the number of each fare by its offer id; none for an offer that no search showed.
@@ -49,6 +51,8 @@ export function openRecentOffers(path: string): RecentOffers {
       }
       write({ numbered, journeys });
     },
+    rememberOne: (offerId, journey) =>
+      write({ numbered: { '1': offerId }, journeys: { [offerId]: journey } }),
     async rememberMenu(offer, fares) {
       const { numbered, journeys } = read() ?? { numbered: {}, journeys: {} };
       const number = Object.keys(numbered).find((one) => numbered[one] === offer.offer_id);

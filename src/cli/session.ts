@@ -18,7 +18,7 @@ import { openPayer } from './paying.ts';
 import { flightsUrlOf, homeOf, type Profile, profileOf } from './profile.ts';
 import { openRecentOffers, type RecentOffers } from './recent.ts';
 import { scenarioNamed } from './scenarios.ts';
-import { type BookingAgreed, spendingPolicy } from './spending.ts';
+import { agreedPolicy, type BookingAgreed, spendingPolicy } from './spending.ts';
 import type { Terminal } from './terminal.ts';
 import { openWallet } from './wallet.ts';
 
@@ -44,8 +44,11 @@ export interface Session {
   openLocal(options?: LocalOptions): Promise<Service>;
   /** The sandbox partner platform of this process: `partner platform`. */
   openPlatform(options: Omit<PlatformOptions, 'home' | 'clock'>): Promise<Platform>;
-  /** `booking`: what the person has just agreed to pay. */
-  flights(options?: { booking?: BookingAgreed }): Promise<FlightsClient>;
+  /**
+   * `booking`: what the person has just agreed to pay. `most`: what one call of several may cost, whose total was
+   * agreed to (atomic USDC). `plan`: a client without a key, whose paid calls end with what would be signed.
+   */
+  flights(options?: { booking?: BookingAgreed; most?: bigint; plan?: true }): Promise<FlightsClient>;
   /** The operator API, with the key of FARELOCK_OPERATOR_KEY or, embedded, of the key file.
    * @throws Problem `no_operator_key` */
   operator(): Promise<OperatorClient>;
@@ -186,9 +189,12 @@ export async function openSession(given: SessionGiven): Promise<Session> {
         cluster,
         store,
         clock,
-        policy: spendingPolicy(given, profile, options.booking ?? null),
+        policy:
+          options.most === undefined
+            ? spendingPolicy(given, profile, options.booking ?? null)
+            : agreedPolicy(profile, options.most),
         profile,
-        isDryRun: globals.dryRun === true,
+        isDryRun: globals.dryRun === true || options.plan === true,
         hasWallet: () => keypairFile === '-' || existsSync(keypairFile),
       };
       return createFlightsClient({

@@ -68,6 +68,21 @@ export function spendingPolicy(
   };
 }
 
+/**
+ * For one of many calls whose total was agreed to: this one may cost `most` (atomic USDC), and nobody is asked. The
+ * daily limit and the list of hosts hold for it as for every call.
+ */
+export const agreedPolicy = ({ limits, isEmbedded }: Profile, most: bigint): SpendingPolicy => ({
+  perCallCap: most,
+  bookingCap: null,
+  perDay: limits.perDay,
+  hosts: isEmbedded ? null : limits.hosts,
+  approve: null,
+});
+
+/** What a call may cost without a question, atomic USDC. */
+export const callCap = ({ limits }: Profile): bigint => limits.perCall ?? PER_CALL_CAP;
+
 function askPerson(ask: PaymentRequest, terminal: Terminal): Promise<boolean> {
   const question = `${ask.resource} at ${ask.host} costs ${formatUsdc(ask.amount)} USDC, more than usual. Pay it?`;
   return terminal.ask('--max-payment <usdc>').confirm(question, false);

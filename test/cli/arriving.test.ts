@@ -101,6 +101,8 @@ async function searching(given: Given = {}) {
       remember: async (_offers, numbers) => {
         numbered = numbers;
       },
+      rememberOne: () => undefined,
+      rememberOne: () => undefined,
       rememberMenu: async () => ({}),
       resolve: (id) => id,
       journey: () => null,

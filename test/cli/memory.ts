@@ -25,6 +25,7 @@ export interface MemoryOptions {
   readonly pager?: (text: string) => Promise<void>;
   /** Told what is written to stdout, for commands that go on. */
   readonly onStdout?: (text: string) => void;
+  readonly onStderr?: (text: string) => void;
 }
 
 export interface MemoryRun {
@@ -46,6 +47,7 @@ export async function runInMemory(argv: readonly string[], options: MemoryOption
     write: (text: string) => {
       written[name] += text;
       if (name === 'stdout') options.onStdout?.(text);
+      else options.onStderr?.(text);
     },
   });
   const streams: Streams = {

@@ -25,6 +25,9 @@ export interface SearchOptions {
   /** true under --wait, false under --no-wait. */
   readonly wait?: boolean;
   readonly ndjson?: true;
+  /** Days either side of both dates. */
+  readonly flex?: number;
+  readonly cheapestDay?: true;
 }
 
 const SHOWN = 20;
@@ -83,6 +86,10 @@ function limitAsked(options: WaitingOptions): { limit?: number } {
  * commands that follow. What was paid for is shown, however the waiting ends.
  */
 export const search: Command<SearchOptions> = async (context, given) => {
+  if (given.flex !== undefined || given.cheapestDay) {
+    const { searchByDay } = await import('./search-days.ts');
+    return searchByDay(context, given);
+  }
   const { terminal, session, clock, signal, globals } = context;
   const options = { ...(await withCodes(context, given)), wait: given.wait ?? globals.json === undefined };
   if (options.ndjson && globals.json !== undefined) {

@@ -1,0 +1,93 @@
+import { PaymentPlanned } from '../../client/payer/plan.ts';
+import { checkBudget } from '../../client/payer/policy.ts';
+import type { SearchRequestInput } from '../../flights/wire.ts';
+import { formatUsdc } from '../../kernel/money.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { CommandContext } from '../context.ts';
+import { callCap } from '../spending.ts';
+import { usdcOf } from '../usdc.ts';
+import { counted } from '../view/text.ts';
+
+/** What one search costs now, atomic USDC; 0 where the service asks for nothing. It is asked for, and not paid. */
+export async function searchPrice(context: CommandContext, request: SearchRequestInput): Promise<bigint> {
+  const flights = await context.session.flights({ plan: true });
+  try {
+    await flights.search(request, { signal: context.signal });
+    return 0n;
+  } catch (error) {
+    if (error instanceof PaymentPlanned) return BigInt(error.plan.amount_atomic);
+    throw error;
+  }
+}
+
+/** `7 searches at 0.10 USDC each: 0.70 USDC` */
+export const totalText = (searches: number, price: bigint): string =>
+  searches === 1
+    ? `1 search: ${formatUsdc(price)} USDC`
+    : `${counted(searches, 'search', 'searches')} at ${formatUsdc(price)} USDC each: ${formatUsdc(price * BigInt(searches))} USDC`;
+
+/**
+ * The most that the searches may cost together, atomic USDC: --max-payment, which is for all of them, or their price
+ * as it is now. More than a call may cost without a question is asked for, unless --yes or --max-payment has said it.
+ * @throws Problem `payment_above_cap`, `payment_declined`, `daily_limit_reached`, `insufficient_funds`; nothing is paid
+ */
+export async function agreeTotal(context: CommandContext, searches: number, price: bigint): Promise<bigint> {
+  const { terminal, globals, session } = context;
+  const { limits } = session.profile;
+  const total = price * BigInt(searches);
+  const detail = { searches, price: formatUsdc(price), total: formatUsdc(total) };
+  const said = totalText(searches, price);
+  if (globals.maxPayment !== undefined) {
+    if (total > globals.maxPayment) {
+      throw problem('payment_above_cap', {
+        message: `${said}; --max-payment allows ${formatUsdc(globals.maxPayment)} for all of them.`,
+        fix: `Give --max-payment ${detail.total}, or search fewer days; nothing was charged.`,
+        detail,
+      });
+    }
+  } else if (limits.perCall !== null && price > limits.perCall) {
+    throw problem('payment_above_cap', {
+      message: `A search costs ${detail.price} USDC now; your limit for a call is ${formatUsdc(limits.perCall)}.`,
+      fix: `--max-payment ${detail.total} allows all ${searches} of them. Nothing was charged.`,
+      detail,
+    });
+  }
+  await checkMoney(context, total);
+  terminal.note(`${said}.`);
+  if (globals.maxPayment !== undefined) return globals.maxPayment;
+  if (total > callCap(session.profile) && !globals.yes) {
+    if (!terminal.canAsk) {
+      throw problem('payment_above_cap', {
+        message: `${said}, more than is paid without a question.`,
+        fix: `Give --yes, or --max-payment ${detail.total} for all of them; nothing was charged.`,
+        detail,
+      });
+    }
+    if (!(await terminal.ask('--yes').confirm(`Pay ${detail.total} USDC for ${searches} searches?`, true))) {
+      throw problem('payment_declined');
+    }
+  }
+  return total;
+}
+
+/** The whole of it must be there: half a grid helps nobody. */
+async function checkMoney({ session }: CommandContext, total: bigint): Promise<void> {
+  if (total === 0n) return;
+  const [wallet, cluster, store] = [await session.wallet(), await session.cluster(), await session.store()];
+  const { network, usdcAccount } = await usdcOf(cluster, wallet.address);
+  const { perDay } = session.profile.limits;
+  const budget = perDay === null ? undefined : { limit: perDay, windowMs: 86_400_000 };
+  await checkBudget(store, budget, { wallet: wallet.address, network, amount: total });
+  const held = (await cluster.tokenBalance(usdcAccount)) ?? 0n;
+  if (held >= total) return;
+  const detail = {
+    wallet: wallet.address,
+    needed: formatUsdc(total),
+    held: formatUsdc(held),
+    missing: formatUsdc(total - held),
+  };
+  throw problem('insufficient_funds', {
+    message: `The wallet holds ${detail.held} USDC of the ${detail.needed} needed; ${detail.missing} USDC are missing.`,
+    detail,
+  });
+}

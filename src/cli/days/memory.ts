@@ -1,0 +1,51 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Offer, SearchRequestInput } from '../../flights/wire.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { canonicalJson, sha256Hex } from '../../kernel/json.ts';
+
+/** What a search of a day has found; it was paid for, and is good for a while. */
+export interface RememberedDay {
+  readonly atMs: number;
+  /** null: nothing is sold that day. */
+  readonly offer: Offer | null;
+  readonly isComplete: boolean;
+}
+
+/** The searched days of the last minutes: who runs the same search again does not pay for them again. */
+export interface DayMemory {
+  find(request: SearchRequestInput): RememberedDay | null;
+  remember(request: SearchRequestInput, found: Omit<RememberedDay, 'atMs'>): void;
+}
+
+/** As long as an answer is worth having; an offer that has expired before is not. */
+const GOOD_FOR_MS = 600_000;
+
+/** Kept in a file of the home, replaced whole; prices alone, and nothing of a person. */
+export function openDayMemory(path: string, baseUrl: string, clock: Clock): DayMemory {
+  const keyOf = (request: SearchRequestInput) => sha256Hex(canonicalJson({ baseUrl, request })).slice(0, 32);
+  const isGood = ({ atMs, offer }: RememberedDay) => {
+    const nowMs = clock.now();
+    // A clock that was set back makes nothing younger.
+    if (atMs > nowMs || nowMs - atMs > GOOD_FOR_MS) return false;
+    return offer === null || Date.parse(offer.expires_at) > nowMs;
+  };
+  const read = (): Record<string, RememberedDay> =>
+    existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Record<string, RememberedDay>) : {};
+  return {
+    find(request) {
+      const found = read()[keyOf(request)];
+      return found && isGood(found) ? found : null;
+    },
+    remember(request, found) {
+      const kept = Object.entries(read()).filter(([, day]) => isGood(day));
+      const entry = { ...found, atMs: clock.now() };
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      const aside = `${path}.${process.pid}`;
+      writeFileSync(aside, JSON.stringify({ ...Object.fromEntries(kept), [keyOf(request)]: entry }), {
+        mode: 0o600,
+      });
+      renameSync(aside, path);
+    },
+  };
+}
