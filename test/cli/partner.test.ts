@@ -206,6 +206,9 @@ describe('requirements', () => {
     const screen = await run(`requirements --customer cus_demo_eva`, { terminal: true });
     expect(screen.stdout).toMatch(/Compliance {2}Pending/);
     expect(screen.stdout).toMatch(/Selfie\s+–/);
+    const piped = await run(`requirements --customer cus_demo_eva`);
+    expect(piped.stdout).toMatch(/^COMPLIANCE_STATUS\tCOMPLIANCE_STATUS_PENDING\n/);
+    expect(piped.stdout).toMatch(/^SELFIE\t0\t$/m);
 
     const folder = join(home, 'papers');
     mkdirSync(folder);
@@ -220,6 +223,8 @@ describe('requirements', () => {
     expect(planned.json()).toMatchObject({ plan: ['Submit selfie.'] });
     const given = await run(`requirements submit ${file} --customer cus_demo_eva --json`);
     expect(given.json()).toMatchObject({ items: [{ type: 'SELFIE', dataId: expect.any(String) }] });
+    const again = await run(`requirements submit ${file} --customer cus_demo_eva`);
+    expect(again.stdout).toMatch(/^COMPLIANCE_STATUS\tCOMPLIANCE_STATUS_\w+\nSELFIE\t/);
     await run(`requirements --customer cus_demo_eva`);
     const after = await run(`requirements --customer cus_demo_eva --json requirements`);
     expect(JSON.stringify(after.json())).toContain('"SELFIE"');

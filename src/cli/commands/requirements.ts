@@ -7,7 +7,7 @@ import type { PartnerIdentity } from '../partner-access.ts';
 import { printPlan } from '../plan.ts';
 import { statusWords } from '../view/partner-order.ts';
 import { nextLines } from '../view/payment.ts';
-import { complianceLines, requirementsView } from '../view/requirement.ts';
+import { complianceLines, requirementsView, statusRow } from '../view/requirement.ts';
 import { tableLines } from '../view/table.ts';
 import { harmless } from '../view/text.ts';
 
@@ -73,7 +73,10 @@ export const requirementsSubmit: Command<RequirementsSubmitOptions> = async (con
       '',
       ...complianceLines(shown, screen),
     ],
-    rows: (shown) => (shown.items ?? []).map(({ type, dataId }) => [type, dataId]),
+    rows: (shown) => [
+      statusRow(shown.complianceStatus),
+      ...(shown.items ?? []).map(({ type, dataId }) => [type, dataId]),
+    ],
   });
   terminal.aside(['', ...nextLines('farelock requirements')]);
   return 0;

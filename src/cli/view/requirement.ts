@@ -30,13 +30,18 @@ export const requirementsView: View<GetOnboardingRequirementsResponse> = {
           ),
         ]),
   ],
-  rows: ({ requirements }) =>
-    requirements.map(({ dataRequirement: data, attestationRequirement: attestation }) => [
+  rows: ({ requirements, complianceStatus }) => [
+    statusRow(complianceStatus),
+    ...requirements.map(({ dataRequirement: data, attestationRequirement: attestation }) => [
       data ? data.type : 'TERMS',
       data ? data.data.length : null,
       data?.config?.network ?? attestation?.terms.termsUrl ?? null,
     ]),
+  ],
 };
+
+/** The first row of a pipe: a script that reads on can tell it from the data types by its name. */
+export const statusRow = (status: ComplianceStatus): readonly string[] => ['COMPLIANCE_STATUS', status];
 
 function rowOf({ dataRequirement, attestationRequirement }: CustomerRequirement, paint: Paint): string[] {
   if (dataRequirement) {
