@@ -1,6 +1,6 @@
 import { bech32, bech32m } from '@scure/base';
 import { decodeBase58Check } from './base58.ts';
-import { type DataContext, normal, type Verdict, wrong } from './verdict.ts';
+import { type DataContext, isAllZeros, NOBODY, normal, type Verdict, wrong } from './verdict.ts';
 
 /** First bytes of base58check addresses: public key hash and script hash. */
 const MAIN_VERSIONS = [0x00, 0x05];
@@ -23,9 +23,7 @@ function legacyAddress(text: string, context: DataContext): Verdict {
   }
   if (TEST_VERSIONS.includes(version) && !context.testNetworks)
     return wrong('is the address of a test network.');
-  return payload.subarray(1).every((byte) => byte === 0)
-    ? wrong('is an address that nobody holds.')
-    : normal(text);
+  return isAllZeros(payload.subarray(1)) ? NOBODY : normal(text);
 }
 
 function segwitAddress(text: string, context: DataContext): Verdict {
@@ -45,5 +43,5 @@ function segwitAddress(text: string, context: DataContext): Verdict {
   if (decoded.prefix.toLowerCase() !== 'bc' && !context.testNetworks) {
     return wrong('is the address of a test network.');
   }
-  return normal(text.toLowerCase());
+  return isAllZeros(program) ? NOBODY : normal(text.toLowerCase());
 }

@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { normal, type Verdict, wrong } from './verdict.ts';
+import { NOBODY, normal, type Verdict, wrong } from './verdict.ts';
 
 /** The capitals of an address by EIP-55: a letter is a capital where the hash of the small text has 8 or more. */
 export function checksummed(address: string): string {
@@ -17,7 +17,7 @@ export function checksummed(address: string): string {
  */
 export function evmAddress(text: string): Verdict {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return wrong('must be 0x and 40 hexadecimal digits.');
-  if (/^0x0+$/.test(text)) return wrong('is an address that nobody holds.');
+  if (/^0x0+$/.test(text)) return NOBODY;
   const full = checksummed(text);
   const oneCase = !/[a-f]/.test(text) || !/[A-F]/.test(text);
   return oneCase || full === text ? normal(full) : wrong('has capitals that do not match its checksum.');

@@ -1,7 +1,6 @@
 import { crc16 } from './check-digits.ts';
-import { type DataContext, normal, type Verdict, wrong } from './verdict.ts';
+import { type DataContext, isAllZeros, NOBODY, normal, type Verdict, wrong } from './verdict.ts';
 
-const NOBODY = 'is an address that nobody holds.';
 const OTHER_CHAIN = 'is of a workchain other than 0 and -1.';
 
 /**
@@ -22,12 +21,12 @@ export function tonAddress(text: string, context: DataContext): Verdict {
   if (![0x11, 0x51].includes(tag & 0x7f)) return wrong('has a tag that TON does not know.');
   if (tag >= 0x80 && !context.testNetworks) return wrong('is the address of a test network.');
   if (![0, -1].includes(bytes.readInt8(1))) return wrong(OTHER_CHAIN);
-  return bytes.subarray(2, 34).every((byte) => byte === 0) ? wrong(NOBODY) : normal(text);
+  return isAllZeros(bytes.subarray(2, 34)) ? NOBODY : normal(text);
 }
 
 function rawAddress(text: string): Verdict {
   const match = /^(-?\d{1,10}):([0-9a-fA-F]{64})$/.exec(text);
   if (!match) return wrong('must be a workchain, a colon and 64 hex digits.');
   if (match[1] !== '0' && match[1] !== '-1') return wrong(OTHER_CHAIN);
-  return /^0+$/.test(match[2] ?? '') ? wrong(NOBODY) : normal(text.toLowerCase());
+  return /^0+$/.test(match[2] ?? '') ? NOBODY : normal(text.toLowerCase());
 }

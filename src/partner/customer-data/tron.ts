@@ -1,12 +1,10 @@
 import { decodeBase58Check } from './base58.ts';
-import { normal, type Verdict, wrong } from './verdict.ts';
+import { isAllZeros, NOBODY, normal, type Verdict, wrong } from './verdict.ts';
 
 /** A TRON address: base58check over 0x41 and 20 bytes, which makes 34 characters that begin with T. */
 export function tronAddress(text: string): Verdict {
   const payload = decodeBase58Check(text);
   if (payload === null) return wrong('has a checksum that does not match, or is no TRON address.');
   if (payload.length !== 21 || payload[0] !== 0x41) return wrong('is the address of another network.');
-  return payload.subarray(1).every((byte) => byte === 0)
-    ? wrong('is an address that nobody holds.')
-    : normal(text);
+  return isAllZeros(payload.subarray(1)) ? NOBODY : normal(text);
 }

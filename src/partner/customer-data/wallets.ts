@@ -5,7 +5,7 @@ import { evmAddress } from './evm.ts';
 import type { WalletType } from './kinds.ts';
 import { tonAddress } from './ton.ts';
 import { tronAddress } from './tron.ts';
-import { type DataContext, normal, type Verdict, wrong } from './verdict.ts';
+import { type DataContext, isAllZeros, NOBODY, normal, type Verdict, wrong } from './verdict.ts';
 
 /**
  * A wallet's address by its own chain's encoding (CONTRACT, section 12). Nothing is trimmed: where an address has
@@ -39,7 +39,7 @@ export function walletAddress(text: string, type: WalletType, context: DataConte
 function solanaAddress(text: string): Verdict {
   const bytes = decodeBase58(text);
   if (bytes?.length !== 32) return wrong('must be 32 bytes in base58.');
-  return bytes.every((byte) => byte === 0) ? wrong('is an address that nobody holds.') : normal(text);
+  return isAllZeros(bytes) ? NOBODY : normal(text);
 }
 
 /** The chain's letter, a hyphen, and 20 bytes in bech32 under `avax` (`fuji` on the test network). */
@@ -50,7 +50,7 @@ function avalancheXAddress(text: string, context: DataContext): Verdict {
   const prefix = decoded.prefix.toLowerCase();
   if (prefix === 'fuji' && !context.testNetworks) return wrong('is the address of a test network.');
   if (prefix !== 'avax' && prefix !== 'fuji') return wrong('is the address of another network.');
-  return bech32.fromWordsUnsafe(decoded.words)?.length === 20
-    ? normal(`X-${text.slice(2).toLowerCase()}`)
-    : wrong('does not hold 20 bytes.');
+  const bytes = bech32.fromWordsUnsafe(decoded.words);
+  if (bytes?.length !== 20) return wrong('does not hold 20 bytes.');
+  return isAllZeros(bytes) ? NOBODY : normal(`X-${text.slice(2).toLowerCase()}`);
 }

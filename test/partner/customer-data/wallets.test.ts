@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { base58, bech32, bech32m, createBase58check } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { crc16 } from '../../../src/partner/customer-data/check-digits.ts';
 import type { WalletType } from '../../../src/partner/customer-data/index.ts';
 import {
   CAPITALS,
@@ -335,3 +336,32 @@ function xmodem(body: Buffer): Buffer {
   }
   return Buffer.from([Number(crc >> 8n), Number(crc & 0xffn)]);
 }
+
+describe('an address whose bytes are all zeros', () => {
+  const none = (length: number) => new Uint8Array(length);
+  const ton = (() => {
+    const body = Buffer.concat([Buffer.from([0x11, 0]), none(32)]);
+    const sum = Buffer.alloc(2);
+    sum.writeUInt16BE(crc16(body, 0));
+    return Buffer.concat([body, sum]).toString('base64url');
+  })();
+
+  test.each<[string, WalletType, string]>([
+    ['public key hash', 'BITCOIN', base58check.encode(none(21))],
+    ['script hash', 'BITCOIN', base58check.encode(Uint8Array.of(5, ...none(20)))],
+    ['SegWit version 0', 'BITCOIN', bech32.encode('bc', [0, ...bech32.toWords(none(20))])],
+    ['SegWit script', 'BITCOIN', bech32.encode('bc', [0, ...bech32.toWords(none(32))])],
+    ['Taproot', 'BITCOIN', bech32m.encode('bc', [1, ...bech32m.toWords(none(32))])],
+    ['EVM', 'BASE', `0x${'0'.repeat(40)}`],
+    ['X chain', 'AVALANCHEX', `X-${bech32.encode('avax', bech32.toWords(none(20)))}`],
+    ['C chain', 'AVALANCHEC', `0x${'0'.repeat(40)}`],
+    ['Solana', 'SOLANA', base58.encode(none(32))],
+    ['TRON', 'TRON', base58check.encode(Uint8Array.of(0x41, ...none(20)))],
+    ['TON', 'TON', ton],
+    ['TON, raw', 'TON', `0:${'0'.repeat(64)}`],
+  ])('is refused: %s', async (_name, type, address) => {
+    expect(await check(wallet(type, address))).toEqual([
+      'cryptoWallet.address is an address that nobody holds.',
+    ]);
+  });
+});
