@@ -102,7 +102,6 @@ async function searching(given: Given = {}) {
         numbered = numbers;
       },
       rememberOne: () => undefined,
-      rememberOne: () => undefined,
       rememberMenu: async () => ({}),
       resolve: (id) => id,
       journey: () => null,
