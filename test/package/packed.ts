@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+/** The packed tool, installed as a user installs it: the tarball alone, into an empty prefix. */
+
+export const ROOT = resolve(import.meta.dirname, '../..');
+const run = promisify(execFile);
+
+/** What the machine's own npm settings (scripts off, another registry's proxy) say stays; this project's do not. */
+const npm = async (args: readonly string[], cwd: string) =>
+  (await run('npm', [...args], { cwd, encoding: 'utf8', timeout: 240_000, maxBuffer: 1 << 26 })).stdout;
+
+/** null, or why nothing can be installed here. */
+export async function registryProblem(folder: string): Promise<string | null> {
+  try {
+    await npm(['view', 'libsql', 'version', '--fetch-retries=0', '--fetch-timeout=10000'], folder);
+    return null;
+  } catch (error) {
+    const [first = ''] = (error instanceof Error ? error.message : String(error)).split('\n').slice(1);
+    return `the package registry cannot be reached: ${first}`;
+  }
+}
+
+/** A folder that any user can enter, removed by `close`. */
+export function emptyFolder(): { path: string; close(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'farelock-package-'));
+  chmodSync(path, 0o755);
+  return { path, close: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+export interface Packed {
+  readonly file: string;
+  readonly packedBytes: number;
+  readonly unpackedBytes: number;
+  readonly files: readonly { path: string; mode: number }[];
+}
+
+export async function pack(folder: string): Promise<Packed> {
+  const [made] = JSON.parse(await npm(['pack', '--json', '--pack-destination', folder, ROOT], folder)) as [
+    { filename: string; size: number; unpackedSize: number; files: { path: string; mode: number }[] },
+  ];
+  return {
+    file: join(folder, made.filename),
+    packedBytes: made.size,
+    unpackedBytes: made.unpackedSize,
+    files: made.files,
+  };
+}
+
+/** @returns the folder of node_modules */
+export async function install(what: string, prefix: string): Promise<string> {
+  const settings = ['--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline'];
+  await npm(['install', '--prefix', prefix, ...settings, what], tmpdir());
+  return join(prefix, 'node_modules');
+}
+
+export interface DemoGiven {
+  readonly node: string;
+  readonly modules: string;
+  readonly home: string;
+  readonly as?: { uid: number; gid: number };
+}
+
+/** `farelock demo` with nothing in the environment but a path and a home. */
+export async function demo({ node, modules, home, as }: DemoGiven): Promise<string> {
+  const bin = join(modules, 'farelock/bin/farelock.js');
+  const env = { PATH: process.env.PATH, FARELOCK_HOME: home, NO_COLOR: '1' };
+  const ran = await run(node, [bin, 'demo'], { env, cwd: home, encoding: 'utf8', timeout: 120_000, ...as });
+  return ran.stdout;
+}
