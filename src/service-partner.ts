@@ -31,6 +31,7 @@ export function lazyPartner(
   },
   options: ServiceOptions,
 ): LazyPartner {
+  const environment = options.partnerEnvironment ?? 'demo';
   const load = async () => {
     const [{ createPartner }, { createOperatorKeys }, { writeAudit }] = await Promise.all([
       import('./partner/index.ts'),
@@ -40,7 +41,7 @@ export function lazyPartner(
     const operators = createOperatorKeys(given);
     return createPartner({
       ...given,
-      environment: options.partnerEnvironment ?? 'demo',
+      environment,
       serviceName: options.partnerServiceName ?? 'farelock',
       home: options.home,
       desk: {
@@ -59,7 +60,7 @@ export function lazyPartner(
     ready: async () => (await partner()).ready(),
     fetch: async (request, connection) => (await partner()).fetch(request, connection),
     async runDue() {
-      const nextDueAtMs = await partnerDueAtMs(given.store);
+      const nextDueAtMs = await partnerDueAtMs(given.store, environment);
       if (nextDueAtMs === null || nextDueAtMs > given.clock.now()) return { worked: 0, nextDueAtMs };
       return (await partner()).worker.runDue();
     },

@@ -21,11 +21,11 @@ type RunRow = Selectable<AttestationRunTable>;
  * @param attest null: nobody attests here but an operator, so runs wait for one
  */
 export function createAttestations(
-  ports: Pick<PartnerPorts, 'store' | 'clock' | 'ids' | 'log' | 'options'>,
+  ports: Pick<PartnerPorts, 'store' | 'clock' | 'ids' | 'log' | 'options' | 'environment'>,
   submissions: Submissions,
   attest: Attest | null,
 ) {
-  const { store, clock, ids, log } = ports;
+  const { store, clock, ids, log, environment } = ports;
 
   /** Due by the clock; a time further ahead than any that we write was written before the clock was set back. */
   const farAheadMs = () => clock.now() + Math.max(MOST_BACKOFF_MS, ports.options.attestationMs);
@@ -48,6 +48,12 @@ export function createAttestations(
           )
           .where((is) =>
             is.or([is('due.lease_until_ms', '<=', nowMs), is('due.lease_until_ms', '>', nowMs + LEASE_MS)]),
+          )
+          .where('due.customer_id', 'in', (here) =>
+            here
+              .selectFrom('customers')
+              .select('customers.customer_id')
+              .where('customers.environment', '=', environment),
           )
           .$if(customerId !== null, (one) => one.where('due.customer_id', '=', customerId ?? ''))
           .orderBy('due.due_at_ms')

@@ -1,14 +1,20 @@
 import type { Store } from '../store/open.ts';
+import type { PartnerEnvironment } from '../store/partner-tables.ts';
 
 /** When the compliance side has something to do: small reads, without any of its code. */
 
 /** A run that only a person finishes is never due. */
 export const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
-/** When the next attestation is to be finished (epoch ms), null when none runs. */
-export async function attestationsDueAtMs(store: Store): Promise<number | null> {
+/** When the next attestation of a customer of this environment is to be finished (epoch ms), null when none runs. */
+export async function attestationsDueAtMs(
+  store: Store,
+  environment: PartnerEnvironment,
+): Promise<number | null> {
   const row = await store
     .selectFrom('attestation_runs')
+    .innerJoin('customers', 'customers.customer_id', 'attestation_runs.customer_id')
+    .where('customers.environment', '=', environment)
     .select((column) =>
       column.fn
         .min<number | null>(

@@ -1,10 +1,10 @@
 import type { Store } from '../store/open.ts';
 import { attestationsDueAtMs, retentionDueAtMs } from './compliance-due.ts';
-import type { PartnerPorts } from './ports.ts';
+import type { PartnerEnvironment, PartnerPorts } from './ports.ts';
 
 /** A kind of work that goes on after its request: when the next step is due, and what takes all that are. */
 interface Job {
-  dueAtMs(store: Store): Promise<number | null>;
+  dueAtMs(store: Store, environment: PartnerEnvironment): Promise<number | null>;
   /** Safe in several processes at once. Gives the steps taken. */
   load(ports: PartnerPorts): Promise<() => Promise<number>>;
 }
@@ -29,10 +29,11 @@ const JOBS: readonly Job[] = [
 
   // Orders whose creation a crash, a lost answer or an outage left open.
   {
-    async dueAtMs(store) {
+    async dueAtMs(store, environment) {
       const row = await store
         .selectFrom('partner_orders')
         .select((one) => one.fn.min('due_at_ms').as('at_ms'))
+        .where('environment', '=', environment)
         .where('due_at_ms', 'is not', null)
         .executeTakeFirst();
       return row?.at_ms ?? null;
@@ -44,7 +45,8 @@ const JOBS: readonly Job[] = [
   },
   // The sandbox platform's own updates, where it runs in this process.
   {
-    async dueAtMs(store) {
+    async dueAtMs(store, environment) {
+      if (environment !== 'demo') return null;
       const row = await store
         .selectFrom('meta')
         .select('value')
@@ -66,11 +68,14 @@ export interface WorkerRun {
   readonly nextDueAtMs: number | null;
 }
 
-/** When the partner service has something to do next. Loads nothing. */
-export async function partnerDueAtMs(store: Store): Promise<number | null> {
+/**
+ * When the partner service has something to do next. Loads nothing. What belongs to the other environment, which may
+ * keep its work in the same database, is never due here: nobody here could do it.
+ */
+export async function partnerDueAtMs(store: Store, environment: PartnerEnvironment): Promise<number | null> {
   let earliest: number | null = null;
   for (const job of JOBS) {
-    const due = await job.dueAtMs(store);
+    const due = await job.dueAtMs(store, environment);
     if (due !== null && (earliest === null || due < earliest)) earliest = due;
   }
   return earliest;
@@ -85,12 +90,12 @@ export async function runPartnerWorker(ports: PartnerPorts): Promise<WorkerRun> 
   const failures: unknown[] = [];
   for (const job of JOBS) {
     try {
-      const due = await job.dueAtMs(ports.store);
+      const due = await job.dueAtMs(ports.store, ports.environment);
       if (due !== null && due <= ports.clock.now()) worked += await (await job.load(ports))();
     } catch (error) {
       failures.push(error);
     }
   }
   if (failures.length > 0) throw failures[0];
-  return { worked, nextDueAtMs: await partnerDueAtMs(ports.store) };
+  return { worked, nextDueAtMs: await partnerDueAtMs(ports.store, ports.environment) };
 }
