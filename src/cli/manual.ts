@@ -69,7 +69,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'farelock search LIS BER --depart +30d --cheapest-day --max-payment 5',
   ],
   airports: ['farelock airports london', 'farelock airports sao paulo --json iata'],
-  offer: ['farelock offer off_… --json available_services'],
+  offer: ['farelock offer off_… --json available_services', 'farelock offer 1 --fares'],
   'intent create': ['farelock intent 1', 'farelock intent create off_… --refund-wallet 7xKX…'],
   'intent show': ['farelock intent show int_…'],
   'intent list': ['farelock intent list --json intent_id,status'],

@@ -124,6 +124,7 @@ export function buildProgram(
   program
     .command('offer <offer-id>')
     .description('Fresh price, extras and fare menu of one offer (paid, 0.01 USDC; lowcost 0.10)')
+    .option('--fares', 'the fares of its itinerary side by side, and what a bag costs with each')
     .action(runs<OfferOptions>(async () => (await import('./commands/offer.ts')).offer));
 
   const intent = program.command('intent').description('Lock an offer into a booking intent with its escrow');

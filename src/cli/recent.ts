@@ -15,6 +15,11 @@ export interface RecentOffers {
   rememberMenu(offer: Offer, fares: readonly MenuFare[]): Promise<Readonly<Record<string, string>>>;
   /** An offer id as it is; a number of the last search as the offer that it stood for. */
   resolve(idOrNumber: string): string;
+  /**
+   * The offers of the same itinerary in the last list, each with its number: the offer itself alone where no list
+   * showed it.
+   */
+  fareFamily(idOrNumber: string): { readonly offerId: string; readonly number: string | null }[];
   /** Route and departure of an offer that the last search showed, else null. */
   journey(offerId: string): RecentJourney | null;
 }
@@ -42,6 +47,17 @@ export function openRecentOffers(path: string): RecentOffers {
     const aside = `${path}.${process.pid}`;
     writeFileSync(aside, JSON.stringify(file), { mode: 0o600 });
     renameSync(aside, path);
+  };
+  const resolve = (idOrNumber: string): string => {
+    if (!/^\d{1,3}(\.\d{1,3}){0,2}$/.test(idOrNumber)) return idOrNumber;
+    const offerId = read()?.numbered[idOrNumber];
+    if (offerId === undefined) {
+      throw problem('offer_not_found', {
+        message: `The last search showed no offer ${idOrNumber}.`,
+        fix: 'Search again, or give the offer id.',
+      });
+    }
+    return offerId;
   };
   return {
     async remember(offers, numbered) {
@@ -72,16 +88,20 @@ export function openRecentOffers(path: string): RecentOffers {
       });
       return Object.fromEntries(known);
     },
-    resolve(idOrNumber) {
-      if (!/^\d{1,3}(\.\d{1,3}){0,2}$/.test(idOrNumber)) return idOrNumber;
-      const offerId = read()?.numbered[idOrNumber];
-      if (offerId === undefined) {
-        throw problem('offer_not_found', {
-          message: `The last search showed no offer ${idOrNumber}.`,
-          fix: 'Search again, or give the offer id.',
-        });
+    resolve,
+    fareFamily(idOrNumber) {
+      const offerId = resolve(idOrNumber);
+      const numbered = Object.entries(read()?.numbered ?? {});
+      const itinerary = numbered.find(([, id]) => id === offerId)?.[0].split('.')[0];
+      const family = numbered
+        // A fare of a lowcost menu is not an offer beside the others: its menu is.
+        .filter(([number, id]) => number.split('.')[0] === itinerary && !id.includes('##'))
+        .map(([number, id]) => ({ offerId: id, number }));
+      if (offerId.startsWith('lowcost:') || family.length === 0) {
+        const own = family.find((fare) => fare.offerId === offerId);
+        return [own ?? { offerId, number: null }];
       }
-      return offerId;
+      return family.filter((fare) => !fare.offerId.startsWith('lowcost:'));
     },
     journey: (offerId) => read()?.journeys[offerId] ?? null,
   };

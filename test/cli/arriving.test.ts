@@ -104,6 +104,7 @@ async function searching(given: Given = {}) {
       rememberOne: () => undefined,
       rememberMenu: async () => ({}),
       resolve: (id) => id,
+      fareFamily: () => [],
       journey: () => null,
     },
   };

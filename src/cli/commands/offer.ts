@@ -6,10 +6,13 @@ import { costLines, nextLines, quoted, withPayment } from '../view/payment.ts';
 export interface OfferOptions {
   /** An offer id, or a number of the last search. */
   readonly offerId: string;
+  /** Side by side with the other fares of its itinerary. */
+  readonly fares?: true;
 }
 
 /** Fresh price, conditions and extras of one offer; of a lowcost offer the fare menu to choose from. */
 export const offer: Command<OfferOptions> = async (context, options) => {
+  if (options.fares) return (await import('./offer-fares.ts')).offerFares(context, options);
   const { terminal, session, clock, signal } = context;
   const offerId = session.recentOffers.resolve(options.offerId);
   if (context.globals.dryRun) {
