@@ -62,6 +62,7 @@ export const PARTNER_JSON_FIELDS: Readonly<Record<string, readonly string[]>> = 
     'why',
   ],
   'partner offers': ['partnerId', 'partnerName', 'toAmount', 'icon', 'type', 'termsUrl', 'privacyPolicyUrl'],
+  'partner platform': ['url', 'partner_url', 'partners'],
   'partner requirements add': ['requirementId'],
   'requirements list': ['requirements', 'complianceStatus'],
   'requirements submit': ['items', 'complianceStatus'],

@@ -30,6 +30,9 @@ export interface World {
 /** Runs one command line to its exit code. The one place where problems are caught and printed. */
 export async function runTool(argv: readonly string[], world: World): Promise<number> {
   let terminal: Terminal | null = null;
+  // Not a command of the help: the shell asks it with every press of a key.
+  if (argv[0] === 'complete')
+    return (await import('./completion/complete.ts')).complete(argv.slice(1), world);
   const deadline = new AbortController();
   const signal = AbortSignal.any([world.interrupted, deadline.signal]);
   try {

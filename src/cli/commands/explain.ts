@@ -1,6 +1,8 @@
-import { isProblemCode, PROBLEMS, type ProblemKind, problem } from '../../kernel/problems.ts';
+import { didYouMean, nearest } from '../../kernel/nearest.ts';
+import { problem } from '../../kernel/problems.ts';
 import type { Command } from '../context.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
+import { type Explanation, explainedCodes, explanationOf } from '../explained.ts';
 import type { View } from '../terminal.ts';
 import { fieldLines } from '../view/table.ts';
 
@@ -8,39 +10,25 @@ export interface ExplainOptions {
   readonly code: string;
 }
 
-interface Explanation {
-  readonly code: string;
-  readonly message: string;
-  readonly fix: string;
-  readonly status: number | null;
-  readonly exit: ProblemKind['exit'];
-  readonly retryable: boolean;
-}
-
-/** One entry of the catalogue of problems: what it means, and what to do. */
+/**
+ * What a code of an error means, and what to do: of either service, of the tool, or of Connect.
+ * @throws Problem `not_found` naming the codes that are nearly that
+ */
 export const explain: Command<ExplainOptions> = async ({ terminal }, { code }) => {
-  const wanted = code.trim().toLowerCase().replaceAll('-', '_');
-  if (!isProblemCode(wanted)) {
-    const near = Object.keys(PROBLEMS).filter((known) => known.includes(wanted) && wanted.length > 2);
+  const wanted = code
+    .trim()
+    .toLowerCase()
+    .replace(/[-\s]+/g, '_');
+  const found = explanationOf(wanted);
+  if (!found) {
+    const near = nearest(wanted, explainedCodes(), 5);
     throw problem('not_found', {
       message: `There is no error code "${code}".`,
-      fix:
-        near.length > 0 ? 'Did you mean one of these?' : 'Give the code of an error, such as offer_expired.',
-      next: near.slice(0, 5).map((known) => `farelock explain ${known}`),
+      fix: didYouMean(wanted, explainedCodes(), 5) || 'Give the code of an error, such as offer_expired.',
+      next: near.map((known) => `farelock explain ${known}`),
     });
   }
-  const kind: ProblemKind = PROBLEMS[wanted];
-  terminal.result(
-    {
-      code: wanted,
-      message: kind.message,
-      fix: kind.fix,
-      status: kind.status ?? null,
-      exit: kind.exit,
-      retryable: kind.retryable === true,
-    },
-    explanationView,
-  );
+  terminal.result(found, explanationView);
   return 0;
 };
 

@@ -1,0 +1,157 @@
+import * as z from 'zod';
+import { currency, decimal, duration, iata, offer } from '../flights/offer-schema.ts';
+import * as desk from '../flights/operator-schema.ts';
+import * as wire from '../flights/schema.ts';
+import { stuck, stuckItem, stuckPlan } from '../flights/stuck-schema.ts';
+import { address, atomicUsdc, check, day, instant, paidPlan, payment, plan, usdc } from './parts.ts';
+import { type Published, published } from './published.ts';
+
+/** The commands that speak with the flight service: its own documents, and what the tool adds. */
+
+const paid = <T extends z.ZodRawShape>(document: z.ZodObject<T>) =>
+  z.strictObject({ ...document.shape, payment: payment.optional() });
+
+const streamEnd = z
+  .strictObject({
+    status: z.enum(['complete', 'enriching']),
+    search_id: z.string().optional(),
+    total_offers: z.int(),
+    error: z
+      .strictObject({ code: z.string(), message: z.string() })
+      .optional()
+      .describe('Why slower offers are missing.'),
+    payment: payment.optional(),
+  })
+  .describe('The last line of --ndjson: how the search ended.');
+
+const asked = wire.searchRequest.partial();
+const journeyDays = { depart_date: day, return_date: day.nullable().describe('null: one way.') };
+const dayFound = z.strictObject({
+  ...journeyDays,
+  status: z.literal('found'),
+  total_amount_decimal: decimal,
+  total_currency: currency,
+  offer_id: z.string(),
+  owner_name: z.string().describe('The seller.'),
+  stops: z.int().min(0),
+  duration,
+  searched_at: instant,
+  is_complete: z.boolean().describe('false: slower sellers had not all answered.'),
+});
+const dayPrice = z.union([
+  dayFound,
+  z.strictObject({
+    ...journeyDays,
+    status: z.literal('none'),
+    searched_at: instant,
+    is_complete: z.boolean(),
+  }),
+  z.strictObject({
+    ...journeyDays,
+    status: z.literal('failed'),
+    error: z.strictObject({ code: z.string(), message: z.string() }),
+  }),
+  z.strictObject({ ...journeyDays, status: z.literal('not_searched'), reason: z.string().optional() }),
+]);
+
+const pricesByDay = z
+  .strictObject({
+    origin_iata: iata,
+    destination_iata: iata,
+    ...journeyDays,
+    departures: z.array(day),
+    returns: z.array(day).nullable().describe('null: one row.'),
+    prices: z
+      .array(z.array(decimal.nullable()))
+      .describe('A row for each return, a column for each departure; null where none is known.'),
+    days: z.array(dayPrice),
+    cheapest: dayFound.nullable(),
+    searches: z.int().describe('Searches that were paid for now.'),
+    paid_amount: usdc,
+    payments: z.array(payment),
+  })
+  .describe('With --flex or --cheapest-day.');
+
+const daysPlan = plan({ request: asked, searches: z.int(), price: usdc, total: usdc });
+
+const listedIntent = z.strictObject({
+  intent_id: z.string(),
+  status: z.string().nullable(),
+  offer_id: z.string().nullable(),
+  route: z.string().nullable().describe('Such as LIS-BER.'),
+  departure_date: day.nullable(),
+  amount: usdc.nullable(),
+  order_id: z.string().nullable(),
+  created_at: instant,
+  expires_at: instant.nullable(),
+});
+
+const account = z.strictObject({
+  wallet: atomicUsdc.nullable(),
+  treasury: atomicUsdc.nullable(),
+  vault: atomicUsdc.nullable(),
+  supply: atomicUsdc,
+});
+
+const verification = z.strictObject({
+  intent_id: z.string(),
+  verified: z.boolean(),
+  escrow: address,
+  checks: z.array(check),
+});
+
+const { intent, order } = wire;
+const refundPlan = desk.refundPlan;
+
+export const FLIGHT_DOCUMENTS: Readonly<Record<string, Published>> = {
+  search: published(paid(wire.searchResponse), {
+    others: { days: pricesByDay },
+    plan: z.union([paidPlan({ request: asked }), daysPlan]),
+    lines: { offer, end: streamEnd },
+  }),
+  offer: published(paid(wire.offerDetailsResponse), {
+    plan: paidPlan({ request: wire.offerDetailsRequest }),
+  }),
+  'intent create': published(paid(wire.createdIntent), {
+    plan: paidPlan({ request: wire.createIntentRequest }),
+  }),
+  'intent show': published(intent),
+  'intent list': published(z.strictObject({ intents: z.array(listedIntent) }), { list: 'intents' }),
+  'intent verify': published(verification),
+  book: published(paid(intent), {
+    plan: paidPlan({ intent_id: z.string(), amount: atomicUsdc }),
+  }),
+  status: published(intent, { streams: true }),
+  order: published(paid(order), { plan: paidPlan({ order_id: z.string() }) }),
+  'refund request': published(paid(wire.refundRequestResponse), {
+    plan: paidPlan({ intent_id: z.string() }),
+  }),
+  'refund queue': published(desk.refundQueue, { list: 'refund_requests' }),
+  'refund show': published(desk.refundCase),
+  'refund claim': published(desk.refundCase),
+  'refund note': published(desk.refundCase),
+  'refund approve': published(desk.refundCase, { plan: refundPlan }),
+  'refund reject': published(desk.refundCase),
+  'stuck list': published(stuck),
+  'stuck show': published(stuckItem),
+  'stuck resolve': published(stuckItem, { plan: stuckPlan }),
+  switch: published(desk.switches, {
+    plan: z.strictObject({ ...desk.switches.shape, dry_run: z.literal(true) }),
+  }),
+  'audit list': published(desk.auditTrail, { list: 'entries' }),
+  'keys list': published(desk.operatorKeys, { list: 'keys' }),
+  'keys issue': published(desk.issuedKey),
+  'keys revoke': published(desk.operatorKey),
+  'affiliate create': published(wire.affiliate, { plan: plan({ request: wire.affiliateRequest }) }),
+  'affiliate show': published(wire.affiliateCredit),
+  demo: published(
+    z.strictObject({
+      home: z.string().describe('Folder with everything of this journey.'),
+      intent,
+      order: order.nullable(),
+      before: account,
+      after: account,
+      escrow: z.unknown().describe('The escrow account as the cluster has it at the end.'),
+    }),
+  ),
+};

@@ -1,0 +1,76 @@
+import * as z from 'zod';
+
+/** What the tool's own documents are made of. */
+
+export const usdc = z
+  .string()
+  .regex(/^-?\d{1,12}(\.\d{1,6})?$/)
+  .describe('Decimal USDC.');
+export const sol = z
+  .string()
+  .regex(/^\d{1,12}(\.\d{1,9})?$/)
+  .describe('Decimal SOL.');
+export const atomicUsdc = z.int().describe('Atomic USDC: millionths.');
+export const address = z
+  .string()
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
+  .describe('Base58 address on Solana.');
+export const signature = z
+  .string()
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/)
+  .describe('Signature of a Solana transaction.');
+export const network = z.string().describe('CAIP-2 name of the Solana cluster, such as solana:EtWT….');
+export const instant = z.iso.datetime().describe('UTC, RFC 3339.');
+export const day = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\d$/)
+  .describe('YYYY-MM-DD.');
+
+/** What was paid for an answer; absent where nothing was. */
+export const payment = z
+  .strictObject({
+    amount: usdc,
+    asset: address.describe('The mint of the coin.'),
+    transaction: z.string().describe('Signature of the transaction that paid.'),
+    network,
+  })
+  .describe('What was paid for this answer; absent where nothing was.');
+
+export const check = z.strictObject({
+  check: z.string(),
+  expected: z.string(),
+  found: z.string(),
+  ok: z.boolean(),
+});
+
+const steps = z.array(z.string()).describe('What would be done, in this order.');
+const dryRun = z.literal(true).describe('Nothing was done.');
+
+/** What `--dry-run` prints. */
+export const plan = <T extends z.ZodRawShape>(facts: T) =>
+  z.strictObject({ dry_run: dryRun, plan: steps, ...facts });
+
+/** What `--dry-run` of a paid call prints: what would be signed, and whether it would be. */
+export const paidPlan = <T extends z.ZodRawShape>(facts: T) =>
+  plan({ ...facts, payment: plannedPayment.nullable().describe('null: the service asks for none.') });
+
+const plannedPayment = z.strictObject({
+  resource: z.string().describe('Method and path of the call.'),
+  host: z.string(),
+  amount: usdc,
+  amount_atomic: atomicUsdc,
+  asset: address.describe('The mint of the coin.'),
+  pay_to: address,
+  network,
+  memo: z.string().nullable().describe('null: the service asks for none; a random one would be written.'),
+  fee_payer: address,
+  expires_at: instant.nullable().describe('UTC, RFC 3339; null: the challenge names no end.'),
+  wallet: address.nullable().describe('null: there is no wallet yet.'),
+  decision: z
+    .enum(['sign', 'ask', 'refuse', 'resend'])
+    .describe('resend: signed before and not answered; the same payment would be sent again.'),
+  reason: z
+    .strictObject({ code: z.string(), message: z.string() })
+    .nullable()
+    .describe('Why it would be refused, or what would be asked.'),
+});
