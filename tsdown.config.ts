@@ -28,13 +28,36 @@ const withoutCollation = {
   },
 };
 
+interface Bundle {
+  readonly [file: string]: { readonly modules?: Readonly<Record<string, { readonly code: string | null }>> };
+}
+
+/** dist/modules.json: which modules lie in which chunk. test/bin/modules.test.ts holds commands to what they use. */
+const namesModules = {
+  name: 'names-modules',
+  generateBundle(this: { emitFile(file: object): void }, _options: object, bundle: Bundle) {
+    const root = fileURLToPath(new URL('.', import.meta.url));
+    const modules = Object.entries(bundle).map(([file, chunk]) => [
+      file,
+      Object.entries(chunk.modules ?? {})
+        .filter(([, { code }]) => code)
+        .map(([id]) => (id.startsWith(root) ? id.slice(root.length) : id)),
+    ]);
+    this.emitFile({
+      type: 'asset',
+      fileName: 'modules.json',
+      source: JSON.stringify(Object.fromEntries(modules), null, 1),
+    });
+  },
+};
+
 // Everything but the native packages is bundled: a published package gets no `overrides`, and one file per
 // lazily imported command loads several times faster than a tree of small modules. CommonJS, because compiled code
 // can be kept for it on every Node (bin/load.js).
 export default defineConfig({
   entry: { main: 'src/cli/main.ts' },
   outDir: 'dist',
-  plugins: [withoutPrograms, withoutCollation],
+  plugins: [withoutPrograms, namesModules, withoutCollation],
   format: 'cjs',
   platform: 'node',
   target: 'node20',
