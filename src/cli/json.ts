@@ -223,6 +223,7 @@ export const JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
   mcp: [],
   schema: [],
   completion: ['shell', 'script'],
+  doctor: ['status', 'home', 'profile', 'checks'],
   explain: ['code', 'message', 'fix', 'status', 'exit', 'retryable'],
 };
 

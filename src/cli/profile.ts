@@ -56,7 +56,8 @@ export function homeOf(environment: Environment): string {
 /** The user's settings file of a home. */
 export const userFileOf = (home: string): string => join(home, 'config.json');
 
-const EMBEDDED: Profile = {
+/** The embedded profile, as it is without any settings. */
+export const EMBEDDED: Profile = {
   name: 'local',
   isEmbedded: true,
   flightsUrl: null,

@@ -247,6 +247,10 @@ export function buildProgram(
     .option('--live', 'the partner service takes live keys, and no demo keys (or FARELOCK_ENVIRONMENT=live)')
     .action(runs<ServeOptions>(async () => (await import('./commands/serve.ts')).serve));
   program
+    .command('doctor')
+    .description('Look at everything that commands stand on, and say what to do; exit 8 when something fails')
+    .action(runs<object>(async () => (await import('./commands/doctor.ts')).doctor));
+  program
     .command('explain <code>')
     .description('What an error code means, and what to do')
     .action(runs<ExplainOptions>(async () => (await import('./commands/explain.ts')).explain));

@@ -77,6 +77,8 @@ export interface SessionGiven {
   /** Where the search for a project file begins; the working folder unless it is named. */
   readonly folder?: string | undefined;
   readonly lightHttp?: () => Promise<void>;
+  /** Instead of what the settings say. */
+  readonly profile?: Profile;
 }
 
 const EMBEDDED_URL = 'http://farelock.local';
@@ -86,7 +88,7 @@ const networkFetch: Fetch = (request) => fetch(request);
 export async function openSession(given: SessionGiven): Promise<Session> {
   const { environment, globals, terminal, clock } = given;
   const home = resolve(homeOf(environment));
-  const profile = await profileOf(environment, globals, home, given.folder);
+  const profile = given.profile ?? (await profileOf(environment, globals, home, given.folder));
   for (const note of profile.notes) terminal.note(note);
   const { isEmbedded } = profile;
   const keypairFile = profile.keypair ?? join(home, 'wallet.json');

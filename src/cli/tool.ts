@@ -49,7 +49,13 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     );
     const timer = globals.timeout && setTimeout(() => deadline.abort(problem('timed_out')), globals.timeout);
     const { openSession } = await import('./session.ts');
-    const session = await openSession({ ...world, terminal, globals });
+    const session = await openSession({
+      ...world,
+      terminal,
+      globals,
+      // It says itself what is wrong with the settings.
+      ...(invocation.name === 'doctor' && { profile: (await import('./profile.ts')).EMBEDDED }),
+    });
     const context: CommandContext = { ...world, terminal, session, globals, signal };
     try {
       return await invocation.run(context);

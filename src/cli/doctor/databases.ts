@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FileState } from '../../client/inspect.ts';
+import { instant } from '../../kernel/clock.ts';
+import { utcTime } from '../view/times.ts';
+import { type Check, type Finding, failed, ok, type Patient, warning } from './checks.ts';
+
+/** The database files of the home, and what is still open in them. */
+export function databaseChecks({ home, environment, profile }: Patient): Check[] {
+  const inspect = () => import('../../client/inspect.ts');
+  const journal = join(home, 'client.db');
+  const services = join(home, 'service.db');
+  const file = (id: string, path: string, look: (path: string) => Promise<FileState>): Check => ({
+    id,
+    run: async () => (existsSync(path) ? stateOf(path, await look(path)) : ok('Not there yet')),
+  });
+  const hasFile = profile.isEmbedded && !environment.FARELOCK_DATABASE_URL;
+  return [
+    file('client_database', journal, async (path) => (await inspect()).inspectJournal(path)),
+    ...(hasFile
+      ? [file('service_database', services, async (path) => (await inspect()).inspectServices(path))]
+      : []),
+    ...(profile.isEmbedded
+      ? [
+          file('ledger_database', join(home, 'ledger.db'), async (path) =>
+            (await inspect()).inspectOther(path),
+          ),
+          file('airline_database', join(home, 'sandbox-airline.db'), async (path) =>
+            (await inspect()).inspectOther(path),
+          ),
+        ]
+      : []),
+    { id: 'open_payments', run: async () => openPayments((await inspect()).openPaymentsIn(journal)) },
+    ...(hasFile ? [{ id: 'stuck', run: async () => stuck((await inspect()).stuckIn(services)) }] : []),
+  ];
+}
+
+function stateOf(path: string, state: FileState): Finding {
+  const { kind, said, missing, newer, writer, users } = state;
+  const others = (users ?? []).filter((pid) => pid !== process.pid);
+  if (kind === 'damaged') {
+    return failed(
+      `${path} is damaged: ${said}`,
+      'Stop what uses it, keep a copy, and put it back from a backup.',
+      `cp ${path} ${path}.damaged`,
+    );
+  }
+  if (kind === 'unreadable') return failed(`${path} cannot be read: ${said}`, null, `ls -l ${path}`);
+  if (kind === 'busy') {
+    return failed(
+      `${path} is locked by another process`,
+      'Wait for it, or end it.',
+      ...(others[0] ? [`ps -p ${others[0]}`] : [`fuser -v ${path}`]),
+    );
+  }
+  if (newer.length > 0) {
+    return failed(`${path} was made by a newer farelock (${newer.join(', ')})`, 'Use that version.');
+  }
+  if (missing.length > 0) {
+    return warning(`${path} is behind by ${missing.join(', ')}`, 'The next command brings it up to date.');
+  }
+  if (writer !== null && writer !== process.pid) {
+    return warning(
+      `${path}: process ${writer} is writing, and holds the lock`,
+      'Other commands wait for their turn, 15 seconds at most. If it hangs, end it: nothing is lost.',
+      `ps -p ${writer}`,
+    );
+  }
+  return ok(others.length > 0 ? `Sound, in use by process ${others.join(', ')}` : 'Sound, up to date');
+}
+
+function openPayments(open: readonly { id: string; createdAtMs: number }[]): Finding {
+  const [first] = open;
+  if (!first) return ok('None');
+  return warning(
+    open.length === 1 ? `One since ${sinceOf(first)}` : `${open.length}, the oldest since ${sinceOf(first)}`,
+    'They were signed, and no answer came. Resuming never pays twice.',
+    'farelock payments list',
+    `farelock payments resume ${first.id}`,
+  );
+}
+
+const sinceOf = ({ createdAtMs }: { createdAtMs: number }) => utcTime(instant(createdAtMs));
+
+const stuck = (ids: readonly string[]): Finding =>
+  ids[0] === undefined
+    ? ok('Nothing waits for a person')
+    : warning(
+        `${ids.length} ${ids.length === 1 ? 'thing waits' : 'things wait'} for a person`,
+        'Decide about them.',
+        `farelock stuck show ${ids[0]}`,
+      );

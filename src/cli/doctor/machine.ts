@@ -1,0 +1,79 @@
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { type Check, failed, ok, type Patient, warning } from './checks.ts';
+
+const LEAST_MAJOR = 20;
+const LEAST_MINOR = 18;
+const TIGHT_BYTES = 500 * 1024 * 1024;
+const TOO_FEW_BYTES = 20 * 1024 * 1024;
+
+/** The machine: Node, room and permission to write, and the compiled code that makes starts quick. */
+export const machineChecks = ({ home }: Patient): Check[] => [
+  { id: 'node', run: async () => node() },
+  { id: 'home', run: async () => folder(home) },
+  { id: 'disk', run: async () => disk(home) },
+  { id: 'compiled_code', run: async () => compiledCode() },
+];
+
+function node() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const said = `Node ${process.versions.node} on ${process.platform}-${process.arch}`;
+  if (major > LEAST_MAJOR || (major === LEAST_MAJOR && minor >= LEAST_MINOR)) return ok(said);
+  return failed(`${said}: farelock needs ${LEAST_MAJOR}.${LEAST_MINOR} or newer`, 'Install a newer Node.');
+}
+
+function folder(home: string) {
+  const stat = statSync(home, { throwIfNoEntry: false });
+  if (!stat) {
+    if (!isWritable(parentOf(home))) {
+      return failed(`${home} cannot be made`, 'Name a folder that can: FARELOCK_HOME.');
+    }
+    return warning(`Not set up yet: ${home}`, 'The first command makes it.', 'farelock wallet show');
+  }
+  if (!stat.isDirectory()) return failed(`${home} is not a folder`, 'Name another one with FARELOCK_HOME.');
+  if (!isWritable(home))
+    return failed(`${home} cannot be written`, `Run: chmod 700 ${home}`, `chmod 700 ${home}`);
+  return ok(home);
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The folder itself, or what is there of the way to it. */
+function parentOf(path: string): string {
+  let at = resolve(path);
+  while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
+  return at;
+}
+
+function disk(home: string) {
+  const { bavail, bsize } = statfsSync(parentOf(home));
+  const free = bavail * bsize;
+  const said = `${free < 1e9 ? `${Math.floor(free / 1e6)} MB` : `${(free / 1e9).toFixed(1)} GB`} free`;
+  if (free < TOO_FEW_BYTES) {
+    return failed(
+      `${said}: a payment could not be written down`,
+      'Make room before paying anything.',
+      `df -h ${home}`,
+    );
+  }
+  return free < TIGHT_BYTES ? warning(said, 'Make room soon.', `df -h ${home}`) : ok(said);
+}
+
+/** Beside the built tool, one file for each chunk that has run on this Node. */
+function compiledCode() {
+  const entry = process.argv[1];
+  const dist = entry === undefined ? null : join(dirname(entry), '..', 'dist');
+  if (dist === null || !existsSync(join(dist, 'main.cjs'))) return ok('Not the built tool: none is kept');
+  const cache = join(dist, 'cache', `${process.version}-${process.platform}-${process.arch}`);
+  const kept = existsSync(cache) ? readdirSync(cache).filter((name) => name.endsWith('.bin')).length : 0;
+  if (kept > 0) return ok(`${kept} chunks compiled for this Node`);
+  if (isWritable(parentOf(cache))) return ok('None yet for this Node: the next commands keep theirs');
+  return warning('None for this Node, and its folder cannot be written: starts take longer', null);
+}

@@ -1,0 +1,134 @@
+import { join } from 'node:path';
+import { ask } from '../../client/transport.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { problem } from '../../kernel/problems.ts';
+import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
+import { GENESIS_HASHES, networkOfGenesis } from '../../solana/monikers.ts';
+import { counted } from '../view/text.ts';
+import { type Check, type Finding, failed, ok, type Patient, warning } from './checks.ts';
+
+const SLOT_TRIES = 5;
+const SLOT_PAUSE_MS = 500;
+const SKEW_KNOWN_SECONDS = 30;
+const SKEW_BROKEN_SECONDS = 300;
+
+/** The cluster of the profile, opened once for all checks. */
+export type OpenCluster = () => Promise<Cluster>;
+
+/** The embedded ledger or the cluster behind an address, and whether all clocks tell the same time. */
+export function clusterChecks({ home, profile, clock }: Patient, open: OpenCluster): Check[] {
+  if (profile.isEmbedded) {
+    return [
+      { id: 'cluster', run: () => embeddedLedger(join(home, 'ledger.db'), clock) },
+      { id: 'clock', run: () => embeddedClock(join(home, 'ledger.db'), clock) },
+    ];
+  }
+  const { rpcUrl, flightsUrl } = profile;
+  return [
+    {
+      id: 'cluster',
+      run: async (signal) =>
+        rpcUrl === null
+          ? warning(
+              'No cluster is named: nothing can be paid or checked on chain',
+              'Name one.',
+              `farelock config set rpc_url devnet --profile ${profile.name}`,
+            )
+          : remoteCluster(rpcUrl, await open(), clock, signal),
+    },
+    {
+      id: 'clock',
+      run: async (signal) => {
+        const times = [
+          ...(flightsUrl === null ? [] : [serviceTime(flightsUrl, signal)]),
+          ...(rpcUrl === null ? [] : [open().then(clusterTime)]),
+        ];
+        const told = (await Promise.allSettled(times)).flatMap((one) =>
+          one.status === 'fulfilled' ? [one.value] : [],
+        );
+        return skew(told, clock);
+      },
+    },
+  ];
+}
+
+async function embeddedLedger(path: string, clock: Clock): Promise<Finding> {
+  const { readLedger } = await import('../../solana/embedded/inspect.ts');
+  const said = readLedger(
+    path,
+    clock,
+    ({ time, transactions }) =>
+      `Embedded ledger at slot ${time.slot}, ${counted(transactions, 'transaction')}`,
+  );
+  return said === null ? ok('Embedded ledger: the first command makes it') : ok(said);
+}
+
+async function embeddedClock(path: string, clock: Clock): Promise<Finding> {
+  const { readLedger } = await import('../../solana/embedded/inspect.ts');
+  const unixTime = readLedger(path, clock, ({ time }) => time.unixTime);
+  return unixTime === null
+    ? ok('No ledger to compare with yet')
+    : skew([{ who: 'the ledger', unixTime }], clock);
+}
+
+async function remoteCluster(
+  rpcUrl: string,
+  cluster: Cluster,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const host = hostOf(rpcUrl);
+  const name =
+    Object.entries(SOLANA_NETWORKS).find(([, id]) => id === cluster.network)?.[0] ?? cluster.network;
+  const moniker = { 'mainnet-beta': 'mainnet', m: 'mainnet', d: 'devnet', t: 'testnet' }[rpcUrl] ?? rpcUrl;
+  const named = GENESIS_HASHES[moniker as keyof typeof GENESIS_HASHES];
+  if (named !== undefined && networkOfGenesis(named) !== cluster.network) {
+    return failed(`${rpcUrl} answers with the first block of ${name}`, 'Name another address for it.');
+  }
+  const first = await cluster.blockHeight();
+  for (let tries = 0; tries < SLOT_TRIES; tries++) {
+    await clock.sleep(SLOT_PAUSE_MS, signal);
+    const now = await cluster.blockHeight();
+    if (now > first) return ok(`${name} at ${host}, block ${now}`);
+  }
+  return failed(
+    `${name} at ${host} stands still at block ${first}`,
+    'Payments would expire before they land: wait, or name another address.',
+  );
+}
+
+/** Of an RPC address no more than the host: its path or query may be a key. */
+const hostOf = (rpcUrl: string) => (URL.canParse(rpcUrl) ? new URL(rpcUrl).host : rpcUrl);
+
+interface TimeTold {
+  readonly who: string;
+  readonly unixTime: number;
+}
+
+async function clusterTime(cluster: Cluster): Promise<TimeTold> {
+  return { who: 'the cluster', unixTime: await cluster.unixTime() };
+}
+
+async function serviceTime(baseUrl: string, signal: AbortSignal): Promise<TimeTold> {
+  const answer = await ask(
+    { baseUrl, fetch: (request) => fetch(request), method: 'GET', path: '/health' },
+    { timeoutMs: 30_000, signal },
+  );
+  const ms = Date.parse(String((answer.body as { time?: unknown } | null)?.time));
+  if (Number.isNaN(ms)) throw problem('unexpected_answer');
+  return { who: 'the flight service', unixTime: Math.floor(ms / 1000) };
+}
+
+function skew(told: readonly TimeTold[], clock: Clock): Finding {
+  if (told.length === 0) return warning('Nobody told the time to compare with');
+  const now = Math.floor(clock.now() / 1000);
+  const off = told.map(({ who, unixTime }) => ({ who, seconds: now - unixTime }));
+  const [worst] = off.toSorted((a, b) => Math.abs(b.seconds) - Math.abs(a.seconds));
+  const seconds = Math.abs(worst?.seconds ?? 0);
+  const names = told.map(({ who }) => who).join(' and ');
+  if (worst === undefined || seconds <= SKEW_KNOWN_SECONDS) return ok(`In step with ${names}`);
+  const said = `This clock is ${seconds} seconds ${worst.seconds > 0 ? 'ahead of' : 'behind'} ${worst.who}`;
+  const fix = 'Set it by the network; deadlines and quotes hang on it.';
+  const next = process.platform === 'linux' ? ['sudo timedatectl set-ntp true'] : [];
+  return seconds > SKEW_BROKEN_SECONDS ? failed(said, fix, ...next) : warning(said, fix, ...next);
+}

@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs';
+import type { Clock } from '../../kernel/clock.ts';
+import { openForReading } from '../../store/inspect.ts';
+import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
+import { type LedgerTime, openSlotClock } from './slot-clock.ts';
+
+/** The embedded cluster's file as it lies there, read and nothing more. */
+export interface LedgerReading {
+  /** The time that the ledger would tell now. */
+  readonly time: LedgerTime;
+  readonly genesisMs: number;
+  /** Transactions that have landed. */
+  readonly transactions: number;
+  /** null: there is no such account. */
+  lamports(address: string): bigint | null;
+  /** Atomic units; null: there is no such token account. */
+  tokens(tokenAccount: string): bigint | null;
+}
+
+/** What `read` makes of the ledger at `path`; null where there is no ledger yet. @throws what SQLite says of a bad file */
+export function readLedger<T>(path: string, clock: Clock, read: (ledger: LedgerReading) => T): T | null {
+  if (!existsSync(path)) return null;
+  const database = openForReading(path);
+  try {
+    const row = database.prepare('select genesis_ms, seed from ledger').get() as
+      | { genesis_ms: number; seed: Uint8Array }
+      | undefined;
+    if (!row) return null;
+    const account = (address: string) =>
+      database.prepare('select lamports, owner, data from accounts where address = ?').get(address) as
+        | { lamports: string; owner: string; data: Uint8Array }
+        | undefined;
+    const counted = database.prepare('select count(*) as n from transactions').get() as { n: number };
+    return read({
+      time: openSlotClock(database, row.seed, clock).peek(),
+      genesisMs: row.genesis_ms,
+      transactions: counted.n,
+      lamports: (address) => {
+        const found = account(address);
+        return found === undefined ? null : BigInt(found.lamports);
+      },
+      tokens: (address) => {
+        const found = account(address);
+        return found?.owner === TOKEN_PROGRAM ? (decodeTokenAccount(found.data)?.amount ?? null) : null;
+      },
+    });
+  } finally {
+    database.close();
+  }
+}
