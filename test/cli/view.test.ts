@@ -163,6 +163,23 @@ describe('where the money is', () => {
     if (stage === 'unpaid') expect(text).not.toMatch(/✓/);
   });
 
+  test('a trip that was given up is told as booked first, and never as paid back whole', () => {
+    const given = intent({
+      ...booked,
+      status: 'refunded',
+      ticketed_at: booked.booking_requested_at,
+      captured_at: booked.booking_requested_at,
+      capture_tx_hash: 'captx',
+      refund_reason: 'refund_request_approved',
+      refunded_at: booked.booking_requested_at,
+      refund_tx_hash: 'refundtx',
+    });
+    const text = statusLines(given, at, 'fundtx', screen(80)).join('\n');
+    expect(text).toMatch(/funded[\s\S]*ticketed[\s\S]*captured[\s\S]*captx[\s\S]*refunded[\s\S]*refundtx/);
+    expect(text).toMatch(/refunded {5}what the fare gives back, to/);
+    expect(text).not.toContain('not booked');
+  });
+
   test('one that takes longer than usual says who may have to look at it, and what becomes of the money', () => {
     const hanging = intent({ ...booked, order_id: null });
     const said = (minutes: number) =>

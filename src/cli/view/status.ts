@@ -114,37 +114,39 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
     text: intent.order_id ? `order ${intent.order_id}` : 'the airline is issuing the ticket',
     at: intent.ticketed_at,
   };
+  const captured: Step = {
+    mark: 'done',
+    name: 'captured',
+    text: `${amount} to the operator, vault closed`,
+    at: intent.captured_at,
+    transaction: intent.capture_tx_hash,
+  };
   switch (stage) {
     case 'ticketing':
       return [funded, ticketed, { mark: 'next', name: 'capture', text: `${amount} to the operator` }];
     case 'capturing':
       return [funded, ticketed, { mark: 'now', name: 'capturing', text: `${amount} to the operator` }];
     case 'captured':
-      return [
-        funded,
-        ticketed,
-        {
-          mark: 'done',
-          name: 'captured',
-          text: `${amount} to the operator, vault closed`,
-          at: intent.captured_at,
-          transaction: intent.capture_tx_hash,
-        },
-      ];
+      return [funded, ticketed, captured];
     case 'refunding':
     case 'refunded': {
+      const back = {
+        mark: stage === 'refunded' ? 'done' : 'now',
+        name: stage,
+        at: intent.refunded_at,
+        transaction: intent.refund_tx_hash,
+      } as const;
+      // It was booked, and given up later: what comes back is what the fare's rule leaves, not what was paid.
+      if (intent.captured_at !== null) {
+        const text = `what the fare gives back, to ${intent.refund_wallet}`;
+        return [funded, ticketed, captured, { ...back, text }];
+      }
       const reason = intent.refund_reason ?? 'the booking failed';
       const wasFunded = intent.booking_requested_at !== null || fundedBy !== null;
       return [
         ...(wasFunded ? [funded] : []),
         { mark: 'failed', name: 'not booked', text: reason.replaceAll('_', ' ') },
-        {
-          mark: stage === 'refunded' ? 'done' : 'now',
-          name: stage,
-          text: `${amount} to ${intent.refund_wallet}`,
-          at: intent.refunded_at,
-          transaction: intent.refund_tx_hash,
-        },
+        { ...back, text: `${amount} to ${intent.refund_wallet}` },
       ];
     }
   }
