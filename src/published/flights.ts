@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { currency, decimal, duration, iata, offer } from '../flights/offer-schema.ts';
+import { cabinClass, conditions, currency, decimal, duration, iata, offer } from '../flights/offer-schema.ts';
 import * as desk from '../flights/operator-schema.ts';
 import * as wire from '../flights/schema.ts';
 import { stuck, stuckItem, stuckPlan } from '../flights/stuck-schema.ts';
@@ -74,6 +74,35 @@ const pricesByDay = z
 
 const daysPlan = plan({ request: asked, searches: z.int(), price: usdc, total: usdc });
 
+const comparison = z
+  .strictObject({
+    origin_iata: z.string(),
+    destination_iata: z.string(),
+    departing_at: z.string().describe('Local time of the origin.'),
+    fares: z.array(
+      z.strictObject({
+        number: z.string().nullable().describe('The # of the last search.'),
+        offer_id: z.string(),
+        fare_brand_name: z.string().nullable(),
+        owner_name: z.string().describe('The seller.'),
+        cabin_class: cabinClass,
+        total_amount_decimal: decimal,
+        total_currency: currency,
+        checked_bags_included: z.int().nullable(),
+        carry_on_bags_included: z.int().nullable(),
+        conditions: conditions.nullable(),
+        checked_bag: z
+          .strictObject({ price: decimal, currency })
+          .nullable()
+          .describe('One more checked bag; null: none is sold with it.'),
+        with_bag: decimal.nullable().describe('The fare and that bag, where both are in one currency.'),
+      }),
+    ),
+    paid_amount: usdc,
+    payments: z.array(payment),
+  })
+  .describe('With --fares.');
+
 const listedIntent = z.strictObject({
   intent_id: z.string(),
   status: z.string().nullable(),
@@ -110,7 +139,11 @@ export const FLIGHT_DOCUMENTS: Readonly<Record<string, Published>> = {
     lines: { offer, end: streamEnd },
   }),
   offer: published(paid(wire.offerDetailsResponse), {
-    plan: paidPlan({ request: wire.offerDetailsRequest }),
+    others: { fares: comparison },
+    plan: z.union([
+      paidPlan({ request: wire.offerDetailsRequest }),
+      paidPlan({ offer_ids: z.array(z.string()) }),
+    ]),
   }),
   'intent create': published(paid(wire.createdIntent), {
     plan: paidPlan({ request: wire.createIntentRequest }),

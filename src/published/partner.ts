@@ -98,6 +98,11 @@ export const PARTNER_DOCUMENTS: Readonly<Record<string, Published>> = {
       terms: z.array(z.strictObject({ termsUrl: z.string(), privacyPolicyUrl: z.string() })),
     }),
   }),
+  'attestations list': published(desk.attestationRecords, { list: 'attestations' }),
+  'attestations show': published(desk.openedAttestation),
+  'attestations decide': published(desk.attestationRecord, {
+    plan: plan({ attestation_id: z.string(), verdict: z.enum(['passed', 'rejected']) }),
+  }),
   'keys partner list': published(desk.partnerKeys, { list: 'keys' }),
   'keys partner issue': published(desk.issuedPartnerKey),
   'keys partner revoke': published(desk.partnerKey),

@@ -118,7 +118,14 @@ export const TOOL_DOCUMENTS: Readonly<Record<string, Published>> = {
     settingsPlan,
   ),
   'wallet show': published(
-    z.strictObject({ address, keypair_file: z.string(), network, usdc_mint: address, usdc_account: address }),
+    z.strictObject({
+      address,
+      keypair_file: z.string(),
+      network,
+      usdc_mint: address,
+      usdc_account: address,
+      pay_url: z.string().optional().describe('Solana Pay address of the wallet, for its QR code.'),
+    }),
   ),
   'wallet balance': published(
     z.strictObject({
@@ -220,6 +227,7 @@ export const TOOL_DOCUMENTS: Readonly<Record<string, Published>> = {
     z.looseObject({ $schema: z.string(), $id: z.string(), title: z.string() }).describe('A JSON Schema.'),
   ),
   completion: published(z.strictObject({ shell: z.enum(['bash', 'zsh', 'fish']), script: z.string() })),
+  guided: published(z.never().describe('It is for a person at a terminal, and prints no document.')),
   mcp: published(
     z.never().describe('It speaks the Model Context Protocol on its streams, and prints no document.'),
   ),
