@@ -38,6 +38,16 @@ const KEY = [
   'replaced_by',
 ];
 
+const ATTESTATION = [
+  'attestation_id',
+  'customer_id',
+  'type',
+  'state',
+  'started_at',
+  'finished_at',
+  'decided_by',
+];
+
 export const PARTNER_JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
   'partner orders list': ORDER,
   'partner orders show': [...SEEN_ORDER, 'history'],
@@ -67,6 +77,9 @@ export const PARTNER_JSON_FIELDS: Readonly<Record<string, readonly string[]>> = 
   'requirements list': ['requirements', 'complianceStatus'],
   'requirements submit': ['items', 'complianceStatus'],
   'requirements accept-terms': ['complianceStatus'],
+  'attestations list': ATTESTATION,
+  'attestations show': [...ATTESTATION, 'data'],
+  'attestations decide': ATTESTATION,
   'keys partner list': KEY,
   'keys partner issue': [...KEY, 'key'],
   'keys partner revoke': KEY,

@@ -1,4 +1,5 @@
 import type { Command as Commander } from 'commander';
+import type { AttestationDecideOptions, AttestationOptions } from './commands/attestations.ts';
 import type { AuditOptions } from './commands/audit.ts';
 import type { KeysIssueOptions, KeysListOptions, KeysRevokeOptions } from './commands/keys.ts';
 import type {
@@ -70,9 +71,10 @@ export function addRefundCommands(program: Commander, runs: Runs): void {
 }
 
 const DECISIONS = ['ticketed', 'not_ticketed', 'cancelled', 'retry'] as const;
+const VERDICTS = ['passed', 'rejected'] as const;
 const SWITCHES = ['booking', 'lowcost'] as const;
 
-/** `stuck`, `switch`, `audit`: what else is on an operator's desk. */
+/** `stuck`, `attestations`, `switch`, `audit`: what else is on an operator's desk. */
 export function addDeskCommands(program: Commander, runs: Runs): void {
   const stuck = program.command('stuck').description('Operators: what waits for a person');
   stuck
@@ -91,6 +93,29 @@ export function addDeskCommands(program: Commander, runs: Runs): void {
     .option('--reference <pnr>', 'with ticketed: the booking reference')
     .option('--ticket <number>', 'with ticketed: a ticket number; once for each', collected)
     .action(runs<StuckResolveOptions>(async () => (await import('./commands/stuck.ts')).stuckResolve));
+  const attestations = program
+    .command('attestations')
+    .description("Operators: customers' attestations that a person decides");
+  attestations
+    .command('list', { isDefault: true })
+    .description('What waits, and what was rejected')
+    .action(runs<object>(async () => (await import('./commands/attestations.ts')).attestationsList));
+  attestations
+    .command('show <attestation-id>')
+    .description('One, with the customer data that it is about; the look is in the audit trail')
+    .action(
+      runs<AttestationOptions>(async () => (await import('./commands/attestations.ts')).attestationShow),
+    );
+  attestations
+    .command('decide')
+    .argument('<attestation-id>')
+    .argument('<verdict>', VERDICTS.join(', '), choiceOption('verdict', VERDICTS))
+    .description("A person's verdict, also against an earlier one; asks first")
+    .action(
+      runs<AttestationDecideOptions>(
+        async () => (await import('./commands/attestations.ts')).attestationDecide,
+      ),
+    );
   program
     .command('switch')
     .argument('[name]', SWITCHES.join(', '), choiceOption('name', SWITCHES))

@@ -1,6 +1,9 @@
 import type {
+  AttestationRecord,
+  AttestationRecords,
   CustomerToken,
   IssuedPartnerKey,
+  OpenedAttestation,
   PartnerKey,
   PartnerKeys,
   PartnerRecords,
@@ -17,7 +20,7 @@ export interface PartnerDeskPorts {
   readonly timeoutMs?: number | undefined;
 }
 
-/** What operators do for partners: keys, and tokens for customers. Throws the Problems that the service answers with. */
+/** What operators do for partners: keys, tokens for customers, attestations. Throws the Problems that the service answers with. */
 export function createPartnerDesk({ baseUrl, fetch, operatorKey, timeoutMs = 30_000 }: PartnerDeskPorts) {
   async function call<T>(path: string, options: CallOptions, body?: object): Promise<T> {
     const sent = {
@@ -46,6 +49,14 @@ export function createPartnerDesk({ baseUrl, fetch, operatorKey, timeoutMs = 30_
     /** The old key goes on for `overlapHours`, so that nothing is cut off while the new one is put in place. */
     rotateKey: (keyId: string, overlapHours: number, options: CallOptions = {}) =>
       call<IssuedPartnerKey>(at(keyId, 'rotate'), options, { overlap_hours: overlapHours }),
+    attestations: (options: CallOptions = {}) => call<AttestationRecords>('/attestations', options),
+    /** With the customer data that it is about; the look is in the audit trail. */
+    attestation: (attestationId: string, options: CallOptions = {}) =>
+      call<OpenedAttestation>(`/attestations/${encodeURIComponent(attestationId)}`, options),
+    decideAttestation: (attestationId: string, verdict: 'passed' | 'rejected', options: CallOptions = {}) =>
+      call<AttestationRecord>(`/attestations/${encodeURIComponent(attestationId)}/decide`, options, {
+        verdict,
+      }),
     customerToken: (customerId: string, ttlMinutes: number | undefined, options: CallOptions = {}) =>
       call<CustomerToken>('/customer-tokens', options, {
         customer_id: customerId,

@@ -323,7 +323,7 @@ export const PROBLEMS = {
     status: 404,
     exit: 3,
     message: 'That attestation is not known.',
-    fix: 'List them: GET /operator/attestations.',
+    fix: 'List them: farelock attestations.',
   },
   policy_invalid: {
     exit: 2,

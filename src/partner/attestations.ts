@@ -21,7 +21,7 @@ type RunRow = Selectable<AttestationRunTable>;
  * @param attest null: nobody attests here but an operator, so runs wait for one
  */
 export function createAttestations(
-  ports: Pick<PartnerPorts, 'store' | 'clock' | 'ids' | 'log' | 'options' | 'environment'>,
+  ports: Pick<PartnerPorts, 'store' | 'secrets' | 'clock' | 'ids' | 'log' | 'options' | 'environment'>,
   submissions: Submissions,
   attest: Attest | null,
 ) {
@@ -138,10 +138,11 @@ export function createAttestations(
       let rank = Number(highest?.rank ?? 0);
       for (const { requirement, dataIds } of due) {
         const key = inputKey(dataIds);
-        await tx
+        const attestationId = ids.next('att');
+        const begun = await tx
           .insertInto('attestation_runs')
           .values({
-            attestation_id: ids.next('att'),
+            attestation_id: attestationId,
             customer_id: customerId,
             type: requirement.type,
             input_key: key,
@@ -156,7 +157,9 @@ export function createAttestations(
             decided_by: null,
           })
           .onConflict((conflict) => conflict.column('live_key').doNothing())
-          .execute();
+          .executeTakeFirst();
+        if (attest === null && (begun.numInsertedOrUpdatedRows ?? 0n) > 0n)
+          await pageOperator(ports, tx, { attestationId, customerId, type: requirement.type });
       }
       return due.length;
     },
@@ -181,6 +184,24 @@ export function createAttestations(
       }
     },
   };
+}
+
+/** A person has to attest: told with the run itself, so that none waits unseen. It names ids alone. */
+async function pageOperator(
+  { store, clock, ids, log, secrets }: Pick<PartnerPorts, 'store' | 'clock' | 'ids' | 'log' | 'secrets'>,
+  tx: Tx,
+  run: { readonly attestationId: string; readonly customerId: string; readonly type: string },
+): Promise<void> {
+  const { createOutbox } = await import('../notify/outbox.ts');
+  // Written here; the service's own worker sends it.
+  await createOutbox({ store, clock, ids, log, secrets, transports: null }).enqueue(tx, {
+    kind: 'page',
+    dedupKey: `page:attestation_waiting:${run.attestationId}`,
+    intentId: null,
+    event: 'attestation_waiting',
+    text: `Attestation ${run.attestationId} (${run.type}) waits for a decision.`,
+    fields: { attestation_id: run.attestationId, customer_id: run.customerId, type: run.type },
+  });
 }
 
 export type Attestations = ReturnType<typeof createAttestations>;
