@@ -71,6 +71,7 @@ export default defineConfig({
       groups: [
         { name: 'start', tags: ['$initial'], priority: 100 },
         { name: 'session', test: /src\/(cli\/(session|wallet)|client\/flights)\.ts$/, priority: 90 },
+        { name: 'airport-table', test: /src\/kernel\/airport-table\.ts$/, priority: 85 },
         { name: 'service', test: /src\/service\.ts$/, priority: 80 },
         {
           name: 'paid',

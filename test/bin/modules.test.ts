@@ -1,0 +1,169 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { execa } from 'execa';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BIN, farelockIn, PASSENGER, type Runner } from '../e2e/farelock.ts';
+
+/**
+ * A command loads what it uses (docs/house.md, Quick starts). Each command runs as a process of its own; the
+ * chunks that it reads are told by trace-loads.cjs, and which modules lie in a chunk by dist/modules.json of the build.
+ */
+
+const DIST = resolve(import.meta.dirname, '../../dist');
+const TRACE = resolve(import.meta.dirname, 'trace-loads.cjs');
+const isBuilt = existsSync(join(DIST, 'modules.json'));
+
+interface Loads {
+  readonly chunks: readonly string[];
+  readonly packages: readonly string[];
+  readonly builtins: readonly string[];
+}
+
+describe.runIf(isBuilt)('a command loads what it uses', () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'farelock-loads-'));
+  let farelock: Runner;
+  let modulesOf: Record<string, readonly string[]>;
+  let intentId = '';
+  let offerId = '';
+  beforeAll(async () => {
+    farelock = farelockIn();
+    modulesOf = JSON.parse(readFileSync(join(DIST, 'modules.json'), 'utf8')) as typeof modulesOf;
+    const search = await farelock.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json', '--no-wait']);
+    const { offers } = search.json<{ offers: { offer_id: string; total_currency: string }[] }>();
+    offerId = offers.find((offer) => offer.total_currency === 'USD')?.offer_id ?? '';
+    const intent = await farelock.run(['intent', 'create', offerId, '--json']);
+    intentId = intent.json<{ intent_id: string }>().intent_id;
+    await farelock.run(['book', intentId, '--passengers', '-', '--yes', '--json'], {
+      input: JSON.stringify([PASSENGER]),
+    });
+  });
+  afterAll(() => {
+    farelock.close();
+    rmSync(scratch, { recursive: true });
+  });
+
+  /** Everything that a run loads: `src/…`, `package:name`, `node:name`. */
+  async function loadedBy(args: readonly string[], input = ''): Promise<string[]> {
+    const file = join(scratch, 'loads.json');
+    rmSync(file, { force: true });
+    const ran = await execa(process.execPath, ['--require', TRACE, BIN, ...args], {
+      env: { ...farelock.env, FARELOCK_TEST_LOADS: file },
+      input,
+      reject: false,
+    });
+    expect(ran.exitCode, `${args.join(' ')}\n${ran.stderr}${ran.stdout}`).toBe(0);
+    const loads = JSON.parse(readFileSync(file, 'utf8')) as Loads;
+    const modules = [...new Set(loads.chunks)].flatMap((chunk) => {
+      const inside = modulesOf[chunk];
+      if (!inside) throw new Error(`${chunk} is not in modules.json: build again`);
+      return inside;
+    });
+    return [
+      ...modules.map((id) => id.replace(/^.*node_modules\/((?:@[^/]+\/)?[^/]+)\/.*$/, 'package:$1')),
+      ...loads.packages.map((id) => `package:${id}`),
+      ...loads.builtins.filter((id) => id.includes('undici')).map(() => 'package:undici'),
+      ...loads.builtins
+        .filter((id) => ['http', 'https', 'http2', 'tls'].includes(id))
+        .map((id) => `node:${id}`),
+    ];
+  }
+
+  const SERVICES =
+    /^src\/(service|flights\/|partner\/|payments\/|notify\/|store\/|escrow\/)|^package:(hono|kysely|libsql|@libsql|zod)/;
+  const CHAIN = /^package:(@solana|@x402|litesvm|bs58)/;
+  const ASKING = /^package:(@?inquirer|ora|conf)\b/;
+  const SERVING = /^package:(@hono\/node-server|pg|@modelcontextprotocol|protobufjs|@connectrpc)|^node:http/;
+  const WEB3 = /^package:(@solana\/web3\.js|rpc-websockets|ws|jayson|node-fetch)$/;
+  const NETWORK = /^package:undici$|^node:(http|https|http2|tls)$/;
+  const EXECUTOR = /^package:litesvm/;
+  const CUSTOMERS =
+    /^src\/partner\/(orders|http|procedures|customer-data)|^package:(ibantools|libphonenumber-js|ipaddr\.js)$/;
+  const MAIL = /^package:nodemailer$/;
+  const ALL_COMMANDS = /^src\/cli\/commands\//;
+
+  interface Rule {
+    readonly args: () => string[];
+    /** The commands' own files under src/cli/commands. */
+    readonly own: readonly string[];
+    readonly never: readonly RegExp[];
+  }
+  const NOTHING = [SERVICES, CHAIN, ASKING, SERVING, NETWORK, MAIL, /^src\/(client|solana)\/(?!cluster)/];
+  const rules: Record<string, Rule> = {
+    '--version': { args: () => ['--version'], own: [], never: NOTHING },
+    '--help': { args: () => ['--help'], own: [], never: NOTHING },
+    'search --help': { args: () => ['search', '--help'], own: [], never: NOTHING },
+    'help --json': {
+      args: () => ['help', '--json'],
+      own: ['help'],
+      never: [SERVICES, CHAIN, ASKING, SERVING, NETWORK],
+    },
+    explain: {
+      args: () => ['explain', 'offer_expired'],
+      own: ['explain'],
+      never: [SERVICES, CHAIN, ASKING, SERVING, NETWORK],
+    },
+    airports: {
+      args: () => ['airports', 'lisbon'],
+      own: ['airports'],
+      never: [SERVICES, CHAIN, ASKING, SERVING, NETWORK],
+    },
+    status: {
+      args: () => ['status', intentId, '--json'],
+      own: ['status'],
+      never: [EXECUTOR, /^package:(@x402|zod)/, WEB3, ASKING, SERVING, NETWORK, CUSTOMERS, MAIL],
+    },
+    search: {
+      args: () => ['search', 'LIS', 'BER', '--depart', '+30d', '--json', '--no-wait'],
+      own: ['search'],
+      never: [WEB3, ASKING, SERVING, NETWORK, CUSTOMERS, MAIL],
+    },
+    'intent create': {
+      args: () => ['intent', 'create', offerId, '--dry-run'],
+      own: ['intent-create'],
+      never: [WEB3, ASKING, SERVING, NETWORK, CUSTOMERS, MAIL],
+    },
+    'intent verify': {
+      args: () => ['intent', 'verify', intentId],
+      own: ['intent-verify'],
+      never: [WEB3, ASKING, SERVING, NETWORK, CUSTOMERS, MAIL],
+    },
+    'wallet show': {
+      args: () => ['wallet', 'show'],
+      own: ['wallet-show'],
+      never: [/^package:@x402/, WEB3, ASKING, SERVING, NETWORK, CUSTOMERS, MAIL],
+    },
+    'payments list': {
+      args: () => ['payments', 'list'],
+      own: ['payments'],
+      never: [EXECUTOR, WEB3, ASKING, SERVING, NETWORK, CUSTOMERS, MAIL],
+    },
+    'wallet balance': {
+      args: () => ['wallet', 'balance'],
+      own: ['wallet-balance'],
+      never: [EXECUTOR, ASKING, CUSTOMERS, MAIL, /^package:(@hono\/node-server|pg)/],
+    },
+    'partner orders list': {
+      args: () => ['partner', 'orders', 'list'],
+      own: ['partner-orders'],
+      never: [EXECUTOR, WEB3, ASKING, /^package:(@hono\/node-server|pg|ibantools|libphonenumber-js|undici)/],
+    },
+  };
+
+  test.each(Object.entries(rules))('%s', async (_name, { args, own, never }) => {
+    const loaded = [...new Set(await loadedBy(args()))];
+    const commands = loaded.filter((id) => ALL_COMMANDS.test(id));
+    expect(commands.sort()).toEqual(own.map((name) => `src/cli/commands/${name}.ts`).sort());
+    expect(loaded.filter((id) => never.some((pattern) => pattern.test(id)))).toEqual([]);
+  });
+
+  test('the trace sees what a command does load', async () => {
+    const loaded = await loadedBy(['wallet', 'balance']);
+    expect(loaded).toEqual(
+      expect.arrayContaining(['src/service.ts', 'package:@solana/web3.js', 'package:kysely']),
+    );
+    expect(await loadedBy(['search', 'LIS', 'OPO', '--depart', '+40d', '--no-wait', '--json'])).toEqual(
+      expect.arrayContaining(['package:litesvm', 'package:zod', 'package:@x402/core']),
+    );
+  });
+});
