@@ -160,7 +160,7 @@ export const JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
   'travellers show': ['name', 'passport', 'missing', 'saved_at', 'fields'],
   'travellers remove': ['name', 'removed'],
   'wallet new': ['address', 'keypair_file', 'created'],
-  'wallet show': ['address', 'keypair_file', 'network', 'usdc_mint', 'usdc_account'],
+  'wallet show': ['address', 'keypair_file', 'network', 'usdc_mint', 'usdc_account', 'pay_url'],
   'wallet balance': ['address', 'network', 'sol', 'lamports', 'usdc', 'usdc_atomic'],
   'wallet airdrop': ['address', 'sol', 'usdc', 'transactions'],
   'payments list': [
@@ -217,6 +217,7 @@ export const JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
   'config profile use': ['profile', 'used'],
   'config profile remove': ['profile', 'removed'],
   serve: ['flights_url', 'partner_url', 'rpc_url', 'network', 'operator_key_file'],
+  guided: [],
   demo: [],
   ...PARTNER_JSON_FIELDS,
   help: ['name', 'version', 'description', 'global_options', 'commands'],

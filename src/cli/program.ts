@@ -13,6 +13,7 @@ import type { SearchOptions } from './commands/search.ts';
 import type { ServeOptions } from './commands/serve.ts';
 import type { StatusOptions } from './commands/status.ts';
 import type { AirdropOptions } from './commands/wallet-airdrop.ts';
+import type { WalletShowOptions } from './commands/wallet-show.ts';
 import type { Command, CommandContext, ExitCode, GlobalOptions } from './context.ts';
 import { EXAMPLES, FIRST_EXAMPLES } from './manual.ts';
 import {
@@ -179,7 +180,8 @@ export function buildProgram(
   wallet
     .command('show')
     .description('Address, file and network')
-    .action(runs<object>(async () => (await import('./commands/wallet-show.ts')).walletShow));
+    .option('--qr [usdc]', 'as a QR code: the address, or a request to pay so much', usdcOption('--qr'))
+    .action(runs<WalletShowOptions>(async () => (await import('./commands/wallet-show.ts')).walletShow));
   wallet
     .command('balance')
     .description('SOL and USDC on the cluster')
@@ -226,6 +228,10 @@ export function buildProgram(
   addConfigCommands(program, runs);
   addDeskCommands(program, runs);
   addKeyCommands(program, runs);
+  program
+    .command('guided')
+    .description('Search, choose and book step by step; `farelock` alone on a terminal')
+    .action(runs<object>(async () => (await import('./commands/guided.ts')).guided));
   program
     .command('demo')
     .description('The whole journey with narration, on the embedded stack')

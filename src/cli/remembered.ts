@@ -4,6 +4,12 @@ import { formatUsdc } from '../kernel/money.ts';
 import { isRecord } from './json.ts';
 import type { RecentJourney } from './recent.ts';
 
+export interface Funding {
+  readonly transaction: string;
+  /** CAIP-2. */
+  readonly network: string;
+}
+
 /** What the tool keeps of an intent beside its support code: enough for lists, and for the passengers' ages. */
 export interface IntentNotes {
   readonly offer_id?: string;
@@ -51,13 +57,13 @@ export async function supportCodeOf(store: ClientStore, id: string): Promise<str
   return all.find((one) => notesOf(one).order_id === id)?.supportCode ?? null;
 }
 
-/** The transaction that funded an escrow from here, by the payments journal; null where another wallet paid it. */
-export async function fundingTransaction(store: ClientStore, intent: Intent): Promise<string | null> {
+/** The payment that funded an escrow from here, by the journal; null where another wallet paid it. */
+export async function fundingPayment(store: ClientStore, intent: Intent): Promise<Funding | null> {
   const payments = await store.payments(500);
-  return (
-    payments.find((payment) => payment.pay_to === intent.escrow.address && payment.transaction)
-      ?.transaction ?? null
-  );
+  for (const { pay_to, transaction, network } of payments) {
+    if (pay_to === intent.escrow.address && transaction) return { transaction, network };
+  }
+  return null;
 }
 
 /** Whether a payment into the escrow was signed here that may still be carried out. */

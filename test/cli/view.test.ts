@@ -160,7 +160,9 @@ describe('where the money is', () => {
       expect(text).toMatch(/funded[\s\S]*fundtx[\s\S]*captured[\s\S]*151\.20 USDC[\s\S]*captx/);
     if (stage === 'refunded')
       expect(text).toMatch(/funded[\s\S]*ticketing failed[\s\S]*refunded[\s\S]*refundtx/);
-    if (stage === 'unpaid') expect(text).not.toMatch(/✓/);
+    expect(text).toMatch(/✓ created[\s\S]*2026-11-21 09:00:00 UTC/);
+    if (stage === 'unpaid') expect(text).not.toMatch(/✓ funded/);
+    if (stage === 'captured') expect(text).toMatch(/09:01:00 UTC, 60 s later[\s\S]*09:02:00 UTC, 60 s later/);
   });
 
   test('a trip that was given up is told as booked first, and never as paid back whole', () => {

@@ -4,10 +4,12 @@ import { instant } from '../../kernel/clock.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { confirmBooking } from '../confirm.ts';
 import type { Command, CommandContext, ExitCode } from '../context.ts';
+import { linkedOf } from '../explorer.ts';
 import { whereMoneyIs } from '../interruption.ts';
 import { readPassengers } from '../passengers.ts';
-import { fundingTransaction, noteIntent, notesOf } from '../remembered.ts';
+import { fundingPayment, noteIntent, notesOf } from '../remembered.ts';
 import { settleBookingPayments } from '../settled-payments.ts';
+import type { BookingAgreed } from '../spending.ts';
 import { costLines, nextLines, withPayment } from '../view/payment.ts';
 import { hasEnded, moneyStage, statusLines, USUAL_BOOKING_MS } from '../view/status.ts';
 import { waitForChange } from '../waiting.ts';
@@ -42,11 +44,23 @@ export const book: Command<BookOptions> = async (context, options) => {
   });
   if (context.globals.dryRun) return planBooking(context, intent, passengers);
   const booking = await confirmBooking(context, intent, passengers);
+  return bookAgreed(context, options, intent, passengers, booking);
+};
+
+/** Books what a person has agreed to pay, and waits for the end unless that is not wanted. */
+export async function bookAgreed(
+  context: CommandContext,
+  options: BookOptions,
+  intent: Intent,
+  passengers: readonly Passenger[],
+  booking: BookingAgreed,
+): Promise<0 | 8> {
+  const { session } = context;
   await (await session.store()).rememberLead(intent.intent_id, passengers[0]?.family_name ?? '');
   const payer = await session.flights({ booking });
   const payment = await payAndBook(context, payer, intent, passengers);
   return finish(context, options, payer, await afterPayment(context, payer, intent), payment);
-};
+}
 
 async function payAndBook(
   context: CommandContext,
@@ -116,9 +130,13 @@ async function finish(
   }
   await noteIntent(await session.store(), intent);
   if (!payment) await settleBookingPayments(context, intent);
-  const fundedBy = payment?.transaction ?? (await fundingTransaction(await session.store(), intent));
+  const funding = payment ?? (await fundingPayment(await session.store(), intent));
+  const linked = linkedOf(context);
   terminal.result(withPayment(intent, payment), {
-    lines: (shown, screen) => statusLines(shown, clock.now(), fundedBy, screen),
+    lines: (shown, screen) =>
+      statusLines(shown, clock.now(), funding?.transaction ?? null, screen, (text, transaction) =>
+        linked(text, transaction, funding?.network ?? ''),
+      ),
   });
   if (intent.status === 'refunded') {
     terminal.aside([
@@ -132,7 +150,7 @@ async function finish(
     intent.status === 'booked'
       ? `farelock order ${intent.intent_id}`
       : `farelock status ${intent.intent_id} --watch`;
-  terminal.aside(['', ...costLines(payment), ...nextLines(next)]);
+  terminal.aside(['', ...costLines(payment, linkedOf(context)), ...nextLines(next)]);
   return 0;
 }
 

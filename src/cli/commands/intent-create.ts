@@ -1,5 +1,6 @@
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import type { Command } from '../context.ts';
+import { linkedOf } from '../explorer.ts';
 import { noteIntent } from '../remembered.ts';
 import { createdIntentLines } from '../view/intent.ts';
 import { bookCommand, costLines, nextLines, quoted, withPayment } from '../view/payment.ts';
@@ -39,7 +40,11 @@ export const intentCreate: Command<IntentCreateOptions> = async (context, option
     terminal.result(withPayment(value, payment), {
       lines: (intent, screen) => createdIntentLines(intent, clock.now(), screen),
     });
-    terminal.aside(['', ...costLines(payment), ...nextLines(bookCommand(value.intent_id, terminal.canAsk))]);
+    terminal.aside([
+      '',
+      ...costLines(payment, linkedOf(context)),
+      ...nextLines(bookCommand(value.intent_id, terminal.canAsk)),
+    ]);
     return 0;
   } catch (error) {
     if (isProblem(error, 'fare_menu_expired', 'invalid_fare_index')) throw withMenu(error, offerId);

@@ -1,5 +1,6 @@
 import type { OfferDetailsResponse } from '../../flights/wire.ts';
 import type { Command, CommandContext } from '../context.ts';
+import { linkedOf } from '../explorer.ts';
 import { offerLines } from '../view/offer.ts';
 import { costLines, nextLines, quoted, withPayment } from '../view/payment.ts';
 
@@ -35,7 +36,11 @@ export const offer: Command<OfferOptions> = async (context, options) => {
     terminal.result(withPayment(value, payment), {
       lines: (details, screen) => offerLines(details, clock.now(), screen),
     });
-    terminal.aside(['', ...costLines(payment), ...nextLines(`farelock intent create ${quoted(offerId)}`)]);
+    terminal.aside([
+      '',
+      ...costLines(payment, linkedOf(context)),
+      ...nextLines(`farelock intent create ${quoted(offerId)}`),
+    ]);
     return 0;
   }
   const { fareMenuLines } = await import('../view/fare-menu.ts');
@@ -48,7 +53,11 @@ export const offer: Command<OfferOptions> = async (context, options) => {
       ...(details.fare_menu ? fareMenuLines(details.fare_menu, numbers, clock.now(), screen) : []),
     ],
   });
-  terminal.aside(['', ...costLines(payment), ...afterMenu(context, value, offerId, numbers)]);
+  terminal.aside([
+    '',
+    ...costLines(payment, linkedOf(context)),
+    ...afterMenu(context, value, offerId, numbers),
+  ]);
   return 0;
 };
 

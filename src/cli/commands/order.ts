@@ -1,5 +1,6 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext } from '../context.ts';
+import { linkedOf } from '../explorer.ts';
 import { supportCodeOf } from '../remembered.ts';
 import { orderLines } from '../view/order.ts';
 import { costLines, nextLines, withPayment } from '../view/payment.ts';
@@ -38,7 +39,7 @@ export const order: Command<OrderOptions> = async (context, { id, ics }) => {
   }
   if (ics !== '-') terminal.result(withPayment(value, payment), { lines: orderLines });
   const next = ics === undefined && value.slices.length > 0 ? `farelock order ${id} --ics trip.ics` : null;
-  terminal.aside(['', ...costLines(payment), ...(next ? nextLines(next) : [])]);
+  terminal.aside(['', ...costLines(payment, linkedOf(context)), ...(next ? nextLines(next) : [])]);
   return 0;
 };
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { CreateOrderRequest, GetAvailablePartnersRequest, PartnerType } from '../../partner/wire.ts';
-import type { Command } from '../context.ts';
+import type { Command, CommandContext } from '../context.ts';
 import { confirmLive } from '../going-live.ts';
 import type { PartnerIdentity } from '../partner-access.ts';
 import { printPlan } from '../plan.ts';
@@ -93,8 +93,9 @@ export const orderCreate: Command<OrderCreateOptions> = async (context, options)
   try {
     const created = await access.client.createOrder(request, { signal, idempotencyKey });
     const { order, ...redirect } = created;
+    const qr = await redirectQr(context, redirect.redirectUrl);
     terminal.result(order ?? redirect, {
-      lines: (_shown, screen) => createdLines(created, screen),
+      lines: (_shown, screen) => createdLines(created, screen, qr),
     });
     if (order) terminal.aside(['', ...nextLines(`farelock partner orders watch ${order.id}`)]);
     return 0;
@@ -102,6 +103,13 @@ export const orderCreate: Command<OrderCreateOptions> = async (context, options)
     throw isProblem(error) && error.kind.retryable === true ? unanswered(error, idempotencyKey) : error;
   }
 };
+
+/** A customer goes on with a phone: the address as a picture, for a person who sees it. */
+async function redirectQr({ terminal, streams }: CommandContext, url: string | undefined) {
+  if (url === undefined || terminal.settings.json || !streams.stdout.isTTY) return null;
+  const { qrLines } = await import('../view/qr.ts');
+  return qrLines(url, terminal.screen);
+}
 
 /** The order may be there all the same: the same key finds it, and makes no second one. */
 const unanswered = (error: ReturnType<typeof problem>, key: string) =>

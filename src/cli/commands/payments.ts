@@ -1,6 +1,7 @@
 import type { ClientStore, PaymentRecord } from '../../client/store.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Command } from '../context.ts';
+import { type Explorer, explorerOf } from '../explorer.ts';
 import type { Screen, View } from '../terminal.ts';
 import { money } from '../view/fares.ts';
 import { nextLines } from '../view/payment.ts';
@@ -28,7 +29,8 @@ export const paymentsList: Command<PaymentsListOptions> = async ({ terminal, ses
 export const paymentsShow: Command<PaymentsShowOptions> = async ({ terminal, session }, { paymentId }) => {
   const payment = await shownPayment(await session.store(), paymentId);
   if (!payment) throw unknownPayment(paymentId);
-  terminal.result(payment, { lines: paymentLines });
+  const explorer = explorerOf(session.profile);
+  terminal.result(payment, { lines: (shown, screen) => paymentLines(shown, screen, explorer) });
   if (payment.open) terminal.aside(nextLines(`farelock payments resume ${paymentId}`));
   else if (payment.transaction) terminal.aside(nextLines(`farelock payments verify ${paymentId}`));
   return 0;
@@ -102,18 +104,19 @@ const stateText = ({ state, open }: PaymentRecord, paint: Screen['paint']): stri
   return open ? paint.warn('unanswered') : paint.dim(state);
 };
 
-function paymentLines(payment: ShownPayment, { paint }: Screen): string[] {
+function paymentLines(payment: ShownPayment, { paint }: Screen, explorer: Explorer): string[] {
+  const { network } = payment;
   return [
     `${paint.bold(`${money(payment.amount)} USDC`)}  ${stateText(payment, paint)}`,
     ...fieldLines(
       [
         ['Payment', payment.payment_id],
         ['For', `${payment.resource} at ${payment.host}`],
-        ['From', payment.wallet],
-        ['To', payment.pay_to],
+        ['From', explorer(paint, payment.wallet, 'address', network)],
+        ['To', explorer(paint, payment.pay_to, 'address', network)],
         ['Memo', payment.memo],
         ['Fee payer', payment.fee_payer],
-        ['Transaction', payment.transaction],
+        ['Transaction', payment.transaction && explorer(paint, payment.transaction, 'tx', network)],
         ['Network', payment.network],
         ['Problem', payment.error_code],
         ['Made', utcTime(payment.created_at)],

@@ -1,5 +1,6 @@
 import { problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext } from '../context.ts';
+import { linkedOf } from '../explorer.ts';
 import { supportCodeOf } from '../remembered.ts';
 import { costLines, nextLines, withPayment } from '../view/payment.ts';
 
@@ -49,7 +50,11 @@ export const refundRequest: Command<RefundRequestOptions> = async (context, opti
       'A person looks at it; the fare rules decide how much comes back.',
     ],
   });
-  terminal.aside(['', ...costLines(payment), ...nextLines(`farelock status ${options.intentId}`)]);
+  terminal.aside([
+    '',
+    ...costLines(payment, linkedOf(context)),
+    ...nextLines(`farelock status ${options.intentId}`),
+  ]);
   return 0;
 };
 

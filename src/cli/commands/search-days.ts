@@ -16,7 +16,7 @@ import type { DaysTitle } from '../view/days-title.ts';
 import { nextLines, offerCommand, quoted } from '../view/payment.ts';
 import { priceBarsView } from '../view/price-bars.ts';
 import { priceGridView } from '../view/price-grid.ts';
-import { counted, harmlessDocument } from '../view/text.ts';
+import { counted, harmlessDocument, wrap } from '../view/text.ts';
 import { type SearchOptions, searchRequestOf } from './search.ts';
 
 /**
@@ -42,7 +42,8 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
   const memory = openDayMemory(join(session.home, 'recent-prices.json'), session.baseUrl, clock);
   const known = grid.journeys.flatMap((one): DayPrice[] => {
     const found = memory.find(requestOf(one));
-    return found ? [dayFound(one, found)] : [];
+    // What was found without waiting is no answer for who waits.
+    return found && (found.isComplete || options.wait === false) ? [dayFound(one, found)] : [];
   });
   const journeys = grid.journeys.filter((one) => !known.some((day) => isSameJourney(day, one)));
   const title: DaysTitle = {
@@ -69,7 +70,8 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
     terminal.note(`${counted(known.length, 'day')} known from the last 10 minutes: not paid again.`);
   const total = journeys.length === 0 ? 0n : await agreeTotal(context, journeys.length, price);
   if (journeys.length > CALM_SEARCHES && total === price * BigInt(journeys.length)) {
-    terminal.note(
+    note(
+      context,
       'The price rises when many search; then it is waited for. A higher --max-payment pays it, and is quicker.',
     );
   }
@@ -95,6 +97,10 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
     await shown.stop();
   }
   return told(context, documentNow(found), found, view);
+};
+
+const note = ({ terminal }: CommandContext, text: string): void => {
+  for (const line of wrap(text, terminal.asideScreen.width)) terminal.note(line);
 };
 
 /** More than so many a minute make the service dearer. */
@@ -193,7 +199,8 @@ async function told(
   const left = days.filter((day) => day.status === 'not_searched' || day.status === 'failed').length;
   if (signal.aborted || left > 0) {
     const why = signal.aborted ? 'Interrupted: ' : stoppedBy ? `${stoppedBy.message} ` : '';
-    terminal.note(
+    note(
+      context,
       `${why}${left} of ${counted(days.length, 'day')} not known. The same command within 10 minutes pays only for those.`,
     );
   }

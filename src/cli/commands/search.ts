@@ -5,6 +5,7 @@ import { problem } from '../../kernel/problems.ts';
 import type { ArrivalsEnd } from '../arrivals.ts';
 import type { Command, CommandContext, ExitCode } from '../context.ts';
 import { parseDate } from '../dates.ts';
+import { linkedOf } from '../explorer.ts';
 import { costLines, nextLines, offerCommand, withPayment } from '../view/payment.ts';
 import { incompleteText, numberedOffers, type SearchTitle, searchView } from '../view/search.ts';
 
@@ -160,7 +161,12 @@ async function show(
   const next = first ? nextLines(offerCommand(first.offer_id)) : ['Next: try another day, or fewer filters'];
   const byNumber =
     list.offers.length > 1 && streams.stdout.isTTY ? ['farelock intent create 2   (a # of the list)'] : [];
-  terminal.aside(['', ...costLines(payment), ...next, ...byNumber.map((line) => `      ${line}`)]);
+  terminal.aside([
+    '',
+    ...costLines(payment, linkedOf(context)),
+    ...next,
+    ...byNumber.map((line) => `      ${line}`),
+  ]);
 }
 
 function sayEnd({ terminal }: CommandContext, ended: ArrivalsEnd): ExitCode {

@@ -1,6 +1,7 @@
 import type { Intent } from '../../flights/wire.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { fundingTransaction } from '../remembered.ts';
+import { linkedOf } from '../explorer.ts';
+import { fundingPayment } from '../remembered.ts';
 import { settleBookingPayments } from '../settled-payments.ts';
 import type { View } from '../terminal.ts';
 import { nextLines } from '../view/payment.ts';
@@ -21,9 +22,13 @@ export const status: Command<StatusOptions> = async (context, { intentId, watch 
   // Only a person is shown who funded it; the journal stays closed under --json.
   const isShown = !terminal.settings.json && intent.booking_requested_at !== null;
   if (isShown) await settleBookingPayments(context, intent);
-  const fundedBy = isShown ? await fundingTransaction(await session.store(), intent) : null;
+  const funding = isShown ? await fundingPayment(await session.store(), intent) : null;
+  const linked = linkedOf(context);
   const view: View<Intent> = {
-    lines: (shown, screen) => statusLines(shown, clock.now(), fundedBy, screen),
+    lines: (shown, screen) =>
+      statusLines(shown, clock.now(), funding?.transaction ?? null, screen, (text, transaction) =>
+        linked(text, transaction, funding?.network ?? ''),
+      ),
   };
   if (!watch) {
     terminal.result(intent, view);

@@ -2,6 +2,7 @@ import type { ParsedTransactionWithMeta } from '@solana/web3.js';
 import type { PaymentRecord } from '../../client/store.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import type { Command } from '../context.ts';
+import { type Explorer, explorerOf } from '../explorer.ts';
 import type { View } from '../terminal.ts';
 import { usdcOf } from '../usdc.ts';
 import { shortened } from '../view/payment.ts';
@@ -49,7 +50,7 @@ export const walletHistory: Command<WalletHistoryOptions> = async (context, { li
       ...journalled(byTransaction.get(signature)),
     });
   }
-  terminal.result({ history }, historyView);
+  terminal.result({ history }, historyView(explorerOf(session.profile), (await session.cluster()).network));
   if (history.length === limit) terminal.note(`The newest ${limit}; --limit shows more.`);
   return 0;
 };
@@ -69,7 +70,7 @@ function changeOf({ meta }: ParsedTransactionWithMeta, owner: string, mint: stri
   return `${change > 0n ? '+' : ''}${formatUsdc(change)}`;
 }
 
-const historyView: View<{ history: readonly HistoryEntry[] }> = {
+const historyView = (explorer: Explorer, network: string): View<{ history: readonly HistoryEntry[] }> => ({
   list: 'history',
   lines: ({ history }, { paint, width }) =>
     history.length === 0
@@ -79,11 +80,11 @@ const historyView: View<{ history: readonly HistoryEntry[] }> = {
           history.map((one) => [
             one.at === null ? '–' : utcTime(one.at).replace(/ UTC$/, ''),
             one.change === null ? '–' : one.change.startsWith('+') ? paint.good(one.change) : one.change,
-            shortened(one.transaction),
+            explorer(paint, shortened(one.transaction), 'tx', network, one.transaction),
             cut(one.resource ?? one.memo ?? '', width - 55),
           ]),
           paint.dim,
         ),
   rows: ({ history }) =>
     history.map((one) => [one.at, one.change, one.transaction, one.payment_id, one.resource, one.memo]),
-};
+});

@@ -77,11 +77,12 @@ export const comparisonView: View<FareComparison> = {
 };
 
 const LABEL = 16;
-const LEAST_COLUMN = 15;
+const LEAST_COLUMN = 14;
 
 /** As many fares beside each other as the screen has room for; the others under them. */
 function blocks(fares: readonly ComparedFare[], screen: Screen): string[] {
-  const most = Math.max(1, Math.floor((screen.width - LABEL) / (LEAST_COLUMN + 2)));
+  const room = Math.max(1, Math.floor((screen.width - LABEL) / (LEAST_COLUMN + 2)));
+  const most = Math.max(1, Math.ceil(fares.length / Math.ceil(fares.length / room)));
   const lines: string[] = [];
   for (let at = 0; at < fares.length; at += most) {
     if (at > 0) lines.push('');

@@ -41,12 +41,17 @@ const kindWords = (type: string): string =>
   type === 'REDIRECT' ? 'at the partner' : type === 'INTEGRATION' ? 'here' : '–';
 
 /** What came of CreateOrder: an order, or the address where the customer goes on. */
-export function createdLines(created: CreateOrderResponse, screen: Screen): string[] {
+export function createdLines(
+  created: CreateOrderResponse,
+  screen: Screen,
+  qr: readonly string[] | null = null,
+): string[] {
   const { order, redirectUrl, toAmount } = created;
   if (order) return orderLines(order, screen);
   const { paint } = screen;
   return [
     `${paint.good('✓')} The customer goes on at the partner${toAmount ? `, and receives ${toAmount}` : ''}:`,
-    paint.accent(redirectUrl ?? '–'),
+    redirectUrl === undefined ? '–' : paint.accent(paint.link(redirectUrl, redirectUrl)),
+    ...(qr === null ? [] : ['', ...qr]),
   ];
 }

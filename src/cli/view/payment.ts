@@ -1,10 +1,16 @@
 import type { PaymentReceipt } from '../../client/types.ts';
 import { money } from './fares.ts';
 
+/** Text for a transaction, as a link where the terminal opens them. */
+export type Linked = (text: string, transaction: string, network: string) => string;
+
+const unlinked: Linked = (text) => text;
+
 /** What was paid, with the transaction to recognise it by (in full: `payments`); nothing where no money moved. */
-export function costLines(payment: PaymentReceipt | null): string[] {
+export function costLines(payment: PaymentReceipt | null, linked: Linked = unlinked): string[] {
   if (!payment) return [];
-  const transaction = payment.transaction ? ` · ${shortened(payment.transaction)}` : '';
+  const { transaction: id, network } = payment;
+  const transaction = id ? ` · ${linked(shortened(id), id, network)}` : '';
   return [`Paid ${money(payment.amount)} USDC${transaction}`];
 }
 

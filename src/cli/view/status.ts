@@ -57,12 +57,14 @@ export function statusLines(
   nowMs: number,
   fundedBy: string | null,
   screen: Screen,
+  linked: (text: string, transaction: string) => string = (text) => text,
 ): string[] {
   const { paint } = screen;
   const stage = moneyStage(intent, nowMs);
+  const steps = [createdStep(intent), ...stepsOf(intent, stage, nowMs, fundedBy)];
   return [
     `${paint.bold(intent.intent_id)}  ${stageText(stage, paint)}`,
-    ...stepsOf(intent, stage, nowMs, fundedBy).flatMap((step) => stepLines(step, screen)),
+    ...steps.flatMap((step, index) => stepLines(step, timeBefore(steps, index), screen, linked)),
     ...overdueLines(intent, stage, nowMs, screen),
   ];
 }
@@ -90,6 +92,20 @@ interface Step {
   readonly at?: string | null;
   readonly transaction?: string | null;
 }
+
+const createdStep = (intent: Intent): Step => ({
+  mark: 'done',
+  name: 'created',
+  text: 'offer locked, escrow opened',
+  at: intent.created_at,
+});
+
+/** When the last step before this one that has a time was done. */
+const timeBefore = (steps: readonly Step[], index: number): string | null =>
+  steps
+    .slice(0, index)
+    .reverse()
+    .find((step) => step.at)?.at ?? null;
 
 function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: string | null): Step[] {
   const amount = `${formatUsdc(BigInt(intent.escrow.amount))} USDC`;
@@ -154,7 +170,16 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
 
 const NAME_WIDTH = 10;
 
-function stepLines(step: Step, { paint, width }: Screen): string[] {
+/** `, 41 s later`; nothing where two services' clocks disagree about what came first. */
+const laterText = (before: string | null, at: string): string =>
+  before === null || at < before ? '' : `, ${fromNow(at, Date.parse(before)).replace(/^in /, '')} later`;
+
+function stepLines(
+  step: Step,
+  before: string | null,
+  { paint, width }: Screen,
+  linked: (text: string, transaction: string) => string,
+): string[] {
   const mark = {
     done: paint.good('✓'),
     now: paint.accent('●'),
@@ -168,7 +193,9 @@ function stepLines(step: Step, { paint, width }: Screen): string[] {
     step.mark === 'next' ? paint.dim(padEnd(step.name, NAME_WIDTH)) : padEnd(step.name, NAME_WIDTH);
   return [
     `${mark} ${name}  ${step.text}`,
-    ...(step.at ? [`${indent}${paint.dim(utcTime(step.at))}`] : []),
-    ...(step.transaction ? [`${indent}${paint.dim(signature(step.transaction))}`] : []),
+    ...(step.at ? [`${indent}${paint.dim(utcTime(step.at) + laterText(before, step.at))}`] : []),
+    ...(step.transaction
+      ? [`${indent}${paint.dim(linked(signature(step.transaction), step.transaction))}`]
+      : []),
   ];
 }
