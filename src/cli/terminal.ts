@@ -8,7 +8,7 @@ import { readyFor } from './view/clusters.ts';
 import { supportsLinks } from './view/links.ts';
 import { colourLevel, openPaint, type Paint } from './view/paint.ts';
 import { tsvLines } from './view/table.ts';
-import { harmless, harmlessDocument, harmlessJson } from './view/text.ts';
+import { harmless, harmlessDocument, harmlessJson, harmlessLine } from './view/text.ts';
 
 export interface TerminalSettings {
   readonly json: boolean;
@@ -94,7 +94,12 @@ export async function openTerminal(
   };
   const progress = createProgress(streams.stderr, settings.quiet, asideScreen.paint);
   const turns = createTurns();
-  const say = (line: string) => turns.take(() => progress.around(() => streams.stderr.write(`${line}\n`)));
+  const isDressed = (on: Screen) => on.paint.dim('x') !== 'x';
+  // Whatever a line was put together from: only our own colours and links get through.
+  const say = (line: string) => {
+    const clean = harmlessLine(line, isDressed(asideScreen));
+    turns.take(() => progress.around(() => streams.stderr.write(`${clean}\n`)));
+  };
   const print = (text: string, isPaged: boolean): void | Promise<void> => {
     const { isTTY, rows, columns } = streams.stdout;
     const isShown = settings.pager === true && isPaged && isTTY && streams.stdin.isTTY && !settings.json;
@@ -109,9 +114,15 @@ export async function openTerminal(
       : print(drawn(clean, view), isPaged);
   };
   const drawn = <T>(clean: T, view: View<T>): string => {
-    const lines = view.rows && !streams.stdout.isTTY ? tsvLines(view.rows(clean)) : view.lines(clean, screen);
-    return lines.map((line) => `${line}\n`).join('');
+    if (view.rows && !streams.stdout.isTTY) {
+      return tsvLines(view.rows(clean))
+        .map((line) => `${line}\n`)
+        .join('');
+    }
+    return printed(view.lines(clean, screen));
   };
+  const printed = (lines: readonly string[]): string =>
+    lines.map((line) => `${harmlessLine(line, isDressed(screen))}\n`).join('');
   const canAsk = settings.input && streams.stdin.isTTY && streams.stderr.isTTY;
 
   return {
@@ -140,7 +151,7 @@ export async function openTerminal(
     },
     tell(lines) {
       progress.settle();
-      if (!settings.json) turns.take(() => print(lines.map((line) => `${line}\n`).join(''), false));
+      if (!settings.json) turns.take(() => print(printed(lines), false));
     },
     note: (text) => {
       if (!settings.quiet) say(text);

@@ -4,6 +4,7 @@ import type { Command, CommandContext } from '../context.ts';
 import { isRecord } from '../json.ts';
 import type { Screen } from '../terminal.ts';
 import { nextLines } from '../view/payment.ts';
+import { harmlessDocument } from '../view/text.ts';
 import { unknownPayment } from './payments.ts';
 
 export interface PaymentsResumeOptions {
@@ -67,9 +68,10 @@ async function boughtLines(
   answer: PaidAnswer,
 ): Promise<((screen: Screen) => readonly string[]) | null> {
   const { searchOf, orderOf } = await import('../../client/normalise.ts');
+  const bought: unknown = harmlessDocument(answer.body);
   if (record.resource.startsWith('GET /air/orders/')) {
     const { orderLines } = await import('../view/order.ts');
-    const order = orderOf(answer.body);
+    const order = orderOf(bought);
     return (screen) => orderLines(order, screen);
   }
   if (record.resource !== 'POST /air/search' || !isRecord(request.body)) return null;
@@ -85,7 +87,7 @@ async function boughtLines(
     cabin: text('cabin_class', 'economy'),
     grouped: body.cheapest_per_itinerary === true,
   };
-  const found = searchOf(answer.body);
+  const found = searchOf(bought);
   await session.recentOffers.remember(found.offers, numberedOffers(found, title.grouped));
   return (screen) => searchLines(found, title, screen);
 }

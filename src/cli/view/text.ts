@@ -66,7 +66,16 @@ export function wrap(text: string, width: number): string[] {
  * screen), line breaks, and the marks that turn the direction of writing become a visible replacement.
  */
 export const harmless = (text: string): string =>
-  text.replace(/[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
+  text.replace(/[\p{Cc}\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
+
+/** `harmless` for a line that may be dressed: our own colours and links stay, and nothing else that a terminal acts on. */
+export const harmlessLine = (line: string, isDressed: boolean): string =>
+  isDressed
+    ? line
+        .split(DRESS)
+        .map((part, index) => (index % 2 === 1 ? part : harmless(part)))
+        .join('')
+    : harmless(line);
 
 /** `harmless` for every string in a document; what views are given. */
 export function harmlessDocument<T>(document: T): T {
@@ -82,7 +91,7 @@ export function harmlessDocument<T>(document: T): T {
 /** JSON on one line or indented; characters that a terminal might act on are escaped. */
 export const harmlessJson = (document: unknown, indent = 0): string =>
   JSON.stringify(document, null, indent).replace(
-    /[\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    /[\u007f-\u009f\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
