@@ -9,14 +9,14 @@ import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 
 /** `search --flex` and `--cheapest-day` against the real embedded service: many paid searches, one total. */
 
-/** Moments pass, and what takes longer moves the clock. */
+/** The wait for a lower price moves the clock; everything else takes its time. */
 function jumpingClock(): Clock & { jump(ms: number): void } {
   let aheadMs = 0;
   return {
     now: () => Date.now() + aheadMs,
     sleep: async (ms, signal) => {
       if (signal?.aborted) return;
-      if (ms < 1000) return systemClock.sleep(ms, signal);
+      if (ms !== 5_000) return systemClock.sleep(ms, signal);
       aheadMs += ms;
       await systemClock.sleep(1);
     },

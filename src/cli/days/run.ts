@@ -2,7 +2,7 @@ import type { FlightsClient, PaymentReceipt } from '../../client/types.ts';
 import type { Offer, SearchRequestInput, SearchResponse } from '../../flights/wire.ts';
 import { instant } from '../../kernel/clock.ts';
 import { parseUsdc } from '../../kernel/money.ts';
-import { isProblem, type Problem } from '../../kernel/problems.ts';
+import { isProblem, type Problem, type ProblemCode } from '../../kernel/problems.ts';
 import { followArrivals } from '../arrivals.ts';
 import type { CommandContext } from '../context.ts';
 import type { JourneyDays } from './calendar.ts';
@@ -28,6 +28,16 @@ export interface DaysFound {
   /** Why it ended before every day was searched; null when it did not. */
   readonly stoppedBy: Problem | null;
 }
+
+/** What the next search would fail with as well. */
+const CONCERNS_ALL: ReadonlySet<ProblemCode> = new Set([
+  'insufficient_funds',
+  'daily_limit_reached',
+  'host_not_allowed',
+  'challenge_refused',
+  'no_wallet',
+  'keypair_unreadable',
+]);
 
 /** At the same time: the service is spared, and a price that rises is seen soon. */
 const AT_ONCE = 4;
@@ -70,7 +80,7 @@ export async function searchDays(context: CommandContext, given: DaySearch): Pro
         if (!isProblem(error)) throw error;
         if (error.code !== 'payment_above_cap') {
           if (signal.aborted) return { ...journey, status: 'not_searched', reason: 'interrupted' };
-          if (error.kind.exit === 6 || error.kind.exit === 4) stoppedBy ??= error;
+          if (CONCERNS_ALL.has(error.code)) stoppedBy ??= error;
           return { ...journey, status: 'failed', error: { code: error.code, message: error.message } };
         }
         given.shares.back(share);
