@@ -19,12 +19,21 @@ const interrupt = (signal: 'SIGINT' | 'SIGTERM') => {
 };
 process.on('SIGINT', () => interrupt('SIGINT'));
 process.on('SIGTERM', () => interrupt('SIGTERM'));
+/** The terminal is gone. It is told more than once, so it never forces. */
+const hangUp = () => {
+  if (!interruption.signal.aborted) {
+    interruption.abort(problem('interrupted', { detail: { signal: 'SIGHUP' } }));
+  }
+};
+process.on('SIGHUP', hangUp);
 
-// `farelock … | head`: whoever read has seen enough.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    throw error;
+    // What a terminal that is gone would have shown, nobody reads; where money moves is finished or left resumable.
+    if (error.code === 'EIO') return hangUp();
+    if (error.code !== 'EPIPE') throw error;
+    // `farelock … | head`: whoever read the result has seen enough. Without its remarks a result is still wanted.
+    if (stream === process.stdout) process.exit(0);
   });
 }
 

@@ -1,0 +1,145 @@
+import { type IPty, spawn } from '@lydell/node-pty';
+import headless from '@xterm/headless';
+import { BIN } from '../e2e/farelock.ts';
+
+/** The built tool on a terminal: a pseudo-terminal that the kernel makes, and an emulator that shows its screen. */
+
+export const KEYS = {
+  ctrlC: '\u0003',
+  enter: '\r',
+  up: '\u001b[A',
+  down: '\u001b[B',
+  escape: '\u001b',
+} as const;
+
+export interface TerminalOptions {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly cwd?: string;
+  /** Run by a shell that says afterwards how the terminal was left: `stty: icanon isig echo`. */
+  readonly thenStty?: boolean;
+}
+
+export interface Screen {
+  readonly pid: number;
+  type(text: string): void;
+  resize(columns: number, rows: number): void;
+  /** A signal as the system sends it. */
+  kill(signal: 'SIGTERM' | 'SIGHUP' | 'SIGINT'): void;
+  /** All that stands on the screen and above it, without trailing blanks. */
+  text(): string;
+  /** What was written, escape codes and all. */
+  raw(): string;
+  /** Lines that were too wide: the terminal has broken them. */
+  brokenLines(): string[];
+  /** Whether the cursor is shown. */
+  hasCursor(): boolean;
+  /** Once the screen matches; fails with the screen as it then is. */
+  shows(wanted: RegExp, withinMs?: number): Promise<string>;
+  /** The exit code, once it has ended and all is on the screen; -1 for a signal. */
+  ended(withinMs?: number): Promise<number>;
+}
+
+const open = new Set<IPty>();
+
+/** Ends what a failed test has left running. */
+export function closeTerminals(): void {
+  for (const pty of open) pty.kill('SIGKILL');
+}
+
+export function openScreen(args: readonly string[], options: TerminalOptions = {}): Screen {
+  const { columns = 80, rows = 24 } = options;
+  const env: Record<string, string> = {};
+  const given = { ...process.env, NO_COLOR: undefined, PAGER: 'cat', COLORTERM: '', ...options.env };
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) env[name] = value;
+  const tool = [process.execPath, BIN, ...args];
+  const [file = '', ...words] = options.thenStty
+    ? [
+        '/bin/sh',
+        '-c',
+        'trap : INT; "$@"; code=$?; echo "stty:" $(stty -a | grep -oE -- "-?(icanon|isig|echo) "); exit $code',
+        'sh',
+        ...tool,
+      ]
+    : tool;
+  const pty = spawn(file, words, {
+    name: 'xterm-256color',
+    cols: columns,
+    rows,
+    env,
+    ...(options.cwd !== undefined && { cwd: options.cwd }),
+  });
+  open.add(pty);
+  const emulator = new headless.Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true });
+  let raw = '';
+  let code: number | null = null;
+  const waiting = new Set<() => void>();
+  const look = () => {
+    for (const wake of [...waiting]) wake();
+  };
+  pty.onData((data) => {
+    raw += data;
+    emulator.write(data, look);
+  });
+  pty.onExit(({ exitCode, signal }) => {
+    open.delete(pty);
+    // What was written last is still on its way through the emulator.
+    emulator.write('', () => {
+      code = signal ? -1 : exitCode;
+      look();
+    });
+  });
+
+  const lines = () => {
+    const { buffer } = emulator;
+    return Array.from({ length: buffer.active.length }, (_, at) => buffer.active.getLine(at));
+  };
+  const text = () =>
+    lines()
+      .map((line) => line?.translateToString(true) ?? '')
+      .join('\n')
+      .trimEnd();
+
+  const until = <T>(ready: () => T | undefined, what: string, withinMs: number) =>
+    new Promise<T>((resolve, reject) => {
+      const over = () => {
+        clearTimeout(timer);
+        waiting.delete(check);
+      };
+      const check = () => {
+        const found = ready();
+        if (found === undefined && code === null) return;
+        over();
+        if (found !== undefined) resolve(found);
+        else reject(failure());
+      };
+      const failure = () => new Error(`${args.join(' ')}: ${what}. The screen (exit ${code}):\n${text()}`);
+      const timer = setTimeout(() => {
+        over();
+        reject(failure());
+      }, withinMs);
+      waiting.add(check);
+      check();
+    });
+
+  return {
+    pid: pty.pid,
+    type: (typed) => pty.write(typed),
+    resize(wide, high) {
+      pty.resize(wide, high);
+      emulator.resize(wide, high);
+    },
+    kill: (signal) => pty.kill(signal),
+    text,
+    raw: () => raw,
+    brokenLines: () =>
+      lines().flatMap((line, at) =>
+        line?.isWrapped ? [lines()[at - 1]?.translateToString(true) ?? ''] : [],
+      ),
+    hasCursor: () => raw.lastIndexOf('\u001b[?25l') <= raw.lastIndexOf('\u001b[?25h'),
+    shows: (wanted, withinMs = 20_000) =>
+      until(() => (wanted.test(text()) ? text() : undefined), `${wanted} never showed`, withinMs),
+    ended: (withinMs = 20_000) => until(() => code ?? undefined, 'it did not end', withinMs),
+  };
+}
