@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { problem } from '../kernel/problems.ts';
 import { type Issue, normaliseProtoJson } from './protojson.ts';
+import { repeatedName } from './repeated-names.ts';
 
 /** Most of a request's body. Customer data holds pictures, which travel as base64. */
 export const MOST_BODY_BYTES = 64 * 1024;
@@ -64,10 +65,13 @@ function refuse(issues: readonly Issue[]): never {
 }
 
 /** A missing field says so, whatever its kind; the other words are the schema's. Values are never repeated. */
-const wordOf = (issue: z.core.$ZodIssue): string =>
-  (issue.code === 'invalid_type' || issue.code === 'invalid_value') && issue.input === undefined
-    ? 'is required.'
+function wordOf(issue: z.core.$ZodIssue): string {
+  const isOfKind = issue.code === 'invalid_type' || issue.code === 'invalid_value';
+  if (isOfKind && issue.input === undefined) return 'is required.';
+  return issue.code === 'invalid_value' && issue.message.startsWith('Invalid option')
+    ? `is one of ${issue.values.map(String).join(', ')}.`
     : issue.message;
+}
 
 async function readBytes(request: Request, mostBytes: number): Promise<Uint8Array> {
   const tooLarge = () =>
@@ -91,9 +95,15 @@ async function readBytes(request: Request, mostBytes: number): Promise<Uint8Arra
 
 function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return {};
+  let text: string;
+  let value: unknown;
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    value = JSON.parse(text);
   } catch (cause) {
     throw problem('invalid_json', { cause });
   }
+  const path = repeatedName(text);
+  if (path !== null) refuse([{ path: path.slice(0, 200), message: 'is given twice: give it once.' }]);
+  return value;
 }

@@ -100,6 +100,24 @@ describe('bodies', () => {
     expect((await raw(GET_ORDERS, { body })).status).toBe(400);
   });
 
+  test('a name that is given twice is refused, naming it: of two amounts neither is meant', async () => {
+    const body = '{"orderId":"rmp_demo_waiting","depositInstructions":{"amount":"1","amount":"2"}}';
+    const answer = await raw(pathOf('partner', 'UpdateOrder'), { body });
+    expect([answer.status, await answer.json()]).toMatchObject([
+      400,
+      {
+        detail: {
+          issues: [{ path: 'depositInstructions.amount', message: 'is given twice: give it once.' }],
+        },
+      },
+    ]);
+  });
+
+  test('a value that is not of the list is told the list', async () => {
+    const { body } = await stack.partner<Failure>('GetOrders', { status: 'PAID' });
+    expect(body.detail?.issues?.[0]?.message).toMatch(/^is one of AWAITING_FUNDS, .*IN_REVIEW\.$/);
+  });
+
   test('every unknown field is named, as it was sent', async () => {
     const { body } = await stack.partner<Failure>('UpdateOrder', {
       orderId: 'rmp_demo_waiting',

@@ -1,0 +1,64 @@
+interface Frame {
+  /** The names of an object so far; null in an array. */
+  readonly names: Set<string> | null;
+  /** Where in it we are: a name, or an index. */
+  at: string | number;
+}
+
+/**
+ * The first name that an object of this JSON gives twice, as a dotted path; null when there is none. `JSON.parse` keeps
+ * the last one and says nothing, so that two readers of one message could see two amounts.
+ * @param text JSON that has been parsed: here only its names are looked at
+ */
+export function repeatedName(text: string): string | null {
+  const frames: Frame[] = [];
+  let awaitsName = false;
+  for (let at = 0; at < text.length; at++) {
+    const frame = frames.at(-1);
+    switch (text.charCodeAt(at)) {
+      case OPEN_OBJECT:
+        frames.push({ names: new Set(), at: '' });
+        awaitsName = true;
+        break;
+      case OPEN_ARRAY:
+        frames.push({ names: null, at: 0 });
+        awaitsName = false;
+        break;
+      case CLOSE_OBJECT:
+      case CLOSE_ARRAY:
+        frames.pop();
+        awaitsName = false;
+        break;
+      case COMMA:
+        awaitsName = frame?.names != null;
+        if (typeof frame?.at === 'number') frame.at++;
+        break;
+      case QUOTE: {
+        const end = endOfText(text, at);
+        if (awaitsName && frame?.names) {
+          const name = String(JSON.parse(text.slice(at, end + 1)));
+          frame.at = name;
+          if (frame.names.has(name)) return frames.map((one) => one.at).join('.');
+          frame.names.add(name);
+          awaitsName = false;
+        }
+        at = end;
+      }
+    }
+  }
+  return null;
+}
+
+const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY, COMMA, QUOTE, BACKSLASH] = [
+  0x7b, 0x7d, 0x5b, 0x5d, 0x2c, 0x22, 0x5c,
+];
+
+/** The closing quote of a text that begins at `from`: one behind an even number of backslashes. */
+function endOfText(text: string, from: number): number {
+  for (let end = text.indexOf('"', from + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return end;
+  }
+  return text.length;
+}
