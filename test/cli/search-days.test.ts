@@ -51,7 +51,9 @@ describe('search --flex', () => {
     const before = await usdc();
     const ran = await run('search LIS BER --depart +40d --flex 2 --json');
     expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
-    expect(ran.stderr).toMatch(/^5 searches at 0\.10 USDC each: 0\.50 USDC\.$/m);
+    expect(ran.stderr).toMatch(
+      /^5 searches at 0\.10 USDC each: 0\.50 USDC, at most 1\.00 if the price rises\.$/m,
+    );
     expect(before - (await usdc())).toBe(500_000);
     const found = documentOf(ran.stdout);
     expect(found.departures).toHaveLength(5);
@@ -99,7 +101,7 @@ describe('search --flex', () => {
     const little = await run(`${line} --json --yes --max-payment 2.40`);
     expect([little.exitCode, code(little)]).toEqual([6, 'payment_above_cap']);
     const refused = await run(line, { terminal: true, answers: [false] });
-    expect(refused.asked).toEqual(['Pay 2.50 USDC for 25 searches?']);
+    expect(refused.asked).toEqual(['Pay up to 4.50 USDC for 25 searches?']);
     expect(refused.exitCode).toBe(6);
     expect(await usdc()).toBe(before);
   });
@@ -117,7 +119,7 @@ describe('search --flex', () => {
     expect(code(await run('search LIS BER --depart +40d --flex 1 --cheapest-day --json'))).toBe('usage');
     expect(code(await run('search LIS BER --depart +40d --flex 1 --limit 3 --json'))).toBe('usage');
     const plan = (await run('search LIS FRA --depart +40d --flex 3 --dry-run --json')).json();
-    expect(plan).toMatchObject({ dry_run: true, searches: 7, price: '0.10', total: '0.70' });
+    expect(plan).toMatchObject({ dry_run: true, searches: 7, price: '0.10', total: '0.70', at_most: '1.00' });
     expect(await usdc()).toBe(before);
   });
 
@@ -187,7 +189,7 @@ describe('search --flex', () => {
 describe('search --cheapest-day', () => {
   test('a month is searched for what it costs now: a price that has risen is waited for', async () => {
     const before = await usdc();
-    const ran = await run('search LIS BER --depart +45d --cheapest-day --no-wait --yes --json');
+    const ran = await run('search LIS BER --depart +45d --cheapest-day --no-wait --max-payment 3.1 --json');
     expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
     const found = documentOf(ran.stdout);
     expect(found.days.length).toBeGreaterThan(27);

@@ -3,7 +3,7 @@ import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext, ExitCode } from '../context.ts';
 import { parseDate } from '../dates.ts';
-import { agreeTotal, searchPrice, totalText } from '../days/agree.ts';
+import { agreeTotal, costOf, costText, searchPrice } from '../days/agree.ts';
 import { type DayGrid, flexDays, isSameJourney, type JourneyDays, monthDays } from '../days/calendar.ts';
 import { openDayMemory } from '../days/memory.ts';
 import { cheapestDay, type DayPrice, type DaysDocument, pricesOf } from '../days/prices.ts';
@@ -11,6 +11,7 @@ import { type DaysFound, dayFound, searchDays } from '../days/run.ts';
 import { openShares } from '../days/shares.ts';
 import { canDrawLive, openLiveSign } from '../live-sign.ts';
 import { printPlan } from '../plan.ts';
+import { callCap } from '../spending.ts';
 import type { View } from '../terminal.ts';
 import type { DaysTitle } from '../view/days-title.ts';
 import { nextLines, offerCommand, quoted } from '../view/payment.ts';
@@ -46,6 +47,7 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
     return found && (found.isComplete || options.wait === false) ? [dayFound(one, found)] : [];
   });
   const journeys = grid.journeys.filter((one) => !known.some((day) => isSameJourney(day, one)));
+  const cost = costOf(journeys.length, price, callCap(session.profile));
   const title: DaysTitle = {
     adults: options.adults ?? 1,
     cabin: options.cabin ?? 'economy',
@@ -53,28 +55,20 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
   };
   const view = options.flex === undefined ? priceBarsView(title) : priceGridView(title);
   if (globals.dryRun) {
-    const plan =
-      journeys.length === 0
-        ? 'Pay nothing: every day is known.'
-        : `Pay ${totalText(journeys.length, price)}.`;
+    const plan = journeys.length === 0 ? 'Pay nothing: every day is known.' : `Pay ${costText(cost)}.`;
     printPlan(terminal, [plan, 'Show the cheapest price of each day.'], {
       request: requestOf(journey),
       searches: journeys.length,
       price: formatUsdc(price),
-      total: formatUsdc(price * BigInt(journeys.length)),
+      total: formatUsdc(cost.total),
+      at_most: formatUsdc(globals.maxPayment ?? cost.atMost),
     });
     return 0;
   }
   terminal.settle();
   if (known.length > 0)
     terminal.note(`${counted(known.length, 'day')} known from the last 10 minutes: not paid again.`);
-  const total = journeys.length === 0 ? 0n : await agreeTotal(context, journeys.length, price);
-  if (journeys.length > CALM_SEARCHES && total === price * BigInt(journeys.length)) {
-    note(
-      context,
-      'The price rises when many search; then it is waited for. A higher --max-payment pays it, and is quicker.',
-    );
-  }
+  const total = journeys.length === 0 ? 0n : await agreeTotal(context, cost);
   const days = new Map(known.map((day) => [keyOf(day), day]));
   const documentNow = (found: Pick<DaysFound, 'payments'>) =>
     documentOf(options, journey, grid, days, found.payments);
@@ -102,9 +96,6 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
 const note = ({ terminal }: CommandContext, text: string): void => {
   for (const line of wrap(text, terminal.asideScreen.width)) terminal.note(line);
 };
-
-/** More than so many a minute make the service dearer. */
-const CALM_SEARCHES = 10;
 
 const keyOf = (day: JourneyDays): string => `${day.depart_date} ${day.return_date ?? ''}`;
 

@@ -20,32 +20,63 @@ export async function searchPrice(context: CommandContext, request: SearchReques
   }
 }
 
-/** `7 searches at 0.10 USDC each: 0.70 USDC` */
-export const totalText = (searches: number, price: bigint): string =>
-  searches === 1
-    ? `1 search: ${formatUsdc(price)} USDC`
-    : `${counted(searches, 'search', 'searches')} at ${formatUsdc(price)} USDC each: ${formatUsdc(price * BigInt(searches))} USDC`;
+/** What several searches cost, atomic USDC. */
+export interface SearchesCost {
+  readonly searches: number;
+  /** Of one, now. */
+  readonly price: bigint;
+  /** Of all, at that price. */
+  readonly total: bigint;
+  /** Of all, should the price rise as it does when many search. */
+  readonly atMost: bigint;
+}
+
+/** So many searches a minute make a service dearer by its first price again (spec/flight-service.md, Limits). */
+const DEARER_AFTER = 10;
 
 /**
- * The most that the searches may cost together, atomic USDC: --max-payment, which is for all of them, or their price
- * as it is now. More than a call may cost without a question is asked for, unless --yes or --max-payment has said it.
+ * The searches themselves make the next ones dearer. `free` is what may be paid without a question: up to there a price
+ * that others have driven up is paid too.
+ */
+export function costOf(searches: number, price: bigint, free: bigint): SearchesCost {
+  const total = price * BigInt(searches);
+  const steps = Array.from({ length: searches }, (_none, index) =>
+    BigInt(Math.floor(index / DEARER_AFTER) + 1),
+  );
+  const risen = steps.reduce((sum, step) => sum + step * price, 0n);
+  const twice = 2n * total < free ? 2n * total : free;
+  return { searches, price, total, atMost: risen > twice ? risen : twice };
+}
+
+/** `7 searches at 0.10 USDC each: 0.70 USDC, at most 1.00 if the price rises` */
+export function costText({ searches, price, total, atMost }: SearchesCost): string {
+  const rise = atMost > total ? `, at most ${formatUsdc(atMost)} if the price rises` : '';
+  return searches === 1
+    ? `1 search: ${formatUsdc(total)} USDC${rise}`
+    : `${counted(searches, 'search', 'searches')} at ${formatUsdc(price)} USDC each: ${formatUsdc(total)} USDC${rise}`;
+}
+
+/**
+ * The most that the searches may cost together, atomic USDC: --max-payment, which is for all of them, or what they cost
+ * should the price rise. More than a call may cost without a question is asked for, unless --yes or --max-payment has
+ * said it.
  * @throws Problem `payment_above_cap`, `payment_declined`, `daily_limit_reached`, `insufficient_funds`; nothing is paid
  */
-export async function agreeTotal(context: CommandContext, searches: number, price: bigint): Promise<bigint> {
+export async function agreeTotal(context: CommandContext, cost: SearchesCost): Promise<bigint> {
   const { terminal, globals, session } = context;
   const { limits } = session.profile;
-  const total = price * BigInt(searches);
-  const detail = { searches, price: formatUsdc(price), total: formatUsdc(total) };
-  const said = totalText(searches, price);
-  if (globals.maxPayment !== undefined) {
-    if (total > globals.maxPayment) {
-      throw problem('payment_above_cap', {
-        message: `${said}; --max-payment allows ${formatUsdc(globals.maxPayment)} for all of them.`,
-        fix: `Give --max-payment ${detail.total}, or search fewer days; nothing was charged.`,
-        detail,
-      });
-    }
-  } else if (limits.perCall !== null && price > limits.perCall) {
+  const { searches, price, total } = cost;
+  const most = globals.maxPayment ?? cost.atMost;
+  const detail = { searches, price: formatUsdc(price), total: formatUsdc(total), at_most: formatUsdc(most) };
+  const said = costText({ ...cost, atMost: most });
+  if (total > most) {
+    throw problem('payment_above_cap', {
+      message: `${said}; --max-payment allows ${detail.at_most} for all of them.`,
+      fix: `Give --max-payment ${detail.total}, or search fewer days; nothing was charged.`,
+      detail,
+    });
+  }
+  if (globals.maxPayment === undefined && limits.perCall !== null && price > limits.perCall) {
     throw problem('payment_above_cap', {
       message: `A search costs ${detail.price} USDC now; your limit for a call is ${formatUsdc(limits.perCall)}.`,
       fix: `--max-payment ${detail.total} allows all ${searches} of them. Nothing was charged.`,
@@ -54,8 +85,8 @@ export async function agreeTotal(context: CommandContext, searches: number, pric
   }
   await checkMoney(context, total);
   terminal.note(`${said}.`);
-  if (globals.maxPayment !== undefined) return globals.maxPayment;
-  if (total > callCap(session.profile) && !globals.yes) {
+  if (globals.maxPayment !== undefined) return most;
+  if (most > callCap(session.profile) && !globals.yes) {
     if (!terminal.canAsk) {
       throw problem('payment_above_cap', {
         message: `${said}, more than is paid without a question.`,
@@ -63,11 +94,11 @@ export async function agreeTotal(context: CommandContext, searches: number, pric
         detail,
       });
     }
-    if (!(await terminal.ask('--yes').confirm(`Pay ${detail.total} USDC for ${searches} searches?`, true))) {
-      throw problem('payment_declined');
-    }
+    if (most > total) terminal.note(`--max-payment ${detail.total} waits for the lower price instead.`);
+    const question = `Pay ${most > total ? 'up to ' : ''}${detail.at_most} USDC for ${searches} searches?`;
+    if (!(await terminal.ask('--yes').confirm(question, true))) throw problem('payment_declined');
   }
-  return total;
+  return most;
 }
 
 /** The whole of it must be there: half a grid helps nobody. */
