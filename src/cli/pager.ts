@@ -33,7 +33,8 @@ export async function runPager(
   environment: Readonly<Record<string, string | undefined>>,
   write: (text: string) => void,
 ): Promise<void> {
-  const { spawn } = await import('node:child_process');
+  // Asked for in this way because the built chunks, which bin/load.js runs, cannot import what Node itself has.
+  const { spawn } = process.getBuiltinModule('node:child_process');
   // F: text that fits after all is only printed; R: colours; X: what was read stays on the screen.
   const env = { LESS: 'FRX', LV: '-c', ...environment };
   const outcome = await new Promise<'shown' | 'missing'>((resolve) => {
