@@ -1,3 +1,4 @@
+import { didYouMean } from '../kernel/nearest.ts';
 import { problem } from '../kernel/problems.ts';
 import type { ServiceOptions } from '../service-types.ts';
 
@@ -27,7 +28,7 @@ export function scenarioNamed(name: string): Scenario {
   const found = Object.keys(SCENARIOS).find((known): known is Scenario => known === name.trim());
   if (found) return found;
   throw problem('usage', {
-    message: `There is no scenario "${name}".`,
+    message: `There is no scenario "${name}". ${didYouMean(name, Object.keys(SCENARIOS))}`.trim(),
     fix: `Give one of ${Object.keys(SCENARIOS).join(', ')}.`,
   });
 }

@@ -1,10 +1,13 @@
 import { CommanderError } from 'commander';
 import type { Clock } from '../kernel/clock.ts';
+import { didYouMean } from '../kernel/nearest.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import type { CommandContext, Environment } from './context.ts';
 import { JSON_FIELDS } from './json.ts';
+import { commandLine, corrected, type Mistake, mistakenCommand, mistakenOption } from './mistaken.ts';
 import type { Pager } from './pager.ts';
 import { buildProgram, type Invocation } from './program.ts';
+import type { Session } from './session.ts';
 import { type Prompts, type Streams, screenWidth } from './streams.ts';
 import { openTerminal, type Terminal, type TerminalSettings } from './terminal.ts';
 import { problemDocument, problemLines } from './view/problem.ts';
@@ -30,13 +33,17 @@ export interface World {
 /** Runs one command line to its exit code. The one place where problems are caught and printed. */
 export async function runTool(argv: readonly string[], world: World): Promise<number> {
   let terminal: Terminal | null = null;
+  let invocation: Invocation | null = null;
+  const session: Session | null = null;
   // Not a command of the help: the shell asks it with every press of a key.
   if (argv[0] === 'complete')
     return (await import('./completion/complete.ts')).complete(argv.slice(1), world);
   const deadline = new AbortController();
   const signal = AbortSignal.any([world.interrupted, deadline.signal]);
   try {
-    const invocation = parse(argv, world);
+    // Alone on a terminal: the walk of questions. Elsewhere: the help.
+    const isGuided = argv.length === 0 && world.streams.stdin.isTTY && world.streams.stderr.isTTY;
+    invocation = parse(isGuided ? ['guided'] : argv, world);
     if (invocation === null) return 0;
     const { globals } = invocation;
     const settings = settingsOf(invocation, fieldsOf(invocation));
@@ -68,7 +75,9 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     terminal ??= await openTerminal(world.streams, scannedSettings(argv), world.environment, () =>
       world.prompts(signal),
     );
-    return report(ended(error, signal), terminal, world.streams);
+    const failure = ended(error, signal);
+    const next = await nextSteps(failure, { argv, invocation, session });
+    return report(failure, next, terminal, world.streams);
   }
 }
 
@@ -112,12 +121,31 @@ function parseOnce(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return null;
-    throw usageProblem(error, argv);
+    const mistake =
+      error.code === 'commander.unknownOption'
+        ? mistakenOption(program, argv)
+        : mistakenCommand(program, argv);
+    throw usageProblem(error, argv, mistake);
   }
+  // `intent shwo` would go on with an offer of that name.
+  const mistake = mistakenCommand(program, argv);
+  if (mistake) throw mistakenProblem(argv, mistake);
   return invocation;
 }
 
-function usageProblem(error: CommanderError, argv: readonly string[]): Problem {
+/** A command that there is not, and nearly is. */
+const mistakenProblem = (argv: readonly string[], mistake: Mistake): Problem => {
+  const group = argv.slice(0, mistake.at).join(' ');
+  const meant = [...argv.slice(0, mistake.at), mistake.meant].join(' ');
+  return problem('usage', {
+    message: `Unknown command '${mistake.given}'. Did you mean ${meant}?`,
+    fix: `See farelock ${group && `${group} `}--help.`,
+    next: [commandLine(corrected(argv, mistake))],
+  });
+};
+
+function usageProblem(error: CommanderError, argv: readonly string[], mistake: Mistake | null): Problem {
+  if (mistake && error.code !== 'commander.unknownOption') return mistakenProblem(argv, mistake);
   const words = argv.filter((word) => !word.startsWith('-')).slice(0, 1);
   const help = ['farelock', ...words.filter((word) => /^[a-z]+$/.test(word)), '--help'].join(' ');
   if (error.code === 'commander.help') {
@@ -128,9 +156,11 @@ function usageProblem(error: CommanderError, argv: readonly string[]): Problem {
   }
   const [said = '', hint] = error.message.replace(/^error: /, '').split('\n');
   const message = `${said.charAt(0).toUpperCase()}${said.slice(1)}.`.replace(/([.?!])\.$/, '$1');
+  const meant = mistake ? `Did you mean ${mistake.meant}?` : hint?.replace(/^\((.*)\)$/, '$1');
   return problem('usage', {
-    message: hint ? `${message} ${hint.replace(/^\((.*)\)$/, '$1')}` : message,
+    message: meant ? `${message} ${meant}` : message,
     fix: error.code === 'commander.unknownCommand' ? 'See farelock --help.' : `See ${help}.`,
+    next: mistake ? [commandLine(corrected(argv, mistake))] : [],
   });
 }
 
@@ -150,7 +180,8 @@ function fieldsOf({ name, globals }: Invocation): string[] | null {
   const unknown = wanted.filter((field) => known.length > 0 && !known.includes(field));
   if (unknown.length > 0) {
     throw problem('usage', {
-      message: `farelock ${name} has no JSON field "${unknown.join('", "')}".`,
+      message:
+        `farelock ${name} has no JSON field "${unknown.join('", "')}". ${didYouMean(unknown[0] ?? '', known)}`.trim(),
       fix: `It has ${known.join(', ')}.`,
     });
   }
@@ -190,7 +221,16 @@ function ended(error: unknown, signal: AbortSignal): unknown {
   return wasCutOff ? signal.reason : error;
 }
 
-function report(error: unknown, terminal: Terminal, streams: Streams): number {
+/** What helps now, as commands: the problem's own, else what goes with its code. */
+async function nextSteps(
+  error: unknown,
+  about: Parameters<typeof import('./next-steps.ts').nextStepsOf>[1],
+): Promise<readonly string[]> {
+  if (!isProblem(error) || error.next.length > 0) return isProblem(error) ? error.next : [];
+  return (await import('./next-steps.ts')).nextStepsOf(error, about);
+}
+
+function report(error: unknown, next: readonly string[], terminal: Terminal, streams: Streams): number {
   terminal.settle();
   const { json, verbose } = terminal.settings;
   const expected = isProblem(error);
@@ -201,9 +241,10 @@ function report(error: unknown, terminal: Terminal, streams: Streams): number {
         fix: 'Run it again with --verbose to see where.',
         cause: error,
       });
-  if (json) streams.stdout.write(`${harmlessJson(problemDocument(shown), streams.stdout.isTTY ? 2 : 0)}\n`);
+  if (json)
+    streams.stdout.write(`${harmlessJson(problemDocument(shown, next), streams.stdout.isTTY ? 2 : 0)}\n`);
   else {
-    const lines = problemLines(shown, terminal.asideScreen);
+    const lines = problemLines(shown, terminal.asideScreen, next);
     for (const line of expected ? lines : lines.slice(0, 1)) streams.stderr.write(`${line}\n`);
   }
   if (verbose) for (const line of stackLines(error)) terminal.trace(line);

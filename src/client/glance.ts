@@ -8,6 +8,10 @@ import { readRows } from '../store/read-only.ts';
 export interface GlancedIntent {
   readonly intentId: string;
   readonly orderId: string | null;
+  /** Such as LIS-BER. */
+  readonly route: string | null;
+  /** YYYY-MM-DD */
+  readonly departureDate: string | null;
   /** `LIS-BER 2026-12-20, booked`, as far as it is known. */
   readonly words: string;
 }
@@ -26,6 +30,8 @@ export function glanceAtIntents(home: string): GlancedIntent[] {
     return {
       intentId: String(intent_id),
       orderId: text('order_id'),
+      route: text('route'),
+      departureDate: text('departure_date'),
       words: [[text('route'), text('departure_date')].filter(Boolean).join(' '), text('status')]
         .filter(Boolean)
         .join(', '),

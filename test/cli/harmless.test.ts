@@ -26,8 +26,7 @@ const HOSTILE = [
   '\u2028',
 ];
 /** What a terminal acts on; colours and links of our own are looked at apart. */
-const ACTIVE =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
+const ACTIVE = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 test.each(HOSTILE)('%j is made harmless in text, in lines and in JSON', (text) => {
   const whole = `Lis${text}bon`;

@@ -1,3 +1,4 @@
+import { didYouMean } from '../../kernel/nearest.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { isProfileName, type SettingValues, type UserSettings } from '../settings/file.ts';
@@ -183,7 +184,7 @@ export const profileRemove: Command<ProfileNameOptions> = async (context, { name
 function checkKnown({ profiles }: UserSettings, name: string): void {
   if (Object.hasOwn(profiles, name)) return;
   throw problem('usage', {
-    message: `There is no profile "${name}".`,
+    message: `There is no profile "${name}". ${didYouMean(name, ['local', ...Object.keys(profiles)])}`.trim(),
     fix: `Known: ${['local', ...Object.keys(profiles)].join(', ')}.`,
     next: ['farelock config profile list'],
   });

@@ -1,3 +1,4 @@
+import { didYouMean } from '../../kernel/nearest.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { settingsFiles } from '../profile.ts';
@@ -214,7 +215,7 @@ function settingNamed(key: string): SettingName {
   const name = key.replaceAll('-', '_');
   if (isSettingName(name)) return name;
   throw problem('usage', {
-    message: `There is no setting "${key}".`,
+    message: `There is no setting "${key}". ${didYouMean(name, SETTING_NAMES)}`.trim(),
     fix: `There are profile, ${Object.keys(SETTINGS).join(', ')}; from standard input also ${SECRET_NAMES.join(', ')}.`,
   });
 }

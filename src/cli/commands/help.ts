@@ -1,4 +1,5 @@
 import { version } from '../../../package.json' with { type: 'json' };
+import { didYouMean } from '../../kernel/nearest.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Command } from '../context.ts';
 import { buildProgram } from '../program.ts';
@@ -28,7 +29,10 @@ export const help: Command<HelpOptions> = async ({ terminal, streams }, { comman
     const child = found.commands.find((one) => one.name() === name);
     if (!child) {
       throw problem('usage', {
-        message: `There is no command "${path.join(' ')}".`,
+        message: `There is no command "${path.join(' ')}". ${didYouMean(
+          name,
+          found.commands.map((one) => one.name()),
+        )}`.trim(),
         fix: 'See farelock --help.',
       });
     }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { parseUsdc } from '../../kernel/money.ts';
+import { didYouMean } from '../../kernel/nearest.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Environment, GlobalOptions } from '../context.ts';
 import { readUserSettings, type SettingValues, type UserSettings } from './file.ts';
@@ -118,7 +119,8 @@ function ownSettings(profile: Resolved, home: string, user: UserSettings | null)
   if (name === 'local' || (name === 'environment' && source === 'FARELOCK_FLIGHTS_URL')) return {};
   const others = Object.keys(profiles).filter((one) => one !== 'local');
   throw problem(origin === 'flag' || origin === 'environment' ? 'usage' : 'settings_invalid', {
-    message: `There is no profile "${name}"${origin === 'flag' ? '' : ` (${source})`}.`,
+    message:
+      `There is no profile "${name}"${origin === 'flag' ? '' : ` (${source})`}. ${didYouMean(name, ['local', ...others])}`.trim(),
     fix: `Known: ${['local', ...others].join(', ')}. Profiles stand in ${join(home, 'config.json')}.`,
     next: ['farelock --profile local config profile list'],
   });

@@ -1,5 +1,8 @@
 import type { PaymentReceipt } from '../../client/types.ts';
+import { quoted } from '../shell-word.ts';
 import { money } from './fares.ts';
+
+export { quoted };
 
 /** Text for a transaction, as a link where the terminal opens them. */
 export type Linked = (text: string, transaction: string, network: string) => string;
@@ -35,10 +38,6 @@ export const offerCommand = (offerId: string): string =>
 /** A lowcost offer whose fare is still to be chosen. */
 export const isMenuOffer = (offerId: string): boolean =>
   offerId.startsWith('lowcost:') && !offerId.includes('##');
-
-/** An id as a shell takes it. */
-export const quoted = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 /** How to book an intent: on a terminal the passengers are asked for. */
 export const bookCommand = (intentId: string, canAsk: boolean): string =>

@@ -3,13 +3,13 @@ import type { Screen } from '../terminal.ts';
 import { harmless, wrap } from './text.ts';
 
 /** `{ error: … }` for --json (CONTRACT, section 15). */
-export const problemDocument = (error: Problem) => ({
+export const problemDocument = (error: Problem, next: readonly string[] = error.next) => ({
   error: {
     code: error.code,
     message: error.message,
     fix: error.fix,
     retryable: error.kind.retryable === true,
-    next: [...error.next],
+    next: [...next],
     ...(error.detail ? { detail: error.detail } : {}),
   },
 });
@@ -18,17 +18,25 @@ export const problemDocument = (error: Problem) => ({
  * A problem for a person: what failed, why, what to do. Where several fields are wrong, each has a line between
  * the first and the last.
  */
-export function problemLines(error: Problem, { paint, width }: Screen): string[] {
+export function problemLines(
+  error: Problem,
+  { paint, width }: Screen,
+  /** What helps beside the problem's own commands; shown where a person has not yet enough to read. */
+  suggested: readonly string[] = [],
+): string[] {
   const [first = '', ...more] = wrap(harmless(error.message), width - 2);
   const why = issuesOf(error).map((issue) => paint.dim(`  ${harmless(issue)}`));
   const facts = why.length === 0 ? factsOf(error) : [];
-  const next = error.next.map((command) => `  $ ${harmless(command)}`);
+  const fix = wrap(harmless(error.fix), width - 2);
+  const said = 1 + more.length + why.length + facts.length + fix.length;
+  const commands = error.next.length > 0 ? error.next : suggested.slice(0, said < 3 ? 1 : 0);
+  const next = commands.map((command) => `  $ ${harmless(command)}`);
   return [
     `${paint.bad('✗')} ${paint.bold(first)}`,
     ...more.map((line) => `  ${paint.bold(line)}`),
     ...why,
     ...facts.map((fact) => paint.dim(`  ${harmless(fact)}`)),
-    ...wrap(harmless(error.fix), width - 2).map((line) => `  ${line}`),
+    ...fix.map((line) => `  ${line}`),
     ...next.map((line) => paint.accent(line)),
   ];
 }
