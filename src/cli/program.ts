@@ -6,27 +6,17 @@ import type { HelpOptions } from './commands/help.ts';
 import type { IntentCreateOptions } from './commands/intent-create.ts';
 import type { IntentIdOptions } from './commands/intent-show.ts';
 import type { McpOptions } from './commands/mcp.ts';
-import type { OfferOptions } from './commands/offer.ts';
 import type { OrderOptions } from './commands/order.ts';
 import type { PaymentsListOptions, PaymentsShowOptions } from './commands/payments.ts';
-import type { SearchOptions } from './commands/search.ts';
 import type { ServeOptions } from './commands/serve.ts';
 import type { StatusOptions } from './commands/status.ts';
 import type { AirdropOptions } from './commands/wallet-airdrop.ts';
 import type { WalletShowOptions } from './commands/wallet-show.ts';
 import type { Command, CommandContext, ExitCode, GlobalOptions } from './context.ts';
 import { EXAMPLES, FIRST_EXAMPLES } from './manual.ts';
-import {
-  airportOption,
-  choiceOption,
-  clockTimeOption,
-  collected,
-  durationOption,
-  integerOption,
-  solOption,
-  usdcOption,
-} from './options.ts';
+import { collected, durationOption, integerOption, solOption, usdcOption } from './options.ts';
 import { addDeskCommands, addKeyCommands, addRefundCommands } from './program-desk.ts';
+import { addOfferCommand, addSearchCommand } from './program-looking.ts';
 import { addPartnerCommands, addRequirementCommands } from './program-partner.ts';
 import { addAirportCommand, addScriptCommands } from './program-scripts.ts';
 import { addConfigCommands, addLimitCommands, addPaymentChecks } from './program-settings.ts';
@@ -45,9 +35,6 @@ export interface ProgramOutput {
   write(text: string): void;
   readonly width: number;
 }
-
-const CABINS = ['economy', 'premium_economy', 'business', 'first'] as const;
-const SORTS = ['price', 'duration', 'departure', 'emissions'] as const;
 
 /** The table of contents of the tool: every command, option and example. Nothing of a command is loaded here. */
 export function buildProgram(
@@ -98,35 +85,9 @@ export function buildProgram(
     };
 
   program.commandsGroup('Fly:');
-  program
-    .command('search')
-    .argument('<from>', 'airport or city, such as LIS or lisbon', airportOption)
-    .argument('<to>', 'airport or city, such as BER or berlin', airportOption)
-    .description('Search live flight offers (paid, 0.10 USDC and up)')
-    .requiredOption('--depart <date>', 'day of departure: 2026-12-20, tomorrow, +30d, fri')
-    .option('--return <date>', 'day of the flight back')
-    .option('--adults <n>', 'travellers, 1 to 9', integerOption('--adults', 1, 9))
-    .option('--cabin <cabin>', CABINS.join(', '), choiceOption('--cabin', CABINS))
-    .option('--max-stops <n>', 'stops in each direction', integerOption('--max-stops', 0, 10))
-    .option('--depart-after <time>', 'not before, such as 06:30', clockTimeOption('--depart-after'))
-    .option('--depart-before <time>', 'not after, such as 12:00', clockTimeOption('--depart-before'))
-    .option('--max-price <amount>', 'for all travellers together', usdcOption('--max-price'))
-    .option('--sort <key>', SORTS.join(', '), choiceOption('--sort', SORTS))
-    .option('--limit <n>', 'how many to show (20)', integerOption('--limit', 1, 500))
-    .option('--flex <days>', 'prices up to so many days either side, 1 to 3', integerOption('--flex', 1, 3))
-    .option('--cheapest-day', 'the price of every day of the month of --depart')
-    .option('--all-fares', 'every fare on a line of its own, not grouped by itinerary')
-    .option('--wait', 'wait for slower offers, with --json too')
-    .option('--no-wait', 'the first answer, without waiting for slower offers')
-    .option('--ndjson', 'a line of JSON for each offer as it arrives, then one with the status')
-    .action(runs<SearchOptions>(async () => (await import('./commands/search.ts')).search));
-
+  addSearchCommand(program, runs);
   addAirportCommand(program, runs);
-  program
-    .command('offer <offer-id>')
-    .description('Fresh price, extras and fare menu of one offer (paid, 0.01 USDC; lowcost 0.10)')
-    .option('--fares', 'the fares of its itinerary side by side, and what a bag costs with each')
-    .action(runs<OfferOptions>(async () => (await import('./commands/offer.ts')).offer));
+  addOfferCommand(program, runs);
 
   const intent = program.command('intent').description('Lock an offer into a booking intent with its escrow');
   intent

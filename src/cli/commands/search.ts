@@ -89,7 +89,7 @@ function limitAsked(options: WaitingOptions): { limit?: number } {
 export const search: Command<SearchOptions> = async (context, given) => {
   if (given.flex !== undefined || given.cheapestDay) {
     const { searchByDay } = await import('./search-days.ts');
-    return searchByDay(context, given);
+    return searchByDay(context, await withCodes(context, given));
   }
   const { terminal, session, clock, signal, globals } = context;
   const options = { ...(await withCodes(context, given)), wait: given.wait ?? globals.json === undefined };
