@@ -2,7 +2,7 @@ import type { IssuedPartnerKey, PartnerKey } from '../../partner/wire.ts';
 import type { Screen, View } from '../terminal.ts';
 import type { Paint } from './paint.ts';
 import { fieldLines, tableLines } from './table.ts';
-import { utcTime } from './times.ts';
+import { fromNow, utcTime } from './times.ts';
 
 /** The keys of partners, by name; never the keys themselves. */
 export const partnerKeysView = (nowMs: number): View<{ keys: readonly PartnerKey[] }> => ({
@@ -22,7 +22,7 @@ export const partnerKeysView = (nowMs: number): View<{ keys: readonly PartnerKey
             key.key_id,
             key.partner_id,
             key.name,
-            key.last_used_at === null ? '–' : utcTime(key.last_used_at),
+            key.last_used_at === null ? '–' : fromNow(key.last_used_at, nowMs),
             stateText(key, nowMs, paint),
           ]),
           paint.dim,
