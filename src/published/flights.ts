@@ -72,7 +72,13 @@ const pricesByDay = z
   })
   .describe('With --flex or --cheapest-day.');
 
-const daysPlan = plan({ request: asked, searches: z.int(), price: usdc, total: usdc });
+const daysPlan = plan({
+  request: asked,
+  searches: z.int(),
+  price: usdc.describe('Decimal USDC of one search, as it is now.'),
+  total: usdc,
+  at_most: usdc.optional().describe('Decimal USDC, if the price rises meanwhile.'),
+});
 
 const comparison = z
   .strictObject({

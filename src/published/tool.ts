@@ -213,6 +213,22 @@ export const TOOL_DOCUMENTS: Readonly<Record<string, Published>> = {
       operator_key_file: z.string().nullable(),
     }),
   ),
+  doctor: published(
+    z.strictObject({
+      status: z.enum(['ok', 'warning', 'failed']),
+      home: z.string(),
+      profile: z.string().nullable(),
+      checks: z.array(
+        z.strictObject({
+          id: z.string(),
+          status: z.enum(['ok', 'warning', 'failed']),
+          message: z.string(),
+          fix: z.string().nullable().describe('What to do; null: nothing is wrong.'),
+          next: z.array(z.string()).describe('Commands that help.'),
+        }),
+      ),
+    }),
+  ),
   explain: published(
     z.strictObject({
       code: z.string(),

@@ -277,6 +277,9 @@ describe.sequential('settings and help', () => {
     await held('config set', 'profile local');
     await held('config unset', 'profile');
     await held('config profile remove', 'staging');
+    const examined = await run('doctor --json');
+    expect(faultsOf('doctor', examined.json()), examined.stdout).toEqual([]);
+    covered.add('doctor');
     await held('explain', 'offer_expired');
     await held('explain', 'failed_precondition');
     await held('schema', 'search');
