@@ -9,12 +9,16 @@ export interface Turns {
 
 export function createTurns(): Turns {
   let last: Promise<void> | null = null;
+  let failure: { readonly error: unknown } | null = null;
   const follow = (turn: Promise<void>) => {
-    const ended = turn.finally(() => {
-      if (last === ended) last = null;
-    });
-    // Whoever waits for the end hears of a failure; until then nobody does.
-    ended.catch(() => undefined);
+    const ended: Promise<void> = turn
+      .catch((error: unknown) => {
+        // Whoever waits for the end hears of it; what comes after is written all the same.
+        failure ??= { error };
+      })
+      .finally(() => {
+        if (last === ended) last = null;
+      });
     last = ended;
   };
   return {
@@ -28,6 +32,7 @@ export function createTurns(): Turns {
     },
     async settled() {
       while (last !== null) await last;
+      if (failure !== null) throw failure.error;
     },
   };
 }

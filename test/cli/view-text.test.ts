@@ -154,7 +154,11 @@ describe('pages', () => {
 
   test('a step that fails is heard of at the end', async () => {
     const turns = createTurns();
+    const said: string[] = [];
     turns.take(() => Promise.reject(new Error('no pager')));
+    turns.take(() => void said.push('after it'));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([said, turns.isBusy]).toEqual([['after it'], false]);
     await expect(turns.settled()).rejects.toThrow('no pager');
   });
 });
