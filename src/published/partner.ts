@@ -104,8 +104,8 @@ export const PARTNER_DOCUMENTS: Readonly<Record<string, Published>> = {
     plan: plan({ attestation_id: z.string(), verdict: z.enum(['passed', 'rejected']) }),
   }),
   'keys partner list': published(desk.partnerKeys, { list: 'keys' }),
-  'keys partner issue': published(desk.issuedPartnerKey),
-  'keys partner revoke': published(desk.partnerKey),
-  'keys partner rotate': published(desk.issuedPartnerKey),
-  'keys token': published(desk.customerToken),
+  'keys partner issue': published(desk.issuedPartnerKey, { plan: plan({}) }),
+  'keys partner revoke': published(desk.partnerKey, { plan: plan({}) }),
+  'keys partner rotate': published(desk.issuedPartnerKey, { plan: plan({}) }),
+  'keys token': published(desk.customerToken, { plan: plan({}) }),
 };

@@ -115,7 +115,10 @@ describe.sequential('a traveller', () => {
     const queue = await held('refund queue', '');
     const [{ request_id: id } = { request_id: '' }] = queue.refund_requests as { request_id: string }[];
     await held('refund show', id);
+    expect(await held('refund claim', `${id} --dry-run`)).toMatchObject({ dry_run: true });
     await held('refund claim', id);
+    await held('refund note', `${id} "Called" --dry-run`);
+    await held('refund reject', `${id} --reason "No" --dry-run`);
     await held('refund note', `${id} "Called the airline"`);
     await held('refund approve', `${id} --amount 1 --note "kind" --dry-run`);
     await held('refund reject', `${id} --reason "The fare is not refundable"`);
@@ -166,7 +169,11 @@ describe.sequential('an operator', () => {
     await held('switch', 'booking off --dry-run');
     await held('switch', 'booking on --yes');
     await held('keys list', '');
+    const before = await held('keys list', '');
+    await held('keys issue', 'night-shift --dry-run');
+    expect(await held('keys list', '')).toEqual(before);
     const { key_id: id } = await held('keys issue', 'night-shift');
+    await held('keys revoke', `${String(id)} --dry-run`);
     await held('keys revoke', String(id));
     await refused('keys revoke key_none', 3, 'operator_key_not_found');
   });
@@ -256,7 +263,11 @@ describe.sequential('a partner', () => {
 
   test('has keys and tokens', async () => {
     await held('keys partner list', '');
+    await held('keys partner issue', 'par_sandbox_bank nightly --dry-run');
     const { key_id: id } = await held('keys partner issue', 'par_sandbox_bank nightly');
+    await held('keys partner rotate', `${String(id)} --dry-run`);
+    await held('keys partner revoke', `${String(id)} --dry-run`);
+    await held('keys token', 'cus_demo_ana --dry-run');
     const { key_id: next } = await held('keys partner rotate', String(id));
     await held('keys partner revoke', String(next));
     await held('keys token', 'cus_demo_ana');

@@ -27,6 +27,11 @@ test('no command lacks a schema, and no schema a command (src/published)', () =>
   expect(Object.keys(DOCUMENTS).sort()).toEqual([...commands.keys()].sort());
 });
 
+test('every command that pays or changes something has a plan for --dry-run', () => {
+  const changing = tool.commands.filter(({ effect }) => ['pays', 'changes', 'local'].includes(effect));
+  expect(changing.map(({ name }) => name).filter((name) => !DOCUMENTS[name]?.plan)).toEqual([]);
+});
+
 test('the files are those that the sources make: npm run schemas', () => {
   expect(readdirSync(FOLDER).sort()).toEqual(Object.keys(schemas).sort());
   for (const [file, schema] of Object.entries(schemas)) {

@@ -1,5 +1,6 @@
 import type { OperatorKeys } from '../../flights/wire.ts';
 import type { Command } from '../context.ts';
+import { printPlan } from '../plan.ts';
 import type { View } from '../terminal.ts';
 import { fieldLines, tableLines } from '../view/table.ts';
 import { utcTime } from '../view/times.ts';
@@ -24,7 +25,12 @@ export const keysList: Command<KeysListOptions> = async ({ terminal, session, si
 };
 
 /** Issues a key. It is shown this once. */
-export const keysIssue: Command<KeysIssueOptions> = async ({ terminal, session, signal }, { name }) => {
+export const keysIssue: Command<KeysIssueOptions> = async (context, { name }) => {
+  const { terminal, session, signal } = context;
+  if (context.globals.dryRun) {
+    printPlan(terminal, [`Issue an operator key named ${name}, and show it once.`]);
+    return 0;
+  }
   const issued = await (await session.operator()).issueKey(name, { signal });
   terminal.result(issued, {
     lines: ({ key, key_id }, { paint }) => [
@@ -43,7 +49,12 @@ export const keysIssue: Command<KeysIssueOptions> = async ({ terminal, session, 
 };
 
 /** Revokes a key at once; the last one is kept. */
-export const keysRevoke: Command<KeysRevokeOptions> = async ({ terminal, session, signal }, { keyId }) => {
+export const keysRevoke: Command<KeysRevokeOptions> = async (context, { keyId }) => {
+  const { terminal, session, signal } = context;
+  if (context.globals.dryRun) {
+    printPlan(terminal, [`Revoke the operator key ${keyId} at once.`]);
+    return 0;
+  }
   const revoked = await (await session.operator()).revokeKey(keyId, { signal });
   terminal.result(revoked, { lines: ({ name }, { paint }) => [`${paint.good('✓')} Revoked ${name}`] });
   return 0;

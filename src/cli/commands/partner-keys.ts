@@ -1,4 +1,5 @@
 import type { Command } from '../context.ts';
+import { printPlan } from '../plan.ts';
 import { issuedPartnerKeyLines, partnerKeysView } from '../view/partner-keys.ts';
 import { fieldLines } from '../view/table.ts';
 import { utcTime } from '../view/times.ts';
@@ -35,6 +36,10 @@ export const partnerKeysList: Command<object> = async ({ terminal, session, sign
 /** Issues a key to a partner. It is shown this once. */
 export const partnerKeysIssue: Command<PartnerKeyIssueOptions> = async (context, { partnerId, name }) => {
   const { terminal, session, signal } = context;
+  if (context.globals.dryRun) {
+    printPlan(terminal, [`Issue a key named ${name} to ${partnerId}, and show it once.`]);
+    return 0;
+  }
   const issued = await (await session.partnerDesk()).issueKey(partnerId, name, { signal });
   terminal.result(issued, { lines: issuedPartnerKeyLines });
   terminal.aside(['', 'It is not shown again. The partner uses it as FARELOCK_API_KEY.']);
@@ -42,10 +47,12 @@ export const partnerKeysIssue: Command<PartnerKeyIssueOptions> = async (context,
 };
 
 /** Makes a partner's key worthless at once. */
-export const partnerKeysRevoke: Command<PartnerKeyOptions> = async (
-  { terminal, session, signal },
-  { keyId },
-) => {
+export const partnerKeysRevoke: Command<PartnerKeyOptions> = async (context, { keyId }) => {
+  const { terminal, session, signal } = context;
+  if (context.globals.dryRun) {
+    printPlan(terminal, [`Revoke the partner key ${keyId} at once.`]);
+    return 0;
+  }
   const revoked = await (await session.partnerDesk()).revokeKey(keyId, { signal });
   terminal.result(revoked, { lines: ({ name }, { paint }) => [`${paint.good('✓')} Revoked ${name}`] });
   return 0;
@@ -54,6 +61,12 @@ export const partnerKeysRevoke: Command<PartnerKeyOptions> = async (
 /** Puts a new key in the place of one, which goes on for a while. The new one is shown this once. */
 export const partnerKeysRotate: Command<PartnerKeyRotateOptions> = async (context, { keyId, overlap }) => {
   const { terminal, session, signal } = context;
+  if (context.globals.dryRun) {
+    printPlan(terminal, [
+      `Issue a key in the place of ${keyId}, which works for another ${overlap / HOUR_MS} h.`,
+    ]);
+    return 0;
+  }
   const issued = await (await session.partnerDesk()).rotateKey(keyId, overlap / HOUR_MS, { signal });
   terminal.result(issued, { lines: issuedPartnerKeyLines });
   const until =
@@ -65,6 +78,10 @@ export const partnerKeysRotate: Command<PartnerKeyRotateOptions> = async (contex
 /** A short-lived token for one customer. It is shown this once. */
 export const customerTokenIssue: Command<CustomerTokenOptions> = async (context, { customerId, ttl }) => {
   const { terminal, session, signal } = context;
+  if (context.globals.dryRun) {
+    printPlan(terminal, [`Issue a token for ${customerId}, and show it once.`]);
+    return 0;
+  }
   const minutes = ttl === undefined ? undefined : Math.max(1, Math.round(ttl / MINUTE_MS));
   const issued = await (await session.partnerDesk()).customerToken(customerId, minutes, { signal });
   terminal.result(issued, {

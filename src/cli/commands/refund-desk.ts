@@ -3,6 +3,7 @@ import type { RefundCase, RefundPlan } from '../../flights/wire.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext } from '../context.ts';
+import { printPlan } from '../plan.ts';
 import { nextLines } from '../view/payment.ts';
 import { caseLines, queueView } from '../view/refund.ts';
 
@@ -44,6 +45,11 @@ const operatorOf = async ({ session }: CommandContext) => {
   return session.operator();
 };
 
+function planned({ terminal }: CommandContext, step: string): 0 {
+  printPlan(terminal, [step]);
+  return 0;
+}
+
 function showCase({ terminal, clock }: CommandContext, shown: RefundCase): 0 {
   terminal.result(shown, { lines: (one, screen) => caseLines(one, clock.now(), screen) });
   return 0;
@@ -65,6 +71,7 @@ export const refundShow: Command<CaseOptions> = async (context, { id }) =>
 
 /** Takes a case, so that nobody else decides it; or gives it back. */
 export const refundClaim: Command<ClaimOptions> = async (context, { id, release, force }) => {
+  if (context.globals.dryRun) return planned(context, release ? `Give ${id} back.` : `Take ${id}.`);
   const operator = await operatorOf(context);
   return showCase(
     context,
@@ -76,6 +83,7 @@ export const refundClaim: Command<ClaimOptions> = async (context, { id, release,
 export const refundNote: Command<NoteOptions> = async (context, { id, text }) => {
   const given = text === '-' ? (await context.streams.stdin.text()).trim() : text;
   const words = given ?? (await asked(context, 'the text', 'Note'));
+  if (context.globals.dryRun) return planned(context, `Write a note on ${id}.`);
   return showCase(context, await (await operatorOf(context)).note(id, words, context));
 };
 
@@ -128,6 +136,7 @@ export const refundApprove: Command<ApproveOptions> = async (context, { id, amou
 /** Declines a request; the customer is told the reason. */
 export const refundReject: Command<RejectOptions> = async (context, { id, reason }) => {
   const words = reason ?? (await asked(context, '--reason', 'What is the customer told'));
+  if (context.globals.dryRun) return planned(context, `Decline ${id}, and tell the customer why.`);
   return showCase(context, await (await operatorOf(context)).reject(id, words, context));
 };
 
