@@ -1,7 +1,7 @@
 import { version } from '../../package.json' with { type: 'json' };
 import { systemClock } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
-import { type Pager, pagerCommand, runPager } from './pager.ts';
+import { type Pager, pagerCommand } from './pager.ts';
 import { terminalPrompts } from './prompts.ts';
 import { processStreams } from './streams.ts';
 import { runTool } from './tool.ts';
@@ -59,6 +59,7 @@ function pagerOfProcess(): Pager | undefined {
   const command = pagerCommand(process.env);
   if (command === null) return undefined;
   return async (text) => {
+    const { runPager } = await import('./pager-process.ts');
     isPaging = true;
     try {
       await runPager(command, text, process.env, (whole) => process.stdout.write(whole));

@@ -1,0 +1,29 @@
+// A file of its own: the built chunks (bin/load.js) can import a chunk later, but not what Node itself has.
+import { spawn } from 'node:child_process';
+
+/**
+ * Runs a pager on the process's own terminal. Quitting it early is how one says that it was enough; a pager that can't
+ * be started leaves the text to `write`.
+ */
+export async function runPager(
+  command: string,
+  text: string,
+  environment: Readonly<Record<string, string | undefined>>,
+  write: (text: string) => void,
+): Promise<void> {
+  // F: text that fits after all is only printed; R: colours; X: what was read stays on the screen.
+  const env = { LESS: 'FRX', LV: '-c', ...environment };
+  const outcome = await new Promise<'shown' | 'missing'>((resolve) => {
+    const pager = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'inherit', 'inherit'], env });
+    pager.on('error', () => resolve('missing'));
+    pager.on('close', (code) => resolve(code === NOT_FOUND || code === NOT_RUNNABLE ? 'missing' : 'shown'));
+    // The pager was quit before it had read everything.
+    pager.stdin.on('error', () => undefined);
+    pager.stdin.end(text);
+  });
+  if (outcome === 'missing') write(text);
+}
+
+/** How a shell says that there is no such program. */
+const NOT_FOUND = 127;
+const NOT_RUNNABLE = 126;
