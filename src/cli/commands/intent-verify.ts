@@ -21,14 +21,17 @@ export const intentVerify: Command<IntentIdOptions> = async ({ terminal, session
   terminal.phase('Reading the escrow from the cluster');
   const checks = await verifyIntent(session, intent);
   const verified = checks.length > 0 && checks.every((check) => check.ok);
-  terminal.result(
-    { intent_id: intent.intent_id, verified, escrow: intent.escrow.address, checks: [...checks] },
-    verificationView,
-  );
+  const document = {
+    intent_id: intent.intent_id,
+    verified,
+    escrow: intent.escrow.address,
+    checks: [...checks],
+  };
+  // Under --json there is one document: of a mismatch it is the error, with the checks in it.
+  if (verified || !terminal.settings.json) terminal.result(document, verificationView);
   if (verified) return 0;
-  throw problem('escrow_mismatch', {
-    detail: { intent_id: intentId, failed: checks.filter((check) => !check.ok).map((check) => check.check) },
-  });
+  const failed = checks.filter((check) => !check.ok).map((check) => check.check);
+  throw problem('escrow_mismatch', { detail: { intent_id: intentId, failed, checks: [...checks] } });
 };
 
 const verificationView: View<Verification> = {

@@ -36,11 +36,14 @@ export const paymentsVerify: Command<PaymentsVerifyOptions> = async (context, { 
     terminal.phase(`Verifying ${payment.record.payment_id}`);
     verified.push(await verifyPayment({ cluster, findByMemo }, payment));
   }
-  terminal.result({ payments: verified }, paymentId === undefined ? listView : oneView);
-  if (elsewhere.length > 0) terminal.note(`${elsewhere.length} of other clusters were left out.`);
   const wrong = verified.filter((one) => one.verdict === 'mismatch').map((one) => one.payment_id);
+  // Under --json there is one document: of a mismatch it is the error, with what was found in it.
+  if (wrong.length === 0 || !terminal.settings.json) {
+    terminal.result({ payments: verified }, paymentId === undefined ? listView : oneView);
+  }
+  if (elsewhere.length > 0) terminal.note(`${elsewhere.length} of other clusters were left out.`);
   if (wrong.length === 0) return 0;
-  throw problem('payment_unverified', { detail: { payments: wrong } });
+  throw problem('payment_unverified', { detail: { payments: wrong, verified } });
 };
 
 async function chosen(
