@@ -1,4 +1,16 @@
 import type { Terminal } from './terminal.ts';
+import { wrap } from './view/text.ts';
+
+const INDENT = 5;
+
+const numbered = (number: number, [first = '', ...more]: readonly string[]): string[] => [
+  `  ${number}. ${first}`,
+  ...more.map((line) => `${' '.repeat(INDENT)}${line}`),
+];
+
+/** The steps of a plan, numbered, in lines that fit. */
+export const stepLines = (steps: readonly string[], width: number): string[] =>
+  steps.flatMap((step, index) => numbered(index + 1, wrap(step, width - INDENT)));
 
 /** What --dry-run prints: the steps that the real run would take, and nothing done. */
 export function printPlan(
@@ -9,9 +21,9 @@ export function printPlan(
   terminal.result(
     { dry_run: true, plan: [...steps], ...facts },
     {
-      lines: ({ plan }, { paint }) => [
+      lines: ({ plan }, { paint, width }) => [
         paint.bold('Nothing was done. It would:'),
-        ...plan.map((step, index) => `  ${index + 1}. ${step}`),
+        ...stepLines(plan, width),
       ],
     },
   );

@@ -20,7 +20,9 @@ export function createProgress(stderr: Output, quiet: boolean, paint: Paint): Pr
     loading = false;
     if (current === null) return;
     // discardStdin would put the terminal in raw mode, and Ctrl-C would no longer reach us as a signal.
-    spinner = ora({ text: paint.dim(current), stream, discardStdin: false }).start();
+    // Its own colours know nothing of NO_COLOR and --no-color.
+    const color = paint.accent('-') === '-' ? false : 'cyan';
+    spinner = ora({ text: paint.dim(current), stream, color, discardStdin: false }).start();
   };
 
   return {

@@ -127,7 +127,7 @@ test.each([
   ['partner platform', ['partner', 'platform', '--port', '0'], /Listening|listening/, /./, 0],
   ['demo', ['demo'], /3\. /, /Interrupted/, 130],
 ] as const)('%s stops with Ctrl-C', async (_name, args, ready, said, code) => {
-  const screen = start(args, { FARELOCK_TICKETING_MS: '5000' });
+  const screen = start(args, { FARELOCK_TICKETING_MS: '5000', FARELOCK_HOME: join(tool.home, 'other') });
   await screen.shows(ready);
   screen.type(KEYS.ctrlC);
   expect(await screen.ended(), screen.text()).toBe(code);

@@ -1,4 +1,5 @@
-import { type IPty, spawn } from '@lydell/node-pty';
+import { type ChildProcess, fork } from 'node:child_process';
+import { join } from 'node:path';
 import headless from '@xterm/headless';
 import { BIN } from '../e2e/farelock.ts';
 
@@ -22,7 +23,6 @@ export interface TerminalOptions {
 }
 
 export interface Screen {
-  readonly pid: number;
   type(text: string): void;
   resize(columns: number, rows: number): void;
   /** A signal as the system sends it. */
@@ -41,11 +41,18 @@ export interface Screen {
   ended(withinMs?: number): Promise<number>;
 }
 
-const open = new Set<IPty>();
+const open = new Set<ChildProcess>();
+const HOST = join(import.meta.dirname, 'host.mjs');
+
+/** What the host of a pseudo-terminal tells. */
+interface Told {
+  readonly data?: string;
+  readonly exitCode?: number;
+}
 
 /** Ends what a failed test has left running. */
 export function closeTerminals(): void {
-  for (const pty of open) pty.kill('SIGKILL');
+  for (const host of open) host.kill('SIGKILL');
 }
 
 export function openScreen(args: readonly string[], options: TerminalOptions = {}): Screen {
@@ -63,13 +70,9 @@ export function openScreen(args: readonly string[], options: TerminalOptions = {
         ...tool,
       ]
     : tool;
-  const pty = spawn(file, words, {
-    name: 'xterm-256color',
-    cols: columns,
-    rows,
-    env,
-    ...(options.cwd !== undefined && { cwd: options.cwd }),
-  });
+  const pty = fork(HOST, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const { cwd } = options;
+  pty.send({ file, args: words, options: { name: 'xterm-256color', cols: columns, rows, env, cwd } });
   open.add(pty);
   const emulator = new headless.Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true });
   let raw = '';
@@ -78,17 +81,22 @@ export function openScreen(args: readonly string[], options: TerminalOptions = {
   const look = () => {
     for (const wake of [...waiting]) wake();
   };
-  pty.onData((data) => {
-    raw += data;
-    emulator.write(data, look);
-  });
-  pty.onExit(({ exitCode, signal }) => {
-    open.delete(pty);
+  const end = (exitCode: number) =>
     // What was written last is still on its way through the emulator.
     emulator.write('', () => {
-      code = signal ? -1 : exitCode;
+      code ??= exitCode;
       look();
     });
+  pty.on('message', ({ data, exitCode }: Told) => {
+    if (data !== undefined) {
+      raw += data;
+      emulator.write(data, look);
+    }
+    if (exitCode !== undefined) end(exitCode);
+  });
+  pty.on('exit', () => {
+    open.delete(pty);
+    end(-1);
   });
 
   const lines = () => {
@@ -124,13 +132,12 @@ export function openScreen(args: readonly string[], options: TerminalOptions = {
     });
 
   return {
-    pid: pty.pid,
-    type: (typed) => pty.write(typed),
+    type: (typed) => pty.send({ type: typed }),
     resize(wide, high) {
-      pty.resize(wide, high);
+      pty.send({ columns: wide, rows: high });
       emulator.resize(wide, high);
     },
-    kill: (signal) => pty.kill(signal),
+    kill: (signal) => pty.send({ signal }),
     text,
     raw: () => raw,
     brokenLines: () =>

@@ -21,7 +21,7 @@ export const affiliateCreate: Command<AffiliateCreateOptions> = async (context, 
   terminal.result(made, { lines: affiliateLines, rows: (shown) => Object.entries(shown) });
   terminal.aside([
     '',
-    'Who books with this code pays the same; the wallet is paid once the journey is flown.',
+    'Who books with it pays the same; the wallet is paid once they have flown.',
     ...nextLines(`farelock affiliate show ${made.code}`),
   ]);
   return 0;

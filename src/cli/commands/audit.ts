@@ -18,14 +18,20 @@ export const auditList: Command<AuditOptions> = async ({ terminal, session, sign
 
 const view: View<AuditTrail> = {
   list: 'entries',
-  lines: ({ entries, next_cursor }, { paint }) =>
+  lines: ({ entries, next_cursor }, { paint, width }) =>
     entries.length === 0
       ? ['Nobody did anything.']
       : [
           ...tableLines(
-            [{ title: 'At' }, { title: 'Operator' }, { title: 'Action' }, { title: 'Subject' }],
+            [
+              { title: 'At' },
+              { title: 'Operator', cuts: true },
+              { title: 'Action', cuts: true },
+              { title: 'Subject' },
+            ],
             entries.map((one) => [utcTime(one.at), one.operator, one.action, one.subject]),
             paint.dim,
+            width,
           ),
           ...(next_cursor === null ? [] : [paint.dim(`More: --cursor ${next_cursor}`)]),
         ],

@@ -63,15 +63,20 @@ export function withoutSecrets(key: string, value: string): string {
 
 const listView = (showOrigin: boolean): View<{ settings: readonly ListedSetting[] }> => ({
   list: 'settings',
-  lines: ({ settings }, { paint }) =>
+  lines: ({ settings }, { paint, width }) =>
     tableLines(
-      [{ title: 'Setting' }, { title: 'Value' }, ...(showOrigin ? [{ title: 'From' }] : [])],
+      [
+        { title: 'Setting' },
+        { title: 'Value', cuts: true },
+        ...(showOrigin ? [{ title: 'From', cuts: true }] : []),
+      ],
       settings.map(({ key, value, origin, source }) => [
         key,
         value ?? paint.dim('–'),
         ...(showOrigin ? [paint.dim(source === null ? origin : `${origin}  ${source}`)] : []),
       ]),
       paint.dim,
+      width,
     ),
   rows: ({ settings }) =>
     settings.map(({ key, value, origin, source }) =>

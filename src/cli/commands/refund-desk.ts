@@ -3,7 +3,8 @@ import type { RefundCase, RefundPlan } from '../../flights/wire.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { printPlan } from '../plan.ts';
+import { printPlan, stepLines } from '../plan.ts';
+import type { Screen } from '../terminal.ts';
 import { nextLines } from '../view/payment.ts';
 import { caseLines, queueView } from '../view/refund.ts';
 
@@ -104,7 +105,7 @@ export const refundApprove: Command<ApproveOptions> = async (context, { id, amou
   }
   if (plan && !globals.yes) {
     const prompts = terminal.ask('--yes');
-    for (const line of planLines(plan)) terminal.note(line);
+    for (const line of planLines(plan, terminal.asideScreen)) terminal.note(line);
     const question = `Pay out ${formatUsdc(BigInt(plan.payout_amount))} USDC?`;
     if (!(await prompts.confirm(question, false))) {
       throw problem('payment_declined', {
@@ -140,9 +141,9 @@ export const refundReject: Command<RejectOptions> = async (context, { id, reason
   return showCase(context, await (await operatorOf(context)).reject(id, words, context));
 };
 
-const planLines = (plan: RefundPlan): string[] => [
+const planLines = (plan: RefundPlan, { width }: Screen): string[] => [
   'It would:',
-  ...plan.steps.map((step, index) => `  ${index + 1}. ${step}`),
+  ...stepLines(plan.steps, width),
 ];
 
 const asked = ({ terminal }: CommandContext, option: string, question: string): Promise<string> =>

@@ -2,6 +2,8 @@ import type { OperatorClient, Verdict } from '../../client/operator.ts';
 import type { StuckItem, StuckPlan } from '../../flights/wire.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext } from '../context.ts';
+import { stepLines } from '../plan.ts';
+import type { Screen } from '../terminal.ts';
 import { nextLines } from '../view/payment.ts';
 import { stuckLines, stuckView } from '../view/stuck.ts';
 
@@ -52,7 +54,7 @@ export const stuckResolve: Command<StuckResolveOptions> = async (context, given)
   }
   if (!globals.yes) {
     const prompts = terminal.ask('--yes');
-    for (const line of planLines(plan)) terminal.note(line);
+    for (const line of planLines(plan, terminal.asideScreen)) terminal.note(line);
     if (!(await prompts.confirm('Do that?', false))) {
       throw problem('payment_declined', {
         message: 'The decision was declined.',
@@ -111,9 +113,9 @@ async function verdictOf(
   };
 }
 
-const planLines = (plan: StuckPlan): string[] => [
+const planLines = (plan: StuckPlan, { width }: Screen): string[] => [
   'It would:',
-  ...plan.steps.map((step, index) => `  ${index + 1}. ${step}`),
+  ...stepLines(plan.steps, width),
 ];
 
 function showItem({ terminal, clock }: CommandContext, item: StuckItem): void {

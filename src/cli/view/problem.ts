@@ -25,7 +25,9 @@ export function problemLines(
   suggested: readonly string[] = [],
 ): string[] {
   const [first = '', ...more] = wrap(harmless(error.message), width - 2);
-  const why = issuesOf(error).map((issue) => paint.dim(`  ${harmless(issue)}`));
+  const why = issuesOf(error).flatMap((issue) =>
+    wrap(harmless(issue), width - 4).map((line, index) => paint.dim(`${index === 0 ? '  ' : '    '}${line}`)),
+  );
   const facts = why.length === 0 ? factsOf(error) : [];
   const fix = wrap(harmless(error.fix), width - 2);
   const said = 1 + more.length + why.length + facts.length + fix.length;

@@ -3,7 +3,7 @@ import { formatUsdc } from '../../kernel/money.ts';
 import type { Screen, View } from '../terminal.ts';
 import type { Paint } from './paint.ts';
 import { fieldLines, tableLines } from './table.ts';
-import { wrap } from './text.ts';
+import { cut, wrap } from './text.ts';
 import { fromNow, utcTime } from './times.ts';
 
 const usdc = (amount: number | null): string =>
@@ -93,12 +93,14 @@ export function caseLines(one: RefundCase, nowMs: number, { paint, width }: Scre
     ...quoted(one.reason),
     ...(one.decision?.words ? ['', paint.dim('Decision'), ...quoted(one.decision.words)] : []),
     ...(one.notes.length === 0 ? [] : ['', paint.dim('Notes')]),
-    ...one.notes.map((note) => `  ${utcTime(note.at)}  ${note.by}: ${note.text}`),
+    ...one.notes.flatMap((note) => quoted(`${utcTime(note.at)}  ${note.by}: ${note.text}`)),
     '',
     paint.dim('Timeline'),
-    ...one.timeline.map(
-      (entry) =>
+    ...one.timeline.map((entry) =>
+      cut(
         `  ${utcTime(entry.at)}  ${entry.event}${entry.detail ? `  ${paint.dim(entry.detail)}` : ''}`,
+        width,
+      ),
     ),
   ];
 }

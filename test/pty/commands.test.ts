@@ -1,0 +1,209 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildProgram } from '../../src/cli/program.ts';
+import { describeTool } from '../../src/cli/registry.ts';
+import { farelockIn, PASSENGER, type Ran, type Runner } from '../e2e/farelock.ts';
+import { closeTerminals, openScreen } from './terminal.ts';
+
+/** Every command on a terminal of 80 and of 140 columns, and off one: nothing wraps, and all agree on the exit code. */
+
+let tool: Runner;
+const at = { intent: '', offer: '', lowcost: '', payment: '', request: '', order: '', code: '' };
+
+const pay = [
+  '--country',
+  'PT',
+  '--ramp',
+  'on',
+  '--from',
+  'EUR',
+  '--to',
+  'USDC',
+  '--amount',
+  '100',
+  '--method',
+  'sepa',
+];
+
+/** Arguments with which each command can be run again and again. `null`: it goes on until it is stopped. */
+const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
+  search: () => ['LIS', 'BER', '--depart', '+30d', '--return', '+37d', '--no-wait'],
+  airports: () => ['lond'],
+  offer: () => [at.offer],
+  'intent create': () => ['off_gone'],
+  'intent show': () => [at.intent],
+  'intent list': () => [],
+  'intent verify': () => [at.intent],
+  book: () => [at.intent],
+  status: () => [at.intent],
+  order: () => [at.intent],
+  'refund request': () => [
+    at.intent,
+    '--reason',
+    'Plans have changed',
+    '--contact',
+    'ana@example.com',
+    '--dry-run',
+  ],
+  'refund queue': () => [],
+  'refund show': () => [at.request],
+  'refund claim': () => ['ref_gone'],
+  'refund note': () => [at.request, 'Asked the airline'],
+  'refund approve': () => [at.request, '--dry-run'],
+  'refund reject': () => ['ref_gone', '--note', 'No', '--yes'],
+  'travellers add': () => ['ana', 'passengers.json'],
+  'travellers list': () => [],
+  'travellers show': () => ['ana'],
+  'travellers remove': () => ['nobody', '--yes'],
+  'wallet new': () => [],
+  'wallet show': () => [],
+  'wallet balance': () => [],
+  'wallet airdrop': () => ['--sol', '0.1'],
+  'wallet history': () => [],
+  'wallet limits show': () => [],
+  'wallet limits set': () => ['--per-day', '500'],
+  'payments list': () => [],
+  'payments show': () => [at.payment],
+  'payments verify': () => [at.payment],
+  'payments resume': () => [at.payment],
+  'affiliate create': () => [],
+  'affiliate show': () => [at.code],
+  'partner orders list': () => [],
+  'partner orders show': () => [at.order],
+  'partner orders create': () => ['par_sandbox_bank', ...pay, '--dry-run'],
+  'partner orders update': () => [at.order, '--status', 'PARTNER_ORDER_STATUS_COMPLETED', '--dry-run'],
+  'partner orders apply': () => ['updates.csv', '--dry-run'],
+  'partner orders watch': () => ['ord_gone'],
+  'partner offers': () => pay,
+  'partner requirements add': () => ['cus_gone', '--type', 'email'],
+  'partner platform': null,
+  'requirements list': () => [],
+  'requirements submit': () => ['gone.json'],
+  'requirements accept-terms': () => ['--dry-run'],
+  'config list': () => ['--show-origin'],
+  'config get': () => ['flights_url'],
+  'config set': () => ['rpc_url', 'devnet', '--profile', 'work'],
+  'config unset': () => ['commitment', '--profile', 'work'],
+  'config profile list': () => [],
+  'config profile add': () => ['local'],
+  'config profile use': () => ['local'],
+  'config profile remove': () => ['gone'],
+  'stuck list': () => [],
+  'stuck show': () => ['int_gone'],
+  'stuck resolve': () => ['int_gone', 'retry', '--yes'],
+  'attestations list': () => [],
+  'attestations show': () => ['att_gone'],
+  'attestations decide': () => ['att_gone', 'approved', '--yes'],
+  switch: () => [],
+  'audit list': () => [],
+  'keys list': () => [],
+  'keys issue': () => ['Ana', '--dry-run'],
+  'keys revoke': () => ['key_gone', '--yes'],
+  'keys partner list': () => [],
+  'keys partner issue': () => ['par_gone', 'Ana'],
+  'keys partner revoke': () => ['pk_gone', '--yes'],
+  'keys partner rotate': () => ['pk_gone', '--yes'],
+  'keys token': () => ['cus_gone'],
+  guided: null,
+  demo: null,
+  serve: null,
+  doctor: () => [],
+  explain: () => ['offer_expired'],
+  schema: () => ['search'],
+  completion: () => ['bash'],
+  mcp: null,
+  help: () => ['book'],
+};
+
+/** What is text for another program, which is as wide as it is. */
+const FOR_PROGRAMS = ['schema', 'completion'];
+
+const json = async <T>(...args: string[]): Promise<T> => {
+  const ran: Ran = await tool.run([...args, '--json']);
+  if (ran.exitCode !== 0) throw new Error(`${args.join(' ')}: ${ran.stdout}${ran.stderr}`);
+  return ran.json<T>();
+};
+
+beforeAll(async () => {
+  tool = farelockIn({ FARELOCK_LOWCOST_MS: '10', FARELOCK_TICKETING_MS: '10', FARELOCK_ATTESTATION_MS: '1' });
+  const passengers = join(tool.home, 'passengers.json');
+  writeFileSync(passengers, JSON.stringify([PASSENGER]), { mode: 0o600 });
+  writeFileSync(join(tool.home, 'updates.csv'), 'order_id,status\nord_gone,PARTNER_ORDER_STATUS_COMPLETED\n');
+  const found = await json<{
+    offers: { offer_id: string; total_currency: string; total_amount_decimal: string }[];
+  }>('search', 'LIS', 'BER', '--depart', '+30d', '--no-wait', '--all-fares');
+  at.offer =
+    found.offers.find((one) => one.total_currency === 'USD' && Number(one.total_amount_decimal) >= 10)
+      ?.offer_id ?? '';
+  at.intent = (await json<{ intent_id: string }>('intent', 'create', at.offer)).intent_id;
+  await json('book', at.intent, '--passengers', passengers, '--yes');
+  const asked = [
+    'refund',
+    'request',
+    at.intent,
+    '--reason',
+    'Plans have changed',
+    '--contact',
+    'ana@example.com',
+  ];
+  await json(...asked, '--yes');
+  const queue = await json<{ refund_requests: { request_id: string }[] }>('refund', 'queue');
+  at.request = queue.refund_requests[0]?.request_id ?? '';
+  at.payment =
+    (await json<{ payments: { payment_id: string }[] }>('payments', 'list')).payments[0]?.payment_id ?? '';
+  at.code = (await json<{ code: string }>('affiliate', 'create')).code;
+  at.order =
+    (await json<{ orders: { id: string }[] }>('partner', 'orders', 'list')).orders[0]?.id ?? 'ord_gone';
+  await tool.run(['travellers', 'add', 'ana', passengers]);
+  await tool.run(['config', 'profile', 'add', 'work', '--flights-url', 'http://127.0.0.1:9']);
+});
+afterAll(() => {
+  closeTerminals();
+  tool.close();
+});
+
+const names = describeTool(
+  buildProgram('9.9.9', { write: () => undefined, width: 80 }, () => undefined),
+).commands.map(({ name }) => name);
+
+test('every command is looked at here', () => {
+  expect(Object.keys(LINES).sort()).toEqual([...names].sort());
+});
+
+const COLOURS = new RegExp(`${String.fromCharCode(27)}([[d;]*m|]8;)`);
+/** A transaction signature has 88 characters and is shown whole where it is to be copied. */
+const SIGNATURE = /[1-9A-HJ-NP-Za-km-z]{65,}$/;
+
+test.each(names.filter((name) => LINES[name]))('%s', async (name) => {
+  const args = [...name.split(' '), ...(LINES[name]?.() ?? [])];
+  const onTerminal = async (columns: number, NO_COLOR: string | undefined) => {
+    const screen = openScreen(args, { columns, env: { ...tool.env, NO_COLOR }, cwd: tool.home });
+    const exitCode = await screen.ended();
+    const wide = FOR_PROGRAMS.includes(name)
+      ? []
+      : screen.brokenLines().filter((line) => !SIGNATURE.test(line));
+    return {
+      exitCode,
+      wide,
+      hasCursor: screen.hasCursor(),
+      coloured: COLOURS.test(screen.raw()),
+      text: screen.text(),
+    };
+  };
+  const [narrow, wide, piped] = await Promise.all([
+    onTerminal(80, undefined),
+    onTerminal(140, '1'),
+    tool.run(args, { env: { NO_COLOR: '' } }),
+  ]);
+  expect({ 80: narrow.wide, 140: wide.wide }, 'lines that the terminal breaks').toEqual({ 80: [], 140: [] });
+  expect([narrow.exitCode, wide.exitCode], `${narrow.text}\n---\n${piped.stdout}${piped.stderr}`).toEqual([
+    piped.exitCode,
+    piped.exitCode,
+  ]);
+  expect(narrow.hasCursor && wide.hasCursor, 'the cursor is shown').toBe(true);
+  expect(wide.coloured, 'colour under NO_COLOR').toBe(false);
+  expect(piped.stdout + piped.stderr, 'escape codes off a terminal').not.toContain('\u001b');
+  expect([0, 2, 3, 4, 5, 8], `${piped.stdout}${piped.stderr}`).toContain(piped.exitCode);
+  expect(narrow.text + piped.stderr).not.toMatch(/unexpected failed|undefined|\[object/);
+});
