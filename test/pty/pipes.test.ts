@@ -1,0 +1,32 @@
+import { execa } from 'execa';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { BIN, farelockIn, type Runner } from '../e2e/farelock.ts';
+
+/** Whoever read the result and has seen enough: nothing is said about it, and nothing failed. */
+
+let tool: Runner;
+beforeAll(() => {
+  tool = farelockIn();
+});
+afterAll(() => tool.close());
+
+const shell = (line: string) =>
+  execa(
+    '/bin/bash',
+    ['-o', 'pipefail', '-c', line.replaceAll('farelock', `"${process.execPath}" "${BIN}"`)],
+    {
+      env: tool.env,
+      reject: false,
+    },
+  );
+
+test.each([
+  ['a reader that has seen enough', 'farelock help --json | head -c 1 > /dev/null'],
+  ['a reader that is gone at once', 'farelock help --json | true'],
+  ['nobody who reads the remarks', 'farelock wallet balance 2> >(true) > /dev/null'],
+  ['standard error that is closed', 'farelock wallet balance 2>&- > /dev/null'],
+  ['standard output that is closed', 'farelock explain offer_expired >&-'],
+])('%s is no failure', async (_name, line) => {
+  const ran = await shell(line);
+  expect([ran.exitCode, ran.stderr]).toEqual([0, '']);
+});
