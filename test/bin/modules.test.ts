@@ -108,6 +108,26 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
       own: ['airports'],
       never: [SERVICES, CHAIN, ASKING, SERVING, NETWORK],
     },
+    schema: {
+      args: () => ['schema', 'search'],
+      own: ['schema'],
+      never: [SERVICES, CHAIN, ASKING, SERVING, NETWORK],
+    },
+    completion: {
+      args: () => ['completion', 'bash'],
+      own: ['completion'],
+      never: [SERVICES, CHAIN, ASKING, SERVING, NETWORK],
+    },
+    'the words of a command line, for a shell': {
+      args: () => ['complete', '--', 'search', 'lis'],
+      own: [],
+      never: [SERVICES, CHAIN, ASKING, SERVING, NETWORK],
+    },
+    doctor: {
+      args: () => ['doctor'],
+      own: ['doctor'],
+      never: [EXECUTOR, WEB3, ASKING, SERVING, NETWORK, CUSTOMERS, MAIL],
+    },
     status: {
       args: () => ['status', intentId, '--json'],
       own: ['status'],

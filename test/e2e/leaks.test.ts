@@ -157,6 +157,33 @@ function belongs(planted: string, place: string): boolean {
   return inMail.includes(planted) && /^outbox\/.*\.eml$/.test(place);
 }
 
+test('a secret is found in each form that it may take', () => {
+  const key = Buffer.from(Array.from({ length: 64 }, (_, index) => (index * 37 + 11) % 256));
+  const json = `[${[...key].join(',')}]`;
+  const forms: [Planted, string | Buffer][] = [
+    [NAMES[1] ?? plantedText('', ''), 'GET /?name=zquillfeather'],
+    ...['', 'a', 'ab'].map((before): [Planted, string] => [
+      plantedText('', 'Zquillfeather'),
+      Buffer.from(`${before}{"n":"Zquillfeather"}`).toString('base64url'),
+    ]),
+    [plantedText('', 'Zquillfeather'), Buffer.from('x Zquillfeather', 'utf16le')],
+    [plantedKey('', key), json],
+    [plantedKey('', key), Buffer.concat([Buffer.from('page'), key])],
+    [plantedKey('', key), key.toString('hex')],
+    [plantedKey('', key), Buffer.concat([Buffer.from('x'), key]).toString('base64')],
+  ];
+  for (const [planted, text] of forms) {
+    const place = { name: 'here', bytes: Buffer.from(text) };
+    expect(
+      leaksIn([place], [planted], () => false),
+      String(text),
+    ).toHaveLength(1);
+  }
+  expect(leaksIn([{ name: 'here', bytes: key.subarray(32) }], [plantedKey('', key)], () => false)).toEqual(
+    [],
+  );
+});
+
 describe.runIf(isBuilt)('nothing private is printed, logged or written where it does not belong', () => {
   const closing: (() => void)[] = [];
   afterAll(() => {
