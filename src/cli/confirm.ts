@@ -9,6 +9,46 @@ import { fieldLines } from './view/table.ts';
 import { harmless } from './view/text.ts';
 import { fromNow, utcTime } from './view/times.ts';
 
+/** What a person has to do to agree to a booking. */
+export interface Agreement {
+  /** Atomic USDC. */
+  readonly amount: bigint;
+  /** Real money, or more than their own limit: a key that was pressed by mistake is not enough. */
+  readonly mustType: boolean;
+  /** Said where the amount is above their own limit. */
+  readonly overLimit: string | null;
+}
+
+/**
+ * Whether a booking may be agreed to at all, and how.
+ * @throws Problem `payment_above_cap`
+ */
+export async function agreementTo(context: CommandContext, intent: Intent): Promise<Agreement> {
+  const { terminal, globals, session } = context;
+  const amount = BigInt(intent.escrow.amount);
+  if (globals.maxPayment !== undefined && amount > globals.maxPayment) {
+    throw problem('payment_above_cap', {
+      message: `The booking costs ${formatUsdc(amount)} USDC; --max-payment allows ${formatUsdc(globals.maxPayment)}.`,
+      fix: 'Raise --max-payment; nothing was charged.',
+    });
+  }
+  const isRealMoney = (await session.cluster()).network === SOLANA_NETWORKS.mainnet;
+  const { limits } = session.profile;
+  const isOver = isOverLimit(amount, limits, globals);
+  if (isOver && (globals.yes || !terminal.canAsk)) throw bookingOverLimit(amount, limits);
+  if (globals.yes && isRealMoney && globals.maxPayment === undefined) {
+    throw problem('input_required', {
+      message: `This pays ${formatUsdc(amount)} USDC of real money.`,
+      fix: `With --yes, also give --max-payment ${formatUsdc(amount)}.`,
+    });
+  }
+  return {
+    amount,
+    mustType: isRealMoney || isOver,
+    overLimit: isOver ? `Your limit for a booking is ${formatUsdc(limits.booking ?? 0n)} USDC.` : null,
+  };
+}
+
 /**
  * The review before a booking is paid, and the question. On mainnet, and above the person's own limit, the amount is to
  * be typed.
@@ -19,42 +59,34 @@ export async function confirmBooking(
   intent: Intent,
   passengers: readonly Passenger[],
 ): Promise<BookingAgreed> {
-  const { terminal, globals, session, clock } = context;
-  const amount = BigInt(intent.escrow.amount);
-  const said = formatUsdc(amount);
-  if (globals.maxPayment !== undefined && amount > globals.maxPayment) {
-    throw problem('payment_above_cap', {
-      message: `The booking costs ${said} USDC; --max-payment allows ${formatUsdc(globals.maxPayment)}.`,
-      fix: 'Raise --max-payment; nothing was charged.',
-    });
-  }
-  const isRealMoney = (await session.cluster()).network === SOLANA_NETWORKS.mainnet;
-  const { limits } = session.profile;
-  const isOver = isOverLimit(amount, limits, globals);
-  if (isOver && (globals.yes || !terminal.canAsk)) throw bookingOverLimit(amount, limits);
-  if (globals.yes) {
-    if (isRealMoney && globals.maxPayment === undefined) {
-      throw problem('input_required', {
-        message: `This pays ${said} USDC of real money.`,
-        fix: `With --yes, also give --max-payment ${said}.`,
-      });
-    }
-    return { amount, isTyped: false };
-  }
+  const { terminal, globals, clock } = context;
+  const { amount, mustType, overLimit } = await agreementTo(context, intent);
+  if (globals.yes) return { amount, isTyped: false };
   const prompts = terminal.ask('--yes');
   for (const line of reviewLines(intent, passengers, clock.now(), terminal.asideScreen)) terminal.note(line);
-  if (isOver) terminal.note(`Your limit for a booking is ${formatUsdc(limits.booking ?? 0n)} USDC.`);
-  if (isRealMoney || isOver) {
-    await prompts.text(`Type ${said} to pay it`, async (typed) =>
-      typed === said ? null : `It is ${said}; Ctrl-C pays nothing.`,
-    );
+  if (overLimit !== null) terminal.note(overLimit);
+  if (mustType) {
+    await prompts.text(...typedAmount(amount));
     return { amount, isTyped: true };
   }
-  if (!(await prompts.confirm(`Pay ${said} USDC and book?`, true))) throw problem('payment_declined');
+  if (!(await prompts.confirm(`Pay ${formatUsdc(amount)} USDC and book?`, true))) {
+    throw problem('payment_declined');
+  }
   return { amount, isTyped: false };
 }
 
-function reviewLines(
+/** The question for an amount that is to be typed, and its check. */
+export function typedAmount(
+  amount: bigint,
+): [message: string, check: (typed: string) => Promise<string | null>] {
+  const said = formatUsdc(amount);
+  return [
+    `Type ${said} to pay it`,
+    async (typed) => (typed === said ? null : `It is ${said}; Ctrl-C pays nothing.`),
+  ];
+}
+
+export function reviewLines(
   intent: Intent,
   passengers: readonly Passenger[],
   nowMs: number,

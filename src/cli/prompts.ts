@@ -1,10 +1,13 @@
 import { problem } from '../kernel/problems.ts';
 import type { Prompts } from './streams.ts';
 
+/** Asks one question; an interruption of it is a problem. */
+export type Asks = <T>(ask: (library: typeof import('@inquirer/prompts')) => Promise<T>) => Promise<T>;
+
 /** Prompts on stderr, so that stdout keeps to the result. Loaded when the first question is asked. */
 export function terminalPrompts(signal: AbortSignal): Prompts {
   const context = { input: process.stdin, output: process.stderr, signal };
-  const asked = async <T>(ask: (library: typeof import('@inquirer/prompts')) => Promise<T>): Promise<T> => {
+  const asked: Asks = async (ask) => {
     try {
       return await ask(await import('@inquirer/prompts'));
     } catch (error) {
@@ -28,5 +31,6 @@ export function terminalPrompts(signal: AbortSignal): Prompts {
       asked((library) =>
         library.select({ message, choices: choices.map(({ name, value }) => ({ name, value })) }, context),
       ),
+    steps: async () => (await import('./guided/step-prompts.ts')).stepPrompts(context, asked),
   };
 }

@@ -27,6 +27,37 @@ export interface Prompts {
   /** `check` answers null, or what is wrong; it is asked again until it is right. */
   text(message: string, check: (value: string) => Promise<string | null>): Promise<string>;
   choose<T>(message: string, choices: readonly Choice<T>[]): Promise<T>;
+  /** Questions that a person may step back from. */
+  steps(): Promise<StepPrompts>;
+}
+
+/** What was answered, or that a person wants to go back (Esc). */
+export type StepAnswer<T> = { readonly kind: 'answer'; readonly value: T } | { readonly kind: 'back' };
+
+export interface StepText {
+  readonly message: string;
+  /** Taken when nothing is typed. */
+  readonly preset?: string | undefined;
+  /** Whether nothing at all is an answer too. */
+  readonly mayBeEmpty?: boolean | undefined;
+  check(value: string): Promise<string | null>;
+}
+
+/** A line of a choice; one without a value only shows something. */
+export type StepLine<T> = Choice<T> | { readonly name: string };
+
+export interface StepChoice<T> {
+  readonly message: string;
+  /** Lines that stand above the choice, such as the heading of a table. */
+  readonly heading?: readonly string[] | undefined;
+  readonly lines: readonly StepLine<T>[];
+  readonly preset?: T | undefined;
+}
+
+/** Questions of a walk: nothing of them stays on the screen once they are answered. */
+export interface StepPrompts {
+  text(question: StepText): Promise<StepAnswer<string>>;
+  choose<T>(question: StepChoice<T>): Promise<StepAnswer<T>>;
 }
 
 export const NARROWEST = 60;

@@ -196,4 +196,8 @@ const afterwards = (prompts: Prompts, written: () => Promise<void>): Prompts => 
     await written();
     return prompts.choose(message, choices);
   },
+  async steps() {
+    await written();
+    return prompts.steps();
+  },
 });

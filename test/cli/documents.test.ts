@@ -75,6 +75,9 @@ test('a person is asked for them, and again until they are right', async () => {
       if (!first) throw new Error('nothing to choose');
       return first.value;
     },
+    steps: async () => {
+      throw new Error('no steps');
+    },
   };
   const [passenger] = await readPassengers(contextWith('', prompts), {}, rules);
   expect(passenger).toMatchObject(PASSPORT);

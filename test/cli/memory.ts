@@ -92,8 +92,32 @@ function listedAnswers(answers: readonly (string | boolean)[], asked: string[]):
       if (!choice) throw new Error(`no such choice: ${String(answer)}`);
       return choice.value;
     },
+    steps: async () => ({
+      async text({ message, preset, mayBeEmpty, check }) {
+        for (;;) {
+          const answer = String(take(message)) || (preset ?? '');
+          if (answer === BACK) return { kind: 'back' };
+          if (answer === '' ? mayBeEmpty : (await check(answer)) === null)
+            return { kind: 'answer', value: answer };
+        }
+      },
+      async choose({ message, heading, lines }) {
+        const answer = take([message, ...(heading ?? []), ...lines.map(({ name }) => name)].join('\n'));
+        if (answer === BACK) return { kind: 'back' };
+        const choices = lines.flatMap((line) => ('value' in line ? [line] : []));
+        const choice =
+          choices.find(({ name, value }) => value === answer || name === answer) ??
+          choices.find(({ name }) => name.includes(String(answer)));
+        if (!choice)
+          throw new Error(`no such choice: ${String(answer)} of ${choices.map(({ name }) => name)}`);
+        return { kind: 'answer', value: choice.value };
+      },
+    }),
   };
 }
+
+/** The answer of somebody who presses Esc. */
+export const BACK = '\u001b';
 
 /** A home of its own, removed by `close`. */
 export function temporaryHome(): { home: string; close(): void } {

@@ -79,9 +79,19 @@ const hasUnknown = ({ offers }: SearchResponse, { grouped }: SearchTitle): boole
 
 /** The list alone, without what is said under it. */
 export function listLines(response: SearchResponse, title: SearchTitle, screen: Screen): string[] {
+  if (response.offers.length === 0) return ['No offers match.'];
+  const { above, heading, itineraries } = listParts(response, title, screen);
+  return [...above, '', heading, ...itineraries.flat()];
+}
+
+/** The list in its parts: what was asked, the heading of the columns, and the lines of each itinerary. */
+export function listParts(
+  response: SearchResponse,
+  title: SearchTitle,
+  screen: Screen,
+): { above: string[]; heading: string; itineraries: string[][] } {
   const { paint } = screen;
   const { offers } = response;
-  if (offers.length === 0) return ['No offers match.'];
   const rows = offers.map((offer) => ({ offer, ...faresOf(offer, title.grouped) }));
   const widths = widthsFor(
     offers,
@@ -89,10 +99,13 @@ export function listLines(response: SearchResponse, title: SearchTitle, screen: 
     screen.width,
   );
   const drawing: Drawing = { widths, timelines: timelinesOf(offers), currency: mainCurrency(offers), paint };
-  const body = rows.flatMap(({ offer, fares, sameForMore }, index) =>
-    itineraryLines(offer, fares, sameForMore, index + 1, drawing),
-  );
-  return [...titleLines(response, title, screen), '', paint.dim(headingLine(drawing)), ...body];
+  return {
+    above: titleLines(response, title, screen),
+    heading: paint.dim(headingLine(drawing)),
+    itineraries: rows.map(({ offer, fares, sameForMore }, index) =>
+      itineraryLines(offer, fares, sameForMore, index + 1, drawing),
+    ),
+  };
 }
 
 function titleLines(response: SearchResponse, title: SearchTitle, { paint, width }: Screen): string[] {

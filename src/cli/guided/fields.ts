@@ -1,0 +1,59 @@
+import type { TravellerFields } from '../../client/travellers.ts';
+import {
+  checkPassengerField,
+  type PassengerField,
+  type PassengerRules,
+  TITLES,
+} from '../../kernel/passengers.ts';
+import { GENDER_CHOICES, QUESTIONS } from '../passenger-questions.ts';
+import type { StepAnswer } from '../streams.ts';
+import { harmless } from '../view/text.ts';
+import type { Walk } from './walk.ts';
+
+/** Asks for fields of one person; Esc goes back a field, and out of the first one. What was typed stays as a preset. */
+export async function askFieldsBySteps(
+  walk: Walk,
+  wanted: readonly PassengerField[],
+  rules: PassengerRules,
+  who: string,
+): Promise<TravellerFields | 'back'> {
+  const answers: Partial<Record<PassengerField, string>> = {};
+  let at = 0;
+  while (at < wanted.length) {
+    const field = wanted[at];
+    if (field === undefined) break;
+    const answer = await askField(walk, field, rules, harmless(who), answers[field]);
+    if (answer.kind === 'answer') {
+      answers[field] = answer.value;
+      at++;
+    } else if (at === 0) return 'back';
+    else at--;
+  }
+  return answers;
+}
+
+function askField(
+  { ask }: Walk,
+  field: PassengerField,
+  rules: PassengerRules,
+  who: string,
+  preset: string | undefined,
+): Promise<StepAnswer<string>> {
+  const message = `${who}. ${QUESTIONS[field]}`;
+  if (field === 'title') {
+    return ask.choose<string>({
+      message,
+      lines: TITLES.map((title) => ({ name: title, value: title })),
+      preset,
+    });
+  }
+  if (field === 'gender') return ask.choose<string>({ message, lines: GENDER_CHOICES, preset });
+  return ask.text({
+    message,
+    preset,
+    async check(value) {
+      const wrong = await checkPassengerField(field, value, rules);
+      return wrong === null ? null : `It ${wrong}`;
+    },
+  });
+}

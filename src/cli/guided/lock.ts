@@ -1,0 +1,75 @@
+import type { Intent } from '../../flights/wire.ts';
+import { isProblem } from '../../kernel/problems.ts';
+import { noteIntent } from '../remembered.ts';
+import { createdIntentLines, usdc } from '../view/intent.ts';
+import { harmlessDocument } from '../view/text.ts';
+import { fromNow } from '../view/times.ts';
+import { lockCommand } from './commands.ts';
+import { isTurnedDown, sayProblem } from './find.ts';
+import { paidCall } from './money.ts';
+import { type Step, said, type Walk } from './walk.ts';
+
+/** Locks the fare: opens the escrow. The ticket itself is paid after the review. */
+export const lockStep: Step = async (walk) => {
+  const { trip, ask } = walk;
+  const offerId = trip.offerId;
+  if (offerId === null) return 'back';
+  const locked = trip.intent?.offer_id === offerId ? trip.intent : null;
+  const answer = await ask.choose({
+    message: locked
+      ? `This fare is locked: ${usdc(locked.escrow.amount)}, to be booked ${untilText(walk, locked)}.`
+      : 'Lock this fare? It opens the escrow and costs 0.10 USDC; the ticket is paid after the review.',
+    lines: [
+      { name: locked ? 'Go on' : 'Lock it', value: true },
+      { name: 'Another fare', value: false },
+    ],
+  });
+  if (answer.kind === 'back' || !answer.value) return 'fare';
+  if (locked) return 'passengers';
+  try {
+    trip.intent = await lock(walk, offerId);
+    trip.party = null;
+    said(
+      walk,
+      'Locked',
+      `${usdc(trip.intent.escrow.amount)}, to be booked ${untilText(walk, trip.intent)}`,
+      lockCommand(offerId),
+    );
+    return 'passengers';
+  } catch (error) {
+    if (!isTurnedDown(error)) throw error;
+    sayProblem(walk, error);
+    return 'itinerary';
+  }
+};
+
+async function lock(walk: Walk, offerId: string): Promise<Intent> {
+  const { session, signal, terminal, clock } = walk.context;
+  const { address } = await session.wallet();
+  const flights = await session.flights();
+  try {
+    const { value } = await paidCall(walk, 'the lock', () =>
+      flights.createIntent(
+        { funding_wallet: address, offer_id: offerId },
+        {
+          signal,
+          onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the lock' : 'Locking the fare'),
+        },
+      ),
+    );
+    terminal.settle();
+    await noteIntent(await session.store(), value, session.recentOffers.journey(offerId));
+    for (const line of createdIntentLines(harmlessDocument(value), clock.now(), terminal.asideScreen)) {
+      terminal.note(line);
+    }
+    return value;
+  } catch (error) {
+    // Locked before, from here or elsewhere: that one is gone on with.
+    const existing = isProblem(error, 'intent_already_exists') ? error.detail?.intent_id : null;
+    if (typeof existing !== 'string') throw error;
+    return flights.intent(existing, { signal });
+  }
+}
+
+const untilText = ({ context: { clock } }: Walk, intent: Intent): string =>
+  fromNow(intent.expires_at, clock.now());

@@ -1,0 +1,128 @@
+import type { SavedTraveller } from '../../client/travellers.ts';
+import type { Intent, Passenger } from '../../flights/wire.ts';
+import { instant } from '../../kernel/clock.ts';
+import {
+  BASE_FIELDS,
+  checkPassengers,
+  DOCUMENT_FIELDS,
+  type PassengerField,
+  type PassengerRules,
+} from '../../kernel/passengers.ts';
+import { notesOf } from '../remembered.ts';
+import { passengerFrom, travellerState } from '../travellers.ts';
+import { counted, harmless } from '../view/text.ts';
+import { bookingCommand } from './commands.ts';
+import { askFieldsBySteps } from './fields.ts';
+import { offerToSave } from './saving.ts';
+import { type Party, type Step, said, type Walk } from './walk.ts';
+
+/** Who flies: saved travellers are offered, others are asked for and may be saved. */
+export const passengersStep: Step = async (walk) => {
+  const { trip, context } = walk;
+  const intent = trip.intent;
+  if (!intent) return 'back';
+  const rules = await rulesOf(walk, intent);
+  const members: Member[] = [];
+  while (members.length < intent.passenger_count) {
+    const member = await askMember(walk, members, rules);
+    if (member === 'back') {
+      if (members.pop() === undefined) return 'back';
+      continue;
+    }
+    const issues = await checkPassengers(
+      [...members, member].map(({ fields }) => fields),
+      {
+        ...rules,
+        count: members.length + 1,
+      },
+    );
+    if (issues.length === 0) members.push(member);
+    for (const { path, message } of issues) {
+      context.terminal.note(`  ${path.replace(/^passengers\.\d+\.?/, '')} ${message}`.trimEnd());
+    }
+  }
+  // Every field was checked.
+  const passengers = members.map(({ fields }) => fields as unknown as Passenger);
+  const party: Party = { passengers, travellers: members.map(({ name }) => name) };
+  trip.party = party;
+  // Names of people stay out of what is kept on the screen before the review.
+  said(walk, 'Passengers', counted(members.length, 'passenger'), bookingCommand(intent.intent_id, party));
+  return 'review';
+};
+
+interface Member {
+  readonly name: string | null;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+async function rulesOf({ context }: Walk, intent: Intent): Promise<PassengerRules> {
+  const remembered = await (await context.session.store()).intent(intent.intent_id);
+  return {
+    count: intent.passenger_count,
+    departureDate: notesOf(remembered).departure_date ?? null,
+    documentsRequired: intent.offer_id.startsWith('lowcost:'),
+    today: instant(context.clock.now()).slice(0, 10),
+  };
+}
+
+async function askMember(
+  walk: Walk,
+  before: readonly Member[],
+  rules: PassengerRules,
+): Promise<Member | 'back'> {
+  const travellers = await (await walk.context.session.store()).travellers();
+  const saved = (await travellers.all()).filter(({ name }) => !before.some((one) => one.name === name));
+  const who = whoText(before.length, rules.count);
+  for (;;) {
+    if (saved.length === 0) return askNew(walk, who, rules);
+    const answer = await walk.ask.choose<SavedTraveller | null>({
+      message: `${who}: who flies?`,
+      lines: [
+        ...saved.map((one) => ({ name: travellerText(one, rules), value: one })),
+        { name: 'Somebody else', value: null },
+      ],
+    });
+    if (answer.kind === 'back') return 'back';
+    const member = answer.value
+      ? await withDocuments(walk, answer.value, rules)
+      : await askNew(walk, who, rules);
+    if (member !== 'back') return member;
+  }
+}
+
+const whoText = (index: number, count: number): string => {
+  if (count === 1) return 'The passenger';
+  return index === 0 ? 'Passenger 1, who receives all e-mails' : `Passenger ${index + 1}`;
+};
+
+function travellerText(saved: SavedTraveller, { documentsRequired, today }: PassengerRules): string {
+  const { passport } = travellerState(saved, today);
+  if (!documentsRequired || passport === 'valid') return harmless(saved.name);
+  return `${harmless(saved.name)}  (passport ${passport === 'expired' ? 'expired' : 'missing'}: it is asked for)`;
+}
+
+/** A saved traveller; a passport that this flight needs and that is not there, or has expired, is asked for. */
+async function withDocuments(
+  walk: Walk,
+  saved: SavedTraveller,
+  rules: PassengerRules,
+): Promise<Member | 'back'> {
+  const { passport, missing } = travellerState(saved, rules.today);
+  const wanted: readonly PassengerField[] =
+    passport === 'expired' ? ['passport_number', 'passport_expiry'] : missing;
+  if (!rules.documentsRequired || wanted.length === 0) {
+    return { name: saved.name, fields: passengerFrom(saved.fields, rules) };
+  }
+  const documents = await askFieldsBySteps(walk, wanted, rules, saved.name);
+  if (documents === 'back') return 'back';
+  const fields = { ...saved.fields, ...documents };
+  const name = await offerToSave(walk, fields, saved.name);
+  return { name, fields: passengerFrom(fields, rules) };
+}
+
+async function askNew(walk: Walk, who: string, rules: PassengerRules): Promise<Member | 'back'> {
+  const wanted = [...BASE_FIELDS, ...(rules.documentsRequired ? DOCUMENT_FIELDS : [])];
+  const fields = await askFieldsBySteps(walk, wanted, rules, who);
+  if (fields === 'back') return 'back';
+  return { name: await offerToSave(walk, fields, null), fields: passengerFrom(fields, rules) };
+}

@@ -1,0 +1,81 @@
+import type { Intent } from '../../flights/wire.ts';
+import { isProblem } from '../../kernel/problems.ts';
+import { book } from '../commands/book.ts';
+import { noteIntent, notesOf } from '../remembered.ts';
+import { usdc } from '../view/intent.ts';
+import { moneyStage } from '../view/status.ts';
+import { harmless } from '../view/text.ts';
+import { fromNow } from '../view/times.ts';
+import { showOrder } from './review.ts';
+import { type Step, said, type Walk } from './walk.ts';
+
+const MOST_OFFERED = 5;
+
+interface Unfinished {
+  readonly intent: Intent;
+  readonly route: string;
+  readonly isUnderWay: boolean;
+}
+
+/** What was begun and not finished comes first: a fare that is locked and not paid, a booking that is under way. */
+export const resumeStep: Step = async (walk) => {
+  const { context, ask, trip } = walk;
+  const unfinished = await unfinishedOf(walk);
+  if (unfinished.length === 0) return 'from';
+  const answer = await ask.choose<Unfinished | null>({
+    message: 'Go on with what you began?',
+    lines: [
+      ...unfinished.map((one) => ({ name: unfinishedText(one, context.clock.now()), value: one })),
+      { name: 'A new search', value: null },
+    ],
+  });
+  if (answer.kind === 'back') return 'resume';
+  if (answer.value === null) return 'from';
+  const { intent, isUnderWay } = answer.value;
+  said(walk, 'Going on', intent.intent_id, `farelock status ${intent.intent_id}`);
+  if (!isUnderWay) {
+    trip.intent = intent;
+    trip.adults = intent.passenger_count;
+    return 'passengers';
+  }
+  const code = await book(context, { intentId: intent.intent_id, wait: true });
+  return code === 0 ? showOrder(walk, intent.intent_id) : code;
+};
+
+async function unfinishedOf({ context }: Walk): Promise<Unfinished[]> {
+  const { session, signal, clock } = context;
+  const store = await session.store();
+  const open = (await store.intents()).filter((one) => {
+    const { status, expires_at: expiresAt } = notesOf(one);
+    // An older one was never paid, or has ended by now.
+    const isRecent = Date.parse(expiresAt ?? '') > clock.now() - 24 * 3_600_000;
+    return one.baseUrl === session.baseUrl && status === 'active' && isRecent;
+  });
+  if (open.length === 0) return [];
+  await session.work();
+  const flights = await session.flights();
+  const unfinished: Unfinished[] = [];
+  for (const remembered of open) {
+    try {
+      const intent = await flights.intent(remembered.intentId, { signal });
+      await noteIntent(store, intent);
+      const stage = moneyStage(intent, clock.now());
+      if (!['unpaid', 'ticketing', 'capturing', 'refunding'].includes(stage)) continue;
+      const { route, departure_date: date } = notesOf(remembered);
+      const journey = route === undefined ? intent.intent_id : `${route.replace('-', ' → ')}  ${date ?? ''}`;
+      unfinished.push({ intent, route: journey, isUnderWay: stage !== 'unpaid' });
+      if (unfinished.length === MOST_OFFERED) break;
+    } catch (error) {
+      // A service that has forgotten an intent does not hide the others.
+      if (!isProblem(error, 'intent_not_found')) throw error;
+    }
+  }
+  return unfinished;
+}
+
+const unfinishedText = ({ intent, route, isUnderWay }: Unfinished, nowMs: number): string =>
+  harmless(
+    isUnderWay
+      ? `${route}  ${usdc(intent.escrow.amount)}  paid, the booking is under way`
+      : `${route}  ${usdc(intent.escrow.amount)}  locked, to be booked ${fromNow(intent.expires_at, nowMs)}`,
+  );

@@ -1,0 +1,136 @@
+import type { Intent } from '../../flights/wire.ts';
+import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
+import { problem } from '../../kernel/problems.ts';
+import { bookAgreed } from '../commands/book.ts';
+import { agreementTo, reviewLines, typedAmount } from '../confirm.ts';
+import type { ExitCode } from '../context.ts';
+import { verifyIntent } from '../escrow-check.ts';
+import type { BookingAgreed } from '../spending.ts';
+import { money } from '../view/fares.ts';
+import { sliceLines } from '../view/itinerary.ts';
+import { fieldLines } from '../view/table.ts';
+import { harmlessDocument, wrap } from '../view/text.ts';
+import { bookingCommand } from './commands.ts';
+import { balanceOf, topUp } from './money.ts';
+import { type Party, type Step, same, type Walk } from './walk.ts';
+
+/** What will be paid, to whom and from what; then the question; then the booking, its status and its order. */
+export const reviewStep: Step = async (walk) => {
+  const { trip, context } = walk;
+  const { intent, party } = trip;
+  if (!intent || !party) return 'back';
+  const escrow = await escrowText(walk, intent);
+  const { amount, mustType, overLimit } = await agreementTo(context, intent);
+  let balance = await balanceOf(walk);
+  if (balance < amount) {
+    await topUp(walk, amount - balance);
+    balance = await balanceOf(walk);
+  }
+  show(walk, intent, party, escrow, balance);
+  if (overLimit !== null) context.terminal.note(overLimit);
+  same(walk, bookingCommand(intent.intent_id, party));
+  if (balance < amount) {
+    throw problem('insufficient_funds', {
+      message: `The booking costs ${formatUsdc(amount)} USDC; the wallet has ${formatUsdc(balance)}.`,
+      fix: 'Send USDC to it, then go on; nothing was paid into the escrow.',
+      next: ['farelock wallet show', bookingCommand(intent.intent_id, party)],
+    });
+  }
+  const decision = await ask(walk, amount);
+  if (decision === 'back') return 'passengers';
+  if (decision === 'later') return later(walk, intent, party);
+  if (mustType) {
+    const [message, check] = typedAmount(amount);
+    const typed = await walk.ask.text({ message, check });
+    if (typed.kind === 'back') return 'review';
+  }
+  return book(walk, intent, party, { amount, isTyped: mustType });
+};
+
+/** Held against the chain before anybody is asked, and once more before it is paid. @throws Problem `escrow_mismatch` */
+async function escrowText({ context }: Walk, intent: Intent): Promise<string> {
+  context.terminal.phase('Checking the escrow');
+  const checks = await verifyIntent(context.session, intent);
+  context.terminal.settle();
+  const wrong = checks.filter((check) => !check.ok);
+  if (wrong.length === 0)
+    return `✓ as the intent says: ${checks.map(({ check }) => words(check)).join(', ')}`;
+  throw problem('escrow_mismatch', {
+    detail: { checks: wrong.map(({ check }) => check) },
+    next: [`farelock intent verify ${intent.intent_id}`],
+  });
+}
+
+const words = (check: string): string => check.replaceAll('_', ' ');
+
+function show({ context, trip }: Walk, intent: Intent, party: Party, escrow: string, balance: bigint): void {
+  const { terminal, clock, session } = context;
+  const screen = terminal.asideScreen;
+  const amount = BigInt(intent.escrow.amount);
+  const fees = trip.paid.reduce((sum, one) => sum + parseUsdc(one.amount), 0n);
+  const paid = trip.paid.map((one) => `${one.what} ${money(one.amount)}`).join(', ');
+  const note = (line: string) => terminal.note(line);
+  note('');
+  note(screen.paint.bold('Review'));
+  for (const slice of harmlessDocument(trip.offer?.slices ?? [])) {
+    for (const line of sliceLines(slice, screen)) note(line);
+  }
+  for (const line of reviewLines(intent, party.passengers, clock.now(), screen)) note(line);
+  const left = balance - amount;
+  const facts = fieldLines(
+    [
+      ['Profile', session.isEmbedded ? 'play money on the embedded cluster' : session.profile.name],
+      ['Wallet', `${formatUsdc(balance)} USDC${left < 0n ? '' : `, ${formatUsdc(left)} after it`}`],
+      [
+        'Fees',
+        fees === 0n ? 'none on top of the amount' : `none on top; ${formatUsdc(fees)} USDC so far (${paid})`,
+      ],
+    ],
+    screen.paint.dim,
+  );
+  for (const line of facts) note(line);
+  for (const line of wrap(`Escrow  ${escrow}`, screen.width)) note(screen.paint.dim(line));
+}
+
+async function ask(walk: Walk, amount: bigint): Promise<'pay' | 'back' | 'later'> {
+  const said = formatUsdc(amount);
+  const answer = await walk.ask.choose<'pay' | 'back' | 'later'>({
+    message: `Pay ${said} USDC into the escrow and book?`,
+    lines: [
+      { name: `Pay ${said} USDC and book`, value: 'pay' },
+      { name: 'Change the passengers', value: 'back' },
+      { name: 'Not now: the fare stays locked', value: 'later' },
+    ],
+  });
+  return answer.kind === 'back' ? 'back' : answer.value;
+}
+
+function later({ context: { terminal } }: Walk, intent: Intent, party: Party): ExitCode {
+  terminal.note('The ticket is not paid. Go on with it by farelock, or:');
+  terminal.note(`  ${bookingCommand(intent.intent_id, party)}`);
+  return 0;
+}
+
+async function book(walk: Walk, intent: Intent, party: Party, agreed: BookingAgreed): Promise<ExitCode> {
+  const { context, trip } = walk;
+  const { intent_id: intentId } = intent;
+  // From here on the booking itself says where the money is.
+  trip.paying = null;
+  const code = await bookAgreed(context, { intentId, wait: true }, intent, party.passengers, agreed);
+  return code === 0 ? showOrder(walk, intentId) : code;
+}
+
+/** The airline order costs a cent: shown when it is wanted. */
+export async function showOrder({ context, ask: prompts }: Walk, intentId: string): Promise<ExitCode> {
+  const answer = await prompts.choose({
+    message: 'Show the airline order? It costs 0.01 USDC.',
+    lines: [
+      { name: 'Show it', value: true },
+      { name: 'No', value: false },
+    ],
+  });
+  if (answer.kind === 'back' || !answer.value) return 0;
+  same({ context }, `farelock order ${intentId}`);
+  const { order } = await import('../commands/order.ts');
+  return order(context, { id: intentId });
+}

@@ -1,0 +1,131 @@
+import type { Intent, Offer, Passenger, SearchResponse } from '../../flights/wire.ts';
+import type { CommandContext, ExitCode } from '../context.ts';
+import type { StepPrompts } from '../streams.ts';
+import type { SearchTitle } from '../view/search.ts';
+import { padEnd, wrap } from '../view/text.ts';
+
+/** An airport as it was chosen: its code, and what to call it. */
+export interface Place {
+  readonly iata: string;
+  readonly said: string;
+}
+
+export interface Found {
+  readonly list: SearchResponse;
+  readonly title: SearchTitle;
+}
+
+/** Who flies; `travellers` are the names of saved ones, null for somebody who is not saved. */
+export interface Party {
+  readonly passengers: readonly Passenger[];
+  readonly travellers: readonly (string | null)[];
+}
+
+/** What is known of the journey so far. A step fills in its part. */
+export interface Trip {
+  from: Place | null;
+  to: Place | null;
+  /** YYYY-MM-DD */
+  depart: string | null;
+  /** YYYY-MM-DD; null one way. */
+  back: string | null;
+  adults: number;
+  found: Found | null;
+  /** The itinerary, and which one of the list it is. */
+  offer: Offer | null;
+  position: number;
+  /** The fare. */
+  offerId: string | null;
+  intent: Intent | null;
+  party: Party | null;
+  /** Decimal USDC, and what for, in order. */
+  readonly paid: { readonly amount: string; readonly what: string }[];
+  /** The paid call that is under way, in words; null between them. */
+  paying: string | null;
+}
+
+export const newTrip = (): Trip => ({
+  from: null,
+  to: null,
+  depart: null,
+  back: null,
+  adults: 1,
+  found: null,
+  offer: null,
+  position: 0,
+  offerId: null,
+  intent: null,
+  party: null,
+  paid: [],
+  paying: null,
+});
+
+export interface Walk {
+  readonly context: CommandContext;
+  readonly ask: StepPrompts;
+  readonly trip: Trip;
+}
+
+export type StepName =
+  | 'resume'
+  | 'from'
+  | 'to'
+  | 'depart'
+  | 'return'
+  | 'adults'
+  | 'search'
+  | 'itinerary'
+  | 'fare'
+  | 'lock'
+  | 'passengers'
+  | 'review';
+
+/** Asks, does its part, and says where to go: a step, the one before, or out with an exit code. */
+export type Step = (walk: Walk) => Promise<StepName | 'back' | ExitCode>;
+
+/** Goes from step to step until one of them ends it. Going back is to the step that was there before. */
+export async function follow(
+  walk: Walk,
+  steps: Readonly<Record<StepName, Step>>,
+  start: StepName,
+): Promise<ExitCode> {
+  const before: StepName[] = [];
+  let at = start;
+  for (;;) {
+    const next = await steps[at](walk);
+    if (typeof next === 'number') return next;
+    if (next === 'back') {
+      const last = before.pop();
+      if (last === undefined) walk.context.terminal.note('This is the first question; Ctrl-C leaves.');
+      at = last ?? at;
+      continue;
+    }
+    const seen = before.indexOf(next);
+    // To a step that was there already: what came after it is forgotten.
+    if (seen >= 0) before.splice(seen);
+    else before.push(at);
+    at = next;
+  }
+}
+
+const LABEL_WIDTH = 10;
+
+/** The line of an answered step, and the command that would have done the same. Nothing personal may be in either. */
+export function said(
+  { context }: Pick<Walk, 'context'>,
+  label: string,
+  value: string,
+  command: string,
+): void {
+  const { terminal } = context;
+  const { paint, width } = terminal.asideScreen;
+  const [first = '', ...more] = wrap(value, width - LABEL_WIDTH - 1);
+  terminal.note(`${paint.dim(padEnd(label, LABEL_WIDTH))} ${first}`);
+  for (const line of more) terminal.note(`${' '.repeat(LABEL_WIDTH)} ${line}`);
+  same({ context }, command);
+}
+
+/** The command that would have done the same, to copy: never wrapped. */
+export function same({ context: { terminal } }: Pick<Walk, 'context'>, command: string): void {
+  terminal.note(terminal.asideScreen.paint.dim(`  $ ${command}`));
+}

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runInMemory, temporaryHome } from './memory.ts';
+
+/** The walk of questions in memory, against the real embedded service. */
+
+const place = temporaryHome();
+const environment = { FARELOCK_HOME: place.home, FARELOCK_TICKETING_MS: '20', FARELOCK_LOWCOST_MS: '20' };
+const ANA = ['Ana', 'Moreira', '1990-04-12', 'ms', 'f', 'ana@example.com', '+351912345678'];
+
+beforeAll(async () => {
+  await runInMemory(['wallet', 'show'], { environment });
+});
+afterAll(() => place.close());
+
+test('a walk from a name of a city to a booked flight, with the commands that do the same', async () => {
+  const run = await runInMemory([], {
+    environment,
+    terminal: true,
+    columns: 100,
+    answers: [
+      ...['lisbon', 'ber', '+30d', '', '1', 'Search'],
+      ...['Lorelei', 'Lorelei', 'Lock it'],
+      ...[...ANA, 'Save', 'ana', 'Pay ', 'No'],
+    ],
+  });
+  expect(run.exitCode, run.stderr).toBe(0);
+  expect(run.stdout).toMatch(/booked/);
+  expect(run.stderr).toMatch(/\$ farelock search LIS BER --depart \d{4}-\d\d-\d\d\n/);
+  expect(run.stderr).toMatch(/\$ farelock book int_\w+ --traveller ana\n/);
+  for (const line of run.stderr.split('\n').filter((one) => one.trim().startsWith('$ '))) {
+    expect(line).not.toMatch(/Moreira|1990|example\.com|351/);
+  }
+});
+
+test('off a terminal it is the help, and options that leave no room for questions are refused', async () => {
+  const help = await runInMemory([], { environment });
+  expect([help.exitCode, help.stderr]).toEqual([0, '']);
+  expect(help.stdout).toMatch(/^Usage: farelock/);
+  expect((await runInMemory(['guided', '--yes'], { environment, terminal: true })).exitCode).toBe(2);
+  expect((await runInMemory(['guided'], { environment })).exitCode).toBe(2);
+});
