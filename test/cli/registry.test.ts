@@ -75,7 +75,12 @@ test('help on a command is what --help prints; an unknown command is named', asy
   const unknown = await runInMemory(['help', 'bok', '--json']);
   expect([unknown.exitCode, unknown.json()]).toEqual([
     2,
-    { error: expect.objectContaining({ code: 'usage', message: 'There is no command "bok". Did you mean book?' }) },
+    {
+      error: expect.objectContaining({
+        code: 'usage',
+        message: 'There is no command "bok". Did you mean book?',
+      }),
+    },
   ]);
 });
 
