@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type SearchOptions, search } from '../../src/cli/commands/search.ts';
 import type { CommandContext } from '../../src/cli/context.ts';
+import { EMBEDDED } from '../../src/cli/profile.ts';
 import type { Session } from '../../src/cli/session.ts';
 import { openTerminal } from '../../src/cli/terminal.ts';
 import { unpainted } from '../../src/cli/view/text.ts';
@@ -95,6 +96,7 @@ async function searching(given: Given = {}) {
   };
   let numbered: Readonly<Record<string, string>> = {};
   const session: Partial<Session> = {
+    profile: EMBEDDED,
     flights: async () => client as FlightsClient,
     work: async () => null,
     recentOffers: {

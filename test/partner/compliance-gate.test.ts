@@ -376,6 +376,17 @@ describe.each([
     const here = await world({ policy, ...(await database()) });
     const other = await here.again();
     const customers = Array.from({ length: 12 }, (_, index) => `cus_race_${index}`);
+    await here.store
+      .insertInto('customers')
+      .values(
+        customers.map((customerId) => ({
+          customer_id: customerId,
+          environment: here.ports.environment,
+          country: 'MEX',
+          created_at_ms: here.clock.now(),
+        })),
+      )
+      .execute();
     await Promise.all(
       customers.map((customerId, index) =>
         (index % 2 ? here : other).give(customerId, 'EMAIL', { email: { value: `${index}@example.com` } }),
