@@ -63,8 +63,8 @@ export async function confirmBooking(
   const { amount, mustType, overLimit } = await agreementTo(context, intent);
   if (globals.yes) return { amount, isTyped: false };
   const prompts = terminal.ask('--yes');
-  for (const line of reviewLines(intent, passengers, clock.now(), terminal.asideScreen)) terminal.note(line);
-  if (overLimit !== null) terminal.note(overLimit);
+  terminal.review(reviewLines(intent, passengers, clock.now(), terminal.asideScreen));
+  if (overLimit !== null) terminal.review([overLimit]);
   if (mustType) {
     await prompts.text(...typedAmount(amount));
     return { amount, isTyped: true };

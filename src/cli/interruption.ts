@@ -3,6 +3,7 @@ import { isProblem, type ProblemCode, problem } from '../kernel/problems.ts';
 import type { CommandContext } from './context.ts';
 import { hasSignedBooking } from './remembered.ts';
 import { usdc } from './view/intent.ts';
+import { quoted } from './view/payment.ts';
 
 /**
  * A booking was cut off (Ctrl-C, --timeout, a lost connection): says what has happened to the money, and how to go
@@ -12,10 +13,13 @@ export async function whereMoneyIs(
   context: CommandContext,
   intent: Intent,
   error: unknown,
+  /** Saved ones, where the booking was asked for by their names. */
+  travellers: readonly string[] = [],
 ): Promise<unknown> {
   const code = cutOffBy(error, context.signal);
   if (code === null) return error;
-  const again = `farelock book ${intent.intent_id} --passengers …`;
+  const given = travellers.map((name) => ` --traveller ${quoted(name)}`).join('') || ' --passengers …';
+  const again = `farelock book ${intent.intent_id}${given}`;
   const { stage, where } = await moneySaid(context, intent);
   return problem(stage === 'booking' && code === 'timed_out' ? 'still_booking' : code, {
     message: `${code === 'interrupted' ? 'Interrupted' : 'That took too long'}. ${where}`,

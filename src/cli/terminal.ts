@@ -54,6 +54,8 @@ export interface Terminal {
   tell(lines: readonly string[]): void;
   /** A line about what happened, on stderr, unless --quiet. */
   note(text: string): void;
+  /** What a person has to have seen before the question that follows: on stderr, under --quiet too. */
+  review(lines: readonly string[]): void;
   /** A finished step: `✓ text`. */
   done(text: string): void;
   /** What only a person reads after a result: its cost, the next command. Not under --json. */
@@ -155,6 +157,9 @@ export async function openTerminal(
     },
     note: (text) => {
       if (!settings.quiet) say(text);
+    },
+    review(lines) {
+      for (const line of lines) say(line);
     },
     done: (text) => {
       progress.settle();

@@ -36,6 +36,7 @@ test('off a terminal it is the help, and options that leave no room for question
   const help = await runInMemory([], { environment });
   expect([help.exitCode, help.stderr]).toEqual([0, '']);
   expect(help.stdout).toMatch(/^Usage: farelock/);
+  expect((await runInMemory(['guided', '--quiet'], { environment, terminal: true })).exitCode).toBe(2);
   expect((await runInMemory(['guided', '--yes'], { environment, terminal: true })).exitCode).toBe(2);
   expect((await runInMemory(['guided'], { environment })).exitCode).toBe(2);
 });

@@ -58,12 +58,13 @@ export async function bookAgreed(
   const { session } = context;
   await (await session.store()).rememberLead(intent.intent_id, passengers[0]?.family_name ?? '');
   const payer = await session.flights({ booking });
-  const payment = await payAndBook(context, payer, intent, passengers);
-  return finish(context, options, payer, await afterPayment(context, payer, intent), payment);
+  const payment = await payAndBook(context, options, payer, intent, passengers);
+  return finish(context, options, payer, await afterPayment(context, options, payer, intent), payment);
 }
 
 async function payAndBook(
   context: CommandContext,
+  options: BookOptions,
   flights: FlightsClient,
   intent: Intent,
   passengers: readonly Passenger[],
@@ -87,20 +88,21 @@ async function payAndBook(
   } catch (error) {
     // Another run of this command was quicker, or its answer was lost: the booking is under way.
     if (isProblem(error, 'booking_already_requested')) return null;
-    throw await whereMoneyIs(context, intent, error);
+    throw await whereMoneyIs(context, intent, error, options.traveller);
   }
 }
 
 /** Reads the intent after the payment: from here on, an interruption leaves the booking under way. */
 async function afterPayment(
   context: CommandContext,
+  options: BookOptions,
   flights: FlightsClient,
   intent: Intent,
 ): Promise<Intent> {
   try {
     return await flights.intent(intent.intent_id, { signal: context.signal });
   } catch (error) {
-    throw await whereMoneyIs(context, intent, error);
+    throw await whereMoneyIs(context, intent, error, options.traveller);
   }
 }
 
@@ -122,10 +124,10 @@ async function finish(
     try {
       intent = await waitForChange(context, flights, intent, stage, giveUpAtMs);
     } catch (error) {
-      throw await whereMoneyIs(context, intent, error);
+      throw await whereMoneyIs(context, intent, error, options.traveller);
     }
     if (!hasEnded(intent) && clock.now() >= giveUpAtMs) {
-      throw await whereMoneyIs(context, intent, problem('timed_out'));
+      throw await whereMoneyIs(context, intent, problem('timed_out'), options.traveller);
     }
   }
   await noteIntent(await session.store(), intent);

@@ -19,9 +19,10 @@ import { follow, newTrip, type Walk } from '../guided/walk.ts';
  */
 export const guided: Command<object> = async (context) => {
   const { terminal, globals } = context;
-  if (terminal.settings.json || globals.yes || globals.dryRun) {
+  const { json, quiet } = terminal.settings;
+  if (json || quiet || globals.yes || globals.dryRun) {
     throw problem('usage', {
-      message: 'Guided mode asks a person: it takes neither --json nor --yes nor --dry-run.',
+      message: 'Guided mode asks a person: it takes no --json, --quiet, --yes or --dry-run.',
       fix: 'Use the commands that it shows.',
     });
   }

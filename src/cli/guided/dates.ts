@@ -18,7 +18,7 @@ export const askDepart: Step = async (walk) => {
   if (answer.kind === 'back') return 'back';
   trip.depart = parseDate(answer.value, context.clock.now());
   if (trip.back !== null && trip.back < trip.depart) trip.back = null;
-  said(walk, 'Depart', dayText(trip.depart), searchCommand({ ...trip, back: null, adults: 1 }));
+  said(walk, 'Depart', dayName(trip.depart), searchCommand({ ...trip, back: null, adults: 1 }));
   return 'return';
 };
 
@@ -32,7 +32,7 @@ export const askReturn: Step = async (walk) => {
   });
   if (answer.kind === 'back') return 'back';
   trip.back = answer.value === '' ? null : parseDate(answer.value, context.clock.now());
-  const value = trip.back === null ? 'one way' : dayText(trip.back);
+  const value = trip.back === null ? 'one way' : dayName(trip.back);
   said(walk, 'Return', value, searchCommand({ ...trip, adults: 1 }));
   return 'adults';
 };
@@ -50,8 +50,6 @@ export const askAdults: Step = async (walk) => {
   said(walk, 'Travellers', counted(trip.adults, 'adult'), searchCommand(trip));
   return 'search';
 };
-
-const dayText = (date: string): string => `${dayName(date)} ${date.slice(0, 4)}`;
 
 async function wrongDate(
   { context }: Walk,

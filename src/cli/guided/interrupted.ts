@@ -11,6 +11,16 @@ export function whereItStopped({ trip }: Walk, error: unknown): unknown {
   if (!isProblem(error, 'interrupted', 'timed_out') || error.detail?.money !== undefined) return error;
   const { intent } = trip;
   const begun = error.code === 'interrupted' ? 'Interrupted' : 'That took too long';
+  if (trip.booking) {
+    const { intentId, isBooked } = trip.booking;
+    return problem(error.code, {
+      message: isBooked ? `${begun}. The flight is booked.` : `${begun} while it was being booked.`,
+      fix: isBooked ? 'Its order costs a cent to show.' : 'Its status says where the money is.',
+      next: [`farelock ${isBooked ? 'order' : 'status'} ${intentId}`],
+      detail: { intent_id: intentId },
+      cause: error,
+    });
+  }
   if (trip.paying !== null) {
     return problem(error.code, {
       message: `${begun} while ${trip.paying} was being paid; a payment may have been signed.`,

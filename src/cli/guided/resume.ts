@@ -29,15 +29,18 @@ export const resumeStep: Step = async (walk) => {
       { name: 'A new search', value: null },
     ],
   });
-  if (answer.kind === 'back') return 'resume';
+  if (answer.kind === 'back') return 'back';
   if (answer.value === null) return 'from';
-  const { intent, isUnderWay } = answer.value;
+  const { intent, route, isUnderWay } = answer.value;
   said(walk, 'Going on', intent.intent_id, `farelock status ${intent.intent_id}`);
   if (!isUnderWay) {
     trip.intent = intent;
+    trip.journey = route;
+    trip.offer = null;
     trip.adults = intent.passenger_count;
     return 'passengers';
   }
+  trip.booking = { intentId: intent.intent_id, isBooked: false };
   const code = await book(context, { intentId: intent.intent_id, wait: true });
   return code === 0 ? showOrder(walk, intent.intent_id) : code;
 };

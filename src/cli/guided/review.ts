@@ -72,6 +72,7 @@ function show({ context, trip }: Walk, intent: Intent, party: Party, escrow: str
   const note = (line: string) => terminal.note(line);
   note('');
   note(screen.paint.bold('Review'));
+  if (!trip.offer && trip.journey !== null) note(trip.journey);
   for (const slice of harmlessDocument(trip.offer?.slices ?? [])) {
     for (const line of sliceLines(slice, screen)) note(line);
   }
@@ -114,14 +115,17 @@ function later({ context: { terminal } }: Walk, intent: Intent, party: Party): E
 async function book(walk: Walk, intent: Intent, party: Party, agreed: BookingAgreed): Promise<ExitCode> {
   const { context, trip } = walk;
   const { intent_id: intentId } = intent;
-  // From here on the booking itself says where the money is.
-  trip.paying = null;
-  const code = await bookAgreed(context, { intentId, wait: true }, intent, party.passengers, agreed);
+  trip.booking = { intentId, isBooked: false };
+  const traveller = party.travellers.flatMap((name) => name ?? []);
+  const isSaved = traveller.length === party.travellers.length;
+  const options = { intentId, wait: true, ...(isSaved && { traveller }) };
+  const code = await bookAgreed(context, options, intent, party.passengers, agreed);
   return code === 0 ? showOrder(walk, intentId) : code;
 }
 
 /** The airline order costs a cent: shown when it is wanted. */
-export async function showOrder({ context, ask: prompts }: Walk, intentId: string): Promise<ExitCode> {
+export async function showOrder({ context, trip, ask: prompts }: Walk, intentId: string): Promise<ExitCode> {
+  trip.booking = { intentId, isBooked: true };
   const answer = await prompts.choose({
     message: 'Show the airline order? It costs 0.01 USDC.',
     lines: [

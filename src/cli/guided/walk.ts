@@ -42,6 +42,10 @@ export interface Trip {
   readonly paid: { readonly amount: string; readonly what: string }[];
   /** The paid call that is under way, in words; null between them. */
   paying: string | null;
+  /** What a fare was locked for by an earlier run: `LIS → BER  2026-12-21`. */
+  journey: string | null;
+  /** The intent whose booking a person has agreed to, and whether it is known to be booked. */
+  booking: { readonly intentId: string; readonly isBooked: boolean } | null;
 }
 
 export const newTrip = (): Trip => ({
@@ -58,6 +62,8 @@ export const newTrip = (): Trip => ({
   party: null,
   paid: [],
   paying: null,
+  journey: null,
+  booking: null,
 });
 
 export interface Walk {
@@ -100,6 +106,8 @@ export async function follow(
       at = last ?? at;
       continue;
     }
+    // The same question once more is no step.
+    if (next === at) continue;
     const seen = before.indexOf(next);
     // To a step that was there already: what came after it is forgotten.
     if (seen >= 0) before.splice(seen);

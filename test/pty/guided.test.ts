@@ -1,0 +1,99 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { farelockIn, type Runner } from '../e2e/farelock.ts';
+import { closeTerminals, KEYS, openScreen, type Screen } from './terminal.ts';
+
+/** The walk of questions as a person walks it: real keys on a real terminal. */
+
+let tool: Runner;
+beforeAll(() => {
+  tool = farelockIn({ FARELOCK_TICKETING_MS: '20' });
+});
+afterEach(closeTerminals);
+afterAll(() => tool.close());
+
+const begin = (columns: number): Screen =>
+  openScreen([], { env: tool.env, cwd: tool.home, columns, rows: 40, thenStty: true });
+
+const answer = async (screen: Screen, question: RegExp, typed: string) => {
+  await screen.shows(question);
+  screen.type(`${typed}${KEYS.enter}`);
+};
+
+const statuses = async () =>
+  (await tool.run(['intent', 'list', '--json'])).json<{ intents: { status: string }[] }>().intents;
+
+const bookingsPaid = async () => {
+  const { payments } = (await tool.run(['payments', 'list', '--json'])).json<{
+    payments: { amount: string }[];
+  }>();
+  return payments.filter(({ amount }) => Number(amount) >= 10).length;
+};
+
+const LEFT_AS_IT_WAS = /stty: icanon isig echo|stty: isig icanon echo/;
+
+test('Ctrl-C before anything costs says so; Esc goes back a question', async () => {
+  const screen = begin(80);
+  await answer(screen, /From: a city/, 'lisbon');
+  await screen.shows(/To: a city/);
+  screen.type(KEYS.escape);
+  await screen.shows(/\? From: a city/);
+  screen.type(KEYS.ctrlC);
+  expect(await screen.ended()).toBe(130);
+  expect(screen.text()).toMatch(/Interrupted\. Nothing was paid\./);
+  expect(screen.text()).toMatch(LEFT_AS_IT_WAS);
+  expect(screen.hasCursor()).toBe(true);
+});
+
+test('Ctrl-C at the review leaves the ticket unpaid, and the next walk goes on with it to the booking', async () => {
+  const first = begin(80);
+  await answer(first, /From: a city/, 'lisbon');
+  await answer(first, /To: a city/, 'ber');
+  await answer(first, /Depart:/, '+30d');
+  await answer(first, /Return:/, '');
+  await answer(first, /Travellers, 1 to 9/, '');
+  await answer(first, /Search LIS → BER\?/, '');
+  await first.shows(/Which flight\?/);
+  const line = first
+    .text()
+    .split('\n')
+    .findIndex((text) => text.includes('❯'));
+  const lines = first.text().split('\n').slice(line);
+  first.type(KEYS.down.repeat(lines.findIndex((text) => text.includes('Lorelei'))));
+  await answer(first, /❯.*Lorelei/, '');
+  await answer(first, /Which fare\?/, '');
+  await answer(first, /Lock this fare\?/, '');
+  await answer(first, /Given names/, 'Ana');
+  await answer(first, /Family name/, 'Moreira');
+  await answer(first, /Born on/, '1990-04-12');
+  await answer(first, /\. Title/, KEYS.down.repeat(2));
+  await answer(first, /\. Gender/, '');
+  await answer(first, /E-mail/, 'ana@example.com');
+  await answer(first, /Phone/, '+351912345678');
+  await answer(first, /Save this traveller/, '');
+  await answer(first, /Save as/, 'ana');
+  await first.shows(/Pay [\d.,]+ USDC into the escrow and book\?/);
+  expect(first.text()).toMatch(/ms Ana Moreira, born 1990-04-12/);
+  first.type(KEYS.ctrlC);
+  expect(await first.ended()).toBe(130);
+  expect(first.text()).toMatch(/The fare is locked, and the ticket of [\d.,]+ USDC is not paid\./);
+  expect(first.text()).toMatch(/\$ farelock book int_\w+ --traveller ana/);
+  expect(first.text()).toMatch(LEFT_AS_IT_WAS);
+  expect(first.hasCursor()).toBe(true);
+  expect(await statuses()).toMatchObject([{ status: 'active' }]);
+  expect(await bookingsPaid()).toBe(0);
+
+  const second = begin(140);
+  await answer(second, /Go on with what you began\?\s+❯ LIS → BER/, '');
+  await answer(second, /who flies\?\s+❯ ana/, '');
+  await answer(second, /Pay [\d.,]+ USDC into the escrow and book\?/, '');
+  await second.shows(/Show the airline order\?/);
+  expect(second.text()).toMatch(/✓ Paid [\d.,]+ USDC into the escrow[\s\S]* booked/);
+  second.type(KEYS.ctrlC);
+  expect(await second.ended()).toBe(130);
+  expect(second.text()).toMatch(/Interrupted\. The flight is booked\./);
+  expect(second.text()).not.toMatch(/not paid/);
+  expect(second.text()).toMatch(LEFT_AS_IT_WAS);
+  expect(second.brokenLines()).toEqual([]);
+  expect(await statuses()).toMatchObject([{ status: 'booked' }]);
+  expect(await bookingsPaid()).toBe(1);
+});
