@@ -121,6 +121,13 @@ test('book --traveller books saved travellers in the order of their names', asyn
     expect(booked.stdout + booked.stderr).not.toContain(personal);
 });
 
+test('the review stands before the question under --quiet too', async () => {
+  const id = await newIntent(1, 3);
+  const ran = await run(`book ${id} --traveller ana --quiet`, { terminal: true, answers: [false] });
+  expect(ran.stderr).toMatch(/Into escrow +\w+[\s\S]*Ana Moreira, born 1990-04-12/);
+  expect((await run(`intent show ${id} --json`)).json()).toMatchObject({ booking_requested_at: null });
+});
+
 test('who is not saved, named twice, or too few: said before anything is paid', async () => {
   const id = await newIntent(2, 1);
   const before = (await run('wallet balance --json')).json().usdc_atomic;

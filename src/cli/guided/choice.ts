@@ -34,6 +34,7 @@ export const chooseItinerary: Step = async (walk) => {
   if (!offer) return 'back';
   trip.position = answer.value;
   trip.offer = offer;
+  trip.offerId = null;
   const times = offer.slices.map((slice) => fromTo(slice.departing_at, slice.arriving_at)).join(' · ');
   said(walk, 'Flight', `${answer.value + 1}.  ${times}  ${offer.owner_name}`, offerCommand(offer.offer_id));
   return 'fare';

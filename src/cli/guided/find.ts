@@ -40,6 +40,8 @@ export const searchStep: Step = async (walk) => {
     cabin: 'economy',
     grouped: true,
   };
+  // What was found and chosen before is no longer what is being looked for.
+  Object.assign(trip, { found: null, offer: null, offerId: null, position: 0 });
   const flights = await session.flights();
   try {
     const { value, payment } = await paidCall(walk, 'the search', () =>

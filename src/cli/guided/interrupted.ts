@@ -1,7 +1,7 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { usdc } from '../view/intent.ts';
-import { bookingCommand } from './commands.ts';
-import type { Walk } from './walk.ts';
+import { bookingCommand, lockCommand, searchCommand } from './commands.ts';
+import type { Trip, Walk } from './walk.ts';
 
 /**
  * What to end with when the walk was cut off (Ctrl-C, --timeout): a sentence on what has happened so far, and how to go
@@ -39,12 +39,29 @@ export function whereItStopped({ trip }: Walk, error: unknown): unknown {
     });
   }
   const paid = trip.paid.map(({ what, amount }) => `${what} (${amount} USDC)`).join(' and ');
+  if (paid === '') {
+    return problem(error.code, {
+      message: `${begun}. Nothing was paid.`,
+      fix: 'Begin again whenever you like.',
+      next: ['farelock'],
+      cause: error,
+    });
+  }
   return problem(error.code, {
-    message:
-      paid === '' ? `${begun}. Nothing was paid.` : `${begun}. Paid so far: ${paid}; nothing is locked.`,
-    fix:
-      paid === '' ? 'Begin again whenever you like.' : 'The numbers of the list still stand for its offers.',
-    next: paid === '' ? ['farelock'] : ['farelock', `farelock intent create ${trip.position + 1}`],
+    message: `${begun}. Paid so far: ${paid}; nothing is locked.`,
+    ...goingOn(trip),
     cause: error,
   });
+}
+
+/** A number stands for an offer only once its list was shown: before that it would be one of an older search. */
+function goingOn(trip: Trip): { fix: string; next: string[] } {
+  if (trip.offerId !== null)
+    return { fix: 'The fare can still be locked.', next: [lockCommand(trip.offerId)] };
+  return trip.found
+    ? {
+        fix: 'The numbers of the list still stand for its offers.',
+        next: ['farelock intent create <number>', 'farelock'],
+      }
+    : { fix: 'The list was not shown yet: search once more.', next: [searchCommand(trip), 'farelock'] };
 }
