@@ -52,12 +52,9 @@ test('Ctrl-C at the review leaves the ticket unpaid, and the next walk goes on w
   await answer(first, /Return:/, '');
   await answer(first, /Travellers, 1 to 9/, '');
   await answer(first, /Search LIS → BER\?/, '');
-  await first.shows(/Which flight\?/);
-  const line = first
-    .text()
-    .split('\n')
-    .findIndex((text) => text.includes('❯'));
-  const lines = first.text().split('\n').slice(line);
+  // A terminal may show the first half of the list alone.
+  const list = (await first.shows(/Which flight\?[\s\S]*❯[\s\S]*Lorelei[\s\S]*Ctrl-C leave/)).split('\n');
+  const lines = list.slice(list.findIndex((text) => text.includes('❯')));
   first.type(KEYS.down.repeat(lines.findIndex((text) => text.includes('Lorelei'))));
   await answer(first, /❯.*Lorelei/, '');
   await answer(first, /Which fare\?/, '');
