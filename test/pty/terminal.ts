@@ -94,10 +94,9 @@ export function openScreen(args: readonly string[], options: TerminalOptions = {
     }
     if (exitCode !== undefined) end(exitCode);
   });
-  pty.on('exit', () => {
-    open.delete(pty);
-    end(-1);
-  });
+  pty.on('exit', () => open.delete(pty));
+  // Its exit may be told before its last messages are read; the end of the channel comes after them.
+  pty.on('disconnect', () => end(-1));
 
   const lines = () => {
     const { buffer } = emulator;
