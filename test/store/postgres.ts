@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
+import pg from 'pg';
 
 /** A PostgreSQL server of the test's own, in a temporary folder, on a socket only; null where none is installed. */
 export interface TestPostgres {
@@ -54,11 +55,13 @@ export async function startPostgres(): Promise<TestPostgres> {
     '-F',
   ]);
   const server = spawn(serve, serveArgs, { stdio: 'ignore' });
-  const socket = join(folder, '.s.PGSQL.5432');
-  for (let i = 0; i < 200 && !existsSync(socket); i++)
+  const url = `postgres://farelock@localhost/postgres?host=${encodeURIComponent(folder)}`;
+  // Its socket is there a moment before it lets anybody in.
+  for (let i = 0; i < 400 && !(await answers(url)); i++) {
     await new Promise((resolve) => setTimeout(resolve, 50));
+  }
   return {
-    url: `postgres://farelock@localhost/postgres?host=${encodeURIComponent(folder)}`,
+    url,
     async close() {
       const ended = new Promise((resolve) => server.once('exit', resolve));
       server.kill('SIGINT');
@@ -66,4 +69,16 @@ export async function startPostgres(): Promise<TestPostgres> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.end();
+    return true;
+  } catch {
+    return false;
+  }
 }
