@@ -13,6 +13,8 @@ const option = (name, fallback) => {
 const RUNS = option('runs', 200);
 let seed = option('seed', Date.now() % 1_000_000);
 const BIN = resolve(import.meta.dirname, '../../bin/farelock.js');
+/** No command takes this long: one that does hangs, and that ends the run as a failure. */
+const HANGS_AFTER_MS = 180_000;
 const MINT = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const home = mkdtempSync(join(tmpdir(), 'farelock-torture-'));
 const env = { ...process.env, FARELOCK_HOME: home, FARELOCK_TICKETING_MS: '100', NO_COLOR: '1' };
@@ -30,12 +32,15 @@ function farelock(args, scenario = '') {
   const ran = spawnSync(process.execPath, [BIN, ...args, '--json'], {
     env: { ...env, FARELOCK_SCENARIO: scenario },
     encoding: 'utf8',
+    timeout: HANGS_AFTER_MS,
+    killSignal: 'SIGKILL',
   });
   let body = null;
   try {
     body = JSON.parse(ran.stdout);
   } catch {
-    throw new Error(`farelock ${args.join(' ')}: exit ${ran.status}\n${ran.stdout}\n${ran.stderr}`);
+    const ended = ran.signal ? `${ran.signal} after ${HANGS_AFTER_MS} ms` : `exit ${ran.status}`;
+    throw new Error(`farelock ${args.join(' ')}: ${ended}\n${ran.stdout}\n${ran.stderr}`);
   }
   return { status: ran.status, body };
 }
@@ -128,7 +133,8 @@ try {
     if (status in ends) ends[status]++;
     if (scenario === '' || scenario === 'outcome_unknown')
       expect(status === 'booked', `run ${run} (${scenario}): ${status}: ${JSON.stringify(ended.body)}`);
-    if (process.stdout.isTTY) process.stdout.write(`\r${run + 1}/${RUNS} journeys, ${kills} kills`);
+    if (process.stderr.isTTY) process.stderr.write(`\r${run + 1}/${RUNS} journeys, ${kills} kills`);
+    else if ((run + 1) % 10 === 0) process.stderr.write(`${run + 1}/${RUNS} journeys, ${kills} kills\n`);
   }
   await audit();
 } finally {
