@@ -18,9 +18,6 @@ exports.createLoader = (dist) => {
   const modules = new Map();
   const compiled = [];
   const packages = createRequire(join(dist, 'main.cjs'));
-  // The native half of libsql is libsql's dependency, not ours: strict package managers put it where only libsql sees it.
-  const natives = (id) =>
-    id.startsWith('@libsql/') ? createRequire(packages.resolve('libsql'))(id) : packages(id);
 
   /** The exports of a chunk, by its absolute path. */
   const load = (path) => {
@@ -30,9 +27,15 @@ exports.createLoader = (dist) => {
     modules.set(path, module);
     const run = compile(path).runInThisContext();
     const near = dirname(path);
-    const require = (id) => (id.startsWith('.') ? load(join(near, id)) : natives(id));
+    const require = (id) => (id.startsWith('.') ? load(join(near, id)) : packages(id));
     require.resolve = packages.resolve;
-    run.call(module.exports, module.exports, require, module, path, near);
+    try {
+      run.call(module.exports, module.exports, require, module, path, near);
+    } catch (error) {
+      // Half a chunk is no chunk: whoever asks again gets the same failure, and not what is missing of its exports.
+      modules.delete(path);
+      throw error;
+    }
     return module.exports;
   };
 

@@ -125,6 +125,7 @@ const STEPS: Partial<Record<ProblemCode, Steps>> = {
   network_unreachable: orNetwork,
   unexpected_answer: orNetwork,
   internal_error: always('farelock doctor'),
+  native_missing: always('farelock doctor'),
   // Keys and people
   no_api_key: always('farelock config list --show-origin'),
   no_customer_token: always('farelock help keys token'),

@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import type { Clock } from '../kernel/clock.ts';
+import { missingNative } from '../kernel/native.ts';
 import { didYouMean } from '../kernel/nearest.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import type { CommandContext, Environment } from './context.ts';
@@ -233,14 +234,15 @@ async function nextSteps(
 function report(error: unknown, next: readonly string[], terminal: Terminal, streams: Streams): number {
   terminal.settle();
   const { json, verbose } = terminal.settings;
-  const expected = isProblem(error);
-  const shown = expected
-    ? error
-    : problem('internal_error', {
-        message: `Something unexpected failed: ${error instanceof Error ? error.message : String(error)}`,
-        fix: 'Run it again with --verbose to see where.',
-        cause: error,
-      });
+  const told = isProblem(error) ? error : missingNative(error);
+  const expected = told !== null;
+  const shown =
+    told ??
+    problem('internal_error', {
+      message: `Something unexpected failed: ${error instanceof Error ? error.message : String(error)}`,
+      fix: 'Run it again with --verbose to see where.',
+      cause: error,
+    });
   if (json)
     streams.stdout.write(`${harmlessJson(problemDocument(shown, next), streams.stdout.isTTY ? 2 : 0)}\n`);
   else {

@@ -91,6 +91,12 @@ export const PROBLEMS = {
     retryable: true,
   },
 
+  native_missing: {
+    exit: 1,
+    message: 'A native package that this machine needs is not installed.',
+    fix: 'Install farelock again with its optional packages: npm install --include=optional farelock.',
+  },
+
   // Partner platforms
   partner_url_refused: {
     status: 400,

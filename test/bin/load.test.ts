@@ -64,3 +64,13 @@ test('a folder that cannot be written costs nothing but the time', () => {
   expect(run()).toEqual(['\n', true]);
   expect(readFileSync(folder(), 'utf8')).toContain('would be');
 });
+
+test('a chunk that fails as it loads fails again for whoever asks again', () => {
+  write(
+    'main.cjs',
+    `const told = () => { try { return Object.keys(require('./half.cjs')); } catch (error) { return error.message; } };
+     exports.answer = () => [told(), told()];`,
+  );
+  write('half.cjs', `exports.first = 1; throw new Error('no native package');`);
+  expect(run()).toEqual(['no native package', 'no native package']);
+});

@@ -1,9 +1,18 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { demo, emptyFolder, install, type Packed, pack, ROOT, registryProblem } from './packed.ts';
+import {
+  demo,
+  emptyFolder,
+  install,
+  installWithPnpm,
+  type Packed,
+  pack,
+  ROOT,
+  registryProblem,
+} from './packed.ts';
 
 const built = existsSync(join(ROOT, 'dist/main.cjs'));
 const folder = emptyFolder();
@@ -43,13 +52,19 @@ describe.runIf(built)('the packed tool', () => {
     expect(packed.unpackedBytes).toBeLessThan(6_000_000);
   });
 
-  test('names its command, its Node and its two native packages, and no other dependency', () => {
+  test('names its command, its Node and the native builds of every platform, and no other dependency', () => {
     const about = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8')) as Record<string, unknown>;
     expect(about.bin).toEqual({ farelock: 'bin/farelock.js' });
     expect(about.engines).toEqual({ node: '>=20.18' });
     expect(about.license).toBe('MIT');
-    expect(Object.keys(about.dependencies as object)).toEqual(['libsql', 'litesvm']);
-    expect(about.optionalDependencies ?? about.peerDependencies).toBeUndefined();
+    expect(about.dependencies ?? about.peerDependencies).toBeUndefined();
+    const natives = ['libsql', 'litesvm'].map((name) => {
+      const own = JSON.parse(readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')) as {
+        optionalDependencies: object;
+      };
+      return own.optionalDependencies;
+    });
+    expect(about.optionalDependencies).toEqual(Object.assign({}, ...natives));
     expect(statSync(join(unpacked, 'bin/farelock.js')).mode & 0o111).toBe(0o111);
     expect(readFileSync(join(unpacked, 'bin/farelock.js'), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
     // Nothing of ours runs while somebody installs it.
@@ -72,32 +87,57 @@ describe.runIf(built)('the packed tool', () => {
 describe.runIf(built)('installed from the tarball alone', () => {
   let why: string | null = null;
   let modules = '';
+  let tarball = '';
   beforeAll(async () => {
     why = await registryProblem(folder.path);
-    if (why === null) modules = await install((await pack(folder.path)).file, inside('an empty prefix'));
+    if (why !== null) return;
+    tarball = (await pack(folder.path)).file;
+    modules = await install(tarball, inside('an empty prefix'));
   }, 240_000);
   beforeEach(({ skip }) => {
     if (why !== null) skip(why);
   });
 
-  test('brings the packages of the two natives, and none that the tool is built from', () => {
-    const installed = readdirSync(modules);
-    expect(installed).toEqual(expect.arrayContaining(['farelock', 'libsql', 'litesvm']));
-    for (const name of [
-      'zod',
-      'hono',
-      '@hono',
-      '@x402',
-      'kysely',
-      'ora',
-      '@inquirer',
-      'pg',
-      'vitest',
-      'typescript',
-    ]) {
-      expect(installed).not.toContain(name);
-    }
+  test('brings the native packages of this platform, and nothing else', () => {
+    const installed = readdirSync(modules, { recursive: true, encoding: 'utf8' })
+      .filter((path) => /^(@[^/]+\/)?[^/@.][^/]*$/.test(path))
+      .filter((path) => existsSync(join(modules, path, 'package.json')));
+    expect(installed.filter((name) => !/^(farelock|@libsql\/|litesvm-)/.test(name))).toEqual([]);
+    expect(installed.filter((name) => name.startsWith('litesvm-'))).toHaveLength(1);
+    expect(installed.length).toBeLessThanOrEqual(4);
     expect(existsSync(join(modules, '.bin/farelock'))).toBe(true);
+  });
+
+  test('nothing in it wants another Node: an install that is strict about engines succeeds', async () => {
+    await install(tarball, inside('strict engines'), ['--engine-strict']);
+  });
+
+  test('a package manager that lets each package see only its own dependencies can run it', async () => {
+    const project = inside('strict');
+    await installWithPnpm(tarball, project);
+    const home = inside('home strict');
+    const isolated = join(project, 'node_modules');
+    expect(readdirSync(isolated).filter((name) => !name.startsWith('.'))).toEqual(['farelock']);
+    expect(await demo({ node: process.execPath, modules: isolated, home })).toMatch(/✓ Booked/);
+  });
+
+  test('without its optional packages it says which one is missing, and how to get it', async () => {
+    const bare = await install(tarball, inside('bare'), ['--omit=optional']);
+    const env = { PATH: process.env.PATH, FARELOCK_HOME: inside('bare home'), NO_COLOR: '1' };
+    const said = (...args: string[]) =>
+      spawnSync(process.execPath, [join(bare, 'farelock/bin/farelock.js'), ...args], {
+        env,
+        encoding: 'utf8',
+      });
+    const search = said('search', 'LIS', 'BER', '--depart', '+30d');
+    expect(search.status).toBe(1);
+    expect(search.stderr).toMatch(
+      /^✗ @libsql\/\S+, a native package that this machine needs, is not installed\./m,
+    );
+    expect(search.stderr).toContain('--include=optional');
+    const looked = said('doctor');
+    expect(looked.stdout).toMatch(/failed\tnative_packages\tNot installed: @libsql\/\S+, litesvm-/);
+    expect(looked.stdout).not.toContain('is not a function');
   });
 
   test('the demo runs from a path with spaces, in a package folder that belongs to another user and is read-only', async () => {

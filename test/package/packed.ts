@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -51,10 +51,18 @@ export async function pack(folder: string): Promise<Packed> {
 }
 
 /** @returns the folder of node_modules */
-export async function install(what: string, prefix: string): Promise<string> {
+export async function install(what: string, prefix: string, more: readonly string[] = []): Promise<string> {
   const settings = ['--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline'];
-  await npm(['install', '--prefix', prefix, ...settings, what], tmpdir());
+  await npm(['install', '--prefix', prefix, ...settings, ...more, what], tmpdir());
   return join(prefix, 'node_modules');
+}
+
+/** Into `project/node_modules`, as pnpm lays packages out. */
+export async function installWithPnpm(what: string, project: string): Promise<void> {
+  writeFileSync(join(project, 'package.json'), '{"private":true}');
+  const store = join(project, '.store');
+  const pnpm = ['exec', '--yes', '--package=pnpm@9', '--', 'pnpm', 'add', '--node-linker=isolated'];
+  await npm([...pnpm, `--store-dir=${store}`, what], project);
 }
 
 export interface DemoGiven {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { missingNative } from '../../kernel/native.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { Environment, GlobalOptions } from '../context.ts';
 import type { Profile } from '../profile.ts';
@@ -55,7 +56,8 @@ export const failed = (message: string, fix: string | null, ...next: string[]): 
 
 /** A problem as a finding: it has its own words for what to do. */
 export function findingOf(error: unknown): Finding {
-  if (isProblem(error)) return failed(error.message, error.fix, ...error.next);
+  const told = isProblem(error) ? error : missingNative(error);
+  if (told !== null) return failed(told.message, told.fix, ...told.next);
   const [said = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
   return failed(said, null);
 }

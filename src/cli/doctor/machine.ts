@@ -1,6 +1,7 @@
-import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type Check, failed, ok, type Patient, warning } from './checks.ts';
+import { nativePackages } from './natives.ts';
 
 const LEAST_MAJOR = 20;
 const LEAST_MINOR = 18;
@@ -12,6 +13,7 @@ export const machineChecks = ({ home }: Patient): Check[] => [
   { id: 'node', run: async () => node() },
   { id: 'home', run: async () => folder(home) },
   { id: 'disk', run: async () => disk(home) },
+  { id: 'native_packages', run: async () => nativePackages() },
   { id: 'compiled_code', run: async () => compiledCode() },
 ];
 
@@ -69,7 +71,7 @@ function disk(home: string) {
 /** Beside the built tool, one file for each chunk that has run on this Node. */
 function compiledCode() {
   const entry = process.argv[1];
-  const dist = entry === undefined ? null : join(dirname(entry), '..', 'dist');
+  const dist = entry === undefined ? null : join(dirname(realpathSync(entry)), '..', 'dist');
   if (dist === null || !existsSync(join(dist, 'main.cjs'))) return ok('Not the built tool: none is kept');
   const cache = join(dist, 'cache', `${process.version}-${process.platform}-${process.arch}`);
   const kept = existsSync(cache) ? readdirSync(cache).filter((name) => name.endsWith('.bin')).length : 0;
