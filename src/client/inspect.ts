@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
-import { type FileState, inspectFile, openForReading } from '../store/inspect.ts';
+import { type FileState, inspectFile } from '../store/inspect.ts';
 import { serviceMigrations } from '../store/migrations.ts';
+import { readRows } from '../store/read-only.ts';
 import { clientMigrations } from './store-schema.ts';
 
 export type { FileState } from '../store/inspect.ts';
@@ -17,31 +17,14 @@ export const inspectServices = (path: string): FileState => inspectFile(path, se
 export const inspectOther = (path: string): FileState => inspectFile(path, null);
 
 /** Payments that were signed and never answered, oldest first. Empty without a journal. */
-export function openPaymentsIn(path: string): { id: string; createdAtMs: number }[] {
-  if (!existsSync(path)) return [];
-  return reading(path, (all) =>
-    all<{ payment_id: string; created_at_ms: number }>(
-      'select payment_id, created_at_ms from payments where live_key is not null order by created_at_ms',
-    ).map((row) => ({ id: row.payment_id, createdAtMs: row.created_at_ms })),
-  );
-}
+export const openPaymentsIn = (path: string): { id: string; createdAtMs: number }[] =>
+  readRows(
+    path,
+    'select payment_id, created_at_ms from payments where live_key is not null order by created_at_ms',
+  ).map((row) => ({ id: String(row.payment_id), createdAtMs: Number(row.created_at_ms) }));
 
 /** What waits for a person in the services' own database. Empty without one. */
-export function stuckIn(path: string): string[] {
-  if (!existsSync(path)) return [];
-  return reading(path, (all) =>
-    all<{ id: string }>(
-      `select intent_id as id from bookings where state = 'stuck'
-       union all select request_id as id from refund_requests where state = 'stuck'`,
-    ).map((row) => row.id),
-  );
-}
+export const stuckIn = (path: string): string[] => readRows(path, STUCK).map((row) => String(row.id));
 
-function reading<T>(path: string, read: (all: <R>(query: string) => R[]) => T): T {
-  const database = openForReading(path);
-  try {
-    return read(<R>(query: string) => database.prepare(query).all() as R[]);
-  } finally {
-    database.close();
-  }
-}
+const STUCK = `select intent_id as id from bookings where state = 'stuck'
+  union all select request_id as id from refund_requests where state = 'stuck'`;
