@@ -60,7 +60,7 @@ export function lazyPartner(
     ready: async () => (await partner()).ready(),
     fetch: async (request, connection) => (await partner()).fetch(request, connection),
     async runDue() {
-      const nextDueAtMs = await partnerDueAtMs(given.store, environment);
+      const nextDueAtMs = await partnerDueAtMs(given.store, environment, given.clock);
       if (nextDueAtMs === null || nextDueAtMs > given.clock.now()) return { worked: 0, nextDueAtMs };
       return (await partner()).worker.runDue();
     },

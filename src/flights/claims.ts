@@ -1,4 +1,5 @@
 import { isProblem } from '../kernel/problems.ts';
+import { dueOf, firstDueAtMs, isDue, leaseIsOver, whileRenewed } from '../store/leases.ts';
 import type { BookingState } from '../store/schema.ts';
 import type { Written } from './mails.ts';
 import type { FlightsPorts } from './ports.ts';
@@ -15,9 +16,13 @@ export const OPEN_STATES: readonly BookingState[] = [
   'refunding',
 ];
 
-/** Longer than any one step takes; a worker that died is overtaken after it. */
-const LEASE_MS = 60_000;
+/** Renewed while a step is taken; a worker that died is overtaken after it. */
+export const LEASE_MS = 10_000;
+/** Longer than any one step takes. */
+export const STEP_MS = 60_000;
 const MOST_BACKOFF_MS = 60_000;
+/** No step is ever put off for longer, whatever an airline asks for. */
+export const FARTHEST_MS = 10 * 60_000;
 /** A step that failed so often is told to an operator. */
 const TELLS_AFTER = 24;
 
@@ -42,21 +47,10 @@ export function createClaims(ports: Pick<FlightsPorts, 'store' | 'clock' | 'log'
     async nextDueAtMs(): Promise<number | null> {
       const row = await store
         .selectFrom('bookings')
-        .select((column) =>
-          column.fn
-            .min<number | null>(
-              column
-                .case()
-                .when('lease_until_ms', '>', column.ref('due_at_ms'))
-                .then(column.ref('lease_until_ms'))
-                .else(column.ref('due_at_ms'))
-                .end(),
-            )
-            .as('due'),
-        )
+        .select(firstDueAtMs(clock.now(), LEASE_MS, FARTHEST_MS).as('due'))
         .where('state', 'in', OPEN_STATES)
         .executeTakeFirst();
-      return row?.due === null || row?.due === undefined ? null : Number(row.due);
+      return dueOf(row);
     },
 
     /**
@@ -73,17 +67,42 @@ export function createClaims(ports: Pick<FlightsPorts, 'store' | 'clock' | 'log'
             .selectFrom('bookings as due')
             .select('due.intent_id')
             .where('due.state', 'in', OPEN_STATES)
-            .where('due.due_at_ms', '<=', nowMs)
-            .where('due.lease_until_ms', '<=', nowMs)
+            .where(isDue(nowMs, FARTHEST_MS))
+            .where(leaseIsOver(nowMs, LEASE_MS))
             .$if(intentId !== undefined, (one) => one.where('due.intent_id', '=', intentId ?? ''))
             .orderBy('due.due_at_ms')
             .limit(1),
         )
-        .where('lease_until_ms', '<=', nowMs)
+        .where(leaseIsOver(nowMs, LEASE_MS))
         .returningAll()
         .executeTakeFirst();
       return row ?? null;
     },
+
+    /** Runs a step while the claim is kept. Once it was overtaken, or has ended, there is nothing to keep. */
+    whileHeld: <T>(claim: BookingRow, step: () => Promise<T>): Promise<T> =>
+      whileRenewed(
+        {
+          clock,
+          leaseMs: LEASE_MS,
+          mostMs: STEP_MS,
+          async renew() {
+            await store
+              .updateTable('bookings')
+              .set({ lease_until_ms: clock.now() + LEASE_MS })
+              .where('intent_id', '=', claim.intent_id)
+              .where('fence', '=', claim.fence)
+              .where('lease_until_ms', '>', 0)
+              .execute();
+          },
+          failed: (error) =>
+            log('warn', 'lease_not_renewed', {
+              intent_id: claim.intent_id,
+              error_name: error instanceof Error ? error.name : typeof error,
+            }),
+        },
+        step,
+      ),
 
     /** @throws LeaseLost when the claim is no longer ours. */
     async hold(claim: BookingRow): Promise<void> {
@@ -163,10 +182,8 @@ export function createClaims(ports: Pick<FlightsPorts, 'store' | 'clock' | 'log'
     async postpone(claim: BookingRow, error: unknown): Promise<void> {
       const code = isProblem(error) ? error.code : error instanceof Error ? error.name : 'unknown';
       const retryAfterMs = isProblem(error) && error.retryAfter ? error.retryAfter * 1000 : 0;
-      const delayMs = Math.max(
-        retryAfterMs,
-        Math.min(MOST_BACKOFF_MS, 250 * 2 ** Math.min(claim.attempts, 10)),
-      );
+      const backoffMs = Math.min(MOST_BACKOFF_MS, 250 * 2 ** Math.min(claim.attempts, 10));
+      const delayMs = Math.min(FARTHEST_MS, Math.max(retryAfterMs, backoffMs));
       const nowMs = clock.now();
       const attempts = claim.attempts + 1;
       await store.transaction().execute(async (tx) => {

@@ -1,14 +1,16 @@
+import { dueOf, firstDueAtMs } from '../store/leases.ts';
+import { FARTHEST_MS, LEASE_MS } from './claims.ts';
 import type { FlightsPorts } from './ports.ts';
 
 /** When the worker has something to do about a refund request (epoch ms), or null. One small read. */
-export async function refundsDueAtMs({ store }: Pick<FlightsPorts, 'store'>): Promise<number | null> {
-  const rows = await store
+export async function refundsDueAtMs({
+  store,
+  clock,
+}: Pick<FlightsPorts, 'store' | 'clock'>): Promise<number | null> {
+  const row = await store
     .selectFrom('refund_requests')
-    .select(['due_at_ms', 'lease_until_ms'])
+    .select(firstDueAtMs(clock.now(), LEASE_MS, FARTHEST_MS).as('due'))
     .where('state', 'in', ['settling', 'approved'])
-    .orderBy('due_at_ms')
-    .limit(20)
-    .execute();
-  if (rows.length === 0) return null;
-  return Math.min(...rows.map((row) => Math.max(row.due_at_ms, row.lease_until_ms)));
+    .executeTakeFirst();
+  return dueOf(row);
 }

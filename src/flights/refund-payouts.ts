@@ -1,6 +1,7 @@
 import { isProblem, problem } from '../kernel/problems.ts';
+import { isDue, leaseIsOver, whileRenewed } from '../store/leases.ts';
 import { writeAudit } from './audit.ts';
-import { LeaseLost } from './claims.ts';
+import { FARTHEST_MS, LEASE_MS, LeaseLost, STEP_MS } from './claims.ts';
 import { configured } from './live-offer.ts';
 import { createMails } from './mails.ts';
 import { createPayouts } from './payouts.ts';
@@ -9,7 +10,6 @@ import type { ProviderOrder } from './providers/provider.ts';
 import { dropUnpaidRequest, receive } from './refunds.ts';
 import type { IntentRow, RefundRequestRow } from './rows.ts';
 
-const LEASE_MS = 60_000;
 const MOST_BACKOFF_MS = 60_000;
 /** How often a step is tried before it waits for a person, who may start it again. */
 const MOST_TRIES = 24;
@@ -35,17 +35,41 @@ export function createRefundPayouts(ports: FlightsPorts) {
           .selectFrom('refund_requests as due')
           .select('due.request_id')
           .where('due.state', 'in', ['settling', 'approved'])
-          .where('due.due_at_ms', '<=', nowMs)
-          .where('due.lease_until_ms', '<=', nowMs)
+          .where(isDue(nowMs, FARTHEST_MS))
+          .where(leaseIsOver(nowMs, LEASE_MS))
           .$if(requestId !== null, (one) => one.where('due.request_id', '=', requestId ?? ''))
           .orderBy('due.due_at_ms')
           .limit(1),
       )
-      .where('lease_until_ms', '<=', nowMs)
+      .where(leaseIsOver(nowMs, LEASE_MS))
       .returningAll()
       .executeTakeFirst();
     return row ?? null;
   }
+
+  const whileHeld = (row: RefundRequestRow, step: () => Promise<void>): Promise<void> =>
+    whileRenewed(
+      {
+        clock,
+        leaseMs: LEASE_MS,
+        mostMs: STEP_MS,
+        async renew() {
+          await store
+            .updateTable('refund_requests')
+            .set({ lease_until_ms: clock.now() + LEASE_MS })
+            .where('request_id', '=', row.request_id)
+            .where('fence', '=', row.fence)
+            .where('lease_until_ms', '>', 0)
+            .execute();
+        },
+        failed: (error) =>
+          ports.log('warn', 'lease_not_renewed', {
+            request_id: row.request_id,
+            error_name: error instanceof Error ? error.name : typeof error,
+          }),
+      },
+      step,
+    );
 
   async function hold(row: RefundRequestRow): Promise<void> {
     const now = await store
@@ -173,7 +197,8 @@ export function createRefundPayouts(ports: FlightsPorts) {
     const code = byHand ? 'cancel_by_hand' : name;
     const attempts = row.attempts + 1;
     const gaveUp = row.state === 'approved' && (byHand || attempts >= MOST_TRIES);
-    const waitMs = isProblem(error) && error.retryAfter ? error.retryAfter * 1000 : 0;
+    const askedMs = isProblem(error) && error.retryAfter ? error.retryAfter * 1000 : 0;
+    const backoffMs = Math.min(MOST_BACKOFF_MS, 500 * 2 ** Math.min(attempts, 10));
     const nowMs = clock.now();
     await store.transaction().execute(async (tx) => {
       const written = await tx
@@ -183,7 +208,7 @@ export function createRefundPayouts(ports: FlightsPorts) {
           attempts,
           last_error: code,
           lease_until_ms: 0,
-          due_at_ms: nowMs + Math.max(waitMs, Math.min(MOST_BACKOFF_MS, 500 * 2 ** Math.min(attempts, 10))),
+          due_at_ms: nowMs + Math.min(FARTHEST_MS, Math.max(askedMs, backoffMs)),
           updated_at_ms: nowMs,
         })
         .where('request_id', '=', row.request_id)
@@ -208,8 +233,7 @@ export function createRefundPayouts(ports: FlightsPorts) {
 
   async function take(row: RefundRequestRow): Promise<void> {
     try {
-      if (row.state === 'settling') await settle(row);
-      else await carryOut(row);
+      await whileHeld(row, () => (row.state === 'settling' ? settle(row) : carryOut(row)));
     } catch (error) {
       if (!(error instanceof LeaseLost)) await postpone(row, error);
     }

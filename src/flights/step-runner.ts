@@ -28,7 +28,8 @@ export function createStepRunner(ports: FlightsPorts, escrows: Escrows, claims: 
         .where('intent_id', '=', booking.intent_id)
         .executeTakeFirstOrThrow();
       if (booking.state in steps) {
-        const next = await steps[booking.state as keyof typeof steps](booking, intent);
+        const step = steps[booking.state as keyof typeof steps];
+        const next = await claims.whileHeld(booking, () => step(booking, intent));
         if (next) await claims.advance(booking, next);
       }
     } catch (error) {

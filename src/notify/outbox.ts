@@ -4,6 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Secrets } from '../kernel/secrets.ts';
+import { leaseIsOver } from '../store/leases.ts';
 import type { Store } from '../store/open.ts';
 import type { OutboxTable, ServiceTables } from '../store/schema.ts';
 import { DeliveryRefused, type Message, ReceiverUnreachable, type Transports } from './message.ts';
@@ -107,19 +108,11 @@ export function createOutbox(ports: OutboxPorts): Outbox {
           .where('due.state', 'in', ['queued', 'sending'])
           .where('due.kind', 'in', kinds)
           .where('due.next_at_ms', '<=', nowMs)
-          // A lease that ends later than any holder could have asked for was written before the clock was set back.
-          .where((either) =>
-            either.or([
-              either('due.lease_until_ms', '<=', nowMs),
-              either('due.lease_until_ms', '>', nowMs + LEASE_MS),
-            ]),
-          )
+          .where(leaseIsOver(nowMs, LEASE_MS))
           .orderBy('due.next_at_ms')
           .limit(1),
       )
-      .where((either) =>
-        either.or([either('lease_until_ms', '<=', nowMs), either('lease_until_ms', '>', nowMs + LEASE_MS)]),
-      )
+      .where(leaseIsOver(nowMs, LEASE_MS))
       .where('state', 'in', ['queued', 'sending'])
       .returningAll()
       .executeTakeFirst();

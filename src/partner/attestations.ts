@@ -1,15 +1,14 @@
 import type { Selectable } from 'kysely';
 import type { AttestationRunTable } from '../store/compliance-tables.ts';
+import { isDue, leaseIsOver, NEVER_MS } from '../store/leases.ts';
 import type { Store } from '../store/open.ts';
 import { type Facts, inputKey, type Judged, type Run, type RunType } from './compliance.ts';
-import { NEVER_MS } from './compliance-due.ts';
+import { FARTHEST_MS, LEASE_MS } from './compliance-due.ts';
 import type { CustomerData } from './customer-data/schema.ts';
 import type { PartnerPorts, Tx } from './ports.ts';
 import type { Attest, Verdict } from './sandbox-attesters.ts';
 import type { Submissions } from './submissions.ts';
 
-/** Longer than an attester takes; a process that died is overtaken after it. */
-const LEASE_MS = 30_000;
 const MOST_BACKOFF_MS = 60_000;
 const MOST_RUNS = 50;
 
@@ -27,9 +26,6 @@ export function createAttestations(
 ) {
   const { store, clock, ids, log, environment } = ports;
 
-  /** Due by the clock; a time further ahead than any that we write was written before the clock was set back. */
-  const farAheadMs = () => clock.now() + Math.max(MOST_BACKOFF_MS, ports.options.attestationMs);
-
   async function claim(customerId: string | null): Promise<RunRow | null> {
     const nowMs = clock.now();
     const row = await store
@@ -40,15 +36,8 @@ export function createAttestations(
           .selectFrom('attestation_runs as due')
           .select('due.attestation_id')
           .where('due.state', '=', 'running')
-          .where((is) =>
-            is.or([
-              is('due.due_at_ms', '<=', nowMs),
-              is.between('due.due_at_ms', farAheadMs() + 1, NEVER_MS - 1),
-            ]),
-          )
-          .where((is) =>
-            is.or([is('due.lease_until_ms', '<=', nowMs), is('due.lease_until_ms', '>', nowMs + LEASE_MS)]),
-          )
+          .where(isDue(nowMs, FARTHEST_MS))
+          .where(leaseIsOver(nowMs, LEASE_MS))
           .where('due.customer_id', 'in', (here) =>
             here
               .selectFrom('customers')
@@ -60,7 +49,7 @@ export function createAttestations(
           .limit(1),
       )
       .where('state', '=', 'running')
-      .where((is) => is.or([is('lease_until_ms', '<=', nowMs), is('lease_until_ms', '>', nowMs + LEASE_MS)]))
+      .where(leaseIsOver(nowMs, LEASE_MS))
       .returningAll()
       .executeTakeFirst();
     return row ?? null;
@@ -149,7 +138,8 @@ export function createAttestations(
             rank: ++rank,
             state: 'running',
             live_key: `${customerId} ${requirement.type} ${key}`,
-            due_at_ms: attest === null ? NEVER_MS : nowMs + ports.options.attestationMs,
+            due_at_ms:
+              attest === null ? NEVER_MS : nowMs + Math.min(FARTHEST_MS, ports.options.attestationMs),
             lease_until_ms: 0,
             attempts: 0,
             started_at_ms: nowMs,

@@ -1,36 +1,30 @@
+import type { Clock } from '../kernel/clock.ts';
+import { dueOf, firstDueAtMs, NEVER_MS } from '../store/leases.ts';
 import type { Store } from '../store/open.ts';
 import type { PartnerEnvironment } from '../store/partner-tables.ts';
 
 /** When the compliance side has something to do: small reads, without any of its code. */
 
-/** A run that only a person finishes is never due. */
-export const NEVER_MS = Number.MAX_SAFE_INTEGER;
+/** Longer than an attester takes; a process that died is overtaken after it. */
+export const LEASE_MS = 30_000;
+/** No attestation is ever put off for longer. */
+export const FARTHEST_MS = 10 * 60_000;
 
 /** When the next attestation of a customer of this environment is to be finished (epoch ms), null when none runs. */
 export async function attestationsDueAtMs(
   store: Store,
   environment: PartnerEnvironment,
+  clock: Clock,
 ): Promise<number | null> {
   const row = await store
     .selectFrom('attestation_runs')
     .innerJoin('customers', 'customers.customer_id', 'attestation_runs.customer_id')
     .where('customers.environment', '=', environment)
-    .select((column) =>
-      column.fn
-        .min<number | null>(
-          column
-            .case()
-            .when('lease_until_ms', '>', column.ref('due_at_ms'))
-            .then(column.ref('lease_until_ms'))
-            .else(column.ref('due_at_ms'))
-            .end(),
-        )
-        .as('due'),
-    )
+    .select(firstDueAtMs(clock.now(), LEASE_MS, FARTHEST_MS).as('due'))
     .where('state', '=', 'running')
     .where('due_at_ms', '<', NEVER_MS)
     .executeTakeFirst();
-  return row?.due === null || row?.due === undefined ? null : Number(row.due);
+  return dueOf(row);
 }
 
 /** `meta` key of when customer data is looked through next. */

@@ -1,17 +1,15 @@
 import { problem } from '../kernel/problems.ts';
 import type { Secrets } from '../kernel/secrets.ts';
+import { leaseIsOver } from '../store/leases.ts';
 import type { Call } from './call.ts';
+import { LEASE_MS, LONGEST_WAIT_MS } from './creation-due.ts';
 import { type OrderRow, openColumn, sealColumn } from './order-record.ts';
 import type { OrderRequest } from './order-request.ts';
 import type { PartnerPorts, Tx } from './ports.ts';
 
-/** How long one drive of a creation keeps the others away: longer than a call can take. */
-export const LEASE_MS = 13_000;
 /** An order of which the platform never said anything is given to a person after this long. */
 export const GIVE_UP_MS = 24 * 3_600_000;
 const FIRST_WAIT_MS = 5_000;
-/** A platform's own `Retry-After` counts up to here, for the worker and for the customer. */
-export const LONGEST_WAIT_MS = 10 * 60_000;
 
 /** Sealed with the row: what the outbound request needs, and how a creation ended that made no order. */
 export interface CreationNote {
@@ -130,10 +128,7 @@ export function createCreations({ store, secrets, ids, clock, environment, optio
         }))
         .where('order_id', '=', orderId)
         .where('creation', '=', 'creating')
-        // A lease further away than one is given for is of a clock that was turned back.
-        .where((where) =>
-          where.or([where('lease_until_ms', '<=', nowMs), where('lease_until_ms', '>', nowMs + LEASE_MS)]),
-        )
+        .where(leaseIsOver(nowMs, LEASE_MS))
         .returningAll()
         .executeTakeFirst();
       return row ?? null;
@@ -185,7 +180,9 @@ export function createCreations({ store, secrets, ids, clock, environment, optio
         .limit(limit)
         .execute();
       const nowMs = clock.now();
-      const isDue = (atMs: number | null) => atMs !== null && atMs <= nowMs;
+      // One that lies further ahead than any that is written here was written before the clock was set back.
+      const isDue = (atMs: number | null) =>
+        atMs !== null && (atMs <= nowMs || atMs > nowMs + LONGEST_WAIT_MS);
       const later = rows.find((row) => !isDue(row.due_at_ms));
       return {
         orderIds: rows.filter((row) => isDue(row.due_at_ms)).map((row) => row.order_id),

@@ -2,8 +2,9 @@ import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import { type Call, type Procedure, procedure } from './call.ts';
 import { createComplianceGate, type WantedOrder } from './compliance-gate.ts';
 import { type CreateOrderBody, type Outcome, outcomeOfCreation } from './create-order.ts';
+import { LONGEST_WAIT_MS } from './creation-due.ts';
 import { createCreationEnds } from './creation-ends.ts';
-import { type CreationEnd, createCreations, GIVE_UP_MS, LONGEST_WAIT_MS, noteOf } from './creations.ts';
+import { type CreationEnd, createCreations, GIVE_UP_MS, noteOf } from './creations.ts';
 import {
   type CreateOrderRequest,
   type CreateOrderResponse,

@@ -1,10 +1,12 @@
+import type { Clock } from '../kernel/clock.ts';
 import type { Store } from '../store/open.ts';
 import { attestationsDueAtMs, retentionDueAtMs } from './compliance-due.ts';
+import { creationsDueAtMs } from './creation-due.ts';
 import type { PartnerEnvironment, PartnerPorts } from './ports.ts';
 
 /** A kind of work that goes on after its request: when the next step is due, and what takes all that are. */
 interface Job {
-  dueAtMs(store: Store, environment: PartnerEnvironment): Promise<number | null>;
+  dueAtMs(store: Store, environment: PartnerEnvironment, clock: Clock): Promise<number | null>;
   /** Safe in several processes at once. Gives the steps taken. */
   load(ports: PartnerPorts): Promise<() => Promise<number>>;
 }
@@ -29,15 +31,7 @@ const JOBS: readonly Job[] = [
 
   // Orders whose creation a crash, a lost answer or an outage left open.
   {
-    async dueAtMs(store, environment) {
-      const row = await store
-        .selectFrom('partner_orders')
-        .select((one) => one.fn.min('due_at_ms').as('at_ms'))
-        .where('environment', '=', environment)
-        .where('due_at_ms', 'is not', null)
-        .executeTakeFirst();
-      return row?.at_ms ?? null;
-    },
+    dueAtMs: creationsDueAtMs,
     load: async (ports) => {
       const { createOrderCreation } = await import('./order-creation.ts');
       return async () => (await createOrderCreation(ports).runDue()).worked;
@@ -72,10 +66,14 @@ export interface WorkerRun {
  * When the partner service has something to do next. Loads nothing. What belongs to the other environment, which may
  * keep its work in the same database, is never due here: nobody here could do it.
  */
-export async function partnerDueAtMs(store: Store, environment: PartnerEnvironment): Promise<number | null> {
+export async function partnerDueAtMs(
+  store: Store,
+  environment: PartnerEnvironment,
+  clock: Clock,
+): Promise<number | null> {
   let earliest: number | null = null;
   for (const job of JOBS) {
-    const due = await job.dueAtMs(store, environment);
+    const due = await job.dueAtMs(store, environment, clock);
     if (due !== null && (earliest === null || due < earliest)) earliest = due;
   }
   return earliest;
@@ -90,12 +88,12 @@ export async function runPartnerWorker(ports: PartnerPorts): Promise<WorkerRun> 
   const failures: unknown[] = [];
   for (const job of JOBS) {
     try {
-      const due = await job.dueAtMs(ports.store, ports.environment);
+      const due = await job.dueAtMs(ports.store, ports.environment, ports.clock);
       if (due !== null && due <= ports.clock.now()) worked += await (await job.load(ports))();
     } catch (error) {
       failures.push(error);
     }
   }
   if (failures.length > 0) throw failures[0];
-  return { worked, nextDueAtMs: await partnerDueAtMs(ports.store, ports.environment) };
+  return { worked, nextDueAtMs: await partnerDueAtMs(ports.store, ports.environment, ports.clock) };
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
+import { whileRenewed } from '../store/leases.ts';
 import { type Journal, LEASE_MS, type Settlement } from './journal.ts';
 
 /**
@@ -12,22 +13,19 @@ export async function holding<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const { journal, clock, log } = ports;
-  const done = new AbortController();
-  const renewing = (async () => {
-    for (;;) {
-      await clock.sleep(LEASE_MS / 4, done.signal);
-      if (done.signal.aborted) return;
-      await journal.renew(row);
-    }
-  })().catch((error: unknown) => {
-    // The fence keeps the journal right without a lease; only somebody else may now do the same work.
-    log('warn', 'lease_not_renewed', { payment: row.payment_key, error_name: nameOf(error) });
-  });
   try {
-    return await work();
+    return await whileRenewed(
+      {
+        clock,
+        leaseMs: LEASE_MS,
+        mostMs: Number.POSITIVE_INFINITY,
+        renew: () => journal.renew(row),
+        failed: (error) =>
+          log('warn', 'lease_not_renewed', { payment: row.payment_key, error_name: nameOf(error) }),
+      },
+      work,
+    );
   } finally {
-    done.abort();
-    await renewing;
     await journal.release(row);
   }
 }

@@ -35,6 +35,7 @@ export function mortal(diesAt: number) {
     cluster: dying(ports.cluster),
     provider: ports.provider && dying(ports.provider),
     lowcost: ports.lowcost && dying(ports.lowcost),
+    clock: ports.clock,
   });
   return { wrap, died: () => moments >= diesAt };
 }

@@ -1,6 +1,7 @@
 import type { Address } from '@solana/kit';
 import { afterEach, expect, test } from 'vitest';
 import { readEscrow } from '../../src/escrow/account.ts';
+import { LEASE_MS, STEP_MS } from '../../src/flights/claims.ts';
 import type { CreatedIntent } from '../../src/flights/wire.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { openWorld, type World, type WorldOptions } from './world.ts';
@@ -282,9 +283,17 @@ test('a worker that was overtaken changes nothing', async () => {
     first = false;
     await held;
   };
-  const slow = world.worker.runDue();
+  // It stands still: its lease is not renewed either.
+  const still = world.service((ports) => ({
+    ...ports,
+    clock: {
+      now: ports.clock.now,
+      sleep: (_ms, signal) => new Promise((wake) => signal?.addEventListener('abort', () => wake())),
+    },
+  }));
+  const slow = still.worker.runDue();
   await expect.poll(() => first).toBe(false);
-  world.clock.advance(61_000);
+  world.clock.advance(LEASE_MS + 1);
   world.airline.script.status = 'failed';
   await world.service().worker.runDue();
   expect((await world.show(made)).status).toBe('refunded');
@@ -295,6 +304,56 @@ test('a worker that was overtaken changes nothing', async () => {
   expect(await rows()).toEqual(before);
   expect(await world.show(made)).toMatchObject({ status: 'refunded', order_id: null });
   expect(world.airline.script.created).toBe(1);
+});
+
+test('a step may take longer than a lease, and is nobody else’s meanwhile; one that hangs is taken over', async () => {
+  const { made } = await requested();
+  let asked = 0;
+  let release: () => void = () => undefined;
+  const answer = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  world.airline.script.before.offer = async () => {
+    asked++;
+    if (asked === 1) await answer;
+  };
+  const lease = async () =>
+    Number(
+      (
+        await world.store
+          .selectFrom('bookings')
+          .select('lease_until_ms')
+          .where('intent_id', '=', made.intent_id)
+          .executeTakeFirstOrThrow()
+      ).lease_until_ms,
+    );
+  const slow = world.worker.runDue();
+  await expect.poll(() => asked).toBe(1);
+  for (let passed = 0; passed < STEP_MS; passed += LEASE_MS * 0.8) {
+    const heldUntilMs = await lease();
+    world.clock.advance(LEASE_MS * 0.8);
+    if (passed + LEASE_MS * 0.8 >= STEP_MS) break;
+    await expect.poll(lease, { timeout: 5_000 }).toBeGreaterThan(heldUntilMs);
+    await world.service().worker.runDue();
+    expect(asked).toBe(1);
+  }
+  world.clock.advance(LEASE_MS);
+  await world.service().worker.runDue();
+  expect(asked).toBe(2);
+  expect((await world.show(made)).status).toBe('booked');
+  release();
+  await slow;
+  expect(world.airline.script.created).toBe(1);
+});
+
+test('a clock that was set back holds up no booking', async () => {
+  const { made } = await requested();
+  const hourAhead = { lease_until_ms: world.clock.now() + HOUR_MS, due_at_ms: world.clock.now() + HOUR_MS };
+  await world.store.updateTable('bookings').set(hourAhead).execute();
+  const { nextDueAtMs } = await world.worker.runDue();
+  expect(nextDueAtMs ?? 0).toBeLessThan(world.clock.now() + 60_000);
+  await world.work();
+  expect((await world.show(made)).status).toBe('booked');
 });
 
 test('an expired intent that holds money is refunded; one that holds none keeps its status and is closed', async () => {

@@ -61,6 +61,7 @@ export interface Ports {
   readonly cluster: Cluster;
   readonly provider: Provider | null;
   readonly lowcost?: Fulfiller | null | undefined;
+  readonly clock: Clock;
 }
 
 export interface Answered<T = Record<string, unknown>> {
@@ -136,9 +137,9 @@ export async function openWorld(given: WorldOptions = {}) {
 
   /** A service of its own on the same store, cluster and airline, as a second process would be. */
   function service(wrap: (ports: Ports) => Ports = (ports) => ports) {
-    const ports = wrap({ store, cluster, provider, lowcost });
+    const ports = wrap({ store, cluster, provider, lowcost, clock });
     const ids = randomIds(clock.now);
-    const common = { ...ports, secrets, clock, ids, log: silentLog };
+    const common = { ...ports, secrets, ids, log: silentLog };
     const paywall = createPaywall({ ...common, feePayer: facilitator, patienceMs: 2_000 });
     const flights = createFlights({
       ...common,

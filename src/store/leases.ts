@@ -1,0 +1,66 @@
+import { type SqlBool, sql } from 'kysely';
+import type { Clock } from '../kernel/clock.ts';
+
+/**
+ * Leases on rows of work: `lease_until_ms` keeps others away until then, a `fence` that every write names makes
+ * holders that were overtaken powerless (DESIGN, section 6).
+ */
+
+/**
+ * Whether nobody holds a row. A lease that ends later than any holder could have asked for was written before the
+ * clock was set back.
+ */
+export const leaseIsOver = (nowMs: number, leaseMs: number) =>
+  sql<SqlBool>`(lease_until_ms <= ${nowMs} or lease_until_ms > ${nowMs + leaseMs})`;
+
+/** Work that only a person finishes is never due. */
+export const NEVER_MS = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Whether a row's time has come.
+ * @param farthestMs how far ahead a row is ever put: one that lies further was written before the clock was set back
+ */
+export const isDue = (nowMs: number, farthestMs: number) =>
+  sql<SqlBool>`(due_at_ms <= ${nowMs} or (due_at_ms > ${nowMs + farthestMs} and due_at_ms < ${NEVER_MS}))`;
+
+/** When the first of some rows can be taken (epoch ms): it is due then, and nobody holds it any more. */
+export const firstDueAtMs = (nowMs: number, leaseMs: number, farthestMs: number) =>
+  sql<number | string | null>`min(case
+    when lease_until_ms > ${nowMs} and lease_until_ms <= ${nowMs + leaseMs} and lease_until_ms > due_at_ms
+      then lease_until_ms
+    when due_at_ms > ${nowMs + farthestMs} and due_at_ms < ${NEVER_MS} then ${nowMs}
+    else due_at_ms end)`;
+
+/** What {@link firstDueAtMs} read: the drivers write large integers as they like. */
+export const dueOf = (row: { readonly due: number | string | null } | undefined): number | null =>
+  row?.due === null || row?.due === undefined ? null : Number(row.due);
+
+/** Runs `work` while its lease is renewed, so that it may take longer than one lease, and a crash costs only one. */
+export async function whileRenewed<T>(
+  lease: {
+    readonly clock: Clock;
+    readonly leaseMs: number;
+    /** Work that takes longer hangs: it is kept no more, and somebody else may do it. */
+    readonly mostMs: number;
+    renew(): Promise<void>;
+    /** The fence keeps the row right without a lease; only somebody else may now do the same work. */
+    failed(error: unknown): void;
+  },
+  work: () => Promise<T>,
+): Promise<T> {
+  const done = new AbortController();
+  const untilMs = lease.clock.now() + lease.mostMs;
+  const renewing = (async () => {
+    for (;;) {
+      await lease.clock.sleep(lease.leaseMs / 4, done.signal);
+      if (done.signal.aborted || lease.clock.now() > untilMs) return;
+      await lease.renew();
+    }
+  })().catch(lease.failed);
+  try {
+    return await work();
+  } finally {
+    done.abort();
+    await renewing;
+  }
+}
