@@ -155,7 +155,7 @@ export function createClaims(ports: Pick<FlightsPorts, 'store' | 'clock' | 'log'
             .execute();
         }
         await next.also?.(tx);
-        if (state === 'booked' || state === 'refunded') await planUpkeep(tx, claim.intent_id, nowMs);
+        if (state === 'booked' || state === 'refunded') await planUpkeep(tx, claim.intent_id, state, nowMs);
         if (state === 'stuck') {
           await ports.outbox.enqueue(tx, {
             kind: 'page',

@@ -29,8 +29,50 @@ export async function lateTicket(ports: FlightsPorts, intent: IntentRow): Promis
   };
 }
 
+/** How long after a refund an airline may still come up with an order. */
+const LOOKED_FOR_MS = 3 * 86_400_000;
+
+/**
+ * Asks the airline about an order of an intent whose money has gone back. What it may still ticket is cancelled; a
+ * ticket is a loss that only a person can end, at the airline: one is told.
+ * @param endedForMs how long ago the money went back
+ * @returns whether nothing more is to be looked for
+ */
+export async function lookForLateTicket(
+  ports: LookPorts,
+  intent: IntentRow,
+  endedForMs: number,
+): Promise<boolean> {
+  const word = await askAirline(ports, intent);
+  const order = typeof word === 'string' ? null : await cancelled(ports, word);
+  const isDead = order === null || order.status === 'cancelled' || order.status === 'failed';
+  if (isDead) return endedForMs >= LOOKED_FOR_MS;
+  ports.log('error', 'ticket_after_refund', { intent_id: intent.intent_id, status: order.status });
+  await ports.store.transaction().execute((tx) =>
+    ports.outbox.enqueue(tx, {
+      kind: 'page',
+      dedupKey: `page:ticket_after_refund:${intent.intent_id}`,
+      intentId: intent.intent_id,
+      event: 'ticket_after_refund',
+      text: `The money of ${intent.intent_id} has gone back, and the airline now holds its order ${order.providerOrderId} (${order.status}). Cancel it at the airline.`,
+      fields: {
+        intent_id: intent.intent_id,
+        provider_order_id: order.providerOrderId,
+        status: order.status,
+      },
+    }),
+  );
+  // Once it is ticketed there is a person who knows; until then the airline is asked to cancel it again.
+  return order.status === 'ticketed' || endedForMs >= LOOKED_FOR_MS;
+}
+
+type LookPorts = Pick<FlightsPorts, 'provider' | 'lowcost' | 'log' | 'store' | 'outbox'>;
+
 /** An order that may still be ticketed is cancelled first, where the airline does that. */
-async function cancelled(ports: FlightsPorts, order: ProviderOrder): Promise<ProviderOrder> {
+async function cancelled(
+  ports: Pick<FlightsPorts, 'provider' | 'log'>,
+  order: ProviderOrder,
+): Promise<ProviderOrder> {
   const isOpen = order.status === 'pending' || order.status === 'confirmed';
   if (!isOpen || !ports.provider) return order;
   try {

@@ -2,6 +2,7 @@ import { isProblem } from '../kernel/problems.ts';
 import type { UpkeepTask } from '../store/schema.ts';
 import type { Escrows } from './escrows.ts';
 import { createChainUpkeep, nextLookMs, vaultsWithMoney } from './late-money.ts';
+import { lookForLateTicket } from './late-ticket.ts';
 import { prune } from './prune.ts';
 import { purge } from './purge.ts';
 import type { IntentRow } from './rows.ts';
@@ -13,7 +14,8 @@ const MOST_AT_ONCE = 50;
 type Due = IntentRow & { readonly ended_at_ms: number };
 
 /**
- * The sweeper: what is left to do once bookings have ended. Late money goes to its refund wallet, escrows are closed,
+ * The sweeper: what is left to do once bookings have ended. Late money goes to its refund wallet, late tickets are looked
+ * for, escrows are closed,
  * personal data is purged, dead rows are pruned. Every task is a row until it is done, and safe to repeat: several
  * sweepers at once, or one that dies anywhere, do no harm. (Expired intents are retired by the worker itself.)
  */
@@ -99,6 +101,13 @@ export function createSweeper(ports: SweeperPorts, escrows: Escrows) {
     return intents.filter((intent) => full.has(intent.intent_id));
   };
 
+  const lateTickets = async (): Promise<number> =>
+    each(await take('late_ticket'), 'late_ticket', async (intent) => {
+      const endedForMs = clock.now() - intent.ended_at_ms;
+      if (await lookForLateTicket(ports, intent, endedForMs)) await done(intent, 'late_ticket');
+      else await putOff([intent], 'late_ticket', clock.now() + nextLookMs(endedForMs));
+    });
+
   /** The end of an escrow on chain is later than that of its booking here, never earlier by more than a clock's error. */
   async function closeEscrows(): Promise<number> {
     return each(await take('close_escrow'), 'close_escrow', async (intent) => {
@@ -140,7 +149,7 @@ export function createSweeper(ports: SweeperPorts, escrows: Escrows) {
     async sweep(): Promise<{ readonly worked: number; readonly more: boolean }> {
       await prune(ports);
       await bringForwardRefunded();
-      const counts = [await lateMoney(), await closeEscrows(), await purgeDue()];
+      const counts = [await lateMoney(), await lateTickets(), await closeEscrows(), await purgeDue()];
       return {
         worked: counts.reduce((sum, count) => sum + count, 0),
         more: counts.some((count) => count === MOST_AT_ONCE),

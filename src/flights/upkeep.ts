@@ -10,29 +10,58 @@ export const FIRST_LOOK_MS = 10 * 60_000;
 
 /**
  * Writes down what is left to do for an intent whose booking has ended, in the transaction that ends it; the sweeper
- * does it. The purge finds out for itself whether it may begin: it is looked at a day from now.
+ * does it. The purge finds out for itself whether it may begin: it is looked at a day from now. An airline that was asked
+ * for an order is asked about it again after the money has gone back.
  */
 export async function planUpkeep(
   tx: Transaction<ServiceTables>,
   intentId: string,
+  end: 'booked' | 'refunded',
   nowMs: number,
 ): Promise<void> {
-  const due: Record<UpkeepTask, number> = {
+  const asked =
+    end === 'refunded' &&
+    (await tx
+      .selectFrom('effects')
+      .select('effect_id')
+      .where('subject', '=', intentId)
+      .where('kind', '=', 'airline_order')
+      .limit(1)
+      .executeTakeFirst()) !== undefined;
+  const due: Partial<Record<UpkeepTask, number>> = {
+    ...(asked ? { late_ticket: nowMs + FIRST_LOOK_MS } : {}),
     late_money: nowMs + FIRST_LOOK_MS,
     close_escrow: nowMs + CLOSE_AFTER_MS,
     purge: nowMs + DAY_MS,
   };
-  const tasks = Object.keys(due) as UpkeepTask[];
+  const tasks = Object.entries(due) as [UpkeepTask, number][];
   await tx
     .insertInto('upkeep')
-    .values(tasks.map((task) => ({ intent_id: intentId, task, due_at_ms: due[task], created_at_ms: nowMs })))
+    .values(
+      tasks.map(([task, dueAtMs]) => ({
+        intent_id: intentId,
+        task,
+        due_at_ms: dueAtMs,
+        created_at_ms: nowMs,
+      })),
+    )
     .onConflict((conflict) => conflict.columns(['intent_id', 'task']).doNothing())
     .execute();
 }
 
 export type SweeperPorts = Pick<
   FlightsPorts,
-  'store' | 'clock' | 'ids' | 'log' | 'cluster' | 'effects' | 'authority' | 'outbox' | 'options'
+  | 'store'
+  | 'clock'
+  | 'ids'
+  | 'log'
+  | 'cluster'
+  | 'effects'
+  | 'authority'
+  | 'outbox'
+  | 'options'
+  | 'provider'
+  | 'lowcost'
 >;
 
 const SWEEP_EVERY_MS = 10 * 60_000;

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { readEscrow } from '../../src/escrow/account.ts';
 import { createEffects } from '../../src/escrow/effects.ts';
 import { createEscrows } from '../../src/flights/escrows.ts';
@@ -11,6 +11,7 @@ import { createUpkeep } from '../../src/flights/upkeep.ts';
 import type { CreatedIntent } from '../../src/flights/wire.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { silentLog } from '../../src/kernel/log.ts';
+import { problem } from '../../src/kernel/problems.ts';
 import { createOutbox } from '../../src/notify/outbox.ts';
 import { createTransports } from '../../src/notify/transports.ts';
 import { openWorld, type World } from './world.ts';
@@ -23,8 +24,8 @@ afterEach(() => world?.close());
 
 /** The sweeper of the world, as the worker has it. */
 function upkeepOf({ purgeAfterDays = 30 } = {}) {
-  const { store, cluster, secrets, clock } = world;
-  const common = { store, cluster, secrets, clock, ids: randomIds(clock.now), log: silentLog };
+  const { store, cluster, secrets, clock, provider } = world;
+  const common = { store, cluster, secrets, clock, provider, ids: randomIds(clock.now), log: silentLog };
   const outbox = createOutbox({ ...common, transports: async () => createTransports(world.home) });
   const ports = {
     ...common,
@@ -65,6 +66,52 @@ test('a second payment into the vault of an ended escrow goes to the refund wall
   await sweeper.sweep();
   expect(await world.sums(made)).toMatchObject({ vault: 0n, refund: 7_000_000n });
   expect(await tasks()).toEqual(['close_escrow', 'late_money', 'purge']);
+});
+
+describe('after the money has gone back the airline is asked about its order', () => {
+  const PAGE = 'page:ticket_after_refund queued';
+  const looks = async (sweeper: { sweep(): Promise<unknown> }, passMs: number) => {
+    world.clock.advance(passMs);
+    await sweeper.sweep();
+  };
+
+  test('a ticket that it issued all the same is told to a person, once', async () => {
+    const { made, sweeper } = await ended({ status: 'failed' });
+    expect((await world.show(made)).status).toBe('refunded');
+    await looks(sweeper, 15 * 60_000);
+    expect(await states()).not.toContain(PAGE);
+    world.airline.script.status = 'ticketed';
+    await looks(sweeper, 3_600_000);
+    await looks(sweeper, 3_600_000);
+    expect((await states()).filter((one) => one.startsWith('page:ticket'))).toEqual([PAGE]);
+    expect(await tasks()).not.toContain('late_ticket');
+    expect((await world.show(made)).status, 'the refund stands').toBe('refunded');
+  });
+
+  test('an order that it may still ticket is cancelled', async () => {
+    const { made, sweeper } = await ended({ status: 'failed' });
+    world.airline.script.status = 'confirmed';
+    await looks(sweeper, 15 * 60_000);
+    expect(world.airline.orders.get(made.intent_id)?.status).toBe('cancelled');
+    expect(await states()).not.toContain(PAGE);
+  });
+
+  test('for three days, also while it is silent', async () => {
+    const { sweeper } = await ended({ status: 'failed' });
+    world.airline.script.before.findOrder = () => {
+      throw problem('provider_failed');
+    };
+    await looks(sweeper, 15 * 60_000);
+    for (let hours = 0; hours < 66; hours += 6) await looks(sweeper, 6 * 3_600_000 + 1);
+    expect(await tasks()).toContain('late_ticket');
+    await looks(sweeper, DAY_MS + 1);
+    expect(await tasks()).not.toContain('late_ticket');
+  });
+
+  test('not when it was never asked for an order', async () => {
+    await ended({ price: '160.00' });
+    expect(await tasks()).toEqual(['close_escrow', 'late_money', 'purge']);
+  });
 });
 
 test('an escrow that ended is closed after 30 days, late money first, and its rent returned', async () => {
