@@ -17,7 +17,7 @@ import type { OpenPlatform, OpenService, ServiceOptions } from './service-types.
 import { type Cluster, DEVNET_USDC, type Faucet, MAINNET_USDC, SOLANA_NETWORKS } from './solana/cluster.ts';
 import { openEmbeddedCluster } from './solana/embedded/open.ts';
 import { createKeypairFile, readOwnKeypair, type Signer } from './solana/keypair.ts';
-import { openStore } from './store/open.ts';
+import { checkDatabaseUrl, openStore } from './store/open.ts';
 
 /**
  * The composition root: a home on the disk in, both services and the worker out. Nothing wakes up that a call does
@@ -27,6 +27,7 @@ export const openService: OpenService = async (options) => {
   const clock = options.clock ?? systemClock;
   const log = options.log ?? silentLog;
   const ids = randomIds(clock.now);
+  if (options.databaseUrl !== undefined) checkDatabaseUrl(options.databaseUrl);
   if (options.notify) (await import('./notify/settings.ts')).checkSettings(options.notify);
   const policyFile = options.partner?.compliancePolicyFile;
   if (policyFile) (await import('./partner/policy.ts')).loadPolicy(policyFile);

@@ -152,7 +152,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   serve: ['farelock serve --port 4020', 'farelock serve --port 0 --json'],
   schema: ['farelock schema search', 'farelock schema'],
   completion: ['farelock completion bash'],
-  doctor: ['farelock doctor', 'farelock doctor --json status,checks'],
+  doctor: ['farelock doctor', 'farelock doctor --json status,checks', 'farelock doctor --full'],
   explain: ['farelock explain offer_expired'],
   mcp: ['farelock mcp', 'farelock mcp --allow-spending 250 --max-payment 200'],
   help: ['farelock help search', 'farelock help --json commands'],

@@ -123,6 +123,7 @@ const STEPS: Partial<Record<ProblemCode, Steps>> = {
   escrow_initialization_failed: again,
   partner_unavailable: again,
   network_unreachable: orNetwork,
+  database_unavailable: orNetwork,
   unexpected_answer: orNetwork,
   internal_error: always('farelock doctor'),
   native_missing: always('farelock doctor'),

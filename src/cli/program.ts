@@ -1,6 +1,7 @@
 import { Command as Commander } from 'commander';
 import type { AffiliateCreateOptions, AffiliateShowOptions } from './commands/affiliate.ts';
 import type { BookOptions } from './commands/book.ts';
+import type { DoctorOptions } from './commands/doctor.ts';
 import type { ExplainOptions } from './commands/explain.ts';
 import type { HelpOptions } from './commands/help.ts';
 import type { IntentCreateOptions } from './commands/intent-create.ts';
@@ -216,7 +217,8 @@ export function buildProgram(
   program
     .command('doctor')
     .description('Look at everything that commands stand on, and say what to do; exit 8 when something fails')
-    .action(runs<object>(async () => (await import('./commands/doctor.ts')).doctor));
+    .option('--full', 'read the databases to their last page, also large ones; it can take minutes')
+    .action(runs<DoctorOptions>(async () => (await import('./commands/doctor.ts')).doctor));
   program
     .command('explain <code>')
     .description('What an error code means, and what to do')

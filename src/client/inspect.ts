@@ -1,20 +1,34 @@
 import { type FileState, inspectFile } from '../store/inspect.ts';
+import type { PostgresLook, PostgresRefused, PostgresState } from '../store/inspect-postgres.ts';
 import { serviceMigrations } from '../store/migrations.ts';
 import { readRows } from '../store/read-only.ts';
 import { clientMigrations } from './store-schema.ts';
 
 export type { FileState } from '../store/inspect.ts';
+export type { PostgresPlace, PostgresRefused, PostgresState } from '../store/inspect-postgres.ts';
+export { isDatabaseUrl } from '../store/open.ts';
 
 /** Looks at the database files of a home, and at what is open in them, without changing anything. */
 
 /** The tool's journal (`client.db`). */
-export const inspectJournal = (path: string): FileState => inspectFile(path, clientMigrations);
+export const inspectJournal = (path: string, full: boolean): FileState =>
+  inspectFile(path, clientMigrations, full);
 
 /** The services' database, where it is a file. */
-export const inspectServices = (path: string): FileState => inspectFile(path, serviceMigrations);
+export const inspectServices = (path: string, full: boolean): FileState =>
+  inspectFile(path, serviceMigrations, full);
+
+/** The same on PostgreSQL, and what waits for a person in it. */
+export async function inspectServer(
+  url: string,
+  look: Pick<PostgresLook, 'now' | 'timeoutMs' | 'signal'>,
+): Promise<PostgresState | PostgresRefused | null> {
+  const { inspectPostgres } = await import('../store/inspect-postgres.ts');
+  return inspectPostgres(url, { ...look, migrations: serviceMigrations, stuckQuery: STUCK });
+}
 
 /** A file that has no migrations of its own. */
-export const inspectOther = (path: string): FileState => inspectFile(path, null);
+export const inspectOther = (path: string, full: boolean): FileState => inspectFile(path, null, full);
 
 /** Payments that were signed and never answered, oldest first. Empty without a journal. */
 export const openPaymentsIn = (path: string): { id: string; createdAtMs: number }[] =>

@@ -681,6 +681,11 @@ export const PROBLEMS = {
     message: 'The service answered in a way that was not understood.',
     fix: 'Check the address of the service.',
   },
+  database_unavailable: {
+    ...UPSTREAM,
+    message: 'The database of the services could not be opened.',
+    fix: 'farelock doctor says what to do.',
+  },
   network_unreachable: {
     ...UPSTREAM,
     message: 'The service could not be reached.',

@@ -4,29 +4,39 @@ import type { Migration } from './migrate.ts';
 import { type FileUsers, openForReading, usersOf } from './read-only.ts';
 
 /** A look at a database file that changes nothing: nothing is created, brought up to date, or written back. */
-export interface FileState extends FileUsers {
+export interface FileState extends FileUsers, AppliedSteps {
   readonly kind: 'fine' | 'busy' | 'damaged' | 'unreadable';
   /** What the database says of its damage, or of why it cannot be read. */
   readonly said: string | null;
-  /** Steps that this version knows and the file has not seen. */
+  /** Only its head and its steps were read: it is large. */
+  readonly isReadInPart: boolean;
+}
+
+/** How far the migrations have come. */
+export interface AppliedSteps {
+  /** Steps that this version knows and the database has not seen. */
   readonly missing: readonly string[];
   /** Steps that a newer version has made. */
   readonly newer: readonly string[];
 }
 
-/** Reading all of a larger file would take long. */
+/** Reading all of a larger file takes long: it is done when it is asked for. */
 const MOST_CHECKED_BYTES = 256 * 1024 * 1024;
 
-/** `migrations` null: a file that has none. */
-export function inspectFile(path: string, migrations: readonly Migration[] | null): FileState {
+/**
+ * @param migrations null: a file that has none
+ * @param full every page and every index is read, however long it takes
+ */
+export function inspectFile(path: string, migrations: readonly Migration[] | null, full: boolean): FileState {
   const { users, writer } = usersOf(path);
-  const found = { said: null, missing: [], newer: [], users, writer };
+  const isReadInPart = !full && statSync(path).size > MOST_CHECKED_BYTES;
+  const found = { said: null, missing: [], newer: [], users, writer, isReadInPart };
   let database: SqliteDatabase | null = null;
   try {
     database = openForReading(path);
-    if (statSync(path).size <= MOST_CHECKED_BYTES) {
+    if (!isReadInPart) {
       const damage = database
-        .prepare('pragma quick_check(3)')
+        .prepare(full ? 'pragma integrity_check(3)' : 'pragma quick_check(3)')
         .all()
         .map((row) => String(Object.values(row as object)[0]));
       if (damage.join() !== 'ok') return { ...found, kind: 'damaged', said: damage[0] ?? null };
@@ -42,15 +52,18 @@ export function inspectFile(path: string, migrations: readonly Migration[] | nul
   }
 }
 
-function stepsOf(
-  database: SqliteDatabase,
-  migrations: readonly Migration[] | null,
-): Pick<FileState, 'missing' | 'newer'> {
+function stepsOf(database: SqliteDatabase, migrations: readonly Migration[] | null): AppliedSteps {
   if (migrations === null) return { missing: [], newer: [] };
-  const known = migrations.map(({ name }) => name);
   const has = database.prepare("select name from sqlite_master where name = 'schema_migrations'").all();
   const rows = has.length === 0 ? [] : database.prepare('select name from schema_migrations').all();
-  const applied = rows.map((row) => (row as { name: string }).name);
+  return appliedSteps(
+    rows.map((row) => (row as { name: string }).name),
+    migrations,
+  );
+}
+
+export function appliedSteps(applied: readonly string[], migrations: readonly Migration[]): AppliedSteps {
+  const known = migrations.map(({ name }) => name);
   return {
     missing: known.filter((name) => !applied.includes(name)),
     newer: applied.filter((name) => !known.includes(name)),

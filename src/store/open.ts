@@ -1,4 +1,5 @@
 import { Kysely, SqliteDialect } from 'kysely';
+import { problem } from '../kernel/problems.ts';
 import { openSqlite } from './libsql.ts';
 import { libsqlDriver } from './libsql-driver.ts';
 import { type Migration, migrate } from './migrate.ts';
@@ -24,9 +25,29 @@ export async function openDatabase<T>(path: string, migrations: readonly Migrati
   return database;
 }
 
-/** The service's own database: a file under FARELOCK_HOME, or a `postgres://` URL. */
+const POSTGRES = /^postgres(ql)?:\/\//;
+
+export const isDatabaseUrl = (url: string): boolean => POSTGRES.test(url) && URL.canParse(url);
+
+/**
+ * What is not the address of a PostgreSQL database would be taken for the name of a file. It is not shown: it may hold a
+ * password.
+ * @throws Problem `usage`
+ */
+export function checkDatabaseUrl(url: string): void {
+  if (isDatabaseUrl(url)) return;
+  throw problem('usage', {
+    message: 'The database address (FARELOCK_DATABASE_URL, --database-url) is not one of PostgreSQL.',
+    fix: 'Write postgres://user:password@host:5432/database, or leave it out for the file under FARELOCK_HOME.',
+  });
+}
+
+/**
+ * The service's own database: a file under FARELOCK_HOME, or a `postgres://` URL.
+ * @throws Problem `database_unavailable`: PostgreSQL did not let us in
+ */
 export async function openStore(where: string): Promise<Store> {
-  if (!/^postgres(ql)?:\/\//.test(where)) return openDatabase<ServiceTables>(where, serviceMigrations);
+  if (!POSTGRES.test(where)) return openDatabase<ServiceTables>(where, serviceMigrations);
   const { openPostgres } = await import('./postgres.ts');
   return openPostgres<ServiceTables>(where, serviceMigrations);
 }

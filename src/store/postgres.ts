@@ -6,7 +6,9 @@ import {
   type PostgresDialectConfig,
   PostgresDriver,
 } from 'kysely';
+import { problem } from '../kernel/problems.ts';
 import { type Migration, migrate } from './migrate.ts';
+import { postgresRefusal } from './postgres-refusal.ts';
 
 /**
  * One writer at a time, as with SQLite's immediate transactions: what reads before it writes is then right on both
@@ -22,16 +24,19 @@ class OneWriterDriver extends PostgresDriver {
 }
 
 const INT8 = 20;
+/** A server that is silent is given up; it also bounds the wait for one of the pool's connections. */
+const CONNECT_MS = 30_000;
 
 /**
  * Opens a PostgreSQL database by URL with typed tables `T`, brought up to date. `pg` is loaded only here. Its 64-bit
  * integers are read as numbers: every integer of ours is an amount or a time far below 2^53.
+ * @throws Problem `database_unavailable`
  */
 export async function openPostgres<T>(url: string, migrations: readonly Migration[]): Promise<Kysely<T>> {
   const { default: pg } = await import('pg');
   const types = new pg.TypeOverrides();
   types.setTypeParser(INT8, Number);
-  const pool = new pg.Pool({ connectionString: url, max: 10, types });
+  const pool = new pg.Pool({ connectionString: url, max: 10, connectionTimeoutMillis: CONNECT_MS, types });
   // An idle connection that the server ends is only gone from the pool; who asks next gets a new one, or the error.
   pool.on('error', () => undefined);
   const config: PostgresDialectConfig = { pool };
@@ -41,10 +46,16 @@ export async function openPostgres<T>(url: string, migrations: readonly Migratio
     }
   }
   const database = new Kysely<T>({ dialect: new Dialect(config) });
-  await migrate(
-    database,
-    migrations,
-    `select count(*) as n from pg_tables where tablename = 'schema_migrations'`,
-  );
+  try {
+    await migrate(
+      database,
+      migrations,
+      `select count(*) as n from pg_tables where tablename = 'schema_migrations'`,
+    );
+  } catch (error) {
+    await database.destroy();
+    const { said } = postgresRefusal(error);
+    throw problem('database_unavailable', { message: `The PostgreSQL database: ${said}.`, cause: error });
+  }
   return database;
 }

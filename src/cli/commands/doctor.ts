@@ -13,17 +13,21 @@ import { type DoctorReport, doctorLines } from '../view/doctor.ts';
 import { counted } from '../view/text.ts';
 import { throwIfAborted } from '../waiting.ts';
 
+export interface DoctorOptions {
+  readonly full?: boolean;
+}
+
 /**
  * Looks at everything that commands stand on, and says what to do about what is not well. Nothing is made, changed or
  * repaired, and no key is shown. Exit 0 when nothing fails (warnings included), else 8.
  */
-export const doctor: Command<object> = async (context) => {
+export const doctor: Command<DoctorOptions> = async (context, { full = false }) => {
   const { terminal, session, signal } = context;
-  terminal.phase('Looking');
+  terminal.phase(full ? 'Looking, and reading the databases to their last page' : 'Looking');
   const { finding, profile } = await settingsOf(context);
   const checks: Examined[] = [
     { id: 'settings', ...finding },
-    ...(await examine(await checksFor(context, profile ?? session.profile, profile !== null), signal)),
+    ...(await examine(await checksFor(context, profile ?? session.profile, profile !== null, full), signal)),
   ];
   throwIfAborted(signal);
   const statuses = new Set(checks.map(({ status }) => status));
@@ -64,16 +68,18 @@ async function checksFor(
   { environment, globals, session, clock }: CommandContext,
   profile: Profile,
   isKnown: boolean,
+  full: boolean,
 ): Promise<Check[]> {
-  const [machine, files, databases, network, wallet, services] = await Promise.all([
+  const [machine, files, databases, network, wallet, services, charging] = await Promise.all([
     import('../doctor/machine.ts'),
     import('../doctor/private-files.ts'),
     import('../doctor/databases.ts'),
     import('../doctor/network.ts'),
     import('../doctor/wallet.ts'),
     import('../doctor/services.ts'),
+    import('../doctor/charging.ts'),
   ]);
-  const patient: Patient = { home: session.home, environment, globals, clock, profile };
+  const patient: Patient = { home: session.home, environment, globals, clock, profile, full };
   let opening: ReturnType<typeof openCluster> | null = null;
   const openCluster = async () => {
     const { openRpcCluster } = await import('../../solana/rpc/open.ts');
@@ -93,6 +99,7 @@ async function checksFor(
           ...network.clusterChecks(patient, open),
           ...wallet.walletChecks(patient, open),
           ...services.serviceChecks(patient),
+          ...charging.chargingChecks(patient, open),
         ]
       : []),
   ];

@@ -22,6 +22,8 @@ export interface Examined extends Finding {
 /** One thing to look at. It reads; it never makes, repairs or brings up to date. */
 export interface Check {
   readonly id: string;
+  /** It holds the thread while it reads: it waits for the others, and its own time is not limited. */
+  readonly holdsThread?: true;
   run(signal: AbortSignal): Promise<Finding>;
 }
 
@@ -33,6 +35,8 @@ export interface Patient {
   readonly clock: Clock;
   /** How the settings came together. Rejects with a problem where they do not. */
   readonly profile: Profile;
+  /** Database files are read to the last page, however long it takes. */
+  readonly full: boolean;
 }
 
 /** How long one check may take, unless --timeout is shorter. */
@@ -54,6 +58,32 @@ export const failed = (message: string, fix: string | null, ...next: string[]): 
   next,
 });
 
+const SKEW_KNOWN_SECONDS = 30;
+const SKEW_BROKEN_SECONDS = 300;
+
+/** @param seconds how far this clock is ahead of that of `who`, negative where it is behind */
+export function skewOf(
+  who: string,
+  seconds: number,
+  fix = 'Set it by the network; deadlines and quotes hang on it.',
+): Finding {
+  const off = Math.abs(seconds);
+  if (off <= SKEW_KNOWN_SECONDS) return ok(`In step with ${who}`);
+  const said = `This clock is ${off} seconds ${seconds > 0 ? 'ahead of' : 'behind'} ${who}`;
+  const next = process.platform === 'linux' ? ['sudo timedatectl set-ntp true'] : [];
+  return off > SKEW_BROKEN_SECONDS ? failed(said, fix, ...next) : warning(said, fix, ...next);
+}
+
+/** What waits for a person, by id. */
+export const stuck = (ids: readonly string[]): Finding =>
+  ids[0] === undefined
+    ? ok('Nothing waits for a person')
+    : warning(
+        `${ids.length} ${ids.length === 1 ? 'thing waits' : 'things wait'} for a person`,
+        'Decide about them.',
+        `farelock stuck show ${ids[0]}`,
+      );
+
 /** A problem as a finding: it has its own words for what to do. */
 export function findingOf(error: unknown): Finding {
   const told = isProblem(error) ? error : missingNative(error);
@@ -62,9 +92,24 @@ export function findingOf(error: unknown): Finding {
   return failed(said, null);
 }
 
-/** Runs the checks, those that wait beside each other; what takes too long, or throws, is a finding too. */
+/**
+ * Runs the checks, those that wait beside each other; what takes too long, or throws, is a finding too. The order of the
+ * answers is that of the checks.
+ */
 export async function examine(checks: readonly Check[], signal: AbortSignal): Promise<Examined[]> {
-  return Promise.all(checks.map(async (check) => ({ id: check.id, ...(await examineOne(check, signal)) })));
+  const found = new Map<Check, Finding>();
+  const waiting = checks.filter((check) => !check.holdsThread);
+  await Promise.all(waiting.map(async (check) => found.set(check, await examineOne(check, signal))));
+  for (const check of checks.filter(({ holdsThread }) => holdsThread)) {
+    // Ctrl-C is heard between two of them.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (signal.aborted) break;
+    found.set(check, await check.run(signal).catch(findingOf));
+  }
+  return checks.flatMap((check) => {
+    const finding = found.get(check);
+    return finding ? [{ id: check.id, ...finding }] : [];
+  });
 }
 
 async function examineOne({ run }: Check, signal: AbortSignal): Promise<Finding> {

@@ -3,30 +3,34 @@ import { join } from 'node:path';
 import type { FileState } from '../../client/inspect.ts';
 import { instant } from '../../kernel/clock.ts';
 import { utcTime } from '../view/times.ts';
-import { type Check, type Finding, failed, ok, type Patient, warning } from './checks.ts';
+import { type Check, type Finding, failed, ok, type Patient, stuck, warning } from './checks.ts';
+import { postgresChecks } from './postgres.ts';
 
-/** The database files of the home, and what is still open in them. */
-export function databaseChecks({ home, environment, profile }: Patient): Check[] {
+/** The databases of the services and of the tool, and what is still open in them. */
+export function databaseChecks({ home, environment, profile, clock, full }: Patient): Check[] {
   const inspect = () => import('../../client/inspect.ts');
   const journal = join(home, 'client.db');
   const services = join(home, 'service.db');
   const file = (id: string, path: string, look: (path: string) => Promise<FileState>): Check => ({
     id,
+    holdsThread: true,
     run: async () => (existsSync(path) ? stateOf(path, await look(path)) : ok('Not there yet')),
   });
-  const hasFile = profile.isEmbedded && !environment.FARELOCK_DATABASE_URL;
+  const server = environment.FARELOCK_DATABASE_URL;
+  const hasFile = profile.isEmbedded && !server;
   return [
-    file('client_database', journal, async (path) => (await inspect()).inspectJournal(path)),
+    file('client_database', journal, async (path) => (await inspect()).inspectJournal(path, full)),
+    ...(server ? postgresChecks(server, clock) : []),
     ...(hasFile
-      ? [file('service_database', services, async (path) => (await inspect()).inspectServices(path))]
+      ? [file('service_database', services, async (path) => (await inspect()).inspectServices(path, full))]
       : []),
     ...(profile.isEmbedded
       ? [
           file('ledger_database', join(home, 'ledger.db'), async (path) =>
-            (await inspect()).inspectOther(path),
+            (await inspect()).inspectOther(path, full),
           ),
           file('airline_database', join(home, 'sandbox-airline.db'), async (path) =>
-            (await inspect()).inspectOther(path),
+            (await inspect()).inspectOther(path, full),
           ),
         ]
       : []),
@@ -36,7 +40,7 @@ export function databaseChecks({ home, environment, profile }: Patient): Check[]
 }
 
 function stateOf(path: string, state: FileState): Finding {
-  const { kind, said, missing, newer, writer, users } = state;
+  const { kind, said, missing, newer, writer, users, isReadInPart } = state;
   const others = (users ?? []).filter((pid) => pid !== process.pid);
   if (kind === 'damaged') {
     return failed(
@@ -66,6 +70,13 @@ function stateOf(path: string, state: FileState): Finding {
       `ps -p ${writer}`,
     );
   }
+  if (isReadInPart) {
+    return warning(
+      `${path} is large and was not read through: up to date, as far as that shows`,
+      'Have all of it read; that can take minutes.',
+      'farelock doctor --full',
+    );
+  }
   return ok(others.length > 0 ? `Sound, in use by process ${others.join(', ')}` : 'Sound, up to date');
 }
 
@@ -81,12 +92,3 @@ function openPayments(open: readonly { id: string; createdAtMs: number }[]): Fin
 }
 
 const sinceOf = ({ createdAtMs }: { createdAtMs: number }) => utcTime(instant(createdAtMs));
-
-const stuck = (ids: readonly string[]): Finding =>
-  ids[0] === undefined
-    ? ok('Nothing waits for a person')
-    : warning(
-        `${ids.length} ${ids.length === 1 ? 'thing waits' : 'things wait'} for a person`,
-        'Decide about them.',
-        `farelock stuck show ${ids[0]}`,
-      );

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import { ask } from '../../client/transport.ts';
+import { ask, isRecord } from '../../client/transport.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import { GENESIS_HASHES, networkOfGenesis } from '../../solana/monikers.ts';
 import { counted } from '../view/text.ts';
-import { type Check, type Finding, failed, ok, type Patient, warning } from './checks.ts';
+import { type Check, type Finding, failed, ok, type Patient, skewOf, warning } from './checks.ts';
+
+import { PATIENCE_MS } from './services.ts';
 
 const SLOT_TRIES = 5;
 const SLOT_PAUSE_MS = 500;
-const SKEW_KNOWN_SECONDS = 30;
-const SKEW_BROKEN_SECONDS = 300;
 
 /** The cluster of the profile, opened once for all checks. */
 export type OpenCluster = () => Promise<Cluster>;
@@ -40,7 +40,7 @@ export function clusterChecks({ home, profile, clock }: Patient, open: OpenClust
       id: 'clock',
       run: async (signal) => {
         const times = [
-          ...(flightsUrl === null ? [] : [serviceTime(flightsUrl, signal)]),
+          ...(flightsUrl === null ? [] : [serviceTime('the flight service', flightsUrl, signal)]),
           ...(rpcUrl === null ? [] : [open().then(clusterTime)]),
         ];
         const told = (await Promise.allSettled(times)).flatMap((one) =>
@@ -109,14 +109,16 @@ async function clusterTime(cluster: Cluster): Promise<TimeTold> {
   return { who: 'the cluster', unixTime: await cluster.unixTime() };
 }
 
-async function serviceTime(baseUrl: string, signal: AbortSignal): Promise<TimeTold> {
+/** The time of the health report, else of the answer's head: the report's fields are nobody's promise. */
+async function serviceTime(who: string, baseUrl: string, signal: AbortSignal): Promise<TimeTold> {
   const answer = await ask(
     { baseUrl, fetch: (request) => fetch(request), method: 'GET', path: '/health' },
-    { timeoutMs: 30_000, signal },
+    { timeoutMs: PATIENCE_MS, signal },
   );
-  const ms = Date.parse(String((answer.body as { time?: unknown } | null)?.time));
+  const reported = isRecord(answer.body) ? Date.parse(String(answer.body.time)) : Number.NaN;
+  const ms = Number.isNaN(reported) ? Date.parse(answer.headers.get('date') ?? '') : reported;
   if (Number.isNaN(ms)) throw problem('unexpected_answer');
-  return { who: 'the flight service', unixTime: Math.floor(ms / 1000) };
+  return { who, unixTime: Math.floor(ms / 1000) };
 }
 
 function skew(told: readonly TimeTold[], clock: Clock): Finding {
@@ -124,11 +126,8 @@ function skew(told: readonly TimeTold[], clock: Clock): Finding {
   const now = Math.floor(clock.now() / 1000);
   const off = told.map(({ who, unixTime }) => ({ who, seconds: now - unixTime }));
   const [worst] = off.toSorted((a, b) => Math.abs(b.seconds) - Math.abs(a.seconds));
-  const seconds = Math.abs(worst?.seconds ?? 0);
   const names = told.map(({ who }) => who).join(' and ');
-  if (worst === undefined || seconds <= SKEW_KNOWN_SECONDS) return ok(`In step with ${names}`);
-  const said = `This clock is ${seconds} seconds ${worst.seconds > 0 ? 'ahead of' : 'behind'} ${worst.who}`;
-  const fix = 'Set it by the network; deadlines and quotes hang on it.';
-  const next = process.platform === 'linux' ? ['sudo timedatectl set-ntp true'] : [];
-  return seconds > SKEW_BROKEN_SECONDS ? failed(said, fix, ...next) : warning(said, fix, ...next);
+  if (worst === undefined) return ok(`In step with ${names}`);
+  const finding = skewOf(worst.who, worst.seconds);
+  return finding.status === 'ok' ? ok(`In step with ${names}`) : finding;
 }

@@ -6,8 +6,9 @@ import { isProblem } from '../../kernel/problems.ts';
 import { readKeyFile } from '../key-file.ts';
 import { type Check, type Finding, failed, ok, type Patient, warning } from './checks.ts';
 
-const PATIENCE_MS = 30_000;
 const networkFetch: Fetch = (request) => fetch(request);
+/** Less than a check may take, so that a service that is slow is named. */
+export const PATIENCE_MS = 4000;
 
 /** Both services of a profile by address, and whether they take the keys that are given for them. */
 export function serviceChecks({ profile, environment }: Patient): Check[] {
@@ -32,7 +33,7 @@ export function serviceChecks({ profile, environment }: Patient): Check[] {
   if (flightsUrl === null) {
     checks.push({ id: 'flight_service', run: async () => ok('This profile has none') });
   } else {
-    checks.push({ id: 'flight_service', run: (signal) => readiness(flightsUrl, signal) });
+    checks.push({ id: 'flight_service', run: (signal) => reaching(readiness(flightsUrl, signal)) });
     if (operatorKey) {
       checks.push({
         id: 'operator_key',
@@ -47,7 +48,7 @@ export function serviceChecks({ profile, environment }: Patient): Check[] {
   if (partnerUrl === null) return checks;
   checks.push({
     id: 'partner_service',
-    run: (signal) => knocked(partnerUrl, serviceName, signal),
+    run: (signal) => reaching(knocked(partnerUrl, serviceName, signal)),
   });
   if (apiKey) {
     checks.push({
@@ -77,22 +78,72 @@ function secret(named: string | undefined, file: string | null): (() => string) 
   return file === null ? null : () => readKeyFile(file);
 }
 
-async function readiness(baseUrl: string, signal: AbortSignal): Promise<Finding> {
-  const at = (path: string) =>
-    ask({ baseUrl, fetch: networkFetch, method: 'GET', path }, { timeoutMs: PATIENCE_MS, signal });
-  const { host } = new URL(baseUrl);
-  const health = await at('/health');
-  if (health.status !== 200) {
+const CHECK_ADDRESS = ['Check the address.', 'farelock config list --show-origin'] as const;
+
+/** Why nobody could be reached, as far as the system says. */
+const WHY: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'its name could not be looked up',
+  EHOSTUNREACH: 'there is no way to it',
+  ENETUNREACH: 'there is no way to it',
+  ECONNRESET: 'it hung up',
+  UND_ERR_SOCKET: 'it hung up',
+  UND_ERR_CONNECT_TIMEOUT: 'it did not take the call',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by nobody known here',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by nobody known here',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by nobody known here',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+};
+
+/** What keeps a call from being answered, with what to do about that. */
+export async function reaching(finding: Promise<Finding>): Promise<Finding> {
+  try {
+    return await finding;
+  } catch (error) {
+    if (isProblem(error, 'timed_out')) {
+      return failed(
+        error.message,
+        'It is slow, or what is sent to it gets lost on the way: try again, then ask its operator.',
+        'farelock doctor',
+      );
+    }
+    if (!isProblem(error, 'network_unreachable')) throw error;
+    const why = WHY[codeOf(error) ?? ''];
     return failed(
-      `${host} answers ${health.status} to /health`,
-      'Check the address.',
+      why === undefined ? error.message : error.message.replace(/\.$/, `: ${why}.`),
+      'Start it, or check its address and the network.',
       'farelock config list --show-origin',
     );
   }
-  const ready = await at('/ready');
-  if (ready.status === 200) return ok(`${host} is ready`);
-  if (ready.status === 404) return warning(`${host} answers, and has no /ready`);
-  return failed(`${host} runs, and is not ready (${ready.status})`, 'Its operator sees why in its log.');
+}
+
+/** `fetch` fails with one word; the system's code is in the cause of its cause. */
+function codeOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  const { code } = error as NodeJS.ErrnoException;
+  if (!isProblem(error) && typeof code === 'string' && code in WHY) return code;
+  const causes = error instanceof AggregateError ? error.errors : [error.cause];
+  return causes.map(codeOf).find((found) => found !== null) ?? null;
+}
+
+async function readiness(baseUrl: string, signal: AbortSignal): Promise<Finding> {
+  const { host } = new URL(baseUrl);
+  const at = (path: string) =>
+    ask({ baseUrl, fetch: networkFetch, method: 'GET', path }, { timeoutMs: PATIENCE_MS, signal });
+  try {
+    const [health, ready] = await Promise.all([at('/health'), at('/ready')]);
+    if (health.status !== 200) {
+      return failed(`${host} answers ${health.status} to /health`, ...CHECK_ADDRESS);
+    }
+    if (ready.status === 200) return ok(`${host} is ready`);
+    if (ready.status === 404) return warning(`${host} answers, and has no /ready`);
+    return failed(`${host} runs, and is not ready (${ready.status})`, 'Its operator sees why in its log.');
+  } catch (error) {
+    if (!isProblem(error, 'unexpected_answer')) throw error;
+    return failed(`${host} is no flight service: its answer is not JSON`, ...CHECK_ADDRESS);
+  }
 }
 
 /** A call without a key is refused by a partner service that runs, in its own words. */
@@ -112,10 +163,6 @@ async function knocked(baseUrl: string, serviceName: string, signal: AbortSignal
     );
   } catch (error) {
     if (!isProblem(error, 'unexpected_answer')) throw error;
-    return failed(
-      `${host} is no partner service`,
-      'Check the address.',
-      'farelock config list --show-origin',
-    );
+    return failed(`${host} is no partner service: its answer is not JSON`, ...CHECK_ADDRESS);
   }
 }

@@ -1,0 +1,65 @@
+import { readChallenge } from '../../client/payer/challenge.ts';
+import { ask, problemOf } from '../../client/transport.ts';
+import { formatUsdc } from '../../kernel/money.ts';
+import { isProblem } from '../../kernel/problems.ts';
+import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
+import { parseDate } from '../dates.ts';
+import { usdcMintOf } from '../usdc.ts';
+import { type Check, type Finding, failed, ok, type Patient, warning } from './checks.ts';
+import type { OpenCluster } from './network.ts';
+import { PATIENCE_MS, reaching } from './services.ts';
+
+const OTHER_CLUSTER = [
+  'Name the cluster that the service is paid on; nothing can be paid over this one.',
+  'farelock config list --show-origin',
+] as const;
+
+/** Whether the service is paid on the cluster of the profile. A price is asked for; nothing is signed, nothing paid. */
+export function chargingChecks({ profile, clock }: Patient, open: OpenCluster): Check[] {
+  const { flightsUrl, rpcUrl } = profile;
+  if (profile.isEmbedded || flightsUrl === null || rpcUrl === null) return [];
+  const run = async (signal: AbortSignal): Promise<Finding> => {
+    const depart_date = parseDate('+30d', clock.now());
+    const body = { origin_iata: 'LIS', destination_iata: 'BER', depart_date };
+    const [cluster, answer] = await Promise.all([
+      open(),
+      ask(
+        {
+          baseUrl: flightsUrl,
+          fetch: (request) => fetch(request),
+          method: 'POST',
+          path: '/air/search',
+          body,
+        },
+        { timeoutMs: PATIENCE_MS, signal },
+      ),
+    ]);
+    if (answer.status === 200) return ok('Nothing is asked for a search');
+    if (answer.status !== 402) {
+      const { message, fix } = problemOf(answer);
+      return warning(`A search would not be sold now: ${message}`, fix);
+    }
+    return paidHere(answer, cluster);
+  };
+  return [{ id: 'charging', run: (signal) => reaching(run(signal)) }];
+}
+
+async function paidHere(answer: Parameters<typeof readChallenge>[0], cluster: Cluster): Promise<Finding> {
+  const { network } = cluster;
+  const name = Object.entries(SOLANA_NETWORKS).find(([, id]) => id === network)?.[0] ?? network;
+  try {
+    const { amount, feePayer } = readChallenge(answer, { network, asset: usdcMintOf(network), wallet: '' });
+    const [account] = await cluster.accounts([feePayer]);
+    // Two clusters of one name (two embedded ones, a fork) are told apart by who holds money on them.
+    if (!account) {
+      return failed(
+        `The fee payer of the service has no account on this ${name}: it is another one`,
+        ...OTHER_CLUSTER,
+      );
+    }
+    return ok(`A search costs ${formatUsdc(amount)} USDC, paid on ${name}`);
+  } catch (error) {
+    if (!isProblem(error, 'challenge_refused')) throw error;
+    return failed(`${error.message} The cluster of this profile is ${name}.`, ...OTHER_CLUSTER);
+  }
+}
