@@ -59,7 +59,8 @@ export interface Service {
   readonly cluster: Cluster;
   /** null on a real cluster. */
   readonly faucet: Faucet | null;
-  readonly worker: { runDue(): Promise<WorkerRun> };
+  /** Both workers, or the partner service's alone. */
+  readonly worker: { runDue(part?: 'partner'): Promise<WorkerRun> };
   close(): Promise<void>;
 }
 

@@ -116,7 +116,9 @@ export const openService: OpenService = async (options) => {
     },
     cluster,
     faucet,
-    worker: { runDue: () => bothRuns(flights.worker, partner) },
+    worker: {
+      runDue: (part) => (part === 'partner' ? partner.runDue() : bothRuns(flights.worker, partner)),
+    },
     async close() {
       await flights.outbox.drain();
       await store.destroy();

@@ -20,6 +20,8 @@ export interface RecentOffers {
    * showed it.
    */
   fareFamily(idOrNumber: string): { readonly offerId: string; readonly number: string | null }[];
+  /** The numbers of the last list, in its order, with what they stand for. */
+  listed(): { readonly number: string; readonly offerId: string; readonly journey: RecentJourney | null }[];
   /** Route and departure of an offer that the last search showed, else null. */
   journey(offerId: string): RecentJourney | null;
 }
@@ -102,6 +104,14 @@ export function openRecentOffers(path: string): RecentOffers {
         return [own ?? { offerId, number: null }];
       }
       return family.filter((fare) => !fare.offerId.startsWith('lowcost:'));
+    },
+    listed() {
+      const { numbered, journeys } = read() ?? { numbered: {}, journeys: {} };
+      return Object.entries(numbered).map(([number, offerId]) => ({
+        number,
+        offerId,
+        journey: journeys[offerId] ?? null,
+      }));
     },
     journey: (offerId) => read()?.journeys[offerId] ?? null,
   };

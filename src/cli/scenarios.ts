@@ -23,6 +23,8 @@ const SCENARIOS: Readonly<Record<Scenario, true>> = {
   late_confirmation: true,
 };
 
+export const SCENARIO_NAMES: readonly string[] = Object.keys(SCENARIOS);
+
 /** @throws Problem `usage` */
 export function scenarioNamed(name: string): Scenario {
   const found = Object.keys(SCENARIOS).find((known): known is Scenario => known === name.trim());

@@ -64,8 +64,8 @@ export interface Session {
   transport(): Promise<Fetch>;
   /** The cluster's JSON-RPC, for web3.js. */
   rpc(): Promise<{ url: string; fetch: Fetch }>;
-  /** Does what is due on an embedded stack; when the next step is due (epoch ms), or null. */
-  work(): Promise<number | null>;
+  /** Does what is due on an embedded stack, of one service or of both; when the next step is due (epoch ms), or null. */
+  work(part?: 'partner'): Promise<number | null>;
   close(): Promise<void>;
 }
 
@@ -224,9 +224,9 @@ export async function openSession(given: SessionGiven): Promise<Session> {
       if (!isEmbedded) return { url: rpcUrlOf(profile), fetch: networkFetch };
       return { url: `${EMBEDDED_URL}/rpc`, fetch: await transport() };
     },
-    async work() {
+    async work(part) {
       if (!isEmbedded) return null;
-      return (await (await openLocal()).worker.runDue()).nextDueAtMs;
+      return (await (await openLocal()).worker.runDue(part)).nextDueAtMs;
     },
     async close() {
       await store.opened()?.then((opened) => opened.shut());

@@ -80,6 +80,12 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
   const CUSTOMERS =
     /^src\/partner\/(orders|http|procedures|customer-data)|^package:(ibantools|libphonenumber-js|ipaddr\.js)$/;
   const MAIL = /^package:nodemailer$/;
+  /** What pays, and the schemas of what is paid for. */
+  const PAYING = /^src\/(client\/payer\/|payments\/payload|flights\/schema)|^package:(@x402|zod)/;
+  /** The tool's own journal. */
+  const JOURNAL = /^src\/client\/(store|payments-store)/;
+  /** The services. */
+  const STACK = /^src\/(service|flights\/|partner\/|payments\/|notify\/|escrow\/)|^package:hono/;
   const ALL_COMMANDS = /^src\/cli\/commands\//;
 
   interface Rule {
@@ -123,10 +129,16 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
       own: [],
       never: [SERVICES, CHAIN, ASKING, SERVING, NETWORK],
     },
+    'ids of this home, for a shell': {
+      args: () => ['complete', '--', 'partner', 'orders', 'show', ''],
+      own: [],
+      // Of the rooms below only what reads a file of rows.
+      never: [STACK, /^package:(kysely|zod)/, CHAIN, ASKING, SERVING, NETWORK],
+    },
     doctor: {
       args: () => ['doctor'],
       own: ['doctor'],
-      never: [EXECUTOR, WEB3, ASKING, SERVING, NETWORK, CUSTOMERS, MAIL],
+      never: [EXECUTOR, PAYING, WEB3, ASKING, SERVING, NETWORK, CUSTOMERS, MAIL],
     },
     status: {
       args: () => ['status', intentId, '--json'],
@@ -151,12 +163,12 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
     'wallet show': {
       args: () => ['wallet', 'show'],
       own: ['wallet-show'],
-      never: [/^package:@x402/, WEB3, ASKING, SERVING, NETWORK, CUSTOMERS, MAIL],
+      never: [EXECUTOR, PAYING, JOURNAL, WEB3, ASKING, SERVING, NETWORK, CUSTOMERS, MAIL],
     },
     'payments list': {
       args: () => ['payments', 'list'],
       own: ['payments'],
-      never: [EXECUTOR, WEB3, ASKING, SERVING, NETWORK, CUSTOMERS, MAIL],
+      never: [CHAIN, PAYING, STACK, WEB3, ASKING, SERVING, NETWORK, CUSTOMERS, MAIL],
     },
     'wallet balance': {
       args: () => ['wallet', 'balance'],
@@ -166,7 +178,14 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
     'partner orders list': {
       args: () => ['partner', 'orders', 'list'],
       own: ['partner-orders'],
-      never: [EXECUTOR, WEB3, ASKING, /^package:(@hono\/node-server|pg|ibantools|libphonenumber-js|undici)/],
+      never: [
+        EXECUTOR,
+        JOURNAL,
+        WEB3,
+        ASKING,
+        MAIL,
+        /^src\/(flights\/sweeper|client\/payer)|^package:(@hono\/node-server|pg|ibantools|libphonenumber-js|undici)/,
+      ],
     },
   };
 

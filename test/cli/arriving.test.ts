@@ -104,6 +104,7 @@ async function searching(given: Given = {}) {
         numbered = numbers;
       },
       rememberOne: () => undefined,
+      listed: () => [],
       rememberMenu: async () => ({}),
       resolve: (id) => id,
       fareFamily: () => [],

@@ -40,6 +40,7 @@ beforeAll(async () => {
   });
   orderId = String(booked.json().order_id);
   await runInMemory(['travellers', 'add', 'ana', '-'], { environment, stdin: JSON.stringify(ana) });
+  await runInMemory(['partner', 'orders', 'list'], { environment });
   await runInMemory(['config', 'profile', 'add', 'staging', '--flights-url', 'https://flights.example'], {
     environment,
   });
@@ -114,7 +115,11 @@ describe('the script', () => {
     mkdirSync(bin, { recursive: true });
     const entry = resolve(import.meta.dirname, '../../bin/farelock.js');
     const built = join(bin, 'farelock');
-    writeFileSync(built, `#!/bin/sh\nexec ${process.execPath} ${entry} "$@"\n`);
+    // A line that is run shows its words; what completes it is the tool itself.
+    writeFileSync(
+      built,
+      `#!/bin/sh\n[ "$1" = complete ] || { printf '<%s>' "$@"; echo; exit; }\nexec ${process.execPath} ${entry} "$@"\n`,
+    );
     chmodSync(built, 0o755);
     path = `${bin}:${process.env.PATH ?? ''}`;
     for (const shell of ['bash', 'zsh', 'fish']) {
@@ -149,31 +154,63 @@ describe('the script', () => {
     expect(inBash('search', 'lis')).toEqual(['LIS', 'lisbon']);
     expect(inBash('status', 'int_')).toEqual([intentId]);
     expect(inBash('search', '--cabin', '=', 'b')).toEqual(['business']);
+    expect(inBash('partner', 'orders', 'show', 'rmp_demo_wai')).toEqual(['rmp_demo_waiting']);
     expect(inBash('book', '--passengers', 'completion.b')).toEqual(['completion.bash']);
   });
 
-  test.runIf(has('zsh'))('is one that zsh takes', () => {
-    execFileSync('zsh', ['-n', join(home, 'completion.zsh')]);
+  /** Types lines at the prompt of a zsh on a terminal of its own; each completed line is run, and shows its words. */
+  const inZsh = (lines: Readonly<Record<string, string>>): string => {
     const script = [
-      // Without -D it writes its dump: to /dev/null that is a rename, which as root takes the device away.
-      'autoload -Uz compinit && compinit -u -D',
-      `source ${join(home, 'completion.zsh')}`,
-      '_describe() { print -l -- ${(P)3} }',
-      'words=(farelock sea); CURRENT=2; _farelock',
+      'zmodload zsh/zpty',
+      `zpty -b shell "env PATH='${path}' HOME='${home}' TERM=dumb zsh -f -i"`,
+      // Without -D it writes a dump; to /dev/null that would be a rename, which as root takes the device away.
+      `zpty -w shell "PS1='> '; cd '${home}'; autoload -Uz compinit; compinit -u -D"`,
+      `zpty -w shell "source completion.zsh; print rea''dy"`,
+      "zpty -r shell said '*ready*'",
+      ...Object.entries(lines).flatMap(([typed, shown]) => [
+        `zpty -w -n shell $'farelock ${typed}\\t\\n'`,
+        `zpty -r shell said '*${shown}*'`,
+        `print -r -- '${shown}'`,
+      ]),
+      'zpty -d shell',
     ].join('\n');
-    const said = execFileSync('zsh', ['-f', '-c', script], {
+    return execFileSync('zsh', ['-f', '-c', script], {
       env: { ...environment, PATH: path, HOME: home },
       encoding: 'utf8',
+      timeout: 20_000,
     });
-    expect(said).toMatch(/^search:/m);
+  };
+
+  test.runIf(has('zsh'))('completes at the prompt of zsh', () => {
+    const lines = {
+      sea: '<search>',
+      'explain offer_e': '<explain><offer_expired>',
+      'search --cabin=b': '<search><--cabin=business>',
+      'book --passengers completion.z': '<book><--passengers><completion.zsh>',
+      'status int_': `<status><${intentId}>`,
+      'partner orders show rmp_demo_wai': '<partner><orders><show><rmp_demo_waiting>',
+    };
+    expect(inZsh(lines).trim().split('\n')).toEqual(Object.values(lines));
   });
 
-  test.runIf(has('fish'))('completes in fish', () => {
-    const said = execFileSync(
+  const inFish = (line: string): string[] =>
+    execFileSync(
       'fish',
-      ['--no-config', '-c', `source ${join(home, 'completion.fish')}; complete -C 'farelock sea'`],
-      { env: { ...environment, PATH: path, HOME: home }, encoding: 'utf8' },
-    );
-    expect(said).toMatch(/^search\t/m);
+      ['--no-config', '-c', `source ${join(home, 'completion.fish')}; complete -C ${JSON.stringify(line)}`],
+      { env: { ...environment, PATH: path, HOME: home }, cwd: home, encoding: 'utf8' },
+    )
+      .split('\n')
+      .filter(Boolean);
+
+  test.runIf(has('fish'))('completes in fish, with what each word is', () => {
+    expect(inFish('farelock sea')).toEqual([expect.stringMatching(/^search\t/)]);
+    expect(inFish('farelock explain offer_e')).toEqual(['offer_expired']);
+    expect(inFish('farelock search --cabin=b')).toEqual(['--cabin=business']);
+    expect(inFish('farelock search --cabin b')).toEqual(['business']);
+    expect(inFish('farelock book --passengers completion.f')).toContain('completion.fish');
+    expect(inFish('farelock status int_')).toEqual([expect.stringMatching(`^${intentId}\tLIS-BER`)]);
+    expect(inFish('farelock partner orders show rmp_demo_wai')).toEqual([
+      'rmp_demo_waiting\tpar_sandbox_bank, AWAITING_FUNDS',
+    ]);
   });
 });

@@ -21,7 +21,7 @@ const LARGEST_PAGE = 200;
 /** The partner's orders, newest first. */
 export const ordersList: Command<OrdersListOptions> = async (context, options) => {
   const { terminal, session, signal } = context;
-  await session.work();
+  await session.work('partner');
   const { client } = await session.partner(options);
   const orders: Order[] = [];
   let token = options.pageToken;
@@ -49,7 +49,7 @@ export const ordersList: Command<OrdersListOptions> = async (context, options) =
 /** One order, with the statuses that it may go to. */
 export const orderShow: Command<OrderShowOptions> = async (context, { orderId, history, ...who }) => {
   const { terminal, session, signal } = context;
-  await session.work();
+  await session.work('partner');
   const { client } = await session.partner(who);
   const { order, ...more } = await client.order(orderId, { signal, includeHistory: history === true });
   terminal.result({ ...order, ...more }, { lines: orderLines });

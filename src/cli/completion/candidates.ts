@@ -4,21 +4,23 @@ import { shapeOf } from '../options.ts';
 import { buildProgram } from '../program.ts';
 import { type Candidate, FILES } from './candidate.ts';
 import { type Position, positionOf } from './position.ts';
-import { valuesNamed } from './values.ts';
+import { type Place, valuesNamed } from './values.ts';
 
 /** What may stand where the cursor is: commands, options, values. The last of the words is being typed. */
 export async function candidatesFor(
   words: readonly string[],
   environment: Environment,
+  folder?: string | undefined,
 ): Promise<readonly Candidate[]> {
+  const place = { environment, folder };
   const program = buildProgram('', { write: () => undefined, width: 80 }, () => undefined);
   const at = positionOf(program, words);
-  if (at.option) return prefixed(at, await valuesOfOption(at, environment));
+  if (at.option) return prefixed(at, await valuesOfOption(at, place));
   if (at.word.startsWith('-') && !at.isAfterDashes) return starting(at.word, optionsAt(at, program.options));
   const commands = at.command.commands.filter((one) => !Reflect.get(one, '_hidden'));
   const argument = at.argument;
   const values = argument
-    ? (chosen(shapeOf(argument.parseArg)?.enum) ?? (await valuesNamed(argument.name(), at, environment)))
+    ? (chosen(shapeOf(argument.parseArg)?.enum) ?? (await valuesNamed(argument.name(), at, place)))
     : [];
   return [
     ...(at.isAfterDashes
@@ -31,7 +33,7 @@ export async function candidatesFor(
   ];
 }
 
-async function valuesOfOption(at: Position, environment: Environment): Promise<readonly Candidate[]> {
+async function valuesOfOption(at: Position, place: Place): Promise<readonly Candidate[]> {
   const { option, word } = at;
   if (!option) return [];
   if (option.long === '--json') {
@@ -43,7 +45,7 @@ async function valuesOfOption(at: Position, environment: Environment): Promise<r
   const choices = chosen(shapeOf(option.parseArg)?.enum);
   if (choices) return choices;
   const placeholder = /[<[]([^>\]]+)/.exec(option.flags)?.[1] ?? '';
-  return valuesNamed(placeholder, at, environment);
+  return valuesNamed(placeholder, at, place);
 }
 
 function optionsAt({ command }: Position, everywhere: Position['command']['options']): Candidate[] {

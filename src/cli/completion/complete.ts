@@ -9,10 +9,14 @@ import { candidatesFor } from './candidates.ts';
  */
 export async function complete(argv: readonly string[], world: World): Promise<0> {
   const [shell = '', ...rest] = argv;
-  const words = rest[0] === '--' ? rest.slice(1) : rest;
+  const given = rest[0] === '--' ? rest.slice(1) : rest;
+  const words = shell === 'bash' ? rejoined(given) : given;
   try {
-    const found = await candidatesFor(shell === 'bash' ? rejoined(words) : words, world.environment);
-    world.streams.stdout.write(found.map((one) => `${lineOf(shell, one)}\n`).join(''));
+    const found = await candidatesFor(words, world.environment, world.folder);
+    // What stands before the last colon is no part of the word that bash puts a candidate in the place of.
+    const before = shell === 'bash' ? (words.at(-1)?.lastIndexOf(':') ?? -1) + 1 : 0;
+    const shown = found.map((one) => (one === FILES ? one : { ...one, value: one.value.slice(before) }));
+    world.streams.stdout.write(shown.map((one) => `${lineOf(shell, one)}\n`).join(''));
   } catch (error) {
     if (world.environment.FARELOCK_DEBUG_COMPLETION) world.streams.stderr.write(`${String(error)}\n`);
   }
@@ -28,13 +32,16 @@ function lineOf(shell: string, candidate: Candidate): string {
   return shell === 'zsh' ? `${value.replaceAll(':', '\\:')}:${words}` : `${value}\t${words}`;
 }
 
-/** bash takes `--cabin=eco` apart, at `=`, and completes what stands behind it. */
+/** bash takes `--cabin=eco` and `lowcost:x` apart, at `=` and `:`, and completes what stands behind them. */
 function rejoined(words: readonly string[]): string[] {
   const whole: string[] = [];
+  let joins = false;
   for (const [index, word] of words.entries()) {
     const isLast = index === words.length - 1;
-    if (word !== '=') whole.push(word);
+    if (word === ':' || joins) whole.push(`${whole.pop() ?? ''}${word}`);
+    else if (word !== '=') whole.push(word);
     else if (isLast) whole.push('');
+    joins = word === ':';
   }
   return whole;
 }

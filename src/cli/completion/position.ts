@@ -14,6 +14,10 @@ export interface Position {
   readonly prefix: string;
   /** The argument that is being typed, else null. */
   readonly argument: Argument | null;
+  /** The arguments before the one that is being typed. */
+  readonly arguments: readonly string[];
+  /** Values of the options before the cursor, by their long name: `--profile`. */
+  readonly values: ReadonlyMap<string, string>;
   /** Only arguments can follow: `--` came before. */
   readonly isAfterDashes: boolean;
 }
@@ -24,27 +28,30 @@ export function positionOf(program: Commander, words: readonly string[]): Positi
   const word = before.pop() ?? '';
   let command = program;
   const path: string[] = [];
-  let given = 0;
+  const given: string[] = [];
+  const values = new Map<string, string>();
   let open: Option | null = null;
   let isAfterDashes = false;
   for (const [index, one] of before.entries()) {
     if (open) {
+      if (open.long) values.set(open.long, one);
       open = null;
       continue;
     }
-    if (isAfterDashes) given++;
+    if (isAfterDashes) given.push(one);
     else if (one === '--') isAfterDashes = true;
     else if (one.startsWith('-') && one !== '-') {
       const option = optionNamed(program, command, one);
+      if (option?.long && one.includes('=')) values.set(option.long, one.slice(one.indexOf('=') + 1));
       // A value that may be left out is only taken for one where it is being typed.
       const isLast = index === before.length - 1;
       if (option && !one.includes('=') && (option.required || (option.optional && isLast))) open = option;
     } else {
       const child = command.commands.find((candidate) => candidate.name() === one);
-      if (child && given === 0) {
+      if (child && given.length === 0) {
         command = child;
         path.push(one);
-      } else given++;
+      } else given.push(one);
     }
   }
   const [, flag, value] = /^(--[\w-]+)=(.*)$/s.exec(word) ?? [];
@@ -57,7 +64,9 @@ export function positionOf(program: Commander, words: readonly string[]): Positi
     word: joined ? (value ?? '') : word,
     option: open ?? joined,
     prefix: joined ? `${flag}=` : '',
-    argument: arguments_[given] ?? (last?.variadic ? last : null),
+    argument: arguments_[given.length] ?? (last?.variadic ? last : null),
+    arguments: given,
+    values,
     isAfterDashes,
   };
 }

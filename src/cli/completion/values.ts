@@ -1,10 +1,17 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Environment } from '../context.ts';
 import { homeOf } from '../profile.ts';
 import { type Candidate, FILES } from './candidate.ts';
 import type { Position } from './position.ts';
 
-type Source = (at: Position, home: string) => Promise<readonly Candidate[]>;
+/** Where the command line would run. */
+export interface Place {
+  readonly environment: Environment;
+  /** Where the search for a project file begins; the working folder unless it is named. */
+  readonly folder?: string | undefined;
+}
+
+export type Source = (at: Position, home: string, place: Place) => Promise<readonly Candidate[]>;
 
 const words = (values: readonly string[]): Candidate[] => values.map((value) => ({ value, words: '' }));
 
@@ -21,6 +28,18 @@ const orders: Source = async (_at, home) => {
   ]);
 };
 
+/** The numbers on the screen of the last search; the ids that they stand for once an id is begun. */
+const offers: Source = async ({ word }, home) => {
+  const { openRecentOffers } = await import('../recent.ts');
+  return openRecentOffers(join(home, 'recent-offers.json'))
+    .listed()
+    .flatMap(({ number, offerId, journey }) => {
+      const about = journey === null ? '' : `${journey.route} ${journey.departureDate}`;
+      const byNumber = { value: number, words: about };
+      return word === '' ? [byNumber] : [byNumber, { value: offerId, words: `${number}, ${about}` }];
+    });
+};
+
 const payments: Source = async (_at, home) => {
   const { glanceAtPayments } = await import('../../client/glance.ts');
   return glanceAtPayments(home).map((one) => ({ value: one.paymentId, words: one.words }));
@@ -34,6 +53,22 @@ const travellers: Source = async (_at, home) => {
 const profiles: Source = async (_at, home) => {
   const { readOwnSettings } = await import('../settings/own.ts');
   return words(['local', ...Object.keys(readOwnSettings(home).profiles)]);
+};
+
+const scenarios: Source = async () => {
+  const { SCENARIO_NAMES } = await import('../scenarios.ts');
+  return words(SCENARIO_NAMES);
+};
+
+const MONIKERS = ['mainnet-beta', 'devnet', 'testnet', 'localhost', 'solana-config'];
+const NO_LIMIT = ['none'];
+
+/** Of the setting that was named before. */
+const settingValues: Source = async (at, home, place) => {
+  const [name = ''] = at.arguments;
+  if (name === 'profile') return profiles(at, home, place);
+  if (name === 'cluster') return words(MONIKERS);
+  return /(^keypair|_file)$/.test(name) ? [FILES] : [];
 };
 
 const settings: Source = async () => {
@@ -56,13 +91,19 @@ const problems: Source = async () => {
   return words(explainedCodes());
 };
 
-const commands: Source = async ({ command, path }) => {
-  const program = command.parent ?? command;
+/** Of `help`: the commands, and those of the group that was named before. */
+const commands: Source = async ({ command, path, arguments: named }) => {
   if (path === 'schema') {
     const { schemaNames } = await import('../schema-files.ts');
     return words(schemaNames());
   }
-  return program.commands.map((one) => ({ value: one.name(), words: one.description() }));
+  let at = command.parent ?? command;
+  for (const name of named) {
+    const child = at.commands.find((one) => one.name() === name);
+    if (!child) return [];
+    at = child;
+  }
+  return at.commands.map((one) => ({ value: one.name(), words: one.description() }));
 };
 
 const files: Source = async () => [FILES];
@@ -73,12 +114,15 @@ const SOURCES: Readonly<Record<string, Source>> = {
   from: airports,
   to: airports,
   text: airports,
+  'offer-id': offers,
   'intent-id': intents,
   'payment-id': payments,
-  id: async (at, home) => (at.path === 'order' ? orders(at, home) : []),
+  id: async (at, home, place) => (at.path === 'order' ? orders(at, home, place) : []),
   traveller: travellers,
-  key: async (at, home) => (at.path.startsWith('config') ? settings(at, home) : []),
-  code: async (at, home) => (at.path === 'explain' ? problems(at, home) : []),
+  key: async (at, home, place) => (at.path.startsWith('config') ? settings(at, home, place) : []),
+  value: settingValues,
+  code: async (at, home, place) => (at.path === 'explain' ? problems(at, home, place) : []),
+  moniker: async () => words(MONIKERS),
   command: commands,
   file: files,
   path: files,
@@ -87,20 +131,27 @@ const SOURCES: Readonly<Record<string, Source>> = {
 /** `name` stands for a profile in one place and for a traveller in another. */
 function named(at: Position): Source {
   if (at.option?.long === '--profile' || at.path.startsWith('config profile')) return profiles;
-  if (at.option?.long === '--traveller' || at.path === 'travellers remove') return travellers;
+  if (at.option?.long === '--scenario') return scenarios;
+  if (at.option?.long === '--traveller' || at.path.startsWith('travellers')) return travellers;
   return nothing;
 }
 
 /** The values of an argument, or of an option, by what its place is called. What a shell would take apart is left out. */
-export async function valuesNamed(
-  place: string,
-  at: Position,
-  environment: Environment,
-): Promise<readonly Candidate[]> {
-  const isPlace = place === 'from' || place === 'to';
-  // `--from EUR` of the ramp is a currency.
-  if (isPlace && at.option) return [];
-  const source = place === 'name' || place === 'names' ? named(at) : (SOURCES[place] ?? nothing);
-  const found = await source(at, resolve(homeOf(environment)));
-  return found.filter((one) => one === FILES || /^[\p{L}\p{N}_@%+=:,./-]+$/u.test(one.value));
+export async function valuesNamed(name: string, at: Position, place: Place): Promise<readonly Candidate[]> {
+  const found = await (await sourceOf(name, at))(at, resolve(homeOf(place.environment)), place);
+  return found.filter(
+    (one) => one === FILES || /^[\p{L}\p{N}_@%+=:,./-][\p{L}\p{N}_@%+=:,./#-]*$/u.test(one.value),
+  );
+}
+
+async function sourceOf(name: string, at: Position): Promise<Source> {
+  const { serviceSource } = await import('./service-values.ts');
+  const fromServices = serviceSource(name, at);
+  if (fromServices !== null) return fromServices;
+  // `--from EUR` of the ramp is a currency, and `--text` of a note anything.
+  if (at.option && ['from', 'to', 'text', 'key', 'code', 'value'].includes(name)) return nothing;
+  if (at.option && /^--(per-call|per-day|booking|hosts)$/.test(at.option.long ?? '')) {
+    return async () => words(NO_LIMIT);
+  }
+  return name === 'name' || name === 'names' ? named(at) : (SOURCES[name] ?? nothing);
 }

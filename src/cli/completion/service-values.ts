@@ -1,0 +1,83 @@
+import type { Glanced, GlancedRails } from '../../client/glance-services.ts';
+import { profileOf } from '../profile.ts';
+import type { Candidate } from './candidate.ts';
+import type { Position } from './position.ts';
+import type { Place, Source } from './values.ts';
+
+/**
+ * What the embedded services of this home know: ramp orders, refund requests, keys, … Their database is read as it lies
+ * there. Of a service elsewhere nothing is known without asking it, and a shell asks with every press of a key.
+ */
+
+const SANDBOX_PARTNER = 'par_sandbox_bank';
+
+/** The home's services, or null where the command would go to others. */
+async function glance(at: Position, { environment, folder }: Place, home: string) {
+  if (environment.FARELOCK_DATABASE_URL) return null;
+  const profile = at.values.get('--profile');
+  const globals = { input: false, color: false, ...(profile !== undefined && { profile }) };
+  const used = await profileOf(environment, globals, home, folder);
+  const isOurs = used.isEmbedded && used.partnerUrl === null;
+  return isOurs ? { profile: used, ...(await import('../../client/glance-services.ts')) } : null;
+}
+
+type Look = NonNullable<Awaited<ReturnType<typeof glance>>>;
+
+const glanced =
+  (look: (services: Look, home: string, at: Position, place: Place) => readonly Glanced[]): Source =>
+  async (at, home, place) => {
+    const services = await glance(at, place, home);
+    return services === null ? [] : look(services, home, at, place).map(candidate);
+  };
+
+const candidate = ({ id, words }: Glanced): Candidate => ({ value: id, words });
+
+/** Those of the partner whose key the command would use; of all, where the key does not say whose it is. */
+const orders = glanced((services, home, at, { environment }) => {
+  const isOwnKey = Boolean(environment.FARELOCK_API_KEY) || services.profile.apiKeyFile !== null;
+  return services.glanceAtOrders(home, at.values.get('--partner') ?? (isOwnKey ? null : SANDBOX_PARTNER));
+});
+
+const rails = (of: keyof GlancedRails): Source =>
+  glanced((services, home) => services.glanceAtRails(home)[of].map((id) => ({ id, words: '' })));
+
+const partners = glanced((services, home) => services.glanceAtPartners(home));
+const customers = glanced((services, home) => services.glanceAtCustomers(home));
+const requests = glanced((services, home) => services.glanceAtRefundRequests(home));
+const stuck = glanced((services, home) => services.glanceAtStuck(home));
+const attestations = glanced((services, home) => services.glanceAtAttestations(home));
+const affiliates = glanced((services, home) => services.glanceAtAffiliates(home));
+const keys = glanced((services, home, { path }) =>
+  services.glanceAtKeys(home, path.startsWith('keys partner') ? 'partners' : 'operators'),
+);
+
+/** By the name of an argument, or of the value of an option, in the help. */
+const SOURCES: Readonly<Record<string, Source>> = {
+  'order-id': orders,
+  'partner-id': partners,
+  'customer-id': customers,
+  'attestation-id': attestations,
+  'key-id': keys,
+};
+
+/** By option, where the name of its value stands for something else elsewhere. */
+const OPTIONS: Readonly<Record<string, Source>> = {
+  '--partner': partners,
+  '--customer': customers,
+  '--country': rails('countries'),
+  '--from': rails('from'),
+  '--to': rails('to'),
+  '--method': rails('methods'),
+  '--referrer': affiliates,
+};
+
+/** What the services of this home have for a place of the command line, or null where they have no say. */
+export function serviceSource(place: string, at: Position): Source | null {
+  if (at.option) return OPTIONS[at.option.long ?? ''] ?? null;
+  if (place === 'id') {
+    if (at.path.startsWith('refund')) return requests;
+    return at.path.startsWith('stuck') ? stuck : null;
+  }
+  if (place === 'code') return at.path.startsWith('affiliate') ? affiliates : null;
+  return SOURCES[place] ?? null;
+}
