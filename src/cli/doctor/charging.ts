@@ -1,4 +1,4 @@
-import { readChallenge } from '../../client/payer/challenge.ts';
+import type { readChallenge } from '../../client/payer/challenge.ts';
 import { ask, problemOf } from '../../client/transport.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem } from '../../kernel/problems.ts';
@@ -47,6 +47,8 @@ export function chargingChecks({ profile, clock }: Patient, open: OpenCluster): 
 async function paidHere(answer: Parameters<typeof readChallenge>[0], cluster: Cluster): Promise<Finding> {
   const { network } = cluster;
   const name = Object.entries(SOLANA_NETWORKS).find(([, id]) => id === network)?.[0] ?? network;
+  // Only where a service has asked for money; an embedded one never comes here.
+  const { readChallenge } = await import('../../client/payer/challenge.ts');
   try {
     const { amount, feePayer } = readChallenge(answer, { network, asset: usdcMintOf(network), wallet: '' });
     const [account] = await cluster.accounts([feePayer]);
