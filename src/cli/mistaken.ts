@@ -1,4 +1,4 @@
-import type { Command as Commander } from 'commander';
+import type { Command as Commander, CommanderError } from 'commander';
 import { nearest } from '../kernel/nearest.ts';
 import { quoted } from './shell-word.ts';
 
@@ -27,6 +27,35 @@ export function mistakenCommand(program: Commander, argv: readonly string[]): Mi
     group = child;
   }
   return null;
+}
+
+/** The command that a command line names, as far as it names one: `partner orders show`. */
+export function namedCommand(program: Commander, argv: readonly string[]): string[] {
+  const names: string[] = [];
+  let group = program;
+  for (const word of argv) {
+    const child = group.commands.find((one) => one.name() === word);
+    if (!child && word.startsWith('-')) continue;
+    if (!child) break;
+    names.push(word);
+    group = child;
+  }
+  return names;
+}
+
+/** Where what is missing is listed, or else how the command reads; nothing when no command was named. */
+export function whereToLook(error: CommanderError, command: readonly string[]): string[] {
+  const [, missing = ''] =
+    error.code === 'commander.missingArgument' ? (/'([a-z-]+)'/.exec(error.message) ?? []) : [];
+  const lists: Readonly<Record<string, string>> = {
+    'offer-id': 'help search',
+    'intent-id': 'intent list',
+    'order-id': 'partner orders list',
+    'attestation-id': 'attestations list',
+    id: command[0] === 'stuck' ? 'stuck list' : 'refund queue',
+  };
+  const look = lists[missing] ?? (command.length > 0 ? ['help', ...command].join(' ') : null);
+  return look === null ? [] : [`farelock ${look}`];
 }
 
 /** The option that there is not, and the one that was likely meant. */

@@ -5,7 +5,15 @@ import { didYouMean } from '../kernel/nearest.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import type { CommandContext, Environment } from './context.ts';
 import { JSON_FIELDS } from './json.ts';
-import { commandLine, corrected, type Mistake, mistakenCommand, mistakenOption } from './mistaken.ts';
+import {
+  commandLine,
+  corrected,
+  type Mistake,
+  mistakenCommand,
+  mistakenOption,
+  namedCommand,
+  whereToLook,
+} from './mistaken.ts';
 import type { Pager } from './pager.ts';
 import { buildProgram, type Invocation } from './program.ts';
 import type { Session } from './session.ts';
@@ -126,7 +134,7 @@ function parseOnce(
       error.code === 'commander.unknownOption'
         ? mistakenOption(program, argv)
         : mistakenCommand(program, argv);
-    throw usageProblem(error, argv, mistake);
+    throw usageProblem(error, argv, mistake, namedCommand(program, argv));
   }
   // `intent shwo` would go on with an offer of that name.
   const mistake = mistakenCommand(program, argv);
@@ -145,13 +153,17 @@ const mistakenProblem = (argv: readonly string[], mistake: Mistake): Problem => 
   });
 };
 
-function usageProblem(error: CommanderError, argv: readonly string[], mistake: Mistake | null): Problem {
+function usageProblem(
+  error: CommanderError,
+  argv: readonly string[],
+  mistake: Mistake | null,
+  command: readonly string[],
+): Problem {
   if (mistake && error.code !== 'commander.unknownOption') return mistakenProblem(argv, mistake);
-  const words = argv.filter((word) => !word.startsWith('-')).slice(0, 1);
-  const help = ['farelock', ...words.filter((word) => /^[a-z]+$/.test(word)), '--help'].join(' ');
+  const help = ['farelock', ...command, '--help'].join(' ');
   if (error.code === 'commander.help') {
     return problem('usage', {
-      message: `farelock ${words.join(' ')} needs a subcommand.`,
+      message: `farelock ${command.join(' ')} needs a subcommand.`,
       fix: `See ${help}.`,
     });
   }
@@ -161,7 +173,7 @@ function usageProblem(error: CommanderError, argv: readonly string[], mistake: M
   return problem('usage', {
     message: meant ? `${message} ${meant}` : message,
     fix: error.code === 'commander.unknownCommand' ? 'See farelock --help.' : `See ${help}.`,
-    next: mistake ? [commandLine(corrected(argv, mistake))] : [],
+    next: mistake ? [commandLine(corrected(argv, mistake))] : whereToLook(error, command),
   });
 }
 

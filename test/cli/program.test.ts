@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Invocation } from '../../src/cli/program.ts';
 import { parse } from '../../src/cli/tool.ts';
-import { isProblem } from '../../src/kernel/problems.ts';
+import { isProblem, type Problem } from '../../src/kernel/problems.ts';
 
 /** From argv to what a command is given. */
 
@@ -15,15 +15,20 @@ const parsed = (line: string): Invocation => {
   if (!invocation) throw new Error('nothing to run');
   return invocation;
 };
-const refusal = (line: string): string => {
+const usageError = (line: string): Problem => {
   try {
     parsed(line);
   } catch (error) {
-    if (isProblem(error, 'usage')) return `${error.message} ${error.fix}`;
+    if (isProblem(error, 'usage')) return error;
     throw error;
   }
   throw new Error(`${line} was understood`);
 };
+const refusal = (line: string): string => {
+  const { message, fix } = usageError(line);
+  return `${message} ${fix}`;
+};
+const nextOf = (line: string): readonly string[] => usageError(line).next;
 
 test.each<[string, string, object]>([
   ['search lis BER --depart +30d', 'search', { from: 'LIS', to: 'BER', depart: '+30d' }],
@@ -148,4 +153,17 @@ test.each([
   ['intent', /missing required argument 'offer-id'/i],
 ])('%s is a usage error that says what to do', (line, said) => {
   expect(refusal(line)).toMatch(said);
+});
+
+test.each([
+  ['book', ['farelock intent list']],
+  ['partner orders show', ['farelock partner orders list']],
+  ['stuck show', ['farelock stuck list']],
+  ['refund approve', ['farelock refund queue']],
+  ['intent', ['farelock help search']],
+  ['--quiet partner orders create', ['farelock help partner orders create']],
+  ['search LIS BER', ['farelock help search']],
+  ['search LIS BER --depart fri --adult 2', ['farelock search LIS BER --depart fri --adults 2']],
+])('%s: the next step is a command that helps with it', (line, next) => {
+  expect(nextOf(line)).toEqual(next);
 });
