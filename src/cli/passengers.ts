@@ -1,6 +1,7 @@
 import type { Passenger } from '../flights/wire.ts';
 import {
   BASE_FIELDS,
+  bookablePassengers,
   checkPassengers,
   DOCUMENT_FIELDS,
   type PassengerField,
@@ -42,17 +43,15 @@ export async function readPassengers(
   const list =
     source === undefined ? await askPassengers(context, rules) : await readPassengerFile(context, source);
   const issues = await checkPassengers(list, rules);
-  if (issues.length > 0) {
-    throw problem('passengers_invalid', {
-      message:
-        source === undefined
-          ? 'The passengers cannot be booked.'
-          : `The passengers in ${sourceName(source)} cannot be booked.`,
-      detail: { issues: issues.map(({ path, message }) => ({ path, message })) },
-    });
-  }
-  // Every field was checked above.
-  return list as Passenger[];
+  const bookable = bookablePassengers(list, issues);
+  if (bookable) return bookable;
+  throw problem('passengers_invalid', {
+    message:
+      source === undefined
+        ? 'The passengers cannot be booked.'
+        : `The passengers in ${sourceName(source)} cannot be booked.`,
+    detail: { issues: issues.map(({ path, message }) => ({ path, message })) },
+  });
 }
 
 async function askPassengers(context: CommandContext, rules: PassengerRules): Promise<unknown[]> {

@@ -1,6 +1,7 @@
 import type { SavedTraveller, TravellerFields } from '../client/travellers.ts';
 import type { Passenger } from '../flights/wire.ts';
 import {
+  bookablePassengers,
   checkPassengers,
   DOCUMENT_FIELDS,
   type PassengerField,
@@ -71,8 +72,8 @@ export async function savedPassengers(
   for (const name of names) saved.push(await travellerNamed(context, name));
   const list = saved.map(({ fields }) => passengerFrom(fields, rules));
   const issues = await checkPassengers(list, rules);
-  // Every field was checked.
-  if (issues.length === 0) return list as unknown as Passenger[];
+  const bookable = bookablePassengers(list, issues);
+  if (bookable) return bookable;
   const wrong = saved.filter((_, index) =>
     issues.some(({ path }) => path.startsWith(`passengers.${index}.`)),
   );

@@ -48,6 +48,38 @@ export const BASE_FIELDS = [
 export const DOCUMENT_FIELDS = ['nationality', 'passport_number', 'passport_expiry'] as const;
 export type PassengerField = (typeof BASE_FIELDS)[number] | (typeof DOCUMENT_FIELDS)[number];
 
+/** A passenger in whom nothing was wrong; an undisclosed document may also be null. */
+type CheckedPassenger = Readonly<Record<(typeof BASE_FIELDS)[number], string>> & {
+  readonly [field in (typeof DOCUMENT_FIELDS)[number]]?: string | null;
+};
+
+export type BookablePassenger = Readonly<Record<(typeof BASE_FIELDS)[number], string>> & {
+  readonly [field in (typeof DOCUMENT_FIELDS)[number]]?: string;
+};
+
+const areChecked = (
+  _list: readonly unknown[],
+  issues: readonly PassengerIssue[],
+): _list is readonly CheckedPassenger[] => issues.length === 0;
+
+/**
+ * The passengers of a list that was checked, as the service takes them: a document that is null is left out.
+ * @param issues what `checkPassengers` has said of this very list
+ * @returns null where something is wrong
+ */
+export function bookablePassengers(
+  list: readonly unknown[],
+  issues: readonly PassengerIssue[],
+): BookablePassenger[] | null {
+  if (!areChecked(list, issues)) return null;
+  return list.map(({ nationality, passport_number, passport_expiry, ...base }) => ({
+    ...base,
+    ...(nationality != null && { nationality }),
+    ...(passport_number != null && { passport_number }),
+    ...(passport_expiry != null && { passport_expiry }),
+  }));
+}
+
 const LEAST_AGE_YEARS = 12;
 const MOST_AGE_YEARS = 120;
 const LATIN = String.raw`(?:(?=\p{L})\p{Script=Latin}\p{M}*)`;

@@ -34,12 +34,9 @@ export interface Call {
 
 export type ServiceName = 'partner' | 'customer';
 
-/** A procedure: what it takes, whom it concerns, what it does. */
-export interface Procedure<I extends z.ZodType = z.ZodType> {
+interface Described {
   readonly service: ServiceName;
   readonly name: string;
-  /** After ProtoJSON's forms were made one: camelCase names, nulls left out. Strict: unknown fields are refused. */
-  readonly input: I;
   /** The answer, for the description of the interface. */
   readonly output?: z.ZodType;
   /** `customer`: a customer's token is needed too. `none`: any partner's key is enough. */
@@ -49,8 +46,34 @@ export interface Procedure<I extends z.ZodType = z.ZodType> {
   readonly mostBodyBytes?: number;
   /** Headers of the answer beside the usual ones, such as ETag. */
   headers?(answer: object): Record<string, string>;
+}
+
+/** A procedure as it is written: what it takes, whom it concerns, what it does. */
+interface Written<I extends z.ZodType> extends Described {
+  /** After ProtoJSON's forms were made one: camelCase names, nulls left out. Strict: unknown fields are refused. */
+  readonly input: I;
   run(call: Call, input: z.output<I>): Promise<object>;
 }
 
-/** Keeps the type of `input` together with `run`, where procedures of many shapes stand in one list. */
-export const procedure = <I extends z.ZodType>(one: Procedure<I>): Procedure => one as unknown as Procedure;
+/** What was read, and what it is for. */
+interface Asked {
+  readonly input: unknown;
+  run(call: Call): Promise<object>;
+}
+
+/** A procedure where those of many shapes stand in one list: what `run` takes is what its own schema has read. */
+export interface Procedure extends Described {
+  readonly input: z.ZodType;
+  /** @param by reads the message by the schema it is given */
+  read(by: <S extends z.ZodType>(schema: S) => Promise<z.output<S>>): Promise<Asked>;
+}
+
+export function procedure<I extends z.ZodType>({ run, ...written }: Written<I>): Procedure {
+  return {
+    ...written,
+    async read(by) {
+      const input = await by(written.input);
+      return { input, run: (call) => run(call, input) };
+    },
+  };
+}

@@ -36,7 +36,7 @@ export function createPartnerHttp(ports: PartnerPorts, procedures: Procedures) {
       called.concerns === 'customer'
         ? await authenticateCustomer(ports, request.headers.get('authorization'))
         : null;
-    const input: unknown = await readMessage(request, called.input, called.mostBodyBytes);
+    const { input, run } = await called.read((schema) => readMessage(request, schema, called.mostBodyBytes));
     const idempotency = called.writes
       ? idempotencyOf(
           ports,
@@ -60,7 +60,7 @@ export function createPartnerHttp(ports: PartnerPorts, procedures: Procedures) {
       write: (work) => answers.write(idempotency, work),
     };
     const first = idempotency && (await answers.recall(idempotency));
-    const body = first ?? (await called.run(call, input));
+    const body = first ?? (await run(call));
     return Response.json(body, { headers: headersOf(called, body) });
   }
 

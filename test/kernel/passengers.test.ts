@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isCountry } from '../../src/kernel/countries.ts';
-import { checkPassengers, type PassengerRules } from '../../src/kernel/passengers.ts';
+import { bookablePassengers, checkPassengers, type PassengerRules } from '../../src/kernel/passengers.ts';
 
 const rules: PassengerRules = {
   count: 1,
@@ -129,4 +129,13 @@ test('country codes are ISO 3166-1 in both lengths', () => {
     false,
     false,
   ]);
+});
+
+test('a document that is null, where none is needed, is left out of what is sent; a wrong list is none', async () => {
+  const list = [{ ...ada, nationality: null, passport_number: 'X1234567' }];
+  const loose = { ...rules, documentsRequired: false };
+  const { nationality: _none, ...sent } = list[0] ?? {};
+  expect(bookablePassengers(list, await checkPassengers(list, loose))).toEqual([sent]);
+  const wrong = [{ ...ada, email: 'nobody' }];
+  expect(bookablePassengers(wrong, await checkPassengers(wrong, loose))).toBeNull();
 });

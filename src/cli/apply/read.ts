@@ -99,24 +99,21 @@ function fieldsOf(given: Record<string, unknown>, group = '', into?: Fields): Fi
 
 /* CSV */
 
-interface Parsed {
-  readonly record: string[];
-  readonly info: { readonly lines: number };
-}
-
 async function readCsv(text: string): Promise<ReadRows> {
   const { parse } = await import('csv-parse/sync');
-  let records: Parsed[];
+  const records: { readonly record: string[]; readonly line: number }[] = [];
   try {
-    // With `info` a record comes with where it stood, which the types of the package leave out.
-    records = parse(text, {
+    parse(text, {
       delimiter: delimiterOf(text),
-      info: true,
       relax_column_count: true,
       skip_empty_lines: true,
       record_delimiter: '\n',
       max_record_size: 1_000_000,
-    }) as unknown as Parsed[];
+      on_record: (record: string[], { lines }) => {
+        records.push({ record, line: lines });
+        return null;
+      },
+    });
   } catch (error) {
     if (!isCsvError(error)) throw error;
     const line = typeof error.lines === 'number' ? error.lines : null;
@@ -129,8 +126,8 @@ async function readCsv(text: string): Promise<ReadRows> {
   if (!columns.some(({ path }) => path === 'orderId')) return { rows: [], issues };
   const hasUnknown = columns.some(({ path }) => path === null);
   const rows: RawRow[] = [];
-  for (const [index, { record, info }] of body.entries()) {
-    const at = { row: index + 1, line: info.lines };
+  for (const [index, { record, line }] of body.entries()) {
+    const at = { row: index + 1, line };
     if (record.length > columns.length && record.slice(columns.length).some((cell) => cell.trim() !== '')) {
       const message = `has ${record.length} values, and the header names ${columns.length}`;
       issues.push({ ...at, field: null, message });

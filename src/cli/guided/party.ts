@@ -3,6 +3,7 @@ import type { Intent, Passenger } from '../../flights/wire.ts';
 import { instant } from '../../kernel/clock.ts';
 import {
   BASE_FIELDS,
+  bookablePassengers,
   checkPassengers,
   DOCUMENT_FIELDS,
   type PassengerField,
@@ -23,26 +24,24 @@ export const passengersStep: Step = async (walk) => {
   if (!intent) return 'back';
   const rules = await rulesOf(walk, intent);
   const members: Member[] = [];
+  let passengers: readonly Passenger[] = [];
   while (members.length < intent.passenger_count) {
     const member = await askMember(walk, members, rules);
     if (member === 'back') {
       if (members.pop() === undefined) return 'back';
       continue;
     }
-    const issues = await checkPassengers(
-      [...members, member].map(({ fields }) => fields),
-      {
-        ...rules,
-        count: members.length + 1,
-      },
-    );
-    if (issues.length === 0) members.push(member);
+    const list = [...members, member].map(({ fields }) => fields);
+    const issues = await checkPassengers(list, { ...rules, count: list.length });
+    const bookable = bookablePassengers(list, issues);
+    if (bookable) {
+      members.push(member);
+      passengers = bookable;
+    }
     for (const { path, message } of issues) {
       context.terminal.note(`  ${path.replace(/^passengers\.\d+\.?/, '')} ${message}`.trimEnd());
     }
   }
-  // Every field was checked.
-  const passengers = members.map(({ fields }) => fields as unknown as Passenger);
   const party: Party = { passengers, travellers: members.map(({ name }) => name) };
   trip.party = party;
   // Names of people stay out of what is kept on the screen before the review.

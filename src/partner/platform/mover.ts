@@ -66,8 +66,10 @@ async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
         signal: AbortSignal.timeout(10_000),
       }),
     )
+    // Whatever kept the answer away (nobody there, too slow), the update may have been taken: it is asked again.
     .catch(() => null);
   const next = response?.ok ? await versionOf(response) : null;
+  // A body that is not wanted is let go; when that fails too, the connection is gone already.
   if (next === null) await response?.body?.cancel().catch(() => undefined);
   if (next !== null) {
     const isLast = steps + 1 >= way.length;
@@ -95,6 +97,7 @@ async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
   return false;
 }
 
+/** null for an answer that was torn or is not the service's: as if none had come. */
 async function versionOf(response: Response): Promise<number | null> {
   const body = (await response.json().catch(() => null)) as { order?: { version?: unknown } } | null;
   return typeof body?.order?.version === 'number' ? body.order.version : null;
