@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { mediaTypeOf, readBytes } from '../kernel/body.ts';
 import { problem } from '../kernel/problems.ts';
 
 export const MOST_BODY_BYTES = 64 * 1024;
@@ -20,32 +21,12 @@ export async function readSignedBody<S extends z.ZodType>(
   request: Request,
   schema: S,
 ): Promise<{ body: z.output<S>; bytes: Uint8Array<ArrayBuffer> }> {
-  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/json') throw problem('unsupported_media_type');
-  const bytes = await readBytes(request);
+  if (mediaTypeOf(request) !== 'application/json') throw problem('unsupported_media_type');
+  const bytes = await readBytes(request, MOST_BODY_BYTES);
   const value = parseJson(bytes);
   const parsed = schema.safeParse(value);
   if (!parsed.success) throw problem('invalid_request', { detail: { issues: issuesOf(parsed.error) } });
   return { body: parsed.data, bytes };
-}
-
-async function readBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
-  if (Number(request.headers.get('content-length') ?? 0) > MOST_BODY_BYTES)
-    throw problem('payload_too_large');
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  const reader = request.body?.getReader();
-  for (;;) {
-    const read = await reader?.read();
-    if (!read || read.done) break;
-    length += read.value.length;
-    if (length > MOST_BODY_BYTES) {
-      await reader?.cancel();
-      throw problem('payload_too_large');
-    }
-    chunks.push(read.value);
-  }
-  return new Uint8Array(Buffer.concat(chunks));
 }
 
 function parseJson(bytes: Uint8Array): unknown {

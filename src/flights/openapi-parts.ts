@@ -1,4 +1,5 @@
-import { PROBLEMS, type ProblemCode, type ProblemKind } from '../kernel/problems.ts';
+import { failures as failuresAs, json, REQUEST_ID, ref } from '../kernel/openapi.ts';
+import type { ProblemCode } from '../kernel/problems.ts';
 
 /** Refusals that every call with a body may answer with. */
 export const BODY: ProblemCode[] = [
@@ -32,13 +33,6 @@ export const FAMILY_NAME_HEADER = {
   schema: { type: 'string' },
   description: "The lead passenger's family name; beyond ASCII, in UTF-8.",
 };
-export const REQUEST_ID = {
-  'X-Request-Id': { schema: { type: 'string' }, description: 'Quote it when you ask.' },
-};
-
-export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-export const json = (schema: object) => ({ 'application/json': { schema } });
-
 export const pathParameter = (name: string) => ({
   name,
   in: 'path',
@@ -46,30 +40,9 @@ export const pathParameter = (name: string) => ({
   schema: { type: 'string' },
 });
 
-/** One response per status; its codes are listed, so that a client can be generated that knows them. */
-export function failures(codes: readonly ProblemCode[]): Record<string, object> {
-  const byStatus = new Map<number, ProblemCode[]>();
-  for (const code of codes) {
-    const status = (PROBLEMS[code] as ProblemKind).status ?? 500;
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  return Object.fromEntries(
-    [...byStatus].map(([status, listed]) => [
-      String(status),
-      {
-        description: listed.map((code) => `\`${code}\`: ${PROBLEMS[code].message}`).join('\n\n'),
-        headers: {
-          ...REQUEST_ID,
-          ...(status === 503 || status === 429
-            ? { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } }
-            : {}),
-          ...(status === 405 ? { Allow: { schema: { type: 'string' } } } : {}),
-        },
-        content: json({ allOf: [ref('Error'), { properties: { code: { enum: listed } } }] }),
-      },
-    ]),
-  );
-}
+/** One response per status, with the body that every refusal has. */
+export const failures = (codes: readonly ProblemCode[]): Record<string, object> =>
+  failuresAs(codes, (listed) => ({ allOf: [ref('Error'), { properties: { code: { enum: listed } } }] }));
 
 export const CHALLENGE = {
   description:

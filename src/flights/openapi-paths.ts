@@ -1,3 +1,4 @@
+import { json, REQUEST_ID, ref } from '../kernel/openapi.ts';
 import { operatorPaths } from './openapi-operator.ts';
 import {
   ANY,
@@ -7,13 +8,10 @@ import {
   FAMILY_NAME_HEADER,
   failures,
   freeGet,
-  json,
   PAID,
   PAYMENT_HEADER,
   paidPost,
   pathParameter,
-  REQUEST_ID,
-  ref,
   SUPPORT_CODE_HEADER,
   UPSTREAM,
 } from './openapi-parts.ts';

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Selectable } from 'kysely';
 import { instant } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
-import { writeOnce } from '../kernel/secrets.ts';
+import { ensureLine } from '../kernel/secrets.ts';
 import type { ApiKeyTable } from '../store/schema.ts';
 import { type Operator, writeAudit } from './audit.ts';
 import type { FlightsPorts } from './ports.ts';
@@ -24,17 +23,7 @@ const keyHmac = (secrets: KeyPorts['secrets'], key: string): string => secrets.h
  * database; a key that was revoked stays revoked.
  */
 export async function ensureOperatorKeyFile(ports: KeyPorts, path: string): Promise<string> {
-  const read = (): string | null => {
-    try {
-      return readFileSync(path, 'utf8').trim();
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      throw error;
-    }
-  };
-  if (read() === null) writeOnce(path, `${newKey()}\n`);
-  const key = read();
-  if (key === null || !key.startsWith(PREFIX)) throw new Error(`${path} holds no operator key`);
+  const key = ensureLine(path, PREFIX, newKey);
   await insert(ports, 'local', key);
   return path;
 }

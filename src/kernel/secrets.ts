@@ -71,6 +71,25 @@ export function writeOnce(path: string, content: string): boolean {
   }
 }
 
+/**
+ * The one line of a private file, written first where the file is missing; never over what is there.
+ * @param prefix what the line begins with
+ */
+export function ensureLine(path: string, prefix: string, make: () => string): string {
+  const read = (): string | null => {
+    try {
+      return readFileSync(path, 'utf8').trim();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    }
+  };
+  if (read() === null) writeOnce(path, `${make()}\n`);
+  const line = read();
+  if (line === null || !line.startsWith(prefix)) throw new Error(`${path} holds no ${prefix} line`);
+  return line;
+}
+
 function secretsFrom(ring: KeyRing): Secrets {
   const [current] = ring.keys;
   if (!current) throw new Error('the key ring is empty');

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { mediaTypeOf, readBytes } from '../kernel/body.ts';
 import { problem } from '../kernel/problems.ts';
 import { type Issue, normaliseProtoJson } from './protojson.ts';
 import { repeatedName } from './repeated-names.ts';
@@ -17,8 +18,7 @@ export async function readMessage<S extends z.ZodType>(
   schema: S,
   mostBytes: number = MOST_BODY_BYTES,
 ): Promise<z.output<S>> {
-  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/json') throw problem('unsupported_media_type');
+  if (mediaTypeOf(request) !== 'application/json') throw problem('unsupported_media_type');
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() || 'identity';
   if (encoding !== 'identity') {
     throw problem('unsupported_media_type', {
@@ -31,8 +31,7 @@ export async function readMessage<S extends z.ZodType>(
 
 /** Reads an operator's JSON, which has one form only. @throws Problem as `readMessage` does */
 export async function readJson<S extends z.ZodType>(request: Request, schema: S): Promise<z.output<S>> {
-  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/json') throw problem('unsupported_media_type');
+  if (mediaTypeOf(request) !== 'application/json') throw problem('unsupported_media_type');
   const parsed = schema.safeParse(parseJson(await readBytes(request, MOST_BODY_BYTES)), {
     reportInput: true,
   });
@@ -71,26 +70,6 @@ function wordOf(issue: z.core.$ZodIssue): string {
   return issue.code === 'invalid_value' && issue.message.startsWith('Invalid option')
     ? `is one of ${issue.values.map(String).join(', ')}.`
     : issue.message;
-}
-
-async function readBytes(request: Request, mostBytes: number): Promise<Uint8Array> {
-  const tooLarge = () =>
-    problem('payload_too_large', { message: `The body is larger than ${mostBytes / 1024} KiB.` });
-  if (Number(request.headers.get('content-length') ?? 0) > mostBytes) throw tooLarge();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  const reader = request.body?.getReader();
-  for (;;) {
-    const read = await reader?.read();
-    if (!read || read.done) break;
-    length += read.value.length;
-    if (length > mostBytes) {
-      await reader?.cancel();
-      throw tooLarge();
-    }
-    chunks.push(read.value);
-  }
-  return Buffer.concat(chunks);
 }
 
 function parseJson(bytes: Uint8Array): unknown {

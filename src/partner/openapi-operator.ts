@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { failures, json, REQUEST_ID, ref } from '../kernel/openapi.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
-import { failures, json, REQUEST_ID, ref } from './openapi-parts.ts';
 import * as schemas from './operator-schema.ts';
 import { outboundTries } from './outbound-desk.ts';
 

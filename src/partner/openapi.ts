@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { failures, json, REQUEST_ID, ref } from '../kernel/openapi.ts';
 import { PROBLEMS, type ProblemCode } from '../kernel/problems.ts';
 import { MOST_BODY_BYTES } from './body.ts';
 import type { Procedure } from './call.ts';
@@ -6,7 +7,6 @@ import { CONNECT_CODES, connectCodeOf } from './connect-errors.ts';
 import { customerDataSchema } from './customer-data/schema.ts';
 import { OPERATIONS } from './openapi-operations.ts';
 import { operatorComponents, operatorPaths } from './openapi-operator.ts';
-import { failures, json, REQUEST_ID, ref } from './openapi-parts.ts';
 
 /** Refusals that every procedure may answer with. */
 const ANY: readonly ProblemCode[] = [

@@ -1,4 +1,5 @@
 import { problem } from '../kernel/problems.ts';
+import { addAcceptance } from './acceptances.ts';
 import { MOST_DATA_BODY_BYTES } from './body.ts';
 import { type Call, type Procedure, procedure } from './call.ts';
 import { sameTerms, type Terms } from './compliance.ts';
@@ -102,17 +103,12 @@ export function requirementProcedures(ports: PartnerPorts): readonly Procedure[]
           }
           const open = asked.filter(({ met }) => !met);
           for (const { terms } of open) {
-            await tx
-              .insertInto('terms_acceptances')
-              .values({
-                acceptance_id: ports.ids.next('att'),
-                customer_id: customerId,
-                version: terms.version,
-                terms_url: terms.termsUrl,
-                privacy_policy_url: terms.privacyPolicyUrl,
-                accepted_at_ms: call.nowMs,
-              })
-              .execute();
+            await addAcceptance(tx, {
+              acceptanceId: ports.ids.next('att'),
+              customerId,
+              terms,
+              atMs: call.nowMs,
+            });
           }
           const { status } = await standing.settled(tx, customerId, ABOUT);
           return { complianceStatus: status };

@@ -1,3 +1,4 @@
+import { addAcceptance } from './acceptances.ts';
 import { inputKey, RUN_INPUTS, type RunType } from './compliance.ts';
 import { DATA_KEYS, DATA_TYPES } from './customer-data/kinds.ts';
 import type { CustomerData } from './customer-data/schema.ts';
@@ -45,17 +46,7 @@ async function seedCustomer(
     )
     .execute();
   const { terms } = loadPolicy(ports.options.compliancePolicyFile);
-  await tx
-    .insertInto('terms_acceptances')
-    .values({
-      acceptance_id: ports.ids.next('att'),
-      customer_id: customerId,
-      version: terms.version,
-      terms_url: terms.termsUrl,
-      privacy_policy_url: terms.privacyPolicyUrl,
-      accepted_at_ms: nowMs,
-    })
-    .execute();
+  await addAcceptance(tx, { acceptanceId: ports.ids.next('att'), customerId, terms, atMs: nowMs });
 }
 
 function typeOf(value: CustomerData) {

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeOnce } from '../kernel/secrets.ts';
+import { ensureLine } from '../kernel/secrets.ts';
 import { insertPartnerKey } from './accounts.ts';
 import { newPartnerKey } from './credentials.ts';
 import { recordChange } from './order-history.ts';
@@ -58,23 +57,7 @@ export async function ensureSeed(ports: PartnerPorts): Promise<void> {
 }
 
 const ensureKey = ({ home }: PartnerPorts, partnerId: string): string =>
-  ensureFile(partnerKeyFile(home, partnerId), 'flk_demo_', () => newPartnerKey('demo'));
-
-/** Reads the one line of a private file, writing it first where it is missing; never over what is there. */
-function ensureFile(path: string, prefix: string, make: () => string): string {
-  const read = (): string | null => {
-    try {
-      return readFileSync(path, 'utf8').trim();
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      throw error;
-    }
-  };
-  if (read() === null) writeOnce(path, `${make()}\n`);
-  const line = read();
-  if (line === null || !line.startsWith(prefix)) throw new Error(`${path} holds no ${prefix} line`);
-  return line;
-}
+  ensureLine(partnerKeyFile(home, partnerId), 'flk_demo_', () => newPartnerKey('demo'));
 
 /** What is there already stays: an operator may have changed it. */
 async function seedPartners(ports: PartnerPorts, tx: Tx): Promise<void> {
@@ -96,7 +79,7 @@ async function seedPartners(ports: PartnerPorts, tx: Tx): Promise<void> {
         webhook_secret_sealed: sealWebhookSecret(
           ports,
           partner.partnerId,
-          ensureFile(webhookSecretFile(ports.home, partner.partnerId), 'whsec_', newWebhookSecret),
+          ensureLine(webhookSecretFile(ports.home, partner.partnerId), 'whsec_', newWebhookSecret),
         ),
         enabled: 1,
         created_at_ms: nowMs,

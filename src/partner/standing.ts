@@ -1,4 +1,5 @@
 import type { Store } from '../store/open.ts';
+import { acceptancesOf } from './acceptances.ts';
 import { createAttestations } from './attestations.ts';
 import { type Assessment, assess, type Facts, type Requirement, type Terms } from './compliance.ts';
 import type { AttestationType, DataType } from './customer-data/kinds.ts';
@@ -69,22 +70,12 @@ export function createStanding(ports: PartnerPorts, attest: Attest | null = atte
   async function facts(at: Store | Tx, customerId: string, about: About): Promise<Facts> {
     const wallet = about.kind === 'order' ? about.wanted.walletDataId : null;
     const given = await submissions.of(at, customerId);
-    const acceptances = await at
-      .selectFrom('terms_acceptances')
-      .selectAll()
-      .where('customer_id', '=', customerId)
-      .execute();
     return {
       submissions: given.some(({ dataId }) => dataId === wallet)
         ? given.filter(({ type, dataId }) => type !== 'CRYPTO_WALLET' || dataId === wallet)
         : given,
       runs: await attestations.of(at, customerId),
-      acceptances: acceptances.map((row) => ({
-        version: row.version,
-        termsUrl: row.terms_url,
-        privacyPolicyUrl: row.privacy_policy_url,
-        acceptedAtMs: row.accepted_at_ms,
-      })),
+      acceptances: await acceptancesOf(at, customerId),
     };
   }
 

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runInMemory, temporaryHome } from './memory.ts';
+import { ANA, runInMemory, temporaryHome } from './memory.ts';
 
 /** Shell completion: what may stand at the cursor, and the scripts in the shells themselves. */
 
@@ -25,21 +25,12 @@ beforeAll(async () => {
   const offerId = offers.find((one) => one.total_currency === 'USD')?.offer_id ?? '';
   const made = await runInMemory(['intent', 'create', offerId, '--json'], { environment });
   intentId = String(made.json().intent_id);
-  const ana = {
-    given_name: 'Ana',
-    family_name: 'Moreira',
-    born_on: '1990-04-12',
-    title: 'ms',
-    gender: 'f',
-    email: 'ana@example.com',
-    phone_number: '+351912345678',
-  };
   const booked = await runInMemory(['book', intentId, '--passengers', '-', '--yes', '--json'], {
     environment,
-    stdin: JSON.stringify([ana]),
+    stdin: JSON.stringify([ANA]),
   });
   orderId = String(booked.json().order_id);
-  await runInMemory(['travellers', 'add', 'ana', '-'], { environment, stdin: JSON.stringify(ana) });
+  await runInMemory(['travellers', 'add', 'ana', '-'], { environment, stdin: JSON.stringify(ANA) });
   await runInMemory(['partner', 'orders', 'list'], { environment });
   await runInMemory(['config', 'profile', 'add', 'staging', '--flights-url', 'https://flights.example'], {
     environment,

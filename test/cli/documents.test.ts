@@ -2,18 +2,9 @@ import { expect, test } from 'vitest';
 import type { CommandContext } from '../../src/cli/context.ts';
 import { readPassengers } from '../../src/cli/passengers.ts';
 import type { Prompts } from '../../src/cli/streams.ts';
+import { ANA } from './memory.ts';
 
 /** Travel documents, which lowcost carriers want (spec/flight-service.md, POST /air/book, 2). */
-
-const ANA = {
-  given_name: 'Ana',
-  family_name: 'Moreira',
-  born_on: '1990-04-12',
-  title: 'ms',
-  gender: 'f',
-  email: 'ana@example.com',
-  phone_number: '+351912345678',
-};
 const PASSPORT = { nationality: 'PT', passport_number: 'CB123456', passport_expiry: '2031-05-01' };
 const rules = { count: 1, departureDate: '2026-12-20', documentsRequired: true, today: '2026-11-21' };
 

@@ -7,7 +7,7 @@ import { CONNECT_CODE_TABLE } from '../../src/kernel/connect-codes.ts';
 import { didYouMean, editDistance, nearest } from '../../src/kernel/nearest.ts';
 import { PROBLEMS, type ProblemKind } from '../../src/kernel/problems.ts';
 import { CONNECT_CODES } from '../../src/partner/connect-errors.ts';
-import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
+import { ANA, type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 import { faultsOf } from './published.ts';
 
 /** Exit codes are stable, errors are documents, and each `next` is a command that the tool understands. */
@@ -15,16 +15,6 @@ import { faultsOf } from './published.ts';
 const { home, close } = temporaryHome();
 afterAll(close);
 const environment = { FARELOCK_HOME: home, FARELOCK_TICKETING_MS: '10' };
-const ANA = {
-  given_name: 'Ana',
-  family_name: 'Moreira',
-  born_on: '1990-04-12',
-  title: 'ms',
-  gender: 'f',
-  email: 'ana@example.com',
-  phone_number: '+351912345678',
-};
-
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '');
 const run = (line: string, options: MemoryOptions = {}) =>

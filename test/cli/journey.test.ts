@@ -2,20 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Intent, Offer } from '../../src/flights/wire.ts';
-import { type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
+import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 /** Every command in memory, on and off a terminal, against the real embedded service. */
-
-const ANA = {
-  given_name: 'Ana',
-  family_name: 'Moreira',
-  born_on: '1990-04-12',
-  title: 'ms',
-  gender: 'f',
-  email: 'ana@example.com',
-  phone_number: '+351912345678',
-};
-
 const place = temporaryHome();
 const passengers = join(place.home, 'p.json');
 const environment = { FARELOCK_HOME: place.home, FARELOCK_TICKETING_MS: '20', FARELOCK_LOWCOST_MS: '20' };

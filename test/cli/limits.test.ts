@@ -6,20 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Intent, Offer } from '../../src/flights/wire.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { GENESIS_HASHES } from '../../src/solana/monikers.ts';
-import { type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
+import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 /** Money in the hands of the user: limits, dry runs, receipts held against the cluster, real money typed. */
-
-const ANA = {
-  given_name: 'Ana',
-  family_name: 'Moreira',
-  born_on: '1990-04-12',
-  title: 'ms',
-  gender: 'f',
-  email: 'ana@example.com',
-  phone_number: '+351912345678',
-};
-
 const place = temporaryHome();
 const passengers = join(place.home, 'p.json');
 const environment = { FARELOCK_HOME: place.home, FARELOCK_TICKETING_MS: '20', FARELOCK_LOWCOST_MS: '20' };

@@ -120,6 +120,17 @@ function listedAnswers(answers: readonly (string | boolean)[], asked: string[]):
 export const BACK = '\u001b';
 
 /** A home of its own, removed by `close`. */
+/** A passenger in whom nothing is wrong, without travel documents. */
+export const ANA = {
+  given_name: 'Ana',
+  family_name: 'Moreira',
+  born_on: '1990-04-12',
+  title: 'ms',
+  gender: 'f',
+  email: 'ana@example.com',
+  phone_number: '+351912345678',
+};
+
 export function temporaryHome(): { home: string; close(): void } {
   const home = mkdtempSync(join(tmpdir(), 'farelock-cli-'));
   return { home, close: () => rmSync(home, { recursive: true, force: true }) };

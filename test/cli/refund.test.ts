@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Intent, Offer, RefundCase, RefundPlan, RefundQueue } from '../../src/flights/wire.ts';
-import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
+import { ANA, type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 
 /** The refund journey in the tool, embedded: book, ask, decide, money back minus the penalty. */
 
@@ -15,20 +15,7 @@ const usdc = async () => Number((await run(['wallet', 'balance', '--json'])).jso
 let intent: Intent;
 
 beforeAll(async () => {
-  writeFileSync(
-    passengers,
-    JSON.stringify([
-      {
-        given_name: 'Ana',
-        family_name: 'Moreira',
-        born_on: '1990-04-12',
-        title: 'ms',
-        gender: 'f',
-        email: 'ana@example.com',
-        phone_number: '+351912345678',
-      },
-    ]),
-  );
+  writeFileSync(passengers, JSON.stringify([ANA]));
   await run(['wallet', 'show']);
   const found = await run('search LIS BER --depart +30d --all-fares --limit 500 --json'.split(' '));
   const offer = (found.json().offers as Offer[]).find(

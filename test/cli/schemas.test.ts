@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { JSON_FIELDS } from '../../src/cli/json.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { describeTool } from '../../src/cli/registry.ts';
-import { type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
+import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 import { faultsOf } from './published.ts';
 
 /** Every command's --json document is as published, and so is every error (docs/schemas). */
@@ -49,17 +49,6 @@ async function refused(line: string, exitCode: number, code: string, options: Me
   expect(faultsOf('error', document)).toEqual([]);
   return document.error;
 }
-
-const ANA = {
-  given_name: 'Ana',
-  family_name: 'Moreira',
-  born_on: '1990-04-12',
-  title: 'ms',
-  gender: 'f',
-  email: 'ana@example.com',
-  phone_number: '+351912345678',
-};
-
 describe.sequential('a traveller', () => {
   let offerId = '';
   let intentId = '';

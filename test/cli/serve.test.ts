@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Offer } from '../../src/flights/wire.ts';
 import { problem } from '../../src/kernel/problems.ts';
-import { type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
+import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 /** serve, and the same commands through a remote profile with a home of their own. */
 
@@ -72,16 +72,7 @@ test('a wallet of one’s own, play money through /rpc, and the whole journey ag
   const [offer] = (found.json().offers as Offer[]).filter((one) => one.total_currency === 'USD');
   const made = (await run(`intent ${offer?.offer_id} --json`)).json();
   const passengers = join(traveller.home, 'p.json');
-  const ana = {
-    given_name: 'Ana',
-    family_name: 'Moreira',
-    born_on: '1990-04-12',
-    title: 'ms',
-    gender: 'f',
-    email: 'ana@example.com',
-    phone_number: '+351912345678',
-  };
-  writeFileSync(passengers, JSON.stringify([ana]));
+  writeFileSync(passengers, JSON.stringify([ANA]));
   const booked = await run(`book ${made.intent_id} --passengers ${passengers} --yes --json`);
   expect(booked.exitCode, booked.stdout + booked.stderr).toBe(0);
   expect(booked.json()).toMatchObject({ status: 'booked' });

@@ -5,7 +5,7 @@ import type { PaymentRecord } from '../../src/client/store.ts';
 import { type ClientTables, clientMigrations } from '../../src/client/store-schema.ts';
 import type { Offer } from '../../src/flights/wire.ts';
 import { openDatabase } from '../../src/store/open.ts';
-import { runInMemory, temporaryHome } from './memory.ts';
+import { ANA, runInMemory, temporaryHome } from './memory.ts';
 
 /** A booking whose tool died between sending its payment and the answer: the journal is settled by who looks next. */
 
@@ -32,20 +32,7 @@ async function unanswered(paymentId: string): Promise<void> {
 
 beforeAll(async () => {
   await run('wallet show');
-  writeFileSync(
-    join(place.home, 'p.json'),
-    JSON.stringify([
-      {
-        given_name: 'Ana',
-        family_name: 'Moreira',
-        born_on: '1990-04-12',
-        title: 'ms',
-        gender: 'f',
-        email: 'ana@example.com',
-        phone_number: '+351912345678',
-      },
-    ]),
-  );
+  writeFileSync(join(place.home, 'p.json'), JSON.stringify([ANA]));
 });
 afterAll(() => place.close());
 

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditTrail, Offer, OfferDetailsResponse, Stuck, StuckItem } from '../../src/flights/wire.ts';
-import { type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
+import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 /** An operator ends what is stuck, in the tool: a booking on whose website pay was pressed, and nothing came. */
 
@@ -12,13 +12,7 @@ const SERVICE = {
   FARELOCK_SCENARIO: 'pay_pressed_no_confirmation',
 };
 const PASSENGER = {
-  given_name: 'Ana',
-  family_name: 'Moreira',
-  born_on: '1990-04-12',
-  title: 'ms',
-  gender: 'f',
-  email: 'ana@example.com',
-  phone_number: '+351912345678',
+  ...ANA,
   nationality: 'PT',
   passport_number: 'CB123456',
   passport_expiry: '2099-05-01',

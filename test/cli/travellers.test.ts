@@ -2,19 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Intent, Offer } from '../../src/flights/wire.ts';
-import { type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
+import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 /** Saved travellers, and booking for them, in memory against the embedded service. */
-
-const ANA = {
-  given_name: 'Ana',
-  family_name: 'Moreira',
-  born_on: '1990-04-12',
-  title: 'ms',
-  gender: 'f',
-  email: 'ana@example.com',
-  phone_number: '+351912345678',
-};
 const BO = { ...ANA, given_name: 'Bo', title: 'mr', gender: 'm', email: 'bo@example.com' };
 const PASSPORT = { nationality: 'PT', passport_number: 'CA123456', passport_expiry: '2034-05-06' };
 

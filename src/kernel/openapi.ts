@@ -1,4 +1,6 @@
-import { PROBLEMS, type ProblemCode, type ProblemKind } from '../kernel/problems.ts';
+import { PROBLEMS, type ProblemCode, type ProblemKind } from './problems.ts';
+
+/** What both services' descriptions of themselves are put together from. */
 
 export const REQUEST_ID = {
   'X-Request-Id': { schema: { type: 'string' }, description: 'Quote it when you ask.' },
@@ -7,7 +9,10 @@ export const REQUEST_ID = {
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 export const json = (schema: object) => ({ 'application/json': { schema } });
 
-/** One response per status; its reasons are listed, so that a client can be generated that knows them. */
+/**
+ * One response per status; its codes are listed, so that a client can be generated that knows them.
+ * @param schema the body of the answers that these codes share
+ */
 export function failures(
   codes: readonly ProblemCode[],
   schema: (listed: readonly ProblemCode[]) => object,
@@ -22,15 +27,16 @@ export function failures(
       String(status),
       {
         description: listed.map((code) => `\`${code}\`: ${PROBLEMS[code].message}`).join('\n\n'),
-        headers: {
-          ...REQUEST_ID,
-          ...(status === 405 ? { Allow: { schema: { type: 'string' } } } : {}),
-          ...(status === 503
-            ? { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } }
-            : {}),
-        },
+        headers: { ...REQUEST_ID, ...headersOf(status) },
         content: json(schema(listed)),
       },
     ]),
   );
+}
+
+function headersOf(status: number): object {
+  if (status === 405) return { Allow: { schema: { type: 'string' } } };
+  return status === 503 || status === 429
+    ? { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } }
+    : {};
 }
