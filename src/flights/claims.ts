@@ -1,5 +1,5 @@
 import { isProblem } from '../kernel/problems.ts';
-import { dueOf, firstDueAtMs, isDue, leaseIsOver, whileRenewed } from '../store/leases.ts';
+import { dueOf, firstDueAtMs, isDue, leaseIsOver, whileRowIsHeld } from '../store/leases.ts';
 import type { BookingState } from '../store/schema.ts';
 import type { Written } from './mails.ts';
 import type { FlightsPorts } from './ports.ts';
@@ -79,27 +79,16 @@ export function createClaims(ports: Pick<FlightsPorts, 'store' | 'clock' | 'log'
       return row ?? null;
     },
 
-    /** Runs a step while the claim is kept. Once it was overtaken, or has ended, there is nothing to keep. */
     whileHeld: <T>(claim: BookingRow, step: () => Promise<T>): Promise<T> =>
-      whileRenewed(
+      whileRowIsHeld(
+        ports,
         {
-          clock,
+          table: 'bookings',
+          key: 'intent_id',
+          id: claim.intent_id,
+          fence: claim.fence,
           leaseMs: LEASE_MS,
           mostMs: STEP_MS,
-          async renew() {
-            await store
-              .updateTable('bookings')
-              .set({ lease_until_ms: clock.now() + LEASE_MS })
-              .where('intent_id', '=', claim.intent_id)
-              .where('fence', '=', claim.fence)
-              .where('lease_until_ms', '>', 0)
-              .execute();
-          },
-          failed: (error) =>
-            log('warn', 'lease_not_renewed', {
-              intent_id: claim.intent_id,
-              error_name: error instanceof Error ? error.name : typeof error,
-            }),
         },
         step,
       ),

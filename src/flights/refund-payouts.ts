@@ -1,5 +1,5 @@
 import { isProblem, problem } from '../kernel/problems.ts';
-import { isDue, leaseIsOver, whileRenewed } from '../store/leases.ts';
+import { isDue, leaseIsOver, whileRowIsHeld } from '../store/leases.ts';
 import { writeAudit } from './audit.ts';
 import { FARTHEST_MS, LEASE_MS, LeaseLost, STEP_MS } from './claims.ts';
 import { configured } from './live-offer.ts';
@@ -46,30 +46,6 @@ export function createRefundPayouts(ports: FlightsPorts) {
       .executeTakeFirst();
     return row ?? null;
   }
-
-  const whileHeld = (row: RefundRequestRow, step: () => Promise<void>): Promise<void> =>
-    whileRenewed(
-      {
-        clock,
-        leaseMs: LEASE_MS,
-        mostMs: STEP_MS,
-        async renew() {
-          await store
-            .updateTable('refund_requests')
-            .set({ lease_until_ms: clock.now() + LEASE_MS })
-            .where('request_id', '=', row.request_id)
-            .where('fence', '=', row.fence)
-            .where('lease_until_ms', '>', 0)
-            .execute();
-        },
-        failed: (error) =>
-          ports.log('warn', 'lease_not_renewed', {
-            request_id: row.request_id,
-            error_name: error instanceof Error ? error.name : typeof error,
-          }),
-      },
-      step,
-    );
 
   async function hold(row: RefundRequestRow): Promise<void> {
     const now = await store
@@ -233,7 +209,18 @@ export function createRefundPayouts(ports: FlightsPorts) {
 
   async function take(row: RefundRequestRow): Promise<void> {
     try {
-      await whileHeld(row, () => (row.state === 'settling' ? settle(row) : carryOut(row)));
+      await whileRowIsHeld(
+        ports,
+        {
+          table: 'refund_requests',
+          key: 'request_id',
+          id: row.request_id,
+          fence: row.fence,
+          leaseMs: LEASE_MS,
+          mostMs: STEP_MS,
+        },
+        () => (row.state === 'settling' ? settle(row) : carryOut(row)),
+      );
     } catch (error) {
       if (!(error instanceof LeaseLost)) await postpone(row, error);
     }

@@ -1,5 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Store } from './open.ts';
 
 /**
  * Leases on rows of work: `lease_until_ms` keeps others away until then, a `fence` that every write names makes
@@ -64,3 +66,39 @@ export async function whileRenewed<T>(
     await renewing;
   }
 }
+
+/** A row that was claimed under `fence`. */
+export interface HeldRow {
+  readonly table: 'bookings' | 'refund_requests';
+  readonly key: 'intent_id' | 'request_id';
+  readonly id: string;
+  readonly fence: number;
+  readonly leaseMs: number;
+  readonly mostMs: number;
+}
+
+/** Runs `work` while the claim on a row is kept. Once it was overtaken, or has ended, there is nothing to keep. */
+export const whileRowIsHeld = <T>(
+  { store, clock, log }: { readonly store: Store; readonly clock: Clock; readonly log: Log },
+  row: HeldRow,
+  work: () => Promise<T>,
+): Promise<T> =>
+  whileRenewed(
+    {
+      clock,
+      leaseMs: row.leaseMs,
+      mostMs: row.mostMs,
+      async renew() {
+        await sql`update ${sql.table(row.table)} set lease_until_ms = ${clock.now() + row.leaseMs}
+          where ${sql.ref(row.key)} = ${row.id} and fence = ${row.fence} and lease_until_ms > 0`.execute(
+          store,
+        );
+      },
+      failed: (error) =>
+        log('warn', 'lease_not_renewed', {
+          [row.key]: row.id,
+          error_name: error instanceof Error ? error.name : typeof error,
+        }),
+    },
+    work,
+  );
