@@ -5,6 +5,7 @@ import type { PartnerDesk } from '../client/partner-desk.ts';
 import type { Fetch } from '../client/types.ts';
 import { problem } from '../kernel/problems.ts';
 import type { Environment } from './context.ts';
+import { encrypted } from './encrypted.ts';
 import { readKeyFile } from './key-file.ts';
 import type { Profile } from './profile.ts';
 
@@ -46,10 +47,11 @@ interface Place {
   readonly operatorKeyFile: (() => Promise<string>) | null;
 }
 
-/** @throws Problem `usage` for a profile without a partner service */
+/** @throws Problem `usage` for a profile without a partner service, `address_unencrypted` */
 async function placeOf({ profile, embedded }: PartnerAccessGiven): Promise<Place> {
   if (profile.partnerUrl !== null) {
-    return { baseUrl: profile.partnerUrl, fetch: networkFetch, operatorKeyFile: null };
+    const baseUrl = encrypted(profile.partnerUrl, 'partner_url', profile);
+    return { baseUrl, fetch: networkFetch, operatorKeyFile: null };
   }
   if (!profile.isEmbedded) {
     // A partner's key is not sent to the address of a flight service by itself.

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { problem } from '../kernel/problems.ts';
 import type { Environment, GlobalOptions } from './context.ts';
+import { encrypted } from './encrypted.ts';
 import { projectFileFrom } from './settings/project-file.ts';
 
 /** Where a command runs: on the embedded stack, or against a service by address. */
@@ -14,6 +15,8 @@ export interface Profile {
   readonly flightsUrl: string | null;
   /** null: the embedded partner service, or none. */
   readonly partnerUrl: string | null;
+  /** Hosts that may be called over http, as a URL writes them. */
+  readonly httpHosts: readonly string[];
   /** null: none is named; needed where something is signed or read from the cluster. */
   readonly rpcUrl: string | null;
   /** How certain a read of the cluster must be. */
@@ -62,6 +65,7 @@ export const EMBEDDED: Profile = {
   isEmbedded: true,
   flightsUrl: null,
   partnerUrl: null,
+  httpHosts: [],
   rpcUrl: null,
   commitment: 'confirmed',
   keypair: null,
@@ -122,9 +126,9 @@ export const keypairPath = (given: string): string => {
   return /^(usb|prompt):|^ASK$/.test(given) ? given : resolve(given.replace(/^file:(\/\/)?/, ''));
 };
 
-/** The address of the flight service of a profile that is not embedded. @throws Problem `usage` */
+/** The address of the flight service of a profile that is not embedded. @throws Problem `usage`, `address_unencrypted` */
 export function flightsUrlOf(profile: Profile, home: string): string {
-  if (profile.flightsUrl !== null) return profile.flightsUrl;
+  if (profile.flightsUrl !== null) return encrypted(profile.flightsUrl, 'flights_url', profile);
   throw problem('usage', {
     message: `Profile ${profile.name} has no flights_url.`,
     fix: `Add it in ${userFileOf(home)}.`,

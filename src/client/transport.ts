@@ -1,5 +1,5 @@
 import type { ProblemOptions } from '../kernel/problems.ts';
-import { isProblemCode, type Problem, type ProblemCode, problem } from '../kernel/problems.ts';
+import { isProblem, isProblemCode, type Problem, type ProblemCode, problem } from '../kernel/problems.ts';
 import type { Fetch } from './types.ts';
 
 export interface Call {
@@ -41,6 +41,7 @@ export async function ask(call: Call, patience: Patience): Promise<HttpAnswer> {
     return await orAborted(exchange(call, signal), signal);
   } catch (error) {
     if (signal.aborted) throw given();
+    if (isProblem(error)) throw error;
     if (error instanceof NotJson) {
       throw problem('unexpected_answer', {
         message: `${host} answered ${error.status} without JSON.`,
@@ -62,14 +63,27 @@ async function exchange(call: Call, signal: AbortSignal): Promise<HttpAnswer> {
       },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       signal,
+      // It would carry keys, codes and passengers along, past the hosts that were agreed to.
+      redirect: 'manual',
     }),
   );
+  if (response.status >= 300 && response.status < 400) throw redirected(call, response);
   const text = await response.text();
   try {
     return { status: response.status, headers: response.headers, body: JSON.parse(text) };
   } catch {
     throw new NotJson(response.status);
   }
+}
+
+function redirected({ baseUrl }: Call, { status, headers }: Response): Problem {
+  const location = headers.get('location') ?? '';
+  const to = URL.canParse(location, baseUrl) ? ` to ${new URL(location, baseUrl).origin}` : '';
+  return problem('unexpected_answer', {
+    message: `${new URL(baseUrl).host} sends calls on${to}, which is not followed.`,
+    fix: 'Name the service by its own address.',
+    detail: { status },
+  });
 }
 
 class NotJson extends Error {

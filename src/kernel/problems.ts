@@ -91,6 +91,11 @@ export const PROBLEMS = {
     retryable: true,
   },
 
+  address_unencrypted: {
+    exit: 4,
+    message: 'The address of the service begins with http://, and is not on this machine.',
+    fix: 'Use https://. On a network that only you use, name the host in http_hosts or FARELOCK_HTTP_HOSTS.',
+  },
   native_missing: {
     exit: 1,
     message: 'A native package that this machine needs is not installed.',

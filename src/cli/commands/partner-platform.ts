@@ -1,5 +1,6 @@
 import { problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext } from '../context.ts';
+import { encrypted } from '../encrypted.ts';
 import { readKeyFile } from '../key-file.ts';
 import { drained, listening } from '../listening.ts';
 import { fieldLines } from '../view/table.ts';
@@ -27,8 +28,9 @@ export const partnerPlatform: Command<PlatformOptions> = async (context, options
       message: 'The webhook secret is not one: it begins with whsec_.',
       fix: 'Take webhook_secret as the operator desk showed it.',
     });
+  const { profile } = session;
   const platform = await session.openPlatform({
-    partnerUrl: session.profile.partnerUrl,
+    partnerUrl: profile.partnerUrl === null ? null : encrypted(profile.partnerUrl, 'partner_url', profile),
     webhookSecret: secret,
     ...(key === undefined ? {} : { apiKey: { partnerId: options.partner, key } }),
   });

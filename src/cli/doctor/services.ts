@@ -3,6 +3,7 @@ import { createPartnerClient } from '../../client/partner.ts';
 import { ask } from '../../client/transport.ts';
 import type { Fetch } from '../../client/types.ts';
 import { isProblem } from '../../kernel/problems.ts';
+import { encrypted } from '../encrypted.ts';
 import { readKeyFile } from '../key-file.ts';
 import { type Check, type Finding, failed, ok, type Patient, warning } from './checks.ts';
 
@@ -16,6 +17,14 @@ export function serviceChecks({ profile, environment }: Patient): Check[] {
     return [{ id: 'services', run: async () => ok('Embedded: they run inside each command') }];
   }
   const { flightsUrl, partnerUrl } = profile;
+  /** No key is tried over a network that can read it. */
+  const isEncrypted = (url: string, setting: 'flights_url' | 'partner_url') => {
+    try {
+      return encrypted(url, setting, profile) !== '';
+    } catch {
+      return false;
+    }
+  };
   const operatorKey = secret(environment.FARELOCK_OPERATOR_KEY, profile.operatorKeyFile);
   const apiKey = secret(environment.FARELOCK_API_KEY, profile.apiKeyFile);
   const customerToken = secret(environment.FARELOCK_CUSTOMER_TOKEN, profile.customerTokenFile);
@@ -33,8 +42,11 @@ export function serviceChecks({ profile, environment }: Patient): Check[] {
   if (flightsUrl === null) {
     checks.push({ id: 'flight_service', run: async () => ok('This profile has none') });
   } else {
-    checks.push({ id: 'flight_service', run: (signal) => reaching(readiness(flightsUrl, signal)) });
-    if (operatorKey) {
+    checks.push({
+      id: 'flight_service',
+      run: async (signal) => reaching(readiness(encrypted(flightsUrl, 'flights_url', profile), signal)),
+    });
+    if (operatorKey && isEncrypted(flightsUrl, 'flights_url')) {
       checks.push({
         id: 'operator_key',
         run: async (signal) => {
@@ -48,8 +60,10 @@ export function serviceChecks({ profile, environment }: Patient): Check[] {
   if (partnerUrl === null) return checks;
   checks.push({
     id: 'partner_service',
-    run: (signal) => reaching(knocked(partnerUrl, serviceName, signal)),
+    run: async (signal) =>
+      reaching(knocked(encrypted(partnerUrl, 'partner_url', profile), serviceName, signal)),
   });
+  if (!isEncrypted(partnerUrl, 'partner_url')) return checks;
   if (apiKey) {
     checks.push({
       id: 'api_key',

@@ -76,6 +76,11 @@ export const SETTINGS = {
     environment: 'FARELOCK_PARTNER_URL',
     read: webAddress,
   },
+  http_hosts: {
+    summary: 'hosts of services that may be called without encryption',
+    environment: 'FARELOCK_HTTP_HOSTS',
+    read: hosts,
+  },
   rpc_url: {
     summary: 'address of the Solana cluster',
     environment: 'FARELOCK_RPC_URL',

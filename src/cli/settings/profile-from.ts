@@ -17,6 +17,7 @@ export function profileFrom(settings: Settings): Profile {
     isEmbedded: settings.isEmbedded,
     flightsUrl: settings.isEmbedded ? null : text('flights_url'),
     partnerUrl: text('partner_url'),
+    httpHosts: text('http_hosts')?.split(',') ?? [],
     rpcUrl: settings.isEmbedded ? null : text('rpc_url'),
     commitment: settings.commitment,
     keypair: keypair === null ? null : keypairPath(keypair),

@@ -35,6 +35,7 @@ const FORBIDDEN = new Set([
   'profiles',
   'flights_url',
   'partner_url',
+  'http_hosts',
   'rpc_url',
   'cluster',
   'keypair',
