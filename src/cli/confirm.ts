@@ -24,7 +24,7 @@ export interface Agreement {
  * @throws Problem `payment_above_cap`
  */
 export async function agreementTo(context: CommandContext, intent: Intent): Promise<Agreement> {
-  const { terminal, globals, session } = context;
+  const { terminal, globals, session, allowance } = context;
   const amount = BigInt(intent.escrow.amount);
   if (globals.maxPayment !== undefined && amount > globals.maxPayment) {
     throw problem('payment_above_cap', {
@@ -35,8 +35,10 @@ export async function agreementTo(context: CommandContext, intent: Intent): Prom
   const isRealMoney = (await session.cluster()).network === SOLANA_NETWORKS.mainnet;
   const { limits } = session.profile;
   const isOver = isOverLimit(amount, limits, globals);
-  if (isOver && (globals.yes || !terminal.canAsk)) throw bookingOverLimit(amount, limits);
-  if (globals.yes && isRealMoney && globals.maxPayment === undefined) {
+  if (isOver && (globals.yes || !terminal.canAsk)) {
+    throw bookingOverLimit(amount, limits, allowance !== undefined);
+  }
+  if (globals.yes && isRealMoney && globals.maxPayment === undefined && !allowance) {
     throw problem('input_required', {
       message: `This pays ${formatUsdc(amount)} USDC of real money.`,
       fix: `With --yes, also give --max-payment ${formatUsdc(amount)}.`,

@@ -1,3 +1,4 @@
+import type { Allowance } from '../client/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Session } from './session.ts';
 import type { Streams } from './streams.ts';
@@ -38,6 +39,8 @@ export interface CommandContext {
   /** The working folder, unless it is the process's own. */
   readonly folder?: string | undefined;
   readonly globals: GlobalOptions;
+  /** What the program that drives the tool may spend; absent: a person drives it. */
+  readonly allowance?: Allowance | undefined;
   /** Aborted by Ctrl-C and by --timeout; its reason is the problem to end with. */
   readonly signal: AbortSignal;
 }

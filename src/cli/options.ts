@@ -111,4 +111,9 @@ export const overlapOption = shaped({ type: 'string', pattern: '^[0-9]+(ms|s|m|h
 );
 
 /** An option that is given once for each value. */
-export const collected = (value: string, before: readonly string[] = []): string[] => [...before, value];
+export const collected = Object.assign(
+  (value: string, before: readonly string[] = []): string[] => [...before, value],
+  { isRepeated: true },
+);
+
+export const isRepeated = (parse: unknown): boolean => typeof parse === 'function' && 'isRepeated' in parse;

@@ -1,6 +1,6 @@
 import type { Argument, Command as Commander, Option } from 'commander';
 import { EFFECTS, type Effect, EXAMPLES } from './manual.ts';
-import { shapeOf, type ValueShape } from './options.ts';
+import { isRepeated, shapeOf, type ValueShape } from './options.ts';
 
 /** The command tree as data: for `help --json`, shell completion and `mcp`. Read from the very tree that parses. */
 
@@ -86,7 +86,7 @@ function describeOption(option: Option): ParameterDescription {
     ...(option.short ? { short: option.short } : {}),
     description: option.description,
     required: option.mandatory,
-    repeated: option.variadic || Array.isArray(preset),
+    repeated: option.variadic || Array.isArray(preset) || isRepeated(option.parseArg),
     value: takesValue ? (shapeOf(option.parseArg) ?? { type: 'string' }) : null,
     ...(option.optional ? { valueOptional: true } : {}),
     ...(typeof preset === 'string' || typeof preset === 'number' || typeof preset === 'boolean'

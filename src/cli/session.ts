@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { OperatorClient } from '../client/operator.ts';
 import type { PartnerDesk } from '../client/partner-desk.ts';
 import type { ClientStore } from '../client/store.ts';
-import type { Fetch, FlightsClient } from '../client/types.ts';
+import type { Allowance, Fetch, FlightsClient } from '../client/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { jsonLog } from '../kernel/log.ts';
 import { problem } from '../kernel/problems.ts';
@@ -77,6 +77,8 @@ export interface SessionGiven {
   /** Where the search for a project file begins; the working folder unless it is named. */
   readonly folder?: string | undefined;
   readonly lightHttp?: () => Promise<void>;
+  /** What the program that drives the tool may spend. */
+  readonly allowance?: Allowance | undefined;
   /** Instead of what the settings say. */
   readonly profile?: Profile;
 }
@@ -194,7 +196,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
         policy:
           options.most === undefined
             ? spendingPolicy(given, profile, options.booking ?? null)
-            : agreedPolicy(profile, options.most),
+            : agreedPolicy(given, profile, options.most),
         profile,
         isDryRun: globals.dryRun === true || options.plan === true,
         hasWallet: () => keypairFile === '-' || existsSync(keypairFile),

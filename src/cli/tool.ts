@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import type { Allowance } from '../client/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { missingNative } from '../kernel/native.ts';
 import { didYouMean } from '../kernel/nearest.ts';
@@ -35,6 +36,8 @@ export interface World {
   readonly prompts: (signal: AbortSignal) => Prompts;
   /** Readies this process for calls that never leave it. */
   readonly lightHttp?: () => Promise<void>;
+  /** What the program that drives the tool may spend; absent: a person drives it. */
+  readonly allowance?: Allowance | undefined;
   /** Shows long results, on a terminal. */
   readonly pager?: Pager | undefined;
 }
@@ -43,7 +46,7 @@ export interface World {
 export async function runTool(argv: readonly string[], world: World): Promise<number> {
   let terminal: Terminal | null = null;
   let invocation: Invocation | null = null;
-  const session: Session | null = null;
+  let session: Session | null = null;
   // Not a command of the help: the shell asks it with every press of a key.
   if (argv[0] === 'complete')
     return (await import('./completion/complete.ts')).complete(argv.slice(1), world);
@@ -65,19 +68,20 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     );
     const timer = globals.timeout && setTimeout(() => deadline.abort(problem('timed_out')), globals.timeout);
     const { openSession } = await import('./session.ts');
-    const session = await openSession({
+    const opened = await openSession({
       ...world,
       terminal,
       globals,
       // It says itself what is wrong with the settings.
       ...(invocation.name === 'doctor' && { profile: (await import('./profile.ts')).EMBEDDED }),
     });
-    const context: CommandContext = { ...world, terminal, session, globals, signal };
+    session = opened;
+    const context: CommandContext = { ...world, terminal, session: opened, globals, signal };
     try {
       return await invocation.run(context);
     } finally {
       if (timer) clearTimeout(timer);
-      await session.close();
+      await opened.close();
       await terminal.written();
     }
   } catch (error) {

@@ -85,6 +85,32 @@ export interface SpendingPolicy {
   readonly refuse?: (ask: PaymentRequest) => void;
   /** Asked when a payment is above its cap; null where nobody can be asked (the payment is then refused). */
   readonly approve: ((ask: PaymentRequest) => Promise<boolean>) | null;
+  /** What a program was allowed, all its payments together; absent: nothing is counted. */
+  readonly allowance?: Allowance | undefined;
+}
+
+/** What a program that drives the tool may sign for while it runs, counted as it is signed. Amounts are atomic USDC. */
+export interface Allowance {
+  /** What may still be signed for, all payments together. */
+  left(): bigint;
+  /**
+   * Takes an amount out before it is signed, at once: two calls at the same time can't have the same money.
+   * @throws Problem `payment_above_cap`
+   */
+  reserve(amount: bigint): Reservation;
+  /**
+   * A payment of the journal is sent again. One that this allowance has not counted (an earlier program's) is
+   * counted now.
+   * @throws Problem `payment_above_cap`
+   */
+  resend(paymentId: string, amount: bigint): void;
+}
+
+export interface Reservation {
+  /** It is signed, and in the journal by this id. */
+  spend(paymentId: string): void;
+  /** Nothing was written: it is there again. */
+  giveBack(): void;
 }
 
 export interface PaymentRequest {

@@ -65,13 +65,23 @@ export function createRefundDecisions(ports: FlightsPorts, cases: RefundCases) {
       detail: { status: row.state, ...(row.decided_by_name ? { decided_by: row.decided_by_name } : {}) },
     });
 
-  /** What an approval would move (atomic units), from the fare rule or the operator's own amount. */
+  /**
+   * What an approval would move (atomic units): from the fare rule or the operator's own amount, and for a case that was
+   * approved before what was approved.
+   * @throws Problem `case_already_decided`, `payout_undecided`
+   */
   async function plan({ row, intent }: OpenedCase, request: ApproveRequest): Promise<RefundPlan> {
     const captured = BigInt(intent.amount);
-    const rule = refundRuleOf(lockedOffer(intent), captured);
-    const overridden = request.payout_amount !== undefined;
+    if (!['received', 'approved', 'stuck'].includes(row.state)) throw decided(row);
+    const approved = row.state === 'received' ? null : row.payout_amount;
+    const overridden = approved === null && request.payout_amount !== undefined;
     if (overridden) checkOverride(request, captured);
-    const payout = overridden ? BigInt(request.payout_amount ?? 0) : rule.payout;
+    const payout =
+      approved !== null
+        ? BigInt(approved)
+        : overridden
+          ? BigInt(request.payout_amount ?? 0)
+          : refundRuleOf(lockedOffer(intent), captured).payout;
     if (payout === null) throw problem('payout_undecided');
     const { associatedTokenAddress } = await import('../solana/token.ts');
     const treasuryAccount = await associatedTokenAddress(ports.treasury, ports.mint);

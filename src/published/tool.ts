@@ -241,6 +241,13 @@ export const TOOL_DOCUMENTS: Readonly<Record<string, Published>> = {
   ),
   schema: published(
     z.looseObject({ $schema: z.string(), $id: z.string(), title: z.string() }).describe('A JSON Schema.'),
+    {
+      others: {
+        names: z
+          .strictObject({ schemas: z.array(z.string()) })
+          .describe('Without a command: those there are.'),
+      },
+    },
   ),
   completion: published(z.strictObject({ shell: z.enum(['bash', 'zsh', 'fish']), script: z.string() })),
   guided: published(z.never().describe('It is for a person at a terminal, and prints no document.')),

@@ -1,25 +1,32 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { BIN, farelockIn, PASSENGER } from '../e2e/farelock.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { BIN, farelockIn, PASSENGER, type Runner } from '../e2e/farelock.ts';
 
 /** The official SDK's client, against the built tool as a process. */
 
 const tool = farelockIn();
 const open: Client[] = [];
 
-async function connect(...options: string[]): Promise<Client> {
+/** A client that has listed the tools: from then on it holds every answer against the tool's outputSchema. */
+const connect = (...options: string[]): Promise<Client> => connectTo(tool, ...options);
+
+async function connectTo(runner: Runner, ...options: string[]): Promise<Client> {
+  return (await started(runner, ...options)).client;
+}
+
+async function started(runner: Runner, ...options: string[]) {
   const client = new Client({ name: 'test', version: '1.0.0' });
-  await client.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      args: [BIN, 'mcp', ...options],
-      env: { ...tool.env, PATH: process.env.PATH ?? '' },
-      stderr: 'ignore',
-    }),
-  );
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [BIN, 'mcp', ...options],
+    env: { ...runner.env, PATH: process.env.PATH ?? '' },
+    stderr: 'ignore',
+  });
+  await client.connect(transport);
   open.push(client);
-  return client;
+  await client.listTools();
+  return { client, pid: transport.pid ?? 0 };
 }
 
 interface Answer {
@@ -125,4 +132,187 @@ test('books within the cap, and the allowance is for all payments together', asy
 test('a cap for each payment holds below the allowance', async () => {
   const client = await connect('--allow-spending', '5', '--max-payment', '0.05');
   expect(await call(client, 'search', SEARCH)).toMatchObject({ isError: true, code: 'payment_above_cap' });
+});
+
+test('calls at once that together exceed the allowance: only those that fit are paid', async () => {
+  const client = await connect('--allow-spending', '0.25');
+  const before = await balance();
+  const answers = await Promise.all(
+    [60, 61, 62, 63, 64].map((day) =>
+      call(client, 'search', { ...SEARCH, depart: `+${day}d`, no_wait: true }),
+    ),
+  );
+  const codes = answers.filter(({ isError }) => isError).map(({ code }) => code);
+  expect(codes).toEqual(['payment_above_cap', 'payment_above_cap', 'payment_above_cap']);
+  expect(before - (await balance())).toBeCloseTo(0.2, 5);
+});
+
+test('a dry run needs no permission, pays nothing and changes nothing', async () => {
+  const client = await connect();
+  const before = await balance();
+  const plan = await call(client, 'search', { ...SEARCH, depart: '+50d', dry_run: true });
+  expect(plan).toMatchObject({
+    isError: false,
+    document: { dry_run: true, payment: { amount: '0.10', decision: 'refuse' } },
+  });
+  expect(await call(client, 'switch', { name: 'booking', state: 'off', dry_run: true })).toMatchObject({
+    isError: false,
+  });
+  expect((await tool.run(['switch', '--json'])).json()).toMatchObject({ booking: 'on' });
+  expect(await call(client, 'wallet_airdrop', { usdc: '5', dry_run: true })).toMatchObject({
+    isError: false,
+  });
+  expect(await balance()).toBe(before);
+});
+
+test('what pays out needs both permissions, and its amount counts', async () => {
+  for (const options of [['--allow-changes'], ['--allow-spending', '5']]) {
+    const client = await connect(...options);
+    for (const [name, given] of [
+      ['refund_approve', { id: 'rfr_1' }],
+      ['stuck_resolve', { id: 'int_1', decision: 'retry' }],
+    ] as const) {
+      expect(await call(client, name, given)).toMatchObject({
+        isError: true,
+        code: options.length === 1 ? 'payment_above_cap' : 'changes_not_allowed',
+      });
+    }
+  }
+});
+
+test('no tool reaches limits, settings, keys or saved travellers', async () => {
+  const client = await connect('--allow-spending', '5', '--allow-changes');
+  const { tools } = await client.listTools();
+  expect(
+    tools.map(({ name }) => name).filter((name) => /config|keys|travellers|limits_set|wallet_new/.test(name)),
+  ).toEqual([]);
+  for (const name of ['config_set', 'wallet_limits_set', 'wallet_new', 'keys_issue', 'payments_resume']) {
+    expect(await call(client, name, { per_call: '900', key: 'per_call', value: '900' })).toMatchObject({
+      isError: true,
+      code: 'usage',
+    });
+  }
+});
+
+describe('in a home of its own', () => {
+  const own = farelockIn();
+  beforeAll(async () => void (await own.run(['wallet', 'balance'])));
+  afterAll(() => own.close());
+  const held = async (): Promise<number> =>
+    Number((await own.run(['wallet', 'balance', '--json'])).json<{ usdc: string }>().usdc);
+  const limit = (...given: string[]) => own.run(['wallet', 'limits', 'set', ...given]);
+
+  test('an allowance lifts no limit of the wallet: not for a call, a booking or a day', async () => {
+    const client = await connectTo(own, '--allow-spending', '900', '--max-payment', '900');
+    const offer = offerIn(await call(client, 'search', SEARCH));
+    const intent = await call(client, 'intent_create', { offer_id: offer.offer_id });
+    const before = await held();
+    await limit('--booking', '5');
+    expect(
+      await call(client, 'book', { intent_id: intent.document.intent_id, passengers: [PASSENGER] }),
+    ).toMatchObject({ isError: true, code: 'payment_above_cap' });
+    await limit('--per-call', '0.05');
+    const { limit: _many, ...days } = SEARCH;
+    for (const given of [SEARCH, { ...days, flex: 1 }]) {
+      const refused = await call(client, 'search', given);
+      expect(refused).toMatchObject({ isError: true, code: 'payment_above_cap' });
+      expect(JSON.stringify(refused.document)).not.toContain('--');
+    }
+    await limit('--per-call', 'none', '--per-day', '0.25');
+    expect(await call(client, 'search', SEARCH)).toMatchObject({
+      isError: true,
+      code: 'daily_limit_reached',
+    });
+    const restarted = await connectTo(own, '--allow-spending', '900');
+    expect(await call(restarted, 'search', SEARCH)).toMatchObject({ code: 'daily_limit_reached' });
+    await limit('--per-day', 'none', '--booking', 'none');
+    expect(await held()).toBe(before);
+  });
+
+  test('killed in the middle of a call: the next server charges once, and only within its own allowance', async () => {
+    const before = await held();
+    const { client, pid } = await started(own, '--allow-spending', '5');
+    const asked = { ...SEARCH, depart: '+70d', no_wait: true };
+    const cut = call(client, 'search', asked).catch(() => null);
+    process.kill(pid, 'SIGKILL');
+    await cut;
+    const small = await connectTo(own, '--allow-spending', '0.05');
+    const refused = await call(small, 'search', asked);
+    expect(refused).toMatchObject({ isError: true, code: 'payment_above_cap' });
+    const enough = await connectTo(own, '--allow-spending', '5');
+    expect(await call(enough, 'search', asked)).toMatchObject({ isError: false });
+    expect(before - (await held())).toBeCloseTo(0.1, 5);
+  });
+
+  test('every tool answers as its outputSchema says', async () => {
+    const client = await connectTo(own, '--allow-spending', '2000', '--allow-changes');
+    const answered = new Set<string>();
+    const ask = async (name: string, given: Record<string, unknown> = {}) => {
+      const answer = await call(client, name, given);
+      expect(answer.isError, `${name} ${JSON.stringify(answer.document)}`).toBe(false);
+      answered.add(name);
+      return answer.document;
+    };
+    const id = (document: Record<string, unknown>, key: string) => String(document[key]);
+    await ask('airports', { text: ['sao', 'paulo'] });
+    await ask('wallet_airdrop', { usdc: '3000' });
+    const found = {
+      isError: false,
+      code: undefined,
+      document: await ask('search', { ...SEARCH, depart: '+35d', all_fares: true }),
+    };
+    await ask('search', { from: 'LIS', to: 'BER', depart: '+30d', flex: 1 });
+    await ask('search', { ...SEARCH, dry_run: true });
+    const { offer_id } = offerIn(found);
+    await ask('offer', { offer_id });
+    await ask('offer', { offer_id, fares: true });
+    const intent = await ask('intent_create', { offer_id });
+    const intent_id = id(intent, 'intent_id');
+    for (const name of ['intent_show', 'intent_verify', 'status']) await ask(name, { intent_id });
+    await ask('intent_list');
+    await ask('book', { intent_id, passengers: [PASSENGER], dry_run: true });
+    await ask('book', { intent_id, passengers: [PASSENGER] });
+    await ask('order', { id: intent_id });
+    await ask('refund_request', { intent_id, reason: 'Illness' });
+    await ask('refund_queue');
+    await ask('refund_show', { id: intent_id });
+    await ask('refund_claim', { id: intent_id });
+    await ask('refund_note', { id: intent_id, text: 'Called' });
+    await ask('refund_reject', { id: intent_id, reason: 'Rules' });
+    for (const name of ['wallet_show', 'wallet_balance', 'wallet_history', 'wallet_limits_show'])
+      await ask(name);
+    await ask('wallet_show', { qr: '25' });
+    const [first] = (await ask('payments_list')).payments as { payment_id: string }[];
+    await ask('payments_show', { payment_id: first?.payment_id });
+    await ask('payments_verify');
+    const { code } = await ask('affiliate_create');
+    await ask('affiliate_show', { code });
+    const ramp = {
+      country: 'BRA',
+      ramp: 'ONRAMP',
+      from: 'BRL',
+      to: 'SOLANA_USDC',
+      amount: '250.00',
+      method: 'BRA_PIX',
+    };
+    await ask('partner_offers', ramp);
+    await ask('partner_orders_list');
+    await ask('requirements_list');
+    await ask('partner_requirements_add', { customer_id: 'cus_demo_ana', attestation: 'AML_CHECK' });
+    await ask('attestations_list');
+    await ask('stuck_list');
+    await ask('switch', { name: 'booking', state: 'on' });
+    await ask('audit_list');
+    await ask('doctor');
+    await ask('explain', { code: 'offer_expired' });
+    await ask('schema', { command: ['intent', 'create'] });
+    await ask('schema');
+    const { tools } = await client.listTools();
+    // These need an order of a partner, a booking that is stuck, a fare that is refunded, or a customer's own key.
+    const others =
+      /^(partner_orders_(show|create|update)|stuck_(show|resolve)|refund_approve|requirements_accept_terms)$/;
+    expect(tools.map(({ name }) => name).filter((name) => !answered.has(name) && !others.test(name))).toEqual(
+      [],
+    );
+  }, 60_000);
 });

@@ -2,10 +2,14 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { version } from '../../../package.json' with { type: 'json' };
+import type { Allowance } from '../../client/types.ts';
 import { formatUsdc } from '../../kernel/money.ts';
-import { isProblem, problem } from '../../kernel/problems.ts';
+import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { type Allowance, createAllowance } from '../mcp/allowance.ts';
+import { createAllowance, notAllowed } from '../mcp/allowance.ts';
+import { nextStepsFor } from '../mcp/next.ts';
+import { withheld } from '../mcp/output.ts';
+import { amountMoved, movesOthersMoney } from '../mcp/pay-outs.ts';
 import { type CommandLine, commandLineOf, toolCommands, toolName, toolOf } from '../mcp/tools.ts';
 import { buildProgram } from '../program.ts';
 import { type CommandDescription, describeTool } from '../registry.ts';
@@ -18,7 +22,21 @@ export interface McpOptions {
   readonly allowChanges?: true;
 }
 
-type Arguments = Readonly<Record<string, unknown>>;
+type Document = Readonly<Record<string, unknown>>;
+
+/** What a command has answered, and its exit code. */
+interface Ran {
+  /** null: it printed none. */
+  readonly document: Document | null;
+  readonly said: string;
+  readonly exitCode: number;
+}
+
+interface Call {
+  readonly command: CommandDescription;
+  readonly line: CommandLine;
+  readonly run: (approval: readonly string[]) => Promise<Ran>;
+}
 
 /**
  * The commands as tools of the Model Context Protocol, over standard input and output. Only what reads, unless a person
@@ -27,11 +45,22 @@ type Arguments = Readonly<Record<string, unknown>>;
 export const mcp: Command<McpOptions> = async (context, options) => {
   const tool = describeTool(buildProgram(version, { write: () => undefined, width: 80 }, () => undefined));
   const commands = new Map(toolCommands(tool).map((command) => [toolName(command), command]));
-  const allowance = openAllowance(context, options);
+  const callable = new Set([...commands.values()].map(({ name }) => name));
+  const allowance = createAllowance({
+    total: options.allowSpending ?? null,
+    perPayment: context.globals.maxPayment ?? null,
+  });
   const server = new Server(
     { name: 'farelock', title: 'Farelock', version },
     { capabilities: { tools: {} }, instructions: instructionsFor(context, options) },
   );
+  const failed = (command: CommandDescription, document: Document): Document => {
+    const { error } = document;
+    if (typeof error !== 'object' || error === null || !('next' in error) || !Array.isArray(error.next)) {
+      return document;
+    }
+    return { ...document, error: { ...error, ...nextStepsFor(command, error.next, tool, callable) } };
+  };
 
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...commands.values()].map(toolOf) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
@@ -39,7 +68,12 @@ export const mcp: Command<McpOptions> = async (context, options) => {
     if (!command) return refusal(unknownTool(params.name, [...commands.keys()]));
     try {
       const line = commandLineOf(command, params.arguments ?? {});
-      return await call(context, command, line, { options, allowance, signal });
+      const ran = await permitted(options, allowance, {
+        command,
+        line,
+        run: (approval) => runInside(context, approval, line, { allowance, cancelled: signal }),
+      });
+      return answer(ran, ran.document && failed(command, ran.document));
     } catch (error) {
       if (isProblem(error)) return refusal(error);
       throw error;
@@ -58,29 +92,33 @@ export const mcp: Command<McpOptions> = async (context, options) => {
   return 0;
 };
 
-interface Permission {
-  readonly options: McpOptions;
-  readonly allowance: Allowance;
-  readonly signal: AbortSignal;
-}
-
-async function call(
-  context: CommandContext,
-  command: CommandDescription,
-  line: CommandLine,
-  { options, allowance, signal }: Permission,
-) {
-  const run = (approval: readonly string[]) => runInside(context, approval, line, signal);
-  if (command.effect === 'pays') {
-    // --yes agrees to what the cap lets through, and to nothing above it.
-    return allowance.spend((most) => run(['--yes', `--max-payment=${formatUsdc(most)}`]));
-  }
-  if (command.effect === 'changes' && !options.allowChanges) {
+/**
+ * Runs a call as far as the person at the start has allowed it. --yes agrees to what the allowance and the limits of
+ * the profile let through, and to nothing above them.
+ * @throws Problem `payment_above_cap`, `changes_not_allowed`
+ */
+async function permitted(
+  { allowSpending, allowChanges }: McpOptions,
+  allowance: Allowance,
+  { command, line, run }: Call,
+): Promise<Ran> {
+  if (line.isDryRun || command.effect === 'reads') return run([]);
+  if (command.effect === 'changes' && !allowChanges) {
     throw problem('changes_not_allowed', {
       message: `${toolName(command)} changes what a service keeps, and the server was started to read.`,
     });
   }
-  return run(command.effect === 'changes' ? ['--yes'] : []);
+  const isPayOut = movesOthersMoney(command);
+  if ((command.effect === 'pays' || isPayOut) && allowSpending === undefined) throw notAllowed();
+  if (!isPayOut) return run(['--yes']);
+  const plan = await run(['--dry-run']);
+  const amount = amountMoved(plan.document);
+  // The plan was refused: so would be the call.
+  if (amount === null) return plan;
+  const reserved = allowance.reserve(amount);
+  // Whatever becomes of it, it may have been paid out.
+  reserved.spend(line.argv.join(' '));
+  return run(['--yes']);
 }
 
 /** Runs a command line of this very tool, as a script would, and hands over its one document. */
@@ -88,8 +126,8 @@ async function runInside(
   { environment, globals, clock, folder, signal }: CommandContext,
   approval: readonly string[],
   { argv, stdin }: CommandLine,
-  cancelled: AbortSignal,
-) {
+  { allowance, cancelled }: { readonly allowance: Allowance; readonly cancelled: AbortSignal },
+): Promise<Ran> {
   const out = { stdout: '', stderr: '' };
   const output = (name: keyof typeof out) => ({
     isTTY: false,
@@ -112,58 +150,39 @@ async function runInside(
     },
     clock,
     folder,
+    allowance,
     interrupted: AbortSignal.any([signal, cancelled]),
     prompts: () => {
       throw problem('input_required');
     },
   });
-  const document = parsed(out.stdout);
-  return {
-    content: [{ type: 'text' as const, text: document ? JSON.stringify(document) : out.stderr.trim() }],
-    ...(document ? { structuredContent: document } : {}),
-    isError: exitCode !== 0 && exitCode !== 8,
-    _meta: { 'farelock/exit-code': exitCode },
-  };
+  return { document: parsed(out.stdout), said: out.stderr.trim(), exitCode };
 }
 
-const parsed = (text: string): Arguments | null => {
+const parsed = (text: string): Document | null => {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-    // The tool remembers it, sealed; who knows it can ask for the refund.
-    return { ...value, ...('customer_support_code' in value ? { customer_support_code: null } : {}) };
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? withheld({ ...value })
+      : null;
   } catch {
     return null;
   }
 };
 
-function refusal(error: unknown) {
-  const document = problemDocument(isProblem(error) ? error : problem('internal_error'));
-  return {
-    content: [{ type: 'text' as const, text: JSON.stringify(document) }],
-    structuredContent: { ...document },
-    isError: true,
-  };
-}
+/** The document as text too, for clients that know no structured content. */
+const answer = ({ said, exitCode }: Ran, document: Document | null) => ({
+  content: [{ type: 'text' as const, text: document ? JSON.stringify(document) : said }],
+  ...(document ? { structuredContent: document } : {}),
+  isError: (exitCode !== 0 && exitCode !== 8) || (document !== null && 'error' in document),
+  _meta: { 'farelock/exit-code': exitCode },
+});
+
+const refusal = (error: Problem) =>
+  answer({ document: null, said: '', exitCode: error.kind.exit }, problemDocument(error));
 
 const unknownTool = (name: string, known: readonly string[]) =>
   problem('usage', { message: `There is no tool "${name}".`, fix: `There are ${known.join(', ')}.` });
-
-function openAllowance({ session, clock, globals }: CommandContext, options: McpOptions): Allowance {
-  const startedAtMs = clock.now();
-  return createAllowance({
-    total: options.allowSpending ?? null,
-    perPayment: globals.maxPayment ?? null,
-    spent: async () => {
-      const [store, wallet, cluster] = await Promise.all([
-        session.store(),
-        session.wallet(),
-        session.cluster(),
-      ]);
-      return store.spent(wallet.address, cluster.network, clock.now() - startedAtMs);
-    },
-  });
-}
 
 function instructionsFor({ globals }: CommandContext, { allowSpending, allowChanges }: McpOptions): string {
   const money =

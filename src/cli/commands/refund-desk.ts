@@ -98,7 +98,8 @@ export const refundApprove: Command<ApproveOptions> = async (context, { id, amou
   };
   const before = await operator.show(id, context);
   const resumes = before.status === 'approved' || before.status === 'stuck';
-  const plan = resumes ? null : await operator.plan(id, approval, context);
+  // A case that was approved before goes on with what was approved: there is nothing to ask, and nothing done for a plan.
+  const plan = resumes && !globals.dryRun ? null : await operator.plan(id, approval, context);
   if (plan && globals.dryRun) {
     terminal.result(plan, { lines: planLines });
     return 0;

@@ -4,7 +4,7 @@ import type { SearchRequestInput } from '../../flights/wire.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { CommandContext } from '../context.ts';
-import { callCap } from '../spending.ts';
+import { callCap, liftedBy } from '../spending.ts';
 import { usdcOf } from '../usdc.ts';
 import { counted } from '../view/text.ts';
 
@@ -63,26 +63,33 @@ export function costText({ searches, price, total, atMost }: SearchesCost): stri
  * @throws Problem `payment_above_cap`, `payment_declined`, `daily_limit_reached`, `insufficient_funds`; nothing is paid
  */
 export async function agreeTotal(context: CommandContext, cost: SearchesCost): Promise<bigint> {
-  const { terminal, globals, session } = context;
+  const { terminal, globals, session, allowance } = context;
   const { limits } = session.profile;
   const { searches, price, total } = cost;
-  const most = globals.maxPayment ?? cost.atMost;
+  const wanted = globals.maxPayment ?? cost.atMost;
+  const most = allowance && allowance.left() < wanted ? allowance.left() : wanted;
   const detail = { searches, price: formatUsdc(price), total: formatUsdc(total), at_most: formatUsdc(most) };
   const said = costText({ ...cost, atMost: most });
   if (total > most) {
     throw problem('payment_above_cap', {
-      message: `${said}; --max-payment allows ${detail.at_most} for all of them.`,
-      fix: `Give --max-payment ${detail.total}, or search fewer days; nothing was charged.`,
+      message: `${said}; ${allowance ? 'the allowance has' : '--max-payment allows'} ${detail.at_most} for all of them.`,
+      fix: allowance
+        ? 'Search fewer days, or let a person allow more; nothing was charged.'
+        : `Give --max-payment ${detail.total}, or search fewer days; nothing was charged.`,
       detail,
     });
   }
   if (globals.maxPayment === undefined && limits.perCall !== null && price > limits.perCall) {
     throw problem('payment_above_cap', {
       message: `A search costs ${detail.price} USDC now; your limit for a call is ${formatUsdc(limits.perCall)}.`,
-      fix: `--max-payment ${detail.total} allows all ${searches} of them. Nothing was charged.`,
+      fix: allowance
+        ? liftedBy(total, true)
+        : `--max-payment ${detail.total} allows all ${searches} of them. Nothing was charged.`,
       detail,
     });
   }
+  // What one of them may cost.
+  allowance?.reserve(price).giveBack();
   await checkMoney(context, total);
   terminal.note(`${said}.`);
   if (globals.maxPayment !== undefined) return most;

@@ -78,9 +78,11 @@ export async function searchDays(context: CommandContext, given: DaySearch): Pro
         return dayFound(journey, { ...found, atMs: clock.now() });
       } catch (error) {
         if (!isProblem(error)) throw error;
-        if (error.code !== 'payment_above_cap') {
+        // A price falls again; what a program was allowed does not grow.
+        const isUsedUp = error.code === 'payment_above_cap' && error.detail?.allowed !== undefined;
+        if (error.code !== 'payment_above_cap' || isUsedUp) {
           if (signal.aborted) return { ...journey, status: 'not_searched', reason: 'interrupted' };
-          if (CONCERNS_ALL.has(error.code)) stoppedBy ??= error;
+          if (isUsedUp || CONCERNS_ALL.has(error.code)) stoppedBy ??= error;
           return { ...journey, status: 'failed', error: { code: error.code, message: error.message } };
         }
         given.shares.back(share);

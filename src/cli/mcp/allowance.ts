@@ -1,50 +1,76 @@
+import type { Allowance } from '../../client/types.ts';
 import { formatUsdc } from '../../kernel/money.ts';
-import { problem } from '../../kernel/problems.ts';
+import { type Problem, problem } from '../../kernel/problems.ts';
 
-/**
- * What a program may spend while the server runs. Payments take turns, and what each may cost is what the journal says
- * is left: a payment that was signed counts, whatever became of its answer.
- */
-export interface Allowance {
-  /**
-   * Runs `pay` with the most that it may sign for, atomic USDC.
-   * @throws Problem `payment_above_cap` when nothing was allowed, or nothing is left
-   */
-  spend<T>(pay: (most: bigint) => Promise<T>): Promise<T>;
-}
-
-export function createAllowance(given: {
+export interface Allowed {
   /** Atomic USDC; null: spending was not allowed. */
   readonly total: bigint | null;
   /** At most this much for one payment, whatever is left. */
   readonly perPayment: bigint | null;
-  /** What was signed since the server started, atomic USDC. */
-  readonly spent: () => Promise<bigint>;
-}): Allowance {
-  const { total, perPayment } = given;
-  let turn: Promise<unknown> = Promise.resolve();
+}
+
+/**
+ * What a program may spend while the server runs, in this process's memory: every payment of its tools is signed here,
+ * so that no clock, no other process and no lost answer can make it count less. A payment that was signed counts,
+ * whatever became of it; the same payment sent again counts once.
+ */
+export function createAllowance({ total, perPayment }: Allowed): Allowance {
+  let spent = 0n;
+  const counted = new Set<string>();
+  const left = (): bigint => (total ?? 0n) - spent;
+  const take = (amount: bigint): void => {
+    if (total === null) throw notAllowed();
+    const isTooMuch = perPayment !== null && amount > perPayment;
+    if (isTooMuch || amount > left())
+      throw aboveAllowance(amount, left(), total, isTooMuch ? perPayment : null);
+    spent += amount;
+  };
   return {
-    spend(pay) {
-      const run = turn.then(async () => {
-        if (total === null) {
-          throw problem('payment_above_cap', {
-            message: 'This tool pays, and the server was started without an allowance.',
-            fix: 'A person starts it with: farelock mcp --allow-spending <usdc>',
-            detail: { allowed: '0.00' },
-          });
-        }
-        const left = total - (await given.spent());
-        if (left <= 0n) {
-          throw problem('payment_above_cap', {
-            message: `The allowance of ${formatUsdc(total)} USDC is used up.`,
-            fix: 'A person starts the server again with a new --allow-spending.',
-            detail: { allowed: formatUsdc(total) },
-          });
-        }
-        return pay(perPayment !== null && perPayment < left ? perPayment : left);
-      });
-      turn = run.catch(() => undefined);
-      return run;
+    left,
+    reserve(amount) {
+      take(amount);
+      let isOpen = true;
+      return {
+        spend(paymentId) {
+          isOpen = false;
+          counted.add(paymentId);
+        },
+        giveBack() {
+          if (isOpen) spent -= amount;
+          isOpen = false;
+        },
+      };
+    },
+    resend(paymentId, amount) {
+      if (counted.has(paymentId)) return;
+      take(amount);
+      counted.add(paymentId);
     },
   };
+}
+
+/** The server was started to read. */
+export const notAllowed = (): Problem =>
+  problem('payment_above_cap', {
+    message: 'This tool moves money, and the server was started without an allowance.',
+    fix: 'A person starts it with: farelock mcp --allow-spending <usdc>',
+    detail: { allowed: '0.00' },
+  });
+
+function aboveAllowance(amount: bigint, left: bigint, total: bigint, perPayment: bigint | null): Problem {
+  const detail = {
+    amount: formatUsdc(amount),
+    left: formatUsdc(left),
+    allowed: formatUsdc(total),
+    ...(perPayment === null ? {} : { per_payment: formatUsdc(perPayment) }),
+  };
+  const why =
+    perPayment === null
+      ? `${detail.left} USDC are left of the allowance of ${detail.allowed} USDC`
+      : `a payment may cost ${formatUsdc(perPayment)} at most`;
+  return problem('payment_above_cap', {
+    message: `This costs ${detail.amount} USDC; ${why}.`,
+    fix: 'A person starts the server again with a higher --allow-spending or --max-payment. Nothing was charged.',
+    detail,
+  });
 }

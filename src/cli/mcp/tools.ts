@@ -1,5 +1,6 @@
 import { problem } from '../../kernel/problems.ts';
 import type { CommandDescription, ParameterDescription, ToolDescription } from '../registry.ts';
+import { outputSchemaOf } from './output.ts';
 
 /** Commands as tools of the Model Context Protocol: their names, their input as JSON Schema, and back to a command line. */
 
@@ -12,6 +13,7 @@ export interface McpTool {
     readonly required: readonly string[];
     readonly additionalProperties: false;
   };
+  readonly outputSchema: { readonly type: 'object' };
   readonly annotations: {
     readonly title: string;
     readonly readOnlyHint: boolean;
@@ -25,6 +27,8 @@ export interface McpTool {
 export interface CommandLine {
   readonly argv: readonly string[];
   readonly stdin: string;
+  /** It is only to say what it would do. */
+  readonly isDryRun: boolean;
 }
 
 /** What is read from a file or from standard input comes inline: a program's path is no business of a model's. */
@@ -42,13 +46,22 @@ const INLINE: Readonly<Record<string, { readonly parameter: string; readonly sch
   },
 };
 
-/** Files of this machine, waiting for a person, and streams: none of them fits one call and one answer. */
-const LEFT_OUT = /^--(ics|watch|ndjson|wait|results|deposit-instructions|.*-file)$/;
-/** Nor do secrets: keys, tokens and what a customer proves an identity with stay between a person and the tool. */
+/**
+ * Files of this machine, waiting for a person, and streams: none of them fits one call and one answer. What a person
+ * means by --live is said when the server is started with --allow-changes.
+ */
+const LEFT_OUT = /^--(ics|watch|ndjson|wait|live|results|deposit-instructions|.*-file)$/;
+/**
+ * Nor do secrets: keys, tokens and what a customer proves an identity with stay between a person and the tool. And the
+ * verdict on an identity is a person's.
+ */
 const NOT_TOOLS =
-  /^(help|completion|config|travellers|keys|wallet (new|limits)|payments resume|requirements submit|partner orders (apply|watch))\b/;
+  /^(help|completion|config|travellers|keys|attestations (show|decide)|payments resume|requirements submit|partner orders (apply|watch))\b/;
+/** This machine's own files, a person's limits and keypair among them, are no tool's to change. */
+const TOOL_EFFECTS: ReadonlySet<CommandDescription['effect']> = new Set(['reads', 'pays', 'changes']);
 
-const isTool = ({ name, effect }: CommandDescription): boolean => !NOT_TOOLS.test(name) && effect !== 'runs';
+const isTool = ({ name, effect }: CommandDescription): boolean =>
+  TOOL_EFFECTS.has(effect) && !NOT_TOOLS.test(name);
 
 /** The commands that a program may call, in the order of the help. */
 export const toolCommands = (tool: ToolDescription): CommandDescription[] => tool.commands.filter(isTool);
@@ -60,9 +73,7 @@ export function toolOf(command: CommandDescription): McpTool {
   const inline = INLINE[command.name];
   return {
     name: toolName(command),
-    description: [command.description, ...command.examples.map((example) => `Example: ${example}`)].join(
-      '\n',
-    ),
+    description: command.description,
     inputSchema: {
       type: 'object',
       properties: Object.fromEntries(
@@ -74,6 +85,7 @@ export function toolOf(command: CommandDescription): McpTool {
       required: parameters.filter((parameter) => parameter.required).map(keyOf),
       additionalProperties: false,
     },
+    outputSchema: outputSchemaOf(command.name),
     annotations: {
       title: `farelock ${command.name}`,
       readOnlyHint: command.effect === 'reads',
@@ -115,38 +127,81 @@ export function commandLineOf(
   const options: string[] = [];
   const positional: string[] = [];
   let stdin = '';
-  for (const [key, value] of Object.entries(given)) {
-    const parameter = known.get(key);
-    if (!parameter || value === undefined || value === null) continue;
-    const isInline = parameter.name === inline?.parameter;
-    if (isInline) stdin = JSON.stringify(value);
-    const texts = isInline ? ['-'] : (Array.isArray(value) ? value : [value]).map(String);
-    if (!parameter.name.startsWith('--')) continue;
-    // One word each: a value that begins with a dash stays a value.
-    if (parameter.value === null) options.push(...(value === true ? [parameter.name] : []));
-    else options.push(...texts.map((text) => `${parameter.name}=${text}`));
-  }
-  for (const parameter of parameters.filter(({ name }) => !name.startsWith('--'))) {
+  for (const parameter of parameters) {
     const value = given[keyOf(parameter)];
     if (value === undefined || value === null) continue;
-    positional.push(parameter.name === inline?.parameter ? '-' : String(value));
+    const isOption = parameter.name.startsWith('--');
+    if (parameter.name === inline?.parameter) {
+      stdin = JSON.stringify(value);
+      options.push(`${parameter.name}=-`);
+    } else if (parameter.value === null || (parameter.valueOptional && typeof value === 'boolean')) {
+      if (typeof value !== 'boolean') throw wrongType(command, parameter, 'true or false');
+      if (value) options.push(parameter.name);
+    } else {
+      const texts = textsOf(command, parameter, value);
+      // One word each: a value that begins with a dash stays a value.
+      if (isOption) options.push(...texts.map((text) => `${parameter.name}=${text}`));
+      else positional.push(...texts);
+    }
   }
-  return { argv: [...command.name.split(' '), ...options, '--', ...positional], stdin };
+  return {
+    argv: [...command.name.split(' '), ...options, '--', ...positional],
+    stdin,
+    isDryRun: given[keyOf(DRY_RUN)] === true && command.effect !== 'reads',
+  };
 }
 
-const parametersOf = (command: CommandDescription): ParameterDescription[] =>
-  [...command.arguments, ...command.options].filter(
-    ({ name }) => !LEFT_OUT.test(name) || INLINE[command.name]?.parameter === name,
-  );
+/** The words of a value: one, or one for each of a list. */
+function textsOf(command: CommandDescription, parameter: ParameterDescription, value: unknown): string[] {
+  const values: readonly unknown[] = parameter.repeated && Array.isArray(value) ? value : [value];
+  return values.map((one) => {
+    if (typeof one !== 'string' && typeof one !== 'number') {
+      throw wrongType(command, parameter, parameter.repeated ? 'a list of texts' : 'a text or a number');
+    }
+    return String(one);
+  });
+}
 
+const wrongType = (command: CommandDescription, parameter: ParameterDescription, want: string) =>
+  problem('usage', {
+    message: `${keyOf(parameter)} of ${toolName(command)} is ${want}.`,
+    fix: 'Give it as the inputSchema of the tool says.',
+  });
+
+/** Says what a call would do, and does nothing. */
+export const DRY_RUN: ParameterDescription = {
+  name: '--dry-run',
+  description: 'say what would be paid and done, and do nothing; needs no permission',
+  required: false,
+  repeated: false,
+  value: null,
+};
+
+export const parametersOf = (command: CommandDescription): ParameterDescription[] => [
+  ...[...command.arguments, ...command.options].filter(
+    ({ name }) => !LEFT_OUT.test(name) || isInline(command, name),
+  ),
+  ...(command.effect === 'reads' ? [] : [DRY_RUN]),
+];
+
+/** Whether a parameter is a file whose contents are given with the call. */
+export const isInline = (command: CommandDescription, name: string): boolean =>
+  INLINE[command.name]?.parameter === name;
 /** `--max-stops` is max_stops; `--no-wait` is no_wait. */
-const keyOf = ({ name }: ParameterDescription): string => name.replace(/^--/, '').replaceAll('-', '_');
+export const keyOf = ({ name }: ParameterDescription): string => name.replace(/^--/, '').replaceAll('-', '_');
 
-function schemaOf({ value, description, repeated, default: preset }: ParameterDescription): object {
+function schemaOf({
+  value,
+  valueOptional,
+  description,
+  repeated,
+  default: preset,
+}: ParameterDescription): object {
   const about = {
     ...(description ? { description } : {}),
     ...(preset === undefined ? {} : { default: preset }),
   };
   if (value === null) return { type: 'boolean', ...about };
+  if (valueOptional) return { anyOf: [{ type: 'boolean' }, value], ...about };
   return repeated ? { type: 'array', items: value, ...about } : { ...value, ...about };
 }

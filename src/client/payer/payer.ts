@@ -76,6 +76,24 @@ export function createPayer(ports: PayerPorts): Payer {
       wallet: signer.address,
     };
     const challenge = await agreed(exchange, cluster, acceptable, first, again);
+    const reserved = policy.allowance?.reserve(challenge.amount);
+    try {
+      const written = await signed(identity, challenge, { signer, cluster });
+      if (written) reserved?.spend(written.id);
+      else reserved?.giveBack();
+      return written;
+    } catch (error) {
+      reserved?.giveBack();
+      throw error;
+    }
+  }
+
+  /** Null when another process has just signed for the same request. */
+  async function signed(
+    identity: RequestIdentity,
+    challenge: Challenge,
+    { signer, cluster }: { readonly signer: Signer; readonly cluster: Cluster },
+  ): Promise<OpenPayment | null> {
     const { checkFunds } = await import('./checks.ts');
     const journal = await ports.journal();
     const budget = budgetOf(policy);
@@ -155,6 +173,7 @@ export function createPayer(ports: PayerPorts): Payer {
       const keep = (body: unknown) => exchange.remember?.(body) ?? null;
       for (let round = 0; round < MOST_ROUNDS; round++) {
         const kept = await journal.open(identity);
+        if (kept) policy.allowance?.resend(kept.id, kept.amount);
         if (!kept) options.onPhase?.('asking');
         const answer = kept ? null : await ask(exchange, patience);
         if (answer && answer.status !== 402) {

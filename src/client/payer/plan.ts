@@ -120,6 +120,7 @@ async function decisionOf(
       await checkBudget(journal, budgetOf(ports.policy), { ...challenge, wallet });
       await checkFunds(cluster, wallet, challenge, await tokenAccountsOf(wallet, challenge));
     }
+    ports.policy.allowance?.reserve(challenge.amount).giveBack();
     const cap = capOf(ports.policy, kind);
     const asks = cap === null || challenge.amount > cap || warning !== undefined;
     if (!asks) return { decision: 'sign', reason: null };

@@ -1,0 +1,129 @@
+import { isProblem } from '../../kernel/problems.ts';
+import type { CommandDescription, ParameterDescription, ToolDescription } from '../registry.ts';
+import { quoted, wordsOf } from '../shell-word.ts';
+import { parse } from '../tool.ts';
+import { isInline, keyOf, parametersOf, toolName } from './tools.ts';
+
+/** What helps after a failed call: commands for a person's shell, and what of it a client can call itself. */
+export interface NextSteps {
+  /** Command lines without what the server put into them. */
+  readonly next: readonly string[];
+  /** The same as tools; `again` is true for the call that failed. */
+  readonly calls: readonly NextCall[];
+}
+
+export interface NextCall {
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** With whatever is not repeated here, such as the passengers. */
+  readonly again?: true;
+}
+
+interface Understood {
+  readonly name: string;
+  readonly given: readonly { readonly parameter: ParameterDescription; readonly text: string | null }[];
+}
+
+/**
+ * @param lines the problem's own, as `farelock …`
+ * @param tools the commands that a client may call, by name
+ */
+export function nextStepsFor(
+  failed: CommandDescription,
+  lines: readonly string[],
+  tool: ToolDescription,
+  tools: ReadonlySet<string>,
+): NextSteps {
+  const { commands } = tool;
+  const steps = lines.map((line) => ({ line, understood: understand(line, tool) }));
+  return {
+    next: steps.map(({ line, understood }) => (understood ? lineOf(understood) : line)),
+    calls: steps.flatMap(({ understood }) => {
+      const command = understood && commands.find(({ name }) => name === understood.name);
+      if (!understood || !command || !tools.has(command.name)) return [];
+      return [callOf(understood, command, command.name === failed.name)];
+    }),
+  };
+}
+
+/** Null for a line that the tool itself would not take. */
+function understand(line: string, { commands, global_options }: ToolDescription): Understood | null {
+  const [, ...words] = wordsOf(line);
+  const name = commandOf(words);
+  const command = commands.find((one) => one.name === name);
+  if (!command) return null;
+  const own = new Set<ParameterDescription>([...command.arguments, ...command.options]);
+  const known = new Map([...own, ...global_options].map((one) => [one.name, one]));
+  const rest = [...words];
+  const path = command.name.split(' ');
+  const given: { parameter: ParameterDescription; text: string | null }[] = [];
+  const places = [...command.arguments];
+  let isPositional = false;
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    if (isPositional || !word.startsWith('-')) {
+      if (!isPositional && places.length === command.arguments.length && path[0] === word) {
+        path.shift();
+        continue;
+      }
+      const parameter = places[0];
+      if (!parameter) return null;
+      if (!parameter.repeated) places.shift();
+      given.push({ parameter, text: word });
+      continue;
+    }
+    if (word === '--') {
+      isPositional = true;
+      continue;
+    }
+    const [option = '', ...value] = word.split('=');
+    const parameter = known.get(option);
+    if (!parameter) continue;
+    const takesNext = parameter.value !== null && parameter.valueOptional !== true && value.length === 0;
+    const text = takesNext ? (rest.shift() ?? '') : value.length > 0 ? value.join('=') : null;
+    // What every command takes, the server has put there.
+    if (own.has(parameter)) given.push({ parameter, text });
+  }
+  return { name: command.name, given };
+}
+
+/** `wallet limits` is `wallet limits show`. */
+function commandOf(words: readonly string[]): string | null {
+  const nowhere = { isTTY: false, columns: null, write: () => undefined };
+  try {
+    const streams = { stdout: nowhere, stderr: nowhere, stdin: { isTTY: false, text: async () => '' } };
+    return parse(words, { version: '', streams })?.name ?? null;
+  } catch (error) {
+    if (isProblem(error)) return null;
+    throw error;
+  }
+}
+
+function lineOf({ name, given }: Understood): string {
+  const words = given.map(({ parameter, text }) => {
+    if (!parameter.name.startsWith('--')) return text ?? '';
+    return text === null ? parameter.name : `${parameter.name}=${text}`;
+  });
+  const positional = words.filter((_word, index) => !given[index]?.parameter.name.startsWith('--'));
+  const options = words.filter((_word, index) => given[index]?.parameter.name.startsWith('--'));
+  const parts = positional.some((word) => word.startsWith('-'))
+    ? [...options, '--', ...positional]
+    : [...positional, ...options];
+  return [
+    'farelock',
+    ...name.split(' '),
+    ...parts.map((word) => (word.includes('…') ? word : quoted(word))),
+  ].join(' ');
+}
+
+function callOf({ given }: Understood, command: CommandDescription, isAgain: boolean): NextCall {
+  const callable = new Set(parametersOf(command).map(({ name }) => name));
+  const values: Record<string, unknown> = {};
+  for (const { parameter, text } of given) {
+    if (!callable.has(parameter.name) || isInline(command, parameter.name) || text === '…') continue;
+    const key = keyOf(parameter);
+    const value = text === null ? true : parameter.value?.type === 'integer' ? Number(text) : text;
+    const before = values[key];
+    values[key] = parameter.repeated ? [...(Array.isArray(before) ? before : []), value] : value;
+  }
+  return { tool: toolName(command), arguments: values, ...(isAgain && { again: true }) };
+}
