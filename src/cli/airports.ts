@@ -1,4 +1,5 @@
 import { type FoundAirport, findAirports, isMistake, type NamedAirport } from '../kernel/airports.ts';
+import { metropolitanArea } from '../kernel/metropolitan-areas.ts';
 import { problem } from '../kernel/problems.ts';
 import type { CommandContext } from './context.ts';
 import { quoted } from './view/payment.ts';
@@ -8,15 +9,22 @@ const MOST_CHOICES = 12;
 
 /**
  * The code of the airport that a text means: a city, the name of an airport, the start of one, or with a small mistake
- * in it. Where several fit equally well a person is asked.
+ * in it, or the code of a city with several. Where several fit equally well a person is asked.
  * @param flag how the text was given, such as `from`
  * @throws Problem `usage` listing the candidates with their codes, or that there is none
  */
 export async function airportCode(context: CommandContext, flag: string, text: string): Promise<string> {
   const { terminal } = context;
+  const area = metropolitanArea(text.toUpperCase());
   const found = findAirports(text);
   const best = found.filter(({ fit }) => fit === found[0]?.fit);
   const [only] = best;
+  if (area && found.length === 0) {
+    throw problem('usage', {
+      message: `${flag} ${text}: that is the code of a city, ${area.city}, and not of an airport.`,
+      fix: `Give one of ${area.airports.join(', ')}.`,
+    });
+  }
   if (!only) {
     throw problem('usage', {
       message: `${flag} ${text}: no airport has that name.`,

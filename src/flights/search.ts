@@ -1,3 +1,4 @@
+import { metropolitanArea } from '../kernel/metropolitan-areas.ts';
 import { isRealDate } from '../kernel/passengers.ts';
 import { problem } from '../kernel/problems.ts';
 import type { PaidCall } from '../payments/terms.ts';
@@ -64,6 +65,15 @@ export const queryOf = (request: SearchRequest): OfferQuery => ({
   cabinClass: request.cabin_class,
 });
 
+/** The code of a city is none of an airport; its airports are told. */
+function notAnAirport(code: string, provider: Provider): string {
+  const area = metropolitanArea(code);
+  if (area === null) return 'is not an airport that is known here.';
+  const known = area.airports.filter((iata) => provider.airport(iata));
+  const choice = known.length === 0 ? '' : `: give ${known.join(', ')}`;
+  return `is the code of a city (${area.city}), not of an airport${choice}.`;
+}
+
 /**
  * What the schema can't say: airports that are known, dates that exist and are neither past (where the journey
  * begins) nor too far ahead.
@@ -72,9 +82,9 @@ export const queryOf = (request: SearchRequest): OfferQuery => ({
 function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): void {
   const issues: { path: string; message: string }[] = [];
   const origin = provider.airport(request.origin_iata);
-  if (!origin) issues.push({ path: 'origin_iata', message: 'is not an airport that is known here.' });
+  if (!origin) issues.push({ path: 'origin_iata', message: notAnAirport(request.origin_iata, provider) });
   if (!provider.airport(request.destination_iata)) {
-    issues.push({ path: 'destination_iata', message: 'is not an airport that is known here.' });
+    issues.push({ path: 'destination_iata', message: notAnAirport(request.destination_iata, provider) });
   }
   if (request.origin_iata === request.destination_iata) {
     issues.push({ path: 'destination_iata', message: 'must differ from origin_iata.' });

@@ -1,4 +1,5 @@
 import { AIRPORT_TABLE } from './airport-table.ts';
+import { metropolitanArea } from './metropolitan-areas.ts';
 import { editDistance, mistakesIn } from './nearest.ts';
 
 /** An airport by its names: what people type, and what they are shown. */
@@ -48,12 +49,18 @@ export interface FoundAirport {
 
 /**
  * Airports that `text` may mean, the likeliest first: by code, by the whole of a name, by the start of the city, the
- * start of the name, and any word in them; larger airports first. Only where nothing fits are small mistakes forgiven.
+ * start of the name, and any word in them; the code of a city means all its airports; larger airports first. Only where nothing fits are small mistakes forgiven.
  */
 export function findAirports(text: string): FoundAirport[] {
   const wanted = folded(text);
   if (wanted === '') return [];
   const airports = namedAirports();
+  const area = metropolitanArea(text.trim().toUpperCase());
+  // The code of a city means its airports, and nothing that only begins like it: ROM is no start of Romania.
+  if (area) {
+    const known = area.airports.flatMap((code) => airports.find(({ iata }) => iata === code) ?? []);
+    return known.map((airport) => ({ airport, fit: FITS.code }));
+  }
   const found = airports.flatMap((airport) => {
     const fit = fitOf(airport, wanted);
     return fit === null ? [] : [{ airport, fit }];

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { airportWords, findAirports, isMistake, namedAirports } from '../../src/kernel/airports.ts';
+import { METROPOLITAN_CODES, metropolitanArea } from '../../src/kernel/metropolitan-areas.ts';
 import { runInMemory, temporaryHome } from './memory.ts';
 
 /** Airports by name: `search lisbon berlin`, and `airports`. */
@@ -79,6 +80,50 @@ describe('search', () => {
     const run = await planned('LIS', 'london', { terminal: true, answers: ['LGW'] });
     expect(run.asked).toEqual(['london: which airport?']);
     expect(run.json().request).toMatchObject({ destination_iata: 'LGW' });
+  });
+
+  test('takes the code of a city as its airports: asks on a terminal, names them off one', async () => {
+    const asked = await planned('LON', 'BER', { terminal: true, answers: ['LTN'] });
+    expect(asked.asked).toEqual(['LON: which airport?']);
+    expect(asked.json().request).toMatchObject({ origin_iata: 'LTN' });
+    const off = await planned('LIS', 'nyc');
+    expect(off.exitCode).toBe(2);
+    const error = off.json().error as { message: string; fix: string; detail: { candidates: unknown[] } };
+    expect(error.message).toBe('to NYC: 3 airports could be meant.');
+    expect(error.fix).toMatch(/^Give one of JFK .*; EWR Newark Liberty.*; LGA/);
+    expect(error.detail.candidates).toHaveLength(3);
+  });
+
+  test('takes the code of a city with one airport for that, and says so', async () => {
+    const run = await planned('ROM', 'BER');
+    expect(run.json().request).toMatchObject({ origin_iata: 'FCO' });
+    expect(run.stderr).toMatch(/^ROM is FCO: Fiumicino, Rome \(IT\)$/m);
+  });
+
+  test('names the airports of a city where none is known here', async () => {
+    const run = await planned('LIS', 'MOW');
+    expect(run.json().error).toMatchObject({
+      message: 'to MOW: that is the code of a city, Moscow, and not of an airport.',
+      fix: 'Give one of SVO, DME, VKO.',
+    });
+  });
+
+  test('nothing was asked for and nothing paid where a city code is not settled', async () => {
+    await runInMemory(['search', 'PAR', 'BER', '--depart', '+30d', '--json'], { environment });
+    const paid = await runInMemory(['payments', 'list', '--json'], { environment });
+    expect(paid.json().payments).toEqual([]);
+  });
+
+  test('a code of an area is none of an airport, so that none is taken for another', () => {
+    const airports = new Set(namedAirports().map(({ iata }) => iata));
+    expect(METROPOLITAN_CODES.filter((code) => airports.has(code))).toEqual([]);
+    for (const code of METROPOLITAN_CODES) {
+      const { airports: members = [] } = metropolitanArea(code) ?? {};
+      expect(members.every((one) => /^[A-Z]{3}$/.test(one))).toBe(true);
+      expect(findAirports(code).map(({ airport }) => airport.iata)).toEqual(
+        members.filter((one) => airports.has(one)),
+      );
+    }
   });
 
   test('says that a name is none', async () => {

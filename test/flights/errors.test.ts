@@ -240,6 +240,17 @@ describe('POST /air/search', () => {
   });
   free([
     wrong('an airport that is not known', { origin_iata: 'ZZZ' }, 'origin_iata'),
+    {
+      ...wrong('the code of a city', { origin_iata: 'LON' }, 'origin_iata'),
+      detail: {
+        issues: [
+          {
+            path: 'origin_iata',
+            message: expect.stringContaining('(London), not of an airport'),
+          },
+        ],
+      },
+    },
     wrong('the same airport twice', { destination_iata: 'LIS' }, 'destination_iata'),
     wrong('a date that does not exist', { depart_date: '2027-02-30' }, 'depart_date'),
     wrong('a past date', { depart_date: '2026-11-20' }, 'depart_date'),

@@ -1,5 +1,6 @@
 import type { PaymentReceipt } from '../../client/types.ts';
 import type { SearchRequestInput, SearchResponse } from '../../flights/wire.ts';
+import { metropolitanArea } from '../../kernel/metropolitan-areas.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ArrivalsEnd } from '../arrivals.ts';
@@ -133,12 +134,12 @@ export const search: Command<SearchOptions> = async (context, given) => {
   return 0;
 };
 
-/** With the codes of airports that were given by name; the names are loaded for those alone. */
+/** With the codes of airports that were given by name or by city code; the names are loaded for those alone. */
 export async function withCodes<T extends Pick<SearchOptions, 'from' | 'to'>>(
   context: CommandContext,
   given: T,
 ): Promise<T> {
-  const isCode = (text: string) => /^[A-Z]{3}$/.test(text);
+  const isCode = (text: string) => /^[A-Z]{3}$/.test(text) && metropolitanArea(text) === null;
   if (isCode(given.from) && isCode(given.to)) return given;
   const { airportCode } = await import('../airports.ts');
   const from = isCode(given.from) ? given.from : await airportCode(context, 'from', given.from);
