@@ -12,7 +12,7 @@ export async function runPager(
   write: (text: string) => void,
 ): Promise<void> {
   // F: text that fits after all is only printed; R: colours; X: what was read stays on the screen.
-  const env = { LESS: 'FRX', LV: '-c', ...environment };
+  const env = { LESS: 'FRX', LV: '-c', ...withoutKeys(environment) };
   const outcome = await new Promise<'shown' | 'missing'>((resolve) => {
     const pager = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'inherit', 'inherit'], env });
     pager.on('error', () => resolve('missing'));
@@ -23,6 +23,10 @@ export async function runPager(
   });
   if (outcome === 'missing') write(text);
 }
+
+/** Keys and tokens may stand in the tool's own variables: a pager, and what it starts, needs none of them. */
+const withoutKeys = (environment: Readonly<Record<string, string | undefined>>) =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('FARELOCK_')));
 
 /** How a shell says that there is no such program. */
 const NOT_FOUND = 127;

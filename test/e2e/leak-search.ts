@@ -29,6 +29,9 @@ export function plantedText(name: string, text: string): Planted {
     ...forms.map((form) => Buffer.from(form)),
     Buffer.from(text, 'utf16le'),
     Buffer.from(Buffer.from(text).toString('hex')),
+    Buffer.from(Buffer.from(text).toString('hex').toUpperCase()),
+    Buffer.from([...Buffer.from(text)].join(',')),
+    Buffer.from([...Buffer.from(text)].join(', ')),
     ...base64Inside(Buffer.from(text)),
   ];
   return { name, needles: distinct(needles) };

@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { BIN, farelockIn, type Ran, type Runner } from './farelock.ts';
+import { farelockIn, type Ran, type Runner } from './farelock.ts';
 import { filesUnder, leaksIn, type Place, type Planted, plantedKey, plantedText } from './leak-search.ts';
+import { talkative } from './talkative.ts';
 
 /**
  * Journeys over all features, inside one process and over HTTP with a talkative server. Then everything that was
@@ -242,36 +242,3 @@ describe.runIf(isBuilt)('nothing private is printed, logged or written where it 
     expect(leaksIn(places, [...NAMES, ...secrets], belongs)).toEqual([]);
   }, 120_000);
 });
-
-interface Talkative {
-  readonly shown: { flights_url: string; partner_url: string; rpc_url: string };
-  /** SIGTERM; everything that it has printed. */
-  stop(): Promise<Buffer>;
-}
-
-/** `farelock serve --verbose`, with everything that it prints kept. */
-async function talkative(runner: Runner): Promise<Talkative> {
-  const server = spawn(process.execPath, [BIN, 'serve', '--port', '0', '--json', '--verbose'], {
-    env: { ...process.env, ...runner.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const printed: Buffer[] = [];
-  const first = await new Promise<string>((ready, failed) => {
-    for (const stream of [server.stdout, server.stderr])
-      stream.on('data', (chunk: Buffer) => printed.push(chunk));
-    let text = '';
-    server.stdout.on('data', (chunk: Buffer) => {
-      text += chunk.toString();
-      if (text.includes('\n')) ready(text.slice(0, text.indexOf('\n')));
-    });
-    server.once('exit', () => failed(new Error(Buffer.concat(printed).toString())));
-  });
-  return {
-    shown: JSON.parse(first) as Talkative['shown'],
-    stop: () =>
-      new Promise((stopped) => {
-        server.once('exit', () => stopped(Buffer.concat(printed)));
-        server.kill('SIGTERM');
-      }),
-  };
-}
