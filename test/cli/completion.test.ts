@@ -64,6 +64,7 @@ describe('at the cursor may stand', () => {
 
   test('airports by code and by city, each a word that search takes', async () => {
     expect(await complete('search', 'lis')).toEqual(['LIS', 'lisbon']);
+    expect(await complete('search', 'LIS', 'ny')).toEqual(['NYC']);
     expect(await complete('search', 'LIS', 'lond')).toEqual(expect.arrayContaining(['london-heathrow']));
     expect(await complete('search', 'LIS', 'BER', 'x')).toEqual([]);
     expect(await complete('search', '--depart', '+30d', 'sao')).toContain('sao-paulo-guarulhos');

@@ -76,14 +76,21 @@ const settings: Source = async () => {
   return words(['profile', ...SETTING_NAMES]);
 };
 
-/** Codes while a code may be typed, and one word for each airport. */
+/** Codes while a code may be typed, of cities too, and one word for each airport. */
 const airports: Source = async ({ word }) => {
-  const { airportWords, namedAirports } = await import('../../kernel/airports.ts');
+  const [{ airportWords, namedAirports }, { METROPOLITAN_CODES, metropolitanArea }] = await Promise.all([
+    import('../../kernel/airports.ts'),
+    import('../../kernel/metropolitan-areas.ts'),
+  ]);
   const all = namedAirports();
   const nameOf = airportWords(all);
   const codes = all.map(({ iata, name, city }) => ({ value: iata, words: `${name}, ${city}` }));
   if (word === '') return codes;
-  return [...codes, ...all.map(({ iata }) => ({ value: nameOf.get(iata) ?? iata, words: iata }))];
+  const areas = METROPOLITAN_CODES.map((code) => {
+    const area = metropolitanArea(code);
+    return { value: code, words: area ? `${area.city}: ${area.airports.join(', ')}` : '' };
+  });
+  return [...codes, ...areas, ...all.map(({ iata }) => ({ value: nameOf.get(iata) ?? iata, words: iata }))];
 };
 
 const problems: Source = async () => {
