@@ -78,6 +78,10 @@ const daysPlan = plan({
   price: usdc.describe('Decimal USDC of one search, as it is now.'),
   total: usdc,
   at_most: usdc.optional().describe('Decimal USDC, if the price rises meanwhile.'),
+  wait_seconds: z
+    .int()
+    .optional()
+    .describe('What it takes to pay no more than `total`, beside the searching itself.'),
 });
 
 const comparison = z

@@ -16,7 +16,7 @@ function jumpingClock(): Clock & { jump(ms: number): void } {
     now: () => Date.now() + aheadMs,
     sleep: async (ms, signal) => {
       if (signal?.aborted) return;
-      if (ms !== 5_000) return systemClock.sleep(ms, signal);
+      if (ms < 5_000) return systemClock.sleep(ms, signal);
       aheadMs += ms;
       await systemClock.sleep(1);
     },
@@ -100,8 +100,14 @@ describe('search --flex', () => {
     expect([nobody.exitCode, code(nobody)]).toEqual([6, 'payment_above_cap']);
     const little = await run(`${line} --json --yes --max-payment 2.40`);
     expect([little.exitCode, code(little)]).toEqual([6, 'payment_above_cap']);
-    const refused = await run(line, { terminal: true, answers: [false] });
-    expect(refused.asked).toEqual(['Pay up to 4.50 USDC for 25 searches?']);
+    const refused = await run(line, { terminal: true, answers: [false, false] });
+    expect(refused.asked).toEqual([
+      'Pay up to 4.50 USDC for 25 searches?',
+      'Pay 2.50 USDC instead, and wait about 2 minutes for the price to fall?',
+    ]);
+    expect(refused.stderr).toContain(
+      '25 searches at 0.10 USDC each: 2.50 USDC in about 2 minutes, or at most 4.50 at once.',
+    );
     expect(refused.exitCode).toBe(6);
     expect(await usdc()).toBe(before);
   });
@@ -195,7 +201,43 @@ describe('search --cheapest-day', () => {
     expect(found.days.length).toBeGreaterThan(27);
     expect(found.days.every((day) => day.status !== 'not_searched')).toBe(true);
     expect(found.payments.every(({ amount }) => amount === '0.10')).toBe(true);
+    expect(ran.stderr).toMatch(
+      /USDC(, at most 3\.10)?, about \d+ (seconds|minutes) of waiting for the price to fall/,
+    );
+    // One line for each wait: what is known, what it costs now, and when it goes on.
+    expect(ran.stderr).toMatch(/^\d+ of \d+ days · a search costs 0\.20 USDC now, on in about \d+ seconds/m);
     expect(before - (await usdc())).toBe(found.searches * 100_000);
+  });
+
+  test('who would rather wait than pay more pays the lower total, for all of it', async () => {
+    const before = await usdc();
+    const line = 'search LIS PRG --depart +45d --cheapest-day --no-wait';
+    const ran = await run(line, { terminal: true, answers: [false, true] });
+    expect(ran.exitCode, ran.stderr).toBe(0);
+    expect(ran.stdout).not.toContain('·  not searched');
+    expect(before - (await usdc())).toBeLessThanOrEqual(3_100_000);
+    expect(ran.stderr).toMatch(/Paid (2\.[89]|3\.[01])0 USDC for \d+ searches/);
+  });
+
+  test('Ctrl-C while it waits for the price shows the days that are known; the rest is paid the next time', async () => {
+    const interruption = new AbortController();
+    const before = await usdc();
+    const line = 'search LIS OSL --depart +45d --cheapest-day --no-wait --max-payment 3.1 --json';
+    const ran = await run(line, {
+      interrupted: interruption.signal,
+      clock: { now: clock.now, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 2_000), signal) },
+      onStderr: (text) => {
+        if (/costs 0\.20 USDC now/.test(text)) interruption.abort();
+      },
+    });
+    expect(ran.exitCode, ran.stderr).toBe(130);
+    const first = documentOf(ran.stdout);
+    expect(first.searches).toBeGreaterThan(9);
+    expect(before - (await usdc())).toBe(first.searches * 100_000);
+    const again = await run(line);
+    const second = documentOf(again.stdout);
+    expect(second.searches).toBe(second.days.length - first.searches);
+    expect(second.days.every(({ status }) => status === 'found' || status === 'none')).toBe(true);
   });
 
   test('is a bar for each day on a terminal, no wider than it', async () => {

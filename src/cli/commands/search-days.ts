@@ -6,8 +6,9 @@ import { parseDate } from '../dates.ts';
 import { agreeTotal, costOf, costText, searchPrice } from '../days/agree.ts';
 import { type DayGrid, flexDays, isSameJourney, type JourneyDays, monthDays } from '../days/calendar.ts';
 import { openDayMemory } from '../days/memory.ts';
+import { aboutText } from '../days/pace.ts';
 import { cheapestDay, type DayPrice, type DaysDocument, pricesOf } from '../days/prices.ts';
-import { type DaysFound, dayFound, searchDays } from '../days/run.ts';
+import { type DaysFound, dayFound, type RisenPrice, searchDays } from '../days/run.ts';
 import { openShares } from '../days/shares.ts';
 import { canDrawLive, openLiveSign } from '../live-sign.ts';
 import { printPlan } from '../plan.ts';
@@ -55,13 +56,17 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
   };
   const view = options.flex === undefined ? priceBarsView(title) : priceGridView(title);
   if (globals.dryRun) {
-    const plan = journeys.length === 0 ? 'Pay nothing: every day is known.' : `Pay ${costText(cost)}.`;
+    const plan =
+      journeys.length === 0
+        ? 'Pay nothing: every day is known.'
+        : `Pay ${costText(cost, globals.maxPayment)}.`;
     printPlan(terminal, [plan, 'Show the cheapest price of each day.'], {
       request: requestOf(journey),
       searches: journeys.length,
       price: formatUsdc(price),
       total: formatUsdc(cost.total),
       at_most: formatUsdc(globals.maxPayment ?? cost.atMost),
+      wait_seconds: Math.round(cost.waitMs / 1000),
     });
     return 0;
   }
@@ -82,9 +87,9 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
       shares: openShares(total, journeys.length),
       memory,
       waits: options.wait !== false,
-      told({ day, risenTo }) {
+      told({ day, risen }) {
         if (day) days.set(keyOf(day), day);
-        shown.draw(documentNow({ payments: [] }), risenTo);
+        shown.draw(documentNow({ payments: [] }), risen);
       },
     });
   } finally {
@@ -153,19 +158,26 @@ function documentOf(
   };
 }
 
+const WORTH_SAYING_MS = 2_000;
+
 /** The prices as they come in, redrawn in place on a terminal; elsewhere a sign of life. */
 function showing(context: CommandContext, view: View<DaysDocument>, searches: number) {
   const { terminal } = context;
   const sign = canDrawLive(context) ? openLiveSign(context) : null;
+  let saidAt = '';
   if (searches > 0) terminal.phase(`Searching ${counted(searches, 'day')}`);
   return {
-    draw(document: DaysDocument, risenTo: string | undefined) {
+    draw(document: DaysDocument, risen: RisenPrice | undefined) {
       const left = document.days.filter((day) => day.status === 'not_searched').length;
-      const waits = risenTo === undefined ? '' : ` · a search costs ${risenTo} USDC now, waiting for less`;
-      sign?.show(
-        view.lines(harmlessDocument(document), terminal.asideScreen),
-        `${document.days.length - left} of ${counted(document.days.length, 'day')}${waits}`,
-      );
+      const known = `${document.days.length - left} of ${counted(document.days.length, 'day')}`;
+      const waits = risen && `a search costs ${risen.to} USDC now, on in ${aboutText(risen.againMs)}`;
+      const said = waits === undefined ? known : `${known} · ${waits}`;
+      if (sign) sign.show(view.lines(harmlessDocument(document), terminal.asideScreen), said);
+      // One line for each wait, not one for each of the searches that wait.
+      else if (risen && risen.againMs > WORTH_SAYING_MS && known !== saidAt) {
+        saidAt = known;
+        terminal.phase(said);
+      }
     },
     stop: async () => {
       await sign?.stop();

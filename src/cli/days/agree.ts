@@ -7,6 +7,7 @@ import type { CommandContext } from '../context.ts';
 import { callCap, liftedBy } from '../spending.ts';
 import { usdcOf } from '../usdc.ts';
 import { counted } from '../view/text.ts';
+import { aboutText, DEARER_AFTER, waitFor } from './pace.ts';
 
 /** What one search costs now, atomic USDC; 0 where the service asks for nothing. It is asked for, and not paid. */
 export async function searchPrice(context: CommandContext, request: SearchRequestInput): Promise<bigint> {
@@ -29,10 +30,9 @@ export interface SearchesCost {
   readonly total: bigint;
   /** Of all, should the price rise as it does when many search. */
   readonly atMost: bigint;
+  /** How long it takes to pay no more than `total`, beside the searching itself. */
+  readonly waitMs: number;
 }
-
-/** So many searches a minute make a service dearer by its first price again (spec/flight-service.md, Limits). */
-const DEARER_AFTER = 10;
 
 /**
  * The searches themselves make the next ones dearer. `free` is what may be paid without a question: up to there a price
@@ -45,15 +45,34 @@ export function costOf(searches: number, price: bigint, free: bigint): SearchesC
   );
   const risen = steps.reduce((sum, step) => sum + step * price, 0n);
   const twice = 2n * total < free ? 2n * total : free;
-  return { searches, price, total, atMost: risen > twice ? risen : twice };
+  const waitMs = waitFor(searches, price, total);
+  return { searches, price, total, atMost: risen > twice ? risen : twice, waitMs };
 }
 
-/** `7 searches at 0.10 USDC each: 0.70 USDC, at most 1.00 if the price rises` */
-export function costText({ searches, price, total, atMost }: SearchesCost): string {
-  const rise = atMost > total ? `, at most ${formatUsdc(atMost)} if the price rises` : '';
+/**
+ * `7 searches at 0.10 USDC each: 0.70 USDC, at most 1.00 if the price rises`, and of so many that they make themselves
+ * dearer `30 searches at 0.10 USDC each: 3.00 USDC in about 2 minutes, or at most 6.00 at once`
+ */
+export function costText(cost: SearchesCost, maxPayment: bigint | undefined): string {
+  const { searches, price, total, waitMs } = cost;
+  const atMost = formatUsdc(maxPayment ?? cost.atMost);
+  const head = costHead({ searches, price, total });
+  if (maxPayment !== undefined) {
+    // The less a total leaves for a price that has risen, the longer it takes.
+    const cappedMs = waitFor(searches, price, maxPayment);
+    const patience = cappedMs > 0 ? `, ${aboutText(cappedMs)} of waiting for the price to fall` : '';
+    return `${head}${maxPayment > total ? `, at most ${atMost}` : ''}${patience}`;
+  }
+  if (cost.atMost <= total) return head;
+  return waitMs > 0
+    ? `${head} in ${aboutText(waitMs)}, or at most ${atMost} at once`
+    : `${head}, at most ${atMost} if the price rises`;
+}
+
+function costHead({ searches, price, total }: Pick<SearchesCost, 'searches' | 'price' | 'total'>): string {
   return searches === 1
-    ? `1 search: ${formatUsdc(total)} USDC${rise}`
-    : `${counted(searches, 'search', 'searches')} at ${formatUsdc(price)} USDC each: ${formatUsdc(total)} USDC${rise}`;
+    ? `1 search: ${formatUsdc(total)} USDC`
+    : `${counted(searches, 'search', 'searches')} at ${formatUsdc(price)} USDC each: ${formatUsdc(total)} USDC`;
 }
 
 /**
@@ -69,7 +88,7 @@ export async function agreeTotal(context: CommandContext, cost: SearchesCost): P
   const wanted = globals.maxPayment ?? cost.atMost;
   const most = allowance && allowance.left() < wanted ? allowance.left() : wanted;
   const detail = { searches, price: formatUsdc(price), total: formatUsdc(total), at_most: formatUsdc(most) };
-  const said = costText({ ...cost, atMost: most });
+  const said = costText(cost, globals.maxPayment);
   if (total > most) {
     throw problem('payment_above_cap', {
       message: `${said}; ${allowance ? 'the allowance has' : '--max-payment allows'} ${detail.at_most} for all of them.`,
@@ -101,9 +120,13 @@ export async function agreeTotal(context: CommandContext, cost: SearchesCost): P
         detail,
       });
     }
-    if (most > total) terminal.note(`--max-payment ${detail.total} waits for the lower price instead.`);
+    const asking = terminal.ask('--yes');
     const question = `Pay ${most > total ? 'up to ' : ''}${detail.at_most} USDC for ${searches} searches?`;
-    if (!(await terminal.ask('--yes').confirm(question, true))) throw problem('payment_declined');
+    if (await asking.confirm(question, true)) return most;
+    if (cost.waitMs === 0) throw problem('payment_declined');
+    const patient = `Pay ${detail.total} USDC instead, and wait ${aboutText(cost.waitMs)} for the price to fall?`;
+    if (!(await asking.confirm(patient, true))) throw problem('payment_declined');
+    return total;
   }
   return most;
 }

@@ -7,6 +7,7 @@ import { followArrivals } from '../arrivals.ts';
 import type { CommandContext } from '../context.ts';
 import type { JourneyDays } from './calendar.ts';
 import type { DayMemory, RememberedDay } from './memory.ts';
+import { nextTryMs } from './pace.ts';
 import { cheapestOffer, type DayPrice } from './prices.ts';
 import type { Shares } from './shares.ts';
 
@@ -19,8 +20,14 @@ export interface DaySearch {
   readonly memory: DayMemory;
   /** Whether slower sellers are waited for. */
   readonly waits: boolean;
-  /** Told of each day that is known, and of a price that has risen. */
-  readonly told: (event: { readonly day?: DayPrice; readonly risenTo?: string }) => void;
+  /** Told of each day that is known, and of a price that has risen, with when it is asked for again. */
+  readonly told: (event: { readonly day?: DayPrice; readonly risen?: RisenPrice }) => void;
+}
+
+export interface RisenPrice {
+  /** Decimal USDC. */
+  readonly to: string;
+  readonly againMs: number;
 }
 
 export interface DaysFound {
@@ -43,6 +50,7 @@ const CONCERNS_ALL: ReadonlySet<ProblemCode> = new Set([
 const AT_ONCE = 4;
 /** After Ctrl-C: what is being paid for is worth waiting for a moment. */
 const GRACE_MS = 3_000;
+/** Where the searches of others have made it dearer. */
 const RISEN_PAUSE_MS = 5_000;
 const LONGEST_RISEN_MS = 300_000;
 
@@ -55,6 +63,8 @@ const LONGEST_RISEN_MS = 300_000;
 export async function searchDays(context: CommandContext, given: DaySearch): Promise<DaysFound> {
   const { clock, signal } = context;
   const payments: PaymentReceipt[] = [];
+  /** When the searches were completed that make the next ones dearer. */
+  const doneAtMs: number[] = [];
   const queue = [...given.journeys];
   let stoppedBy: Problem | null = null;
   const ending = new AbortController();
@@ -73,6 +83,7 @@ export async function searchDays(context: CommandContext, given: DaySearch): Pro
         const { value, payment } = await flights.search(request, { signal: ending.signal });
         given.shares.paid(share, payment ? parseUsdc(payment.amount) : 0n);
         if (payment) payments.push(payment);
+        doneAtMs.push(clock.now());
         const found = await whole({ ...context, signal: ending.signal }, flights, value, given.waits);
         given.memory.remember(request, found);
         return dayFound(journey, { ...found, atMs: clock.now() });
@@ -87,10 +98,11 @@ export async function searchDays(context: CommandContext, given: DaySearch): Pro
         }
         given.shares.back(share);
         const risenTo = typeof error.detail?.amount === 'string' ? error.detail.amount : '–';
-        given.told({ risenTo });
+        const againMs = nextTryMs(doneAtMs, clock.now(), RISEN_PAUSE_MS);
+        given.told({ risen: { to: risenTo, againMs } });
         if (clock.now() >= deadlineMs)
           return { ...journey, status: 'not_searched', reason: `price rose to ${risenTo}` };
-        await clock.sleep(RISEN_PAUSE_MS, signal);
+        await clock.sleep(againMs, signal);
         if (isOver()) return { ...journey, status: 'not_searched' };
       }
     }
