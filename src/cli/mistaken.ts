@@ -1,6 +1,7 @@
 import type { Command as Commander, CommanderError } from 'commander';
 import { nearest } from '../kernel/nearest.ts';
 import { quoted } from './shell-word.ts';
+import { shownUrl } from './shown-url.ts';
 
 /** A word of a command line that was likely meant to be another one. */
 export interface Mistake {
@@ -79,4 +80,12 @@ export function mistakenOption(program: Commander, argv: readonly string[]): Mis
 export const corrected = (argv: readonly string[], { at, given, meant }: Mistake): string[] =>
   argv.map((word, index) => (index === at ? meant + word.slice(given.length) : word));
 
-export const commandLine = (argv: readonly string[]): string => ['farelock', ...argv.map(quoted)].join(' ');
+/** To copy; without what is a secret in an address, which is for whoever repeats it to fill in. */
+export const commandLine = (argv: readonly string[]): string =>
+  ['farelock', ...argv.map((word) => withoutKeys(word))].join(' ');
+
+function withoutKeys(word: string): string {
+  const [, option = '', value = ''] = /^(--[\w-]+=)?(.*)$/s.exec(word) ?? [];
+  const shown = shownUrl(value);
+  return shown === value ? quoted(word) : `${option}${shown}`;
+}

@@ -14,6 +14,7 @@ import {
 } from '../settings/keys-table.ts';
 import { resolveSettings, type Settings, USUAL_PER_CALL } from '../settings/resolve.ts';
 import { changeUserSettings } from '../settings/write.ts';
+import { shownUrl } from '../shown-url.ts';
 import type { View } from '../terminal.ts';
 import { tableLines } from '../view/table.ts';
 
@@ -55,11 +56,9 @@ function listedSetting(settings: Settings, key: SettingName): ListedSetting {
 const embedded = (key: SettingName): string | null =>
   key === 'flights_url' || key === 'partner_url' || key === 'rpc_url' ? 'embedded' : null;
 
-/** An RPC provider's key often stands in the query of its address; a list is for screens and logs. */
-export function withoutSecrets(key: string, value: string): string {
-  if (!key.endsWith('_url') || !value.includes('?')) return value;
-  return `${value.slice(0, value.indexOf('?'))}?…`;
-}
+/** An RPC provider's key often stands in its address; a list is for screens and logs. */
+export const withoutSecrets = (key: string, value: string): string =>
+  key.endsWith('_url') ? shownUrl(value) : value;
 
 const listView = (showOrigin: boolean): View<{ settings: readonly ListedSetting[] }> => ({
   list: 'settings',
