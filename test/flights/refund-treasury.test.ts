@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { RefundCase, Stuck } from '../../src/flights/wire.ts';
+import type { RefundCase, RefundPlan, Stuck } from '../../src/flights/wire.ts';
 import { openDesk, PAYOUT } from './refund-desk.ts';
 
 /** The treasury's owner takes money out as they like; an approval that it cannot pay for is not lost, nor paid twice. */
@@ -73,6 +73,10 @@ test.each([
     'approved',
     'treasury_insufficient',
   ]);
+  // A plan of what is approved already tells what was approved, and does none of it.
+  const planned = await ask<RefundPlan>(path, { dry_run: true, payout_amount: 1, note: 'less' });
+  expect(planned.body).toMatchObject({ dry_run: true, payout_amount: Number(PAYOUT), overridden: false });
+  expect(await payouts(made.intent_id)).toEqual([]);
   await world.work(waited);
   expect(await caseOf(made.intent_id)).toMatchObject({
     status,
@@ -93,4 +97,5 @@ test.each([
   const after = await world.sums(made);
   expect([after.treasury, after.refund - before.refund]).toEqual([0n, PAYOUT]);
   expect(await payouts(made.intent_id)).toEqual([{ state: 'done' }]);
+  expect((await ask(path, { dry_run: true })).body.code).toBe('case_already_decided');
 });

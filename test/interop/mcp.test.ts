@@ -194,6 +194,19 @@ test('no tool reaches limits, settings, keys or saved travellers', async () => {
   }
 });
 
+test('a server that was started with --dry-run plans only, whatever else is allowed', async () => {
+  const client = await connect('--dry-run', '--allow-spending', '5', '--allow-changes');
+  const before = await balance();
+  for (const [name, given] of [
+    ['search', { ...SEARCH, depart: '+51d' }],
+    ['wallet_airdrop', { usdc: '5' }],
+    ['affiliate_create', {}],
+  ] as const) {
+    expect(await call(client, name, given)).toMatchObject({ isError: false, document: { dry_run: true } });
+  }
+  expect(await balance()).toBe(before);
+});
+
 describe('in a home of its own', () => {
   const own = farelockIn();
   beforeAll(async () => void (await own.run(['wallet', 'balance'])));
@@ -242,6 +255,34 @@ describe('in a home of its own', () => {
     const enough = await connectTo(own, '--allow-spending', '5');
     expect(await call(enough, 'search', asked)).toMatchObject({ isError: false });
     expect(before - (await held())).toBeCloseTo(0.1, 5);
+  });
+
+  test('a refund is paid out only within the allowance, and counts', async () => {
+    await own.run(['wallet', 'airdrop', '--usdc', '3000']);
+    const found = await own.run('search LIS BER --depart +33d --all-fares --limit 500 --json'.split(' '));
+    const refundable = found
+      .json<{ offers: (Offer & { conditions: { refund_allowed: boolean | null } | null })[] }>()
+      .offers.find(
+        (one) =>
+          one.conditions?.refund_allowed === true &&
+          one.total_currency === 'USD' &&
+          one.offer_id.startsWith('off_'),
+      );
+    const made = await own.run(['intent', 'create', refundable?.offer_id ?? '', '--json']);
+    const { intent_id: id } = made.json<{ intent_id: string }>();
+    await own.run(['book', id, '--passengers', '-', '--yes'], { input: JSON.stringify([PASSENGER]) });
+    await own.run(['refund', 'request', id, '--reason', 'Illness']);
+    const before = await held();
+    const little = await connectTo(own, '--allow-changes', '--allow-spending', '1');
+    const refused = await call(little, 'refund_approve', { id });
+    expect(refused, JSON.stringify(refused.document)).toMatchObject({ code: 'payment_above_cap' });
+    expect((await call(little, 'refund_show', { id })).document).toMatchObject({ status: 'received' });
+    expect(await held()).toBe(before);
+    const enough = await connectTo(own, '--allow-changes', '--allow-spending', '2000');
+    const planned = await call(enough, 'refund_approve', { id, dry_run: true });
+    const payout = Number(planned.document.payout_amount) / 1e6;
+    expect((await call(enough, 'refund_approve', { id })).document).toMatchObject({ status: 'refunded' });
+    expect((await held()) - before).toBeCloseTo(payout, 5);
   });
 
   test('every tool answers as its outputSchema says', async () => {

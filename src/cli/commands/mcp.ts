@@ -68,7 +68,7 @@ export const mcp: Command<McpOptions> = async (context, options) => {
     if (!command) return refusal(unknownTool(params.name, [...commands.keys()]));
     try {
       const line = commandLineOf(command, params.arguments ?? {});
-      const ran = await permitted(options, allowance, {
+      const ran = await permitted({ ...options, dryRun: context.globals.dryRun === true }, allowance, {
         command,
         line,
         run: (approval) => runInside(context, approval, line, { allowance, cancelled: signal }),
@@ -98,11 +98,13 @@ export const mcp: Command<McpOptions> = async (context, options) => {
  * @throws Problem `payment_above_cap`, `changes_not_allowed`
  */
 async function permitted(
-  { allowSpending, allowChanges }: McpOptions,
+  { allowSpending, allowChanges, dryRun }: McpOptions & { readonly dryRun: boolean },
   allowance: Allowance,
   { command, line, run }: Call,
 ): Promise<Ran> {
   if (line.isDryRun || command.effect === 'reads') return run([]);
+  // `farelock --dry-run mcp`: nothing is done, whatever else is allowed.
+  if (dryRun) return run(['--dry-run']);
   if (command.effect === 'changes' && !allowChanges) {
     throw problem('changes_not_allowed', {
       message: `${toolName(command)} changes what a service keeps, and the server was started to read.`,
