@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -21,6 +21,20 @@ export async function registryProblem(folder: string): Promise<string | null> {
   } catch (error) {
     const [first = ''] = (error instanceof Error ? error.message : String(error)).split('\n').slice(1);
     return `the package registry cannot be reached: ${first}`;
+  }
+}
+
+/** Whether `npm ci` of a version of npm takes the project's lock file; what it said where it does not. */
+export async function lockRefusal(version: string, folder: string): Promise<string | null> {
+  for (const name of ['package.json', 'package-lock.json', '.npmrc']) {
+    copyFileSync(join(ROOT, name), join(folder, name));
+  }
+  const ci = ['exec', '--yes', `--package=npm@${version}`, '--', 'npm', 'ci', '--dry-run'];
+  try {
+    await npm(ci, folder);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
   }
 }
 
