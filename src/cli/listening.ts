@@ -3,6 +3,9 @@ import { problem } from '../kernel/problems.ts';
 
 const DRAIN_MS = 10_000;
 
+/** Said when a server is told to stop. */
+export const STOPPING = 'Stopping: finishing what runs. Ctrl-C again stops at once.';
+
 interface Server {
   once(event: 'listening', run: () => void): unknown;
   once(event: 'error', run: (error: NodeJS.ErrnoException) => void): unknown;

@@ -9,12 +9,17 @@ import { runTool } from './tool.ts';
 /** The process: its streams, signals and exit. Nothing else exits. */
 
 const interruption = new AbortController();
+/** Nobody can be asked any more where things stand; the journal knows what was signed. */
+const FORCED = '✗ Stopped at once. What was signed is on record: farelock payments list';
 /** A pager takes Ctrl-C for itself. */
 let isPaging = false;
 const interrupt = (signal: 'SIGINT' | 'SIGTERM') => {
   if (isPaging && signal === 'SIGINT') return;
   // The first one lets the command say where things stand; the second one doesn't wait for it.
-  if (interruption.signal.aborted) process.exit(130);
+  if (interruption.signal.aborted) {
+    process.stderr.write(`${process.stderr.isTTY ? '\n' : ''}${FORCED}\n`);
+    process.exit(130);
+  }
   interruption.abort(problem('interrupted', { detail: { signal } }));
 };
 process.on('SIGINT', () => interrupt('SIGINT'));
@@ -36,6 +41,9 @@ for (const stream of [process.stdout, process.stderr]) {
     if (stream === process.stdout) process.exit(0);
   });
 }
+
+/** The libraries that colour by themselves go by the environment alone. */
+if (process.argv.includes('--no-color')) process.env.NO_COLOR ||= '1';
 
 /** Runs the command line of this process, and leaves with its exit code; `leaving` is called right before. */
 export async function main({ leaving }: { readonly leaving: () => void }): Promise<void> {

@@ -13,7 +13,7 @@ export interface Failed {
   readonly session: Session | null;
 }
 
-type Steps = (failed: Failed) => readonly string[] | Promise<readonly string[]>;
+export type Steps = (failed: Failed) => readonly string[] | Promise<readonly string[]>;
 
 /** The first of the options that are there, as a shell takes it. */
 function given({ invocation }: Failed, ...names: readonly string[]): string | null {
@@ -22,13 +22,13 @@ function given({ invocation }: Failed, ...names: readonly string[]): string | nu
   return typeof value === 'string' ? quoted(value) : null;
 }
 
-const about =
+export const about =
   (command: string, ...names: readonly string[]): Steps =>
   (failed) => {
     const id = given(failed, ...names);
     return id === null ? [] : [`farelock ${command.replace('ID', id)}`];
   };
-const always =
+export const always =
   (...commands: readonly string[]): Steps =>
   () =>
     commands;
@@ -40,7 +40,7 @@ const refundCase = about('refund show ID', 'id');
 const stuckCase = about('stuck show ID', 'id');
 
 /** The same again: what is retryable resumes. */
-const again: Steps = ({ argv, invocation }) => (invocation ? [commandLine(argv)] : []);
+export const again: Steps = ({ argv, invocation }) => (invocation ? [commandLine(argv)] : []);
 
 const orNetwork: Steps = (failed) => [...(again(failed) as readonly string[]), 'farelock doctor'];
 

@@ -1,5 +1,5 @@
 import type { Payer } from '../client/payer/payer.ts';
-import type { ClientStore } from '../client/store.ts';
+import type { ClientStore, OpenPayment, PaymentRecord } from '../client/store.ts';
 import type { SpendingPolicy } from '../client/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
@@ -7,6 +7,26 @@ import { type Cluster, SOLANA_NETWORKS } from '../solana/cluster.ts';
 import type { Signer } from '../solana/keypair.ts';
 import type { Profile } from './profile.ts';
 import { usdcMintOf } from './usdc.ts';
+
+/** The payments that this run has signed, or sent again: what an interruption has to tell of. */
+export interface PaidHere {
+  note(paymentId: string): void;
+  /** As the journal has them now, in the order of their notes. */
+  records(): Promise<readonly PaymentRecord[]>;
+}
+
+export function openPaidHere(store: () => Promise<Pick<ClientStore, 'payment'>>): PaidHere {
+  const ids = new Set<string>();
+  return {
+    note: (paymentId) => void ids.add(paymentId),
+    async records() {
+      if (ids.size === 0) return [];
+      const journal = await store();
+      const found = await Promise.all([...ids].map((id) => journal.payment(id)));
+      return found.flatMap((one) => one ?? []);
+    },
+  };
+}
 
 /**
  * A payer that is loaded, with its wallet, cluster and journal, by the first paid call: reads pay for nothing. Under
@@ -22,6 +42,8 @@ export function openPayer(ports: {
   readonly profile: Pick<Profile, 'name' | 'isProjectsChoice'>;
   readonly isDryRun: boolean;
   readonly clock: Clock;
+  /** Told of every payment that is signed or sent again, before it leaves. */
+  readonly noted: (paymentId: string) => void;
 }): Payer {
   return {
     async send(exchange, patience, options) {
@@ -29,7 +51,7 @@ export function openPayer(ports: {
       checkChoice(ports.profile, network);
       const common = {
         cluster: ports.cluster,
-        journal: ports.store,
+        journal: async () => notedBy(await ports.store(), ports.noted),
         policy: ports.policy,
         network,
         usdcMint: usdcMintOf(network),
@@ -43,6 +65,19 @@ export function openPayer(ports: {
       const { createPayer } = await import('../client/payer/payer.ts');
       return createPayer({ ...common, signer: ports.wallet }).send(exchange, patience, options);
     },
+  };
+}
+
+/** The journal, and word of each payment that it gives out to be sent. */
+function notedBy(store: ClientStore, noted: (paymentId: string) => void): ClientStore {
+  const told = <T extends OpenPayment | undefined | null>(open: T): T => {
+    if (open) noted(open.id);
+    return open;
+  };
+  return {
+    ...store,
+    open: async (identity) => told(await store.open(identity)),
+    write: async (payment) => told(await store.write(payment)),
   };
 }
 

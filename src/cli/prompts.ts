@@ -12,11 +12,7 @@ export function terminalPrompts(signal: AbortSignal): Prompts {
       return await ask(await import('@inquirer/prompts'));
     } catch (error) {
       if (error instanceof Error && /^(ExitPrompt|AbortPrompt|CancelPrompt)Error$/.test(error.name)) {
-        throw problem('interrupted', {
-          message: 'Interrupted at a question; this run paid nothing.',
-          fix: 'Run the same command again.',
-          cause: error,
-        });
+        throw problem('interrupted', { message: 'Interrupted at a question.', cause: error });
       }
       throw error;
     }

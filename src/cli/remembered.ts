@@ -1,4 +1,4 @@
-import type { ClientStore, RememberedIntent } from '../client/store.ts';
+import type { ClientStore, PaymentRecord, RememberedIntent } from '../client/store.ts';
 import type { Intent } from '../flights/wire.ts';
 import { formatUsdc } from '../kernel/money.ts';
 import { isRecord } from './json.ts';
@@ -66,12 +66,12 @@ export async function fundingPayment(store: ClientStore, intent: Intent): Promis
   return null;
 }
 
-/** Whether a payment into the escrow was signed here that may still be carried out. */
-export async function hasSignedBooking(store: ClientStore, intent: Intent): Promise<boolean> {
-  const payments = await store.payments(500);
-  return payments.some(
+/** The payment into the escrow that was signed here and may be carried out, or was: an open one before the others. */
+export async function signedBooking(store: ClientStore, intent: Intent): Promise<PaymentRecord | null> {
+  const signed = (await store.payments(500)).filter(
     (payment) =>
       payment.pay_to === intent.escrow.address &&
       ['signed', 'sent', 'refused', 'answered'].includes(payment.state),
   );
+  return signed.find(({ open }) => open) ?? signed[0] ?? null;
 }

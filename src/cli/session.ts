@@ -14,7 +14,7 @@ import type { Environment, GlobalOptions } from './context.ts';
 import { notifySettings, purgeAfterDays } from './notify-settings.ts';
 import type { PartnerAccess, PartnerIdentity } from './partner-access.ts';
 import { partnerSettings } from './partner-settings.ts';
-import { openPayer } from './paying.ts';
+import { openPaidHere, openPayer, type PaidHere } from './paying.ts';
 import { flightsUrlOf, homeOf, type Profile, profileOf } from './profile.ts';
 import { openRecentOffers, type RecentOffers } from './recent.ts';
 import { scenarioNamed } from './scenarios.ts';
@@ -22,7 +22,6 @@ import { agreedPolicy, type BookingAgreed, spendingPolicy } from './spending.ts'
 import type { Terminal } from './terminal.ts';
 import { openWallet } from './wallet.ts';
 
-/** What commands stand on. Everything is opened when it is first asked for, and at most once. */
 /** What `serve` may set beyond the environment. */
 export type LocalOptions = Pick<
   ServiceOptions,
@@ -32,6 +31,7 @@ export type LocalOptions = Pick<
   readonly live?: boolean | undefined;
 };
 
+/** What commands stand on. Everything is opened when it is first asked for, and at most once. */
 export interface Session {
   readonly home: string;
   readonly profile: Profile;
@@ -57,6 +57,7 @@ export interface Session {
   /** The operator's desk of the partner service. @throws Problem `no_operator_key` */
   partnerDesk(): Promise<PartnerDesk>;
   store(): Promise<ClientStore>;
+  readonly paidHere: PaidHere;
   /** @throws Problem `no_wallet`, `keypair_unreadable` */
   wallet(): Promise<Signer>;
   cluster(): Promise<Cluster>;
@@ -143,6 +144,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
       ids: randomIds(clock.now),
     });
   });
+  const paidHere = openPaidHere(store);
   const transport = once(async (): Promise<Fetch> => {
     if (!isEmbedded) {
       flightsUrlOf(profile, home);
@@ -185,6 +187,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     cluster,
     wallet,
     store,
+    paidHere,
     transport,
     flights: async (options = {}) => {
       const { createFlightsClient } = await import('../client/flights.ts');
@@ -198,6 +201,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
             ? spendingPolicy(given, profile, options.booking ?? null)
             : agreedPolicy(given, profile, options.most),
         profile,
+        noted: paidHere.note,
         isDryRun: globals.dryRun === true || options.plan === true,
         hasWallet: () => keypairFile === '-' || existsSync(keypairFile),
       };

@@ -52,6 +52,10 @@ export interface StepChoice<T> {
   readonly heading?: readonly string[] | undefined;
   readonly lines: readonly StepLine<T>[];
   readonly preset?: T | undefined;
+  /** The same lines for the width that the terminal has now; absent: they fit any. */
+  redrawn?(): Pick<StepChoice<T>, 'heading' | 'lines'>;
+  /** Told once the screen was cleared because its size has changed, before the question is asked again. */
+  cleared?(): void;
 }
 
 /** Questions of a walk: nothing of them stays on the screen once they are answered. */

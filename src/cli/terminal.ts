@@ -88,11 +88,16 @@ export async function openTerminal(
     );
   const screen: Screen = {
     paint: await paintFor(streams.stdout.isTTY),
-    width: screenWidth(streams.stdout),
+    // Of now: a terminal may be made wider or narrower while something waits.
+    get width() {
+      return screenWidth(streams.stdout);
+    },
   };
   const asideScreen: Screen = {
     paint: await paintFor(streams.stderr.isTTY),
-    width: screenWidth(streams.stderr),
+    get width() {
+      return screenWidth(streams.stderr);
+    },
   };
   const progress = createProgress(streams.stderr, settings.quiet, asideScreen.paint);
   const turns = createTurns();

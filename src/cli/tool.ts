@@ -79,6 +79,12 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     const context: CommandContext = { ...world, terminal, session: opened, globals, signal };
     try {
       return await invocation.run(context);
+    } catch (error) {
+      const cutOff = cutOffBy(error, signal);
+      if (cutOff === null) throw error;
+      terminal.settle();
+      const { whereItStands } = await import('./where-it-stands.ts');
+      throw await whereItStands(cutOff, invocation.name, { argv, invocation, session });
     } finally {
       if (timer) clearTimeout(timer);
       await opened.close();
@@ -88,7 +94,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     terminal ??= await openTerminal(world.streams, scannedSettings(argv), world.environment, () =>
       world.prompts(signal),
     );
-    const failure = ended(error, signal);
+    const failure = cutOffBy(error, signal) ?? error;
     const next = await nextSteps(failure, { argv, invocation, session });
     return report(failure, next, terminal, world.streams);
   }
@@ -226,16 +232,17 @@ const scannedSettings = (argv: readonly string[]): TerminalSettings => ({
   pager: false,
 });
 
-/** What a command ended with: after Ctrl-C or --timeout, a call that was cut off is told as what cut it off. */
-function ended(error: unknown, signal: AbortSignal): unknown {
-  if (!signal.aborted || !isProblem(signal.reason)) return error;
-  const wasCutOff =
+/**
+ * The interruption (Ctrl-C, --timeout) that a command ended with, where it has not yet told itself how things stand and
+ * how to go on; null for every other end.
+ */
+function cutOffBy(error: unknown, signal: AbortSignal): Problem | null {
+  if (isProblem(error) && (error.detail?.money !== undefined || error.next.length > 0)) return null;
+  if (!signal.aborted || !isProblem(signal.reason)) return isProblem(error, 'interrupted') ? error : null;
+  const isCall =
     !isProblem(error) ||
-    (isProblem(error, 'network_unreachable', 'timed_out', 'unexpected_answer', 'interrupted') &&
-      // What already tells where things stand, and how to go on, is told.
-      error.detail?.money === undefined &&
-      error.next.length === 0);
-  return wasCutOff ? signal.reason : error;
+    isProblem(error, 'network_unreachable', 'timed_out', 'unexpected_answer', 'interrupted');
+  return isCall ? signal.reason : null;
 }
 
 /** What helps now, as commands: the problem's own, else what goes with its code. */

@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { farelockIn, PASSENGER, type Runner } from '../e2e/farelock.ts';
+import { layOrders } from '../e2e/ramp-orders.ts';
 import { closeTerminals, KEYS, openScreen, type Screen } from './terminal.ts';
 
 /** Ctrl-C wherever a command waits: one sentence on what happened and how to go on, exit 130, a terminal as before. */
@@ -57,8 +59,24 @@ test('at the question before a booking is paid: nothing was paid', async () => {
   screen.type(KEYS.ctrlC);
   await leavesWell(
     screen,
-    /Interrupted at a question; this run paid nothing\.\n\s+Run the same command again/,
+    /Interrupted at a question\. Nothing was paid; the fare stays\s+locked until\s+[\d: -]+ UTC\.\n\s+Run the same command again\.\n\s+\$ farelock book int_\w+ --passengers passengers\.json/,
   );
+});
+
+test('at the questions for a passenger: nothing was paid, and saved travellers stand in the command to go on with', async () => {
+  const intent = await newIntent();
+  const asked = start(['book', intent]);
+  await asked.shows(/Given names/);
+  asked.type(`Ana${KEYS.enter}`);
+  await asked.shows(/Family name/);
+  asked.type(KEYS.ctrlC);
+  await leavesWell(asked, /Nothing was paid; the fare stays[\s\S]*\$ farelock book int_\w+\n/);
+
+  await tool.run(['travellers', 'add', 'ana', join(tool.home, 'passengers.json')]);
+  const saved = start(['book', intent, '--traveller', 'ana']);
+  await saved.shows(/Pay [\d.]+ USDC and book\?/);
+  saved.type(KEYS.ctrlC);
+  await leavesWell(saved, /Nothing was paid[\s\S]*\$ farelock book int_\w+ --traveller ana\n/);
 });
 
 test('while a booking waits for its ticket: the money is named, and the command that follows it', async () => {
@@ -78,7 +96,10 @@ test('while a booking waits for its ticket: the money is named, and the command 
   const watch = start(['status', intent, '--watch'], { FARELOCK_TICKETING_MS: '3000' });
   await watch.shows(/ticketing/i);
   watch.type(KEYS.ctrlC);
-  await leavesWell(watch, /Interrupted/);
+  await leavesWell(
+    watch,
+    /Interrupted\. [\d.]+ USDC are in the escrow[\s\S]*farelock status int_\w+ --watch/,
+  );
 });
 
 test('while slower offers land: the search is not lost, and its list is not left in pieces', async () => {
@@ -86,11 +107,80 @@ test('while slower offers land: the search is not lost, and its list is not left
   await screen.shows(/USD/);
   screen.type(KEYS.ctrlC);
   expect(await screen.ended(), screen.text()).toBe(130);
+  expect(screen.text()).toMatch(/Interrupted: slower offers may be missing from this list\./);
+  expect(screen.text()).toMatch(/It is paid, and its numbers stand; a search once more is paid once more\./);
   expect(screen.text()).toMatch(/stty: isig icanon echo$/);
   expect(screen.hasCursor()).toBe(true);
 });
 
-test('a second Ctrl-C does not wait: exit 130 at once, and the money is where it was', async () => {
+test('an order that is watched goes its way; rows that were applied are told, and the rest follows', async () => {
+  const watch = start(['partner', 'orders', 'watch', 'rmp_demo_waiting']);
+  await watch.shows(/Awaiting funds[\s\S]*Awaiting funds/);
+  watch.type(KEYS.ctrlC);
+  await leavesWell(
+    watch,
+    /Interrupted\. The order was last seen Awaiting funds, and goes on[\s\S]*partner orders watch rmp_demo_waiting/,
+  );
+
+  const orders = await layOrders(tool, 300);
+  const file = join(tool.home, 'updates.csv');
+  writeFileSync(file, `order_id,status\n${orders.map((id) => `${id},FUNDS_RECEIVED`).join('\n')}\n`);
+  const apply = start(['partner', 'orders', 'apply', 'updates.csv']);
+  await apply.shows(/[1-9]\d* of 300|[1-9]\d*\/300/);
+  apply.type(KEYS.ctrlC);
+  await leavesWell(
+    apply,
+    /Interrupted\. Of 300 rows \d+ are applied; \d+ are left\.[\s\S]*\$ farelock partner orders apply updates\.csv/,
+  );
+  const rest = await tool.run(['partner', 'orders', 'apply', file, '--json']);
+  expect(rest.json()).toMatchObject({ rows: 300, applied: 300 });
+});
+
+test('at the question of an operator nothing was paid out or changed', async () => {
+  const intent = await newIntent();
+  await tool.run(['book', intent, '--passengers', join(tool.home, 'passengers.json'), '--yes']);
+  const asked = ['refund', 'request', intent, '--reason', 'Plans have changed', '--yes', '--json'];
+  expect((await tool.run(asked)).exitCode).toBe(0);
+  const screen = start(['refund', 'approve', intent]);
+  await screen.shows(/Pay out [\d.]+ USDC\?/);
+  screen.type(KEYS.ctrlC);
+  await leavesWell(
+    screen,
+    /Interrupted at a question\. Nothing was changed\.[\s\S]*\$ farelock refund approve int_/,
+  );
+  const after = await tool.run(['refund', 'show', intent, '--json']);
+  expect(after.json()).toMatchObject({ status: 'received' });
+});
+
+test('a server of tools says that nothing is half done, to a person and to the program that started it', async () => {
+  const typed = start(['mcp']);
+  await typed.shows(/for a program to start\. Ctrl-C\s+stops/);
+  typed.type(KEYS.ctrlC);
+  expect(await typed.ended(), typed.text()).toBe(0);
+  expect(typed.text()).toMatch(/Stopped between two calls: nothing is left half done\./);
+  expect(typed.text()).toMatch(/stty: isig icanon echo$/);
+});
+
+test('a second Ctrl-C does not wait for what the first one lets finish', async () => {
+  const screen = start(['serve', '--port', '0'], { FARELOCK_HOME: join(tool.home, 'forced') });
+  const [, port = ''] =
+    /Listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(await screen.shows(/Ctrl-C stops/)) ?? [];
+  // A request that never ends: the drain would wait for it.
+  const client = connect(Number(port), '127.0.0.1');
+  client.on('error', () => undefined);
+  await new Promise<void>((resolve) => client.once('connect', resolve));
+  client.write(
+    'POST /air/search HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{',
+  );
+  screen.type(KEYS.ctrlC);
+  await screen.shows(/Stopping: finishing what runs\. Ctrl-C again stops at once\./);
+  screen.type(KEYS.ctrlC);
+  expect(await screen.ended(5_000)).toBe(130);
+  expect(screen.text()).toMatch(/✗ Stopped at once\. What was signed is on record: farelock payments list/);
+  client.destroy();
+});
+
+test('Ctrl-C twice in one breath: exit 130 at once, and the money is where it was', async () => {
   const intent = await newIntent();
   const screen = start(['book', intent, '--passengers', 'passengers.json', '--yes'], {
     FARELOCK_TICKETING_MS: '3000',
@@ -123,9 +213,27 @@ test('SIGTERM is like Ctrl-C, and SIGHUP too: the terminal is gone', async () =>
 });
 
 test.each([
-  ['serve', ['serve', '--port', '0'], /Ctrl-C stops/, /Stopping/, 0],
-  ['partner platform', ['partner', 'platform', '--port', '0'], /Listening|listening/, /./, 0],
-  ['demo', ['demo'], /3\. /, /Interrupted/, 130],
+  [
+    'serve',
+    ['serve', '--port', '0'],
+    /Ctrl-C stops/,
+    /Stopping: [\s\S]*Stopped\. What is paid and not finished is gone on with/,
+    0,
+  ],
+  [
+    'partner platform',
+    ['partner', 'platform', '--port', '0'],
+    /Listening/,
+    /Stopping: [\s\S]*Stopped\. Its orders are kept/,
+    0,
+  ],
+  [
+    'demo',
+    ['demo'],
+    /4\. [\s\S]*Ticketing/,
+    /Interrupted\. [\d.]+ USDC are in the escrow[\s\S]*All of it is play money\.[\s\S]*\$ farelock status int_\w+ --watch/,
+    130,
+  ],
 ] as const)('%s stops with Ctrl-C', async (_name, args, ready, said, code) => {
   const screen = start(args, { FARELOCK_TICKETING_MS: '5000', FARELOCK_HOME: join(tool.home, 'other') });
   await screen.shows(ready);

@@ -10,7 +10,7 @@ import { readPassengers } from '../passengers.ts';
 import { fundingPayment, noteIntent, notesOf } from '../remembered.ts';
 import { settleBookingPayments } from '../settled-payments.ts';
 import type { BookingAgreed } from '../spending.ts';
-import { costLines, nextLines, withPayment } from '../view/payment.ts';
+import { bookCommand, costLines, nextLines, quoted, withPayment } from '../view/payment.ts';
 import { hasEnded, moneyStage, statusLines, USUAL_BOOKING_MS } from '../view/status.ts';
 import { waitForChange } from '../waiting.ts';
 
@@ -36,16 +36,28 @@ export const book: Command<BookOptions> = async (context, options) => {
     if (!hasEnded(intent)) terminal.note('This booking is already paid and under way.');
     return finish(context, options, reader, intent, null);
   }
-  const passengers = await readPassengers(context, options, {
-    count: intent.passenger_count,
-    departureDate: notesOf(await (await session.store()).intent(intent.intent_id)).departure_date ?? null,
-    documentsRequired: intent.offer_id.startsWith('lowcost:'),
-    today: instant(context.clock.now()).slice(0, 10),
-  });
-  if (context.globals.dryRun) return planBooking(context, intent, passengers);
-  const booking = await confirmBooking(context, intent, passengers);
-  return bookAgreed(context, options, intent, passengers, booking);
+  try {
+    const passengers = await readPassengers(context, options, {
+      count: intent.passenger_count,
+      departureDate: notesOf(await (await session.store()).intent(intent.intent_id)).departure_date ?? null,
+      documentsRequired: intent.offer_id.startsWith('lowcost:'),
+      today: instant(context.clock.now()).slice(0, 10),
+    });
+    if (context.globals.dryRun) return await planBooking(context, intent, passengers);
+    const booking = await confirmBooking(context, intent, passengers);
+    return await bookAgreed(context, options, intent, passengers, booking);
+  } catch (error) {
+    throw await whereMoneyIs(context, intent, error, againOf(context, options));
+  }
 };
+
+/** The same booking once more, with what it was given. */
+function againOf({ terminal }: CommandContext, { intentId, passengers, traveller }: BookOptions): string {
+  const names = (traveller ?? []).map((name) => ` --traveller ${quoted(name)}`).join('');
+  if (names !== '') return `farelock book ${intentId}${names}`;
+  if (passengers === undefined || passengers === '-') return bookCommand(intentId, terminal.canAsk);
+  return `farelock book ${intentId} --passengers ${quoted(passengers)}`;
+}
 
 /** Books what a person has agreed to pay, and waits for the end unless that is not wanted. */
 export async function bookAgreed(
@@ -88,7 +100,7 @@ async function payAndBook(
   } catch (error) {
     // Another run of this command was quicker, or its answer was lost: the booking is under way.
     if (isProblem(error, 'booking_already_requested')) return null;
-    throw await whereMoneyIs(context, intent, error, options.traveller);
+    throw await whereMoneyIs(context, intent, error, againOf(context, options));
   }
 }
 
@@ -102,7 +114,7 @@ async function afterPayment(
   try {
     return await flights.intent(intent.intent_id, { signal: context.signal });
   } catch (error) {
-    throw await whereMoneyIs(context, intent, error, options.traveller);
+    throw await whereMoneyIs(context, intent, error, againOf(context, options));
   }
 }
 
@@ -124,10 +136,10 @@ async function finish(
     try {
       intent = await waitForChange(context, flights, intent, stage, giveUpAtMs);
     } catch (error) {
-      throw await whereMoneyIs(context, intent, error, options.traveller);
+      throw await whereMoneyIs(context, intent, error, againOf(context, options));
     }
     if (!hasEnded(intent) && clock.now() >= giveUpAtMs) {
-      throw await whereMoneyIs(context, intent, problem('timed_out'), options.traveller);
+      throw await whereMoneyIs(context, intent, problem('timed_out'), againOf(context, options));
     }
   }
   await noteIntent(await session.store(), intent);

@@ -37,6 +37,11 @@ const TRAVELLER: Passenger = {
   phone_number: '+351912345678',
 };
 
+/** How far the journey has come. */
+export interface Reached {
+  intent: Intent | null;
+}
+
 /** The whole journey on the embedded stack, told as it goes: a home of its own unless FARELOCK_HOME names one. */
 export const demo: Command<object> = async (outer) => {
   const named = outer.environment.FARELOCK_HOME;
@@ -49,14 +54,20 @@ export const demo: Command<object> = async (outer) => {
   };
   const globals = { input: outer.globals.input, color: outer.globals.color };
   const session = await openSession({ ...outer, environment, globals });
+  const context = { ...outer, environment, globals, session };
+  const reached: Reached = { intent: null };
   try {
-    return await journey({ ...outer, environment, globals, session }, home);
+    return await journey(context, home, reached);
+  } catch (error) {
+    if (!outer.signal.aborted) throw error;
+    const { whereDemoStands } = await import('../demo-interrupted.ts');
+    throw await whereDemoStands(context, reached, error, named ? null : home);
   } finally {
     await session.close();
   }
 };
 
-async function journey(context: CommandContext, home: string): Promise<0 | 8> {
+async function journey(context: CommandContext, home: string, reached: Reached): Promise<0 | 8> {
   const { terminal, session, clock, signal } = context;
   const { paint } = terminal.screen;
   const tell = (title: string, lines: readonly string[]) =>
@@ -104,6 +115,7 @@ async function journey(context: CommandContext, home: string): Promise<0 | 8> {
     { signal, onPhase: phase('Locking the offer') },
   );
   const intent = created.value;
+  reached.intent = intent;
   await noteIntent(await session.store(), intent);
   tell(`3. The cheapest fare locked, for ${money(created.payment?.amount ?? '0')} USDC: an escrow is open`, [
     ...createdIntentLines(intent, clock.now(), terminal.screen),

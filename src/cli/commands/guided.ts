@@ -9,7 +9,9 @@ import { passengersStep } from '../guided/party.ts';
 import { resumeStep } from '../guided/resume.ts';
 import { reviewStep } from '../guided/review.ts';
 import { askFrom, askTo } from '../guided/route.ts';
+import { openTranscript } from '../guided/transcript.ts';
 import { follow, newTrip, type Walk } from '../guided/walk.ts';
+import type { StepPrompts } from '../streams.ts';
 
 /**
  * The journey of a traveller as a walk of questions: search, choice, fare, passengers, review, booking. Each step says
@@ -17,8 +19,11 @@ import { follow, newTrip, type Walk } from '../guided/walk.ts';
  * @throws Problem `usage` where the options leave no room for questions, `input_required`, `interrupted` with where
  *   things stand
  */
-export const guided: Command<object> = async (context) => {
-  const { terminal, globals } = context;
+export const guided: Command<object> = async (outer) => {
+  const { globals } = outer;
+  const transcript = openTranscript(outer.terminal, outer.streams.stderr);
+  const { terminal } = transcript;
+  const context = { ...outer, terminal };
   const { json, quiet } = terminal.settings;
   if (json || quiet || globals.yes || globals.dryRun) {
     throw problem('usage', {
@@ -26,8 +31,12 @@ export const guided: Command<object> = async (context) => {
       fix: 'Use the commands that it shows.',
     });
   }
-  const ask = await terminal.ask('a command').steps();
-  const walk: Walk = { context, ask, trip: newTrip() };
+  const steps = await terminal.ask('a command').steps();
+  const ask: StepPrompts = {
+    ...steps,
+    choose: (question) => steps.choose({ ...question, cleared: transcript.again }),
+  };
+  const walk: Walk = { context, ask, trip: newTrip(), transcript };
   const { paint } = terminal.asideScreen;
   terminal.note(
     `${paint.bold('farelock')}  ${paint.dim('Esc goes back, Ctrl-C leaves. All commands: farelock --help')}`,
@@ -52,6 +61,6 @@ export const guided: Command<object> = async (context) => {
       'resume',
     );
   } catch (error) {
-    throw whereItStopped(walk, error);
+    throw await whereItStopped(walk, error);
   }
 };

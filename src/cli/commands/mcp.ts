@@ -10,6 +10,7 @@ import { createAllowance, notAllowed } from '../mcp/allowance.ts';
 import { nextStepsFor } from '../mcp/next.ts';
 import { withheld } from '../mcp/output.ts';
 import { amountMoved, movesOthersMoney } from '../mcp/pay-outs.ts';
+import { openRunning, stoppedText } from '../mcp/running.ts';
 import { type CommandLine, commandLineOf, toolCommands, toolName, toolOf } from '../mcp/tools.ts';
 import { buildProgram } from '../program.ts';
 import { type CommandDescription, describeTool } from '../registry.ts';
@@ -50,6 +51,7 @@ export const mcp: Command<McpOptions> = async (context, options) => {
     total: options.allowSpending ?? null,
     perPayment: context.globals.maxPayment ?? null,
   });
+  const running = openRunning();
   const server = new Server(
     { name: 'farelock', title: 'Farelock', version },
     { capabilities: { tools: {} }, instructions: instructionsFor(context, options) },
@@ -68,11 +70,13 @@ export const mcp: Command<McpOptions> = async (context, options) => {
     if (!command) return refusal(unknownTool(params.name, [...commands.keys()]));
     try {
       const line = commandLineOf(command, params.arguments ?? {});
-      const ran = await permitted({ ...options, dryRun: context.globals.dryRun === true }, allowance, {
-        command,
-        line,
-        run: (approval) => runInside(context, approval, line, { allowance, cancelled: signal }),
-      });
+      const ran = await running.add(
+        permitted({ ...options, dryRun: context.globals.dryRun === true }, allowance, {
+          command,
+          line,
+          run: (approval) => runInside(context, approval, line, { allowance, cancelled: signal }),
+        }),
+      );
       return answer(ran, ran.document && failed(command, ran.document));
     } catch (error) {
       if (isProblem(error)) return refusal(error);
@@ -81,15 +85,22 @@ export const mcp: Command<McpOptions> = async (context, options) => {
   });
 
   await server.connect(new StdioServerTransport());
-  context.terminal.note('Serving tools on standard input and output.');
+  const isTyped = context.streams.stdin.isTTY;
+  context.terminal.note(
+    `Serving tools on standard input and output${isTyped ? ', for a program to start. Ctrl-C stops' : ''}.`,
+  );
   await new Promise<void>((resolve) => {
     server.onclose = resolve;
     process.stdin.once('end', resolve);
     process.stdin.once('close', resolve);
     context.signal.addEventListener('abort', () => resolve(), { once: true });
   });
+  // What was asked for is answered, if only with where it was cut off: no payment is left without a word.
+  const cutOff = await running.answered();
   await server.close();
-  return 0;
+  if (!context.signal.aborted) return 0;
+  context.terminal.note(stoppedText(cutOff));
+  return cutOff === 0 ? 0 : 130;
 };
 
 /**

@@ -45,7 +45,9 @@ export const ordersApply: Command<ApplyOptions> = async (context, options) => {
   const retryFailed = options.retryFailed === true;
   const open = openRows(rows, before, retryFailed);
   await session.work();
-  const orders = await currentOrders(context, access, open, options.concurrency);
+  const orders = await currentOrders(context, access, open, options.concurrency).catch((error: unknown) => {
+    throw context.signal.aborted ? unsent(options, context.signal.reason) : error;
+  });
   const plan = planRows(open, orders, new Set(before.sent.keys()));
   if (globals.dryRun) {
     const shown = { dryRun: true as const, file: sourceName(options.file), rows: rows.length, plan };
@@ -196,6 +198,17 @@ function cutOff(
     next: [againCommand(options)],
     detail: { rows: total, applied, failed: failures.length, left, results_file: place.resultsFile },
     cause: stopped ?? undefined,
+  });
+}
+
+/** Cut off while the orders were read: a row is sent only after the plan. */
+function unsent(options: ApplyOptions, reason: unknown): unknown {
+  if (!isProblem(reason)) return reason;
+  return problem(reason.code, {
+    message: `${reason.message} No row was sent.`,
+    fix: 'Run the same command again.',
+    next: [againCommand(options)],
+    cause: reason,
   });
 }
 

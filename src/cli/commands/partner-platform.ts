@@ -2,7 +2,7 @@ import { problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { encrypted } from '../encrypted.ts';
 import { readKeyFile } from '../key-file.ts';
-import { drained, listening } from '../listening.ts';
+import { drained, listening, STOPPING } from '../listening.ts';
 import { fieldLines } from '../view/table.ts';
 
 export interface PlatformOptions {
@@ -75,10 +75,11 @@ export const partnerPlatform: Command<PlatformOptions> = async (context, options
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
-  terminal.note('Stopping: finishing what runs.');
+  terminal.note(STOPPING);
   await drained(server);
   await moving;
   platform.close();
+  terminal.note('Stopped. Its orders are kept, and gone on with by the next farelock partner platform.');
   return 0;
 };
 

@@ -1,8 +1,9 @@
 import { canonicalJson } from '../../kernel/json.ts';
-import { isProblem } from '../../kernel/problems.ts';
-import type { Command, CommandContext } from '../context.ts';
+import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
+import type { Command, CommandContext, ExitCode } from '../context.ts';
 import type { PartnerAccess, PartnerIdentity } from '../partner-access.ts';
 import { changeLine, ENDS, type ShownOrder, statusWords } from '../view/partner-order.ts';
+import { quoted } from '../view/payment.ts';
 import { throwIfAborted } from '../waiting.ts';
 
 export interface OrderWatchOptions extends PartnerIdentity {
@@ -18,16 +19,31 @@ const MOST_FAILURES = 30;
  * refunded or canceled, or failed.
  */
 export const orderWatch: Command<OrderWatchOptions> = async (context, { orderId, every, ...who }) => {
-  const { terminal, session, clock, signal } = context;
+  const { session, signal } = context;
   const access = await session.partner(who);
-  let before: ShownOrder | null = null;
+  const seen: { order: ShownOrder | null } = { order: null };
+  try {
+    return await follow(context, access, { orderId, every, ...who }, seen);
+  } catch (error) {
+    if (!signal.aborted || error !== signal.reason || seen.order === null) throw error;
+    throw leftAt(context, seen.order, who.partner, error);
+  }
+};
+
+async function follow(
+  context: CommandContext,
+  access: PartnerAccess,
+  { orderId, every }: OrderWatchOptions,
+  seen: { order: ShownOrder | null },
+): Promise<ExitCode> {
+  const { terminal, session, clock, signal } = context;
   for (;;) {
     const dueAtMs = await session.work();
     const order: ShownOrder = await look(context, access, orderId, every);
+    const before = seen.order;
     if (before === null || canonicalJson(order) !== canonicalJson(before)) {
-      const then = before;
-      terminal.event(order, { lines: (now, screen) => [changeLine(now, then, screen)] });
-      before = order;
+      terminal.event(order, { lines: (now, screen) => [changeLine(now, before, screen)] });
+      seen.order = order;
     }
     const end = ENDS[order.status];
     if (end) return end === 'done' ? 0 : 8;
@@ -36,7 +52,24 @@ export const orderWatch: Command<OrderWatchOptions> = async (context, { orderId,
     await clock.sleep(Math.min(every, untilDue), signal);
     throwIfAborted(signal);
   }
-};
+}
+
+/** Only the looking was cut off: the order goes its way. */
+function leftAt(
+  { session }: CommandContext,
+  { id, status }: ShownOrder,
+  partner: string | undefined,
+  error: unknown,
+): Problem {
+  const code = isProblem(error, 'timed_out') ? 'timed_out' : 'interrupted';
+  const goesOn = session.isEmbedded ? 'goes on when a command runs' : 'goes on';
+  return problem(code, {
+    message: `${problem(code).message} The order was last seen ${statusWords(status)}, and ${goesOn}.`,
+    fix: 'Watching changes nothing: begin again whenever you like.',
+    next: [`farelock partner orders watch ${quoted(id)}${partner ? ` --partner ${quoted(partner)}` : ''}`],
+    cause: error,
+  });
+}
 
 /** The order as it is; a service that is briefly away is asked again. */
 async function look(

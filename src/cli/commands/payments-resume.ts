@@ -27,6 +27,7 @@ export const paymentsResume: Command<PaymentsResumeOptions> = async (context, { 
     import('../../client/payer/resume.ts'),
     import('../resumed-headers.ts'),
   ]);
+  session.paidHere.note(paymentId);
   terminal.phase('Sending the payment again');
   const answer = await resumePayment(
     {

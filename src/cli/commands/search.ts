@@ -178,5 +178,6 @@ function sayEnd({ terminal }: CommandContext, ended: ArrivalsEnd): ExitCode {
     failed: ended.kind === 'failed' ? ended.problem.message.replace(/\.$/, '') : '',
   }[ended.kind];
   terminal.note(`${why}: slower offers may be missing from this list.`);
+  terminal.note('It is paid, and its numbers stand; a search once more is paid once more.');
   return ended.kind === 'interrupted' ? 130 : 0;
 }

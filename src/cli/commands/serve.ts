@@ -1,7 +1,7 @@
 import { jsonLog } from '../../kernel/log.ts';
 import { clientAddressBehind, proxiesIn } from '../client-address.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { drained, listening } from '../listening.ts';
+import { drained, listening, STOPPING } from '../listening.ts';
 import { scenarioNamed } from '../scenarios.ts';
 import { fieldLines } from '../view/table.ts';
 
@@ -104,9 +104,10 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
   closing = true;
-  terminal.note('Stopping: finishing what runs.');
+  terminal.note(STOPPING);
   await drained(server);
   await working;
+  terminal.note('Stopped. What is paid and not finished is gone on with by the next farelock serve.');
   return 0;
 };
 

@@ -1,10 +1,11 @@
 import type { Intent } from '../../flights/wire.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { linkedOf } from '../explorer.ts';
+import { whereMoneyIs } from '../interruption.ts';
 import { fundingPayment } from '../remembered.ts';
 import { settleBookingPayments } from '../settled-payments.ts';
 import type { View } from '../terminal.ts';
-import { nextLines } from '../view/payment.ts';
+import { nextLines, quoted } from '../view/payment.ts';
 import { hasEnded, moneyStage, statusLines } from '../view/status.ts';
 import { waitForChange } from '../waiting.ts';
 
@@ -40,7 +41,11 @@ export const status: Command<StatusOptions> = async (context, { intentId, watch 
     const stage = moneyStage(intent, clock.now());
     if (stage === 'expired') break;
     terminal.phase(stage === 'unpaid' ? 'Waiting for the payment' : 'Ticketing');
-    intent = await waitForChange(context, flights, intent, stage);
+    try {
+      intent = await waitForChange(context, flights, intent, stage);
+    } catch (error) {
+      throw await whereMoneyIs(context, intent, error, `farelock status ${quoted(intentId)} --watch`);
+    }
     terminal.event(intent, view);
   }
   sayNext(context, intent);

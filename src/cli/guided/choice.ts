@@ -22,11 +22,18 @@ const insideOf = ({ context: { terminal } }: Walk): Screen => ({
 export const chooseItinerary: Step = async (walk) => {
   const { trip } = walk;
   const { list, title } = foundOf(walk);
-  const { above, heading, itineraries } = listParts(harmlessDocument(compact(list)), title, insideOf(walk));
+  const document = harmlessDocument(compact(list));
+  const drawn = () => {
+    const { above, heading, itineraries } = listParts(document, title, insideOf(walk));
+    return {
+      heading: [...above, '', heading],
+      lines: itineraries.map((lines, index) => ({ name: lines.join('\n'), value: index })),
+    };
+  };
   const answer = await walk.ask.choose({
     message: 'Which flight?',
-    heading: [...above, '', heading],
-    lines: itineraries.map((lines, index) => ({ name: lines.join('\n'), value: index })),
+    ...drawn(),
+    redrawn: drawn,
     preset: trip.position,
   });
   if (answer.kind === 'back') return 'back';
@@ -47,12 +54,12 @@ export const chooseFare: Step = async (walk) => {
   const offer = trip.offer;
   if (!offer) return 'back';
   const { fares } = fareFamilies(offer);
-  const { heading, itineraries } = listParts(harmlessDocument(list), title, insideOf(walk));
-  const answer = await walk.ask.choose({
-    message: 'Which fare?',
-    heading: [heading],
-    lines: fareLines(itineraries[trip.position] ?? [], fares),
-  });
+  const document = harmlessDocument(list);
+  const drawn = () => {
+    const { heading, itineraries } = listParts(document, title, insideOf(walk));
+    return { heading: [heading], lines: fareLines(itineraries[trip.position] ?? [], fares) };
+  };
+  const answer = await walk.ask.choose({ message: 'Which fare?', ...drawn(), redrawn: drawn });
   if (answer.kind === 'back') return 'back';
   const fare = fares.find(({ offerId }) => offerId === answer.value);
   const price = fare ? `${fare.brand ?? 'fare'}  ${money(fare.price)} ${fare.currency}  ${fare.seller}` : '';
@@ -100,20 +107,22 @@ async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promi
       return null;
     }
     const numbers = await session.recentOffers.rememberMenu(value.offer, menu.fares);
-    const [heading = '', ...rest] = fareMenuLines(
-      harmlessDocument(menu),
-      numbers,
-      clock.now(),
-      insideOf(walk),
-    );
+    const document = harmlessDocument(menu);
+    const drawn = () => {
+      const [heading = '', ...rest] = fareMenuLines(document, numbers, clock.now(), insideOf(walk));
+      return {
+        heading: [heading],
+        lines: rest.flatMap((name, index) => {
+          const fare = menu.fares[index];
+          if (fare) return [{ name, value: fare.offer_id }];
+          return name === '' ? [] : [{ name }];
+        }),
+      };
+    };
     const answer = await ask.choose<string>({
       message: 'Which fare of the menu?',
-      heading: [heading],
-      lines: rest.flatMap((name, index) => {
-        const fare = menu.fares[index];
-        if (fare) return [{ name, value: fare.offer_id }];
-        return name === '' ? [] : [{ name }];
-      }),
+      ...drawn(),
+      redrawn: drawn,
     });
     if (answer.kind === 'back') return null;
     const fare = menu.fares.find((one) => one.offer_id === answer.value);

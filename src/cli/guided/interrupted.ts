@@ -1,16 +1,27 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { usdc } from '../view/intent.ts';
+import { purposeOf } from '../where-it-stands.ts';
 import { bookingCommand, lockCommand, searchCommand } from './commands.ts';
+import { hasRunOut } from './lock.ts';
 import type { Trip, Walk } from './walk.ts';
 
 /**
  * What to end with when the walk was cut off (Ctrl-C, --timeout): a sentence on what has happened so far, and how to go
  * on. What already says so is given back as it is, and so is every other failure.
  */
-export function whereItStopped({ trip }: Walk, error: unknown): unknown {
+export async function whereItStopped({ trip, context }: Walk, error: unknown): Promise<unknown> {
   if (!isProblem(error, 'interrupted', 'timed_out') || error.detail?.money !== undefined) return error;
   const { intent } = trip;
   const begun = error.code === 'interrupted' ? 'Interrupted' : 'That took too long';
+  const open = (await context.session.paidHere.records()).find((one) => one.open);
+  if (open) {
+    return problem(error.code, {
+      message: `${begun}. A payment of ${open.amount} USDC for ${purposeOf(open)} was signed and may have been taken.`,
+      fix: 'See what it bought. The same answers soon send it again; it never pays twice.',
+      next: [`farelock payments resume ${open.payment_id}`, 'farelock'],
+      cause: error,
+    });
+  }
   if (trip.booking) {
     const { intentId, isBooked } = trip.booking;
     return problem(error.code, {
@@ -21,11 +32,12 @@ export function whereItStopped({ trip }: Walk, error: unknown): unknown {
       cause: error,
     });
   }
-  if (trip.paying !== null) {
+  if (intent && hasRunOut({ context }, intent)) {
     return problem(error.code, {
-      message: `${begun} while ${trip.paying} was being paid; a payment may have been signed.`,
-      fix: 'The list says so. The same question again sends it again; it never pays twice.',
-      next: ['farelock payments list', 'farelock'],
+      message: `${begun}. The lock has run out, and the ticket of ${usdc(intent.escrow.amount)} is not paid.`,
+      fix: 'Search once more.',
+      next: ['farelock'],
+      detail: { intent_id: intent.intent_id },
       cause: error,
     });
   }

@@ -14,7 +14,7 @@ export const lockStep: Step = async (walk) => {
   const { trip, ask } = walk;
   const offerId = trip.offerId;
   if (offerId === null) return 'back';
-  const locked = trip.intent?.offer_id === offerId ? trip.intent : null;
+  const locked = trip.intent?.offer_id === offerId && !hasRunOut(walk, trip.intent) ? trip.intent : null;
   const answer = await ask.choose({
     message: locked
       ? `This fare is locked: ${usdc(locked.escrow.amount)}, to be booked ${untilText(walk, locked)}.`
@@ -24,11 +24,11 @@ export const lockStep: Step = async (walk) => {
       { name: 'Another fare', value: false },
     ],
   });
-  if (answer.kind === 'back' || !answer.value) return 'fare';
+  if (answer.kind === 'back' || !answer.value) return 'back';
   if (locked) return 'passengers';
   try {
     trip.intent = await lock(walk, offerId);
-    trip.party = null;
+    if (!trip.isPartyKept) trip.party = null;
     said(
       walk,
       'Locked',
@@ -43,7 +43,8 @@ export const lockStep: Step = async (walk) => {
   }
 };
 
-async function lock(walk: Walk, offerId: string): Promise<Intent> {
+/** Locks a fare, or finds the intent that has locked it. */
+export async function lock(walk: Walk, offerId: string): Promise<Intent> {
   const { session, signal, terminal, clock } = walk.context;
   const { address } = await session.wallet();
   const flights = await session.flights();
@@ -73,3 +74,7 @@ async function lock(walk: Walk, offerId: string): Promise<Intent> {
 
 const untilText = ({ context: { clock } }: Walk, intent: Intent): string =>
   fromNow(intent.expires_at, clock.now());
+
+/** Whether the time to book a locked fare is over. */
+export const hasRunOut = ({ context: { clock } }: Pick<Walk, 'context'>, intent: Intent): boolean =>
+  Date.parse(intent.expires_at) <= clock.now();

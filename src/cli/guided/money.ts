@@ -14,8 +14,8 @@ export async function balanceOf({ context: { session } }: Walk): Promise<bigint>
 }
 
 /**
- * A call that is paid for: noted as under way, so that an interruption can say so, and tried again when there was too
- * little play money and some more was taken.
+ * A call that is paid for: what it cost is noted, and it is tried again when there was too little play money and some
+ * more was taken.
  */
 export async function paidCall<T extends { readonly payment: PaymentReceipt | null }>(
   walk: Walk,
@@ -24,15 +24,11 @@ export async function paidCall<T extends { readonly payment: PaymentReceipt | nu
 ): Promise<T> {
   const { trip } = walk;
   for (;;) {
-    trip.paying = what;
     try {
       const answer = await call();
-      trip.paying = null;
       if (answer.payment) trip.paid.push({ amount: answer.payment.amount, what });
       return answer;
     } catch (error) {
-      // Whatever else it was: whether it was signed is told by the journal of payments.
-      if (!isProblem(error, 'interrupted', 'timed_out')) trip.paying = null;
       if (!isProblem(error, 'insufficient_funds') || !(await topUp(walk, TOP_UP))) throw error;
     }
   }

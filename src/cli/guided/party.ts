@@ -23,6 +23,14 @@ export const passengersStep: Step = async (walk) => {
   const intent = trip.intent;
   if (!intent) return 'back';
   const rules = await rulesOf(walk, intent);
+  if (trip.isPartyKept && trip.party) {
+    trip.isPartyKept = false;
+    const { passengers, travellers } = trip.party;
+    if ((await checkPassengers(passengers, rules)).length === 0) {
+      said(walk, 'Passengers', 'as before', bookingCommand(intent.intent_id, { passengers, travellers }));
+      return 'review';
+    }
+  }
   const members: Member[] = [];
   let passengers: readonly Passenger[] = [];
   while (members.length < intent.passenger_count) {

@@ -10,8 +10,12 @@ import { money } from '../view/fares.ts';
 import { sliceLines } from '../view/itinerary.ts';
 import { fieldLines } from '../view/table.ts';
 import { harmlessDocument, wrap } from '../view/text.ts';
+import { utcTime } from '../view/times.ts';
 import { bookingCommand } from './commands.ts';
+import { sayProblem } from './find.ts';
+import { hasRunOut } from './lock.ts';
 import { balanceOf, topUp } from './money.ts';
+import { goOnWithoutLock, isFareGone } from './run-out.ts';
 import { type Party, type Step, same, type Walk } from './walk.ts';
 
 /** What will be paid, to whom and from what; then the question; then the booking, its status and its order. */
@@ -19,6 +23,10 @@ export const reviewStep: Step = async (walk) => {
   const { trip, context } = walk;
   const { intent, party } = trip;
   if (!intent || !party) return 'back';
+  if (hasRunOut(walk, intent)) {
+    context.terminal.note(`The lock has run out: it could be booked until ${utcTime(intent.expires_at)}.`);
+    return goOnWithoutLock(walk, intent, true);
+  }
   const escrow = await escrowText(walk, intent);
   const { amount, mustType, overLimit } = await agreementTo(context, intent);
   let balance = await balanceOf(walk);
@@ -37,14 +45,22 @@ export const reviewStep: Step = async (walk) => {
     });
   }
   const decision = await ask(walk, amount);
-  if (decision === 'back') return 'passengers';
+  if (decision === 'back') return 'back';
   if (decision === 'later') return later(walk, intent, party);
   if (mustType) {
     const [message, check] = typedAmount(amount);
     const typed = await walk.ask.text({ message, check });
     if (typed.kind === 'back') return 'review';
   }
-  return book(walk, intent, party, { amount, isTyped: mustType });
+  try {
+    return await book(walk, intent, party, { amount, isTyped: mustType });
+  } catch (error) {
+    if (!isFareGone(error)) throw error;
+    // It was refused before it was paid.
+    trip.booking = null;
+    sayProblem(walk, error);
+    return goOnWithoutLock(walk, intent, error.code === 'intent_expired');
+  }
 };
 
 /** Held against the chain before anybody is asked, and once more before it is paid. @throws Problem `escrow_mismatch` */

@@ -22,7 +22,10 @@ const LEAST_PAGE = 5;
 export function stepPrompts({ input, output, signal }: PromptContext, asked: Asks): StepPrompts {
   async function stepping<T>(
     backKeys: readonly string[],
-    ask: (library: typeof import('@inquirer/prompts'), context: object) => Promise<T>,
+    ask: (
+      library: typeof import('@inquirer/prompts'),
+      context: { readonly signal: AbortSignal },
+    ) => Promise<T>,
   ): Promise<StepAnswer<T>> {
     const back = new AbortController();
     const press = (_text: unknown, key: Key | undefined) => {
@@ -66,25 +69,74 @@ export function stepPrompts({ input, output, signal }: PromptContext, asked: Ask
         );
         return typed.trim();
       }),
-    choose: <T>({ message, heading = [], lines, preset }: StepChoice<T>) =>
-      stepping<T>(['escape', 'left'], (library, context) =>
-        library.select<T>(
-          {
-            // What stands above the choice stays in sight while the lines move under it.
-            message: [message, ...heading.map((line) => `  ${line}`)].join('\n'),
-            choices: lines.map((line) =>
-              'value' in line
-                ? { name: indented(line.name), value: line.value }
-                : new library.Separator(` ${line.name}`),
-            ),
-            ...(preset !== undefined && { default: preset }),
-            loop: false,
-            pageSize: Math.max(LEAST_PAGE, (output.rows ?? 24) - AROUND_A_CHOICE - heading.length),
-            theme: { style: { keysHelpTip: () => '↑↓ move · Enter choose · Esc back · Ctrl-C leave' } },
-          },
-          context,
-        ),
-      ),
+    async choose<T>(asked: StepChoice<T>) {
+      for (let question = asked; ; ) {
+        const resized = new AbortController();
+        const resize = () => resized.abort();
+        const looked: Looked<T> = { at: question.preset };
+        output.on('resize', resize);
+        try {
+          return await stepping<T>(['escape', 'left'], (library, context) =>
+            library.select<T>(selectOf(library, question, output, looked), {
+              ...context,
+              signal: AbortSignal.any([context.signal, resized.signal]),
+            }),
+          );
+        } catch (error) {
+          if (!resized.signal.aborted || signal.aborted) throw error;
+          // How many lines the old question takes now, only the terminal knows: the screen begins anew.
+          output.write(CLEAR_SCREEN);
+          asked.cleared?.();
+          question = { ...question, ...asked.redrawn?.(), preset: looked.at };
+        } finally {
+          output.off('resize', resize);
+        }
+      }
+    },
+  };
+}
+
+/** `❯ ` */
+const MARK_WIDTH = 2;
+const CYAN = '\u001b[36m';
+const NO_CYAN = '\u001b[39m';
+const CLEAR_SCREEN = '\u001b[H\u001b[2J';
+
+/** The line of a choice that the mark stands at. */
+interface Looked<T> {
+  at: T | undefined;
+}
+
+function selectOf<T>(
+  library: typeof import('@inquirer/prompts'),
+  { message, heading = [], lines, preset }: StepChoice<T>,
+  output: NodeJS.WriteStream,
+  looked: Looked<T>,
+) {
+  const choices = lines.map((line) =>
+    'value' in line
+      ? { name: indented(line.name), value: line.value }
+      : new library.Separator(` ${line.name}`),
+  );
+  const hasColour = output.hasColors?.() === true;
+  return {
+    // What stands above the choice stays in sight while the lines move under it.
+    message: [message, ...heading.map((line) => `  ${line}`)].join('\n'),
+    choices,
+    ...(preset !== undefined && { default: preset }),
+    loop: false,
+    pageSize: Math.max(LEAST_PAGE, (output.rows ?? 24) - AROUND_A_CHOICE - heading.length),
+    theme: {
+      style: {
+        keysHelpTip: () => '↑↓ move · Enter choose · Esc back · Ctrl-C leave',
+        // The library tells nobody where its mark stands but whoever paints the line.
+        highlight(text: string) {
+          const at = choices.find((choice) => 'value' in choice && choice.name === text.slice(MARK_WIDTH));
+          if (at && 'value' in at) looked.at = at.value;
+          return hasColour ? `${CYAN}${text.replaceAll(NO_CYAN, CYAN)}${NO_CYAN}` : text;
+        },
+      },
+    },
   };
 }
 

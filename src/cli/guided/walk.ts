@@ -3,6 +3,7 @@ import type { CommandContext, ExitCode } from '../context.ts';
 import type { StepPrompts } from '../streams.ts';
 import type { SearchTitle } from '../view/search.ts';
 import { padEnd, wrap } from '../view/text.ts';
+import type { Transcript } from './transcript.ts';
 
 /** An airport as it was chosen: its code, and what to call it. */
 export interface Place {
@@ -40,10 +41,10 @@ export interface Trip {
   party: Party | null;
   /** Decimal USDC, and what for, in order. */
   readonly paid: { readonly amount: string; readonly what: string }[];
-  /** The paid call that is under way, in words; null between them. */
-  paying: string | null;
   /** What a fare was locked for by an earlier run: `LIS → BER  2026-12-21`. */
   journey: string | null;
+  /** The passengers stay the same: they were answered for a fare that is gone. */
+  isPartyKept: boolean;
   /** The intent whose booking a person has agreed to, and whether it is known to be booked. */
   booking: { readonly intentId: string; readonly isBooked: boolean } | null;
 }
@@ -61,15 +62,17 @@ export const newTrip = (): Trip => ({
   intent: null,
   party: null,
   paid: [],
-  paying: null,
   journey: null,
+  isPartyKept: false,
   booking: null,
 });
 
 export interface Walk {
+  /** Its terminal is the transcript's. */
   readonly context: CommandContext;
   readonly ask: StepPrompts;
   readonly trip: Trip;
+  readonly transcript: Pick<Transcript, 'mark' | 'takeBack'>;
 }
 
 export type StepName =
@@ -89,30 +92,43 @@ export type StepName =
 /** Asks, does its part, and says where to go: a step, the one before, or out with an exit code. */
 export type Step = (walk: Walk) => Promise<StepName | 'back' | ExitCode>;
 
-/** Goes from step to step until one of them ends it. Going back is to the step that was there before. */
+/** A step, as it began: what it writes, and what is paid in it, comes after that. */
+interface Begun {
+  readonly name: StepName;
+  readonly mark: number;
+  readonly paid: number;
+}
+
+/**
+ * Goes from step to step until one of them ends it. Going back is to the step that was there before, and takes its lines
+ * from the screen; what was paid since stays in sight.
+ */
 export async function follow(
   walk: Walk,
   steps: Readonly<Record<StepName, Step>>,
   start: StepName,
 ): Promise<ExitCode> {
-  const before: StepName[] = [];
-  let at = start;
+  const { transcript, trip } = walk;
+  const begin = (name: StepName): Begun => ({ name, mark: transcript.mark(), paid: trip.paid.length });
+  const before: Begun[] = [];
+  let at = begin(start);
   for (;;) {
-    const next = await steps[at](walk);
+    const next = await steps[at.name](walk);
     if (typeof next === 'number') return next;
     if (next === 'back') {
       const last = before.pop();
       if (last === undefined) walk.context.terminal.note('This is the first question; Ctrl-C leaves.');
-      at = last ?? at;
+      const isUndone = last !== undefined && last.paid === trip.paid.length && transcript.takeBack(last.mark);
+      at = isUndone ? last : begin(last?.name ?? at.name);
       continue;
     }
     // The same question once more is no step.
-    if (next === at) continue;
-    const seen = before.indexOf(next);
+    if (next === at.name) continue;
+    const seen = before.findIndex(({ name }) => name === next);
     // To a step that was there already: what came after it is forgotten.
     if (seen >= 0) before.splice(seen);
     else before.push(at);
-    at = next;
+    at = begin(next);
   }
 }
 

@@ -3,6 +3,7 @@ import type { Order, OrderChange } from '../../partner/wire.ts';
 import type { Screen, View } from '../terminal.ts';
 import type { Paint } from './paint.ts';
 import { fieldLines, tableLines } from './table.ts';
+import { wrap } from './text.ts';
 import { utcTime } from './times.ts';
 
 /** An order with what is ours beside it. Another deployment lacks the additions. */
@@ -100,7 +101,7 @@ export const ordersView: View<OrderPage> = {
 const amountOf = (amount: string | undefined, currency: string): string => `${amount ?? '–'} ${currency}`;
 
 /** An order on one screen: where it stands, what moves, how the customer pays, and where it may go. */
-export function orderLines(order: ShownOrder, { paint }: Screen): string[] {
+export function orderLines(order: ShownOrder, { paint, width }: Screen): string[] {
   const deposit = Object.entries(order.depositInstructions ?? {}).filter(([, value]) => value !== undefined);
   return [
     `${paint.bold(order.id)}  ${statusText(order.status, paint)}`,
@@ -129,23 +130,33 @@ export function orderLines(order: ShownOrder, { paint }: Screen): string[] {
       deposit.map(([name, value]) => [fieldWords(name), String(value)] as const),
       paint.dim,
     ),
-    ...(order.history ? ['', paint.bold('History'), ...order.history.map(historyLine)] : []),
-    ...allowedLines(order, paint),
+    ...(order.history
+      ? ['', paint.bold('History'), ...order.history.flatMap((change) => historyLines(change, width))]
+      : []),
+    ...allowedLines(order, { paint, width }),
   ];
 }
 
 /** Where an order may go from here. */
-export function allowedLines({ status, allowedStatuses }: ShownOrder, paint: Paint): string[] {
+export function allowedLines({ status, allowedStatuses }: ShownOrder, { paint, width }: Screen): string[] {
   if (allowedStatuses === undefined) return [];
   if (allowedStatuses.length === 0) return ['', paint.dim(`${status} is final.`)];
-  return ['', `${paint.dim('May go to')}  ${allowedStatuses.join(', ')}`];
+  const [first = '', ...more] = wrap(allowedStatuses.join(', '), width - MAY_GO_TO.length - 2);
+  const indent = ' '.repeat(MAY_GO_TO.length + 2);
+  return ['', `${paint.dim(MAY_GO_TO)}  ${first}`, ...more.map((line) => indent + line)];
 }
 
-const historyLine = ({ at, fromStatus, toStatus, fields }: OrderChange): string => {
+const MAY_GO_TO = 'May go to';
+
+/** What changed stands under when it did, where a line has no room for both. */
+function historyLines({ at, fromStatus, toStatus, fields }: OrderChange, width: number): string[] {
   const moved =
     fromStatus === undefined || fromStatus === toStatus ? toStatus : `${fromStatus} → ${toStatus}`;
-  return `${utcTime(at)}  ${moved}${fields.length > 0 ? `  (${fields.join(', ')})` : ''}`;
-};
+  const time = `${utcTime(at)}  `;
+  const whole = fields.length > 0 ? `${moved} (${fields.join(', ')})` : moved;
+  const [first = '', ...more] = wrap(whole, width - time.length);
+  return [`${time}${first}`, ...more.map((line) => ' '.repeat(time.length) + line)];
+}
 
 /** `bankRoutingNumber` reads as `Bank routing number`; what is an abbreviation stays one. */
 const fieldWords = (name: string): string => {

@@ -69,7 +69,7 @@ function factsOf(error: Problem): string[] {
   const facts = Object.entries(error.detail ?? {}).filter(
     ([name, value]) =>
       (typeof value === 'number' || (typeof value === 'string' && value.length <= 60)) &&
-      name !== 'money' &&
+      !['money', 'signal'].includes(name) &&
       !error.message.includes(String(value)) &&
       !error.next.some((command) => command.includes(String(value))),
   );
