@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import { Hono } from 'hono/tiny';
 import { instant } from '../kernel/clock.ts';
 import { isProblem, type Problem, problem, problemBody } from '../kernel/problems.ts';
+import { isDatabaseAway } from '../store/postgres-refusal.ts';
 import { clientOf } from './attempts.ts';
 import { readBody, readSignedBody, refuseQuery } from './body.ts';
 import type { Escrows } from './escrows.ts';
@@ -46,7 +47,9 @@ export function createFlightsApp(
       error_name: error.name,
       ...(known ? { error_code: error.code } : {}),
     });
-    return failure(problem('internal_error'));
+    return failure(
+      isDatabaseAway(error) ? problem('not_ready', { retryAfter: AWAY_S }) : problem('internal_error'),
+    );
   });
 
   /** One method a path; everything else, HEAD on a paid path included, is told which. */
@@ -166,6 +169,9 @@ export function createFlightsApp(
 
   return app;
 }
+
+/** As /ready says it. */
+const AWAY_S = 5;
 
 const failure = (error: Problem, headers: Record<string, string> = {}): Response =>
   Response.json(problemBody(error), {

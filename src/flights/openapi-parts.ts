@@ -9,7 +9,7 @@ export const BODY: ProblemCode[] = [
   'unsupported_media_type',
 ];
 export const PAID: ProblemCode[] = ['invalid_payment_signature', 'payment_pending'];
-export const ANY: ProblemCode[] = ['method_not_allowed', 'internal_error'];
+export const ANY: ProblemCode[] = ['method_not_allowed', 'internal_error', 'not_ready'];
 export const UPSTREAM: ProblemCode[] = ['provider_failed', 'upstream_rate_limited'];
 
 export const PAYMENT_HEADER = {

@@ -1,4 +1,5 @@
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
+import { isDatabaseAway } from '../store/postgres-refusal.ts';
 import { readMessage } from './body.ts';
 import type { Call, Procedure } from './call.ts';
 import { connectFailure } from './connect-errors.ts';
@@ -78,6 +79,9 @@ export function createPartnerHttp(ports: PartnerPorts, procedures: Procedures) {
 
 const headersOf = (called: Procedure, body: object): Record<string, string> => called.headers?.(body) ?? {};
 
+/** Seconds until a database that is away is worth asking again. */
+const AWAY_S = 5;
+
 /** What was not expected is logged by its kind, and says nothing of the inside. */
 export function problemOf(
   { log }: Pick<PartnerPorts, 'log'>,
@@ -91,7 +95,7 @@ export function problemOf(
     path: new URL(request.url).pathname.split('/').slice(0, 3).join('/').slice(0, 120),
     error_name: error instanceof Error ? error.name : 'unknown',
   });
-  return problem('internal_error');
+  return isDatabaseAway(error) ? problem('not_ready', { retryAfter: AWAY_S }) : problem('internal_error');
 }
 
 /** Connect's own headers: both may be missing, and a version that is not ours is refused. */

@@ -19,6 +19,7 @@ const ANY: readonly ProblemCode[] = [
   'payload_too_large',
   'unsupported_media_type',
   'internal_error',
+  'not_ready',
 ];
 const OF_A_CUSTOMER: readonly ProblemCode[] = ['customer_token_required', 'customer_token_invalid'];
 

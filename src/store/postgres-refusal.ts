@@ -28,6 +28,22 @@ export function postgresRefusal(error: unknown): PostgresRefusal {
   return { kind: 'other', said: message.split('\n')[0] ?? '' };
 }
 
+/** Ended by the server, as it goes down or by an administrator (class 57P), or by the connection itself. */
+const LOST = /^(57P0[1-3]|53300|08\d{3})$/;
+
+/**
+ * Whether an unexpected error is a database that cannot be reached: what was asked may be asked again later. A statement
+ * that was refused, for whatever reason, is none.
+ */
+export function isDatabaseAway(error: unknown): boolean {
+  const { code = '', message } = deepest(error);
+  return (
+    AWAY.test(code) ||
+    LOST.test(code) ||
+    /^Connection terminated|is not queryable$|^timeout exceeded when trying to connect/.test(message)
+  );
+}
+
 /** A host of several addresses fails with one error for each. */
 function deepest(error: unknown): Error & { readonly code?: string } {
   if (error instanceof AggregateError && error.errors.length > 0) return deepest(error.errors[0]);

@@ -39,6 +39,8 @@ export async function openPostgres<T>(url: string, migrations: readonly Migratio
   const pool = new pg.Pool({ connectionString: url, max: 10, connectionTimeoutMillis: CONNECT_MS, types });
   // An idle connection that the server ends is only gone from the pool; who asks next gets a new one, or the error.
   pool.on('error', () => undefined);
+  // One that is in use tells its query of its end, and tells it once more as an event: unheard, that ends the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   const config: PostgresDialectConfig = { pool };
   class Dialect extends PostgresDialect {
     override createDriver() {

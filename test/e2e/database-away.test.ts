@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { callerOf, pathOf } from '../partner/stack.ts';
+import { postgresIsInstalled, startPostgres } from '../store/postgres.ts';
+import { farelockIn, serveIn } from './farelock.ts';
+
+test.runIf(postgresIsInstalled)(
+  'while PostgreSQL is away both services say that they are not ready, and when to ask again',
+  async () => {
+    const database = await startPostgres();
+    const home = farelockIn({ FARELOCK_DATABASE_URL: database.url });
+    const served = await serveIn(home);
+    try {
+      expect((await fetch(`${served.flightsUrl}/air/intents/int_none`)).status).toBe(404);
+      await database.close();
+      const intent = await fetch(`${served.flightsUrl}/air/intents/int_none`);
+      expect([intent.status, intent.headers.get('retry-after')]).toEqual([503, '5']);
+      expect(await intent.json()).toMatchObject({ code: 'not_ready' });
+      const call = callerOf((request) => fetch(request), served.flightsUrl);
+      const orders = await call(pathOf('partner', 'GetOrders'), {}, { key: 'flk_demo_x' });
+      expect(orders).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+      expect(await served.stop()).toBe(0);
+    } finally {
+      home.close();
+    }
+  },
+  60_000,
+);
