@@ -9,7 +9,9 @@ export const BODY: ProblemCode[] = [
   'unsupported_media_type',
 ];
 export const PAID: ProblemCode[] = ['invalid_payment_signature', 'payment_pending'];
-export const ANY: ProblemCode[] = ['method_not_allowed', 'internal_error', 'not_ready'];
+export const ANY: ProblemCode[] = ['method_not_allowed', 'internal_error'];
+/** What needs the database: it may be away. */
+export const STORED: ProblemCode[] = ['not_ready'];
 export const UPSTREAM: ProblemCode[] = ['provider_failed', 'upstream_rate_limited'];
 
 export const PAYMENT_HEADER = {
@@ -91,7 +93,7 @@ export const paidPost = (call: PaidPost) => ({
     responses: {
       ...answer(call.status ?? 200, call.response, 'Done and paid.', true),
       402: CHALLENGE,
-      ...failures([...BODY, ...PAID, ...call.codes, ...ANY]),
+      ...failures([...BODY, ...PAID, ...call.codes, ...ANY, ...STORED]),
     },
   },
 });

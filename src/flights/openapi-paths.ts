@@ -12,6 +12,7 @@ import {
   PAYMENT_HEADER,
   paidPost,
   pathParameter,
+  STORED,
   SUPPORT_CODE_HEADER,
   UPSTREAM,
 } from './openapi-parts.ts';
@@ -130,7 +131,7 @@ export const paths = () => ({
       requestBody: { required: true, content: json(ref('SearchUpdatesRequest')) },
       responses: {
         ...answer(200, 'SearchUpdatesResponse', 'What landed after the cursor.', false),
-        ...failures([...BODY, 'search_not_found', ...UPSTREAM, ...ANY]),
+        ...failures([...BODY, 'search_not_found', ...UPSTREAM, ...ANY, ...STORED]),
       },
     },
   },
@@ -168,20 +169,23 @@ export const paths = () => ({
       responses: {
         ...answer(201, 'Affiliate', 'Made.', false),
         ...answer(200, 'Affiliate', 'The code that the wallet has.', false),
-        ...failures([...BODY, 'invalid_wallet', 'too_many_attempts', ...ANY]),
+        ...failures([...BODY, 'invalid_wallet', 'too_many_attempts', ...ANY, ...STORED]),
       },
     },
   },
   '/affiliates/{code}': freeGet(
     'affiliate',
     'What an affiliate code has earned.',
-    { ...answer(200, 'AffiliateCredit', 'Its credit.', false), ...failures(['affiliate_not_found']) },
+    {
+      ...answer(200, 'AffiliateCredit', 'Its credit.', false),
+      ...failures(['affiliate_not_found', ...STORED]),
+    },
     [pathParameter('code')],
   ),
   '/air/intents/{intent_id}': freeGet(
     'intent',
     'How an intent stands. For polling.',
-    { ...answer(200, 'Intent', 'The intent.', false), ...failures(['intent_not_found']) },
+    { ...answer(200, 'Intent', 'The intent.', false), ...failures(['intent_not_found', ...STORED]) },
     [pathParameter('intent_id')],
   ),
   '/air/book': paidPost({
@@ -230,6 +234,7 @@ export const paths = () => ({
           'provider_not_configured',
           ...UPSTREAM,
           ...ANY,
+          ...STORED,
         ]),
       },
     },

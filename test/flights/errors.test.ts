@@ -161,6 +161,29 @@ describe('ground rules', () => {
     expect(ready.body).toMatchObject({ status: 'unavailable', version: '1.0.0' });
     expect(Object.keys(ready.body)).toEqual(Object.keys((await world.call('/health')).body));
   });
+
+  test('503 not_ready: a database that is away, with when to ask again', async () => {
+    const broken = world.service((ports) => ({
+      ...ports,
+      store: new Proxy(ports.store, {
+        get: () => () => {
+          throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+        },
+      }),
+    }));
+    const calls = [
+      broken.call('/air/intents/int_1'),
+      broken.call('/affiliates/ABCDEFGHJK'),
+      broken.call('/affiliates', { wallet: world.wallet.address }),
+    ];
+    for (const answer of await Promise.all(calls)) {
+      expect([answer.status, answer.body.code, answer.headers.get('retry-after')]).toEqual([
+        503,
+        'not_ready',
+        '5',
+      ]);
+    }
+  });
 });
 
 async function chunked(path: string, text: string): Promise<Answered> {
