@@ -64,6 +64,7 @@ async function fund(
 ): Promise<void> {
   await faucet?.airdropUsdc(wallet.address, FIRST_USDC);
   await faucet?.airdropSol(wallet.address, FIRST_LAMPORTS);
-  terminal.note(`Made a wallet with 10 SOL and 10,000 USDC of play money: ${wallet.address}`);
+  terminal.note('Made a wallet with 10 SOL and 10,000 USDC of play money');
+  terminal.note(`  ${wallet.address}`);
   terminal.note(`  ${keypairFile}`);
 }

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/kernel/clock.ts';
 import { runInMemory, temporaryHome } from './memory.ts';
 
 /** The walk of questions in memory, against the real embedded service. */
@@ -31,6 +33,35 @@ test('a walk from a name of a city to a booked flight, with the commands that do
     expect(line).not.toMatch(/Moreira|1990|example\.com|351/);
   }
 });
+
+test.each([
+  ['locked', ['Lock the same'], /Locked {5}once more/],
+  ['searched', ['Search again', 'Search', 'Lorelei', 'Lorelei', 'Lock it'], /Passengers as before/],
+])(
+  'a lock that runs out while passengers are typed: said, and %s again; nobody is typed twice',
+  async (how, answers, said) => {
+    let aheadMs = 0;
+    const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
+    const run = await runInMemory([], {
+      environment: { ...environment, FARELOCK_HOME: join(place.home, how) },
+      terminal: true,
+      columns: 100,
+      clock,
+      onStderr(text) {
+        if (aheadMs === 0 && text.startsWith('Passengers')) aheadMs = 31 * 60_000;
+      },
+      answers: [
+        ...['lisbon', 'ber', '+30d', '', '1', 'Search', 'Lorelei', 'Lorelei', 'Lock it'],
+        ...[...ANA, 'Only this time', ...answers, 'Pay ', 'No'],
+      ],
+    });
+    expect(run.exitCode, run.stderr).toBe(0);
+    expect(run.stderr).toMatch(/The lock has run out: it could be booked until/);
+    expect(run.stderr).toMatch(said);
+    expect(run.asked.filter((question) => question.includes('Given names'))).toHaveLength(1);
+    expect(run.stdout).toMatch(/booked/);
+  },
+);
 
 test('off a terminal it is the help, and options that leave no room for questions are refused', async () => {
   const help = await runInMemory([], { environment });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 import { describeTool } from '../../src/cli/registry.ts';
 import { farelockIn, PASSENGER, type Ran, type Runner } from '../e2e/farelock.ts';
-import { closeTerminals, openScreen } from './terminal.ts';
+import { closeTerminals, KEYS, openScreen } from './terminal.ts';
 
 /** Every command on a terminal of 80 and of 140 columns, and off one: nothing wraps, and all agree on the exit code. */
 
@@ -26,7 +26,7 @@ const pay = [
   'sepa',
 ];
 
-/** Arguments with which each command can be run again and again. `null`: it goes on until it is stopped. */
+/** Arguments with which each command can be run again and again. `null`: it goes on by itself, and is looked at below. */
 const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
   search: () => ['LIS', 'BER', '--depart', '+30d', '--return', '+37d', '--no-wait'],
   airports: () => ['lond'],
@@ -70,7 +70,7 @@ const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
   'affiliate create': () => [],
   'affiliate show': () => [at.code],
   'partner orders list': () => [],
-  'partner orders show': () => [at.order],
+  'partner orders show': () => [at.order, '--history'],
   'partner orders create': () => ['par_sandbox_bank', ...pay, '--dry-run'],
   'partner orders update': () => [at.order, '--status', 'PARTNER_ORDER_STATUS_COMPLETED', '--dry-run'],
   'partner orders apply': () => ['updates.csv', '--dry-run'],
@@ -171,7 +171,7 @@ test('every command is looked at here', () => {
   expect(Object.keys(LINES).sort()).toEqual([...names].sort());
 });
 
-const COLOURS = new RegExp(`${String.fromCharCode(27)}([[d;]*m|]8;)`);
+const COLOURS = new RegExp(`${String.fromCharCode(27)}(\\[[\\d;]*m|\\]8;)`);
 /** A transaction signature has 88 characters and is shown whole where it is to be copied. */
 const SIGNATURE = /[1-9A-HJ-NP-Za-km-z]{65,}$/;
 
@@ -206,4 +206,74 @@ test.each(names.filter((name) => LINES[name]))('%s', async (name) => {
   expect(piped.stdout + piped.stderr, 'escape codes off a terminal').not.toContain('\u001b');
   expect([0, 2, 3, 4, 5, 8], `${piped.stdout}${piped.stderr}`).toContain(piped.exitCode);
   expect(narrow.text + piped.stderr).not.toMatch(/unexpected failed|undefined|\[object/);
+});
+
+/** What goes on until Ctrl-C, or tells a long story: where it is stopped, and its exit code there and off a terminal. */
+const GO_ON: Readonly<
+  Record<
+    string,
+    {
+      args: readonly string[];
+      until: RegExp | null;
+      code: number;
+      piped: readonly string[];
+      pipedCode: number;
+    }
+  >
+> = {
+  guided: { args: [], until: /From: a city/, code: 130, piped: ['guided'], pipedCode: 2 },
+  demo: { args: ['demo'], until: null, code: 0, piped: ['demo'], pipedCode: 0 },
+  serve: {
+    args: ['serve', '--port', '0'],
+    until: /Ctrl-C stops/,
+    code: 0,
+    piped: ['serve', '--port', '0', '--timeout', '1s'],
+    pipedCode: 0,
+  },
+  'partner platform': {
+    args: ['partner', 'platform', '--port', '0'],
+    until: /Listening[\s\S]*Orders stay/,
+    code: 0,
+    piped: ['partner', 'platform', '--port', '0', '--timeout', '1s'],
+    pipedCode: 0,
+  },
+  mcp: { args: ['mcp'], until: /Ctrl-C stops/, code: 0, piped: ['mcp'], pipedCode: 0 },
+};
+
+test('every command that goes on is looked at here', () => {
+  expect(Object.keys(GO_ON).sort()).toEqual(names.filter((name) => LINES[name] === null).sort());
+});
+
+/** A command to copy is never broken by us. */
+const COPIED = /^ {2}(\$ |FARELOCK_HOME=)/;
+
+test.each(Object.entries(GO_ON))('%s, to its end', async (name, { args, until, code, piped, pipedCode }) => {
+  const home = (place: string) => join(tool.home, `${name.replace(' ', '-')}-${place}`);
+  const onTerminal = async (columns: number, NO_COLOR: string | undefined) => {
+    const env = { ...tool.env, NO_COLOR, FARELOCK_HOME: home(String(columns)) };
+    const screen = openScreen(args, { columns, env, cwd: tool.home });
+    if (until !== null) {
+      await screen.shows(until);
+      screen.type(KEYS.ctrlC);
+    }
+    const exitCode = await screen.ended();
+    const broken = screen.brokenLines().filter((line) => !SIGNATURE.test(line) && !COPIED.test(line));
+    return { exitCode, broken, raw: screen.raw(), hasCursor: screen.hasCursor(), text: screen.text() };
+  };
+  const [narrow, wide, off] = await Promise.all([
+    onTerminal(80, undefined),
+    onTerminal(140, '1'),
+    tool.run(piped, { env: { NO_COLOR: '', FARELOCK_HOME: home('off') } }),
+  ]);
+  expect({ 80: narrow.broken, 140: wide.broken }, narrow.text).toEqual({ 80: [], 140: [] });
+  expect([narrow.exitCode, wide.exitCode, off.exitCode], `${narrow.text}\n---\n${off.stderr}`).toEqual([
+    code,
+    code,
+    pipedCode,
+  ]);
+  expect(narrow.hasCursor && wide.hasCursor, 'the cursor is shown').toBe(true);
+  expect(COLOURS.test(narrow.raw), 'colours on a terminal').toBe(name !== 'mcp');
+  expect(COLOURS.test(wide.raw), 'colour under NO_COLOR').toBe(false);
+  expect(off.stdout + off.stderr, 'escape codes off a terminal').not.toContain('\u001b');
+  expect(narrow.text + wide.text + off.stderr).not.toMatch(/unexpected failed|undefined|\[object/);
 });

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { farelockIn, type Runner } from '../e2e/farelock.ts';
 import { closeTerminals, KEYS, openScreen, type Screen } from './terminal.ts';
@@ -37,11 +38,39 @@ test('Ctrl-C before anything costs says so; Esc goes back a question', async () 
   await screen.shows(/To: a city/);
   screen.type(KEYS.escape);
   await screen.shows(/\? From: a city/);
+  // The answer that is gone back to has left the screen with its question.
+  await answer(screen, /\? From: a city/, 'porto');
+  expect((await screen.shows(/To: a city/)).match(/^From /gm)).toHaveLength(1);
   screen.type(KEYS.ctrlC);
   expect(await screen.ended()).toBe(130);
   expect(screen.text()).toMatch(/Interrupted\. Nothing was paid\./);
   expect(screen.text()).toMatch(LEFT_AS_IT_WAS);
   expect(screen.hasCursor()).toBe(true);
+});
+
+test('Ctrl-C says at each step what is paid; a list follows the size of the terminal, with its mark', async () => {
+  const home = join(tool.home, 'steps');
+  const screen = openScreen([], { env: { ...tool.env, FARELOCK_HOME: home }, cwd: tool.home, rows: 40 });
+  await answer(screen, /From: a city/, 'lisbon');
+  await answer(screen, /To: a city/, 'ber');
+  await answer(screen, /Depart:/, '+30d');
+  await answer(screen, /Return:/, '+37d');
+  await answer(screen, /Travellers, 1 to 9/, '');
+  await answer(screen, /Search LIS → BER\?/, '');
+  await screen.shows(/Which flight\?[\s\S]*❯[\s\S]*Ctrl-C leave/);
+  screen.type(KEYS.down.repeat(2));
+  await screen.shows(/❯ →.* 3 /);
+  screen.resize(120, 40);
+  await screen.shows(/ Time .*\n[\s\S]*❯ →.* 3 /);
+  screen.resize(80, 30);
+  const narrow = await screen.shows(/Local {9}\d\d .*\n(?!.* Time )[\s\S]*❯ →.* 3 [\s\S]*Ctrl-C leave$/);
+  expect(narrow.match(/Which flight\?/g)).toHaveLength(1);
+  screen.type(KEYS.ctrlC);
+  expect(await screen.ended()).toBe(130);
+  expect(screen.text()).toMatch(
+    /Interrupted\. Paid so far: the search \(0\.10 USDC\); nothing is\s+locked\./,
+  );
+  expect(screen.text()).toMatch(/\$ farelock intent create <number>/);
 });
 
 test('Ctrl-C at the review leaves the ticket unpaid, and the next walk goes on with it to the booking', async () => {

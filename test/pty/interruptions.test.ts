@@ -152,12 +152,12 @@ test('at the question of an operator nothing was paid out or changed', async () 
   expect(after.json()).toMatchObject({ status: 'received' });
 });
 
-test('a server of tools says that nothing is half done, to a person and to the program that started it', async () => {
+test('a server of tools that a person stops says that nothing is half done', async () => {
   const typed = start(['mcp']);
-  await typed.shows(/for a program to start\. Ctrl-C\s+stops/);
+  await typed.shows(/A program starts it; Ctrl-C stops\./);
   typed.type(KEYS.ctrlC);
   expect(await typed.ended(), typed.text()).toBe(0);
-  expect(typed.text()).toMatch(/Stopped between two calls: nothing is left half done\./);
+  expect(typed.text()).toMatch(/Stopped between two calls; nothing is half done\. Again: farelock mcp/);
   expect(typed.text()).toMatch(/stty: isig icanon echo$/);
 });
 
@@ -217,14 +217,14 @@ test.each([
     'serve',
     ['serve', '--port', '0'],
     /Ctrl-C stops/,
-    /Stopping: [\s\S]*Stopped\. What is paid and not finished is gone on with/,
+    /Stopping: [\s\S]*Stopped\. The next farelock serve goes on with/,
     0,
   ],
   [
     'partner platform',
     ['partner', 'platform', '--port', '0'],
     /Listening/,
-    /Stopping: [\s\S]*Stopped\. Its orders are kept/,
+    /Stopping: [\s\S]*Stopped\. The next farelock partner platform goes on with/,
     0,
   ],
   [

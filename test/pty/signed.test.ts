@@ -162,7 +162,5 @@ test('a call of a tool that is cut off is answered with where its money is, befo
     /A payment of 0\.10 USDC for the search was signed and may have been taken/,
   );
   expect(answer).toContain('farelock/exit-code":130');
-  expect(written.stderr).toMatch(
-    /Stopped in the middle of 1 call; each was answered with where its money is/,
-  );
+  expect(written.stderr).toMatch(/Stopped in the middle of 1 call, answered with where the money is/);
 });

@@ -85,10 +85,8 @@ export const mcp: Command<McpOptions> = async (context, options) => {
   });
 
   await server.connect(new StdioServerTransport());
-  const isTyped = context.streams.stdin.isTTY;
-  context.terminal.note(
-    `Serving tools on standard input and output${isTyped ? ', for a program to start. Ctrl-C stops' : ''}.`,
-  );
+  const toPerson = context.streams.stdin.isTTY ? ' A program starts it; Ctrl-C stops.' : '';
+  context.terminal.note(`Serving tools on standard input and output.${toPerson}`);
   await new Promise<void>((resolve) => {
     server.onclose = resolve;
     process.stdin.once('end', resolve);

@@ -68,7 +68,7 @@ export const partnerPlatform: Command<PlatformOptions> = async (context, options
     },
   );
   if (session.profile.partnerUrl === null)
-    terminal.note('Orders stay as they are: FARELOCK_PARTNER_URL names no partner service to update.');
+    terminal.note('Orders stay as they are: FARELOCK_PARTNER_URL names no service to update.');
 
   const moving = move(context, platform);
   await new Promise<void>((resolve) => {
@@ -79,7 +79,7 @@ export const partnerPlatform: Command<PlatformOptions> = async (context, options
   await drained(server);
   await moving;
   platform.close();
-  terminal.note('Stopped. Its orders are kept, and gone on with by the next farelock partner platform.');
+  terminal.note('Stopped. The next farelock partner platform goes on with its orders.');
   return 0;
 };
 

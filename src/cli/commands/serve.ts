@@ -89,7 +89,8 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   terminal.aside([
     '',
     'From another terminal, with a home of its own:',
-    `  export FARELOCK_FLIGHTS_URL=${origin} FARELOCK_RPC_URL=${where.rpc_url}`,
+    `  export FARELOCK_FLIGHTS_URL=${origin}`,
+    `  export FARELOCK_RPC_URL=${where.rpc_url}`,
     '  farelock wallet new && farelock wallet airdrop',
     'Ctrl-C stops.',
   ]);
@@ -107,7 +108,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   terminal.note(STOPPING);
   await drained(server);
   await working;
-  terminal.note('Stopped. What is paid and not finished is gone on with by the next farelock serve.');
+  terminal.note('Stopped. The next farelock serve goes on with what is paid and not finished.');
   return 0;
 };
 
