@@ -9,7 +9,14 @@ export interface Progress {
   around(write: () => void): void;
 }
 
-export function createProgress(stderr: Output, quiet: boolean, paint: Paint): Progress {
+export function createProgress(
+  stderr: Output,
+  quiet: boolean,
+  paint: Paint,
+  environment: Readonly<Record<string, string | undefined>>,
+): Progress {
+  // A terminal that can't go back over a line, or one that a build keeps as a log, gets lines.
+  const canSpin = stderr.isTTY && environment.TERM !== 'dumb' && !environment.CI;
   let current: string | null = null;
   let spinner: { text: string; stop(): unknown; clear(): unknown; render(): unknown } | null = null;
   let loading = false;
@@ -22,14 +29,14 @@ export function createProgress(stderr: Output, quiet: boolean, paint: Paint): Pr
     // discardStdin would put the terminal in raw mode, and Ctrl-C would no longer reach us as a signal.
     // Its own colours know nothing of NO_COLOR and --no-color.
     const color = paint.accent('-') === '-' ? false : 'cyan';
-    spinner = ora({ text: paint.dim(current), stream, color, discardStdin: false }).start();
+    spinner = ora({ text: paint.dim(current), stream, color, discardStdin: false, isEnabled: true }).start();
   };
 
   return {
     phase(text) {
       if (quiet || text === current) return;
       current = text;
-      if (!stderr.isTTY || !stderr.stream) {
+      if (!canSpin || !stderr.stream) {
         stderr.write(`${text}…\n`);
         return;
       }

@@ -99,7 +99,7 @@ export async function openTerminal(
       return screenWidth(streams.stderr);
     },
   };
-  const progress = createProgress(streams.stderr, settings.quiet, asideScreen.paint);
+  const progress = createProgress(streams.stderr, settings.quiet, asideScreen.paint, environment);
   const turns = createTurns();
   const isDressed = (on: Screen) => on.paint.dim('x') !== 'x';
   // Whatever a line was put together from: only our own colours and links get through.

@@ -196,6 +196,17 @@ test('Ctrl-C twice in one breath: exit 130 at once, and the money is where it wa
   expect(again.stdout).toContain('"status":"booked"');
 });
 
+test('a terminal that is kept as a log gets a line for each phase, and the same sentence', async () => {
+  const screen = start(['book', await newIntent(), '--passengers', 'passengers.json', '--yes'], {
+    FARELOCK_TICKETING_MS: '3000',
+    CI: 'true',
+  });
+  await screen.shows(/Ticketing…/);
+  expect(screen.text()).toMatch(/Paying[^\n]*…\n[\s\S]*Ticketing…/);
+  screen.type(KEYS.ctrlC);
+  await leavesWell(screen, /Interrupted\. [\d.]+ USDC are in the escrow/);
+});
+
 test('SIGTERM is like Ctrl-C, and SIGHUP too: the terminal is gone', async () => {
   const intent = await newIntent();
   await tool.run(['book', intent, '--passengers', join(tool.home, 'passengers.json'), '--yes', '--no-wait'], {

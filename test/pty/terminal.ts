@@ -58,7 +58,9 @@ export function closeTerminals(): void {
 export function openScreen(args: readonly string[], options: TerminalOptions = {}): Screen {
   const { columns = 80, rows = 24 } = options;
   const env: Record<string, string> = {};
-  const given = { ...process.env, NO_COLOR: undefined, PAGER: 'cat', COLORTERM: '', ...options.env };
+  // A person's terminal, also where a build runs the tests.
+  const person = { CI: undefined, NO_COLOR: undefined, PAGER: 'cat', COLORTERM: '' };
+  const given = { ...process.env, ...person, ...options.env };
   for (const [name, value] of Object.entries(given)) if (value !== undefined) env[name] = value;
   const tool = [process.execPath, BIN, ...args];
   const [file = '', ...words] = options.thenStty
