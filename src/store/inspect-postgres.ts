@@ -2,6 +2,7 @@ import type { Client } from 'pg';
 import { type AppliedSteps, appliedSteps } from './inspect.ts';
 import type { Migration } from './migrate.ts';
 import { type PostgresRefusal, postgresRefusal } from './postgres-refusal.ts';
+import { inWordsOfPg } from './postgres-url.ts';
 
 /** A look into a PostgreSQL database that changes nothing: it reads, in a transaction that may do no more. */
 export interface PostgresState extends AppliedSteps {
@@ -50,7 +51,7 @@ export async function inspectPostgres(
   let client: Client;
   try {
     client = new pg.Client({
-      connectionString: url,
+      connectionString: inWordsOfPg(url),
       connectionTimeoutMillis: look.timeoutMs,
       query_timeout: look.timeoutMs,
       application_name: 'farelock doctor',

@@ -9,6 +9,7 @@ import {
 import { problem } from '../kernel/problems.ts';
 import { type Migration, migrate } from './migrate.ts';
 import { postgresRefusal } from './postgres-refusal.ts';
+import { inWordsOfPg } from './postgres-url.ts';
 
 /**
  * One writer at a time, as with SQLite's immediate transactions: what reads before it writes is then right on both
@@ -36,7 +37,12 @@ export async function openPostgres<T>(url: string, migrations: readonly Migratio
   const { default: pg } = await import('pg');
   const types = new pg.TypeOverrides();
   types.setTypeParser(INT8, Number);
-  const pool = new pg.Pool({ connectionString: url, max: 10, connectionTimeoutMillis: CONNECT_MS, types });
+  const pool = new pg.Pool({
+    connectionString: inWordsOfPg(url),
+    max: 10,
+    connectionTimeoutMillis: CONNECT_MS,
+    types,
+  });
   // An idle connection that the server ends is only gone from the pool; who asks next gets a new one, or the error.
   pool.on('error', () => undefined);
   // One that is in use tells its query of its end, and tells it once more as an event: unheard, that ends the process.
