@@ -30,6 +30,22 @@ const bookingsPaid = async () => {
   return payments.filter(({ amount }) => Number(amount) >= 10).length;
 };
 
+/** A search from Lisbon to Berlin, and the plainest fare of a Lorelei flight, which needs no documents. */
+async function toTheFare(screen: Screen): Promise<void> {
+  await answer(screen, /From: a city/, 'lisbon');
+  await answer(screen, /To: a city/, 'ber');
+  await answer(screen, /Depart:/, '+30d');
+  await answer(screen, /Return:/, '');
+  await answer(screen, /Travellers, 1 to 9/, '');
+  await answer(screen, /Search LIS → BER\?/, '');
+  // A terminal may show the screen half of the list alone.
+  const list = (await screen.shows(/Which flight\?[\s\S]*❯[\s\S]*Lorelei[\s\S]*Ctrl-C leave/)).split('\n');
+  const lines = list.slice(list.findIndex((text) => text.includes('❯')));
+  screen.type(KEYS.down.repeat(lines.findIndex((text) => text.includes('Lorelei'))));
+  await answer(screen, /❯.*Lorelei/, '');
+  await answer(screen, /Which fare\?/, '');
+}
+
 const LEFT_AS_IT_WAS = /stty: icanon isig echo|stty: isig icanon echo/;
 
 test('Ctrl-C before anything costs says so; Esc goes back a question', async () => {
@@ -73,20 +89,43 @@ test('Ctrl-C says at each step what is paid; a list follows the size of the term
   expect(screen.text()).toMatch(/\$ farelock intent create <number>/);
 });
 
+test.each([
+  {
+    at: 'the question whether to lock the fare',
+    walk: async (screen: Screen) => void (await screen.shows(/Lock this fare\?/)),
+    said: /Paid so far: the search \(0\.10 USDC\); nothing is\s+locked\.[\s\S]*\$ farelock intent create off_/,
+    locks: 0,
+  },
+  {
+    at: 'a passenger’s family name',
+    walk: async (screen: Screen) => {
+      await answer(screen, /Lock this fare\?/, '');
+      await answer(screen, /Given names/, 'Ana');
+      await screen.shows(/Family name/);
+    },
+    said: /The fare is locked, and the ticket of [\d.,]+ USDC is not\s+paid\.[\s\S]*\$ farelock book int_\w+/,
+    locks: 1,
+  },
+])('Ctrl-C at $at says what is locked and paid', async ({ walk, said, locks }) => {
+  const env = { ...tool.env, FARELOCK_HOME: join(tool.home, `locks-${locks}`) };
+  const screen = openScreen([], { env, cwd: tool.home, rows: 40, thenStty: true });
+  await toTheFare(screen);
+  await walk(screen);
+  screen.type(KEYS.ctrlC);
+  expect(await screen.ended()).toBe(130);
+  expect(screen.text()).toMatch(said);
+  expect(screen.text()).toMatch(LEFT_AS_IT_WAS);
+  expect(screen.hasCursor()).toBe(true);
+  const { payments } = (await tool.run(['payments', 'list', '--json'], { env })).json<{
+    payments: { resource: string }[];
+  }>();
+  expect(payments.filter(({ resource }) => resource === 'POST /air/intents')).toHaveLength(locks);
+  expect(payments).toHaveLength(1 + locks);
+});
+
 test('Ctrl-C at the review leaves the ticket unpaid, and the next walk goes on with it to the booking', async () => {
   const first = begin(80);
-  await answer(first, /From: a city/, 'lisbon');
-  await answer(first, /To: a city/, 'ber');
-  await answer(first, /Depart:/, '+30d');
-  await answer(first, /Return:/, '');
-  await answer(first, /Travellers, 1 to 9/, '');
-  await answer(first, /Search LIS → BER\?/, '');
-  // A terminal may show the first half of the list alone.
-  const list = (await first.shows(/Which flight\?[\s\S]*❯[\s\S]*Lorelei[\s\S]*Ctrl-C leave/)).split('\n');
-  const lines = list.slice(list.findIndex((text) => text.includes('❯')));
-  first.type(KEYS.down.repeat(lines.findIndex((text) => text.includes('Lorelei'))));
-  await answer(first, /❯.*Lorelei/, '');
-  await answer(first, /Which fare\?/, '');
+  await toTheFare(first);
   await answer(first, /Lock this fare\?/, '');
   await answer(first, /Given names/, 'Ana');
   await answer(first, /Family name/, 'Moreira');
