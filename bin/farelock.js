@@ -2,6 +2,13 @@
 const { existsSync } = require('node:fs');
 const { join } = require('node:path');
 
+// Node 20.18 calls a signature algorithm experimental that later versions take for granted. Nobody can do anything about
+// it, and standard error is for what somebody can.
+const { emitWarning } = process;
+process.emitWarning = (warning, ...about) => {
+  if (!String(warning).includes('Ed25519 Web Crypto')) emitWarning.call(process, warning, ...about);
+};
+
 const dist = join(__dirname, '..', 'dist');
 
 if (existsSync(join(dist, 'main.cjs'))) {
