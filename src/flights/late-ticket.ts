@@ -44,27 +44,42 @@ export async function lookForLateTicket(
   endedForMs: number,
 ): Promise<boolean> {
   const word = await askAirline(ports, intent);
-  const order = typeof word === 'string' ? null : await cancelled(ports, word);
-  const isDead = order === null || order.status === 'cancelled' || order.status === 'failed';
-  if (isDead) return endedForMs >= LOOKED_FOR_MS;
+  const isLast = endedForMs >= LOOKED_FOR_MS;
+  if (word === 'none') return isLast;
+  if (word === 'unknown') {
+    if (isLast) {
+      await page(ports, intent, 'does not say whether it holds an order. Look at the airline', {
+        provider_order_id: null,
+        status: null,
+      });
+    }
+    return isLast;
+  }
+  const order = await cancelled(ports, word);
+  if (order.status === 'cancelled' || order.status === 'failed') return isLast;
   ports.log('error', 'ticket_after_refund', { intent_id: intent.intent_id, status: order.status });
-  await ports.store.transaction().execute((tx) =>
-    ports.outbox.enqueue(tx, {
+  const held = `now holds its order ${order.providerOrderId} (${order.status}). Cancel it at the airline`;
+  await page(ports, intent, held, { provider_order_id: order.providerOrderId, status: order.status });
+  // Once it is ticketed there is a person who knows; until then the airline is asked to cancel it again.
+  return order.status === 'ticketed' || isLast;
+}
+
+const page = (
+  { store, outbox }: LookPorts,
+  { intent_id: intentId }: IntentRow,
+  what: string,
+  fields: { readonly provider_order_id: string | null; readonly status: string | null },
+) =>
+  store.transaction().execute((tx) =>
+    outbox.enqueue(tx, {
       kind: 'page',
-      dedupKey: `page:ticket_after_refund:${intent.intent_id}`,
-      intentId: intent.intent_id,
+      dedupKey: `page:ticket_after_refund:${intentId}`,
+      intentId,
       event: 'ticket_after_refund',
-      text: `The money of ${intent.intent_id} has gone back, and the airline now holds its order ${order.providerOrderId} (${order.status}). Cancel it at the airline.`,
-      fields: {
-        intent_id: intent.intent_id,
-        provider_order_id: order.providerOrderId,
-        status: order.status,
-      },
+      text: `The money of ${intentId} has gone back, and the airline ${what}.`,
+      fields: { intent_id: intentId, ...fields },
     }),
   );
-  // Once it is ticketed there is a person who knows; until then the airline is asked to cancel it again.
-  return order.status === 'ticketed' || endedForMs >= LOOKED_FOR_MS;
-}
 
 type LookPorts = Pick<FlightsPorts, 'provider' | 'lowcost' | 'log' | 'store' | 'outbox'>;
 

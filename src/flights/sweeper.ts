@@ -15,9 +15,9 @@ type Due = IntentRow & { readonly ended_at_ms: number };
 
 /**
  * The sweeper: what is left to do once bookings have ended. Late money goes to its refund wallet, late tickets are looked
- * for, escrows are closed,
- * personal data is purged, dead rows are pruned. Every task is a row until it is done, and safe to repeat: several
- * sweepers at once, or one that dies anywhere, do no harm. (Expired intents are retired by the worker itself.)
+ * for, escrows are closed, personal data is purged, dead rows are pruned. Every task is a row until it is done, and safe
+ * to repeat: several sweepers at once, or one that dies anywhere, do no harm. (Expired intents are retired by the worker
+ * itself.)
  */
 export function createSweeper(ports: SweeperPorts, escrows: Escrows) {
   const { store, clock, log } = ports;

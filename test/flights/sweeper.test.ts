@@ -96,7 +96,7 @@ describe('after the money has gone back the airline is asked about its order', (
     expect(await states()).not.toContain(PAGE);
   });
 
-  test('for three days, also while it is silent', async () => {
+  test('for three days, also while it is silent; then a person is told that it never answered', async () => {
     const { sweeper } = await ended({ status: 'failed' });
     world.airline.script.before.findOrder = () => {
       throw problem('provider_failed');
@@ -104,8 +104,18 @@ describe('after the money has gone back the airline is asked about its order', (
     await looks(sweeper, 15 * 60_000);
     for (let hours = 0; hours < 66; hours += 6) await looks(sweeper, 6 * 3_600_000 + 1);
     expect(await tasks()).toContain('late_ticket');
+    expect(await states()).not.toContain(PAGE);
     await looks(sweeper, DAY_MS + 1);
     expect(await tasks()).not.toContain('late_ticket');
+    expect(await states()).toContain(PAGE);
+  });
+
+  test('for three days, and one that knows of no order is believed', async () => {
+    const { sweeper } = await ended({ status: 'failed' });
+    world.airline.orders.clear();
+    for (let days = 0; days < 4; days++) await looks(sweeper, DAY_MS + 1);
+    expect(await tasks()).not.toContain('late_ticket');
+    expect(await states()).not.toContain(PAGE);
   });
 
   test('not when it was never asked for an order', async () => {
