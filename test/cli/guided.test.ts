@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../src/kernel/clock.ts';
+import { worldClock } from '../clock.ts';
 import { runInMemory, temporaryHome } from './memory.ts';
 
 /** The walk of questions in memory, against the real embedded service. */
@@ -41,7 +41,7 @@ test.each([
   'a lock that runs out while passengers are typed: said, and %s again; nobody is typed twice',
   async (how, answers, said) => {
     let aheadMs = 0;
-    const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
+    const clock = { ...worldClock, now: () => worldClock.now() + aheadMs };
     const run = await runInMemory([], {
       environment: { ...environment, FARELOCK_HOME: join(place.home, how) },
       terminal: true,

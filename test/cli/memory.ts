@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Prompts, Streams } from '../../src/cli/streams.ts';
 import { runTool } from '../../src/cli/tool.ts';
-import { type Clock, systemClock } from '../../src/kernel/clock.ts';
+import type { Clock } from '../../src/kernel/clock.ts';
+import { worldClock } from '../clock.ts';
 
 /** The tool in memory: streams with settable terminal flags, answers from a list, and what came of it. */
 
@@ -17,6 +18,7 @@ export interface MemoryOptions {
   readonly stdin?: string;
   /** What a person answers, in order. */
   readonly answers?: readonly (string | boolean)[];
+  /** Without it, the clock of the world. */
   readonly clock?: Clock;
   /** The working folder, where a project file may stand. */
   readonly folder?: string;
@@ -61,7 +63,7 @@ export async function runInMemory(argv: readonly string[], options: MemoryOption
     version: '9.9.9',
     environment: { NO_COLOR: '1', ...options.environment },
     streams,
-    clock: options.clock ?? systemClock,
+    clock: options.clock ?? worldClock,
     folder: options.folder,
     interrupted: options.interrupted ?? new AbortController().signal,
     prompts: () => prompts,

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import Sqlite from 'libsql';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { worldClock } from '../clock.ts';
 import { farelockIn, type Runner, type Served, serveIn } from './farelock.ts';
 
 /** `farelock doctor` against a service that runs: well, down, slow, with a wrong clock, another product, another cluster. */
@@ -119,12 +120,12 @@ test.each([
   [
     'its health report',
     (_headers: Headers, body: string) =>
-      body.replace(/"time":"[^"]+"/, `"time":"${new Date(Date.now() + 900_000).toISOString()}"`),
+      body.replace(/"time":"[^"]+"/, `"time":"${new Date(worldClock.now() + 900_000).toISOString()}"`),
   ],
   [
     'the head of its answers alone',
     (headers: Headers, body: string) => {
-      headers.set('date', new Date(Date.now() + 900_000).toUTCString());
+      headers.set('date', new Date(worldClock.now() + 900_000).toUTCString());
       return body.includes('"status":"ok"') ? '{"status":"ok"}' : body;
     },
   ],

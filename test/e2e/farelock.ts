@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { execa } from 'execa';
+import { worldClockEnv } from '../clock.ts';
 
 /** The built tool, run as a user runs it: a process of its own per command. */
 
@@ -22,7 +23,7 @@ export interface Runner {
   close(): void;
 }
 
-/** A home of its own under the system's temporary folder, and a way to run the tool in it. */
+/** A home of its own under the system's temporary folder, and a way to run the tool in it, by the clock of the world. */
 export function farelockIn(
   env: Record<string, string> = {},
   home = mkdtempSync(join(tmpdir(), 'farelock-')),
@@ -33,6 +34,7 @@ export function farelockIn(
     FARELOCK_LOWCOST_MS: '200',
     NO_COLOR: '1',
     NODE_EXTRA_CA_CERTS: '',
+    ...worldClockEnv,
     ...env,
   };
   return {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import Sqlite from 'libsql';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { worldClockEnv } from '../clock.ts';
 import { closeTerminals, openScreen } from '../pty/terminal.ts';
 import { farelockIn, type Runner } from './farelock.ts';
 import {
@@ -78,7 +79,11 @@ describe.runIf(isBuilt)('at the desks, with agents and on a terminal', () => {
   const runners: Runner[] = [];
   const home = (env: Record<string, string> = {}): Runner => {
     const log = join(mkdtempSync(join(tmpdir(), 'farelock-children-')), 'children.jsonl');
-    const runner = farelockIn({ ...env, NODE_OPTIONS: `--require ${SPY}`, FARELOCK_TEST_CHILDREN: log });
+    const runner = farelockIn({
+      ...env,
+      NODE_OPTIONS: `${worldClockEnv.NODE_OPTIONS} --require ${SPY}`,
+      FARELOCK_TEST_CHILDREN: log,
+    });
     runners.push(runner);
     return runner;
   };

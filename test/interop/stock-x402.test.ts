@@ -4,6 +4,7 @@ import { x402Client, x402HTTPClient } from '@x402/core/client';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CreatedIntent, Intent, Order, SearchResponse } from '../../src/flights/wire.ts';
+import { worldClock } from '../clock.ts';
 import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from '../e2e/farelock.ts';
 
 /**
@@ -76,7 +77,7 @@ async function paid<T>(method: string, path: string, body?: unknown, headers: Re
 test('search, intent, book, poll, order: every call paid by the stock client, every unit accounted for', async () => {
   const supply = (await chain.getTokenSupply(USDC)).value.amount;
   const before = await holds(me.publicKey);
-  const depart = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+  const depart = new Date(worldClock.now() + 30 * 86_400_000).toISOString().slice(0, 10);
   const search = await paid<SearchResponse>('POST', '/air/search', {
     origin_iata: 'LIS',
     destination_iata: 'BER',

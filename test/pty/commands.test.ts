@@ -172,8 +172,11 @@ test('every command is looked at here', () => {
 });
 
 const COLOURS = new RegExp(`${String.fromCharCode(27)}(\\[[\\d;]*m|\\]8;)`);
-/** A transaction signature has 88 characters and is shown whole where it is to be copied. */
-const SIGNATURE = /[1-9A-HJ-NP-Za-km-z]{65,}$/;
+/**
+ * Shown whole where they are to be copied: a transaction signature of 88 characters, and an offer's id, which is the
+ * longer the more flights the offer has.
+ */
+const TO_COPY = /([1-9A-HJ-NP-Za-km-z]{65,}|off_[\w-]{40,})$/;
 
 test.each(names.filter((name) => LINES[name]))('%s', async (name) => {
   const args = [...name.split(' '), ...(LINES[name]?.() ?? [])];
@@ -182,7 +185,7 @@ test.each(names.filter((name) => LINES[name]))('%s', async (name) => {
     const exitCode = await screen.ended();
     const wide = FOR_PROGRAMS.includes(name)
       ? []
-      : screen.brokenLines().filter((line) => !SIGNATURE.test(line));
+      : screen.brokenLines().filter((line) => !TO_COPY.test(line));
     return {
       exitCode,
       wide,
@@ -257,7 +260,7 @@ test.each(Object.entries(GO_ON))('%s, to its end', async (name, { args, until, c
       screen.type(KEYS.ctrlC);
     }
     const exitCode = await screen.ended();
-    const broken = screen.brokenLines().filter((line) => !SIGNATURE.test(line) && !COPIED.test(line));
+    const broken = screen.brokenLines().filter((line) => !TO_COPY.test(line) && !COPIED.test(line));
     return { exitCode, broken, raw: screen.raw(), hasCursor: screen.hasCursor(), text: screen.text() };
   };
   const [narrow, wide, off] = await Promise.all([

@@ -14,6 +14,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import Sqlite from 'libsql';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { worldClock } from '../../clock.ts';
 import { runInMemory, temporaryHome } from '../memory.ts';
 
 /** `farelock doctor` looks at everything and changes nothing. */
@@ -166,7 +167,7 @@ test('services that answer are held to their clock and their keys; what refuses 
       response.end(JSON.stringify(body));
     };
     if (request.url === '/health')
-      answer(200, { status: 'ok', time: new Date(Date.now() - 600_000).toISOString() });
+      answer(200, { status: 'ok', time: new Date(worldClock.now() - 600_000).toISOString() });
     else if (request.url === '/ready') answer(503, { status: 'unavailable' });
     else answer(401, { code: 'unauthenticated', message: 'no' });
   });
