@@ -112,7 +112,7 @@ export const JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
     'payments',
   ],
   'intent create': [...INTENT, 'customer_support_code', 'payment'],
-  'intent show': INTENT,
+  'intent show': [...INTENT, 'source'],
   'intent list': [
     'intent_id',
     'status',
@@ -126,7 +126,7 @@ export const JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
   ],
   'intent verify': ['intent_id', 'verified', 'checks', 'escrow'],
   book: [...INTENT, 'payment'],
-  status: INTENT,
+  status: [...INTENT, 'source'],
   order: [
     'order_id',
     'booking_reference',
@@ -143,7 +143,7 @@ export const JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
   'refund request': ['intent_id', 'requested_at', 'status', 'payment'],
   'refund queue': QUEUED,
   'refund show': CASE,
-  'refund claim': CASE,
+  'refund claim': [...CASE, 'outcome', 'escrow', 'amount', 'refund_wallet', 'transaction'],
   'refund note': CASE,
   'refund approve': CASE,
   'refund reject': CASE,

@@ -49,10 +49,10 @@ export function addRefundCommands(program: Commander, runs: Runs): void {
     .action(runs<CaseOptions>(async () => (await desk()).refundShow));
   refund
     .command('claim <id>')
-    .description('Operators: take a case, or give it back')
+    .description('Send an overdue escrow back from the chain; operators: take a case, or give it back')
     .option('--release', 'give it back')
     .option('--force', 'with --release: also when another operator has it')
-    .action(runs<ClaimOptions>(async () => (await desk()).refundClaim));
+    .action(runs<ClaimOptions>(async () => (await import('./commands/refund-claim.ts')).refundClaim));
   refund
     .command('note <id> [text]')
     .description('Operators: write a note; - reads it from standard input')

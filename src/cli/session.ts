@@ -244,7 +244,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
 
 interface Once<A extends readonly unknown[], T> {
   (...given: A): Promise<T>;
-  /** What was opened, if it was. */
+  /** What was opened, if it was; what failed to open is tried again by the next that asks. */
   opened(): Promise<T> | null;
 }
 
@@ -252,7 +252,10 @@ function once<A extends readonly unknown[], T>(open: (...given: A) => Promise<T>
   let opening: Promise<T> | null = null;
   return Object.assign(
     (...given: A) => {
-      opening ??= open(...given);
+      opening ??= open(...given).catch((error) => {
+        opening = null;
+        throw error;
+      });
       return opening;
     },
     { opened: () => opening },

@@ -549,6 +549,16 @@ export const PROBLEMS = {
     message: 'The service is not ready.',
     fix: 'Try again in a moment.',
   },
+  refund_not_due: {
+    exit: 5,
+    message: 'Only the operator can refund this escrow for now.',
+    fix: 'Run the command again from then on; until then the operator refunds or captures.',
+  },
+  nothing_to_claim: {
+    exit: 5,
+    message: 'The escrow holds nothing.',
+    fix: 'Nothing is lost: look at the intent with farelock status.',
+  },
   escrow_mismatch: {
     exit: 6,
     message: 'The escrow on chain is not what the intent says.',

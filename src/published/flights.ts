@@ -3,7 +3,18 @@ import { cabinClass, conditions, currency, decimal, duration, iata, offer } from
 import * as desk from '../flights/operator-schema.ts';
 import * as wire from '../flights/schema.ts';
 import { stuck, stuckItem, stuckPlan } from '../flights/stuck-schema.ts';
-import { address, atomicUsdc, check, day, instant, paidPlan, payment, plan, usdc } from './parts.ts';
+import {
+  address,
+  atomicUsdc,
+  check,
+  day,
+  instant,
+  paidPlan,
+  payment,
+  plan,
+  signature,
+  usdc,
+} from './parts.ts';
 import { type Published, published } from './published.ts';
 
 /** The commands that speak with the flight service: its own documents, and what the tool adds. */
@@ -142,6 +153,37 @@ const verification = z.strictObject({
 const { intent, order } = wire;
 const refundPlan = desk.refundPlan;
 
+/** What the cluster alone says of an intent, while the service is silent. */
+const fromChain = z
+  .strictObject({
+    intent_id: z.string(),
+    source: z.literal('chain'),
+    escrow: z.strictObject({
+      state: z.enum(['open', 'captured', 'refunded']),
+      address,
+      vault_address: address,
+      mint: address,
+      program_id: address,
+      amount: atomicUsdc,
+      held: atomicUsdc.describe('Atomic USDC in the vault now.'),
+      refund_wallet: address,
+      refund_after: instant.describe('From then on anyone can refund.'),
+      ended_at: instant.nullable(),
+    }),
+  })
+  .describe('While the service is silent: what the chain says.');
+
+const claim = z
+  .strictObject({
+    intent_id: z.string(),
+    outcome: z.enum(['refunded', 'swept', 'already_refunded']),
+    escrow: address,
+    amount: atomicUsdc,
+    refund_wallet: address.describe('Owner of the account that the money went to.'),
+    transaction: signature.nullable().describe('null: somebody else sent it before.'),
+  })
+  .describe('Of an escrow that still held money.');
+
 export const FLIGHT_DOCUMENTS: Readonly<Record<string, Published>> = {
   search: published(paid(wire.searchResponse), {
     others: { days: pricesByDay },
@@ -158,20 +200,20 @@ export const FLIGHT_DOCUMENTS: Readonly<Record<string, Published>> = {
   'intent create': published(paid(wire.createdIntent), {
     plan: paidPlan({ request: wire.createIntentRequest }),
   }),
-  'intent show': published(intent),
+  'intent show': published(intent, { others: { from_chain: fromChain } }),
   'intent list': published(z.strictObject({ intents: z.array(listedIntent) }), { list: 'intents' }),
   'intent verify': published(verification),
   book: published(paid(intent), {
     plan: paidPlan({ intent_id: z.string(), amount: atomicUsdc }),
   }),
-  status: published(intent, { streams: true }),
+  status: published(intent, { others: { from_chain: fromChain }, streams: true }),
   order: published(paid(order), { plan: paidPlan({ order_id: z.string() }) }),
   'refund request': published(paid(wire.refundRequestResponse), {
     plan: paidPlan({ intent_id: z.string() }),
   }),
   'refund queue': published(desk.refundQueue, { list: 'refund_requests' }),
   'refund show': published(desk.refundCase),
-  'refund claim': published(desk.refundCase, { plan: plan({}) }),
+  'refund claim': published(desk.refundCase, { others: { claim }, plan: plan({}) }),
   'refund note': published(desk.refundCase, { plan: plan({}) }),
   'refund approve': published(desk.refundCase, { plan: refundPlan }),
   'refund reject': published(desk.refundCase, { plan: plan({}) }),

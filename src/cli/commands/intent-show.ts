@@ -1,4 +1,5 @@
 import type { Command } from '../context.ts';
+import { intentOrChain, isFromChain, showFromChain } from '../from-chain.ts';
 import { intentLines } from '../view/intent.ts';
 import { bookCommand, nextLines } from '../view/payment.ts';
 import { moneyStage } from '../view/status.ts';
@@ -7,14 +8,12 @@ export interface IntentIdOptions {
   readonly intentId: string;
 }
 
-/** The intent as the service has it. */
-export const intentShow: Command<IntentIdOptions> = async (
-  { terminal, session, clock, signal },
-  { intentId },
-) => {
+/** The intent as the service has it; its escrow as the chain has it while the service is silent. */
+export const intentShow: Command<IntentIdOptions> = async (context, { intentId }) => {
+  const { terminal, session, clock } = context;
   await session.work();
-  const flights = await session.flights();
-  const intent = await flights.intent(intentId, { signal });
+  const intent = await intentOrChain(context, intentId);
+  if (isFromChain(intent)) return showFromChain(context, intent);
   terminal.result(intent, { lines: (shown, screen) => intentLines(shown, clock.now(), screen) });
   const stage = moneyStage(intent, clock.now());
   if (stage === 'unpaid') terminal.aside(['', ...nextLines(bookCommand(intentId, terminal.canAsk))]);

@@ -1,6 +1,7 @@
 import type { Intent } from '../../flights/wire.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { linkedOf } from '../explorer.ts';
+import { intentOrChain, isFromChain, showFromChain } from '../from-chain.ts';
 import { whereMoneyIs } from '../interruption.ts';
 import { fundingPayment } from '../remembered.ts';
 import { settleBookingPayments } from '../settled-payments.ts';
@@ -16,10 +17,12 @@ export interface StatusOptions {
 
 /** Where the money is. With --watch until it ends: booked is exit 0, refunded is 8. */
 export const status: Command<StatusOptions> = async (context, { intentId, watch }) => {
-  const { terminal, session, clock, signal } = context;
+  const { terminal, session, clock } = context;
   await session.work();
   const flights = await session.flights();
-  let intent = await flights.intent(intentId, { signal });
+  const found = await intentOrChain(context, intentId);
+  if (isFromChain(found)) return showFromChain(context, found);
+  let intent = found;
   // Only a person is shown who funded it; the journal stays closed under --json.
   const isShown = !terminal.settings.json && intent.booking_requested_at !== null;
   if (isShown) await settleBookingPayments(context, intent);
