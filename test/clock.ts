@@ -3,17 +3,23 @@ import { type Clock, systemClock } from '../src/kernel/clock.ts';
 
 /**
  * The clock of every test that looks at the sandbox's world, whatever the machine's says: the world of the same seed at
- * the same moment is the same. Whether another moment would do as well, test/calendar.test.ts asks.
+ * the same moment is the same. test/sim/calendar.test.ts asks whether other moments would do as well.
  */
 export const WORLD_STARTS_MS = Date.UTC(2026, 10, 21, 9);
 
-const aheadMs = WORLD_STARTS_MS - Date.now();
+const startedNs = process.hrtime.bigint();
 
-/** Runs from the start of the world. */
-export const worldClock: Clock = { now: () => Date.now() + aheadMs, sleep: systemClock.sleep };
+/** Runs on from `startsMs`, by a clock that nobody sets: not by the machine's calendar. */
+export const clockFrom = (startsMs: number): Clock => ({
+  now: () => startsMs + Number((process.hrtime.bigint() - startedNs) / 1_000_000n),
+  sleep: systemClock.sleep,
+});
 
-/** For a Node process that a test starts, and all that it starts: the clock of the world. */
+export const worldClock = clockFrom(WORLD_STARTS_MS);
+
+/** For a Node process that a test starts, and all that it starts: the same clock. */
 export const worldClockEnv = {
   NODE_OPTIONS: `--require ${JSON.stringify(join(import.meta.dirname, 'moved-clock.cjs'))}`,
-  TEST_CLOCK_AHEAD_MS: String(aheadMs),
+  TEST_CLOCK_STARTS_MS: String(WORLD_STARTS_MS),
+  TEST_CLOCK_STARTED_NS: String(startedNs),
 };

@@ -1,10 +1,15 @@
-// Preloaded into Node (NODE_OPTIONS=--require): the clock of the process runs as ever, TEST_CLOCK_AHEAD_MS beside the
-// machine's. The tool has no such switch; what it starts inherits both variables, and with them the clock.
-const aheadMs = Number(process.env.TEST_CLOCK_AHEAD_MS);
-if (!Number.isFinite(aheadMs)) throw new Error('TEST_CLOCK_AHEAD_MS is not a number of milliseconds');
+// Preloaded into Node (NODE_OPTIONS=--require): the clock of the process, as a test has set it. It runs on from
+// TEST_CLOCK_STARTS_MS, and since TEST_CLOCK_STARTED_NS of the machine's monotonic clock, which is the same in every
+// process: they agree on the time, whatever the machine's calendar says. The tool has no such switch; what it starts
+// inherits the variables, and with them the clock.
+const [startsMs, startedNs] = ['TEST_CLOCK_STARTS_MS', 'TEST_CLOCK_STARTED_NS'].map((name) => {
+  const text = process.env[name];
+  if (!/^\d+$/.test(text ?? '')) throw new Error(`${name} is not a number`);
+  return BigInt(text);
+});
 
 const RealDate = Date;
-const now = () => RealDate.now() + aheadMs;
+const now = () => Number(startsMs + (process.hrtime.bigint() - startedNs) / 1_000_000n);
 globalThis.Date = new Proxy(RealDate, {
   construct: (target, given, as) => Reflect.construct(target, given.length === 0 ? [now()] : given, as),
   apply: (target) => new target(now()).toString(),

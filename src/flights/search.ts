@@ -1,3 +1,4 @@
+import { localDate } from '../kernel/calendar.ts';
 import { metropolitanArea } from '../kernel/metropolitan-areas.ts';
 import { isRealDate } from '../kernel/passengers.ts';
 import { problem } from '../kernel/problems.ts';
@@ -120,9 +121,3 @@ function daysToSell(
   const today = clear ? utcDay(nowMs) : localDate(nowMs, timeZone);
   return [today, utcDay(Date.parse(today) + MOST_DAYS_AHEAD * DAY_MS)];
 }
-
-/** YYYY-MM-DD of an instant in a zone. */
-export const localDate = (ms: number, timeZone: string): string =>
-  new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(
-    ms,
-  );

@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { namedAirports } from '../../kernel/airports.ts';
+import { localDate } from '../../kernel/calendar.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext, ExitCode } from '../context.ts';
@@ -30,7 +32,7 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
   refuseOthers(options);
   const asked = searchRequestOf({ ...options, limit: 1, wait: false }, clock.now());
   const journey: JourneyDays = { depart_date: asked.depart_date, return_date: asked.return_date ?? null };
-  const today = parseDate('today', clock.now());
+  const today = todayAt(asked.origin_iata, clock.now());
   const grid =
     options.flex === undefined ? monthDays(journey, today) : flexDays(journey, options.flex, today);
   const requestOf = ({ depart_date, return_date }: JourneyDays) => ({
@@ -97,6 +99,12 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
   }
   return told(context, documentNow(found), found, view);
 };
+
+/** Days are sold by the calendar of the origin; this machine's is the next best for an airport that is not known here. */
+function todayAt(origin: string, nowMs: number): string {
+  const airport = namedAirports().find(({ iata }) => iata === origin);
+  return airport ? localDate(nowMs, airport.timeZone) : parseDate('today', nowMs);
+}
 
 const note = ({ terminal }: CommandContext, text: string): void => {
   for (const line of wrap(text, terminal.asideScreen.width)) terminal.note(line);

@@ -13,7 +13,7 @@ test('every zone of an airport has the offsets that Intl has, to the minute of e
   const wrong: string[] = [];
   for (const zone of timeZones) {
     let before = intlOffsetMinutes(zone, Date.UTC(2026, 10, 1));
-    for (let ms = Date.UTC(2026, 10, 1); ms < Date.UTC(2028, 2, 1); ms += 5 * DAY_MS) {
+    for (let ms = Date.UTC(2026, 10, 1); ms < Date.UTC(2032, 0, 1); ms += 5 * DAY_MS) {
       const now = intlOffsetMinutes(zone, ms);
       if (zones.offsetMinutes(zone, ms) !== now) wrong.push(`${zone} ${new Date(ms).toISOString()}`);
       if (now !== before) {

@@ -94,13 +94,14 @@ const RULES: readonly (readonly [minutes: number, rule: Rule, zones: string])[] 
   [120, 'il', 'Asia/Jerusalem'],
 ];
 
-/** When Morocco leaves its summer time for Ramadan. */
+/** When Morocco leaves its summer time for Ramadan. Another year's is asked of Intl. */
 const RAMADAN: readonly (readonly [fromMs: number, toMs: number])[] = [
   [Date.UTC(2026, 1, 15, 2), Date.UTC(2026, 2, 22, 2)],
   [Date.UTC(2027, 1, 7, 2), Date.UTC(2027, 2, 14, 2)],
   [Date.UTC(2028, 0, 23, 2), Date.UTC(2028, 2, 5, 2)],
-  [Date.UTC(2029, 0, 14, 2), Date.UTC(2029, 1, 18, 2)],
 ];
+
+const ramadanOf = (year: number) => RAMADAN.find(([fromMs]) => new Date(fromMs).getUTCFullYear() === year);
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -158,6 +159,7 @@ export function createZones(): Zones {
     const [minutes, rule] = found;
     if (rule === 'fixed') return minutes;
     const year = new Date(utcMs + minutes * MINUTE_MS).getUTCFullYear();
+    if (rule === 'ma' && !ramadanOf(year)) return intlOffset(timeZone, utcMs);
     const { fromMs, toMs } = summerOf(rule, minutes, year);
     const between = utcMs >= Math.min(fromMs, toMs) && utcMs < Math.max(fromMs, toMs);
     // South of the equator a year's summer time ends before it begins.
@@ -206,7 +208,7 @@ function summerTime(rule: Exclude<Rule, 'fixed'>, standard: number, year: number
       // From the Friday before the last Sunday of March.
       return { fromMs: local(last(year, 2, 0) - 2 * DAY_MS, 2), toMs: local(last(year, 9, 0), 1) };
     case 'ma': {
-      const ramadan = RAMADAN.find(([fromMs]) => new Date(fromMs).getUTCFullYear() === year);
+      const ramadan = ramadanOf(year);
       return { fromMs: ramadan?.[1] ?? 0, toMs: ramadan?.[0] ?? -1 };
     }
   }

@@ -1,0 +1,6 @@
+export interface CalendarDate {
+  readonly name: string;
+  readonly ms: number;
+}
+
+export function calendarDates(nowMs: number): CalendarDate[];
