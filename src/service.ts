@@ -87,6 +87,7 @@ export const openService: OpenService = async (options) => {
     provider,
     lowcost,
     authority,
+    facilitator: facilitator.address,
     treasury: treasury.address,
     treasurySigner: treasury,
     mint,

@@ -2,13 +2,17 @@ import { instant } from '../kernel/clock.ts';
 import { atomic, formatUsdc } from '../kernel/money.ts';
 import { problem } from '../kernel/problems.ts';
 import type { Store } from '../store/open.ts';
-import type { IntentRow } from './rows.ts';
+import type { IntentRow, RefundRequestRow } from './rows.ts';
 import type { Intent, Offer } from './wire.ts';
 
 const orNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
 
 /** The intent as the wire shows it (CONTRACT, section 5): no personal data, no support code. */
-export function intentRecord(row: IntentRow, observedAmount: number | null): Intent {
+export function intentRecord(
+  row: IntentRow,
+  observedAmount: number | null,
+  refundRequest: Intent['refund_request'] = null,
+): Intent {
   return {
     intent_id: row.intent_id,
     status: row.status,
@@ -26,7 +30,8 @@ export function intentRecord(row: IntentRow, observedAmount: number | null): Int
       refund_after: instant(row.refund_after_ms),
       observed_amount: observedAmount,
     },
-    expected_ticket_amount: formatUsdc(atomic(row.amount)),
+    expected_ticket_amount: row.amount,
+    expected_ticket_amount_decimal: formatUsdc(atomic(row.amount)),
     expected_ticket_currency: lockedOffer(row).total_currency,
     fee_amount: row.fee_amount,
     order_id: row.order_id,
@@ -37,6 +42,7 @@ export function intentRecord(row: IntentRow, observedAmount: number | null): Int
     refund_reason: row.refund_reason,
     refunded_at: orNull(row.refunded_at_ms),
     refund_tx_hash: row.refund_tx_hash,
+    refund_request: refundRequest,
     expires_at: instant(row.expires_at_ms),
     created_at: instant(row.created_at_ms),
     updated_at: instant(row.updated_at_ms),
@@ -45,6 +51,37 @@ export function intentRecord(row: IntentRow, observedAmount: number | null): Int
 
 /** The offer as it was when the intent locked it; our own writing, read back. */
 export const lockedOffer = (row: Pick<IntentRow, 'offer'>): Offer => JSON.parse(row.offer) as Offer;
+
+/** The latest refund request of an intent, without anybody's words; null when none was paid for. */
+export async function refundRequestOf(store: Store, intentId: string): Promise<Intent['refund_request']> {
+  const row = await store
+    .selectFrom('refund_requests')
+    .selectAll()
+    .where('intent_id', '=', intentId)
+    .where('state', '<>', 'settling')
+    .orderBy('requested_at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!row) return null;
+  return {
+    state: requestState(row),
+    requested_at: instant(row.requested_at_ms),
+    decided_at: orNull(row.decided_at_ms),
+    payout_amount: row.payout_amount,
+    payout_tx_hash: row.payout_tx_hash,
+  };
+}
+
+function requestState({
+  state,
+  claimed_by,
+}: RefundRequestRow): NonNullable<Intent['refund_request']>['state'] {
+  if (state === 'refunded') return 'paid';
+  if (state === 'rejected') return 'rejected';
+  if (state === 'received') return claimed_by === null ? 'received' : 'claimed';
+  // One that is stuck was approved, and is still to be paid.
+  return 'approved';
+}
 
 /**
  * An intent that its customer knows of: one whose creation was paid.

@@ -3,14 +3,14 @@ import { isProblem, problem } from '../kernel/problems.ts';
 import type { Answer, PaidCall, Payment } from '../payments/terms.ts';
 import { type Escrows, escrowNotOpened } from './escrows.ts';
 import { supportCodeHmac } from './identity.ts';
-import { intentRecord, shownIntent } from './intent-record.ts';
+import { intentRecord, refundRequestOf, shownIntent } from './intent-record.ts';
 import { offerToLock, ticketTotal } from './live-offer.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { LiveOffer } from './providers/provider.ts';
 import { retire } from './retire.ts';
 import type { IntentRow } from './rows.ts';
 import { checkBookingEnabled } from './switches.ts';
-import { checkWallet } from './wallets.ts';
+import { checkRefundWallet, checkWallet } from './wallets.ts';
 import type { CreatedIntent, CreateIntentRequest, Intent } from './wire.ts';
 
 /** Booking intents: POST /air/intents and GET /air/intents/{intent_id}. */
@@ -18,13 +18,13 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
   const { store, clock, ids, secrets, options } = ports;
 
   /**
-   * The paid creation (CONTRACT, section 2): check, verify, open the escrow, settle; shown once it is settled.
-   * Problems: `invalid_wallet`, `offer_*`, `intent_already_exists`, `booking_disabled`, `provider_failed`,
-   * `escrow_initialization_failed`.
+   * The paid creation (CONTRACT, section 2): check, verify, open the escrow, settle; shown once it is settled. The
+   * funding wallet is the payer: anybody else could take his (wallet, offer) pair and name a refund wallet of their own.
+   * Problems: `invalid_wallet`, `funding_wallet_not_payer`, `refund_wallet_*`, `offer_*`, `intent_already_exists`,
+   * `booking_disabled`, `provider_failed`, `escrow_initialization_failed`.
    */
   function creation(request: CreateIntentRequest, url: string): PaidCall {
-    const refundWallet = request.refund_wallet ?? request.funding_wallet;
-    const activeKey = `active:${request.funding_wallet}:${request.offer_id}`;
+    const activeKey = (wallet: string) => `active:${wallet}:${request.offer_id}`;
     let live: LiveOffer | undefined;
     const lookUp = async () => {
       live ??= await offerToLock(ports, request.offer_id);
@@ -36,10 +36,12 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
       request,
       settle: 'before',
       async check() {
-        await checkWallet('funding_wallet', request.funding_wallet);
-        await checkWallet('refund_wallet', refundWallet);
+        const { funding_wallet: funding, refund_wallet: refund } = request;
+        if (funding !== undefined) await checkWallet('funding_wallet', funding);
         await checkBookingEnabled(ports);
-        const holder = await holderOf(activeKey);
+        const refundWallet = refund ?? funding;
+        if (refundWallet !== undefined) await checkRefundWallet(ports, refundWallet);
+        const holder = funding === undefined ? undefined : await holderOf(activeKey(funding));
         if (holder && isShown(holder) && holder.expires_at_ms > clock.now()) throw alreadyExists(holder);
         await lookUp();
         return {
@@ -50,6 +52,9 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
         };
       },
       async prepare(payment) {
+        if ((request.funding_wallet ?? payment.payer) !== payment.payer) {
+          throw problem('funding_wallet_not_payer', { detail: { payer: payment.payer } });
+        }
         const row = (await byPayment(payment)) ?? (await claimPair(payment, await lookUp()));
         if (row.abandoned === 1) throw problem('escrow_initialization_failed');
         try {
@@ -71,8 +76,11 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
 
     /** Takes the (wallet, offer) pair for this payment, or says who has it. */
     async function claimPair(payment: Payment, offer: LiveOffer): Promise<IntentRow> {
+      const refundWallet = request.refund_wallet ?? payment.payer;
+      // Before the payment nobody knew the payer, and the wallet's account may have been closed since.
+      await checkRefundWallet(ports, refundWallet);
       for (let round = 0; ; round++) {
-        const row = await newRow(request, refundWallet, activeKey, payment, offer);
+        const row = await newRow(request, refundWallet, activeKey(payment.payer), payment, offer);
         const holder = await insertUnlessHeld(row);
         if (!holder) return row;
         // A creation that died before it was paid must not hold the pair until it expires.
@@ -147,7 +155,7 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
     const referral =
       request.referrer === undefined
         ? null
-        : await referred(request.referrer, request, refundWallet, fee, offer);
+        : await referred(request.referrer, [payment.payer, refundWallet], fee, offer);
     const expiresAtMs = Math.min(Date.parse(offer.expires_at), nowMs + options.intentLifeMs);
     return {
       intent_id: intentId,
@@ -155,7 +163,7 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
       offer_id: request.offer_id,
       offer: JSON.stringify(offer),
       passenger_count: passengerCount,
-      funding_wallet: request.funding_wallet,
+      funding_wallet: payment.payer,
       refund_wallet: refundWallet,
       referrer: referral?.code ?? null,
       referrer_wallet: referral?.wallet ?? null,
@@ -190,16 +198,10 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
   }
 
   /** Loaded for an intent that names a code alone. */
-  async function referred(
-    code: string,
-    request: CreateIntentRequest,
-    refundWallet: string,
-    fee: bigint,
-    offer: LiveOffer['offer'],
-  ) {
+  async function referred(code: string, wallets: readonly string[], fee: bigint, offer: LiveOffer['offer']) {
     const { resolveReferrer } = await import('./affiliates.ts');
     const { journeyEndMs } = await import('./journey-end.ts');
-    const referral = await resolveReferrer(ports, code, [request.funding_wallet, refundWallet], fee);
+    const referral = await resolveReferrer(ports, code, wallets, fee);
     return referral && { ...referral, creditDueAtMs: journeyEndMs(offer.slices) };
   }
 
@@ -236,8 +238,8 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
     /** @throws Problem `intent_not_found` */
     async show(intentId: string): Promise<Intent> {
       const row = await shownIntent(store, intentId);
-      if (row.status !== 'active') return intentRecord(row, row.observed_amount);
-      return intentRecord(row, await observed(row));
+      if (row.status === 'active') return intentRecord(row, await observed(row));
+      return intentRecord(row, row.observed_amount, await refundRequestOf(store, intentId));
     },
   };
 

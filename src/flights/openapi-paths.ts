@@ -144,6 +144,9 @@ export const paths = () => ({
     status: 201,
     codes: [
       'invalid_wallet',
+      'funding_wallet_not_payer',
+      'refund_wallet_without_account',
+      'refund_wallet_not_allowed',
       'offer_not_found',
       'intent_already_exists',
       'offer_unsupported',

@@ -92,6 +92,8 @@ export interface FlightsGiven {
   readonly lowcost?: Fulfiller | null | undefined;
   /** Opens, captures and refunds escrows, and pays for it. */
   readonly authority: Signer;
+  /** Pays the network fees of customers' payments. */
+  readonly facilitator: Address;
   /** Owner of the token account that fees and captures pay. */
   readonly treasury: Address;
   /** Signs what the treasury pays out: refunds that an operator approved, and affiliates' credit. */

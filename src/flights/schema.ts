@@ -91,9 +91,15 @@ export const offerDetailsResponse = z.strictObject({
 });
 
 export const createIntentRequest = z.strictObject({
-  funding_wallet: z.string(),
+  funding_wallet: z
+    .string()
+    .optional()
+    .describe('The wallet that pays for this call; left out, it is taken from the payment.'),
   offer_id: z.string().min(1).max(512),
-  refund_wallet: z.string().optional(),
+  refund_wallet: z
+    .string()
+    .optional()
+    .describe('Holds a token account of the mint, and is none of the operator. Default: the funding wallet.'),
   referrer: z.string().max(64).optional(),
 });
 
@@ -116,7 +122,8 @@ export const intent = z.strictObject({
   refund_wallet: wallet,
   referrer: z.string().optional(),
   escrow,
-  expected_ticket_amount: decimal,
+  expected_ticket_amount: z.int().describe('Atomic units of 6 decimals.'),
+  expected_ticket_amount_decimal: decimal,
   expected_ticket_currency: currency,
   fee_amount: z.int(),
   order_id: z.string().nullable(),
@@ -127,6 +134,16 @@ export const intent = z.strictObject({
   refund_reason: z.string().nullable(),
   refunded_at: instant.nullable(),
   refund_tx_hash: z.string().nullable(),
+  refund_request: z
+    .strictObject({
+      state: z.enum(['received', 'claimed', 'approved', 'rejected', 'paid']),
+      requested_at: instant,
+      decided_at: instant.nullable(),
+      payout_amount: z.int().nullable().describe('Atomic units, fixed by the approval.'),
+      payout_tx_hash: z.string().nullable(),
+    })
+    .nullable()
+    .describe('The latest refund request; null when there is none.'),
   expires_at: instant,
   created_at: instant,
   updated_at: instant,

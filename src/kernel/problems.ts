@@ -28,6 +28,24 @@ export const PROBLEMS = {
     message: 'That is not a Solana wallet address.',
     fix: 'Use the base58 address of an ed25519 wallet.',
   },
+  funding_wallet_not_payer: {
+    status: 400,
+    exit: 2,
+    message: 'funding_wallet is not the wallet that pays for this call.',
+    fix: 'Pay with the wallet of funding_wallet, or leave the field out; nothing was charged.',
+  },
+  refund_wallet_without_account: {
+    status: 400,
+    exit: 2,
+    message: 'The refund wallet has no token account that can take a refund.',
+    fix: 'Open its token account for detail.mint, or name another refund wallet; nothing was charged.',
+  },
+  refund_wallet_not_allowed: {
+    status: 400,
+    exit: 2,
+    message: 'That address cannot be a refund wallet: it belongs to the operator or to a program.',
+    fix: 'Name a wallet of your own; nothing was charged.',
+  },
   invalid_payment_signature: {
     status: 400,
     exit: 6,

@@ -250,7 +250,7 @@ test.each([
   expect(order.body).toMatchObject({
     status: 'ticketed',
     booking_reference: expect.stringMatching(/^\w{6}$/),
-    total_amount_decimal: made.expected_ticket_amount,
+    total_amount_decimal: made.expected_ticket_amount_decimal,
     documents: [{ type: 'itinerary_receipt' }],
   });
 });

@@ -86,7 +86,7 @@ test('the escrow amount is the ticket total for all passengers', async () => {
   const made = await world.intent(three?.offer_id ?? '');
   expect(made.passenger_count).toBe(3);
   expect(made.escrow.amount).toBe(three?.total_amount);
-  expect(made.expected_ticket_amount).toBe(three?.total_amount_decimal);
+  expect(made.expected_ticket_amount_decimal).toBe(three?.total_amount_decimal);
 });
 
 const DISCLOSED = {
@@ -204,11 +204,10 @@ test('every paid answer carries PAYMENT-RESPONSE: the settlement, in base64', as
     'X-Passenger-Family-Name': PASSENGER.family_name,
   };
   const next = await told.intent(nextOffer());
-  const wallet = told.newWallet().address;
   const answers = [
     await told.paid('/air/search', TRIP),
     await told.paid('/air/offer-details', { offer_id: 'off_1' }),
-    await told.paid('/air/intents', { funding_wallet: wallet, offer_id: nextOffer() }),
+    await told.paid('/air/intents', { offer_id: nextOffer() }),
     await told.paid('/air/book', { intent_id: next.intent_id, passengers: [PASSENGER] }),
     await told.paid(`/air/orders/${shown.order_id}`, undefined, { headers: identity }),
     await told.paid(

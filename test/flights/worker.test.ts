@@ -64,7 +64,11 @@ test('a booking is ticketed, captured and booked, and the sums agree to the unit
   const supply = await world.supply();
   const before = await world.sums();
   const made = await world.intent('off_1');
-  expect(made).toMatchObject({ status: 'active', expected_ticket_amount: '151.20', fee_amount: 1_512_000 });
+  expect(made).toMatchObject({
+    status: 'active',
+    expected_ticket_amount: 151_200_000,
+    fee_amount: 1_512_000,
+  });
   await world.book(made);
   expect((await world.show(made)).escrow.observed_amount).toBe(Number(TICKET));
   await world.work();

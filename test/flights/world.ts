@@ -109,6 +109,8 @@ export async function openWorld(given: WorldOptions = {}) {
     mint,
   });
   await cluster.airdropUsdc(wallet.address, 5_000_000_000n);
+  // Its token account is there before it is named.
+  await cluster.airdropUsdc(refundWallet.address, 0n);
 
   const airline: ScriptedAirline = scriptedAirline(clock.now);
   const sandbox = async () => {
@@ -144,6 +146,7 @@ export async function openWorld(given: WorldOptions = {}) {
     const flights = createFlights({
       ...common,
       authority,
+      facilitator: facilitator.address,
       treasury: treasury.address,
       treasurySigner: treasury,
       mint,
@@ -201,6 +204,7 @@ export async function openWorld(given: WorldOptions = {}) {
     airline,
     mint,
     authority,
+    facilitator,
     treasury,
     wallet,
     refundWallet,
