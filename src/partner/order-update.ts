@@ -1,6 +1,6 @@
+import { sameDecimal } from '../kernel/decimal.ts';
 import { problem } from '../kernel/problems.ts';
 import type { Call } from './call.ts';
-import { sameDecimal } from './decimal.ts';
 import { recordChange } from './order-history.ts';
 import { contentOf, type OrderRow, orderNotFound, orderRecord, sealColumn } from './order-record.ts';
 import type { PartnerPorts } from './ports.ts';
