@@ -64,7 +64,8 @@ export const SPEC_PARTNER_ITEMS: Readonly<Record<string, string>> = {
   'offer-fields':
     'A partner offer has partnerId, partnerName, toAmount as a decimal string, icon, type, termsUrl, privacyPolicyUrl.',
   'offer-type': "An offer's type is TYPE_UNDEFINED, INTEGRATION or REDIRECT.",
-  'code-sets': 'Codes are taken by their forms: fiat codes, NETWORK_ASSET, COUNTRY_METHOD, network names.',
+  'code-sets':
+    'Codes are those that there are, case and all: countries of ISO 3166-1, fiat of ISO 4217, crypto as NETWORK_ASSET and payment methods that partners offer.',
   'state-values': 'There are nine order statuses.',
   'state-awaiting':
     "The platform's answer to Create Order gives the first status; AWAITING_FUNDS needs depositInstructions.",

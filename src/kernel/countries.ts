@@ -15,6 +15,9 @@ const COUNTRIES =
   'TGTGO THTHA TJTJK TKTKL TLTLS TMTKM TNTUN TOTON TRTUR TTTTO TVTUV TWTWN TZTZA UAUKR UGUGA UMUMI USUSA UYURY ' +
   'UZUZB VAVAT VCVCT VEVEN VGVGB VIVIR VNVNM VUVUT WFWLF WSWSM YEYEM YTMYT ZAZAF ZMZMB ZWZWE';
 
+/** Every alpha-3 code. */
+export const alpha3Codes = (): string[] => COUNTRIES.split(' ').map((pair) => pair.slice(2));
+
 /** Whether `code` is an ISO 3166-1 alpha-2 or alpha-3 code, upper case. */
 export function isCountry(code: string): boolean {
   return pairOf(code) !== undefined;

@@ -1,8 +1,8 @@
 import type * as z from 'zod';
 import { mediaTypeOf, readBytes } from '../kernel/body.ts';
 import { problem } from '../kernel/problems.ts';
+import { repeatedName } from '../kernel/repeated-names.ts';
 import { type Issue, normaliseProtoJson } from './protojson.ts';
-import { repeatedName } from './repeated-names.ts';
 
 /** Most of a request's body. Customer data holds pictures, which travel as base64. */
 export const MOST_BODY_BYTES = 64 * 1024;

@@ -1,4 +1,5 @@
 import type { Updateable } from 'kysely';
+import { FUNDED } from '../kernel/order-moves.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import type { PartnerOrderTable } from '../store/partner-tables.ts';
 import { type CreationEnd, noteOf, sealNote } from './creations.ts';
@@ -8,7 +9,6 @@ import { linkCustomer } from './partners.ts';
 import type { CreateOrderAnswer, RedirectOrderAnswer } from './platform-answers.ts';
 import type { PartnerPorts, Tx } from './ports.ts';
 import type { OrderStatus } from './schema.ts';
-import { FUNDED } from './transitions.ts';
 
 type Columns = Updateable<PartnerOrderTable>;
 

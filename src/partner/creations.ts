@@ -26,8 +26,11 @@ export type CreationEnd =
   /** `retryAtMs`: when the platform said that it can be asked again. */
   | { readonly kind: 'again'; readonly retryAtMs?: number };
 
+/** Of a row whose note is gone: the order exists, or the retention has taken it. */
+const NO_NOTE: CreationNote = { walletAddress: null, forwardedFor: '127.0.0.1' };
+
 export const noteOf = (secrets: Secrets, row: OrderRow): CreationNote =>
-  openColumn(secrets, 'creation_sealed', row) as CreationNote;
+  (openColumn(secrets, 'creation_sealed', row) as CreationNote | undefined) ?? NO_NOTE;
 
 export const sealNote = (secrets: Secrets, orderId: string, note: CreationNote): string =>
   sealColumn(secrets, 'creation_sealed', orderId, note);

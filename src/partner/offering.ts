@@ -1,10 +1,11 @@
 import * as z from 'zod';
-import { decimalOf, isDecimal, unitsOf } from './decimal.ts';
+import { decimalOf, isDecimal, unitsOf } from '../kernel/decimal.ts';
+import { sideIssues } from './codes.ts';
 import { codeName, countryCode, decimalString } from './schema-parts.ts';
 
 /** What a partner sells: a line per direction and pair of currencies. Kept with the partner, as JSON. */
 
-const rail = z.strictObject({
+const railFields = z.strictObject({
   /** Where; every country when it is left out. */
   countries: z.array(countryCode).min(1, 'names a country, or is left out.').optional(),
   rampType: z.enum(['ONRAMP', 'OFFRAMP']),
@@ -22,10 +23,29 @@ const rail = z.strictObject({
   /** What the customer receives is cut off, never rounded up, after so many decimals. */
   decimals: z.int({ error: 'is a whole number.' }).min(0, 'is 0 to 18.').max(18, 'is 0 to 18.').default(2),
 });
+
+/** Its sides are those of its direction, on a network that has wallets here: what cannot be served is not sold. */
+const rail = railFields.superRefine((given, context) => {
+  for (const { path, message } of sideIssues(given))
+    context.addIssue({ code: 'custom', path: [path], message });
+});
 export type Rail = z.output<typeof rail>;
 
 export const offeringSchema = z.strictObject({ rails: z.array(rail).max(500, 'is at most 500 lines.') });
 export type Offering = z.output<typeof offeringSchema>;
+
+/**
+ * The lines of an offering on record. One that the rules have no place for any more sells nothing, and holds up none of
+ * the others; `isWhole` is false then.
+ */
+export function railsOf(offering: string): Offering & { readonly isWhole: boolean } {
+  const { rails }: { rails?: unknown } = Object(JSON.parse(offering));
+  const lines = Array.isArray(rails) ? rails.map((line) => rail.safeParse(line)) : [];
+  return {
+    rails: lines.flatMap((line) => (line.success ? [line.data] : [])),
+    isWhole: Array.isArray(rails) && lines.every(({ success }) => success),
+  };
+}
 
 /** What is asked for; `fromAmount` is a decimal string. */
 export interface Wanted {
@@ -37,10 +57,7 @@ export interface Wanted {
   readonly fromAmount: string;
 }
 
-/**
- * What a partner gives for it: the amount (decimal string), or why it gives nothing. An offering that cannot be read
- * sells nothing.
- */
+/** What a partner gives for it: the amount (decimal string), or why it gives nothing. */
 export function quoteOf(
   { rails }: Offering,
   wanted: Wanted,

@@ -1,7 +1,7 @@
+import { compareDecimals, unitsOf } from '../kernel/decimal.ts';
 import { problem } from '../kernel/problems.ts';
 import { createBreaker } from './breaker.ts';
 import { type Procedure, procedure } from './call.ts';
-import { compareDecimals, unitsOf } from './decimal.ts';
 import {
   type GetAvailablePartnersRequest,
   type GetAvailablePartnersResponse,
@@ -9,7 +9,8 @@ import {
   getAvailablePartnersResponse,
   type PartnerOffer,
 } from './offer-schema.ts';
-import { offeringSchema, quoteOf } from './offering.ts';
+import { refuseUnknownCodes } from './offered-codes.ts';
+import { quoteOf, railsOf } from './offering.ts';
 import type { PartnerPorts } from './ports.ts';
 
 interface Ranked {
@@ -43,24 +44,17 @@ async function availablePartners(
 ): Promise<GetAvailablePartnersResponse> {
   if (unitsOf(input.fromAmount) === 0n) throw amountIsZero();
   const [rows, reliability] = await Promise.all([
-    store
-      .selectFrom('partners')
-      .selectAll()
-      .where('environment', '=', environment)
-      .where('enabled', '=', 1)
-      .execute(),
+    store.selectFrom('partners').selectAll().where('environment', '=', environment).execute(),
     createBreaker({ store, clock }).reliability(),
   ]);
+  refuseUnknownCodes(rows, input);
   const types = (input.partnerTypes ?? []).filter((type) => type !== 'TYPE_UNDEFINED');
   const ranked: Ranked[] = [];
   for (const row of rows) {
-    if (types.length > 0 && !types.includes(row.type)) continue;
-    const offering = offeringSchema.safeParse(JSON.parse(row.offering));
-    if (!offering.success) {
-      log('error', 'offering_invalid', { partner_id: row.partner_id });
-      continue;
-    }
-    const quote = quoteOf(offering.data, input);
+    if (row.enabled !== 1 || (types.length > 0 && !types.includes(row.type))) continue;
+    const offering = railsOf(row.offering);
+    if (!offering.isWhole) log('error', 'offering_invalid', { partner_id: row.partner_id });
+    const quote = quoteOf(offering, input);
     if (quote.kind !== 'quote') continue;
     ranked.push({
       offer: {

@@ -12,7 +12,7 @@ import {
   createOrderResponse,
 } from './offer-schema.ts';
 import { type OrderRow, openColumn, orderRecord } from './order-record.ts';
-import { checkedOrder } from './order-request.ts';
+import { checkedOrder, unsendable } from './order-request.ts';
 import { openOutbound, outboundPartner, type PartnerRow } from './outbound-partner.ts';
 import type { PartnerPorts } from './ports.ts';
 import { forwardedFor, outcomeOfRedirection, type RedirectOrderBody } from './redirect-order.ts';
@@ -98,6 +98,12 @@ export function createOrderCreation(ports: PartnerPorts) {
     const partner = await partnerOf(row.partner_id);
     if (!partner) throw new Error('an order without its partner');
     const isFirst = row.attempts === 1;
+    const wrong = await unsendable(ports, row, noteOf(secrets, row).walletAddress);
+    if (wrong !== null) {
+      // What was sent before, if anything was, a person has to look for.
+      if (isFirst) return ends.failed(row, { kind: 'faulty' }, wrong);
+      return ends.faulty(row, wrong, requestId);
+    }
     try {
       if (partner.type === 'REDIRECT') await redirect(row, partner);
       else await order(row, partner, isFirst, requestId);

@@ -1,10 +1,14 @@
+import { unitsOf } from '../kernel/decimal.ts';
 import { problem } from '../kernel/problems.ts';
 import type { PartnerTable } from '../store/partner-tables.ts';
-import { unitsOf } from './decimal.ts';
+import { cryptoSideOf, networkNamed, networkOfCurrency } from './codes.ts';
+import type { WalletType } from './customer-data/kinds.ts';
+import type { Verdict } from './customer-data/verdict.ts';
 import type { CreateOrderRequest } from './offer-schema.ts';
+import { refuseUnknownCodes } from './offered-codes.ts';
 import { amountIsZero } from './offers.ts';
+import type { OrderRow } from './order-record.ts';
 import type { PartnerPorts } from './ports.ts';
-import { walletNetwork } from './wanted-orders.ts';
 
 /** What a customer asked for, checked: everything that the outbound request needs. */
 export interface OrderRequest {
@@ -16,7 +20,7 @@ export interface OrderRequest {
   readonly toCurrency: string;
   readonly fromAmount: string;
   readonly paymentMethod: string;
-  readonly network: string;
+  readonly network: WalletType;
   readonly paymentDetailsDataId: string | null;
   readonly walletDataId: string | null;
   readonly walletAddress: string | null;
@@ -27,8 +31,8 @@ const refused = (path: string, message: string) =>
 
 /**
  * Checks a CreateOrder request against its partner and its customer. The network follows from the crypto currency
- * (`NETWORK_ASSET`). The bank account and the wallet are the customer's own, by id, or the ones given last. A redirect partner, which knows
- * none of our ids, is told the wallet's address.
+ * (`NETWORK_ASSET`). The bank account and the wallet are the customer's own, by id, or the ones given last; the wallet is
+ * one of that very network. A redirect partner, which knows none of our ids, is told the wallet's address.
  * @throws Problem `invalid_request`, naming the field
  */
 export async function checkedOrder(
@@ -38,13 +42,18 @@ export async function checkedOrder(
   input: CreateOrderRequest,
 ): Promise<OrderRequest> {
   if (unitsOf(input.fromAmount) === 0n) throw amountIsZero();
-  if (input.fromCurrency === input.toCurrency)
-    throw refused('toCurrency', 'is not the currency that is given.');
+  const partners = await ports.store
+    .selectFrom('partners')
+    .select('offering')
+    .where('environment', '=', ports.environment)
+    .execute();
+  refuseUnknownCodes(partners, input);
   const isIntegration = partner.type === 'INTEGRATION';
   if (isIntegration && input.walletAddress !== undefined)
     throw refused('walletAddress', 'is for redirect partners: give customerWalletDataId.');
   const network = networkOf(input);
-  if (input.walletAddress !== undefined) await checkAddress(ports, input.walletAddress, network);
+  const address =
+    input.walletAddress === undefined ? null : await checkedAddress(ports, input.walletAddress, network);
   const own = (type: 'BANK_ACCOUNT' | 'CRYPTO_WALLET', path: string, dataId: string | undefined) =>
     isIntegration || dataId !== undefined
       ? ownData(ports, customerId, { type, path, dataId, network })
@@ -52,7 +61,7 @@ export async function checkedOrder(
   const walletDataId = await own('CRYPTO_WALLET', 'customerWalletDataId', input.customerWalletDataId);
   const ownAddress =
     isIntegration || walletDataId === null ? null : await addressOf(ports, customerId, walletDataId);
-  if (input.walletAddress !== undefined && ownAddress !== null && input.walletAddress !== ownAddress)
+  if (address !== null && ownAddress !== null && address !== ownAddress)
     throw refused('walletAddress', 'is not the address of customerWalletDataId: give one of them.');
   return {
     partnerId: partner.partner_id,
@@ -70,21 +79,17 @@ export async function checkedOrder(
       input.customerPaymentDetailsDataId,
     ),
     walletDataId,
-    walletAddress: input.walletAddress ?? ownAddress,
+    walletAddress: address ?? ownAddress,
   };
 }
 
-function networkOf(input: CreateOrderRequest): string {
-  const [path, crypto] =
-    input.rampType === 'ONRAMP'
-      ? (['toCurrency', input.toCurrency] as const)
-      : (['fromCurrency', input.fromCurrency] as const);
-  const match = /^([A-Z0-9]+)_[A-Z0-9.]+$/i.exec(crypto);
-  const network = match?.[1] ?? input.network;
-  if (network === undefined)
-    throw refused(path, 'is a crypto currency with its network, such as SOLANA_USDC; or give network.');
-  if (input.network !== undefined && input.network.toUpperCase() !== network.toUpperCase())
-    throw refused('network', `is not the network of ${path}.`);
+/** The network of the crypto side; one that is given is the same, by its name or an alias. */
+function networkOf(input: CreateOrderRequest): WalletType {
+  const { path, code } = cryptoSideOf(input);
+  const network = networkOfCurrency(code);
+  if (network === null) throw refused(path, 'is on a network that is not served.');
+  if (input.network !== undefined && networkNamed(input.network) !== network)
+    throw refused('network', `is not the network of ${path}: ${network}.`);
   return network;
 }
 
@@ -92,7 +97,7 @@ interface WantedData {
   readonly type: 'BANK_ACCOUNT' | 'CRYPTO_WALLET';
   readonly path: string;
   readonly dataId: string | undefined;
-  readonly network: string;
+  readonly network: WalletType;
 }
 
 /**
@@ -104,20 +109,18 @@ async function ownData(
   customerId: string,
   { type, path, dataId, network }: WantedData,
 ): Promise<string> {
-  const chain = type === 'CRYPTO_WALLET' ? walletNetwork(network) : null;
   const row = await store
     .selectFrom('customer_data')
     .select('data_id')
     .where('customer_id', '=', customerId)
     .where('type', '=', type)
-    .$if(chain !== null, (query) => query.where('network', '=', chain))
+    .$if(type === 'CRYPTO_WALLET', (query) => query.where('network', '=', network))
     .$if(dataId !== undefined, (query) => query.where('data_id', '=', dataId ?? ''))
     .orderBy('rank', 'desc')
     .limit(1)
     .executeTakeFirst();
   if (row) return row.data_id;
-  const words =
-    type === 'BANK_ACCOUNT' ? 'a bank account' : `a crypto wallet${chain === null ? '' : ` on ${chain}`}`;
+  const words = type === 'BANK_ACCOUNT' ? 'a bank account' : `a crypto wallet on ${network}`;
   throw refused(
     path,
     dataId === undefined
@@ -140,18 +143,58 @@ async function addressOf(
   return address;
 }
 
-/** An address that is given for one order is held to its chain's encoding, as a customer's own wallets are. */
-async function checkAddress(
+/** An address that is given for one order is held to its network's encoding, and kept in its normal form. */
+async function addressVerdict(
   { clock, environment }: Pick<PartnerPorts, 'clock' | 'environment'>,
   address: string,
-  network: string,
-): Promise<void> {
-  const chain = walletNetwork(network);
-  if (chain === null) return;
+  network: WalletType,
+): Promise<Verdict> {
   const { walletAddress } = await import('./customer-data/wallets.ts');
-  const verdict = walletAddress(address, chain, {
-    nowMs: clock.now(),
-    testNetworks: environment === 'demo',
-  });
+  return walletAddress(address, network, { nowMs: clock.now(), testNetworks: environment === 'demo' });
+}
+
+async function checkedAddress(
+  ports: Pick<PartnerPorts, 'clock' | 'environment'>,
+  address: string,
+  network: WalletType,
+): Promise<string> {
+  const verdict = await addressVerdict(ports, address, network);
   if ('wrong' in verdict) throw refused('walletAddress', verdict.wrong);
+  return verdict.normal;
+}
+
+/**
+ * Why an order on record may not be sent, or null: its wallet is not on the network of its crypto currency. A row can be
+ * older than the check that it passed.
+ */
+export async function unsendable(
+  ports: Pick<PartnerPorts, 'store' | 'clock' | 'environment'>,
+  row: Pick<
+    OrderRow,
+    | 'transaction_type'
+    | 'source_currency'
+    | 'destination_currency'
+    | 'customer_id'
+    | 'customer_wallet_data_id'
+  >,
+  walletAddress: string | null,
+): Promise<string | null> {
+  const network = networkOfCurrency(
+    cryptoSideOf({
+      rampType: row.transaction_type,
+      fromCurrency: row.source_currency,
+      toCurrency: row.destination_currency,
+    }).code,
+  );
+  if (network === null) return 'its crypto currency is on a network that is not served';
+  if (walletAddress !== null && 'wrong' in (await addressVerdict(ports, walletAddress, network)))
+    return `the address of its wallet is not one of ${network}`;
+  if (row.customer_wallet_data_id === null) return null;
+  const wallet = await ports.store
+    .selectFrom('customer_data')
+    .select('network')
+    .where('customer_id', '=', row.customer_id)
+    .where('data_id', '=', row.customer_wallet_data_id)
+    .executeTakeFirst();
+  return wallet?.network === network ? null : `its wallet is not on ${network}`;
 }

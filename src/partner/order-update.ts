@@ -1,15 +1,28 @@
-import { problem } from '../kernel/problems.ts';
+import { sameDecimal } from '../kernel/decimal.ts';
+import {
+  allowedFrom,
+  lacksReason,
+  type MoveRefusal,
+  type OrderStanding,
+  refusalOf,
+  saysSomething,
+  standingAfter,
+} from '../kernel/order-moves.ts';
+import { type Problem, problem } from '../kernel/problems.ts';
 import type { Call } from './call.ts';
-import { sameDecimal } from './decimal.ts';
 import { recordChange } from './order-history.ts';
 import { contentOf, type OrderRow, orderNotFound, orderRecord, sealColumn } from './order-record.ts';
 import type { PartnerPorts } from './ports.ts';
 import type { OrderStatus, UpdateOrderRequest, UpdateOrderResponse } from './schema.ts';
-import { allowedFrom, FUNDED, type OrderFacts, TRANSITIONS } from './transitions.ts';
 
-export const factsOf = (row: OrderRow): OrderFacts => ({
+/** An order as the rules of UpdateOrder see it. */
+export const standingOf = (row: OrderRow): OrderStanding => ({
   status: row.status as OrderStatus,
   funds: row.funds_seen === 1,
+  paymentProcessed: row.payment_processed === 1,
+  sourceTransactionId: row.source_transaction_id,
+  destinationTransactionId: row.destination_transaction_id,
+  returned: row.return_details_sealed !== null,
 });
 
 /**
@@ -23,7 +36,7 @@ export async function updateOrder(
   call: Call,
   input: UpdateOrderRequest,
 ): Promise<UpdateOrderResponse> {
-  requireReason(input);
+  if (lacksReason(input)) throw required('reason', 'is required when status is ERROR.');
   const expected = ifMatch(call.headers.get('if-match'));
   return call.write(async (tx) => {
     const { secrets } = ports;
@@ -39,12 +52,12 @@ export async function updateOrder(
     if (expected !== null && !expected.includes(row.version)) {
       throw problem('order_version_mismatch', { detail: { expected: expected[0], version: row.version } });
     }
-    checkTransition(row, input);
-    checkTransactionIds(row, input);
+    const refusal = refusalOf(standingOf(row), input);
+    if (refusal) throw refused(refusal);
     const { set, fields } = changesOf(ports, row, input);
     const shown = (changed: OrderRow): UpdateOrderResponse => ({
       order: orderRecord(secrets, changed, 'partner'),
-      allowedStatuses: allowedFrom(factsOf(changed)),
+      allowedStatuses: allowedFrom(standingOf(changed)),
     });
     if (fields.length === 0) return shown(row);
 
@@ -72,50 +85,19 @@ export async function updateOrder(
   });
 }
 
-function requireReason({ status, reason }: UpdateOrderRequest): void {
-  if (status === 'ERROR' && reason === undefined)
-    throw required('reason', 'is required when status is ERROR.');
-}
-
 const required = (path: string, message: string) =>
   problem('invalid_request', { detail: { issues: [{ path, message }] } });
 
-/** The table decides, then the funds, then what the step must bring along. */
-function checkTransition(row: OrderRow, input: UpdateOrderRequest): void {
-  const from = row.status as OrderStatus;
-  const to = input.status;
-  if (to === undefined || to === from) return;
-  const funds = row.funds_seen === 1 || input.sourceTransactionId !== undefined;
-  const guards = TRANSITIONS[from][to];
-  const allowed = allowedFrom({ status: from, funds });
-  if (!guards || !allowed.includes(to)) {
-    throw problem('invalid_status_transition', {
-      message: `The order cannot go from ${from} to ${to}${guards ? (funds ? ': its funds were seen' : ': its funds were not seen') : ''}.`,
-      detail: { from, to, allowed },
-    });
-  }
-  if (guards.includes('return_details') && !tellsOfReturn(input) && row.return_details_sealed === null)
-    throw required('returnDetails', `is required to go from ${from} to ${to}.`);
-  if (guards.includes('source_transaction') && !input.sourceTransactionId && !row.source_transaction_id)
-    throw required('sourceTransactionId', `is required to go from ${from} to ${to}.`);
-}
-
-/** An empty message says nothing of the money that came back. */
-const tellsOfReturn = ({ returnDetails }: UpdateOrderRequest): boolean =>
-  Object.values(returnDetails ?? {}).some((value) => value !== undefined);
-
-/** A source transaction, once set, is the customer's money: it stays. A destination may change until it is paid. */
-function checkTransactionIds(row: OrderRow, input: UpdateOrderRequest): void {
-  const { sourceTransactionId: source, destinationTransactionId: destination } = input;
-  if (source !== undefined && row.source_transaction_id !== null && source !== row.source_transaction_id)
-    throw problem('transaction_id_fixed', { detail: { field: 'sourceTransactionId' } });
-  if (
-    destination !== undefined &&
-    row.payment_processed === 1 &&
-    row.destination_transaction_id !== null &&
-    destination !== row.destination_transaction_id
-  )
-    throw problem('transaction_id_fixed', { detail: { field: 'destinationTransactionId' } });
+function refused(refusal: MoveRefusal): Problem {
+  if (refusal.kind === 'fixed') return problem('transaction_id_fixed', { detail: { field: refusal.field } });
+  const { from, to } = refusal;
+  if (refusal.kind === 'required') return required(refusal.field, `is required to go from ${from} to ${to}.`);
+  const { allowed, funds } = refusal;
+  const because = funds === null ? '' : funds ? ': its funds were seen' : ': its funds were not seen';
+  return problem('invalid_status_transition', {
+    message: `The order cannot go from ${from} to ${to}${because}.`,
+    detail: { from, to, allowed },
+  });
 }
 
 /** The columns to set and the names of the fields that change. */
@@ -143,7 +125,11 @@ function changesOf({ secrets }: PartnerPorts, row: OrderRow, input: UpdateOrderR
     (row.destination_amount === null || !sameDecimal(input.toAmount, row.destination_amount))
   )
     change('toAmount', { destination_amount: input.toAmount });
-  if (input.depositInstructions && !sameFields(input.depositInstructions, before.depositInstructions))
+  // An empty message says nothing of where to pay, nor of money that came back: it changes nothing.
+  if (
+    saysSomething(input.depositInstructions) &&
+    !sameFields(input.depositInstructions, before.depositInstructions)
+  )
     change('depositInstructions', {
       deposit_instructions_sealed: seal('deposit_instructions_sealed', input.depositInstructions),
     });
@@ -153,11 +139,12 @@ function changesOf({ secrets }: PartnerPorts, row: OrderRow, input: UpdateOrderR
     change('customerFacingReason', {
       customer_facing_reason_sealed: seal('customer_facing_reason_sealed', input.customerFacingReason),
     });
-  if (tellsOfReturn(input) && !sameFields(input.returnDetails ?? {}, before.returnDetails))
+  if (saysSomething(input.returnDetails) && !sameFields(input.returnDetails, before.returnDetails))
     change('returnDetails', { return_details_sealed: seal('return_details_sealed', input.returnDetails) });
 
-  if (set.source_transaction_id || (set.status && FUNDED.has(set.status as OrderStatus))) set.funds_seen = 1;
-  if (set.status === 'PAYMENT_PROCESSED') set.payment_processed = 1;
+  const after = standingAfter(standingOf(row), input);
+  if (after.funds && row.funds_seen !== 1) set.funds_seen = 1;
+  if (after.paymentProcessed && row.payment_processed !== 1) set.payment_processed = 1;
   return { set, fields };
 }
 

@@ -1,11 +1,11 @@
+import { allowedFrom } from '../kernel/order-moves.ts';
 import { type Call, type Procedure, procedure } from './call.ts';
 import { historyOf } from './order-history.ts';
 import { pageOfOrders } from './order-pages.ts';
 import { orderNotFound, orderRecord } from './order-record.ts';
-import { factsOf, updateOrder } from './order-update.ts';
+import { standingOf, updateOrder } from './order-update.ts';
 import type { PartnerPorts } from './ports.ts';
 import * as schema from './schema.ts';
-import { allowedFrom } from './transitions.ts';
 
 /** A partner's calls about its orders (spec/partner-service.md, UpdateOrder, GetOrders, GetOrderDetails). */
 export function orderProcedures(ports: PartnerPorts): readonly Procedure[] {
@@ -59,7 +59,7 @@ async function orderDetails(
   if (!row) throw orderNotFound();
   return {
     order: orderRecord(secrets, row, 'partner'),
-    allowedStatuses: allowedFrom(factsOf(row)),
+    allowedStatuses: allowedFrom(standingOf(row)),
     ...(includeHistory ? { history: await historyOf(store, orderId) } : {}),
   };
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isBlank } from '../kernel/texts.ts';
 import { DEPOSIT_SYNONYMS, depositInstructions, depositInstructionsInput, orderStatus } from './schema.ts';
 import { decimalString, text } from './schema-parts.ts';
 
@@ -18,13 +19,14 @@ const STARTS: readonly string[] = [
 
 const DEPOSIT_FIELDS = new Set([...Object.keys(depositInstructions.shape), ...Object.keys(DEPOSIT_SYNONYMS)]);
 
-/** Known fields alone, unset ones left out: then the rules of UpdateOrder count here too. */
+/** Known fields alone, unset and blank ones left out: then the rules of UpdateOrder count here too. */
 const givenInstructions = z.preprocess(
   (given) =>
     typeof given === 'object' && given !== null && !Array.isArray(given)
       ? Object.fromEntries(
           Object.entries(given).filter(
-            ([name, value]) => DEPOSIT_FIELDS.has(name) && value !== null && value !== '',
+            ([name, value]) =>
+              DEPOSIT_FIELDS.has(name) && value !== null && !(typeof value === 'string' && isBlank(value)),
           ),
         )
       : given,

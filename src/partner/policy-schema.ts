@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isCountry } from '../kernel/countries.ts';
+import { DECIMAL_FORM } from '../kernel/decimal.ts';
 import { ATTESTATION_TYPES, DATA_TYPES, WALLET_TYPES } from './customer-data/kinds.ts';
-import { DECIMAL_FORM } from './decimal.ts';
 import { MOST_AGE_DAYS } from './requirement-schema.ts';
 
 export const maxAgeDaysSchema = z.int().min(1).max(MOST_AGE_DAYS);

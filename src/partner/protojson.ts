@@ -1,3 +1,5 @@
+import { STORABLE } from '../kernel/texts.ts';
+
 /**
  * ProtoJSON's forms made one (CONTRACT, section 10): names in camelCase or snake_case, `null` as unset. A field that is
  * given under both names is refused, and so is text that no database of ours can keep.
@@ -72,5 +74,4 @@ const camelCase = (name: string): string =>
     ? name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
     : name;
 
-/** NUL is what PostgreSQL refuses; half a surrogate pair is no character. */
-const isUnstorable = (text: string): boolean => text.includes('\0') || /\p{Surrogate}/u.test(text);
+const isUnstorable = (text: string): boolean => !STORABLE.test(text);

@@ -1,15 +1,19 @@
 import * as z from 'zod';
-import { DECIMAL_FORM } from './decimal.ts';
+import { alpha3Codes, alpha3Of } from '../kernel/countries.ts';
+import { DECIMAL_FORM } from '../kernel/decimal.ts';
+import { didYouMean } from '../kernel/nearest.ts';
+import { isBlank, STORABLE } from '../kernel/texts.ts';
 
 /** Parts that the service's schemas share: every text has an end, every number a range. */
 
-/** A text of 1 to `most` characters. */
+/** A text of 1 to `most` characters, one of which can be seen. */
 export const text = (most: number) =>
   z
     .string({ error: 'is a text.' })
     .min(1, 'is empty: leave it out instead.')
     .max(most, `is at most ${most} characters.`)
-    .regex(/^[^\0\p{Surrogate}]*$/u, 'holds characters that are no text.');
+    .regex(STORABLE, 'holds characters that are no text.')
+    .refine((given) => given === '' || !isBlank(given), 'is blank: leave it out instead.');
 
 /** An id of ours or of somebody else's. */
 export const identifier = text(100);
@@ -22,12 +26,19 @@ export const decimalString = z
   .string({ error: 'is a decimal as a text, such as "10.50".' })
   .regex(DECIMAL_FORM, 'is a decimal such as "10.50": not negative, at most 18 digits and 18 decimals.');
 
-/** ISO 3166-1 alpha-3, by form. */
+/** ISO 3166-1 alpha-3, of the list. */
 export const countryCode = z
   .string({ error: 'is a country code.' })
-  .regex(/^[A-Z]{3}$/, 'is three capital letters (ISO 3166-1 alpha-3).');
+  .superRefine((given, context) => {
+    const alpha3 = alpha3Of(given.toUpperCase());
+    if (alpha3 === given) return;
+    const near = alpha3 === null ? didYouMean(given.slice(0, 10), alpha3Codes()) : `Did you mean ${alpha3}?`;
+    const words = 'is a country of ISO 3166-1: three capital letters.';
+    context.addIssue({ code: 'custom', message: near === '' ? words : `${words} ${near}` });
+  })
+  .meta({ pattern: '^[A-Z]{3}$' });
 
-/** Codes of currencies, payment methods and networks: `USD`, `SOLANA_USDC`, `BRA_PIX`. */
+/** Codes of currencies, payment methods and networks: `USD`, `SOLANA_USDC`, `BRA_PIX`; case counts. */
 export const codeName = z
   .string({ error: 'is a code.' })
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'is a code of letters, digits and _.');

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { FUNDED } from '../kernel/order-moves.ts';
 import { ensureLine } from '../kernel/secrets.ts';
 import { insertPartnerKey } from './accounts.ts';
 import { newPartnerKey } from './credentials.ts';
@@ -13,7 +14,6 @@ import {
   SEEDED_PARTNERS,
   type SeededOrder,
 } from './seed-table.ts';
-import { FUNDED } from './transitions.ts';
 
 const MARK = 'partner_seed';
 

@@ -1,6 +1,6 @@
 import type { Store } from '../store/open.ts';
+import { networkNamed } from './codes.ts';
 import type { WalletNetwork } from './compliance.ts';
-import { WALLET_TYPES } from './customer-data/kinds.ts';
 import { type Policy, type PolicyOrder, usdOf } from './policy.ts';
 import { sum } from './policy-amount.ts';
 import type { PartnerPorts, Tx } from './ports.ts';
@@ -18,7 +18,7 @@ export interface WantedOrder {
   /** What the customer gives: a decimal string, and its currency. */
   readonly amount: string;
   readonly currency: string;
-  readonly network: string | null;
+  readonly network: WalletNetwork | null;
   /** The wallet that the order names: attestations of wallets are about this one. */
   readonly walletDataId?: string | null | undefined;
   /** The order's own id, where its row is written already: it does not count against itself. */
@@ -39,7 +39,7 @@ export function createWantedOrders({ clock }: Pick<PartnerPorts, 'clock'>, polic
         rampType: wanted.rampType,
         country: wanted.country,
         usd: known.length === worth.length ? sum(known) : null,
-        network: walletNetwork(wanted.network),
+        network: wanted.network,
       };
     },
 
@@ -79,7 +79,7 @@ export function createWantedOrders({ clock }: Pick<PartnerPorts, 'clock'>, polic
         rampType: row.ramp_type === 'ONRAMP' ? 'ONRAMP' : 'OFFRAMP',
         country: row.country,
         usd: row.usd,
-        network: walletNetwork(row.network),
+        network: row.network === null ? null : networkNamed(row.network),
       }));
     },
   };
@@ -100,7 +100,3 @@ export function createWantedOrders({ clock }: Pick<PartnerPorts, 'clock'>, polic
 }
 
 export type WantedOrders = ReturnType<typeof createWantedOrders>;
-
-/** The wallets' name of a network, null where there is none. */
-export const walletNetwork = (network: string | null): WalletNetwork | null =>
-  WALLET_TYPES.find((type) => type === network?.toUpperCase()) ?? null;

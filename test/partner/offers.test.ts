@@ -65,9 +65,8 @@ describe('GetAvailablePartners', () => {
     ['too much', { fromAmount: '50000.000000000000000001' }, []],
     ['another country', { countryCode: 'DEU' }, []],
     ['another currency', { fromCurrency: 'ARS' }, []],
-    ['another asset', { toCurrency: 'TRON_USDT' }, []],
     ['another method', { paymentMethod: 'BRA_CARD' }, ['par_sandbox_redirect']],
-    ['another direction', { rampType: 'OFFRAMP' }, []],
+    ['another direction', { rampType: 'OFFRAMP', fromCurrency: 'SOLANA_USDC', toCurrency: 'USD' }, []],
     ['integrations alone', { partnerTypes: ['INTEGRATION'] }, ['par_sandbox_pix', 'par_sandbox_bank']],
     ['redirects alone', { partnerTypes: ['REDIRECT'] }, ['par_sandbox_redirect']],
     [

@@ -188,9 +188,8 @@ describe('GetAvailablePartners', () => {
       { fromAmount: '0.000001' },
       { fromAmount: '999999999999999999' },
       { countryCode: 'ATA' },
-      { fromCurrency: 'XAU' },
-      { toCurrency: 'SOLANA_NOTHING' },
-      { paymentMethod: 'ATA_SLEDGE' },
+      { fromCurrency: 'JPY' },
+      { paymentMethod: 'DEU_SEPA' },
     ]) {
       expect([elsewhere, (await offers(elsewhere)).body.partners]).toEqual([elsewhere, []]);
     }
@@ -199,6 +198,9 @@ describe('GetAvailablePartners', () => {
       { fromAmount: 250 },
       { countryCode: 'DE' },
       { rampType: 'BUY' },
+      { fromCurrency: 'XAU' },
+      { toCurrency: 'SOLANA_NOTHING' },
+      { paymentMethod: 'ATA_SLEDGE' },
     ]) {
       expectNamed(await offers(wrong), Object.keys(wrong)[0] ?? '');
     }

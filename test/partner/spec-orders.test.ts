@@ -114,6 +114,39 @@ describe('details', () => {
     expectNamed(await update({ depositInstructions: { amount: 250 } }), 'depositInstructions.amount');
   });
 
+  test('an empty message changes nothing; one that holds nothing to read is refused by its field', async () => {
+    const { depositInstructions, ...moved } = await updated({
+      depositInstructions: INSTRUCTIONS,
+      returnDetails: { reason: 'returned', refundReferenceId: 'rf-1' },
+    });
+    expect(depositInstructions).toEqual(INSTRUCTIONS);
+    const nothing = Object.fromEntries(Object.keys(INSTRUCTIONS).map((name) => [name, null]));
+    for (const empty of [
+      { depositInstructions: {} },
+      { deposit_instructions: {} },
+      { depositInstructions: null },
+      { depositInstructions: nothing },
+      { depositInstructions: { account_number: null, reference: null } },
+      { returnDetails: {} },
+      { returnDetails: { reason: null, refund_reference_id: null } },
+      { status: 'AWAITING_FUNDS', depositInstructions: {}, returnDetails: {} },
+    ]) {
+      expect([empty, await updated(empty)]).toEqual([empty, { ...moved, depositInstructions }]);
+    }
+    for (const blank of ['', ' ', '\t\n', '\u00a0\u3000', '\u200b', '\u2800', '\u3164']) {
+      expectNamed(await update({ depositInstructions: { iban: blank } }), 'depositInstructions.iban');
+      expectNamed(
+        await update({ depositInstructions: { reference: blank } }),
+        'depositInstructions.reference',
+      );
+      expectNamed(await update({ returnDetails: { reason: blank } }), 'returnDetails.reason');
+      expectNamed(await update({ status: 'ERROR', reason: blank }), 'reason');
+    }
+    expect(await stack.show(id)).toEqual({ ...moved, depositInstructions });
+    const moving = await updated({ status: 'FUNDS_RECEIVED', depositInstructions: {}, returnDetails: {} });
+    expect(moving).toMatchObject({ depositInstructions, returnDetails: moved.returnDetails });
+  });
+
   test("the sample's keys are synonyms; both names of one field at once are refused", async () => {
     const sample = {
       bankName: 'Sandbank',

@@ -192,6 +192,7 @@ test.each([
   ['with a number as toAmount', { toAmount: 10.5 }],
   ['without depositInstructions', { depositInstructions: undefined }],
   ['with empty depositInstructions', { depositInstructions: {} }],
+  ['with blank depositInstructions', { depositInstructions: { bankName: ' ', iban: '\u200b', clabe: null } }],
   ['with an unknown status', { status: 'WAITING' }],
 ])('an answer %s is not an order that anybody pays into', async (_, wrong) => {
   const good = { externalOrderId: `OWN-${received.length}`, status: 'AWAITING_FUNDS', toAmount: '10.5' };
