@@ -37,7 +37,9 @@
   X(NOTHING_TO_SWEEP, 131)             \
   X(VAULT_STILL_THERE, 132)            \
   X(CLOSE_TOO_EARLY, 133)              \
-  X(RENT_UNKNOWN, 134)
+  X(RENT_UNKNOWN, 134)                 \
+  X(ESCROW_STILL_THERE, 135)           \
+  X(OWNER_NOT_COMMITTED, 136)
 
 #define AS_CONSTANT(name, code) name = code,
 enum { OK = 0, REFUSALS(AS_CONSTANT) };

@@ -1,5 +1,6 @@
 // The escrow of one booking intent. Money that is in it can go to two places only, both frozen when it is opened:
 // `amount` to the treasury, anything else to the refund owner. docs/escrow.md explains it for those who pay.
+#include "commitment.h"
 #include "errors.h"
 #include "programs.h"
 #include "solana.h"
@@ -154,6 +155,8 @@ static u64 refund(const Call *call) {
   u64 held = token_amount(vault);
 
   end(escrow, STATE_REFUNDED);
+  // While open, only what is above the amount can leave the vault (Sweep): less than that was never more.
+  escrow->never_funded = held < escrow->amount;
   if (held != 0) TRY(pay_refund_owner(vault, refund, state, escrow, held));
   return close_vault(vault, rent_payer, state, escrow);
 }
@@ -192,9 +195,9 @@ static u64 close(const Call *call) {
   REQUIRE(state->is_writable, NOT_WRITABLE);
   TRY(check_authority(authority, escrow));
   REQUIRE(escrow->state != STATE_OPEN, NOT_ENDED);
-  REQUIRE(now() - escrow->ended_at >= CLOSE_AFTER_SECONDS, CLOSE_TOO_EARLY);
+  REQUIRE(escrow->never_funded || now() - escrow->ended_at >= CLOSE_AFTER_SECONDS, CLOSE_TOO_EARLY);
   TRY(check_rent_payer(rent_payer, escrow));
-  // Without the state account nobody can sign for the vault any more: what came late is swept first.
+  // Without the state account only Recover can move what lies in the vault: what came late is swept first.
   REQUIRE(same(vault->address, escrow->vault), WRONG_VAULT);
   REQUIRE(!same(vault->owner, TOKEN_PROGRAM), VAULT_STILL_THERE);
 
@@ -208,6 +211,36 @@ static u64 close(const Call *call) {
   return OK;
 }
 
+// ---- Recover --------------------------------------------------------------------------------------------------
+
+// Tokens that belong to the address of an escrow that does not exist: it was closed, or never opened. The state account
+// that named the refund owner is gone, so that the intent id itself has to name him (commitment.h). Anybody may send it.
+static u64 recover(const Call *call) {
+  LOG("Instruction: Recover");
+  TRY(expect(call, 5, 1 + INTENT_ID_BYTES));
+  Account *state = &call->accounts[0];
+  const Account *vault = &call->accounts[1], *refund = &call->accounts[2];
+  const Account *owner = &call->accounts[3], *token = &call->accounts[4];
+  const u8 *intent_id = call->data + 1;
+  u8 *intent_hash = SCRATCH->intent_hash, bump;
+  sha256_of(intent_id, INTENT_ID_BYTES, intent_hash);
+  TRY(find_state(call, state, intent_hash, &bump));
+  // While there is an escrow, its own rules say who gets what.
+  REQUIRE(!same(state->owner, call->program), ESCROW_STILL_THERE);
+  REQUIRE(same(token->address, TOKEN_PROGRAM), WRONG_TOKEN_PROGRAM);
+  REQUIRE(vault->is_writable && owner->is_writable, NOT_WRITABLE);
+  REQUIRE(is_token_account(vault) && same(token_owner(vault), state->address), WRONG_VAULT);
+  TRY(check_token_account(refund, owner->address, token_mint(vault), vault->address));
+  REQUIRE(commits_to(intent_id, owner->address), OWNER_NOT_COMMITTED);
+  u64 held = token_amount(vault);
+
+  EscrowSigner signer;
+  signer_of(&signer, intent_hash, &bump);
+  if (held != 0) TRY(token_transfer(vault, refund, state, held, &signer.signer));
+  // Whoever made the vault again paid its rent; Close returned the escrow's own long ago.
+  return token_close(vault, owner, state, &signer.signer);
+}
+
 u64 entrypoint(u8 *input) {
   Call call;
   REQUIRE(read_input(input, &call), TOO_MANY_ACCOUNTS);
@@ -218,6 +251,7 @@ u64 entrypoint(u8 *input) {
     case 2: return refund(&call);
     case 3: return sweep(&call);
     case 4: return close(&call);
+    case 5: return recover(&call);
     default: return UNKNOWN_INSTRUCTION;
   }
 }

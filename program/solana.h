@@ -69,6 +69,7 @@ extern void sol_memcmp_(const void *left, const void *right, u64 length, int *re
 extern u64 sol_get_clock_sysvar(Clock *clock);
 extern u64 sol_get_rent_sysvar(Rent *rent);
 extern u64 sol_try_find_program_address(const Seed *seeds, u64 count, const u8 *program, u8 *address, u8 *bump);
+extern u64 sol_sha256(const Seed *parts, u64 count, u8 *hash);
 extern u64 sol_invoke_signed_c(const Instruction *instruction, const Account *accounts, int account_count,
                                const Signer *signers, int signer_count);
 
@@ -86,6 +87,8 @@ typedef struct {
   Meta cpi_metas[MAX_CPI_ACCOUNTS];
   u8 cpi_data[64];
   u8 found_address[ADDRESS_BYTES];
+  u8 intent_hash[ADDRESS_BYTES];
+  u8 commitment[ADDRESS_BYTES];
   Clock clock;
   Rent rent;
 } Scratch;

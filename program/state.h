@@ -16,7 +16,9 @@ typedef struct {
   u8 version;
   u8 state;
   u8 bump;
-  u8 reserved[5];
+  // 1 once a refund found less than the amount in the vault: the escrow was never paid (see refund).
+  u8 never_funded;
+  u8 reserved[4];
   u8 intent_hash[ADDRESS_BYTES];
   u8 authority[ADDRESS_BYTES];
   u8 mint[ADDRESS_BYTES];
@@ -87,13 +89,17 @@ static u64 check_vault(const Account *vault, const Account *state, const Escrow 
 }
 
 // Any token account of `owner` will do, not only the associated one: that one can have been given away or frozen.
-static u64 check_destination(const Account *to, const u8 *owner, const Escrow *escrow) {
-  REQUIRE(!same(to->address, escrow->vault), DESTINATION_IS_VAULT);
+OUTLINED static u64 check_token_account(const Account *to, const u8 *owner, const u8 *mint, const u8 *vault) {
+  REQUIRE(!same(to->address, vault), DESTINATION_IS_VAULT);
   REQUIRE(is_token_account(to), DESTINATION_NOT_TOKEN_ACCOUNT);
-  REQUIRE(same(token_mint(to), escrow->mint), DESTINATION_WRONG_MINT);
+  REQUIRE(same(token_mint(to), mint), DESTINATION_WRONG_MINT);
   REQUIRE(same(token_owner(to), owner), DESTINATION_WRONG_OWNER);
   REQUIRE(to->is_writable, NOT_WRITABLE);
   return OK;
+}
+
+static u64 check_destination(const Account *to, const u8 *owner, const Escrow *escrow) {
+  return check_token_account(to, owner, escrow->mint, escrow->vault);
 }
 
 static u64 pay_refund_owner(const Account *vault, const Account *to, const Account *state, const Escrow *escrow,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
-import { escrowElf } from './escrow/elf.ts';
+import { EARLIER_ESCROW_ELFS, escrowElf } from './escrow/elf.ts';
 import { ESCROW_PROGRAM_ID } from './escrow/program.ts';
 import { createFlights } from './flights/index.ts';
 import { createSandboxLowcost } from './flights/providers/lowcost/sandbox/index.ts';
@@ -177,7 +177,7 @@ async function openCluster({ home, clock = systemClock, rpcUrl }: ServiceOptions
   const cluster = await openEmbeddedCluster({
     path: join(home, 'ledger.db'),
     clock,
-    programs: [{ address: ESCROW_PROGRAM_ID as Address, elf: escrowElf }],
+    programs: [{ address: ESCROW_PROGRAM_ID as Address, elf: escrowElf, replaces: EARLIER_ESCROW_ELFS }],
   });
   let jsonRpc: Promise<(request: Request) => Promise<Response>> | undefined;
   const rpc = async (request: Request) => {

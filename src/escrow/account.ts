@@ -25,6 +25,7 @@ export function decodeEscrow(address: Address, programId: Address, data: Uint8Ar
     address,
     programId,
     state,
+    neverFunded: data[11] === 1,
     intentHash: data.slice(16, 48),
     authority: addressAt(48),
     mint: addressAt(80),

@@ -4,6 +4,12 @@ import { fileURLToPath } from 'node:url';
 /** From src/escrow/ in a checkout, from dist/ (or a folder in it) in the package. */
 const CANDIDATES = ['../program/', '../../program/', '../../../program/'];
 
+/** sha256 of the escrow programs that were shipped before: an embedded ledger that carries one gets today's. */
+export const EARLIER_ESCROW_ELFS = [
+  // 0.1.0: without Recover, and every Close after 30 days.
+  '6564e6bca907494401438f65838c3b87b0456b6ddeb01bb25da3e7c8ee55679b',
+] as const;
+
 /** The built escrow program, program/escrow.so: what the embedded cluster loads. */
 export function escrowElf(from: string = import.meta.url): Uint8Array {
   for (const folder of CANDIDATES) {

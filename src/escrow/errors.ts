@@ -35,8 +35,10 @@ export const ESCROW_REFUSALS = {
   130: ['destination_wrong_owner', 'The destination does not belong to the one frozen at Open.'],
   131: ['nothing_to_sweep', 'There is nothing to sweep.'],
   132: ['vault_still_there', 'The vault was made again; sweep it first.'],
-  133: ['close_too_early', 'An escrow is closed 30 days after its end at the soonest.'],
+  133: ['close_too_early', 'An escrow that was paid is closed 30 days after its end at the soonest.'],
   134: ['rent_unknown', "The cluster's rent rule is not one that is known."],
+  135: ['escrow_still_there', 'There is an escrow at this address: refund or sweep it.'],
+  136: ['owner_not_committed', 'The intent id does not name this refund owner.'],
 } as const satisfies Record<number, readonly [name: string, sentence: string]>;
 
 export type EscrowRefusalCode = keyof typeof ESCROW_REFUSALS;

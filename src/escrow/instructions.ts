@@ -9,13 +9,13 @@ import { TOKEN_PROGRAM } from '../solana/token.ts';
 import { ESCROW_PROGRAM_ID } from './address.ts';
 
 /**
- * The five instructions of the escrow program, account by account (docs/escrow.md). They name their signers by role
+ * The six instructions of the escrow program, account by account (docs/escrow.md). They name their signers by role
  * only: whoever builds the transaction brings the keys.
  */
 
 export const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address;
 
-const TAG = { open: 0, capture: 1, refund: 2, sweep: 3, close: 4 } as const;
+const TAG = { open: 0, capture: 1, refund: 2, sweep: 3, close: 4, recover: 5 } as const;
 
 const readonly = (address: Address): AccountMeta => ({ address, role: AccountRole.READONLY });
 const writable = (address: Address): AccountMeta => ({ address, role: AccountRole.WRITABLE });
@@ -162,4 +162,30 @@ export const closeInstruction = (close: CloseAccounts): Instruction =>
     close,
     [signer(close.authority), writable(close.escrow), readonly(close.vault), writable(close.rentPayer)],
     Uint8Array.of(TAG.close),
+  );
+
+export interface RecoverAccounts extends Of {
+  /** One that names `refundOwner` (commitment.ts). */
+  readonly intentId: string;
+  /** Where the escrow was: there must be none. */
+  readonly escrow: Address;
+  /** A token account of `escrow`. */
+  readonly vault: Address;
+  /** A token account of the refund owner. */
+  readonly refundAccount: Address;
+  /** Gets the rent of the vault, which somebody made again. */
+  readonly refundOwner: Address;
+}
+
+export const recoverInstruction = (recover: RecoverAccounts): Instruction =>
+  instruction(
+    recover,
+    [
+      readonly(recover.escrow),
+      writable(recover.vault),
+      writable(recover.refundAccount),
+      writable(recover.refundOwner),
+      readonly(TOKEN_PROGRAM),
+    ],
+    Uint8Array.of(TAG.recover, ...Buffer.from(recover.intentId, 'latin1')),
   );

@@ -7,6 +7,8 @@ import type { EscrowAccount } from './terms.ts';
 export interface ObservedEscrow {
   /** null: there is none, or it was closed. */
   readonly escrow: EscrowAccount | null;
+  /** Whether there is a token account where the vault is: after the end somebody made it again. */
+  readonly hasVault: boolean;
   /** Atomic units in the vault; 0 when it does not exist. */
   readonly held: bigint;
   /** What a sweep would move: above the amount while open, everything after the end. */
@@ -43,6 +45,7 @@ export async function observeEscrow(
   const missing = !refund || refund.data.length === 0;
   return {
     escrow,
+    hasVault: vault?.owner === TOKEN_PROGRAM,
     held,
     excess: held > keeps ? held - keeps : 0n,
     refundAccount: usable ? 'usable' : missing ? 'missing' : 'unusable',

@@ -3,7 +3,9 @@ import { ASSOCIATED_TOKEN_PROGRAM, associatedTokenAddress, TOKEN_PROGRAM } from 
 import { ESCROW_PROGRAM_ID, escrowPlace, intentHashOf } from './address.ts';
 import {
   captureInstruction,
+  closeInstruction,
   openInstruction,
+  recoverInstruction,
   refundInstruction,
   SYSTEM_PROGRAM,
   sweepInstruction,
@@ -15,6 +17,7 @@ export {
   captureInstruction,
   closeInstruction,
   openInstruction,
+  recoverInstruction,
   refundInstruction,
   sweepInstruction,
 } from './instructions.ts';
@@ -32,6 +35,11 @@ export interface EscrowParties {
   readonly rentPayer?: Address | undefined;
   /** Default: the associated token account of the refund owner. Another one where that one is unusable. */
   readonly refundAccount?: Address | undefined;
+  /**
+   * Whether `payer` opens the refund owner's token account where it is missing (default true). Its rent is a gift: the
+   * refund owner can close it and keep that.
+   */
+  readonly opensRefundAccount?: boolean | undefined;
   /** What `observeEscrow` read just before; see each function for what happens without it. */
   readonly observed?: ObservedEscrow | undefined;
 }
@@ -95,7 +103,8 @@ export async function captureInstructions(
   const vault = await associatedTokenAddress(escrow, mint);
   const treasuryAccount = await associatedTokenAddress(treasury, mint);
   const refundAccount = await refundAccountOf(parties);
-  const creates = observed?.refundAccount === 'missing' && observed.excess > 0n;
+  const opens = parties.opensRefundAccount !== false;
+  const creates = opens && observed?.refundAccount === 'missing' && observed.excess > 0n;
   const pays = creates || observed?.refundAccount === 'usable';
   return [
     createTokenAccount(payer, treasuryAccount, treasury, mint),
@@ -113,23 +122,56 @@ export async function captureInstructions(
 /**
  * Refunds: the whole vault to the refund owner. Signer: `authority`, unless `byAuthority` is false, which works once
  * `refund_after` has passed. The refund owner's token account is created when it is missing and money goes there;
- * when nothing was observed it is created in any case, at the payer's cost.
+ * when nothing was observed it is created in any case, at the payer's cost. With `closes` the state account is closed in
+ * the same transaction: the program allows it for an escrow that was never paid.
  */
 export async function refundInstructions(
-  parties: AuthorityParties & { readonly byAuthority?: boolean | undefined },
+  parties: AuthorityParties & {
+    readonly byAuthority?: boolean | undefined;
+    readonly closes?: boolean | undefined;
+  },
 ): Promise<Instruction[]> {
   const { payer, escrow, mint } = parties;
   const refundAccount = await refundAccountOf(parties);
+  const vault = await associatedTokenAddress(escrow, mint);
+  const rentPayer = parties.rentPayer ?? payer;
   return [
     ...createRefundAccount(parties, refundAccount, parties.observed?.held),
     refundInstruction({
       ...parties,
       byAuthority: parties.byAuthority ?? true,
-      vault: await associatedTokenAddress(escrow, mint),
+      vault,
       refundAccount,
-      rentPayer: parties.rentPayer ?? payer,
+      rentPayer,
     }),
+    ...(parties.closes ? [closeInstruction({ ...parties, vault, rentPayer })] : []),
   ];
+}
+
+/**
+ * Closes the state account of an ended escrow. A vault that somebody made again is swept in the same transaction, also
+ * an empty one: it would be in the way, and who makes it each time only gives its rent away. Signer: `authority`.
+ */
+export async function closeInstructions(parties: AuthorityParties): Promise<Instruction[]> {
+  const vault = await associatedTokenAddress(parties.escrow, parties.mint);
+  const rentPayer = parties.rentPayer ?? parties.payer;
+  return [
+    ...(parties.observed?.hasVault ? await sweepInstructions(parties) : []),
+    closeInstruction({ ...parties, vault, rentPayer }),
+  ];
+}
+
+/**
+ * Sends what lies at the address of an escrow that does not exist (closed, or never opened) to the refund owner whom
+ * its intent id names. No signer but the fee payer; the refund owner's token account must be there.
+ */
+export async function recoverInstructions(
+  parties: Pick<EscrowParties, 'programId' | 'escrow' | 'mint' | 'refundOwner' | 'refundAccount'> & {
+    readonly intentId: string;
+  },
+): Promise<Instruction[]> {
+  const vault = await associatedTokenAddress(parties.escrow, parties.mint);
+  return [recoverInstruction({ ...parties, vault, refundAccount: await refundAccountOf(parties) })];
 }
 
 /** Sends what is above the amount (after the end: everything) to the refund owner. No signer but the fee payer. */
@@ -147,7 +189,11 @@ export async function sweepInstructions(parties: EscrowParties): Promise<Instruc
   ];
 }
 
-const refundAccountOf = async ({ refundAccount, refundOwner, mint }: EscrowParties): Promise<Address> =>
+const refundAccountOf = async ({
+  refundAccount,
+  refundOwner,
+  mint,
+}: Pick<EscrowParties, 'refundAccount' | 'refundOwner' | 'mint'>): Promise<Address> =>
   refundAccount ?? (await associatedTokenAddress(refundOwner, mint));
 
 /** The rent of a token account that holds nothing would be a gift to the refund owner, who can close it. */
@@ -157,7 +203,7 @@ function createRefundAccount(
   moves: bigint | undefined,
 ): Instruction[] {
   const { observed, refundAccount, payer, refundOwner, mint } = parties;
-  if (refundAccount !== undefined || moves === 0n) return [];
+  if (refundAccount !== undefined || moves === 0n || parties.opensRefundAccount === false) return [];
   if (observed !== undefined && observed.refundAccount !== 'missing') return [];
   return [createTokenAccount(payer, account, refundOwner, mint)];
 }

@@ -23,6 +23,8 @@ export interface EscrowAccount extends EscrowTerms {
   /** Associated token account of `address`. */
   readonly vault: Address;
   readonly state: EscrowState;
+  /** It ended by a refund that found less than the amount: it was never paid, and is closed at once. */
+  readonly neverFunded: boolean;
   /** sha256(intent_id): a seed of `address`. */
   readonly intentHash: Uint8Array;
   /** Gets the rents back. */

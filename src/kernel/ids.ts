@@ -7,6 +7,11 @@ export const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 export interface Ids {
   /** An unguessable id such as `int_01J…`: 48 bits of time, 80 of randomness. */
   next(prefix: IdPrefix): string;
+  /**
+   * An id of the same form, ten random characters and 16 that spell the first 80 bits of `commit`, which is given the
+   * characters before them: an id that proves something without an account that remembers it.
+   */
+  committed(prefix: IdPrefix, commit: (start: string) => Uint8Array): string;
   /** A customer support code: `FLK-` and 16 Crockford characters (80 random bits) in groups of four. */
   supportCode(): string;
 }
@@ -54,6 +59,10 @@ export function randomIds(now: () => number = Date.now): Ids {
       const time = Buffer.alloc(6);
       time.writeUIntBE(now(), 0, 6);
       return `${prefix}_${crockford(Buffer.concat([time, randomBytes(10)]), 26)}`.toLowerCase();
+    },
+    committed(prefix, commit) {
+      const start = `${prefix}_${crockford(randomBytes(7), 10).toLowerCase()}`;
+      return start + crockford(commit(start).subarray(0, 10), 16).toLowerCase();
     },
     supportCode() {
       const text = crockford(randomBytes(10), 16);

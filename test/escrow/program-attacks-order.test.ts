@@ -53,7 +53,7 @@ describe('what has happened', () => {
   });
   test('close waits for the end, for 30 days and for the vault to be gone', async () => {
     await refused('not_ended', escrow.close, world.authority);
-    const ended = await openEscrow(world, 'int_close', { amount: AMOUNT });
+    const ended = await openEscrow(world, 'int_close', { amount: AMOUNT, pays: AMOUNT });
     world.at(START + 100n);
     expect((await world.send([ended.refund], world.authority)).result).toBe('ok');
     world.at(START + 99n + MONTH);

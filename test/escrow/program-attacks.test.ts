@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 describe('any instruction', () => {
-  test.each([5, 99, 255])('refuses the unknown tag %i', (tag) =>
+  test.each([6, 99, 255])('refuses the unknown tag %i', (tag) =>
     refused('unknown_instruction', withData(escrow.sweep, Uint8Array.of(tag))),
   );
   test('refuses to have no data', () =>

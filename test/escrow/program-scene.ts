@@ -1,16 +1,23 @@
 import type { Address, Instruction } from '@solana/kit';
 import { decodeEscrow } from '../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
+import { refundCommitment } from '../../src/escrow/commitment.ts';
 import {
   captureInstruction,
   closeInstruction,
   escrowAddress,
   openInstruction,
   openInstructions,
+  recoverInstruction,
   refundInstruction,
   sweepInstruction,
 } from '../../src/escrow/program.ts';
+import { randomIds } from '../../src/kernel/ids.ts';
 import { DAY, type Person, START, type World } from './program-world.ts';
+
+/** An intent id that names its refund owner, as the service makes them. */
+export const idFor = (refundOwner: Address): string =>
+  randomIds().committed('int', (start) => refundCommitment(start, refundOwner));
 
 /** An open escrow and the plain, valid instructions that concern it; attacks change one thing in them. */
 export async function openEscrow(
@@ -84,6 +91,7 @@ export async function openEscrow(
     refundByAnyone: refundInstruction({ ...accounts, byAuthority: false }),
     sweep: sweepInstruction(accounts),
     close: closeInstruction(accounts),
+    recover: recoverInstruction({ ...accounts, intentId, refundOwner }),
     /** The state as `account.ts` reads it, or null. */
     read: () => {
       const account = world.found(escrow);

@@ -34,6 +34,7 @@ describe.each([
       address: escrow.escrow,
       programId: escrow.open.programAddress,
       state: 'open',
+      neverFunded: false,
       intentHash: intentHashOf('int_1'),
       authority: world.authority.address,
       mint: world.mint,
@@ -156,7 +157,7 @@ describe.each([
   });
 
   test('close returns the rent to whoever paid it, 30 days after the end, and the account is gone', async () => {
-    const escrow = await openEscrow(world, 'int_1', { rentPayer: world.stranger });
+    const escrow = await openEscrow(world, 'int_1', { rentPayer: world.stranger, pays: 250_000_000n });
     await world.send([escrow.refund], world.authority);
     const had = world.lamportsOf(world.stranger.address);
     world.at(START + MONTH - 1n);
@@ -165,6 +166,30 @@ describe.each([
     expect((await world.send([escrow.close], world.authority)).result).toBe('ok');
     expect(world.lamportsOf(world.stranger.address) - had).toBe(STATE_RENT);
     expect(world.found(escrow.escrow)).toBeNull();
+  });
+
+  test('an escrow that never held its amount is closed in the transaction that refunds it, every rent back', async () => {
+    for (const [intentId, pays] of [
+      ['int_none', 0n],
+      ['int_dust', 1n],
+      ['int_nearly', 249_999_999n],
+    ] as const) {
+      const had = world.lamportsOf(world.authority.address);
+      const escrow = await openEscrow(world, intentId, pays === 0n ? {} : { pays });
+      expect((await world.send([escrow.refund, escrow.close], world.authority)).result).toBe('ok');
+      expect([world.found(escrow.escrow), world.found(escrow.vault)]).toEqual([null, null]);
+      expect(world.lamportsOf(world.authority.address)).toBe(had);
+    }
+  });
+
+  test('an escrow that held its amount, captured or refunded, waits its 30 days', async () => {
+    for (const end of ['capture', 'refund'] as const) {
+      const escrow = await openEscrow(world, `int_${end}`, { pays: 250_000_000n });
+      expect((await world.send([escrow[end], escrow.close], world.authority)).result).toBe(133);
+      expect((await world.send([escrow[end]], world.authority)).result).toBe('ok');
+      expect(escrow.read()?.neverFunded).toBe(false);
+      expect((await world.send([escrow.close], world.authority)).result).toBe(133);
+    }
   });
 
   test('a closed escrow is not revived by lamports later in the same transaction', async () => {
@@ -221,7 +246,8 @@ describe.each([
   });
 
   // Measured with today's token program: Open 6,500 and 1,500 for each bump tried, Capture 4,900 (3,300 without
-  // excess), Refund 3,400, Sweep 2,000, Close 640. The bound leaves room for the token program of old.
+  // excess), Refund 3,400, Sweep 2,000, Close 640, Recover 3,800 and 1,500 for each bump tried. The bound leaves room for
+  // the token program of old.
   test('every instruction stays far below the compute units that a transaction gets by default', async () => {
     const spent: bigint[] = [];
     for (let n = 0; n < 4; n++) {

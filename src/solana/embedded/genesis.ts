@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Address } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
 import { type ChainAccount, DEVNET_USDC } from '../cluster.ts';
@@ -9,18 +9,23 @@ import { builtinAccounts } from './builtins.ts';
 import { SYSTEM_PROGRAM } from './executor.ts';
 import { LEDGER_TABLES, type LedgerFile } from './ledger-file.ts';
 
-/** A program that is on the ledger from its first slot, and cannot be changed there. */
+/** A program that is on the ledger from its first slot; nothing sent to the ledger can change it. */
 export interface GenesisProgram {
   readonly address: Address;
   /** The bytes of its shared object; asked for only when the ledger does not have the program yet. */
   readonly elf: () => Uint8Array;
+  /**
+   * sha256 (hex) of earlier bytes that these replace on an older ledger. Anything else that lies there stays: it may be
+   * newer than we are.
+   */
+  readonly replaces?: readonly string[];
 }
 
 const FAUCET_LAMPORTS = 9_000_000n * 1_000_000_000n; // Below 2^53, so that every client can show it.
 const BPF_LOADER = 'BPFLoader2111111111111111111111111111111111' as Address;
 
 /**
- * Makes the ledger where there is none, and puts programs on it that it lacks. Two processes may do so at once:
+ * Makes the ledger where there is none, puts programs on it that it lacks, and replaces earlier versions of them. Two processes may do so at once:
  * the write lock makes them take turns, and the second finds the work done.
  */
 export async function ensureGenesis(
@@ -34,11 +39,19 @@ export async function ensureGenesis(
       if (!exists(file)) createLedger(file, clock, builtins);
     });
   }
-  const missing = () => programs.filter(({ address }) => !file.account(address));
-  if (missing().length === 0) return;
+  const due = () => programs.filter((program) => isDue(program, file.account(program.address)));
+  if (due().length === 0) return;
   file.write(() => {
-    for (const { address, elf } of missing()) file.putAccount(programAccount(address, elf()), 0);
+    for (const { address, elf } of due()) {
+      // A slot of its own: other processes keep what they compiled by it.
+      const slot = file.account(address)?.slot ?? -1;
+      file.putAccount(programAccount(address, elf()), slot + 1);
+    }
   });
+}
+
+function isDue({ replaces = [] }: GenesisProgram, there: ChainAccount | null): boolean {
+  return there === null || replaces.includes(createHash('sha256').update(there.data).digest('hex'));
 }
 
 const exists = (file: LedgerFile): boolean =>

@@ -1,0 +1,105 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Address, Instruction } from '@solana/kit';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readEscrow } from '../../src/escrow/account.ts';
+import { ESCROW_PROGRAM_ID, escrowAddress } from '../../src/escrow/address.ts';
+import { EARLIER_ESCROW_ELFS, escrowElf } from '../../src/escrow/elf.ts';
+import { observeEscrow } from '../../src/escrow/observe.ts';
+import { captureInstructions, openInstructions, refundInstructions } from '../../src/escrow/program.ts';
+import { manualClock } from '../../src/kernel/clock.ts';
+import { DEVNET_USDC } from '../../src/solana/cluster.ts';
+import { type EmbeddedCluster, openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
+import { signerFromSeed } from '../../src/solana/signer.ts';
+import { buildTransaction } from '../../src/solana/transaction.ts';
+
+/** Ledgers of older homes, written by the program of 0.1.0. */
+
+const EARLIER = new URL('./fixtures/escrow-0.1.0.so', import.meta.url);
+const key = (n: number) => signerFromSeed(new Uint8Array(32).fill(n));
+const [authority, treasury, traveller] = [key(1), key(2), key(3)];
+const AMOUNT = 5_000_000n;
+const clock = manualClock();
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'farelock-upgrade-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const open = (elf: () => Uint8Array, replaces: readonly string[] = []) =>
+  openEmbeddedCluster({
+    path: join(folder, 'ledger.db'),
+    clock,
+    programs: [{ address: ESCROW_PROGRAM_ID, elf, replaces }],
+  });
+const earlier = () => new Uint8Array(readFileSync(EARLIER));
+const codeOn = async (cluster: EmbeddedCluster) => (await cluster.accounts([ESCROW_PROGRAM_ID]))[0]?.data;
+const send = async (cluster: EmbeddedCluster, instructions: readonly Instruction[]) =>
+  cluster.send(
+    buildTransaction({ feePayer: authority, instructions, blockhash: await cluster.latestBlockhash() }).wire,
+  );
+
+async function openOne(cluster: EmbeddedCluster, intentId: string, pays: bigint) {
+  const { address: escrow } = await escrowAddress(intentId, { mint: DEVNET_USDC });
+  await send(
+    cluster,
+    await openInstructions({
+      authority: authority.address,
+      payer: authority.address,
+      mint: DEVNET_USDC,
+      intentId,
+      amount: AMOUNT,
+      refundAfter: BigInt(Math.floor(clock.now() / 1000)) + 86_400n,
+      treasury: treasury.address,
+      refundOwner: traveller.address,
+    }),
+  );
+  if (pays > 0n) await cluster.airdropUsdc(escrow, pays);
+  return escrow;
+}
+
+async function parties(cluster: EmbeddedCluster, escrow: Address) {
+  const at = { escrow, mint: DEVNET_USDC, refundOwner: traveller.address };
+  const observed = await observeEscrow(cluster, at);
+  const payer = authority.address;
+  return { ...at, authority: payer, payer, treasury: treasury.address, observed };
+}
+
+test('escrows that an older program opened go on under the one that replaces it, in running processes too', async () => {
+  const running = await open(earlier);
+  await running.airdropSol(authority.address, 10_000_000_000n);
+  await running.airdropUsdc(traveller.address, 0n);
+  const [unpaid, paid, booked] = [
+    await openOne(running, 'int_unpaid', 1n),
+    await openOne(running, 'int_paid', AMOUNT),
+    await openOne(running, 'int_booked', AMOUNT),
+  ];
+  // The older program wants 30 days of every escrow.
+  const closes = await refundInstructions({ ...(await parties(running, unpaid)), closes: true });
+  await expect(send(running, closes)).rejects.toMatchObject({ code: 'transaction_failed' });
+
+  const renewed = await open(escrowElf, EARLIER_ESCROW_ELFS);
+  expect(await codeOn(renewed)).toEqual(escrowElf());
+  await send(renewed, closes);
+  expect(await readEscrow(renewed, unpaid)).toBeNull();
+  await send(renewed, await refundInstructions(await parties(renewed, paid)));
+  expect(await readEscrow(renewed, paid)).toMatchObject({ state: 'refunded', neverFunded: false });
+  // A process that had compiled the older code runs the new one from now on.
+  const another = await openOne(running, 'int_another', 0n);
+  await send(running, await refundInstructions({ ...(await parties(running, another)), closes: true }));
+  expect(await readEscrow(running, another)).toBeNull();
+  await send(running, await captureInstructions(await parties(running, booked)));
+  expect(await readEscrow(renewed, booked)).toMatchObject({ state: 'captured' });
+  await renewed.close();
+  await running.close();
+});
+
+test('a program that is not a known earlier one stays: it may be newer than this version', async () => {
+  const newer = await open(() => Uint8Array.of(...earlier(), 0));
+  const code = await codeOn(newer);
+  await newer.close();
+  const older = await open(escrowElf, EARLIER_ESCROW_ELFS);
+  expect(await codeOn(older)).toEqual(code);
+  await older.close();
+});
