@@ -1,4 +1,5 @@
 import type { Instruction, Signature } from '@solana/kit';
+import { type SqlBool, sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
@@ -242,9 +243,10 @@ export function createEffects(ports: EffectPorts): Effects {
       const open = await store
         .selectFrom('effects')
         .selectAll()
-        .where('state', '=', 'sent')
-        .where('signature', 'is not', null)
+        // In the words of the index over them.
+        .where(sql<SqlBool>`state = 'sent' and signature is not null`)
         .where('updated_at_ms', '<=', clock.now() - RECOVER_AFTER_MS)
+        .orderBy('updated_at_ms')
         .limit(20)
         .execute();
       for (const row of open) {

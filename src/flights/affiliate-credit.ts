@@ -1,6 +1,10 @@
-import type { Transaction } from 'kysely';
+import { type Selectable, type SqlBool, sql, type Transaction } from 'kysely';
 import { isProblem } from '../kernel/problems.ts';
+import type { AffiliatePayoutTable } from '../store/affiliate-tables.ts';
+import { leaseIsOver, whileRowIsHeld } from '../store/leases.ts';
+import { nextInQueue, type Queue, queueDueAtMs } from '../store/queue.ts';
 import type { ServiceTables } from '../store/schema.ts';
+import { LEASE_MS, LeaseLost, STEP_MS } from './claims.ts';
 import type { FlightsPorts } from './ports.ts';
 
 const MOST_AT_ONCE = 20;
@@ -9,6 +13,19 @@ export const PAYOUT_TRIES = 5;
 const FIRST_RETRY_MS = 5_000;
 const MOST_RETRY_MS = 3_600_000;
 const DAY_MS = 24 * MOST_RETRY_MS;
+/** A journey whose booking waits for a person is looked at again after this long. */
+const LOOK_AGAIN_MS = 10 * 60_000;
+
+const PAYOUTS: Queue = {
+  table: 'affiliate_payouts',
+  key: 'payout_id',
+  due: 'due_at_ms',
+  open: sql<SqlBool>`state = 'open'`,
+  leaseMs: LEASE_MS,
+  farthestMs: DAY_MS,
+};
+
+type Payout = Selectable<AffiliatePayoutTable>;
 
 /**
  * What affiliates are paid (CONTRACT, section 8). A journey is credited once: captured, its last arrival past, not
@@ -18,39 +35,43 @@ const DAY_MS = 24 * MOST_RETRY_MS;
 export function createAffiliateCredit(ports: FlightsPorts) {
   const { store, clock, ids, log } = ports;
 
-  /** Journeys that are due, by code. */
+  /** Journeys whose last arrival has passed. */
   const dueJourneys = () =>
     store
       .selectFrom('intents')
       .select(['intent_id', 'referrer'])
       .where('credit_due_at_ms', '<=', clock.now())
-      .where('status', '=', 'booked')
-      .where('captured_at_ms', 'is not', null)
-      .where('refunded_at_ms', 'is', null)
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('refund_requests')
-              .select('refund_requests.request_id')
-              .whereRef('refund_requests.open_key', '=', 'intents.intent_id'),
-          ),
-        ),
-      )
+      // Those of which a refund is asked for wait until a person has decided.
+      .where(sql<SqlBool>`not exists (select 1 from refund_requests where refund_requests.open_key = intents.intent_id)`)
+      .orderBy('credit_due_at_ms')
       .limit(MOST_AT_ONCE)
       .execute();
 
-  const duePayouts = () =>
-    store
+  /** Takes a due pay-out: the lease keeps others away, the fence makes older holders powerless. */
+  async function claim(): Promise<Payout | null> {
+    const nowMs = clock.now();
+    const row = await store
+      .updateTable('affiliate_payouts')
+      .set((column) => ({ lease_until_ms: nowMs + LEASE_MS, fence: column('fence', '+', 1) }))
+      .where('payout_id', '=', nextInQueue(PAYOUTS, nowMs))
+      .where(leaseIsOver(nowMs, LEASE_MS))
+      .returningAll()
+      .executeTakeFirst();
+    return row ?? null;
+  }
+
+  /** @throws LeaseLost when the claim is no longer ours */
+  async function hold({ payout_id, fence }: Payout): Promise<void> {
+    const now = await store
       .selectFrom('affiliate_payouts')
-      .selectAll()
-      .where('state', '=', 'open')
-      .where('due_at_ms', '<=', clock.now())
-      .orderBy('due_at_ms')
-      .limit(MOST_AT_ONCE)
-      .execute();
+      .select('fence')
+      .where('payout_id', '=', payout_id)
+      .executeTakeFirst();
+    if (now?.fence !== fence) throw new LeaseLost();
+  }
 
-  /** Credits one journey and orders the pay-out of the balance, all of it or nothing. */
-  const credit = (intentId: string, code: string): Promise<void> =>
+  /** Credits one journey and orders the pay-out of the balance, all of it or nothing; or says that it never will be. */
+  const judge = (intentId: string, code: string): Promise<void> =>
     store.transaction().execute(async (tx) => {
       const nowMs = clock.now();
       // The lock on a code's balance: of two workers that credit two of its journeys, the second sees the first's.
@@ -60,15 +81,20 @@ export function createAffiliateCredit(ports: FlightsPorts) {
         .where('code', '=', code)
         .returning('wallet')
         .executeTakeFirst();
-      const credited = await tx
-        .updateTable('intents')
-        .set({ credited_at_ms: nowMs, credit_due_at_ms: null })
+      const journey = await tx
+        .selectFrom('intents')
+        .selectAll()
         .where('intent_id', '=', intentId)
         .where('credit_due_at_ms', 'is not', null)
-        .where('status', '=', 'booked')
-        .returning('referrer_wallet')
         .executeTakeFirst();
-      if (!affiliate || !credited) return;
+      if (!journey) return;
+      const note = (values: { credit_due_at_ms: number | null; credited_at_ms?: number }) =>
+        tx.updateTable('intents').set(values).where('intent_id', '=', intentId).execute();
+      const isOver = journey.status === 'refunded' || journey.booking_requested_at_ms === null;
+      if (!affiliate || isOver) return void (await note({ credit_due_at_ms: null }));
+      if (await isContested(tx, intentId)) return;
+      if (journey.captured_at_ms === null) return void (await note({ credit_due_at_ms: nowMs + LOOK_AGAIN_MS }));
+      await note({ credit_due_at_ms: null, credited_at_ms: nowMs });
       const amount = await balance(tx, code);
       if (amount <= 0) return;
       await tx
@@ -76,7 +102,7 @@ export function createAffiliateCredit(ports: FlightsPorts) {
         .values({
           payout_id: ids.next('pay'),
           code,
-          wallet: credited.referrer_wallet ?? affiliate.wallet,
+          wallet: journey.referrer_wallet ?? affiliate.wallet,
           amount,
           state: 'open',
           attempts: 0,
@@ -88,6 +114,14 @@ export function createAffiliateCredit(ports: FlightsPorts) {
         })
         .execute();
     });
+
+  /** Whether a refund of it was asked for, and is not decided. */
+  const isContested = async (tx: Transaction<ServiceTables>, intentId: string): Promise<boolean> =>
+    (await tx
+      .selectFrom('refund_requests')
+      .select('request_id')
+      .where('open_key', '=', intentId)
+      .executeTakeFirst()) !== undefined;
 
   async function balance(tx: Transaction<ServiceTables>, code: string): Promise<number> {
     const credited = await tx
@@ -105,8 +139,6 @@ export function createAffiliateCredit(ports: FlightsPorts) {
     return Number(credited?.sum ?? 0) - Number(ordered?.sum ?? 0);
   }
 
-  type Payout = Awaited<ReturnType<typeof duePayouts>>[number];
-
   async function pay(payout: Payout): Promise<void> {
     if (await wouldOpenAgain(payout)) {
       log('warn', 'affiliate_account_missing', { payout_id: payout.payout_id });
@@ -118,14 +150,16 @@ export function createAffiliateCredit(ports: FlightsPorts) {
         subject: payout.payout_id,
         to: payout.wallet,
         amount: BigInt(payout.amount),
+        fence: () => hold(payout),
       });
       await store
         .updateTable('affiliate_payouts')
-        .set({ state: 'paid', signature, paid_at_ms: clock.now() })
+        .set({ state: 'paid', signature, paid_at_ms: clock.now(), lease_until_ms: 0 })
         .where('payout_id', '=', payout.payout_id)
         .where('state', '=', 'open')
         .execute();
     } catch (error) {
+      if (error instanceof LeaseLost) return;
       // Whatever it was, the other pay-outs and the rest of the worker's round go on.
       const code = isProblem(error) ? error.code : error instanceof Error ? error.name : 'unknown';
       log('warn', 'affiliate_unpaid', { payout_id: payout.payout_id, error_code: code });
@@ -152,12 +186,13 @@ export function createAffiliateCredit(ports: FlightsPorts) {
   }
 
   /** Puts a pay-out off; one that keeps failing is told to an operator, once, and tried further. */
-  const postpone = ({ payout_id, attempts }: Payout, byMs: number, why: string): Promise<void> =>
+  const postpone = ({ payout_id, attempts, fence }: Payout, byMs: number, why: string): Promise<void> =>
     store.transaction().execute(async (tx) => {
       const written = await tx
         .updateTable('affiliate_payouts')
-        .set({ attempts: attempts + 1, due_at_ms: clock.now() + byMs, last_error: why })
+        .set({ attempts: attempts + 1, due_at_ms: clock.now() + byMs, lease_until_ms: 0, last_error: why })
         .where('payout_id', '=', payout_id)
+        .where('fence', '=', fence)
         .where('state', '=', 'open')
         .executeTakeFirst();
       if (written.numUpdatedRows === 0n || attempts + 1 !== PAYOUT_TRIES) return;
@@ -175,10 +210,27 @@ export function createAffiliateCredit(ports: FlightsPorts) {
     /** Credits and pays what is due; how many steps that took. Two small reads when nothing is. Any worker may run it. */
     async runDue(): Promise<number> {
       const journeys = await dueJourneys();
-      for (const { intent_id, referrer } of journeys) await credit(intent_id, referrer ?? '');
-      const payouts = await duePayouts();
-      for (const payout of payouts) await pay(payout);
-      return journeys.length + payouts.length;
+      for (const { intent_id, referrer } of journeys) await judge(intent_id, referrer ?? '');
+      let paid = 0;
+      for (; paid < MOST_AT_ONCE; paid++) {
+        const dueAtMs = await queueDueAtMs(store, PAYOUTS, clock.now());
+        if (dueAtMs === null || dueAtMs > clock.now()) break;
+        const payout = await claim();
+        if (!payout) break;
+        await whileRowIsHeld(
+          ports,
+          {
+            table: 'affiliate_payouts',
+            key: 'payout_id',
+            id: payout.payout_id,
+            fence: payout.fence,
+            leaseMs: LEASE_MS,
+            mostMs: STEP_MS,
+          },
+          () => pay(payout),
+        );
+      }
+      return journeys.length + paid;
     },
   };
 }

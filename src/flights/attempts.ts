@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import type { Transaction } from 'kysely';
 import { problem } from '../kernel/problems.ts';
+import { removeOld } from '../store/remove.ts';
 import type { ServiceTables } from '../store/schema.ts';
 import type { FlightsPorts } from './ports.ts';
 
@@ -28,8 +29,6 @@ export const MOST_WRONG = 5;
 export const WINDOW_MS = 15 * 60_000;
 const REMEMBERED_MS = 24 * 3_600_000;
 const MOST_DOUBLINGS = 4;
-/** Rows that are too old to matter are swept a few at a time, so that no try pays for a flood. */
-const MOST_SWEPT = 50;
 
 export interface Asked {
   readonly intentId: string;
@@ -63,7 +62,7 @@ export function createAttempts({ store, clock, ids }: Pick<FlightsPorts, 'store'
         at_ms: nowMs,
       }));
       await tx.insertInto('wrong_codes').values(rows).execute();
-      await sweep(tx, nowMs - REMEMBERED_MS);
+      await removeOld(tx, 'wrong_codes', nowMs - REMEMBERED_MS);
       return crowded ? { waitMs: WINDOW_MS } : { isRight: false };
     });
     // Thrown here, not in the transaction: the note of the wrong try is to stay.
@@ -99,15 +98,6 @@ function waitOfClient(triesMs: readonly number[], nowMs: number): number {
 function waitOnIntent(ownMs: readonly number[], nowMs: number): number {
   const last = ownMs[0];
   return last === undefined ? 0 : last + WINDOW_MS * 2 ** (ownMs.length - 1) - nowMs;
-}
-
-async function sweep(tx: Tx, beforeMs: number): Promise<void> {
-  await tx
-    .deleteFrom('wrong_codes')
-    .where('id', 'in', (old) =>
-      old.selectFrom('wrong_codes').select('id').where('at_ms', '<=', beforeMs).limit(MOST_SWEPT),
-    )
-    .execute();
 }
 
 /** All who come without an address (the embedded stack, where nobody else can call) are one client. */

@@ -1,20 +1,11 @@
+import { type SqlBool, sql } from 'kysely';
 import { isProblem } from '../kernel/problems.ts';
-import { dueOf, firstDueAtMs, isDue, leaseIsOver, whileRowIsHeld } from '../store/leases.ts';
-import type { BookingState } from '../store/schema.ts';
+import { leaseIsOver, whileRowIsHeld } from '../store/leases.ts';
+import { nextInQueue, type Queue, queueDueAtMs } from '../store/queue.ts';
 import type { Written } from './mails.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { BookingRow, IntentRow } from './rows.ts';
 import { planUpkeep } from './upkeep.ts';
-
-/** States in which the worker has something to do; `stuck` waits for a person. */
-export const OPEN_STATES: readonly BookingState[] = [
-  'settling',
-  'queued',
-  'ordering',
-  'ticketing',
-  'capturing',
-  'refunding',
-];
 
 /** Renewed while a step is taken; a worker that died is overtaken after it. */
 export const LEASE_MS = 10_000;
@@ -23,6 +14,15 @@ export const STEP_MS = 60_000;
 const MOST_BACKOFF_MS = 60_000;
 /** No step is ever put off for longer, whatever an airline asks for. */
 export const FARTHEST_MS = 10 * 60_000;
+/** The bookings in which the worker has something to do; `stuck` waits for a person. */
+const BOOKINGS: Queue = {
+  table: 'bookings',
+  key: 'intent_id',
+  due: 'due_at_ms',
+  open: sql<SqlBool>`state in ('settling', 'queued', 'ordering', 'ticketing', 'capturing', 'refunding')`,
+  leaseMs: LEASE_MS,
+  farthestMs: FARTHEST_MS,
+};
 /** A step that failed so often is told to an operator. */
 const TELLS_AFTER = 24;
 
@@ -44,14 +44,7 @@ export function createClaims(ports: Pick<FlightsPorts, 'store' | 'clock' | 'log'
   const { store, clock, log } = ports;
   return {
     /** When the next step is due (epoch ms), null when nothing is under way. One query. */
-    async nextDueAtMs(): Promise<number | null> {
-      const row = await store
-        .selectFrom('bookings')
-        .select(firstDueAtMs(clock.now(), LEASE_MS, FARTHEST_MS).as('due'))
-        .where('state', 'in', OPEN_STATES)
-        .executeTakeFirst();
-      return dueOf(row);
-    },
+    nextDueAtMs: (): Promise<number | null> => queueDueAtMs(store, BOOKINGS, clock.now()),
 
     /**
      * Takes a due booking, or the one that is named when it is due, atomically: the lease keeps others away, the fence
@@ -62,16 +55,14 @@ export function createClaims(ports: Pick<FlightsPorts, 'store' | 'clock' | 'log'
       const row = await store
         .updateTable('bookings')
         .set((column) => ({ lease_until_ms: nowMs + LEASE_MS, fence: column('fence', '+', 1) }))
-        .where('intent_id', '=', (query) =>
-          query
-            .selectFrom('bookings as due')
-            .select('due.intent_id')
-            .where('due.state', 'in', OPEN_STATES)
-            .where(isDue(nowMs, FARTHEST_MS))
-            .where(leaseIsOver(nowMs, LEASE_MS))
-            .$if(intentId !== undefined, (one) => one.where('due.intent_id', '=', intentId ?? ''))
-            .orderBy('due.due_at_ms')
-            .limit(1),
+        .where(
+          'intent_id',
+          '=',
+          nextInQueue(
+            BOOKINGS,
+            nowMs,
+            intentId === undefined ? undefined : sql<SqlBool>`intent_id = ${intentId}`,
+          ),
         )
         .where(leaseIsOver(nowMs, LEASE_MS))
         .returningAll()

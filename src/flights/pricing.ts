@@ -1,3 +1,4 @@
+import { removeOld } from '../store/remove.ts';
 import type { FlightsPorts } from './ports.ts';
 
 const RATE_LIMITED_AT = 'provider_rate_limited_at_ms';
@@ -53,10 +54,7 @@ export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'sto
         .values({ id, at_ms: nowMs })
         .onConflict((conflict) => conflict.column('id').doNothing())
         .execute();
-      await store
-        .deleteFrom('search_completions')
-        .where('at_ms', '<=', nowMs - options.searchWindowMs)
-        .execute();
+      await removeOld(store, 'search_completions', nowMs - options.searchWindowMs);
     },
 
     /** Takes a completion back: its payment failed, so it never was one. */

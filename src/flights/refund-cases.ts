@@ -1,3 +1,4 @@
+import { type SqlBool, sql } from 'kysely';
 import { instant } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
 import type { RefundRequestState } from '../store/schema.ts';
@@ -9,6 +10,10 @@ import type { IntentRow, RefundRequestRow } from './rows.ts';
 import type { QueueQuery, RefundCase, RefundCaseSummary, RefundQueue } from './wire.ts';
 
 const SHOWN: readonly RefundRequestState[] = ['received', 'approved', 'refunded', 'rejected', 'stuck'];
+
+/** In the words of the indexes over them. */
+const IS_DECIDED = sql<SqlBool>`state in ('refunded', 'rejected')`;
+export const IS_UNDECIDED = sql<SqlBool>`state in ('received', 'approved', 'stuck')`;
 
 const orNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
 const numberOrNull = (amount: bigint | null): number | null => (amount === null ? null : Number(amount));
@@ -43,19 +48,15 @@ export function createRefundCases(ports: Pick<FlightsPorts, 'store' | 'secrets'>
   /** The queue: oldest first, or by the day of departure; `status` none means what is not decided. */
   async function queue({ status, sort, limit, cursor }: QueueQuery): Promise<RefundQueue> {
     const key = sort === 'age' ? 'requested_at_ms' : 'journey_date';
-    const after = cursor === undefined ? null : readCursor(cursor);
+    const first = sort === 'age' ? 0 : '';
+    const [from, id] = cursor === undefined ? [first, ''] : readCursor(cursor);
+    if (typeof from !== typeof first) throw badCursor();
     const rows = await store
       .selectFrom('refund_requests')
       .selectAll()
-      .where('state', 'in', status ? [status] : ['received', 'approved', 'stuck'])
-      .$if(after !== null, (query) =>
-        query.where((either) =>
-          either.or([
-            either(key, '>', after?.[0] ?? ''),
-            either.and([either(key, '=', after?.[0] ?? ''), either('request_id', '>', after?.[1] ?? '')]),
-          ]),
-        ),
-      )
+      .where(status === 'refunded' || status === 'rejected' ? IS_DECIDED : IS_UNDECIDED)
+      .$if(status !== undefined, (query) => query.where('state', '=', status ?? 'received'))
+      .where(sql<SqlBool>`(${sql.ref(key)}, request_id) > (${from}, ${id})`)
       .orderBy(key)
       .orderBy('request_id')
       .limit(limit + 1)

@@ -1,5 +1,7 @@
+import { type SqlBool, sql } from 'kysely';
 import { isProblem, problem } from '../kernel/problems.ts';
-import { isDue, leaseIsOver, whileRowIsHeld } from '../store/leases.ts';
+import { leaseIsOver, whileRowIsHeld } from '../store/leases.ts';
+import { nextInQueue } from '../store/queue.ts';
 import { writeAudit } from './audit.ts';
 import { FARTHEST_MS, LEASE_MS, LeaseLost, STEP_MS } from './claims.ts';
 import { configured } from './live-offer.ts';
@@ -7,6 +9,7 @@ import { createMails } from './mails.ts';
 import { createPayouts } from './payouts.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { ProviderOrder } from './providers/provider.ts';
+import { REFUNDS } from './refund-due.ts';
 import { dropUnpaidRequest, receive } from './refunds.ts';
 import type { IntentRow, RefundRequestRow } from './rows.ts';
 
@@ -27,20 +30,11 @@ export function createRefundPayouts(ports: FlightsPorts) {
   /** The lease keeps others away; the fence makes older holders powerless. */
   async function claim(requestId: string | null): Promise<RefundRequestRow | null> {
     const nowMs = clock.now();
+    const which = requestId === null ? undefined : sql<SqlBool>`request_id = ${requestId}`;
     const row = await store
       .updateTable('refund_requests')
       .set((column) => ({ lease_until_ms: nowMs + LEASE_MS, fence: column('fence', '+', 1) }))
-      .where('request_id', '=', (query) =>
-        query
-          .selectFrom('refund_requests as due')
-          .select('due.request_id')
-          .where('due.state', 'in', ['settling', 'approved'])
-          .where(isDue(nowMs, FARTHEST_MS))
-          .where(leaseIsOver(nowMs, LEASE_MS))
-          .$if(requestId !== null, (one) => one.where('due.request_id', '=', requestId ?? ''))
-          .orderBy('due.due_at_ms')
-          .limit(1),
-      )
+      .where('request_id', '=', nextInQueue(REFUNDS, nowMs, which))
       .where(leaseIsOver(nowMs, LEASE_MS))
       .returningAll()
       .executeTakeFirst();
@@ -145,6 +139,13 @@ export function createRefundPayouts(ports: FlightsPorts) {
         })
         .where('intent_id', '=', row.intent_id)
         .where('status', '=', 'booked')
+        .execute();
+      // The journey is over before its last arrival: its data is kept from now on, not from then.
+      await tx
+        .updateTable('upkeep')
+        .set({ due_at_ms: nowMs })
+        .where('intent_id', '=', row.intent_id)
+        .where('task', '=', 'purge')
         .execute();
       await writeAudit(tx, ports, {
         operator: { keyId: 'service', name: 'service' },

@@ -1,4 +1,5 @@
 import { problem } from '../kernel/problems.ts';
+import { removeOld } from '../store/remove.ts';
 import { filterOffers, sortOffers } from './filters.ts';
 import { groupByItinerary } from './grouping.ts';
 import type { FlightsPorts } from './ports.ts';
@@ -17,7 +18,7 @@ export async function keepSearch(ports: FlightsPorts, request: SearchRequest): P
   const nowMs = ports.clock.now();
   const searchId = ports.ids.next('sch');
   await ports.store.transaction().execute(async (tx) => {
-    await tx.deleteFrom('searches').where('expires_at_ms', '<=', nowMs).execute();
+    await removeOld(tx, 'searches', nowMs);
     await tx
       .insertInto('searches')
       .values({

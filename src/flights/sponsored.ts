@@ -4,6 +4,7 @@ import { sha256Hex } from '../kernel/json.ts';
 import { type Problem, problem } from '../kernel/problems.ts';
 import type { PaidCall } from '../payments/terms.ts';
 import { verifyEd25519 } from '../solana/ed25519.ts';
+import { removeOld } from '../store/remove.ts';
 import type { FlightsPorts } from './ports.ts';
 import { checkWallet } from './wallets.ts';
 
@@ -90,7 +91,7 @@ export function createSponsored({ store, clock, log, gatewayKeys }: FlightsPorts
       .returning('signature')
       .executeTakeFirst();
     if (!taken) throw refused('replayed');
-    await store.deleteFrom('sponsored_signatures').where('expires_at_ms', '<', clock.now()).execute();
+    await removeOld(store, 'sponsored_signatures', clock.now());
     return `preview:${name}`;
   }
 }

@@ -1,7 +1,8 @@
+import { type SqlBool, sql } from 'kysely';
 import { instant } from '../kernel/clock.ts';
 import { PAYOUT_TRIES } from './affiliate-credit.ts';
 import type { FlightsPorts } from './ports.ts';
-import { type RefundCases, summaryOf } from './refund-cases.ts';
+import { IS_UNDECIDED, type RefundCases, summaryOf } from './refund-cases.ts';
 import type { Stuck } from './wire.ts';
 
 /** An effect that has been open for this long is one that a person looks at. */
@@ -16,37 +17,38 @@ export async function listStuck(
   const bookings = await store
     .selectFrom('bookings')
     .select(['intent_id', 'last_error', 'attempts', 'updated_at_ms'])
-    .where('state', '=', 'stuck')
+    .where(sql<SqlBool>`state = 'stuck'`)
+    .where('updated_at_ms', '>', 0)
     .orderBy('updated_at_ms')
     .limit(MOST_LISTED)
     .execute();
   const effects = await store
     .selectFrom('effects')
     .selectAll()
+    .where(sql<SqlBool>`state in ('planned', 'sent', 'stuck')`)
     .where((either) =>
-      either.or([
-        either('state', '=', 'stuck'),
-        either.and([
-          either('state', 'in', ['planned', 'sent']),
-          either('created_at_ms', '<=', clock.now() - LONG_OPEN_MS),
-        ]),
-      ]),
+      either.or([either('state', '=', 'stuck'), either('created_at_ms', '<=', clock.now() - LONG_OPEN_MS)]),
     )
+    .where('created_at_ms', '>', 0)
     .orderBy('created_at_ms')
     .limit(MOST_LISTED)
     .execute();
   const requests = await store
     .selectFrom('refund_requests')
     .select('request_id')
+    .where(IS_UNDECIDED)
     .where('state', '=', 'stuck')
+    .where('requested_at_ms', '>', 0)
+    .orderBy('requested_at_ms')
     .limit(MOST_LISTED)
     .execute();
   const opened = await Promise.all(requests.map((row) => cases.open(row.request_id)));
   const payouts = await store
     .selectFrom('affiliate_payouts')
     .selectAll()
-    .where('state', '=', 'open')
+    .where(sql<SqlBool>`state = 'open'`)
     .where('attempts', '>=', PAYOUT_TRIES)
+    .where('created_at_ms', '>', 0)
     .orderBy('created_at_ms')
     .limit(MOST_LISTED)
     .execute();

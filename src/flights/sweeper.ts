@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { isProblem } from '../kernel/problems.ts';
 import type { UpkeepTask } from '../store/schema.ts';
 import type { Escrows } from './escrows.ts';
@@ -6,7 +7,7 @@ import { lookForLateTicket } from './late-ticket.ts';
 import { prune } from './prune.ts';
 import { purge } from './purge.ts';
 import type { IntentRow } from './rows.ts';
-import { CLOSE_AFTER_MS, type SweeperPorts } from './upkeep.ts';
+import { CLOSE_AFTER_MS, farthestMs, type SweeperPorts } from './upkeep.ts';
 
 const DAY_MS = 86_400_000;
 const MOST_AT_ONCE = 50;
@@ -32,15 +33,24 @@ export function createSweeper(ports: SweeperPorts, escrows: Escrows) {
         .innerJoin('intents', 'intents.intent_id', 'upkeep.intent_id')
         .selectAll('intents')
         .select('upkeep.created_at_ms as ended_at_ms')
-        .where('upkeep.due_at_ms', '<=', nowMs)
         .where('upkeep.task', '=', task)
-        .orderBy('upkeep.due_at_ms')
+        .where((due) =>
+          due.or([
+            due('upkeep.due_at_ms', '<=', nowMs),
+            // Further ahead than any task is put: the clock was set back since.
+            due('upkeep.due_at_ms', '>', nowMs + farthestMs(task, ports.options)),
+          ]),
+        )
         .limit(MOST_AT_ONCE)
         .execute();
       if (rows.length > 0) {
         await tx
           .updateTable('upkeep')
-          .set((column) => ({ due_at_ms: nowMs + DAY_MS, attempts: column('attempts', '+', 1) }))
+          .set((column) => ({
+            due_at_ms: nowMs + DAY_MS,
+            attempts: column('attempts', '+', 1),
+            created_at_ms: sql<number>`case when created_at_ms > ${nowMs} then ${nowMs} else created_at_ms end`,
+          }))
           .where('task', '=', task)
           .where(
             'intent_id',
@@ -121,22 +131,6 @@ export function createSweeper(ports: SweeperPorts, escrows: Escrows) {
     });
   }
 
-  /** A refund that an operator granted ends a journey before its last arrival. */
-  const bringForwardRefunded = () =>
-    store
-      .updateTable('upkeep')
-      .set({ due_at_ms: clock.now() })
-      .where('task', '=', 'purge')
-      .where('due_at_ms', '>', clock.now() + DAY_MS)
-      .where('intent_id', 'in', (query) =>
-        query
-          .selectFrom('intents')
-          .select('intents.intent_id')
-          .where('intents.status', '=', 'refunded')
-          .where('intents.refunded_at_ms', '<=', clock.now() - ports.options.purgeAfterDays * DAY_MS),
-      )
-      .execute();
-
   const purgeDue = async (): Promise<number> =>
     each(await take('purge'), 'purge', async (intent) => {
       const againAtMs = await purge(ports, intent);
@@ -145,14 +139,13 @@ export function createSweeper(ports: SweeperPorts, escrows: Escrows) {
     });
 
   return {
-    /** One sweep: up to 50 tasks of each kind. */
+    /** One sweep: up to 50 tasks of each kind, and a bite of what is dead. */
     async sweep(): Promise<{ readonly worked: number; readonly more: boolean }> {
-      await prune(ports);
-      await bringForwardRefunded();
+      const isMoreDead = await prune(ports);
       const counts = [await lateMoney(), await lateTickets(), await closeEscrows(), await purgeDue()];
       return {
         worked: counts.reduce((sum, count) => sum + count, 0),
-        more: counts.some((count) => count === MOST_AT_ONCE),
+        more: isMoreDead || counts.some((count) => count === MOST_AT_ONCE),
       };
     },
   };

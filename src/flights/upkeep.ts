@@ -8,6 +8,15 @@ const DAY_MS = 86_400_000;
 export const CLOSE_AFTER_MS = 30 * DAY_MS + 3_600_000;
 export const FIRST_LOOK_MS = 10 * 60_000;
 
+/** How far ahead a task is ever put. A journey ends within 360 days of its search, and its return not much later. */
+export const farthestMs = (task: UpkeepTask, { purgeAfterDays }: FlightsPorts['options']): number =>
+  ({
+    late_money: DAY_MS,
+    late_ticket: DAY_MS,
+    close_escrow: CLOSE_AFTER_MS,
+    purge: (2 * 365 + purgeAfterDays) * DAY_MS,
+  })[task];
+
 /**
  * Writes down what is left to do for an intent whose booking has ended, in the transaction that ends it; the sweeper
  * does it. The purge finds out for itself whether it may begin: it is looked at a day from now. An airline that was asked
@@ -65,7 +74,8 @@ export type SweeperPorts = Pick<
 >;
 
 const SWEEP_EVERY_MS = 10 * 60_000;
-const SOON_MS = 30_000;
+/** A heap is taken away in bites, and quicker than it can grow. */
+const SOON_MS = 1_000;
 const DUE_AT = 'sweep_due_at_ms';
 
 /**

@@ -11,6 +11,7 @@ import { createUpkeep } from './upkeep.ts';
 /** How long a creation is left to its own request before the worker asks what became of its payment. */
 const CREATION_GRACE_MS = 15_000;
 const MOST_STEPS = 200;
+const MOST_INTENTS = 20;
 
 export interface WorkerRun {
   /** Steps taken. */
@@ -33,21 +34,17 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
   /** Intents that nobody books any more, and creations whose request died. */
   async function tidyIntents(): Promise<number> {
     const nowMs = clock.now();
-    const rows = await store
+    const blocking = store
       .selectFrom('intents')
       .selectAll()
       .where('active_key', 'is not', null)
-      .where((either) =>
-        either.or([
-          either('expires_at_ms', '<=', nowMs),
-          either.and([
-            either('opened_at_ms', 'is', null),
-            either('created_at_ms', '<=', nowMs - CREATION_GRACE_MS),
-          ]),
-        ]),
-      )
-      .limit(20)
-      .execute();
+      .limit(MOST_INTENTS);
+    const expired = await blocking.where('expires_at_ms', '<=', nowMs).orderBy('expires_at_ms').execute();
+    const opening = blocking.where('opened_at_ms', 'is', null).where('expires_at_ms', '>', nowMs);
+    const left = await opening.where('created_at_ms', '<=', nowMs - CREATION_GRACE_MS).execute();
+    // Begun in a future that is none any more: the clock was set back.
+    const astray = await opening.where('created_at_ms', '>', nowMs + CREATION_GRACE_MS).execute();
+    const rows = [...expired, ...left, ...astray];
     for (const row of rows) {
       if (row.opened_at_ms === null) await intents.finishCreation(row);
       else await store.transaction().execute((tx) => retire(tx, row, 'intent_expired', nowMs));

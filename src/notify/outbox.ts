@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto';
-import type { Selectable, Transaction } from 'kysely';
+import { type Selectable, type SqlBool, sql, type Transaction } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Secrets } from '../kernel/secrets.ts';
 import { leaseIsOver } from '../store/leases.ts';
 import type { Store } from '../store/open.ts';
+import { nextInQueue, type Queue, queueDueAtMs } from '../store/queue.ts';
 import type { OutboxTable, ServiceTables } from '../store/schema.ts';
 import { DeliveryRefused, type Message, ReceiverUnreachable, type Transports } from './message.ts';
 
@@ -60,6 +61,20 @@ const MOST_REFUSED_BACKOFF_MS = 6 * 3_600_000;
 export const GIVE_UP_MS = 7 * 86_400_000;
 const MOST_AT_ONCE = 50;
 
+/** A queue for each channel: one that is down, and however full, holds up no other. */
+const waiting = (open: Queue['open']): Queue => ({
+  table: 'outbox',
+  key: 'message_id',
+  due: 'next_at_ms',
+  open,
+  leaseMs: LEASE_MS,
+  farthestMs: MOST_REFUSED_BACKOFF_MS,
+});
+const WAITING: Readonly<Record<Message['kind'], Queue>> = {
+  page: waiting(sql<SqlBool>`kind = 'page' and state in ('queued', 'sending')`),
+  email: waiting(sql<SqlBool>`kind = 'email' and state in ('queued', 'sending')`),
+};
+
 export function createOutbox(ports: OutboxPorts): Outbox {
   const { store, secrets, clock, ids, log } = ports;
   let running: Promise<unknown> | null = null;
@@ -90,7 +105,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   }
 
   /** Takes a due message: the lease keeps others away, the fence makes older holders powerless. */
-  async function claim(kinds: readonly Message['kind'][]): Promise<OutboxRow | null> {
+  async function claim(kind: Message['kind']): Promise<OutboxRow | null> {
     const nowMs = clock.now();
     const row = await store
       .updateTable('outbox')
@@ -101,17 +116,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
         attempts: column('attempts', '+', 1),
         updated_at_ms: nowMs,
       }))
-      .where('message_id', '=', (query) =>
-        query
-          .selectFrom('outbox as due')
-          .select('due.message_id')
-          .where('due.state', 'in', ['queued', 'sending'])
-          .where('due.kind', 'in', kinds)
-          .where('due.next_at_ms', '<=', nowMs)
-          .where(leaseIsOver(nowMs, LEASE_MS))
-          .orderBy('due.next_at_ms')
-          .limit(1),
-      )
+      .where('message_id', '=', nextInQueue(WAITING[kind], nowMs))
       .where(leaseIsOver(nowMs, LEASE_MS))
       .where('state', 'in', ['queued', 'sending'])
       .returningAll()
@@ -158,27 +163,31 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     log('warn', 'message_put_off', fields);
   }
 
-  async function isAnyDue(): Promise<boolean> {
-    const row = await store
-      .selectFrom('outbox')
-      .select('message_id')
-      .where('state', 'in', ['queued', 'sending'])
-      .where('next_at_ms', '<=', clock.now())
-      .limit(1)
-      .executeTakeFirst();
-    return row !== undefined;
+  async function channelsWithWork(): Promise<Message['kind'][]> {
+    const nowMs = clock.now();
+    const channels: Message['kind'][] = [];
+    for (const kind of ['page', 'email'] as const) {
+      const dueAtMs = await queueDueAtMs(store, WAITING[kind], nowMs);
+      if (dueAtMs !== null && dueAtMs <= nowMs) channels.push(kind);
+    }
+    return channels;
   }
 
   async function deliverDue() {
     let sent = 0;
     let failed = 0;
-    if (!ports.transports || !(await isAnyDue())) return { sent, failed };
+    if (!ports.transports) return { sent, failed };
+    const open = new Set(await channelsWithWork());
+    if (open.size === 0) return { sent, failed };
     const transports = await ports.transports();
-    // A channel that is down is tried once a round: a full outbox must not wait for it once per message.
-    const open = new Set<Message['kind']>(['page', 'email']);
-    while (open.size > 0 && sent + failed < MOST_AT_ONCE) {
-      const row = await claim([...open]);
-      if (!row) break;
+    // In turns: a heap of mails holds up no page. A channel that is down is tried once a round, not once per message.
+    for (let tries = 0; open.size > 0 && tries < MOST_AT_ONCE; tries++) {
+      const kind = [...open][tries % open.size] ?? 'page';
+      const row = await claim(kind);
+      if (!row) {
+        open.delete(kind);
+        continue;
+      }
       try {
         await send(row, transports);
       } catch (error) {

@@ -1,9 +1,10 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, type SqlBool, sql } from 'kysely';
 import { instant } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
 import type { AttestationRunTable } from '../store/compliance-tables.ts';
 import type { Store } from '../store/open.ts';
 import type { Doing } from './accounts.ts';
+import { ofCustomersIn } from './compliance-due.ts';
 import type { AttestationRecord, AttestationRecords, OpenedAttestation } from './operator-schema.ts';
 import type { PartnerPorts, Tx } from './ports.ts';
 import { createSubmissions } from './submissions.ts';
@@ -21,11 +22,7 @@ export function createAttestationDesk(ports: PartnerPorts) {
   const submissions = createSubmissions(ports);
 
   const ofHere = (at: Store | Tx) =>
-    at
-      .selectFrom('attestation_runs')
-      .innerJoin('customers', 'customers.customer_id', 'attestation_runs.customer_id')
-      .selectAll('attestation_runs')
-      .where('customers.environment', '=', environment);
+    at.selectFrom('attestation_runs').selectAll().where(ofCustomersIn(environment));
 
   /** @throws Problem `attestation_not_found` */
   async function find(tx: Tx, attestationId: string): Promise<RunRow> {
@@ -38,7 +35,9 @@ export function createAttestationDesk(ports: PartnerPorts) {
     /** What runs, and what was rejected, oldest first: all that somebody may want to decide. */
     async list(): Promise<AttestationRecords> {
       const rows = await ofHere(store)
-        .where('state', 'in', ['running', 'rejected'])
+        // In the words of the index over them.
+        .where(sql<SqlBool>`state in ('running', 'rejected')`)
+        .where('started_at_ms', '>', 0)
         .orderBy('started_at_ms')
         .orderBy('attestation_id')
         .limit(MOST_LISTED)

@@ -1,9 +1,10 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, type SqlBool, sql } from 'kysely';
 import type { AttestationRunTable } from '../store/compliance-tables.ts';
-import { isDue, leaseIsOver, NEVER_MS } from '../store/leases.ts';
+import { leaseIsOver } from '../store/leases.ts';
 import type { Store } from '../store/open.ts';
+import { NEVER_MS, nextInQueue } from '../store/queue.ts';
 import { type Facts, inputKey, type Judged, type Run, type RunType } from './compliance.ts';
-import { FARTHEST_MS, LEASE_MS } from './compliance-due.ts';
+import { ATTESTATIONS, FARTHEST_MS, LEASE_MS, ofCustomersIn } from './compliance-due.ts';
 import type { CustomerData } from './customer-data/schema.ts';
 import type { PartnerPorts, Tx } from './ports.ts';
 import type { Attest, Verdict } from './sandbox-attesters.ts';
@@ -28,26 +29,12 @@ export function createAttestations(
 
   async function claim(customerId: string | null): Promise<RunRow | null> {
     const nowMs = clock.now();
+    const here = ofCustomersIn(environment);
+    const which = customerId === null ? here : sql<SqlBool>`customer_id = ${customerId} and ${here}`;
     const row = await store
       .updateTable('attestation_runs')
       .set((column) => ({ lease_until_ms: nowMs + LEASE_MS, fence: column('fence', '+', 1) }))
-      .where('attestation_id', '=', (query) =>
-        query
-          .selectFrom('attestation_runs as due')
-          .select('due.attestation_id')
-          .where('due.state', '=', 'running')
-          .where(isDue(nowMs, FARTHEST_MS))
-          .where(leaseIsOver(nowMs, LEASE_MS))
-          .where('due.customer_id', 'in', (here) =>
-            here
-              .selectFrom('customers')
-              .select('customers.customer_id')
-              .where('customers.environment', '=', environment),
-          )
-          .$if(customerId !== null, (one) => one.where('due.customer_id', '=', customerId ?? ''))
-          .orderBy('due.due_at_ms')
-          .limit(1),
-      )
+      .where('attestation_id', '=', nextInQueue(ATTESTATIONS, nowMs, which))
       .where('state', '=', 'running')
       .where(leaseIsOver(nowMs, LEASE_MS))
       .returningAll()

@@ -1,7 +1,8 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
-import { dueOf, firstDueAtMs, NEVER_MS } from '../store/leases.ts';
 import type { Store } from '../store/open.ts';
 import type { PartnerEnvironment } from '../store/partner-tables.ts';
+import { type Queue, queueDueAtMs } from '../store/queue.ts';
 
 /** When the compliance side has something to do: small reads, without any of its code. */
 
@@ -10,22 +11,27 @@ export const LEASE_MS = 30_000;
 /** No attestation is ever put off for longer. */
 export const FARTHEST_MS = 10 * 60_000;
 
+/** Attestations that run; those that a person decides are due never. */
+export const ATTESTATIONS: Queue = {
+  table: 'attestation_runs',
+  key: 'attestation_id',
+  due: 'due_at_ms',
+  open: sql<SqlBool>`state = 'running'`,
+  leaseMs: LEASE_MS,
+  farthestMs: FARTHEST_MS,
+};
+
+/** Of customers of an environment. */
+export const ofCustomersIn = (environment: PartnerEnvironment): RawBuilder<SqlBool> =>
+  sql<SqlBool>`exists (select 1 from customers where customers.customer_id = attestation_runs.customer_id
+    and customers.environment = ${environment})`;
+
 /** When the next attestation of a customer of this environment is to be finished (epoch ms), null when none runs. */
-export async function attestationsDueAtMs(
+export const attestationsDueAtMs = (
   store: Store,
   environment: PartnerEnvironment,
   clock: Clock,
-): Promise<number | null> {
-  const row = await store
-    .selectFrom('attestation_runs')
-    .innerJoin('customers', 'customers.customer_id', 'attestation_runs.customer_id')
-    .where('customers.environment', '=', environment)
-    .select(firstDueAtMs(clock.now(), LEASE_MS, FARTHEST_MS).as('due'))
-    .where('state', '=', 'running')
-    .where('due_at_ms', '<', NEVER_MS)
-    .executeTakeFirst();
-  return dueOf(row);
-}
+): Promise<number | null> => queueDueAtMs(store, ATTESTATIONS, clock.now(), ofCustomersIn(environment));
 
 /** `meta` key of when customer data is looked through next. */
 export const RETENTION_DUE_AT = 'customer_data_retention_due_at_ms';
@@ -38,6 +44,12 @@ export async function retentionDueAtMs(store: Store): Promise<number | null> {
     .where('key', '=', RETENTION_DUE_AT)
     .executeTakeFirst();
   if (known) return Number(known.value);
-  const some = await store.selectFrom('customer_data').select('last_used_at_ms').limit(1).executeTakeFirst();
-  return some ? some.last_used_at_ms : null;
+  const oldest = await store
+    .selectFrom('customer_data')
+    .select('last_used_at_ms')
+    .where('last_used_at_ms', '>', 0)
+    .orderBy('last_used_at_ms')
+    .limit(1)
+    .executeTakeFirst();
+  return oldest?.last_used_at_ms ?? null;
 }

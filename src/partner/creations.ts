@@ -1,8 +1,9 @@
 import { problem } from '../kernel/problems.ts';
 import type { Secrets } from '../kernel/secrets.ts';
 import { leaseIsOver } from '../store/leases.ts';
+import { readyInQueue } from '../store/queue.ts';
 import type { Call } from './call.ts';
-import { LEASE_MS, LONGEST_WAIT_MS } from './creation-due.ts';
+import { CREATIONS, creationsIn, LEASE_MS, LONGEST_WAIT_MS } from './creation-due.ts';
 import { type OrderRow, openColumn, sealColumn } from './order-record.ts';
 import type { OrderRequest } from './order-request.ts';
 import type { PartnerPorts, Tx } from './ports.ts';
@@ -171,27 +172,9 @@ export function createCreations({ store, secrets, ids, clock, environment, optio
         .execute();
     },
 
-    /** Ids of creations that wait to be taken up again, and when the next one does (epoch ms). */
-    async due(limit: number): Promise<{ orderIds: string[]; nextDueAtMs: number | null }> {
-      const rows = await store
-        .selectFrom('partner_orders')
-        .select(['order_id', 'due_at_ms'])
-        .where('environment', '=', environment)
-        .where('creation', '=', 'creating')
-        .where('due_at_ms', 'is not', null)
-        .orderBy('due_at_ms')
-        .limit(limit)
-        .execute();
-      const nowMs = clock.now();
-      // One that lies further ahead than any that is written here was written before the clock was set back.
-      const isDue = (atMs: number | null) =>
-        atMs !== null && (atMs <= nowMs || atMs > nowMs + LONGEST_WAIT_MS);
-      const later = rows.find((row) => !isDue(row.due_at_ms));
-      return {
-        orderIds: rows.filter((row) => isDue(row.due_at_ms)).map((row) => row.order_id),
-        nextDueAtMs: later?.due_at_ms ?? null,
-      };
-    },
+    /** Ids of creations that wait to be taken up again. */
+    due: (limit: number): Promise<string[]> =>
+      readyInQueue(store, CREATIONS, clock.now(), limit, creationsIn(environment)),
   };
 }
 

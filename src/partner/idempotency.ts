@@ -1,5 +1,6 @@
 import { canonicalJson } from '../kernel/json.ts';
 import { isProblem, type Problem, type ProblemCode, problem } from '../kernel/problems.ts';
+import { removeOld } from '../store/remove.ts';
 import type { PartnerPorts, Tx } from './ports.ts';
 
 type AnswerPorts = Pick<PartnerPorts, 'store' | 'secrets' | 'clock' | 'options'>;
@@ -76,7 +77,7 @@ export function createAnswers(ports: AnswerPorts) {
     remembered: Remembered,
   ): Promise<void> {
     const nowMs = clock.now();
-    await tx.deleteFrom('partner_answers').where('expires_at_ms', '<=', nowMs).execute();
+    await removeOld(tx, 'partner_answers', nowMs);
     await tx
       .insertInto('partner_answers')
       .values({

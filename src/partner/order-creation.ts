@@ -225,8 +225,8 @@ export function createOrderCreation(ports: PartnerPorts) {
     create,
 
     /** Takes up what a crash, a lost answer or an outage left open. Several workers at once are safe. */
-    async runDue(): Promise<{ worked: number; nextDueAtMs: number | null }> {
-      const { orderIds, nextDueAtMs } = await creations.due(MOST_PER_RUN);
+    async runDue(): Promise<number> {
+      const orderIds = await creations.due(MOST_PER_RUN);
       for (const orderId of orderIds) {
         const claimed = await creations.claim(orderId);
         if (!claimed) continue;
@@ -238,7 +238,7 @@ export function createOrderCreation(ports: PartnerPorts) {
           ports.log('error', 'order_creation_failed', { order_id: orderId, error_name });
         }
       }
-      return { worked: orderIds.length, nextDueAtMs };
+      return orderIds.length;
     },
   };
 }

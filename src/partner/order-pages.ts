@@ -1,3 +1,4 @@
+import { type SqlBool, sql } from 'kysely';
 import { problem } from '../kernel/problems.ts';
 import { orderRecord } from './order-record.ts';
 import type { PartnerPorts } from './ports.ts';
@@ -23,12 +24,7 @@ export async function pageOfOrders(
 
   let page = matching;
   if (after) {
-    page = page.where((either) =>
-      either.or([
-        either('created_at_ms', '<', after.createdAtMs),
-        either.and([either('created_at_ms', '=', after.createdAtMs), either('order_id', '<', after.orderId)]),
-      ]),
-    );
+    page = page.where(sql<SqlBool>`(created_at_ms, order_id) < (${after.createdAtMs}, ${after.orderId})`);
   }
   const rows = await page
     .selectAll()

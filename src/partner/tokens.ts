@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { instant } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
+import { removeOld } from '../store/remove.ts';
 import type { CustomerToken } from './operator-schema.ts';
 import type { PartnerPorts, Tx } from './ports.ts';
 
@@ -29,7 +30,7 @@ export async function mintToken(
   if (!customer) throw problem('customer_not_found');
   const token = `flk_cus_${ports.environment}_${randomBytes(24).toString('base64url')}`;
   const expiresAtMs = nowMs + Math.min(ttlMs, ports.options.longestTokenLifeMs);
-  await tx.deleteFrom('customer_tokens').where('expires_at_ms', '<=', nowMs).execute();
+  await removeOld(tx, 'customer_tokens', nowMs);
   await tx
     .insertInto('customer_tokens')
     .values({

@@ -34,7 +34,7 @@ const JOBS: readonly Job[] = [
     dueAtMs: creationsDueAtMs,
     load: async (ports) => {
       const { createOrderCreation } = await import('./order-creation.ts');
-      return async () => (await createOrderCreation(ports).runDue()).worked;
+      return () => createOrderCreation(ports).runDue();
     },
   },
   // The sandbox platform's own updates, where it runs in this process.

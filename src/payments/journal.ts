@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Store } from '../store/open.ts';
 import type { SettlementTable } from '../store/schema.ts';
@@ -125,7 +125,9 @@ export function createJournal(ports: { store: Store; clock: Clock }): Journal {
       const rows = await store
         .selectFrom('settlements')
         .selectAll()
-        .where('state', 'in', ['claimed', 'performed', 'settling'])
+        // In the words of the index over what is under way.
+        .where(sql<SqlBool>`state in ('claimed', 'performed', 'settling')`)
+        .where('updated_at_ms', '>', 0)
         .orderBy('updated_at_ms')
         .limit(limit)
         .execute();

@@ -24,32 +24,9 @@ export interface Quotes {
 }
 
 export const QUOTE_LIFE_MS = 120_000;
-/** Quotes are forgotten this long after they expired, unless a payment of them is under way. */
-const KEEP_MS = 3_600_000;
-const PRUNE_EVERY_MS = 600_000;
 
 export function createQuotes(ports: { store: Store; clock: Clock; ids: Ids }): Quotes {
   const { store, clock, ids } = ports;
-  let prunedAtMs = 0;
-
-  async function prune(now: number): Promise<void> {
-    if (now - prunedAtMs < PRUNE_EVERY_MS) return;
-    prunedAtMs = now;
-    await store
-      .deleteFrom('quotes')
-      .where('expires_at_ms', '<', now - KEEP_MS)
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('settlements')
-              .select('settlements.quote_id')
-              .whereRef('settlements.quote_id', '=', 'quotes.quote_id')
-              .where('settlements.state', 'not in', ['answered', 'failed']),
-          ),
-        ),
-      )
-      .execute();
-  }
 
   return {
     async give(terms, resource, requestDigest) {
@@ -64,7 +41,6 @@ export function createQuotes(ports: { store: Store; clock: Clock; ids: Ids }): Q
         memo: ids.next('pay'),
         expiresAtMs: now + QUOTE_LIFE_MS,
       };
-      await prune(now);
       await store
         .insertInto('quotes')
         .values({

@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely';
+
 /** A gateway's signature that was used, until nobody could take it for fresh. */
 export interface SponsoredSignatureTable {
   /** Base58. */
@@ -25,6 +27,9 @@ export interface AffiliatePayoutTable {
   /** Why the last attempt paid nothing. */
   last_error: string | null;
   due_at_ms: number;
+  lease_until_ms: Generated<number>;
+  /** Raised with every lease; a pay-out names it right before it signs. */
+  fence: Generated<number>;
   signature: string | null;
   created_at_ms: number;
   paid_at_ms: number | null;

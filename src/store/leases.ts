@@ -15,28 +15,6 @@ import type { Store } from './open.ts';
 export const leaseIsOver = (nowMs: number, leaseMs: number) =>
   sql<SqlBool>`(lease_until_ms <= ${nowMs} or lease_until_ms > ${nowMs + leaseMs})`;
 
-/** Work that only a person finishes is never due. */
-export const NEVER_MS = Number.MAX_SAFE_INTEGER;
-
-/**
- * Whether a row's time has come.
- * @param farthestMs how far ahead a row is ever put: one that lies further was written before the clock was set back
- */
-export const isDue = (nowMs: number, farthestMs: number) =>
-  sql<SqlBool>`(due_at_ms <= ${nowMs} or (due_at_ms > ${nowMs + farthestMs} and due_at_ms < ${NEVER_MS}))`;
-
-/** When the first of some rows can be taken (epoch ms): it is due then, and nobody holds it any more. */
-export const firstDueAtMs = (nowMs: number, leaseMs: number, farthestMs: number) =>
-  sql<number | string | null>`min(case
-    when lease_until_ms > ${nowMs} and lease_until_ms <= ${nowMs + leaseMs} and lease_until_ms > due_at_ms
-      then lease_until_ms
-    when due_at_ms > ${nowMs + farthestMs} and due_at_ms < ${NEVER_MS} then ${nowMs}
-    else due_at_ms end)`;
-
-/** What {@link firstDueAtMs} read: the drivers write large integers as they like. */
-export const dueOf = (row: { readonly due: number | string | null } | undefined): number | null =>
-  row?.due === null || row?.due === undefined ? null : Number(row.due);
-
 /** Runs `work` while its lease is renewed, so that it may take longer than one lease, and a crash costs only one. */
 export async function whileRenewed<T>(
   lease: {
@@ -69,8 +47,8 @@ export async function whileRenewed<T>(
 
 /** A row that was claimed under `fence`. */
 export interface HeldRow {
-  readonly table: 'bookings' | 'refund_requests';
-  readonly key: 'intent_id' | 'request_id';
+  readonly table: 'affiliate_payouts' | 'bookings' | 'refund_requests';
+  readonly key: 'intent_id' | 'payout_id' | 'request_id';
   readonly id: string;
   readonly fence: number;
   readonly leaseMs: number;

@@ -1,3 +1,4 @@
+import { boundedWorkMigration } from './bounded-work-migration.ts';
 import type { Migration } from './migrate.ts';
 import { partnerMigrations } from './partner-migrations.ts';
 
@@ -171,4 +172,5 @@ export const serviceMigrations: readonly Migration[] = [
     ],
   },
   ...partnerMigrations,
+  boundedWorkMigration,
 ];

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setBookingDisabled } from '../../src/flights/index.ts';
+import type { Affiliate } from '../../src/flights/wire.ts';
+import { openDesk } from '../flights/refund-desk.ts';
+import { hearStatements, slowSteps } from './plans.ts';
+
+/** Every statement of a service's life, held against what SQLite means to do for it. */
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+const statements = hearStatements();
+let desk: Awaited<ReturnType<typeof openDesk>>;
+beforeAll(async () => {
+  desk = await openDesk();
+});
+afterAll(async () => {
+  await desk.world.close();
+  statements.stop();
+});
+
+const slow = () =>
+  statements.heard().flatMap((one) => {
+    const steps = slowSteps({ plan: statements.planOf(one), sql: one.sql });
+    return steps.length === 0 ? [] : [`${steps.join(', ')}: ${one.sql}`];
+  });
+
+test('no statement of the service, its worker and its sweeps looks through a table that grows', async () => {
+  const { world, ask, requested } = desk;
+  statements.listen(true);
+  const { body: affiliate } = await world.call<Affiliate>('/affiliates', {
+    wallet: world.newWallet().address,
+  });
+  const found = await world.call('/air/search-updates', { search_id: 'sch_none' });
+  expect(found.status).toBe(404);
+  // A journey that is booked and credited, one that fails, one that nobody books, one that is refunded by an operator.
+  const flown = await world.intent('off_flown', { referrer: affiliate.code });
+  await world.book(flown);
+  await world.work();
+  const failed = await world.intent('off_failed');
+  await world.book(failed);
+  world.airline.script.status = 'failed';
+  await world.work();
+  world.airline.script.status = 'ticketed';
+  await world.intent('off_left');
+  const refunded = await requested();
+  expect((await ask('/refund-requests')).status).toBe(200);
+  const claimed = await ask(`/refund-requests/${refunded.intent_id}/claim`, {});
+  expect(claimed.status).toBe(200);
+  const approved = await ask(`/refund-requests/${refunded.intent_id}/approve`, {});
+  expect(approved.status, JSON.stringify(approved.body)).toBe(200);
+  await world.work();
+  expect((await world.show(refunded)).status).toBe('refunded');
+  expect((await ask('/stuck')).status).toBe(200);
+  await setBookingDisabled(world, false);
+  await world.paid(`/air/orders/${(await world.show(flown)).order_id}`, undefined, {
+    headers: { 'X-Customer-Support-Code': flown.customer_support_code },
+  });
+  await world.call(`/affiliates/${affiliate.code}`);
+  for (const passMs of [45 * MINUTE_MS, DAY_MS, 8 * DAY_MS, 31 * DAY_MS, 60 * DAY_MS]) {
+    world.clock.advance(passMs);
+    await world.work();
+    world.clock.advance(20 * MINUTE_MS);
+    await world.worker.runDue();
+    await world.outbox.drain();
+  }
+  statements.listen(false);
+  expect(await world.store.selectFrom('affiliate_payouts').select('state').execute()).toEqual([
+    { state: 'paid' },
+  ]);
+  expect(statements.heard().length).toBeGreaterThan(100);
+  expect(slow()).toEqual([]);
+}, 120_000);

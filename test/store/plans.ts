@@ -1,0 +1,77 @@
+import Sqlite from 'libsql';
+import { vi } from 'vitest';
+
+/** A database that statements were prepared on, and the statements. */
+type Heard = Map<string, { readonly database: Sqlite.Database; readonly sql: string }>;
+
+/**
+ * Listens to every statement that this process runs on any of its libsql files, whoever runs it, so that their plans
+ * can be asked for afterwards. One that stands in no list here was never run.
+ */
+export function hearStatements() {
+  const heard: Heard = new Map();
+  let listening = false;
+  const prepare = Sqlite.prototype.prepare;
+  const spy = vi.spyOn(Sqlite.prototype, 'prepare').mockImplementation(function (
+    this: Sqlite.Database,
+    sql: string,
+  ) {
+    if (listening && /^\s*(with|select|insert|update|delete)\b/i.test(sql))
+      heard.set(sql, { database: this, sql });
+    return prepare.call(this, sql);
+  });
+  return {
+    listen: (on: boolean) => {
+      listening = on;
+    },
+    heard: () => [...heard.values()],
+    stop: () => spy.mockRestore(),
+    /** What SQLite would do for a statement, a line a step. */
+    planOf({ database, sql }: { readonly database: Sqlite.Database; readonly sql: string }): string[] {
+      const rows = prepare.call(database, `explain query plan ${sql}`).all([]) as { detail: string }[];
+      return rows.map(({ detail }) => detail);
+    },
+  };
+}
+
+/** Tables that never grow with use, and why a look at all their rows is as quick as one at a few. */
+export const SMALL: Readonly<Record<string, string>> = {
+  meta: 'a fixed handful of settings',
+  schema_migrations: 'a row for each step of the schema',
+  api_keys: 'the keys of the operators',
+  partners: 'the partners, a row each',
+  partner_keys: 'the keys of the partners',
+  partner_breakers: 'a row for each partner',
+  ledger: 'one row',
+};
+
+/** Bounded subqueries of our own statements, by their names. */
+const BOUNDED = ['CONSTANT', 'astray', 'ready', 'soonest', 'work'];
+
+/** Sorts of what is found by these alone are short, for the reason given. */
+const FEW: Readonly<Record<string, string>> = {
+  '(customer_id=?': 'what one customer gave and was asked: limited for each (partner/submission-limits.ts)',
+};
+
+/**
+ * What in a plan takes longer the more there is: a look at a whole table, a sort, or a search by nothing but a state,
+ * which finds all that is done.
+ */
+export function slowSteps({
+  plan,
+  sql,
+}: {
+  readonly plan: readonly string[];
+  readonly sql: string;
+}): string[] {
+  const isOfFew = Object.keys(FEW).some((key) =>
+    plan.some((step) => step.startsWith('SEARCH') && step.includes(key)),
+  );
+  return plan.filter((step) => {
+    if (/^USE TEMP B-TREE/.test(step)) return !isOfFew;
+    if (/^SEARCH .*\((?:state|status|kind|environment|creation|task)=\?\)$/.test(step))
+      return !/ limit \?/.test(sql);
+    const [, table] = /^SCAN (?:\d+ )?(\S+)/.exec(step) ?? [];
+    return table !== undefined && !(table in SMALL) && !BOUNDED.includes(table);
+  });
+}
