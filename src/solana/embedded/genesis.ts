@@ -28,10 +28,10 @@ export async function ensureGenesis(
   clock: Clock,
   programs: readonly GenesisProgram[],
 ): Promise<void> {
-  if (!exists(file)) {
+  if (!hasGenesis(file)) {
     const builtins = await builtinAccounts();
     file.write(() => {
-      if (!exists(file)) createLedger(file, clock, builtins);
+      if (!hasGenesis(file)) createLedger(file, clock, builtins);
     });
   }
   const missing = () => programs.filter(({ address }) => !file.account(address));
@@ -41,7 +41,8 @@ export async function ensureGenesis(
   });
 }
 
-const exists = (file: LedgerFile): boolean =>
+/** Whether there is a ledger in the file. */
+export const hasGenesis = (file: LedgerFile): boolean =>
   file.database.prepare(`select 1 from sqlite_master where type = 'table' and name = 'ledger'`).get() !==
   undefined;
 
