@@ -1,6 +1,7 @@
 import type { Clock } from './kernel/clock.ts';
 import type { Ids } from './kernel/ids.ts';
 import type { Log } from './kernel/log.ts';
+import { once } from './kernel/once.ts';
 import type { Secrets } from './kernel/secrets.ts';
 import { partnerDueAtMs } from './partner/worker.ts';
 import type { Connection, ServiceOptions, WorkerRun } from './service-types.ts';
@@ -32,7 +33,7 @@ export function lazyPartner(
   options: ServiceOptions,
 ): LazyPartner {
   const environment = options.partnerEnvironment ?? 'demo';
-  const load = async () => {
+  const partner = once(async () => {
     const [{ createPartner }, { createOperatorKeys }, { writeAudit }] = await Promise.all([
       import('./partner/index.ts'),
       import('./flights/operator-keys.ts'),
@@ -50,12 +51,7 @@ export function lazyPartner(
       },
       options: options.partner ?? {},
     });
-  };
-  let loading: ReturnType<typeof load> | undefined;
-  const partner = () => {
-    loading ??= load();
-    return loading;
-  };
+  });
   return {
     ready: async () => (await partner()).ready(),
     fetch: async (request, connection) => (await partner()).fetch(request, connection),

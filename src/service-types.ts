@@ -1,6 +1,7 @@
 import type { Scenario } from './flights/providers/provider.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { Log } from './kernel/log.ts';
+import type { Problem } from './kernel/problems.ts';
 import type { NotifySettings } from './notify/message.ts';
 import type { PartnerOptions } from './partner/ports.ts';
 import type { Cluster, Faucet } from './solana/cluster.ts';
@@ -61,6 +62,8 @@ export interface Service {
   readonly faucet: Faucet | null;
   /** Both workers, or the partner service's alone. */
   readonly worker: { runDue(part?: 'partner'): Promise<WorkerRun> };
+  /** The last trouble with a file, in the words for this machine; null while there was none. */
+  trouble(): Problem | null;
   close(): Promise<void>;
 }
 

@@ -8,16 +8,19 @@ import { createSandboxProvider } from './flights/providers/sandbox/index.ts';
 import { systemClock } from './kernel/clock.ts';
 import { randomIds } from './kernel/ids.ts';
 import { silentLog } from './kernel/log.ts';
-import { isProblem } from './kernel/problems.ts';
-import { openSecrets } from './kernel/secrets.ts';
+import { once } from './kernel/once.ts';
+import type { Problem } from './kernel/problems.ts';
 import { createPaywall } from './payments/paywall.ts';
 import { readyForMoney } from './payments/readiness.ts';
+import { belongingOf, checkLedger, claimDatabase, ledgerLost, openKeys } from './service-home.ts';
 import { bothRuns, isPartnerPath, lazyPartner } from './service-partner.ts';
 import type { OpenPlatform, OpenService, ServiceOptions } from './service-types.ts';
 import { type Cluster, DEVNET_USDC, type Faucet, MAINNET_USDC, SOLANA_NETWORKS } from './solana/cluster.ts';
-import { openEmbeddedCluster } from './solana/embedded/open.ts';
-import { createKeypairFile, readOwnKeypair, type Signer } from './solana/keypair.ts';
-import { checkDatabaseUrl, openStore } from './store/open.ts';
+import { type EmbeddedCluster, openEmbeddedCluster } from './solana/embedded/open.ts';
+import { noteLedger, type SeenLedger } from './store/identity.ts';
+import type { OnTrouble } from './store/libsql.ts';
+import { checkDatabaseUrl, openStore, type Store } from './store/open.ts';
+import { watchStorage, writeProbe } from './store/watch.ts';
 
 /**
  * The composition root: a home on the disk in, both services and the worker out. Nothing wakes up that a call does
@@ -31,15 +34,13 @@ export const openService: OpenService = async (options) => {
   if (options.notify) (await import('./notify/settings.ts')).checkSettings(options.notify);
   const policyFile = options.partner?.compliancePolicyFile;
   if (policyFile) (await import('./partner/policy.ts')).loadPolicy(policyFile);
-  const keys = join(options.home, 'keys');
-  const secrets = openSecrets(join(keys, 'service.json'));
-  const authority = operatorKey(join(keys, 'authority.json'));
-  const facilitator = operatorKey(join(keys, 'facilitator.json'));
-  const treasury = operatorKey(join(keys, 'treasury.json'));
-  const { cluster, faucet, rpc } = await openCluster(options);
-  const store = await openStore(options.databaseUrl ?? join(options.home, 'service.db'));
+  const storage = watchStorage({ clock, log }, () => probes);
+  const opened = await openHome(options, storage.onTrouble);
+  const { store, keys, cluster, faucet, rpc, ledger } = opened;
+  const { secrets, authority, facilitator, treasury } = keys;
+  const probes = [writeProbe(store), async () => ledger?.probe()];
   const mint = cluster.network === SOLANA_NETWORKS.mainnet ? MAINNET_USDC : DEVNET_USDC;
-  const ready = onceUntilDone(() =>
+  const ready = once(() =>
     readyForMoney({
       cluster,
       faucet,
@@ -58,6 +59,7 @@ export const openService: OpenService = async (options) => {
     scenario: options.scenario ?? 'none',
     ticketingMs: options.ticketingMs ?? 2000,
     orders: join(options.home, 'sandbox-airline.db'),
+    onTrouble: storage.onTrouble,
   });
   const lowcost = createSandboxLowcost({
     seed: options.seed ?? 'farelock',
@@ -66,6 +68,7 @@ export const openService: OpenService = async (options) => {
     ticketingMs: options.ticketingMs ?? 2000,
     quotingMs: options.lowcostMs ?? 2500,
     orders: join(options.home, 'sandbox-airline.db'),
+    onTrouble: storage.onTrouble,
   });
   const paywall = createPaywall({
     store,
@@ -92,6 +95,8 @@ export const openService: OpenService = async (options) => {
     treasurySigner: treasury,
     mint,
     paywall,
+    ready,
+    writable: storage.writable,
     gatewayKeys: options.gatewayKeysFile === undefined ? undefined : gatewayKeys(options.gatewayKeysFile),
     transports: async () =>
       (await import('./notify/transports.ts')).createTransports(options.home, options.notify),
@@ -103,14 +108,15 @@ export const openService: OpenService = async (options) => {
   return {
     async operatorKeyFile() {
       const { ensureOperatorKeyFile } = await import('./flights/operator-keys.ts');
-      return ensureOperatorKeyFile({ store, secrets, clock, ids }, join(keys, 'operator.key'));
+      return ensureOperatorKeyFile(
+        { store, secrets, clock, ids },
+        join(options.home, 'keys', 'operator.key'),
+      );
     },
     partnerReady: () => partner.ready(),
     async fetch(request, connection = {}) {
       const { pathname } = new URL(request.url);
       if (isPartnerPath(pathname)) return partner.fetch(request, connection);
-      // Whatever moves money, a GET of an order included, comes with a payment or in a POST.
-      if (request.method !== 'GET' || request.headers.has('payment-signature')) await ready();
       return rpc && (pathname === '/rpc' || pathname === '/rpc/')
         ? rpc(request)
         : flights.app.fetch(request, connection);
@@ -120,10 +126,15 @@ export const openService: OpenService = async (options) => {
     worker: {
       runDue: (part) => (part === 'partner' ? partner.runDue() : bothRuns(flights.worker, partner)),
     },
+    trouble: storage.last,
     async close() {
       await flights.outbox.drain();
-      await store.destroy();
-      await cluster.close();
+      try {
+        await opened.noteProgress();
+      } finally {
+        await store.destroy();
+        await cluster.close();
+      }
     },
   };
 };
@@ -132,34 +143,48 @@ export const openService: OpenService = async (options) => {
 export const openPlatform: OpenPlatform = async (options) =>
   (await import('./service-platform.ts')).openPlatform(options);
 
-/** Runs `work` until it has succeeded once; callers meanwhile wait for the same run. */
-function onceUntilDone(work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | null = null;
-  return () => {
-    running ??= work().catch((error) => {
-      running = null;
-      throw error;
-    });
-    return running;
-  };
-}
-
 const gatewayKeys = (path: string) => async () =>
   (await import('./flights/sponsored.ts')).readGatewayKeys(path);
 
-/** A key of the operator's own, made on first use. Of two processes that start at once, both use the first one's. */
-function operatorKey(path: string): Signer {
+/**
+ * The database, the keys and the cluster of a home, held against each other before anything is made or moved.
+ * @throws Problem `database_of_another_home`, `ledger_lost`, `database_newer`, `database_unavailable`, of storage
+ */
+async function openHome(options: ServiceOptions, onTrouble: OnTrouble) {
+  const { home } = options;
+  const store = await openStore(options.databaseUrl ?? join(home, 'service.db'), onTrouble);
   try {
-    return readOwnKeypair(path);
+    const belonging = await belongingOf(store);
+    const keys = openKeys(home, belonging);
+    const hasLedger = typeof belonging.identity?.ledger === 'string';
+    const opened = await openCluster(
+      options,
+      onTrouble,
+      hasLedger ? () => ledgerLost(home, 'it is gone, or empty') : undefined,
+    );
+    const { cluster, ledger } = opened;
+    await claimDatabase(store, home, keys, {
+      network: cluster.network,
+      program: ESCROW_PROGRAM_ID,
+      ledger: ledger?.ledgerId ?? null,
+    });
+    if (!ledger) return { ...opened, store, keys, noteProgress: async () => undefined };
+    const { ledgerId: id, ledger: rows } = ledger;
+    await checkLedger(store, home, belonging.ledger, { ...rows, id });
+    const noteProgress = progressNotes(store, belonging.ledger, () => ({ ledger: id, seq: rows.lastSeq() }));
+    return { ...opened, store, keys, noteProgress };
   } catch (error) {
-    if (!isProblem(error, 'no_wallet')) throw error;
+    await store.destroy();
+    throw error;
   }
-  try {
-    return createKeypairFile(path);
-  } catch (error) {
-    if (!isProblem(error, 'keypair_exists')) throw error;
-    return readOwnKeypair(path);
-  }
+}
+
+/** Notes how far the ledger has come, where it has come further than is known. */
+function progressNotes(store: Store, known: SeenLedger | null, now: () => SeenLedger) {
+  return async () => {
+    const seen = now();
+    if (seen.seq > (known?.seq ?? 0)) await noteLedger(store, seen);
+  };
 }
 
 interface OpenedCluster {
@@ -167,22 +192,29 @@ interface OpenedCluster {
   readonly faucet: Faucet | null;
   /** Serves the embedded cluster to other tools; a real one has its own address. */
   readonly rpc: ((request: Request) => Promise<Response>) | null;
+  /** The embedded cluster's file; null for a real one. */
+  readonly ledger: EmbeddedCluster | null;
 }
 
-async function openCluster({ home, clock = systemClock, rpcUrl }: ServiceOptions): Promise<OpenedCluster> {
+async function openCluster(
+  { home, clock = systemClock, log = silentLog, rpcUrl }: ServiceOptions,
+  onTrouble: OnTrouble,
+  ifMissing: (() => Problem) | undefined,
+): Promise<OpenedCluster> {
   if (rpcUrl) {
     const { openRpcCluster } = await import('./solana/rpc/open.ts');
-    return { cluster: await openRpcCluster({ url: rpcUrl, clock }), faucet: null, rpc: null };
+    return { cluster: await openRpcCluster({ url: rpcUrl, clock }), faucet: null, rpc: null, ledger: null };
   }
   const cluster = await openEmbeddedCluster({
     path: join(home, 'ledger.db'),
     clock,
     programs: [{ address: ESCROW_PROGRAM_ID as Address, elf: escrowElf, replaces: EARLIER_ESCROW_ELFS }],
+    onTrouble,
+    ifMissing,
   });
-  let jsonRpc: Promise<(request: Request) => Promise<Response>> | undefined;
-  const rpc = async (request: Request) => {
-    jsonRpc ??= import('./solana/json-rpc/index.ts').then(({ createJsonRpc }) => createJsonRpc(cluster));
-    return (await jsonRpc)(request);
-  };
-  return { cluster, faucet: cluster, rpc };
+  const jsonRpc = once(async () =>
+    (await import('./solana/json-rpc/index.ts')).createJsonRpc(cluster, { log }),
+  );
+  const rpc = async (request: Request) => (await jsonRpc())(request);
+  return { cluster, faucet: cluster, rpc, ledger: cluster };
 }

@@ -126,6 +126,13 @@ const STEPS: Partial<Record<ProblemCode, Steps>> = {
   database_unavailable: orNetwork,
   unexpected_answer: orNetwork,
   internal_error: always('farelock doctor'),
+  storage_full: always('farelock doctor'),
+  storage_failed: always('farelock doctor'),
+  storage_not_writable: always('farelock doctor'),
+  storage_locked: again,
+  storage_damaged: always('farelock doctor'),
+  database_newer: always('farelock doctor'),
+  database_of_another_home: always('farelock doctor'),
   native_missing: always('farelock doctor'),
   // Keys and people
   no_api_key: always('farelock config list --show-origin'),

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { homedir, userInfo } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
 import { problem } from '../kernel/problems.ts';
 import type { Environment, GlobalOptions } from './context.ts';
 import { encrypted } from './encrypted.ts';
@@ -45,15 +45,19 @@ export interface Limits {
 
 export const NO_LIMITS: Limits = { perCall: null, perDay: null, booking: null, hosts: null };
 
-/** FARELOCK_HOME, else the platform's folder for an application's data. */
+/**
+ * FARELOCK_HOME, else the platform's folder for an application's data. A folder that the platform's variables name
+ * counts where it is absolute (XDG Base Directory Specification): else keys would land in the working folder.
+ */
 export function homeOf(environment: Environment): string {
   if (environment.FARELOCK_HOME) return environment.FARELOCK_HOME;
-  const user = homedir();
+  const absolute = (path: string | undefined) => (path && isAbsolute(path) ? path : undefined);
+  const user = absolute(homedir()) ?? userInfo().homedir;
   if (process.platform === 'darwin') return join(user, 'Library', 'Application Support', 'farelock');
   if (process.platform === 'win32') {
-    return join(environment.LOCALAPPDATA ?? join(user, 'AppData', 'Local'), 'farelock');
+    return join(absolute(environment.LOCALAPPDATA) ?? join(user, 'AppData', 'Local'), 'farelock');
   }
-  return join(environment.XDG_DATA_HOME ?? join(user, '.local', 'share'), 'farelock');
+  return join(absolute(environment.XDG_DATA_HOME) ?? join(user, '.local', 'share'), 'farelock');
 }
 
 /** The user's settings file of a home. */

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { MenuFare, Offer } from '../flights/wire.ts';
 import { problem } from '../kernel/problems.ts';
+import { readJsonOf } from '../kernel/storage.ts';
 
 /** What the last search showed: the numbers on the screen, and enough of each offer to recognise it later. */
 export interface RecentOffers {
@@ -40,9 +41,8 @@ interface RecentFile {
 /** Kept in a file of the home, replaced whole: two searches at once leave one of the two. */
 export function openRecentOffers(path: string): RecentOffers {
   const read = (): RecentFile | null => {
-    if (!existsSync(path)) return null;
-    const file = JSON.parse(readFileSync(path, 'utf8')) as Partial<RecentFile>;
-    return { numbered: file.numbered ?? {}, journeys: file.journeys ?? {} };
+    const file = readJsonOf(path) as Partial<RecentFile> | null;
+    return file && { numbered: file.numbered ?? {}, journeys: file.journeys ?? {} };
   };
   const write = (file: RecentFile): void => {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

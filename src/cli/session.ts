@@ -6,7 +6,8 @@ import type { ClientStore } from '../client/store.ts';
 import type { Allowance, Fetch, FlightsClient } from '../client/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { jsonLog } from '../kernel/log.ts';
-import { problem } from '../kernel/problems.ts';
+import { once } from '../kernel/once.ts';
+import { type Problem, problem } from '../kernel/problems.ts';
 import type { Platform, PlatformOptions, Service, ServiceOptions } from '../service-types.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/keypair.ts';
@@ -67,6 +68,8 @@ export interface Session {
   rpc(): Promise<{ url: string; fetch: Fetch }>;
   /** Does what is due on an embedded stack, of one service or of both; when the next step is due (epoch ms), or null. */
   work(part?: 'partner'): Promise<number | null>;
+  /** The last trouble with the files of the services of this process, in the words for this machine. */
+  trouble(): Promise<Problem | null>;
   close(): Promise<void>;
 }
 
@@ -234,32 +237,13 @@ export async function openSession(given: SessionGiven): Promise<Session> {
       if (!isEmbedded) return null;
       return (await (await openLocal()).worker.runDue(part)).nextDueAtMs;
     },
+    trouble: async () => (await openLocal.opened())?.trouble() ?? null,
     async close() {
       await store.opened()?.then((opened) => opened.shut());
       await openLocal.opened()?.then((service) => service.close());
       if (!isEmbedded) await cluster.opened()?.then((opened) => opened.close());
     },
   };
-}
-
-interface Once<A extends readonly unknown[], T> {
-  (...given: A): Promise<T>;
-  /** What was opened, if it was; what failed to open is tried again by the next that asks. */
-  opened(): Promise<T> | null;
-}
-
-function once<A extends readonly unknown[], T>(open: (...given: A) => Promise<T>): Once<A, T> {
-  let opening: Promise<T> | null = null;
-  return Object.assign(
-    (...given: A) => {
-      opening ??= open(...given).catch((error) => {
-        opening = null;
-        throw error;
-      });
-      return opening;
-    },
-    { opened: () => opening },
-  );
 }
 
 function rpcUrlOf(profile: Profile): string {

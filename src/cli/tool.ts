@@ -4,6 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { missingNative } from '../kernel/native.ts';
 import { didYouMean } from '../kernel/nearest.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
+import { storageTrouble } from '../kernel/storage.ts';
 import type { CommandContext, Environment } from './context.ts';
 import { JSON_FIELDS } from './json.ts';
 import {
@@ -94,7 +95,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     terminal ??= await openTerminal(world.streams, scannedSettings(argv), world.environment, () =>
       world.prompts(signal),
     );
-    const failure = cutOffBy(error, signal) ?? error;
+    const failure = cutOffBy(error, signal) ?? (await withFile(error, session));
     const next = await nextSteps(failure, { argv, invocation, session });
     return report(failure, next, terminal, world.streams);
   }
@@ -243,6 +244,15 @@ function cutOffBy(error: unknown, signal: AbortSignal): Problem | null {
     !isProblem(error) ||
     isProblem(error, 'network_unreachable', 'timed_out', 'unexpected_answer', 'interrupted');
   return isCall ? signal.reason : null;
+}
+
+/** Trouble with a file of this machine in the words for it; a service that runs in here answers without the file's name. */
+async function withFile(error: unknown, session: Session | null): Promise<unknown> {
+  const trouble = storageTrouble(error);
+  if (!trouble) return error;
+  if (trouble.detail?.file !== undefined || !session?.isEmbedded) return trouble;
+  const here = await session.trouble();
+  return here?.code === trouble.code ? here : trouble;
 }
 
 /** What helps now, as commands: the problem's own, else what goes with its code. */

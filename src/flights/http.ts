@@ -2,7 +2,9 @@ import type { Context } from 'hono';
 import { Hono } from 'hono/tiny';
 import { instant } from '../kernel/clock.ts';
 import { isProblem, type Problem, problem, problemBody } from '../kernel/problems.ts';
-import { isDatabaseAway } from '../store/postgres-refusal.ts';
+import { STORAGE_CODES, STORAGE_RETRY_S } from '../kernel/storage.ts';
+import { storeTrouble } from '../store/trouble.ts';
+import { storageFields } from '../store/watch.ts';
 import { clientOf } from './attempts.ts';
 import { readBody, readSignedBody, refuseQuery } from './body.ts';
 import type { Escrows } from './escrows.ts';
@@ -33,23 +35,25 @@ export function createFlightsApp(
   app.use('*', async (context, next) => {
     const requestId = ports.ids.next('req');
     context.set('requestId', requestId);
+    // Whatever moves money, a GET of an order included, comes with a payment or in a POST.
+    const { method, raw } = context.req;
+    if (method !== 'GET' || raw.headers.has('payment-signature')) await ports.ready?.();
     await next();
     context.header('X-Request-Id', requestId);
     if (!context.res.headers.has('cache-control')) context.header('Cache-Control', 'no-store');
   });
   app.notFound(() => failure(problem('not_found')));
   app.onError((error, context) => {
-    if (isProblem(error) && error.kind.status !== undefined) return failure(error);
+    const isStorage = isProblem(error, ...STORAGE_CODES);
+    if (isProblem(error) && error.kind.status !== undefined && !isStorage) return failure(error);
     const known = isProblem(error, 'cluster_failed', 'transaction_failed');
     ports.log('error', 'request_failed', {
       request_id: context.get('requestId'),
       path: routePath(context.req.path),
-      error_name: error.name,
+      ...storageFields(error),
       ...(known ? { error_code: error.code } : {}),
     });
-    return failure(
-      isDatabaseAway(error) ? problem('not_ready', { retryAfter: AWAY_S }) : problem('internal_error'),
-    );
+    return failure(storeTrouble(error) ?? problem('internal_error'));
   });
 
   /** One method a path; everything else, HEAD on a paid path included, is told which. */
@@ -74,14 +78,9 @@ export function createFlightsApp(
   route('GET', '/health', true, async (context) => context.json(health('ok')));
 
   route('GET', '/ready', true, async (context) => {
-    try {
-      await ports.store.selectFrom('meta').select('key').limit(1).execute();
-      return context.json(health('ok'));
-    } catch (error) {
-      ports.log('error', 'not_ready', { error_name: error instanceof Error ? error.name : 'unknown' });
-      context.header('Retry-After', '5');
-      return context.json(health('unavailable'), 503);
-    }
+    if (!ports.writable || (await ports.writable())) return context.json(health('ok'));
+    context.header('Retry-After', String(STORAGE_RETRY_S));
+    return context.json(health('unavailable'), 503);
   });
 
   route('GET', '/openapi.json', true, async (context) => {
@@ -169,9 +168,6 @@ export function createFlightsApp(
 
   return app;
 }
-
-/** As /ready says it. */
-const AWAY_S = 5;
 
 const failure = (error: Problem, headers: Record<string, string> = {}): Response =>
   Response.json(problemBody(error), {

@@ -105,6 +105,10 @@ export interface FlightsGiven {
   /** The gateways that may sponsor a preview of a search; without it none may. */
   readonly gatewayKeys?: (() => Promise<GatewayKeys>) | undefined;
   readonly options?: Partial<FlightsOptions> | undefined;
+  /** Readies the operator's wallets before anything moves money. */
+  readonly ready?: (() => Promise<void>) | undefined;
+  /** Whether things can be written down right now. */
+  readonly writable?: (() => Promise<boolean>) | undefined;
 }
 
 /** What every module of the flight service works with. */

@@ -714,6 +714,57 @@ export const PROBLEMS = {
     message: 'The service answered in a way that was not understood.',
     fix: 'Check the address of the service.',
   },
+  storage_full: {
+    ...UPSTREAM,
+    status: 503,
+    message: 'There is no space left to write to.',
+    fix: 'Nothing was done that is not on record. Try again later.',
+  },
+  storage_failed: {
+    ...UPSTREAM,
+    status: 503,
+    message: 'The disk failed.',
+    fix: 'Nothing was done that is not on record. Try again later.',
+  },
+  storage_not_writable: {
+    status: 503,
+    exit: 4,
+    message: 'The place where things are kept cannot be written.',
+    fix: 'Nothing was done that is not on record. Try again later.',
+  },
+  storage_locked: {
+    ...UPSTREAM,
+    status: 503,
+    message: 'Another process keeps the database locked.',
+    fix: 'Nothing was done that is not on record. Try again later.',
+  },
+  storage_damaged: {
+    status: 503,
+    exit: 1,
+    message: 'A file is damaged.',
+    fix: 'It has to be put back from a backup: farelock doctor says which.',
+  },
+  too_many_open_files: {
+    ...UPSTREAM,
+    status: 503,
+    message: 'The process may not open more files.',
+    fix: 'Nothing was done that is not on record. Try again later.',
+  },
+  database_newer: {
+    exit: 5,
+    message: 'The database was made by a newer farelock.',
+    fix: 'Use that version.',
+  },
+  database_of_another_home: {
+    exit: 5,
+    message: 'The database belongs to another home.',
+    fix: 'Use the home that made it, or another database.',
+  },
+  ledger_lost: {
+    exit: 5,
+    message: 'The ledger is not the one that this home has used.',
+    fix: 'Put ledger.db and ledger.db-wal back from a backup, or start over with another home.',
+  },
   database_unavailable: {
     ...UPSTREAM,
     message: 'The database of the services could not be opened.',

@@ -14,10 +14,11 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
-  unlinkSync,
+  rmSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { damaged, onFile, readJsonOf, storageProblem } from './storage.ts';
 
 /**
  * Field encryption and keyed hashes under one key ring. Encrypted text is `v1.<key id>.<base64url>`: a new key
@@ -46,29 +47,45 @@ export function openSecrets(path: string): Secrets {
     };
     writeOnce(path, `${JSON.stringify(ring)}\n`);
   }
-  return secretsFrom(JSON.parse(readFileSync(path, 'utf8')) as KeyRing);
+  const ring = readJsonOf(path);
+  if (!isRing(ring)) throw damaged(path, 'it is not a key ring');
+  return secretsFrom(ring);
+}
+
+function isRing(value: unknown): value is KeyRing {
+  const keys = (value as Partial<KeyRing> | null)?.keys;
+  return (
+    Array.isArray(keys) &&
+    keys.length > 0 &&
+    keys.every(
+      (key: Partial<KeyRing['keys'][number]> | null) =>
+        typeof key?.id === 'string' && Buffer.from(String(key.secret), 'base64').length === 32,
+    )
+  );
 }
 
 /** Writes a private file (0600) completely or not at all, and never over an existing one. */
 export function writeOnce(path: string, content: string): boolean {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const aside = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  const file = openSync(aside, 'wx', 0o600);
-  try {
-    writeSync(file, content);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  try {
-    linkSync(aside, path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  } finally {
-    unlinkSync(aside);
-  }
+  return onFile(path, () => {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    try {
+      const file = openSync(aside, 'wx', 0o600);
+      try {
+        writeSync(file, content);
+        fsyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+      linkSync(aside, path);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      throw error;
+    } finally {
+      rmSync(aside, { force: true });
+    }
+  });
 }
 
 /**
@@ -81,12 +98,12 @@ export function ensureLine(path: string, prefix: string, make: () => string): st
       return readFileSync(path, 'utf8').trim();
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      throw error;
+      throw storageProblem(error, path) ?? error;
     }
   };
   if (read() === null) writeOnce(path, `${make()}\n`);
   const line = read();
-  if (line === null || !line.startsWith(prefix)) throw new Error(`${path} holds no ${prefix} line`);
+  if (line === null || !line.startsWith(prefix)) throw damaged(path, `it has no ${prefix} line`);
   return line;
 }
 

@@ -1,5 +1,6 @@
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
-import { isDatabaseAway } from '../store/postgres-refusal.ts';
+import { storeTrouble } from '../store/trouble.ts';
+import { storageFields } from '../store/watch.ts';
 import { readMessage } from './body.ts';
 import type { Call, Procedure } from './call.ts';
 import { connectFailure } from './connect-errors.ts';
@@ -79,9 +80,6 @@ export function createPartnerHttp(ports: PartnerPorts, procedures: Procedures) {
 
 const headersOf = (called: Procedure, body: object): Record<string, string> => called.headers?.(body) ?? {};
 
-/** Seconds until a database that is away is worth asking again. */
-const AWAY_S = 5;
-
 /** What was not expected is logged by its kind, and says nothing of the inside. */
 export function problemOf(
   { log }: Pick<PartnerPorts, 'log'>,
@@ -89,13 +87,14 @@ export function problemOf(
   request: Request,
   requestId: string,
 ): Problem {
-  if (isProblem(error) && error.kind.status !== undefined) return error;
+  const trouble = storeTrouble(error);
+  if (!trouble && isProblem(error) && error.kind.status !== undefined) return error;
   log('error', 'request_failed', {
     request_id: requestId,
     path: new URL(request.url).pathname.split('/').slice(0, 3).join('/').slice(0, 120),
-    error_name: error instanceof Error ? error.name : 'unknown',
+    ...storageFields(error),
   });
-  return isDatabaseAway(error) ? problem('not_ready', { retryAfter: AWAY_S }) : problem('internal_error');
+  return trouble ?? problem('internal_error');
 }
 
 /** Connect's own headers: both may be missing, and a version that is not ours is refused. */

@@ -1,4 +1,6 @@
-import { createPartnerHttp } from './http.ts';
+import { once } from '../kernel/once.ts';
+import { connectFailure } from './connect-errors.ts';
+import { createPartnerHttp, problemOf } from './http.ts';
 import { defaultPartnerOptions, type PartnerGiven, type PartnerPorts } from './ports.ts';
 import { createProcedures } from './procedures.ts';
 import { ensureSeed } from './seed.ts';
@@ -12,23 +14,18 @@ export function createPartner(given: PartnerGiven) {
   const ports: PartnerPorts = { ...given, options: { ...defaultPartnerOptions, ...given.options } };
   const procedures = createProcedures(ports);
   const fetchProcedure = createPartnerHttp(ports, procedures);
-  let seeded: Promise<void> | undefined;
   /** A demo has partners, customers and keys from the start; once a process. */
-  const ready = async () => {
-    seeded ??= ensureSeed(ports);
-    try {
-      await seeded;
-    } catch (error) {
-      seeded = undefined;
-      throw error;
-    }
-  };
+  const ready = once(() => ensureSeed(ports));
 
   return {
     /** Makes the demo's partners and their key files, where they are not there yet. */
     ready,
     async fetch(request: Request, connection = {}): Promise<Response> {
-      await ready();
+      try {
+        await ready();
+      } catch (error) {
+        return connectFailure(problemOf(ports, error, request, ports.ids.next('req')));
+      }
       const { pathname } = new URL(request.url);
       if (pathname.startsWith('/operator/')) {
         const { createPartnerDesk } = await import('./operator-http.ts');

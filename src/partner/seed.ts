@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { FUNDED } from '../kernel/order-moves.ts';
 import { ensureLine } from '../kernel/secrets.ts';
+import { readMark } from '../store/identity.ts';
 import { insertPartnerKey } from './accounts.ts';
 import { newPartnerKey } from './credentials.ts';
 import { recordChange } from './order-history.ts';
@@ -34,17 +35,15 @@ export const webhookSecretFile = (home: string, partnerId: string): string =>
 export async function ensureSeed(ports: PartnerPorts): Promise<void> {
   if (ports.environment !== 'demo') return;
   const keys = SEEDED_PARTNERS.map(({ partnerId }) => ({ partnerId, key: ensureKey(ports, partnerId) }));
-  const mark = await ports.store
-    .selectFrom('meta')
-    .select('value')
-    .where('key', '=', MARK)
-    .executeTakeFirst();
   const wanted = keys.map(({ key }) => ports.secrets.hmac('partner seed', key)).join(' ');
-  if (mark?.value === wanted) return;
+  if ((await readMark(ports.store, MARK)) === wanted) return;
   await ports.store.transaction().execute(async (tx) => {
+    // Asked again where the writer's turn is ours: another process may have done it meanwhile.
+    const mark = await readMark(tx, MARK);
+    if (mark === wanted) return;
     await seedPartners(ports, tx);
     for (const { partnerId, key } of keys) await insertPartnerKey(ports, tx, partnerId, 'sandbox', key);
-    if (!mark) {
+    if (mark === null) {
       for (const order of SEEDED_ORDERS) await seedOrder(ports, tx, order);
       await (await import('./seed-customers.ts')).seedCustomers(ports, tx);
     }

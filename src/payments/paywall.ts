@@ -2,6 +2,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { canonicalJson } from '../kernel/json.ts';
 import type { Log } from '../kernel/log.ts';
+import { once } from '../kernel/once.ts';
 import { problem } from '../kernel/problems.ts';
 import type { Secrets } from '../kernel/secrets.ts';
 import type { Cluster } from '../solana/cluster.ts';
@@ -55,15 +56,15 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
   const patienceMs = ports.patienceMs ?? 8_000;
   const held = { journal, clock, log };
   // Loaded with the first payment: a free or unpaid call has no use for it.
-  let loading: Promise<Facilitator> | undefined;
-  const facilitator = () => {
-    loading ??= ports.facilitatorUrl
-      ? import('./facilitator-remote.ts').then((remote) =>
-          remote.createRemoteFacilitator({ ...ports, url: ports.facilitatorUrl ?? '' }),
-        )
-      : import('./facilitator-svm.ts').then((own) => own.createSvmFacilitator(ports));
-    return loading;
-  };
+  const facilitator = once(
+    async (): Promise<Facilitator> =>
+      ports.facilitatorUrl
+        ? (await import('./facilitator-remote.ts')).createRemoteFacilitator({
+            ...ports,
+            url: ports.facilitatorUrl,
+          })
+        : (await import('./facilitator-svm.ts')).createSvmFacilitator(ports),
+  );
   const settling = createSettling({ ...ports, journal, facilitator, patienceMs });
 
   const feePayer = async (): Promise<string> =>

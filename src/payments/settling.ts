@@ -3,6 +3,7 @@ import type { Log } from '../kernel/log.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import type { Secrets } from '../kernel/secrets.ts';
 import type { Cluster } from '../solana/cluster.ts';
+import { storeTrouble } from '../store/trouble.ts';
 import { paidProblem, paidResponse, refusalAnswer, type SettleResponse, sealAnswer } from './answers.ts';
 import type { Requirements } from './challenge.ts';
 import type { Facilitator, Outcome } from './facilitator.ts';
@@ -86,6 +87,8 @@ export function createSettling(ports: SettlingPorts): Settling {
       await call.prepare?.(payment);
       if (call.settle === 'after') answer = await call.perform(payment);
     } catch (error) {
+      // It says nothing of the call: nothing was settled, and the same payment may try again.
+      if (storeTrouble(error)) throw error;
       const refusal = refusalAnswer(error);
       await journal.write(row, {
         state: 'failed',
@@ -145,7 +148,8 @@ export function createSettling(ports: SettlingPorts): Settling {
       return { kind: 'answer', response: paidResponse(secrets, answered) };
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
-      const known = isProblem(error) ? error : problem('internal_error', { cause: error });
+      const known =
+        storeTrouble(error) ?? (isProblem(error) ? error : problem('internal_error', { cause: error }));
       log(isProblem(error) ? 'info' : 'error', 'paid_call_not_done', {
         payment: row.payment_key,
         resource: call.resource,

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { getBase58Encoder } from '@solana/kit';
-import { type Problem, problem } from '../kernel/problems.ts';
+import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import { writeOnce } from '../kernel/secrets.ts';
+import { onFile, storageProblem } from '../kernel/storage.ts';
 import { ed25519Key } from './ed25519.ts';
 import { type Signer, signerFromHalves, signerFromSeed } from './signer.ts';
 
@@ -53,7 +54,10 @@ function readPrivateFile(path: string): string {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
       throw problem('no_wallet', { message: `There is no wallet at ${path}.`, detail: { path } });
     }
-    throw unreadable(path, 'it cannot be opened');
+    const trouble = storageProblem(error, path);
+    throw isProblem(trouble, 'storage_failed', 'too_many_open_files')
+      ? trouble
+      : unreadable(path, 'it cannot be opened');
   }
   try {
     const stat = fstatSync(file);
@@ -67,7 +71,7 @@ function readPrivateFile(path: string): string {
       });
     }
     if (stat.isFile() && stat.size > MOST_BYTES) throw unreadable(path, 'it is too large to be a keypair');
-    return readFileSync(file, 'utf8');
+    return onFile(path, () => readFileSync(file, 'utf8'));
   } finally {
     closeSync(file);
   }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { isBusy, type SqliteDatabase } from './libsql.ts';
-import type { Migration } from './migrate.ts';
+import { type AppliedSteps, appliedSteps, type Migration } from './migrate.ts';
 import { type FileUsers, openForReading, usersOf } from './read-only.ts';
 
 /** A look at a database file that changes nothing: nothing is created, brought up to date, or written back. */
@@ -10,14 +10,6 @@ export interface FileState extends FileUsers, AppliedSteps {
   readonly said: string | null;
   /** Only its head and its steps were read: it is large. */
   readonly isReadInPart: boolean;
-}
-
-/** How far the migrations have come. */
-export interface AppliedSteps {
-  /** Steps that this version knows and the database has not seen. */
-  readonly missing: readonly string[];
-  /** Steps that a newer version has made. */
-  readonly newer: readonly string[];
 }
 
 /** Reading all of a larger file takes long: it is done when it is asked for. */
@@ -60,12 +52,4 @@ function stepsOf(database: SqliteDatabase, migrations: readonly Migration[] | nu
     rows.map((row) => (row as { name: string }).name),
     migrations,
   );
-}
-
-export function appliedSteps(applied: readonly string[], migrations: readonly Migration[]): AppliedSteps {
-  const known = migrations.map(({ name }) => name);
-  return {
-    missing: known.filter((name) => !applied.includes(name)),
-    newer: applied.filter((name) => !known.includes(name)),
-  };
 }

@@ -1,5 +1,5 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
-import { BUSY_TIMEOUT_MS, isBusy, type SqliteDatabase } from './libsql.ts';
+import { BUSY_TIMEOUT_MS, type FileOptions, isBusy, type SqliteDatabase, troubleWith } from './libsql.ts';
 
 /**
  * Kysely's driver over one libsql connection, which its users take in turns.
@@ -9,13 +9,31 @@ import { BUSY_TIMEOUT_MS, isBusy, type SqliteDatabase } from './libsql.ts';
  * The same statement is tried again rather than a new one: libsql leaves a statement that found the database busy
  * half-run, and a half-run statement pins an old snapshot of the whole connection.
  */
-export function libsqlDriver(database: SqliteDatabase): Driver {
+export function libsqlDriver(
+  database: SqliteDatabase,
+  path: string,
+  telling: Pick<FileOptions, 'onTrouble'> = {},
+): Driver {
+  const patiently = async <T>(work: () => T): Promise<T> => {
+    for (let waitedMs = 0; ; ) {
+      try {
+        return work();
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+        if (waitedMs >= BUSY_TIMEOUT_MS) throw troubleWith(path, error, telling);
+        const ms = 1 + Math.random() * 8;
+        waitedMs += ms;
+        await new Promise((resolve) => setTimeout(resolve, ms));
+      }
+    }
+  };
   let turn: Promise<void> = Promise.resolve();
   let pass: () => void = () => undefined;
 
   const connection: DatabaseConnection = {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-      const statement = database.prepare(query.sql);
+      // To read a statement SQLite reads the schema, which may be locked too.
+      const statement = await patiently(() => database.prepare(query.sql));
       const parameters = query.parameters;
       if (statement.reader) return { rows: (await patiently(() => statement.all(...parameters))) as R[] };
       const { changes, lastInsertRowid } = await patiently(() => statement.run(...parameters));
@@ -24,6 +42,11 @@ export function libsqlDriver(database: SqliteDatabase): Driver {
     async *streamQuery<R>(query: CompiledQuery) {
       yield await this.executeQuery<R>(query);
     },
+  };
+
+  /** After a full disk or an I/O error SQLite has rolled back by itself: the first error tells why. */
+  const rollBack = async () => {
+    if (database.inTransaction) await patiently(() => void database.exec('rollback'));
   };
 
   return {
@@ -38,23 +61,13 @@ export function libsqlDriver(database: SqliteDatabase): Driver {
       pass = next;
       return connection;
     },
-    beginTransaction: () => patiently(() => void database.exec('begin immediate')),
+    async beginTransaction() {
+      await rollBack();
+      await patiently(() => void database.exec('begin immediate'));
+    },
     commitTransaction: () => patiently(() => void database.exec('commit')),
-    rollbackTransaction: async () => void database.exec('rollback'),
+    rollbackTransaction: rollBack,
     releaseConnection: async () => pass(),
     destroy: async () => database.close(),
   };
-}
-
-async function patiently<T>(work: () => T): Promise<T> {
-  for (let waitedMs = 0; ; ) {
-    try {
-      return work();
-    } catch (error) {
-      if (!isBusy(error) || waitedMs >= BUSY_TIMEOUT_MS) throw error;
-      const ms = 1 + Math.random() * 8;
-      waitedMs += ms;
-      await new Promise((resolve) => setTimeout(resolve, ms));
-    }
-  }
 }

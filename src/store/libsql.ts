@@ -1,6 +1,8 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'libsql';
+import type { Problem } from '../kernel/problems.ts';
+import { storageProblem } from '../kernel/storage.ts';
 
 /** The part of libsql (and of better-sqlite3, whose interface it has) that is used here. */
 export interface SqliteStatement {
@@ -12,24 +14,96 @@ export interface SqliteStatement {
 }
 
 export interface SqliteDatabase {
+  readonly inTransaction: boolean;
   exec(sql: string): unknown;
   prepare(sql: string): SqliteStatement;
   close(): void;
 }
 
+export interface FileOptions {
+  /** How long a writer waits for its turn, holding the thread: never await inside a transaction of such a one. */
+  readonly waitMs?: number;
+  /** Told of trouble with the file, each time. */
+  readonly onTrouble?: OnTrouble | undefined;
+  /** What trouble with the file is to those who use it; it carries the trouble as its cause. */
+  readonly thrownAs?: (trouble: Problem) => Problem;
+}
+
+export type OnTrouble = (trouble: Problem) => void;
+
 /**
  * Opens a libsql file that several processes may share: WAL, every commit on the disk before it is acknowledged,
- * a writer waits for its turn (`waitMs`, holding the thread: never await inside a transaction of such a one). The file and its folder are private to the user.
+ * a writer waits for its turn. The file and its folder are private to the user.
+ * @throws Problem of storage, here and from every statement; with `waitMs` 0 a lock stays SQLite's own error
  */
-export function openSqlite(path: string, { waitMs = BUSY_TIMEOUT_MS } = {}): SqliteDatabase {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const database: SqliteDatabase = new Sqlite(path, { timeout: waitMs });
-  database.prepare(`pragma busy_timeout = ${waitMs}`).all();
-  enterWal(database);
-  database.exec('pragma synchronous = full; pragma foreign_keys = on');
-  chmodSync(path, 0o600);
-  return database;
+export function openSqlite(path: string, options: FileOptions = {}): SqliteDatabase {
+  const { waitMs = BUSY_TIMEOUT_MS } = options;
+  const telling = tellingOf(path, options);
+  const { waitMs: _, ...atOpening } = options;
+  const database = tellingOf(
+    path,
+    atOpening,
+  )(() => {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const opened: SqliteDatabase = new Sqlite(path, { timeout: waitMs });
+    try {
+      opened.prepare(`pragma busy_timeout = ${waitMs}`).all();
+      enterWal(opened);
+      opened.exec('pragma synchronous = full; pragma foreign_keys = on');
+      chmodSync(path, 0o600);
+      return opened;
+    } catch (error) {
+      opened.close();
+      throw error;
+    }
+  });
+  return {
+    get inTransaction() {
+      return database.inTransaction;
+    },
+    exec: (sql) => telling(() => database.exec(sql)),
+    prepare: (sql) =>
+      tellingStatement(
+        telling(() => database.prepare(sql)),
+        telling,
+      ),
+    close: () => database.close(),
+  };
 }
+
+type Telling = <T>(work: () => T) => T;
+
+function tellingOf(path: string, { waitMs, ...rest }: FileOptions): Telling {
+  return (work) => {
+    try {
+      return work();
+    } catch (error) {
+      // Who waits by himself asks again.
+      if (waitMs === 0 && isBusy(error)) throw error;
+      throw troubleWith(path, error, rest);
+    }
+  };
+}
+
+/** The error as a problem that names the file, once told; any other error as it is. */
+export function troubleWith(
+  path: string,
+  error: unknown,
+  { onTrouble, thrownAs = (trouble) => trouble }: Omit<FileOptions, 'waitMs'>,
+): unknown {
+  const trouble = storageProblem(error, path);
+  if (!trouble) return error;
+  onTrouble?.(trouble);
+  return thrownAs(trouble);
+}
+
+const tellingStatement = (statement: SqliteStatement, telling: Telling): SqliteStatement => ({
+  reader: statement.reader,
+  all: (...parameters) => telling(() => statement.all(...parameters)),
+  get: (...parameters) => telling(() => statement.get(...parameters)),
+  run: (...parameters) => telling(() => statement.run(...parameters)),
+  iterate: (...parameters) => telling(() => statement.iterate(...parameters)),
+});
 
 /** How long a writer waits for its turn. */
 export const BUSY_TIMEOUT_MS = 15_000;

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { problem } from '../kernel/problems.ts';
 
 /**
  * One step of a database's life. A step, once released, never changes. Every statement is understood by SQLite and
@@ -13,27 +14,54 @@ export interface Migration {
  * Applies what is missing, in order, each step in one transaction with its mark. The writer's lock of the transaction
  * makes two processes that start at once take turns; the second finds the work done. `tableExists` counts the tables
  * named schema_migrations, in the dialect's own words: a database that is up to date is only read.
+ * @param name of the database, for a person
+ * @throws Problem `database_newer`: it has steps that this version does not know; nothing was changed
  */
 export async function migrate<T>(
   database: Kysely<T>,
   migrations: readonly Migration[],
   tableExists: string,
+  name: string,
 ): Promise<void> {
-  const count = async (query: string) =>
-    Number((await sql.raw<{ n: number }>(query).execute(database)).rows[0]?.n ?? 0);
-  if (
-    (await count(tableExists)) > 0 &&
-    (await count('select count(*) as n from schema_migrations')) >= migrations.length
-  )
-    return;
+  const applied = async (on: Kysely<T>) => {
+    const rows = await sql<{ name: string }>`select name from schema_migrations`.execute(on);
+    return new Set(rows.rows.map((row) => row.name));
+  };
+  const missingAfter = (done: ReadonlySet<string>) => {
+    const steps = appliedSteps([...done], migrations);
+    if (steps.newer.length > 0) throw newer(name, steps.newer);
+    return migrations.filter((step) => steps.missing.includes(step.name));
+  };
+  const { rows } = await sql.raw<{ n: number }>(tableExists).execute(database);
+  if (Number(rows[0]?.n ?? 0) > 0 && missingAfter(await applied(database)).length === 0) return;
   await database.transaction().execute(async (tx) => {
     await sql`create table if not exists schema_migrations (name text primary key)`.execute(tx);
-    const applied = await sql<{ name: string }>`select name from schema_migrations`.execute(tx);
-    const names = new Set(applied.rows.map((row) => row.name));
-    for (const migration of migrations) {
-      if (names.has(migration.name)) continue;
+    for (const migration of missingAfter(await applied(tx))) {
       for (const statement of migration.statements) await sql.raw(statement).execute(tx);
       await sql`insert into schema_migrations (name) values (${migration.name})`.execute(tx);
     }
   });
+}
+
+const newer = (name: string, steps: readonly string[]) =>
+  problem('database_newer', {
+    message: `${name} was made by a newer farelock: this version does not know ${steps.join(', ')}.`,
+    fix: 'Use that version, or put a backup from before it back. Nothing was changed.',
+    detail: { steps },
+  });
+
+/** How far the migrations of a database have come. */
+export interface AppliedSteps {
+  /** Steps that this version knows and the database has not seen. */
+  readonly missing: readonly string[];
+  /** Steps that a newer version has made. */
+  readonly newer: readonly string[];
+}
+
+export function appliedSteps(applied: readonly string[], migrations: readonly Migration[]): AppliedSteps {
+  const known = migrations.map((step) => step.name);
+  return {
+    missing: known.filter((step) => !applied.includes(step)),
+    newer: applied.filter((step) => !known.includes(step)),
+  };
 }

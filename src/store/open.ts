@@ -1,6 +1,6 @@
 import { Kysely, SqliteDialect } from 'kysely';
 import { problem } from '../kernel/problems.ts';
-import { openSqlite } from './libsql.ts';
+import { type OnTrouble, openSqlite } from './libsql.ts';
 import { libsqlDriver } from './libsql-driver.ts';
 import { type Migration, migrate } from './migrate.ts';
 import { serviceMigrations } from './migrations.ts';
@@ -8,20 +8,34 @@ import type { ServiceTables } from './schema.ts';
 
 export type Store = Kysely<ServiceTables>;
 
-/** Opens (and creates, and brings up to date) a database file of ours with typed tables `T`. */
-export async function openDatabase<T>(path: string, migrations: readonly Migration[]): Promise<Kysely<T>> {
-  const file = openSqlite(path, { waitMs: 0 });
+/**
+ * Opens (and creates, and brings up to date) a database file of ours with typed tables `T`.
+ * @param onTrouble told of trouble with the file
+ * @throws Problem of storage, here and from every statement; `database_newer`
+ */
+export async function openDatabase<T>(
+  path: string,
+  migrations: readonly Migration[],
+  onTrouble?: OnTrouble,
+): Promise<Kysely<T>> {
+  const file = openSqlite(path, { waitMs: 0, onTrouble });
   class Dialect extends SqliteDialect {
     override createDriver() {
-      return libsqlDriver(file);
+      return libsqlDriver(file, path, { onTrouble });
     }
   }
   const database = new Kysely<T>({ dialect: new Dialect({ database: file }) });
-  await migrate(
-    database,
-    migrations,
-    `select count(*) as n from sqlite_master where type = 'table' and name = 'schema_migrations'`,
-  );
+  try {
+    await migrate(
+      database,
+      migrations,
+      `select count(*) as n from sqlite_master where type = 'table' and name = 'schema_migrations'`,
+      path,
+    );
+  } catch (error) {
+    await database.destroy();
+    throw error;
+  }
   return database;
 }
 
@@ -44,10 +58,10 @@ export function checkDatabaseUrl(url: string): void {
 
 /**
  * The service's own database: a file under FARELOCK_HOME, or a `postgres://` URL.
- * @throws Problem `database_unavailable`: PostgreSQL did not let us in
+ * @throws Problem `database_unavailable`: PostgreSQL did not let us in; of storage; `database_newer`
  */
-export async function openStore(where: string): Promise<Store> {
-  if (!POSTGRES.test(where)) return openDatabase<ServiceTables>(where, serviceMigrations);
+export async function openStore(where: string, onTrouble?: OnTrouble): Promise<Store> {
+  if (!POSTGRES.test(where)) return openDatabase<ServiceTables>(where, serviceMigrations, onTrouble);
   const { openPostgres } = await import('./postgres.ts');
   return openPostgres<ServiceTables>(where, serviceMigrations);
 }

@@ -6,7 +6,8 @@ import {
   type PostgresDialectConfig,
   PostgresDriver,
 } from 'kysely';
-import { problem } from '../kernel/problems.ts';
+import { isProblem, problem } from '../kernel/problems.ts';
+import { storageProblem } from '../kernel/storage.ts';
 import { type Migration, migrate } from './migrate.ts';
 import { postgresRefusal } from './postgres-refusal.ts';
 import { inWordsOfPg } from './postgres-url.ts';
@@ -31,7 +32,7 @@ const CONNECT_MS = 30_000;
 /**
  * Opens a PostgreSQL database by URL with typed tables `T`, brought up to date. `pg` is loaded only here. Its 64-bit
  * integers are read as numbers: every integer of ours is an amount or a time far below 2^53.
- * @throws Problem `database_unavailable`
+ * @throws Problem `database_unavailable`, `database_newer`, of storage
  */
 export async function openPostgres<T>(url: string, migrations: readonly Migration[]): Promise<Kysely<T>> {
   const { default: pg } = await import('pg');
@@ -58,10 +59,14 @@ export async function openPostgres<T>(url: string, migrations: readonly Migratio
     await migrate(
       database,
       migrations,
-      `select count(*) as n from pg_tables where tablename = 'schema_migrations'`,
+      `select count(to_regclass('schema_migrations')) as n`,
+      'The PostgreSQL database',
     );
   } catch (error) {
     await database.destroy();
+    if (isProblem(error)) throw error;
+    const trouble = storageProblem(error);
+    if (trouble) throw trouble;
     const { said } = postgresRefusal(error);
     throw problem('database_unavailable', { message: `The PostgreSQL database: ${said}.`, cause: error });
   }

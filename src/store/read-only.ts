@@ -36,6 +36,7 @@ export function openForReading(path: string): SqliteDatabase {
     for (const suffix of ['', '-wal']) copyFileSync(`${path}${suffix}`, join(aside, `copy.db${suffix}`));
     const copy = openAt(join(aside, 'copy.db'), false);
     return {
+      inTransaction: false,
       exec: (sql) => copy.exec(sql),
       prepare: (sql) => copy.prepare(sql),
       close: () => {

@@ -1,4 +1,5 @@
 import { jsonLog } from '../../kernel/log.ts';
+import { storageTrouble } from '../../kernel/storage.ts';
 import { clientAddressBehind, proxiesIn } from '../client-address.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { drained, listening, STOPPING } from '../listening.ts';
@@ -112,6 +113,8 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   return 0;
 };
 
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** The worker's loop: what is due, then a sleep until something is, for at most a second. */
 async function work(
   { terminal, clock }: CommandContext,
@@ -128,9 +131,7 @@ async function work(
       if (nextDueAtMs !== null) untilDue = nextDueAtMs - clock.now();
     } catch (error) {
       // One bad round must not end the loop: leases run out, and the next round takes the work up again.
-      terminal.note(
-        `The worker failed and goes on: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      terminal.note(`The worker failed and goes on: ${messageOf(storageTrouble(error) ?? error)}`);
     }
     if (!isClosing()) await clock.sleep(Math.min(LONGEST_SLEEP_MS, Math.max(20, untilDue)), nap);
   }

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Offer, SearchRequestInput } from '../../flights/wire.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { canonicalJson, sha256Hex } from '../../kernel/json.ts';
+import { readJsonOf } from '../../kernel/storage.ts';
 
 /** What a search of a day has found; it was paid for, and is good for a while. */
 export interface RememberedDay {
@@ -30,8 +31,7 @@ export function openDayMemory(path: string, baseUrl: string, clock: Clock): DayM
     if (atMs > nowMs || nowMs - atMs > GOOD_FOR_MS) return false;
     return offer === null || Date.parse(offer.expires_at) > nowMs;
   };
-  const read = (): Record<string, RememberedDay> =>
-    existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Record<string, RememberedDay>) : {};
+  const read = (): Record<string, RememberedDay> => (readJsonOf(path) ?? {}) as Record<string, RememberedDay>;
   return {
     find(request) {
       const found = read()[keyOf(request)];

@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem, isProblemCode, type Problem, problem } from '../../kernel/problems.ts';
+import { STORAGE_CODES } from '../../kernel/storage.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import type { IntentToRemember, OpenPayment, PaymentJournal } from '../store.ts';
 import { ask, type Call, type HttpAnswer, isRecord, type Patience, problemOf } from '../transport.ts';
@@ -171,5 +172,14 @@ function isFinal(answer: HttpAnswer, error: Problem): boolean {
   if ([408, 425, 429].includes(answer.status)) return false;
   if (answer.status < 500) return true;
   const said = isRecord(answer.body) ? answer.body.code : undefined;
-  return isProblemCode(said) && !['internal_error', 'payment_pending', 'not_ready'].includes(error.code);
+  return isProblemCode(said) && !PASSING.has(error.code);
 }
+
+/** Of the service itself: it has not said no, and the same payment may be answered later. */
+const PASSING: ReadonlySet<string> = new Set([
+  'internal_error',
+  'payment_pending',
+  'not_ready',
+  'cluster_failed',
+  ...STORAGE_CODES,
+]);

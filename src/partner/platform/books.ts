@@ -44,7 +44,8 @@ export function openBooks(path: string) {
       database.exec('commit');
       return result;
     } catch (error) {
-      database.exec('rollback');
+      // After a full disk or an I/O error SQLite has rolled back by itself; the first error tells why.
+      if (database.inTransaction) database.exec('rollback');
       throw error;
     }
   }

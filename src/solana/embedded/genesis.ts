@@ -33,10 +33,10 @@ export async function ensureGenesis(
   clock: Clock,
   programs: readonly GenesisProgram[],
 ): Promise<void> {
-  if (!exists(file)) {
+  if (!hasGenesis(file)) {
     const builtins = await builtinAccounts();
     file.write(() => {
-      if (!exists(file)) createLedger(file, clock, builtins);
+      if (!hasGenesis(file)) createLedger(file, clock, builtins);
     });
   }
   const due = () => programs.filter((program) => isDue(program, file.account(program.address)));
@@ -54,7 +54,8 @@ function isDue({ replaces = [] }: GenesisProgram, there: ChainAccount | null): b
   return there === null || replaces.includes(createHash('sha256').update(there.data).digest('hex'));
 }
 
-const exists = (file: LedgerFile): boolean =>
+/** Whether there is a ledger in the file. */
+export const hasGenesis = (file: LedgerFile): boolean =>
   file.database.prepare(`select 1 from sqlite_master where type = 'table' and name = 'ledger'`).get() !==
   undefined;
 

@@ -1,6 +1,6 @@
 import type { Address, Signature } from '@solana/kit';
-import { type Problem, problem } from '../../kernel/problems.ts';
-import { openSqlite, type SqliteDatabase } from '../../store/libsql.ts';
+import { problem } from '../../kernel/problems.ts';
+import { type OnTrouble, openSqlite, type SqliteDatabase } from '../../store/libsql.ts';
 import type { ChainAccount } from '../cluster.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
 import type { StoredMeta } from './meta.ts';
@@ -71,6 +71,8 @@ export interface LedgerFile {
     range: { readonly beforeSeq: number; readonly untilSeq: number; readonly limit: number },
   ): LandedTransaction[];
   transactionCount(): number;
+  /** Of the last transaction; 0 before the first. */
+  lastSeq(): number;
   /** Runs `work` with the write lock, all or nothing; other processes wait for their turn. */
   write<T>(work: () => T): T;
   /** Runs `work` on one state of the ledger, whatever others write meanwhile. */
@@ -78,8 +80,16 @@ export interface LedgerFile {
   close(): void;
 }
 
-export function openLedgerFile(path: string): LedgerFile {
-  const database = openSqlite(path);
+/**
+ * @param onTrouble told of trouble with the file
+ * @throws Problem `cluster_failed`, here and from everything that reads or writes: a ledger that cannot be read or
+ *   written is a cluster that does not answer, and leaves open what became of a transaction. Its cause is the trouble.
+ */
+export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile {
+  const database = openSqlite(path, {
+    onTrouble,
+    thrownAs: (trouble) => problem('cluster_failed', { cause: trouble }),
+  });
   const prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
   const statement = (sql: string) => {
     const known = prepared.get(sql) ?? database.prepare(sql);
@@ -95,8 +105,9 @@ export function openLedgerFile(path: string): LedgerFile {
       database.exec('commit');
       return result;
     } catch (error) {
-      rollBack(database);
-      throw isSqliteError(error) ? storageProblem(error) : error;
+      // After a full disk or an I/O error SQLite has rolled back by itself; the first error tells why.
+      if (database.inTransaction) database.exec('rollback');
+      throw error;
     }
   };
   return {
@@ -155,30 +166,13 @@ export function openLedgerFile(path: string): LedgerFile {
         ).all(address, beforeSeq, untilSeq, limit) as TransactionRow[]
       ).map(transactionFrom),
     transactionCount: () => (statement('select count(*) as n from transactions').get() as { n: number }).n,
+    lastSeq: () =>
+      (statement('select coalesce(max(seq), 0) as n from transactions').get() as { n: number }).n,
     write: (work) => within('begin immediate', work),
     snapshot: (work) => within('begin', work),
     close: () => database.close(),
   };
 }
-
-function rollBack(database: SqliteDatabase): void {
-  try {
-    database.exec('rollback');
-  } catch (error) {
-    // After a full disk or an I/O error SQLite has rolled back by itself; the first error tells why.
-    if (!isSqliteError(error)) throw error;
-  }
-}
-
-const isSqliteError = (error: unknown): error is Error =>
-  error instanceof Error && error.name === 'SqliteError';
-
-const storageProblem = (error: Error): Problem =>
-  problem('cluster_failed', {
-    message: `The ledger file cannot be used: ${error.message}.`,
-    fix: 'Check the disk and the permissions of the ledger file, then run the command again; it resumes.',
-    cause: error,
-  });
 
 const accountFrom = (row: AccountRow): ChainAccount & { readonly slot: number } => ({
   address: row.address as Address,

@@ -1,4 +1,5 @@
 import type { Address, Signature } from '@solana/kit';
+import { once } from '../../kernel/once.ts';
 import type { ChainAccount } from '../cluster.ts';
 import { CLOCK_SYSVAR, type Execution, type Executor, openExecutor } from './executor.ts';
 import { feeOf } from './fee.ts';
@@ -30,6 +31,8 @@ export interface EmbeddedLedger {
   landed(signature: string): LandedTransaction | null;
   transactionsNaming: LedgerFile['transactionsNaming'];
   transactionCount(): number;
+  /** Of the last transaction; 0 before the first. */
+  lastSeq(): number;
   /**
    * Executes and keeps a transaction. With `skipPreflight` one that fails lands too and pays its fee, as on a real
    * cluster; otherwise it is refused and leaves nothing. Known bytes are answered as they were the first time.
@@ -44,11 +47,7 @@ export interface EmbeddedLedger {
 }
 
 export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger {
-  let loading: Promise<Executor> | undefined;
-  const executor = () => {
-    loading ??= openExecutor();
-    return loading;
-  };
+  const executor = once(openExecutor);
   const read = (address: Address) => {
     const account = file.account(address);
     if (account?.address !== CLOCK_SYSVAR) return account;
@@ -115,6 +114,7 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
     landed: (signature) => file.transaction(signature),
     transactionsNaming: file.transactionsNaming,
     transactionCount: () => file.transactionCount(),
+    lastSeq: () => file.lastSeq(),
 
     async submit(wire, { skipPreflight = false } = {}) {
       const transaction = parseTransaction(wire);

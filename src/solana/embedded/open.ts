@@ -1,11 +1,14 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import type { Clock } from '../../kernel/clock.ts';
-import { isProblem } from '../../kernel/problems.ts';
+import { isProblem, type Problem } from '../../kernel/problems.ts';
+import type { OnTrouble } from '../../store/libsql.ts';
 import { type ChainTransaction, type Cluster, type Faucet, SOLANA_NETWORKS } from '../cluster.ts';
 import { minimumRent } from '../rent.ts';
 import { type Signer, signerFromSeed } from '../signer.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
 import { createFaucet } from './faucet.ts';
-import { ensureGenesis, type GenesisProgram } from './genesis.ts';
+import { ensureGenesis, type GenesisProgram, hasGenesis } from './genesis.ts';
 import { createLedger, type EmbeddedLedger, explain } from './ledger.ts';
 import { type LandedTransaction, openLedgerFile } from './ledger-file.ts';
 import { refused } from './parse.ts';
@@ -17,6 +20,10 @@ export type { EmbeddedLedger } from './ledger.ts';
 export interface EmbeddedCluster extends Cluster, Faucet {
   /** What the JSON-RPC facade needs beyond the port. */
   readonly ledger: EmbeddedLedger;
+  /** Tells this ledger from every other one. */
+  readonly ledgerId: string;
+  /** Writes to the file, to see whether that works. */
+  probe(): void;
 }
 
 /**
@@ -27,8 +34,18 @@ export async function openEmbeddedCluster(options: {
   readonly path: string;
   readonly clock: Clock;
   readonly programs?: readonly GenesisProgram[];
+  /** Told of trouble with the file. */
+  readonly onTrouble?: OnTrouble;
+  /** There has been a ledger: where none is found now, this is thrown, and none is made. */
+  readonly ifMissing?: (() => Problem) | undefined;
 }): Promise<EmbeddedCluster> {
-  const file = openLedgerFile(options.path);
+  const { path, ifMissing, onTrouble } = options;
+  if (ifMissing && !existsSync(path)) throw ifMissing();
+  const file = openLedgerFile(path, onTrouble);
+  if (ifMissing && !hasGenesis(file)) {
+    file.close();
+    throw ifMissing();
+  }
   await ensureGenesis(file, options.clock, options.programs ?? []);
   const keys = file.database.prepare('select seed, faucet_seed from ledger').get() as {
     seed: Uint8Array;
@@ -83,8 +100,18 @@ export async function openEmbeddedCluster(options: {
     },
     close: async () => file.close(),
   };
-  return { ...cluster, ...createFaucet(cluster, openFaucetKey), ledger };
+  return {
+    ...cluster,
+    ...createFaucet(cluster, openFaucetKey),
+    ledger,
+    ledgerId: ledgerIdOf(keys.seed),
+    probe: () => file.write(() => void file.database.exec('update ledger set wall_ms = wall_ms')),
+  };
 }
+
+/** A hash of the seed: the seed itself foretells every blockhash. */
+export const ledgerIdOf = (seed: Uint8Array): string =>
+  createHash('sha256').update('ledger id').update(seed).digest('hex').slice(0, 32);
 
 const chainTransaction = (landed: LandedTransaction): ChainTransaction => ({
   signature: landed.signature,

@@ -1,5 +1,6 @@
 import type { Log } from '../../kernel/log.ts';
 import { silentLog } from '../../kernel/log.ts';
+import { storageFields } from '../../store/watch.ts';
 import type { EmbeddedCluster } from '../embedded/open.ts';
 import { accountMethods } from './account-methods.ts';
 import { chainMethods } from './chain-methods.ts';
@@ -52,8 +53,7 @@ export function createJsonRpc(
     } catch (error) {
       if (call.id === undefined) return undefined;
       if (error instanceof JsonRpcError) return failure(id, error);
-      const name = error instanceof Error ? error.name : 'unknown';
-      log('error', 'rpc_call_failed', { method: call.method, error_name: name });
+      log('error', 'rpc_call_failed', { method: call.method, ...storageFields(error) });
       return failure(id, new JsonRpcError(INTERNAL_ERROR, 'Internal error'));
     }
   };

@@ -1,6 +1,8 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import { parseUsdc } from '../../../kernel/money.ts';
+import { once } from '../../../kernel/once.ts';
 import { problem } from '../../../kernel/problems.ts';
+import type { OnTrouble } from '../../../store/libsql.ts';
 import type { Provider, Scenario } from '../provider.ts';
 import { createItineraries } from './itineraries.ts';
 import { readOffer } from './live-offer.ts';
@@ -25,6 +27,8 @@ export interface SandboxOptions {
   readonly ticketingMs: number;
   /** Path of the airline's own database file. Opened on the first order, never by a search. */
   readonly orders: string;
+  /** Told of trouble with that file. */
+  readonly onTrouble?: OnTrouble | undefined;
 }
 
 export interface SandboxProvider extends Provider {
@@ -48,11 +52,10 @@ export function createSandboxProvider(options: SandboxOptions): SandboxProvider 
     };
   });
 
-  let book: Promise<OrderBook> | null = null;
-  const orders = (): Promise<OrderBook> => {
-    book ??= import('./orders.ts').then(({ openOrderBook }) => openOrderBook(options.orders));
-    return book;
-  };
+  const orders = once(
+    async (): Promise<OrderBook> =>
+      (await import('./orders.ts')).openOrderBook(options.orders, options.onTrouble),
+  );
 
   return {
     name: 'sandbox',
@@ -139,8 +142,7 @@ export function createSandboxProvider(options: SandboxOptions): SandboxProvider 
     },
 
     async close() {
-      if (book) await (await book).close();
-      book = null;
+      await (await orders.opened())?.close();
     },
   };
 }

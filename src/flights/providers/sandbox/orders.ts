@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
 import { CROCKFORD } from '../../../kernel/ids.ts';
 import { problem } from '../../../kernel/problems.ts';
+import type { OnTrouble } from '../../../store/libsql.ts';
 import type { Migration } from '../../../store/migrate.ts';
 import { openDatabase } from '../../../store/open.ts';
 import type { Offer, Slice } from '../../wire.ts';
@@ -71,8 +72,12 @@ export interface OrderBook {
 }
 
 /** Opens the airline's own database file, creating it on first use. */
-export async function openOrderBook(path: string): Promise<OrderBook> {
-  const database: Kysely<AirlineTables> = await openDatabase<AirlineTables>(path, airlineMigrations);
+export async function openOrderBook(path: string, onTrouble?: OnTrouble): Promise<OrderBook> {
+  const database: Kysely<AirlineTables> = await openDatabase<AirlineTables>(
+    path,
+    airlineMigrations,
+    onTrouble,
+  );
   const find = (column: 'reference' | 'order_id', value: string) =>
     database.selectFrom('orders').selectAll().where(column, '=', value).executeTakeFirst();
   const byId = async (orderId: string, nowMs: number) => {

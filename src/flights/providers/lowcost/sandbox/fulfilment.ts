@@ -1,3 +1,4 @@
+import { once } from '../../../../kernel/once.ts';
 import { problem } from '../../../../kernel/problems.ts';
 import { decimalOf } from '../../sandbox/prices.ts';
 import { TOPIC } from '../../sandbox/random.ts';
@@ -19,11 +20,9 @@ const CLOCK_SKEW_MS = 120_000;
 /** Everything that the sandbox's lowcost carriers answer, once somebody asks. */
 export function createFulfilment(world: World, options: SandboxLowcostOptions): Fulfilment {
   const { clock, quotingMs, ticketingMs } = options;
-  let opening: Promise<Sales> | undefined;
-  const sales = () => {
-    opening ??= import('./sales.ts').then(({ openSales }) => openSales(options.orders));
-    return opening;
-  };
+  const sales = once(
+    async (): Promise<Sales> => (await import('./sales.ts')).openSales(options.orders, options.onTrouble),
+  );
 
   /** A trip that was quoted once. An id from the future never was: it would outlive its lifetime. */
   const tripOf = (offerId: string): Trip | null => {
@@ -131,8 +130,7 @@ export function createFulfilment(world: World, options: SandboxLowcostOptions): 
     },
 
     async close() {
-      if (opening) await (await opening).close();
-      opening = undefined;
+      await (await sales.opened())?.close();
     },
   };
 }

@@ -1,4 +1,6 @@
 import type { Clock } from '../../../../kernel/clock.ts';
+import { once } from '../../../../kernel/once.ts';
+import type { OnTrouble } from '../../../../store/libsql.ts';
 import type { Scenario } from '../../provider.ts';
 import type { World } from '../../sandbox/world.ts';
 import type { Fulfiller } from '../fulfiller.ts';
@@ -18,6 +20,8 @@ export interface SandboxLowcostOptions {
   readonly quotingMs: number;
   /** Path of the sandbox airlines' own database file. Opened with the first purchase. */
   readonly orders: string;
+  /** Told of trouble with that file. */
+  readonly onTrouble?: OnTrouble | undefined;
 }
 
 export interface SandboxLowcost extends Fulfiller {
@@ -29,18 +33,14 @@ export interface SandboxLowcost extends Fulfiller {
  * with nothing but its options; whatever it needs is loaded when somebody asks for an offer of it.
  */
 export function createSandboxLowcost(options: SandboxLowcostOptions): SandboxLowcost {
-  let loading: Promise<{ world: World; fulfilment: Fulfilment }> | undefined;
-  const loaded = () => {
-    loading ??= (async () => {
-      const [{ createWorld }, { createFulfilment }] = await Promise.all([
-        import('../../sandbox/world.ts'),
-        import('./fulfilment.ts'),
-      ]);
-      const world = createWorld(options.seed);
-      return { world, fulfilment: createFulfilment(world, options) };
-    })();
-    return loading;
-  };
+  const loaded = once(async (): Promise<{ world: World; fulfilment: Fulfilment }> => {
+    const [{ createWorld }, { createFulfilment }] = await Promise.all([
+      import('../../sandbox/world.ts'),
+      import('./fulfilment.ts'),
+    ]);
+    const world = createWorld(options.seed);
+    return { world, fulfilment: createFulfilment(world, options) };
+  });
   const ask = async () => (await loaded()).fulfilment;
   return {
     name: 'sandbox lowcost',
@@ -52,7 +52,7 @@ export function createSandboxLowcost(options: SandboxLowcostOptions): SandboxLow
     find: async (reference) => (await ask()).find(reference),
     cancel: async (reference) => (await ask()).cancel(reference),
     async close() {
-      if (loading) await (await loading).fulfilment.close();
+      await (await loaded.opened())?.fulfilment.close();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
+import type { OnTrouble } from '../../../../store/libsql.ts';
 import { openDatabase } from '../../../../store/open.ts';
 import { airlineMigrations, recordLocator, tickets } from '../../sandbox/orders.ts';
 import { type BookOutcome, boughtNothing, type NothingBought } from '../fulfiller.ts';
@@ -50,8 +51,8 @@ export interface Sales {
   close(): Promise<void>;
 }
 
-export async function openSales(path: string): Promise<Sales> {
-  const database: Kysely<SaleTables> = await openDatabase<SaleTables>(path, airlineMigrations);
+export async function openSales(path: string, onTrouble?: OnTrouble): Promise<Sales> {
+  const database: Kysely<SaleTables> = await openDatabase<SaleTables>(path, airlineMigrations, onTrouble);
   const rowOf = (reference: string) =>
     database.selectFrom('lowcost_sales').selectAll().where('reference', '=', reference).executeTakeFirst();
   return {

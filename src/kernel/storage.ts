@@ -1,0 +1,220 @@
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { isProblem, type Problem, type ProblemCode, problem } from './problems.ts';
+
+/** What can be wrong with the place where something is kept. */
+export const STORAGE_CODES = [
+  'storage_full',
+  'storage_failed',
+  'storage_not_writable',
+  'storage_locked',
+  'storage_damaged',
+  'too_many_open_files',
+] as const satisfies readonly ProblemCode[];
+export type StorageCode = (typeof STORAGE_CODES)[number];
+
+/** Seconds after which a caller may ask again; as long a failed write keeps /ready from saying ok. */
+export const STORAGE_RETRY_S = 5;
+
+const BY_ERRNO: Readonly<Record<string, StorageCode>> = {
+  ENOSPC: 'storage_full',
+  EDQUOT: 'storage_full',
+  EFBIG: 'storage_full',
+  EIO: 'storage_failed',
+  ENXIO: 'storage_failed',
+  ESTALE: 'storage_failed',
+  EROFS: 'storage_not_writable',
+  EACCES: 'storage_not_writable',
+  EPERM: 'storage_not_writable',
+  ENOTDIR: 'storage_not_writable',
+  EMFILE: 'too_many_open_files',
+  ENFILE: 'too_many_open_files',
+};
+
+/** SQLite's result codes by how they begin, and PostgreSQL's SQLSTATEs. The first that fits counts. */
+const BY_DATABASE: readonly (readonly [RegExp, StorageCode])[] = [
+  [/^(SQLITE_FULL|53100)$/, 'storage_full'],
+  [/^(SQLITE_READONLY|SQLITE_PERM|25006$)/, 'storage_not_writable'],
+  [/^(SQLITE_(CORRUPT|NOTADB)|XX00[12]$)/, 'storage_damaged'],
+  [/^(SQLITE_(BUSY|LOCKED)|55P03$)/, 'storage_locked'],
+  [/^(SQLITE_(IOERR|CANTOPEN)|58030$)/, 'storage_failed'],
+];
+
+/** SQLite's primary result codes, which libsql names by number when a file cannot even be opened. */
+const BY_NUMBER: Readonly<Record<string, StorageCode>> = {
+  '5': 'storage_locked',
+  '8': 'storage_not_writable',
+  '10': 'storage_failed',
+  '11': 'storage_damaged',
+  '13': 'storage_full',
+  '14': 'storage_failed',
+  '26': 'storage_damaged',
+};
+
+interface NativeError extends Error {
+  readonly code?: string;
+  readonly path?: string;
+}
+
+/**
+ * The problem that a native error of a file or a database stands for, or null where it is about something else. The
+ * one place that knows SQLite's codes, the system's and PostgreSQL's.
+ *
+ * The problem itself names no path, so that it may be answered to anybody; its `cause` is the same problem in the words
+ * for this machine: the file, the reason, the way back (`storageTrouble`).
+ * @param path the file, where the error does not name it
+ */
+export function storageProblem(error: unknown, path?: string): Problem | null {
+  if (!(error instanceof Error) || isProblem(error)) return null;
+  const native: NativeError = error;
+  const said = native.code ?? '';
+  const file = path ?? native.path;
+  const ofSystem = BY_ERRNO[said];
+  if (ofSystem)
+    return file !== undefined || said.endsWith('MFILE') || said.endsWith('NFILE')
+      ? told(ofSystem, file, said, error)
+      : null;
+  const number = /^ConnectionFailed\("Unable to open .*: (\d+)"\)$/s.exec(native.message)?.[1];
+  const found =
+    number === undefined
+      ? BY_DATABASE.find(([code]) => code.test(said))?.[1]
+      : BY_NUMBER[String(Number(number) & 0xff)];
+  if (found === undefined) return null;
+  if (found !== 'storage_failed' || path === undefined) return told(found, path, reasonOf(native), error);
+  // SQLite says that it failed, and keeps the reason to itself.
+  const errno = errnoAt(path);
+  return told(BY_ERRNO[errno ?? ''] ?? found, path, errno ?? reasonOf(native), error);
+}
+
+const reasonOf = ({ code, message }: NativeError): string => code ?? message;
+
+/** What the system says when this file, or another one beside it, is written; null where that works. */
+function errnoAt(path: string): string | null {
+  const probe = `${path}.${process.pid}.probe`;
+  try {
+    for (const [name, flags] of [
+      [probe, 'w'],
+      [path, 'a'],
+    ] as const) {
+      const file = openSync(name, flags, 0o600);
+      try {
+        if (name === probe) writeSync(file, Buffer.alloc(4096));
+        fsyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+    }
+    return null;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? null;
+  } finally {
+    removeQuietly(probe);
+  }
+}
+
+function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // It was never made, for the reason that is being told.
+  }
+}
+
+const HERE: Readonly<
+  Record<StorageCode, (file: string) => { message: string; fix: string; next: readonly string[] }>
+> = {
+  storage_full: (file) => ({
+    message: `No space is left to write ${file}`,
+    fix: 'Make room on that disk, then run the command again; it resumes.',
+    next: [`df -h ${shellWord(dirname(file))}`],
+  }),
+  storage_failed: (file) => ({
+    message: `The disk failed at ${file}`,
+    fix: 'Check the disk (the system log names it), then run the command again; it resumes.',
+    next: ['farelock doctor'],
+  }),
+  storage_not_writable: (file) => ({
+    message: `${file} cannot be written`,
+    fix: 'Give yourself the right to write it, or name another folder with FARELOCK_HOME.',
+    next: [`ls -ld ${shellWord(dirname(file))} ${shellWord(file)}`],
+  }),
+  storage_locked: (file) => ({
+    message: `Another process keeps ${file} locked`,
+    fix: 'Wait for it, or end it, then run the command again; nothing is lost.',
+    next: [`fuser -v ${shellWord(file)}`],
+  }),
+  storage_damaged: (file) => ({
+    message: `${file} is damaged`,
+    fix: 'Stop what uses it, keep a copy, and put it back from a backup.',
+    next: [`cp ${shellWord(file)} ${shellWord(`${file}.damaged`)}`, 'farelock doctor'],
+  }),
+  too_many_open_files: (file) => ({
+    message: `This process may not open more files: ${file}`,
+    fix: 'Raise the limit, then run the command again; it resumes.',
+    next: ['ulimit -n 4096'],
+  }),
+};
+
+const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+
+function told(code: StorageCode, file: string | undefined, why: string, cause: unknown): Problem {
+  const words = HERE[code](file ?? 'the database');
+  const here = problem(code, {
+    ...words,
+    message: `${words.message} (${why}).`,
+    detail: { ...(file === undefined ? {} : { file }), reason: why },
+    cause,
+  });
+  return problem(code, { retryAfter: STORAGE_RETRY_S, cause: here });
+}
+
+/** A file of ours that holds something else than it should. */
+export const damaged = (path: string, why: string): Problem =>
+  told('storage_damaged', path, why, new Error(why));
+
+/** Problems that stand for another one that they carry along. */
+const WRAPPING = ['network_unreachable', 'cluster_failed', 'internal_error'] as const;
+
+/** Trouble with storage behind an error, in the words for this machine; null where there is none. */
+export function storageTrouble(error: unknown): Problem | null {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (isProblem(at, ...STORAGE_CODES)) return isProblem(at.cause, at.code) ? at.cause : at;
+    const native = storageProblem(at);
+    if (native) return native.cause as Problem;
+    if (isProblem(at) && !isProblem(at, ...WRAPPING)) return null;
+  }
+  return null;
+}
+
+/** The same in the words for anybody: no path, nothing of the inside. */
+export function publicTrouble(error: unknown): Problem | null {
+  const here = storageTrouble(error);
+  return here && problem(here.code, { retryAfter: STORAGE_RETRY_S, cause: here });
+}
+
+/** Runs `work` on the file at `path`, and tells what the system says of it as a problem that names the file. */
+export function onFile<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw storageProblem(error, path) ?? error;
+  }
+}
+
+/** The JSON of a file of ours; null where there is none. @throws Problem `storage_damaged`: it is not JSON */
+export function readJsonOf(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw storageProblem(error, path) ?? error;
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own words quote what it read.
+    throw damaged(path, 'it is not JSON');
+  }
+}

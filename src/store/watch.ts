@@ -1,0 +1,92 @@
+import { sql } from 'kysely';
+import type { Clock } from '../kernel/clock.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Problem } from '../kernel/problems.ts';
+import { STORAGE_RETRY_S, storageTrouble } from '../kernel/storage.ts';
+import type { OnTrouble } from './libsql.ts';
+import type { Store } from './open.ts';
+
+/** Watches over the files of one process: what failed is logged with the file's name, and remembered for a while. */
+export interface StorageWatch {
+  readonly onTrouble: OnTrouble;
+  /** The last trouble, in the words for this machine. */
+  last(): Problem | null;
+  /**
+   * Whether things can be written: a row is, and nothing failed in the last seconds. Callers at the same moment, and
+   * within a second of one that went well, share an answer.
+   */
+  writable(): Promise<boolean>;
+}
+
+const SAME_S = 60;
+const GOOD_FOR_MS = 1_000;
+/** A writer that waits for its turn longer than this is told of as one that cannot write. */
+const PROBE_MS = 3_000;
+
+/** @param probes write something small to each place that counts */
+export function watchStorage(
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  probes: () => readonly (() => Promise<unknown>)[],
+): StorageWatch {
+  let last: { readonly problem: Problem; readonly atMs: number } | null = null;
+  let logged = { what: '', atMs: 0 };
+  let probing: Promise<boolean> | null = null;
+  let goodAtMs = Number.NEGATIVE_INFINITY;
+
+  const within = (atMs: number, ms: number) => Math.abs(clock.now() - atMs) < ms;
+  const onTrouble = (trouble: Problem) => {
+    const problem = storageTrouble(trouble) ?? trouble;
+    last = { problem, atMs: clock.now() };
+    goodAtMs = Number.NEGATIVE_INFINITY;
+    const what = `${problem.code} ${problem.message}`;
+    if (what === logged.what && within(logged.atMs, SAME_S * 1000)) return;
+    logged = { what, atMs: clock.now() };
+    log('error', 'storage_trouble', { error_code: problem.code, ...placeOf(problem), fix: problem.fix });
+  };
+  const probe = async (): Promise<boolean> => {
+    const late = new Promise<'late'>((resolve) => setTimeout(resolve, PROBE_MS, 'late').unref());
+    try {
+      const ended = await Promise.race([Promise.all(probes().map((write) => write())), late]);
+      if (ended === 'late') {
+        log('error', 'not_ready', { error_code: 'storage_locked' });
+        return false;
+      }
+      if (last && within(last.atMs, STORAGE_RETRY_S * 1000)) return false;
+      goodAtMs = clock.now();
+      return true;
+    } catch (error) {
+      log('error', 'not_ready', storageFields(error));
+      return false;
+    }
+  };
+
+  return {
+    onTrouble,
+    last: () => last?.problem ?? null,
+    writable() {
+      if (within(goodAtMs, GOOD_FOR_MS)) return Promise.resolve(true);
+      probing ??= probe().finally(() => {
+        probing = null;
+      });
+      return probing;
+    },
+  };
+}
+
+/** Writes one row, and the same again: for the probe of the services' own database. */
+export const writeProbe = (store: Store) => () =>
+  sql`insert into meta (key, value) values ('write_probe', '') on conflict (key) do update set value = ''`.execute(
+    store,
+  );
+
+/** What a log says of a failure: for trouble with storage its code and the file, else the error's name. */
+export function storageFields(error: unknown): Record<string, string> {
+  const trouble = storageTrouble(error);
+  if (trouble) return { error_code: trouble.code, ...placeOf(trouble) };
+  return { error_name: error instanceof Error ? error.name : 'unknown' };
+}
+
+const placeOf = ({ detail }: Problem): Record<string, string> => ({
+  ...(typeof detail?.file === 'string' ? { file: detail.file } : {}),
+  ...(typeof detail?.reason === 'string' ? { reason: detail.reason } : {}),
+});
