@@ -9,12 +9,18 @@ import type { IntentRow } from './rows.ts';
 /**
  * A person said that there is no ticket; the airline is asked once more before the refund is signed, and what it still
  * holds is cancelled. A confirmation that came meanwhile wins: the booking goes on to its ticket.
+ * @param fence throws when whoever asks may no longer act
  * @returns null when the money may go back
  */
-export async function lateTicket(ports: FlightsPorts, intent: IntentRow): Promise<Next | null> {
+export async function lateTicket(
+  ports: FlightsPorts,
+  intent: IntentRow,
+  fence: () => Promise<void>,
+): Promise<Next | null> {
   if ((await ports.effects.standing('refund', intent.intent_id)) !== 'none') return null;
   const word = await askAirline(ports, intent);
   if (typeof word === 'string') return null;
+  await fence();
   const order = await cancelled(ports, word);
   if (order.status !== 'ticketed') return null;
   ports.log('warn', 'late_confirmation', { intent_id: intent.intent_id });

@@ -153,6 +153,8 @@ export function createSteps(ports: FlightsPorts, escrows: Escrows, claims: Claim
     const order = await provider.order(booking.provider_order_id);
     const pending = order.status === 'pending' || order.status === 'confirmed';
     if (pending && giveUp) {
+      // Whoever took the booking over may have found it ticketed since, and captured.
+      await claims.hold(booking);
       const last = await provider.cancel(booking.provider_order_id);
       if (last.status === 'ticketed') return afterOrder(intent, last);
       const dead = last.status === 'cancelled' || last.status === 'failed';
@@ -197,7 +199,7 @@ export function createSteps(ports: FlightsPorts, escrows: Escrows, claims: Claim
     }
     if (before.state === 'open' && booking.refund_reason === NOT_TICKETED) {
       const { lateTicket } = await import('./late-ticket.ts');
-      const late = await lateTicket(ports, intent);
+      const late = await lateTicket(ports, intent, () => claims.hold(booking));
       if (late) return late;
     }
     // Written first: after the refund nobody could tell any more whether there was money in it.

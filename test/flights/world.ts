@@ -89,7 +89,8 @@ export async function openWorld(given: WorldOptions = {}) {
     clock,
     programs: [{ address: ESCROW_PROGRAM_ID, elf: escrowElf }],
   });
-  const store = await openStore(await worldDatabase.next(home));
+  const database = await worldDatabase.next(home);
+  const store = await openStore(database);
   const secrets = openSecrets(join(home, 'keys.json'));
   const newWallet = (): Signer => signerFromSeed(randomBytes(32));
   const [authority, facilitator, treasury, wallet, refundWallet] = [
@@ -196,6 +197,8 @@ export async function openWorld(given: WorldOptions = {}) {
 
   return {
     home,
+    /** Where the rows are, for a connection of another process. */
+    database,
     clock,
     cluster,
     store,
