@@ -20,6 +20,7 @@ import { type EmbeddedCluster, openEmbeddedCluster } from './solana/embedded/ope
 import { noteLedger, type SeenLedger } from './store/identity.ts';
 import type { OnTrouble } from './store/libsql.ts';
 import { checkDatabaseUrl, openStore, type Store } from './store/open.ts';
+import { storeTrouble } from './store/trouble.ts';
 import { watchStorage, writeProbe } from './store/watch.ts';
 
 /**
@@ -179,11 +180,17 @@ async function openHome(options: ServiceOptions, onTrouble: OnTrouble) {
   }
 }
 
-/** Notes how far the ledger has come, where it has come further than is known. */
+/**
+ * Notes how far the ledger has come, where it has come further than is known. Where that cannot be written down, what
+ * was done is done all the same: the trouble is logged, and the next process notes it.
+ */
 function progressNotes(store: Store, known: SeenLedger | null, now: () => SeenLedger) {
   return async () => {
     const seen = now();
-    if (seen.seq > (known?.seq ?? 0)) await noteLedger(store, seen);
+    if (seen.seq <= (known?.seq ?? 0)) return;
+    await noteLedger(store, seen).catch((error: unknown) => {
+      if (!storeTrouble(error)) throw error;
+    });
   };
 }
 

@@ -1,6 +1,7 @@
 import { version } from '../../package.json' with { type: 'json' };
 import { systemClock } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
+import { storageProblem, storageTrouble } from '../kernel/storage.ts';
 import { type Pager, pagerCommand } from './pager.ts';
 import { terminalPrompts } from './prompts.ts';
 import { processStreams } from './streams.ts';
@@ -32,11 +33,21 @@ const hangUp = () => {
 };
 process.on('SIGHUP', hangUp);
 
+/** A result that goes to a file on a full disk, say. */
+const cannotWrite = (stream: NodeJS.WriteStream, error: NodeJS.ErrnoException): void => {
+  const trouble = storageTrouble(
+    storageProblem(error, stream === process.stdout ? 'standard output' : undefined),
+  );
+  if (!trouble) throw error;
+  if (stream === process.stdout) process.stderr.write(`✗ ${trouble.message}\n  ${trouble.fix}\n`);
+  process.exit(trouble.kind.exit);
+};
+
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     // What a terminal that is gone would have shown, nobody reads; where money moves is finished or left resumable.
     if (error.code === 'EIO') return hangUp();
-    if (error.code !== 'EPIPE') throw error;
+    if (error.code !== 'EPIPE') return cannotWrite(stream, error);
     // `farelock … | head`: whoever read the result has seen enough. Without its remarks a result is still wanted.
     if (stream === process.stdout) process.exit(0);
   });

@@ -1,8 +1,6 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { MenuFare, Offer } from '../flights/wire.ts';
 import { problem } from '../kernel/problems.ts';
-import { readJsonOf } from '../kernel/storage.ts';
+import { readJsonOf, writeWhole } from '../kernel/storage.ts';
 
 /** What the last search showed: the numbers on the screen, and enough of each offer to recognise it later. */
 export interface RecentOffers {
@@ -45,10 +43,7 @@ export function openRecentOffers(path: string): RecentOffers {
     return file && { numbered: file.numbered ?? {}, journeys: file.journeys ?? {} };
   };
   const write = (file: RecentFile): void => {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const aside = `${path}.${process.pid}`;
-    writeFileSync(aside, JSON.stringify(file), { mode: 0o600 });
-    renameSync(aside, path);
+    writeWhole(path, JSON.stringify(file));
   };
   const resolve = (idOrNumber: string): string => {
     if (!/^\d{1,3}(\.\d{1,3}){0,2}$/.test(idOrNumber)) return idOrNumber;

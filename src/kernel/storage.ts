@@ -1,4 +1,18 @@
-import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { isProblem, type Problem, type ProblemCode, problem } from './problems.ts';
 
@@ -54,6 +68,7 @@ const BY_NUMBER: Readonly<Record<string, StorageCode>> = {
 interface NativeError extends Error {
   readonly code?: string;
   readonly path?: string;
+  readonly syscall?: string;
 }
 
 /**
@@ -69,7 +84,9 @@ export function storageProblem(error: unknown, path?: string): Problem | null {
   const native: NativeError = error;
   const said = native.code ?? '';
   const file = path ?? native.path;
-  const ofSystem = BY_ERRNO[said];
+  // Node makes no more than that of a folder that cannot be made.
+  const isNoFolder = said === 'ENOENT' && native.syscall === 'mkdir';
+  const ofSystem = isNoFolder ? 'storage_not_writable' : BY_ERRNO[said];
   if (ofSystem)
     return file !== undefined || said.endsWith('MFILE') || said.endsWith('NFILE')
       ? told(ofSystem, file, said, error)
@@ -80,30 +97,30 @@ export function storageProblem(error: unknown, path?: string): Problem | null {
       ? BY_DATABASE.find(([code]) => code.test(said))?.[1]
       : BY_NUMBER[String(Number(number) & 0xff)];
   if (found === undefined) return null;
-  if (found !== 'storage_failed' || path === undefined) return told(found, path, reasonOf(native), error);
-  // SQLite says that it failed, and keeps the reason to itself.
-  const errno = errnoAt(path);
+  // SQLite says that it failed, and keeps the system's reason to itself.
+  const errno = path === undefined || SAYS_WHY.has(found) ? null : errnoBeside(path);
   return told(BY_ERRNO[errno ?? ''] ?? found, path, errno ?? reasonOf(native), error);
 }
 
+const SAYS_WHY: ReadonlySet<StorageCode> = new Set(['storage_full', 'storage_locked', 'storage_damaged']);
+
 const reasonOf = ({ code, message }: NativeError): string => code ?? message;
 
-/** What the system says when this file, or another one beside it, is written; null where that works. */
-function errnoAt(path: string): string | null {
+/**
+ * What the system says when another file is written beside this one; null where that works. The file itself is never
+ * opened: closing it would drop the locks that SQLite holds on it for this whole process.
+ */
+function errnoBeside(path: string): string | null {
   const probe = `${path}.${process.pid}.probe`;
   try {
-    for (const [name, flags] of [
-      [probe, 'w'],
-      [path, 'a'],
-    ] as const) {
-      const file = openSync(name, flags, 0o600);
-      try {
-        if (name === probe) writeSync(file, Buffer.alloc(4096));
-        fsyncSync(file);
-      } finally {
-        closeSync(file);
-      }
+    const file = openSync(probe, 'w', 0o600);
+    try {
+      writeSync(file, Buffer.alloc(4096));
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
     }
+    if (existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK);
     return null;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code ?? null;
@@ -159,7 +176,7 @@ const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 function told(code: StorageCode, file: string | undefined, why: string, cause: unknown): Problem {
-  const words = HERE[code](file ?? 'the database');
+  const words = HERE[code](file ?? 'what it was to write');
   const here = problem(code, {
     ...words,
     message: `${words.message} (${why}).`,
@@ -200,6 +217,30 @@ export function onFile<T>(path: string, work: () => T): T {
   } catch (error) {
     throw storageProblem(error, path) ?? error;
   }
+}
+
+/**
+ * Writes a private file (0600) whole or not at all, over what is there.
+ * @throws Problem of storage
+ */
+export function writeWhole(path: string, content: string | Uint8Array): void {
+  const aside = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  onFile(path, () => {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    try {
+      const file = openSync(aside, 'wx', 0o600);
+      try {
+        writeFileSync(file, content);
+        fsyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+      renameSync(aside, path);
+    } catch (error) {
+      removeQuietly(aside);
+      throw error;
+    }
+  });
 }
 
 /** The JSON of a file of ours; null where there is none. @throws Problem `storage_damaged`: it is not JSON */

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   existsSync,
@@ -6,12 +5,12 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
-  renameSync,
   rmSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { instant } from '../kernel/clock.ts';
+import { onFile, writeWhole } from '../kernel/storage.ts';
 import type { Delivery, PageMessage } from './message.ts';
 
 /**
@@ -19,7 +18,6 @@ import type { Delivery, PageMessage } from './message.ts';
  * between the line and the mark.
  */
 export function appendPage(path: string, message: PageMessage, delivery: Delivery): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const line = JSON.stringify({
     id: delivery.id,
     at: instant(delivery.createdAtMs),
@@ -27,29 +25,22 @@ export function appendPage(path: string, message: PageMessage, delivery: Deliver
     text: message.text,
     fields: message.fields,
   });
-  if (delivery.attempt > 1 && existsSync(path) && readFileSync(path, 'utf8').includes(`${line}\n`)) return;
-  const file = openSync(path, 'a', 0o600);
-  try {
-    writeSync(file, `${line}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  onFile(path, () => {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    if (delivery.attempt > 1 && existsSync(path) && readFileSync(path, 'utf8').includes(`${line}\n`)) return;
+    const file = openSync(path, 'a', 0o600);
+    try {
+      writeSync(file, `${line}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  });
 }
 
 /** Writes a mail to a file of its own, whole or not at all, readable by its owner alone. Again is the same file. */
 export function writeMail(folder: string, messageId: string, raw: Buffer): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const path = mailPath(folder, messageId);
-  const aside = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  const file = openSync(aside, 'wx', 0o600);
-  try {
-    writeSync(file, raw);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(aside, path);
+  writeWhole(mailPath(folder, messageId), raw);
 }
 
 export const removeMail = (folder: string, messageId: string): void =>

@@ -8,6 +8,7 @@ import { leaseIsOver } from '../store/leases.ts';
 import type { Store } from '../store/open.ts';
 import { nextInQueue, type Queue, queueDueAtMs } from '../store/queue.ts';
 import type { OutboxTable, ServiceTables } from '../store/schema.ts';
+import { storageFields } from '../store/watch.ts';
 import { DeliveryRefused, type Message, ReceiverUnreachable, type Transports } from './message.ts';
 
 /**
@@ -147,7 +148,12 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const nowMs = clock.now();
     const refused = error instanceof DeliveryRefused;
     const error_name = error instanceof Error ? error.name : 'unknown';
-    const fields = { message_id: row.message_id, kind: row.kind, attempts: row.attempts, error_name };
+    const fields = {
+      message_id: row.message_id,
+      kind: row.kind,
+      attempts: row.attempts,
+      ...storageFields(error),
+    };
     if (nowMs - row.created_at_ms >= GIVE_UP_MS) {
       await write(row, { state: 'failed', last_error: error_name });
       log('error', 'message_given_up', fields);

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
@@ -73,11 +74,12 @@ export function watchStorage(
   };
 }
 
-/** Writes one row, and the same again: for the probe of the services' own database. */
-export const writeProbe = (store: Store) => () =>
-  sql`insert into meta (key, value) values ('write_probe', '') on conflict (key) do update set value = ''`.execute(
-    store,
-  );
+/** Writes one row of the services' own database, never with what is there: that would not be written. */
+export const writeProbe = (store: Store) => () => {
+  const value = String(randomInt(1_000_000_000));
+  return sql`insert into meta (key, value) values ('write_probe', ${value})
+    on conflict (key) do update set value = ${value}`.execute(store);
+};
 
 /** What a log says of a failure: for trouble with storage its code and the file, else the error's name. */
 export function storageFields(error: unknown): Record<string, string> {

@@ -73,6 +73,8 @@ export interface Served {
   readonly rpcUrl: string;
   /** Holds the first operator's key. */
   readonly operatorKeyFile: string;
+  /** What it has written to standard error. */
+  log(): string;
   /** SIGTERM, and the exit code of the drain. */
   stop(): Promise<number | null>;
 }
@@ -101,6 +103,7 @@ export async function serveIn(runner: Runner, args: readonly string[] = []): Pro
     flightsUrl: shown.flights_url.replace(/\/$/, ''),
     rpcUrl: shown.rpc_url,
     operatorKeyFile: shown.operator_key_file,
+    log: () => errors,
     stop: () =>
       new Promise((stopped) => {
         server.once('exit', (code) => stopped(code));

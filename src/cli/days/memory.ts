@@ -1,9 +1,7 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { Offer, SearchRequestInput } from '../../flights/wire.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { canonicalJson, sha256Hex } from '../../kernel/json.ts';
-import { readJsonOf } from '../../kernel/storage.ts';
+import { readJsonOf, writeWhole } from '../../kernel/storage.ts';
 
 /** What a search of a day has found; it was paid for, and is good for a while. */
 export interface RememberedDay {
@@ -40,12 +38,7 @@ export function openDayMemory(path: string, baseUrl: string, clock: Clock): DayM
     remember(request, found) {
       const kept = Object.entries(read()).filter(([, day]) => isGood(day));
       const entry = { ...found, atMs: clock.now() };
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      const aside = `${path}.${process.pid}`;
-      writeFileSync(aside, JSON.stringify({ ...Object.fromEntries(kept), [keyOf(request)]: entry }), {
-        mode: 0o600,
-      });
-      renameSync(aside, path);
+      writeWhole(path, JSON.stringify({ ...Object.fromEntries(kept), [keyOf(request)]: entry }));
     },
   };
 }

@@ -1,6 +1,6 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { problem } from '../../kernel/problems.ts';
+import { writeWhole } from '../../kernel/storage.ts';
 import type { Streams } from '../streams.ts';
 
 /** What is secret is never a setting's value: it is kept in a private file, and the setting names the file. */
@@ -36,9 +36,6 @@ export async function keepSecret(
     });
   }
   const path = join(home, 'keys', `${profile}.${name.replaceAll('_', '-')}`);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const aside = `${path}.${process.pid}`;
-  writeFileSync(aside, `${secret}\n`, { mode: 0o600 });
-  renameSync(aside, path);
+  writeWhole(path, `${secret}\n`);
   return path;
 }

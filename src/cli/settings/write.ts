@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
+import { onFile } from '../../kernel/storage.ts';
 import { userFileOf } from '../profile.ts';
 import type { SettingValues, UserSettings } from './file.ts';
 import { readOwnSettings } from './own.ts';
@@ -21,7 +22,7 @@ export async function changeUserSettings(
   change: (settings: UserSettings) => UserSettings,
 ): Promise<UserSettings> {
   const path = userFileOf(home);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  onFile(path, () => mkdirSync(dirname(path), { recursive: true, mode: 0o700 }));
   const unlock = await locked(`${path}.lock`, clock);
   try {
     const after = change(readOwnSettings(home));
@@ -32,8 +33,10 @@ export async function changeUserSettings(
       configFileMode: 0o600,
       accessPropertiesByDotNotation: false,
     });
-    conf.store = fileOf(after);
-    chmodSync(path, 0o600);
+    onFile(path, () => {
+      conf.store = fileOf(after);
+      chmodSync(path, 0o600);
+    });
     return after;
   } finally {
     unlock();
