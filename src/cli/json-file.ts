@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { problem } from '../kernel/problems.ts';
+import { repeatedName } from '../kernel/repeated-names.ts';
 import type { CommandContext } from './context.ts';
 
 /** How a source is called in a message. */
@@ -37,13 +38,19 @@ export function utf8Of(bytes: Uint8Array, source: string): string {
 
 /** The JSON of a file or of standard input. What the parser says is not repeated: it quotes the text, which is private. */
 export async function readJson(context: CommandContext, source: string): Promise<unknown> {
-  const text = utf8Of(await readSource(context, source), source);
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch {
-    throw problem('file_unreadable', {
-      message: `${sourceName(source)} is not JSON.`,
+  const text = utf8Of(await readSource(context, source), source).replace(/^\uFEFF/, '');
+  const refused = (why: string) =>
+    problem('file_unreadable', {
+      message: `${sourceName(source)} ${why}.`,
       fix: 'Correct it, and try again.',
     });
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw refused('is not JSON');
   }
+  const repeated = repeatedName(text);
+  if (repeated !== null) throw refused(`gives ${repeated.slice(0, 100)} twice`);
+  return parsed;
 }

@@ -1,4 +1,4 @@
-import { problem } from '../kernel/problems.ts';
+import { isProblem, problem } from '../kernel/problems.ts';
 import type {
   AcceptTermsRequest,
   AcceptTermsResponse,
@@ -90,6 +90,15 @@ export function createPartnerClient(ports: PartnerClientPorts) {
           options,
         ),
       ),
+    /** With its history, where the service keeps one: another deployment may refuse to be asked. */
+    async orderWithHistory(orderId: string, options: CallOptions = {}): Promise<GetOrderDetailsResponse> {
+      try {
+        return await this.order(orderId, { ...options, includeHistory: true });
+      } catch (error) {
+        if (!isProblem(error, 'invalid_request')) throw error;
+        return this.order(orderId, options);
+      }
+    },
     updateOrder: async (request: UpdateOrderRequest, options: WriteOptions = {}) =>
       withOrder(await call<UpdateOrderResponse>('partner', 'UpdateOrder', request, options)),
     addRequirement: (request: AddCustomerRequirementRequest, options: WriteOptions = {}) =>

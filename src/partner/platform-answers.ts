@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import { DEPOSIT_SYNONYMS } from '../kernel/order-fields.ts';
 import { isBlank } from '../kernel/texts.ts';
-import { DEPOSIT_SYNONYMS, depositInstructions, depositInstructionsInput, orderStatus } from './schema.ts';
+import { depositInstructions, depositInstructionsInput, orderStatus } from './schema.ts';
 import { decimalString, text } from './schema-parts.ts';
 
 /**

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { alpha3Codes, alpha3Of } from '../kernel/countries.ts';
 import { DECIMAL_FORM } from '../kernel/decimal.ts';
 import { didYouMean } from '../kernel/nearest.ts';
+import { MOST } from '../kernel/order-fields.ts';
 import { isBlank, STORABLE } from '../kernel/texts.ts';
 
 /** Parts that the service's schemas share: every text has an end, every number a range. */
@@ -16,7 +17,7 @@ export const text = (most: number) =>
     .refine((given) => given === '' || !isBlank(given), 'is blank: leave it out instead.');
 
 /** An id of ours or of somebody else's. */
-export const identifier = text(100);
+export const identifier = text(MOST.id);
 
 /**
  * A decimal as a string: at most 18 digits before the point and 18 after it, never negative, no exponent

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { type DEPOSIT_FIELDS, DEPOSIT_SYNONYMS, MOST } from '../kernel/order-fields.ts';
 import { ORDER_STATUSES } from '../kernel/order-statuses.ts';
 import { decimalString, identifier, text, wholeNumber } from './schema-parts.ts';
 
@@ -11,7 +12,7 @@ export const TRANSACTION_TYPES = ['ONRAMP', 'OFFRAMP'] as const;
 export const transactionType = z.enum(TRANSACTION_TYPES);
 export type TransactionType = z.output<typeof transactionType>;
 
-const line = text(500);
+const line = text(MOST.deposit);
 
 const depositFields = {
   paymentMethod: line.optional(),
@@ -32,17 +33,10 @@ const depositFields = {
   clabe: line.optional(),
   accountHolderName: line.optional(),
   blockchainMemo: line.optional(),
-};
+} satisfies Record<(typeof DEPOSIT_FIELDS)[number], unknown>;
 
 export const depositInstructions = z.strictObject(depositFields);
 export type DepositInstructions = z.output<typeof depositInstructions>;
-
-/** Names of the specification's sample for three of the fields (CONTRACT, section 11). */
-export const DEPOSIT_SYNONYMS = {
-  accountNumber: 'bankAccountNumber',
-  routingNumber: 'bankRoutingNumber',
-  reference: 'depositMessage',
-} as const;
 
 /** The same with the sample's synonyms, made one. Both names of one field at once are refused. */
 export const depositInstructionsInput = z
@@ -73,8 +67,8 @@ export const depositInstructionsInput = z
   );
 
 export const returnDetails = z.strictObject({
-  reason: text(1000).optional(),
-  refundReferenceId: text(200).optional(),
+  reason: text(MOST.words).optional(),
+  refundReferenceId: text(MOST.reference).optional(),
 });
 export type ReturnDetails = z.output<typeof returnDetails>;
 
@@ -111,11 +105,11 @@ export type Order = z.output<typeof order>;
 export const updateOrderRequest = z.strictObject({
   orderId: identifier,
   status: orderStatus.optional(),
-  sourceTransactionId: text(200).optional(),
-  destinationTransactionId: text(200).optional(),
+  sourceTransactionId: text(MOST.reference).optional(),
+  destinationTransactionId: text(MOST.reference).optional(),
   depositInstructions: depositInstructionsInput.optional(),
-  reason: text(1000).optional(),
-  customerFacingReason: text(1000).optional(),
+  reason: text(MOST.words).optional(),
+  customerFacingReason: text(MOST.words).optional(),
   returnDetails: returnDetails.optional(),
   toAmount: decimalString.optional(),
 });

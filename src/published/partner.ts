@@ -65,7 +65,7 @@ export const PARTNER_DOCUMENTS: Readonly<Record<string, Published>> = {
   'partner orders watch': published(seenOrder, { streams: true }),
   'partner orders apply': published(applied, {
     plan: z.strictObject({
-      dryRun: z.literal(true),
+      dry_run: z.literal(true),
       file: z.string(),
       rows: z.int(),
       plan: z.array(plannedRow),

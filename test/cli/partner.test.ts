@@ -113,6 +113,34 @@ describe('orders', () => {
     });
   });
 
+  test('--dry-run refuses what the service refuses: by its funds, its ids, its version, and its fields', async () => {
+    const orderId = await newOrder();
+    await run(`partner orders update ${orderId} --status funds-received --source-transaction-id s1`);
+    await run(['partner', 'orders', 'update', orderId, '--status', 'error', '--reason', 'r']);
+    const blank = join(home, 'blank.json');
+    writeFileSync(blank, JSON.stringify({ iban: ' ' }));
+    const both = join(home, 'both.json');
+    writeFileSync(both, JSON.stringify({ reference: 'a', 'deposit-message': 'a' }));
+    for (const [more, why, exitCode] of [
+      [['--status', 'canceled'], 'ERROR does not go to CANCELED, its funds were seen', 5],
+      [['--status', 'payment-submitted'], 'ERROR does not go to PAYMENT_SUBMITTED', 5],
+      [['--source-transaction-id', 's2'], 'which never changes', 5],
+      [['--status', 'error'], 'reason is required', 2],
+      [['--reason', ' '], 'reason is empty', 2],
+      [['--to-amount', '9', '--if-match', '1'], 'has version 3, not 1', 5],
+      [['--deposit-instructions', blank], 'depositInstructions.iban is empty', 2],
+      [['--deposit-instructions', both], 'is another name of', 2],
+      [['--status', 'in-review'], null, 0],
+    ] as const) {
+      const line = ['partner', 'orders', 'update', orderId, ...more];
+      const planned = await run([...line, '--dry-run', '--json']);
+      expect([more, planned.exitCode], planned.stdout).toEqual([more, why === null ? 0 : 8]);
+      expect(planned.json()).toMatchObject({ dry_run: true });
+      if (why !== null) expect(planned.json().plan).toEqual([expect.stringContaining(why)]);
+      expect([more, (await run([...line, '--json'])).exitCode]).toEqual([more, exitCode]);
+    }
+  });
+
   test.each([
     ['payment-processed', [], 0],
     ['error', ['--reason', 'closed'], 8],
@@ -133,6 +161,48 @@ describe('orders', () => {
       .split('\n')
       .map((line) => (JSON.parse(line) as { status: string }).status);
     expect(seen).toEqual(['FUNDS_RECEIVED', status.toUpperCase().replace('-', '_')]);
+  });
+
+  test('watch tells every change, also several between two looks, each with what it then was', async () => {
+    const orderId = await newOrder();
+    let lines = 0;
+    const updates = [
+      ['--status', 'funds-received', '--source-transaction-id', 's1'],
+      ['--to-amount', '90'],
+      ['--to-amount', '91', '--customer-facing-reason', 'Slow bank'],
+      ['--status', 'payment-submitted', '--destination-transaction-id', 'd1'],
+      ['--status', 'payment-processed', '--destination-transaction-id', 'd2'],
+    ];
+    const watched = run(`partner orders watch ${orderId} --every 3s --json`, {
+      onStdout: async (text) => {
+        lines += text.split('\n').length - 1;
+        if (lines !== 1) return;
+        for (const update of updates) await run(['partner', 'orders', 'update', orderId, ...update]);
+      },
+    });
+    const { stdout, exitCode } = await watched;
+    expect(exitCode).toBe(0);
+    const seen = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(seen.map(({ version, status }) => [version, status])).toEqual([
+      [1, 'AWAITING_FUNDS'],
+      [2, 'FUNDS_RECEIVED'],
+      [3, 'FUNDS_RECEIVED'],
+      [4, 'FUNDS_RECEIVED'],
+      [5, 'PAYMENT_SUBMITTED'],
+      [6, 'PAYMENT_PROCESSED'],
+    ]);
+    const [first, received, , slow, , last] = seen;
+    expect(received).toMatchObject({
+      sourceTransactionId: 's1',
+      destinationAmount: first?.destinationAmount,
+    });
+    for (const later of ['destinationTransactionId', 'customerFacingReason'])
+      expect(received).not.toHaveProperty(later);
+    expect(slow).toMatchObject({ destinationAmount: '91', customerFacingReason: 'Slow bank' });
+    expect(last).toMatchObject({ destinationTransactionId: 'd2', allowedStatuses: ['REFUNDING'] });
   });
 
   test('an id that nobody has is exit 3; the key of nobody is exit 4 and is not repeated', async () => {
@@ -174,6 +244,20 @@ describe('offers and orders', () => {
     expect(amounts).toEqual([...amounts].sort((a, b) => b - a));
     const screen = await run(`partner offers ${EXCHANGE}`, { terminal: true });
     expect(screen.stderr).toContain('farelock partner orders create par_sandbox_bank --country DEU');
+  });
+
+  test.each([
+    ['--to SOLANA_USDC', '--to USDC', 'toCurrency', 'SOLANA_USDC'],
+    ['--from EUR', '--from EURO', 'fromCurrency', 'EUR'],
+    ['--method DEU_SEPA', '--method SEPA', 'paymentMethod', 'DEU_SEPA'],
+    ['--country DEU', '--country DE', 'countryCode', 'DEU'],
+  ])('in place of %s, %s is exit 2 with what was meant', async (right, typed, field, meant) => {
+    for (const command of ['partner offers', 'partner orders create par_sandbox_bank']) {
+      const refused = await run(`${command} ${EXCHANGE.replace(right, typed)} --no-input`);
+      expect(refused.exitCode, refused.stdout).toBe(2);
+      const said = refused.stderr.replace(/\s+/g, ' ');
+      expect(said).toMatch(new RegExp(`${field} .*Did you mean [A-Z_, ]*${meant}`));
+    }
   });
 
   test('nobody offers what is outside all limits, and that is no failure', async () => {
@@ -336,6 +420,10 @@ describe('apply', () => {
     const planned = await run(`partner orders apply ${file} --dry-run`, { terminal: true, columns: 200 });
     expect(planned.exitCode).toBe(8);
     expect(planned.stdout).toContain(`row 2 (line 2) ${b}: AWAITING_FUNDS does not go to PAYMENT_PROCESSED`);
+    expect((await run(`partner orders apply ${file} --dry-run --json`)).json()).toMatchObject({
+      dry_run: true,
+      plan: expect.any(Array),
+    });
     const applied = await run(`partner orders apply ${file} --json`);
     expect(applied.exitCode, applied.stderr).toBe(8);
     expect(applied.json()).toMatchObject({ rows: 4, applied: 2, refused: 1, held: 1 });

@@ -1,6 +1,10 @@
+import { DECIMAL_FORM } from '../../kernel/decimal.ts';
+import { didYouMean } from '../../kernel/nearest.ts';
+import { DEPOSIT_SYNONYMS, MOST } from '../../kernel/order-fields.ts';
 import { isOrderStatus, ORDER_STATUSES, type OrderStatus } from '../../kernel/order-statuses.ts';
+import { isBlank, STORABLE } from '../../kernel/texts.ts';
 import type { UpdateOrderRequest } from '../../partner/wire.ts';
-import { DEPOSIT_FIELDS, RETURN_FIELDS } from './fields.ts';
+import { GROUPS } from './fields.ts';
 import type { RawRow, RowIssue } from './read.ts';
 
 /** UpdateOrder as it is sent. */
@@ -12,14 +16,12 @@ export interface CheckedRow {
   readonly update: OrderUpdate;
 }
 
-/** At most 18 digits and 18 decimals, never negative (CONTRACT, section 11). */
-const DECIMAL = /^(0|[1-9]\d{0,17})(\.\d{1,18})?$/;
-/** Longest texts, as the service has them; the first that fits a field's name. */
+/** Longest texts; the first that fits a field's name. */
 const LONGEST: readonly (readonly [RegExp, number])[] = [
-  [/^orderId$/, 100],
-  [/TransactionId$|refundReferenceId$/, 200],
-  [/^depositInstructions\./, 500],
-  [/./, 1000],
+  [/^orderId$/, MOST.id],
+  [/TransactionId$|refundReferenceId$/, MOST.reference],
+  [/^depositInstructions\./, MOST.deposit],
+  [/./, MOST.words],
 ];
 
 /** Every row as an UpdateOrder, and everything that is wrong with any of them. */
@@ -48,7 +50,7 @@ function updateOf(raw: RawRow, tell: Tell): OrderUpdate | null {
   }
   const status = statusOf(text('status'), tell);
   const toAmount = text('toAmount');
-  if (toAmount !== undefined && !DECIMAL.test(toAmount)) {
+  if (toAmount !== undefined && !DECIMAL_FORM.test(toAmount)) {
     tell('toAmount', 'is not a decimal amount such as 12.50, of at most 18 digits and 18 decimals');
   }
   const reason = text('reason');
@@ -57,10 +59,10 @@ function updateOf(raw: RawRow, tell: Tell): OrderUpdate | null {
     ...present('status', status),
     ...present('sourceTransactionId', text('sourceTransactionId')),
     ...present('destinationTransactionId', text('destinationTransactionId')),
-    ...present('depositInstructions', groupOf('depositInstructions', DEPOSIT_FIELDS, text)),
+    ...present('depositInstructions', depositOf(text, tell)),
     ...present('reason', reason),
     ...present('customerFacingReason', text('customerFacingReason')),
-    ...present('returnDetails', groupOf('returnDetails', RETURN_FIELDS, text)),
+    ...present('returnDetails', groupOf('returnDetails', text)),
     ...present('toAmount', toAmount),
   };
   if (raw.values.size === 1 && !raw.hasUnknown) tell(null, 'names an order and nothing to change');
@@ -79,9 +81,10 @@ function textOf(value: unknown, field: string, tell: Tell): string | undefined {
   }
   const text = value.trim();
   const longest = LONGEST.find(([name]) => name.test(field))?.[1] ?? 0;
-  if (text === '') tell(field, 'is empty');
+  if (isBlank(text)) tell(field, 'is empty');
   else if (text.length > longest) tell(field, `is longer than ${longest} characters`);
   else if (field === 'orderId' && /\s/.test(text)) tell(field, 'is not an order id');
+  else if (!STORABLE.test(text)) tell(field, 'holds characters that are no text');
   else if (/\p{Cc}/u.test(text.replace(/[\r\n\t]/g, ' '))) tell(field, 'has control characters');
   else return text;
   return undefined;
@@ -91,16 +94,26 @@ function statusOf(text: string | undefined, tell: Tell): OrderStatus | undefined
   if (text === undefined) return undefined;
   const status = text.toUpperCase().replace(/[\s-]+/g, '_');
   if (isOrderStatus(status)) return status;
-  tell('status', `is "${text}", not one of ${ORDER_STATUSES.join(', ')}`);
+  const near = didYouMean(status, ORDER_STATUSES);
+  tell('status', `is "${text}", not one of ${ORDER_STATUSES.join(', ')}${near && `. ${near}`}`);
   return undefined;
 }
 
+/** The instructions, whose three synonyms do not stand beside the fields that they name. */
+function depositOf(text: (field: string) => string | undefined, tell: Tell) {
+  const given = groupOf('depositInstructions', text);
+  for (const [synonym, name] of Object.entries(DEPOSIT_SYNONYMS)) {
+    if (given?.[synonym] !== undefined && given[name] !== undefined)
+      tell(`depositInstructions.${synonym}`, `is another name of ${name}: give one of them`);
+  }
+  return given;
+}
+
 function groupOf(
-  group: string,
-  fields: readonly string[],
+  group: keyof typeof GROUPS,
   text: (field: string) => string | undefined,
 ): Record<string, string> | undefined {
-  const entries = fields.flatMap((field): [string, string][] => {
+  const entries = GROUPS[group].flatMap((field): [string, string][] => {
     const value = text(`${group}.${field}`);
     return value === undefined ? [] : [[field, value]];
   });

@@ -1,31 +1,6 @@
+import { DEPOSIT_FIELDS, DEPOSIT_SYNONYMS, RETURN_FIELDS } from '../../kernel/order-fields.ts';
+
 /** The fields of UpdateOrder that a row can give, and the names that a file may call them by. */
-
-/** Field names of `depositInstructions`; the last three are the specification's sample's (CONTRACT, section 11). */
-export const DEPOSIT_FIELDS = [
-  'paymentMethod',
-  'network',
-  'amount',
-  'currency',
-  'fromAddress',
-  'toAddress',
-  'depositMessage',
-  'bankName',
-  'bankAddress',
-  'bankRoutingNumber',
-  'bankAccountNumber',
-  'bankBeneficiaryName',
-  'bankBeneficiaryAddress',
-  'iban',
-  'bic',
-  'clabe',
-  'accountHolderName',
-  'blockchainMemo',
-  'accountNumber',
-  'routingNumber',
-  'reference',
-] as const;
-
-export const RETURN_FIELDS = ['reason', 'refundReferenceId'] as const;
 
 export const PLAIN_FIELDS = [
   'orderId',
@@ -37,7 +12,11 @@ export const PLAIN_FIELDS = [
   'toAmount',
 ] as const;
 
-const GROUPS = { depositInstructions: DEPOSIT_FIELDS, returnDetails: RETURN_FIELDS } as const;
+/** The groups of fields; of deposit instructions with their synonyms. */
+export const GROUPS = {
+  depositInstructions: [...DEPOSIT_FIELDS, ...Object.keys(DEPOSIT_SYNONYMS)],
+  returnDetails: RETURN_FIELDS,
+} as const;
 
 /** Where a value goes: `orderId`, `returnDetails.reason`, … */
 export type FieldPath = string;

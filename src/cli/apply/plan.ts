@@ -1,12 +1,12 @@
-import { type Guard, isOrderStatus, type OrderStatus, TRANSITIONS } from '../../kernel/order-statuses.ts';
+import {
+  allowedFrom,
+  type MoveRefusal,
+  type OrderStanding,
+  refusalOf,
+  standingAfter,
+} from '../../kernel/order-moves.ts';
+import type { OrderStatus } from '../../kernel/order-statuses.ts';
 import type { CheckedRow } from './check.ts';
-
-/** An order as far as a plan looks at it. */
-export interface PlannedOrder {
-  readonly status: OrderStatus;
-  readonly sourceTransactionId?: string | undefined;
-  readonly returnDetails?: object | undefined;
-}
 
 /** What a row is going to do, as far as can be told before it is sent; the service has the last word. */
 export interface PlannedRow {
@@ -26,81 +26,68 @@ export interface PlannedRow {
   readonly why: string | null;
 }
 
+/** What earlier runs have left of the rows that are planned. */
+export interface EarlierRuns {
+  /** Rows whose answer was lost. */
+  readonly sent?: ReadonlySet<number>;
+  /** Orders of which a row was refused that is not tried again, and its number. */
+  readonly refused?: ReadonlyMap<string, number>;
+}
+
 /**
- * What the rows will do, one after the other, to the orders as they are. `orders` lacks those that the service does
- * not know; `sent` are rows whose answer was lost.
+ * What the rows will do, one after the other, to the orders as they are, by the very rules that the service holds to.
+ * `orders` lacks those that the service does not know.
  */
 export function planRows(
   rows: readonly CheckedRow[],
-  orders: ReadonlyMap<string, PlannedOrder>,
-  sent: ReadonlySet<number> = new Set(),
+  orders: ReadonlyMap<string, OrderStanding>,
+  { sent = new Set(), refused: before = new Map() }: EarlierRuns = {},
 ): PlannedRow[] {
-  const states = new Map<string, PlannedOrder>(orders);
-  const refused = new Map<string, number>();
+  const states = new Map<string, OrderStanding>(orders);
+  const refused = new Map<string, number>(before);
   return rows.map(({ row, line, update }) => {
     const { orderId } = update;
     const order = states.get(orderId);
     const common = { row, line, orderId, from: order?.status ?? null };
-    if (!order) return { ...common, to: null, kind: 'refuse', why: 'the order is not known' };
     const first = refused.get(orderId);
-    if (first !== undefined) {
+    if (first !== undefined)
       return { ...common, to: null, kind: 'hold', why: `row ${first} of this order comes first` };
-    }
-    const target = update.status ?? order.status;
-    const why = sent.has(row) ? null : refusalOf(order, update);
-    if (why !== null) {
+    const refusal = order && (sent.has(row) ? null : refusalOf(order, update));
+    if (!order || refusal) {
       refused.set(orderId, row);
+      const why = refusal ? refusalWords(refusal) : 'the order is not known';
       return { ...common, to: null, kind: 'refuse', why };
     }
-    states.set(orderId, {
-      status: target,
-      sourceTransactionId: order.sourceTransactionId ?? update.sourceTransactionId,
-      returnDetails: update.returnDetails ?? order.returnDetails,
-    });
-    return { ...common, to: target, kind: kindOf(order, update, sent.has(row)), why: null };
+    const next = standingAfter(order, update);
+    states.set(orderId, next);
+    return { ...common, to: next.status, kind: kindOf(order, update, sent.has(row)), why: null };
   });
 }
 
-function kindOf(order: PlannedOrder, update: CheckedRow['update'], wasSent: boolean): PlannedRow['kind'] {
+function kindOf(order: OrderStanding, update: CheckedRow['update'], wasSent: boolean): PlannedRow['kind'] {
   if (wasSent) return 'settle';
   if (update.status !== undefined && update.status !== order.status) return 'move';
   const { orderId: _order, status: _status, ...more } = update;
   return Object.keys(more).length > 0 ? 'patch' : 'repeat';
 }
 
-/** Why an update cannot happen to an order as it is, or null. Whether its funds are here is only known to the service. */
-function refusalOf(order: PlannedOrder, update: CheckedRow['update']): string | null {
-  const { status, sourceTransactionId } = update;
-  if (
-    sourceTransactionId !== undefined &&
-    order.sourceTransactionId !== undefined &&
-    sourceTransactionId !== order.sourceTransactionId
-  ) {
-    return 'the order has another sourceTransactionId, which never changes';
+function refusalWords(refusal: MoveRefusal): string {
+  if (refusal.kind === 'fixed') {
+    const ends =
+      refusal.field === 'sourceTransactionId' ? 'never changes' : 'stays once the payment is processed';
+    return `the order has another ${refusal.field}, which ${ends}`;
   }
-  if (status === undefined || status === order.status) return null;
-  const guards = TRANSITIONS[order.status][status];
-  if (!guards) return `${order.status} does not go to ${status}${allowedText(order.status)}`;
-  const lacking = guards
-    .flatMap((guard) => NEEDED[guard] ?? [])
-    .find((field) => (update[field] ?? order[field]) === undefined);
-  return lacking === undefined ? null : `${order.status} to ${status} needs ${lacking}`;
+  const { from, to } = refusal;
+  if (refusal.kind === 'required')
+    return from === to ? `${to} needs ${refusal.field}` : `${from} to ${to} needs ${refusal.field}`;
+  const { allowed, funds } = refusal;
+  const because = funds === null ? '' : funds ? ', its funds were seen' : ', its funds were not seen';
+  const only = allowed.length === 0 ? ', it is final' : `, only to ${allowed.join(', ')}`;
+  return `${from} does not go to ${to}${because}${only}`;
 }
-
-/** The fields that guards look at; whether funds are here is for the service to know. */
-const NEEDED: Readonly<Partial<Record<Guard, 'returnDetails' | 'sourceTransactionId'>>> = {
-  return_details: 'returnDetails',
-  source_transaction: 'sourceTransactionId',
-};
 
 /** The statuses that may follow one, as far as the table alone says. */
-export const statusesAfter = (status: OrderStatus): OrderStatus[] =>
-  Object.keys(TRANSITIONS[status]).filter(isOrderStatus);
-
-function allowedText(status: OrderStatus): string {
-  const allowed = statusesAfter(status);
-  return allowed.length === 0 ? ', it is final' : `, only to ${allowed.join(', ')}`;
-}
+export const statusesAfter = (status: OrderStatus): OrderStatus[] => allowedFrom({ status, funds: null });
 
 /** How many rows make which move, most first: the plan on a few lines. */
 export function planSummary(

@@ -1,4 +1,5 @@
 import type { CsvError } from 'csv-parse/sync';
+import { repeatedName } from '../../kernel/repeated-names.ts';
 import { isRecord } from '../json.ts';
 import { type FieldPath, fieldNamed, groupNamed } from './fields.ts';
 
@@ -58,11 +59,23 @@ function readNdjson(text: string): ReadRows {
       issues.push({ ...at, field: null, message: 'is not a JSON object' });
       continue;
     }
-    const { values, unknown } = fieldsOf(parsed);
-    for (const { field, message } of unknown) issues.push({ ...at, field, message });
-    rows.push({ ...at, values, hasUnknown: unknown.length > 0 });
+    const read = rowOf(at, parsed);
+    rows.push(...read.rows);
+    // JSON.parse keeps the last of two and says nothing: another reader of the line would see the first.
+    const repeated = repeatedName(source);
+    if (repeated !== null) issues.push({ ...at, field: repeated, message: 'is given twice' });
+    issues.push(...read.issues);
   }
   return { rows, issues };
+}
+
+/** One row from an object with the fields of UpdateOrder. */
+export function rowOf(at: { row: number; line: number }, given: Record<string, unknown>): ReadRows {
+  const { values, unknown } = fieldsOf(given);
+  return {
+    rows: [{ ...at, values, hasUnknown: unknown.length > 0 }],
+    issues: unknown.map((one) => ({ ...at, ...one })),
+  };
 }
 
 function parsedLine(source: string): Record<string, unknown> | null {
@@ -82,14 +95,18 @@ interface Fields {
 
 function fieldsOf(given: Record<string, unknown>, group = '', into?: Fields): Fields {
   const fields: Fields = into ?? { values: new Map(), unknown: [] };
+  const groups = new Set<string>();
   for (const [name, value] of Object.entries(given)) {
     // As in ProtoJSON, null is unset.
     if (value === null) continue;
     const whole = group ? `${group}.${name}` : name;
     const nested = group ? null : groupNamed(name);
     const path = fieldNamed(whole);
-    if (nested && isRecord(value)) fieldsOf(value, nested, fields);
-    else if (nested) fields.unknown.push({ field: whole, message: 'is not an object' });
+    if (nested && groups.has(nested)) fields.unknown.push({ field: whole, message: 'is given twice' });
+    else if (nested && isRecord(value)) {
+      groups.add(nested);
+      fieldsOf(value, nested, fields);
+    } else if (nested) fields.unknown.push({ field: whole, message: 'is not an object' });
     else if (path === null) fields.unknown.push({ field: whole, message: 'is not a field of UpdateOrder' });
     else if (fields.values.has(path)) fields.unknown.push({ field: whole, message: 'is given twice' });
     else fields.values.set(path, value);

@@ -60,6 +60,17 @@ export function openRows(
   });
 }
 
+/** Orders of which an earlier run was refused a row that is not tried again: the rows behind it are held back. */
+export function refusedEarlier(
+  rows: readonly CheckedRow[],
+  { results }: Pick<Journal, 'results'>,
+  retryFailed: boolean,
+): Map<string, number> {
+  if (retryFailed) return new Map();
+  const refused = rows.filter(({ row }) => results.get(row)?.outcome === 'refused');
+  return new Map(refused.map(({ row, update }) => [update.orderId, row]));
+}
+
 /**
  * Sends the rows that are open. Rows of one order go one after the other, in the order of the file, and none follows
  * one that was refused; several orders go at once. Each row is on the disk before it is sent and after it is answered.
@@ -69,6 +80,7 @@ export async function runRows(task: RunTask, ports: RunPorts): Promise<RunEnd> {
   const open = openRows(task.rows, journal, task.retryFailed);
   const lanes = lanesOf(open);
   const statuses = new Map(task.statuses);
+  const earlier = refusedEarlier(task.rows, journal, task.retryFailed);
   const calls = new AbortController();
   const stop = new AbortController();
   let stopped: Problem | null = null;
@@ -80,7 +92,8 @@ export async function runRows(task: RunTask, ports: RunPorts): Promise<RunEnd> {
   else signal.addEventListener('abort', giveUpLater, { once: true });
 
   async function runLane(lane: readonly OpenRow[]): Promise<void> {
-    let refused = refusedBefore(lane, journal.results, task);
+    const [{ update: first } = { update: null }] = lane;
+    let refused = first === null ? null : (earlier.get(first.orderId) ?? null);
     for (const row of lane) {
       if (isStopped()) return;
       const { orderId } = row.update;
@@ -164,24 +177,6 @@ function lanesOf(rows: readonly OpenRow[]): OpenRow[][] {
     else lanes.set(row.update.orderId, [row]);
   }
   return [...lanes.values()];
-}
-
-/** A row of this order that an earlier run was refused, where it is not tried again. */
-function refusedBefore(
-  lane: readonly OpenRow[],
-  results: ReadonlyMap<number, RowResult>,
-  { retryFailed, rows }: RunTask,
-): number | null {
-  if (retryFailed) return null;
-  const [first] = lane;
-  const before = rows.find(
-    ({ row, update }) =>
-      first !== undefined &&
-      update.orderId === first.update.orderId &&
-      row < first.row &&
-      results.get(row)?.outcome === 'refused',
-  );
-  return before?.row ?? null;
 }
 
 /** Full jitter, so that eight lanes do not come back at once. */

@@ -1,11 +1,13 @@
+import type { OrderStanding } from '../../kernel/order-moves.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import { createProgressBar } from '../apply/bar.ts';
 import { type CheckedRow, checkRows } from '../apply/check.ts';
 import { type Journal, openJournal } from '../apply/journal.ts';
-import { type PlannedOrder, type PlannedRow, planRows } from '../apply/plan.ts';
+import { type PlannedRow, planRows } from '../apply/plan.ts';
 import { readRows } from '../apply/read.ts';
 import { type JournalPlace, type Progress, type RowResult, readProgress } from '../apply/results.ts';
-import { openRows, runRows } from '../apply/run.ts';
+import { openRows, refusedEarlier, runRows } from '../apply/run.ts';
+import { standingOf } from '../apply/standing.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { confirmLive } from '../going-live.ts';
 import { readSource, sourceName, utf8Of } from '../json-file.ts';
@@ -48,9 +50,12 @@ export const ordersApply: Command<ApplyOptions> = async (context, options) => {
   const orders = await currentOrders(context, access, open, options.concurrency).catch((error: unknown) => {
     throw context.signal.aborted ? unsent(options, context.signal.reason) : error;
   });
-  const plan = planRows(open, orders, new Set(before.sent.keys()));
+  const plan = planRows(open, orders, {
+    sent: new Set(before.sent.keys()),
+    refused: refusedEarlier(rows, before, retryFailed),
+  });
   if (globals.dryRun) {
-    const shown = { dryRun: true as const, file: sourceName(options.file), rows: rows.length, plan };
+    const shown = { dry_run: true as const, file: sourceName(options.file), rows: rows.length, plan };
     terminal.result({ ...shown, done: rows.length - open.length }, planView);
     return plan.some(({ kind }) => kind === 'refuse' || kind === 'hold') ? 8 : 0;
   }
@@ -98,9 +103,9 @@ async function currentOrders(
   { client }: PartnerAccess,
   rows: readonly CheckedRow[],
   concurrency: number,
-): Promise<Map<string, PlannedOrder>> {
+): Promise<Map<string, OrderStanding>> {
   const ids = [...new Set(rows.map(({ update }) => update.orderId))];
-  const orders = new Map<string, PlannedOrder>();
+  const orders = new Map<string, OrderStanding>();
   if (ids.length === 0) return orders;
   terminal.phase(`Reading ${counted(ids.length, 'order')}`);
   let next = 0;
@@ -108,7 +113,7 @@ async function currentOrders(
     for (let id = ids[next++]; id !== undefined; id = ids[next++]) {
       throwIfAborted(signal);
       try {
-        orders.set(id, (await client.order(id, { signal })).order);
+        orders.set(id, standingOf(await client.orderWithHistory(id, { signal })));
       } catch (error) {
         if (!isProblem(error, 'order_not_found', 'not_found')) throw error;
       }
@@ -139,7 +144,7 @@ async function run(
   { client }: PartnerAccess,
   place: JournalPlace,
   rows: readonly CheckedRow[],
-  orders: ReadonlyMap<string, PlannedOrder>,
+  orders: ReadonlyMap<string, OrderStanding>,
 ): Promise<void> {
   const { terminal, streams, clock, signal } = context;
   const retryFailed = options.retryFailed === true;

@@ -1,7 +1,11 @@
 import { isOrderStatus, type OrderStatus } from '../../kernel/order-statuses.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { DepositInstructions, GetOrderDetailsResponse, UpdateOrderRequest } from '../../partner/wire.ts';
+import { checkRows } from '../apply/check.ts';
+import { fieldNamed } from '../apply/fields.ts';
 import { planRows, statusesAfter } from '../apply/plan.ts';
+import { rowOf } from '../apply/read.ts';
+import { standingOf } from '../apply/standing.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { confirmLive } from '../going-live.ts';
 import { isRecord } from '../json.ts';
@@ -33,7 +37,10 @@ export const orderUpdate: Command<OrderUpdateOptions> = async (context, options)
   const { terminal, session, signal, globals } = context;
   await session.work();
   const access = await session.partner(options);
-  const seen = await access.client.order(options.orderId, { signal });
+  const { client } = access;
+  const seen = await (globals.dryRun
+    ? client.orderWithHistory(options.orderId, { signal })
+    : client.order(options.orderId, { signal }));
   const given = await givenChange(context, options);
   const isAsked = Object.keys(given).length === 0;
   const request: UpdateOrderRequest = {
@@ -42,20 +49,16 @@ export const orderUpdate: Command<OrderUpdateOptions> = async (context, options)
   };
   const before = seen.order.status;
   if (globals.dryRun) {
-    const [planned] = planRows(
-      [{ row: 1, line: 1, update: request }],
-      new Map([[request.orderId, seen.order]]),
-    );
+    const why = refusalOfRequest(request, seen, options.ifMatch);
     const step =
-      planned?.why ??
-      `Send UpdateOrder: ${before} → ${request.status ?? before}. ${await environmentWords(access)}`;
+      why ?? `Send UpdateOrder: ${before} → ${request.status ?? before}. ${await environmentWords(access)}`;
     printPlan(terminal, [step], { request, allowedStatuses: allowedOf(seen) });
-    return planned?.why ? 8 : 0;
+    return why === null ? 0 : 8;
   }
   const words =
     request.status && request.status !== before ? `${before} → ${request.status}` : 'these fields';
   await confirmLive(context, access, options.live === true, `Update ${request.orderId}: ${words}?`);
-  const answer = await access.client.updateOrder(request, {
+  const answer = await client.updateOrder(request, {
     signal,
     idempotencyKey: options.idempotencyKey,
     // What a person has chosen was chosen for the order as it was shown.
@@ -68,6 +71,26 @@ export const orderUpdate: Command<OrderUpdateOptions> = async (context, options)
   terminal.result(shown, { lines: orderLines });
   return 0;
 };
+
+/** Why the service will refuse a request, by the rules that it holds to itself; null when it will not. */
+function refusalOfRequest(
+  request: UpdateOrderRequest,
+  seen: GetOrderDetailsResponse,
+  ifMatch: string | undefined,
+): string | null {
+  const { rows, issues } = rowOf({ row: 1, line: 1 }, { ...request });
+  // An update without a change is one that repeats what is there.
+  const { checked, issues: wrong } = checkRows(rows.map((row) => ({ ...row, hasUnknown: true })));
+  const [issue] = [...issues, ...wrong];
+  if (issue) return [issue.field, issue.message].filter((part) => part !== null).join(' ');
+  const version = versionOf(seen);
+  const expected = ifMatch?.replace(/^"|"$/g, '');
+  if (expected !== undefined && !/^\d{1,15}$/.test(expected))
+    return '--if-match is not a version of an order';
+  if (expected !== undefined && version !== undefined && Number(expected) !== Number(version))
+    return `The order has version ${version}, not ${expected}.`;
+  return planRows(checked, new Map([[request.orderId, standingOf(seen)]]))[0]?.why ?? null;
+}
 
 const environmentWords = async (access: { environment(): Promise<string> }): Promise<string> =>
   `In the ${await access.environment()} environment.`;
@@ -112,14 +135,24 @@ const without = <T extends object>(fields: T): Given<T> =>
 async function depositOf(context: CommandContext, source: string): Promise<DepositInstructions> {
   const given = await readJson(context, source);
   if (isRecord(given) && Object.values(given).every((value) => typeof value === 'string')) {
-    // The service knows the names of the fields, and says which one it does not.
-    return given as DepositInstructions;
+    const named = Object.entries(given).map(([name, value]) => [nameIn('depositInstructions', name), value]);
+    const twice = named.find(([name], index) => named.findIndex(([other]) => other === name) !== index);
+    // The service says which name it does not know.
+    if (!twice) return Object.fromEntries(named) as DepositInstructions;
+    throw problem('file_unreadable', {
+      message: `${sourceName(source)} gives ${String(twice[0])} twice.`,
+      fix: 'Give it once.',
+    });
   }
   throw problem('file_unreadable', {
     message: `${sourceName(source)} holds no deposit instructions.`,
     fix: 'Give a JSON object of texts, such as { "iban": "DE89…", "depositMessage": "…" }.',
   });
 }
+
+/** The field of a group that a file calls by one of its names; a name that is not known stays. */
+const nameIn = (group: string, name: string): string =>
+  fieldNamed(`${group}.${name}`)?.slice(group.length + 1) ?? name;
 
 async function askedChange({ terminal }: CommandContext, seen: GetOrderDetailsResponse): Promise<Change> {
   const { id, status } = seen.order;

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../kernel/json.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
+import type { GetOrderDetailsResponse, Order } from '../../partner/wire.ts';
 import type { Command, CommandContext, ExitCode } from '../context.ts';
 import type { PartnerAccess, PartnerIdentity } from '../partner-access.ts';
 import { changeLine, ENDS, type ShownOrder, statusWords } from '../view/partner-order.ts';
@@ -39,19 +40,51 @@ async function follow(
   const { terminal, session, clock, signal } = context;
   for (;;) {
     const dueAtMs = await session.work();
-    const order: ShownOrder = await look(context, access, orderId, every);
-    const before = seen.order;
-    if (before === null || canonicalJson(order) !== canonicalJson(before)) {
-      terminal.event(order, { lines: (now, screen) => [changeLine(now, before, screen)] });
-      seen.order = order;
+    const now = await look(context, access, orderId, every);
+    for (const state of statesSince(seen.order, now)) {
+      const before = seen.order;
+      terminal.event(state, { lines: (now, screen) => [changeLine(now, before, screen)] });
+      seen.order = state;
     }
-    const end = ENDS[order.status];
+    const end = ENDS[now.order.status];
     if (end) return end === 'done' ? 0 : 8;
-    terminal.phase(statusWords(order.status));
+    terminal.phase(statusWords(now.order.status));
     const untilDue = dueAtMs === null ? every : Math.max(10, dueAtMs - clock.now());
     await clock.sleep(Math.min(every, untilDue), signal);
     throwIfAborted(signal);
   }
+}
+
+/** What each field of a change is called in an order. */
+const FIELDS: Readonly<Record<string, keyof ShownOrder>> = { toAmount: 'destinationAmount' };
+
+/**
+ * The states that an order went through since it was last seen, the one that it has now last. What came in between is
+ * read from its history, which names the fields that changed, and not what was in them: one that changed again later is
+ * left out of the states before.
+ */
+export function statesSince(
+  before: ShownOrder | null,
+  { order, allowedStatuses, history = [] }: GetOrderDetailsResponse,
+): ShownOrder[] {
+  const now: ShownOrder = { ...order, ...(allowedStatuses === undefined ? {} : { allowedStatuses }) };
+  if (before === null) return [now];
+  if (canonicalJson(now) === canonicalJson(before)) return [];
+  const missed = history.filter(({ version }) => version > before.version && version < order.version);
+  const between = missed.map(({ version, toStatus, at }): ShownOrder => {
+    const fieldsOf = (since: number, until: number) =>
+      history
+        .filter((change) => change.version > since && change.version <= until)
+        .flatMap(({ fields }) => fields.map((field) => FIELDS[field] ?? field));
+    const [earlier, later] = [fieldsOf(before.version, version), fieldsOf(version, order.version)];
+    const known = Object.entries(order).filter(([name]) => !later.includes(name));
+    const unchanged = Object.entries(before).filter(
+      ([name]) => later.includes(name) && !earlier.includes(name) && name !== 'allowedStatuses',
+    );
+    const state = { ...Object.fromEntries(known), ...Object.fromEntries(unchanged) };
+    return { ...(state as Order), status: toStatus, version, updatedAt: at };
+  });
+  return [...between, now];
 }
 
 /** Only the looking was cut off: the order goes its way. */
@@ -77,12 +110,11 @@ async function look(
   { client }: PartnerAccess,
   orderId: string,
   every: number,
-): Promise<ShownOrder> {
+): Promise<GetOrderDetailsResponse> {
   for (let failures = 1; ; failures++) {
     throwIfAborted(signal);
     try {
-      const { order, allowedStatuses } = await client.order(orderId, { signal });
-      return { ...order, ...(allowedStatuses === undefined ? {} : { allowedStatuses }) };
+      return await client.orderWithHistory(orderId, { signal });
     } catch (error) {
       throwIfAborted(signal);
       if (!isProblem(error) || error.kind.retryable !== true || failures > MOST_FAILURES) throw error;

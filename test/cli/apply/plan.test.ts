@@ -1,10 +1,21 @@
 import { expect, test } from 'vitest';
 import type { OrderUpdate } from '../../../src/cli/apply/check.ts';
 import { planRows, planSummary } from '../../../src/cli/apply/plan.ts';
-import { ORDER_STATUSES, TRANSITIONS } from '../../../src/kernel/order-statuses.ts';
+import { FUNDED, type OrderStanding } from '../../../src/kernel/order-moves.ts';
+import { ORDER_STATUSES, type OrderStatus, TRANSITIONS } from '../../../src/kernel/order-statuses.ts';
 
 const rowsOf = (...updates: OrderUpdate[]) =>
   updates.map((update, index) => ({ row: index + 1, line: index + 2, update }));
+/** An order as its status alone tells. */
+const order = (status: OrderStatus, more: Partial<OrderStanding> = {}): OrderStanding => ({
+  status,
+  funds: FUNDED.has(status),
+  paymentProcessed: status === 'PAYMENT_PROCESSED',
+  sourceTransactionId: null,
+  destinationTransactionId: null,
+  returned: false,
+  ...more,
+});
 const said = (plan: ReturnType<typeof planRows>) =>
   plan.map(({ row, kind, from, to }) => `${row} ${kind} ${from ?? '?'} ${to ?? '-'}`);
 
@@ -18,8 +29,8 @@ test('rows of one order are planned one after the other', () => {
       { orderId: 'a', status: 'PAYMENT_SUBMITTED' },
     ),
     new Map([
-      ['a', { status: 'AWAITING_FUNDS' }],
-      ['b', { status: 'AWAITING_FUNDS' }],
+      ['a', order('AWAITING_FUNDS')],
+      ['b', order('AWAITING_FUNDS')],
     ]),
   );
   expect(said(plan)).toEqual([
@@ -38,7 +49,7 @@ test('a row that is not allowed names what is, and holds the rows of its order b
       { orderId: 'a', status: 'FUNDS_RECEIVED' },
       { orderId: 'x', status: 'CANCELED' },
     ),
-    new Map([['a', { status: 'AWAITING_FUNDS' }]]),
+    new Map([['a', order('AWAITING_FUNDS')]]),
   );
   expect(said(plan)).toEqual(['1 refuse AWAITING_FUNDS -', '2 hold AWAITING_FUNDS -', '3 refuse ? -']);
   expect(plan[0]?.why).toContain('only to FUNDS_RECEIVED, IN_REVIEW, CANCELED, ERROR');
@@ -47,53 +58,52 @@ test('a row that is not allowed names what is, and holds the rows of its order b
 
 test('what a move needs may be on the order, in the row, or in a row before', () => {
   const refunding = { orderId: 'a', status: 'REFUNDING' } as const;
-  const processed = { status: 'PAYMENT_PROCESSED' } as const;
-  const only = (update: OrderUpdate, order: Parameters<typeof planRows>[1]) =>
-    said(planRows(rowsOf(update), order)).join();
+  const processed = order('PAYMENT_PROCESSED');
+  const only = (update: OrderUpdate, orders: Parameters<typeof planRows>[1]) =>
+    said(planRows(rowsOf(update), orders)).join();
   expect(only(refunding, new Map([['a', processed]]))).toContain('refuse');
   expect(only({ ...refunding, returnDetails: { reason: 'r' } }, new Map([['a', processed]]))).toContain(
     'move',
   );
-  expect(only(refunding, new Map([['a', { ...processed, returnDetails: { reason: 'r' } }]]))).toContain(
-    'move',
-  );
-  const canceled = new Map([['a', { status: 'CANCELED' as const }]]);
+  expect(only(refunding, new Map([['a', { ...processed, returned: true }]]))).toContain('move');
+  const canceled = new Map([['a', order('CANCELED')]]);
   expect(only(refunding, canceled)).toContain('refuse');
   const twice = rowsOf({ orderId: 'a', sourceTransactionId: '0x1' }, refunding);
   expect(said(planRows(twice, canceled))).toEqual(['1 patch CANCELED CANCELED', '2 move CANCELED REFUNDING']);
 });
 
 test('a source transaction that is set cannot be planned away', () => {
-  const orders = new Map([['a', { status: 'FUNDS_RECEIVED' as const, sourceTransactionId: '0x1' }]]);
+  const orders = new Map([['a', order('FUNDS_RECEIVED', { sourceTransactionId: '0x1' })]]);
   const [row] = planRows(rowsOf({ orderId: 'a', sourceTransactionId: '0x2' }), orders);
   expect(row).toMatchObject({ kind: 'refuse', why: expect.stringContaining('never changes') });
 });
 
 test('a row that was sent before is settled, wherever its order stands now', () => {
-  const orders = new Map([['a', { status: 'PAYMENT_PROCESSED' as const }]]);
-  const plan = planRows(rowsOf({ orderId: 'a', status: 'FUNDS_RECEIVED' }), orders, new Set([1]));
+  const orders = new Map([['a', order('PAYMENT_PROCESSED')]]);
+  const plan = planRows(rowsOf({ orderId: 'a', status: 'FUNDS_RECEIVED' }), orders, {
+    sent: new Set([1]),
+  });
   expect(said(plan)).toEqual(['1 settle PAYMENT_PROCESSED FUNDS_RECEIVED']);
 });
 
 test('every one of the 81 pairs is planned as the table says', () => {
   for (const from of ORDER_STATUSES) {
     for (const to of ORDER_STATUSES) {
-      const update = {
-        orderId: 'a',
-        status: to,
-        reason: 'r',
-        sourceTransactionId: '0x1',
-        returnDetails: { reason: 'r' },
-      };
-      const [row] = planRows(rowsOf(update), new Map([['a', { status: from }]]));
-      const allowed = TRANSITIONS[from][to] !== undefined;
-      expect(row?.kind, `${from} ${to}`).toBe(from === to ? 'patch' : allowed ? 'move' : 'refuse');
+      for (const funds of [true, false, null]) {
+        const update = { orderId: 'a', status: to, reason: 'r', returnDetails: { reason: 'r' } };
+        const orders = new Map([['a', order(from, { funds, sourceTransactionId: '0x1' })]]);
+        const [row] = planRows(rowsOf(update), orders);
+        const guards = TRANSITIONS[from][to];
+        const barred = funds !== null && guards?.includes(funds ? 'no_funds' : 'funds');
+        const kind = from === to ? 'patch' : guards && !barred ? 'move' : 'refuse';
+        expect(row?.kind, `${from} ${to} ${funds}`).toBe(kind);
+      }
     }
   }
 });
 
 test('the summary counts equal moves', () => {
-  const orders = new Map(['a', 'b', 'c'].map((id) => [id, { status: 'AWAITING_FUNDS' as const }] as const));
+  const orders = new Map(['a', 'b', 'c'].map((id) => [id, order('AWAITING_FUNDS')] as const));
   const plan = planRows(
     rowsOf(
       { orderId: 'a', status: 'FUNDS_RECEIVED' },

@@ -118,6 +118,38 @@ describe('an NDJSON file', () => {
     ]);
   });
 
+  test('gives each name once on a line, however it is spelled: of two, another reader sees the other', async () => {
+    const text = [
+      '{"orderId":"ord_1","status":"ERROR","reason":"r","status":"CANCELED"}',
+      '{"orderId":"ord_1","orderId":"ord_2","status":"CANCELED"}',
+      '{"orderId":"ord_1","returnDetails":{"reason":"a","reason":"b"}}',
+      '{"orderId":"ord_1","st\\u0061tus":"ERROR","reason":"r","status":null}',
+      '{"orderId":"ord_1","to_amount":"1","toAmount":"2"}',
+      '{"orderId":"ord_1","returnDetails":{"reason":"a"},"return_details":{"refundReferenceId":"b"}}',
+    ].join('\n');
+    expect(await issuesOf(text)).toEqual([
+      '1:1 status is given twice',
+      '2:2 orderId is given twice',
+      '3:3 returnDetails.reason is given twice',
+      '4:4 status is given twice',
+      '5:5 toAmount is given twice',
+      '6:6 return_details is given twice',
+    ]);
+  });
+
+  test('says what it may have meant, and what two names stand for', async () => {
+    const text = [
+      '{"orderId":"ord_1","status":"FUNDS_RECIEVED"}',
+      '{"orderId":"ord_1","depositInstructions":{"reference":"a","depositMessage":"b"}}',
+      '{"orderId":"ord_1","reason":" \u200b"}',
+    ].join('\n');
+    expect(await issuesOf(text)).toEqual([
+      expect.stringMatching(/^1:1 status .* Did you mean FUNDS_RECEIVED\?$/),
+      '2:2 depositInstructions.reference is another name of depositMessage: give one of them',
+      '3:3 reason is empty',
+    ]);
+  });
+
   test('is not one JSON array', async () => {
     expect(await issuesOf('[{"orderId":"ord_1"}]')).toEqual([
       '-:- That is one JSON array. Give a line of JSON for each row, or CSV.',
