@@ -167,6 +167,7 @@ export const JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
     'payment_id',
     'state',
     'open',
+    'answer_kept',
     'host',
     'resource',
     'wallet',
