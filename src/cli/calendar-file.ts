@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Order } from '../flights/wire.ts';
+import type { KnownOrder } from '../client/types.ts';
 import { journeyIcs } from '../kernel/ics.ts';
 import { problem } from '../kernel/problems.ts';
 import type { CommandContext } from './context.ts';
@@ -28,7 +28,7 @@ const exists = (path: string, cause?: unknown) =>
   });
 
 /** Writes the journey of an order as a calendar: one event a flight. An existing file only under --yes. */
-export function writeCalendar(context: CommandContext, path: string, order: Order): void {
+export function writeCalendar(context: CommandContext, path: string, order: KnownOrder): void {
   const { terminal, streams, clock, globals } = context;
   if (order.slices.length === 0) {
     terminal.note('The order names no flights: there is nothing for a calendar.');
@@ -53,7 +53,7 @@ export function writeCalendar(context: CommandContext, path: string, order: Orde
     if (code === 'EEXIST') throw exists(path, error);
     throw problem('file_unreadable', {
       message: `${path} could not be written.`,
-      fix: 'Check its folder and permissions; the order can be read again.',
+      fix: 'Check its folder and permissions, then run the same command again: the order is not paid for twice.',
       cause: error,
     });
   }

@@ -1,26 +1,44 @@
-import type { Address } from '@solana/kit';
+import { refundOwners } from '../client/agreed.ts';
+import { escrowChecks, UNSAID } from '../client/escrow-terms.ts';
 import type { EscrowCheck } from '../escrow/verify.ts';
 import type { Intent } from '../flights/wire.ts';
+import { standingOf } from './agreement.ts';
 import type { Session } from './session.ts';
 import { isFunded } from './view/status.ts';
 
-/** Reads the escrow of an intent from the cluster, and holds it against what the service says of it. */
-export async function verifyIntent(session: Session, intent: Intent): Promise<EscrowCheck[]> {
-  const [{ verifyEscrow }, cluster] = await Promise.all([import('../escrow/verify.ts'), session.cluster()]);
-  const refundAfter = BigInt(Math.floor(Date.parse(intent.escrow.refund_after) / 1000));
-  const amount = BigInt(intent.escrow.amount);
-  const checks = await verifyEscrow({
-    cluster,
-    intentId: intent.intent_id,
-    address: intent.escrow.address as Address,
-    vault: intent.escrow.vault_address as Address,
-    mint: intent.escrow.mint as Address,
-    amount,
-    refundOwner: intent.refund_wallet as Address,
-    refundAfter: { min: refundAfter, max: refundAfter },
-    ...(isFunded(intent) && { held: { min: amount } }),
+/**
+ * Reads the escrow of an intent from the cluster, and compares it with the service's record and with what was agreed to
+ * here: its refund owner has to be this wallet, the one of the intent's creation, or the one that was named.
+ */
+export async function verifyIntent(
+  session: Session,
+  intent: Intent,
+  named: string | null = null,
+): Promise<EscrowCheck[]> {
+  const [cluster, standing] = await Promise.all([session.cluster(), standingOf(session, intent, named)]);
+  const { program_id: program, amount } = intent.escrow;
+  const checks = await escrowChecks(cluster, intent, {
+    ...(isFunded(intent) && { held: { min: BigInt(amount) } }),
   });
-  return intent.status === 'active' ? checks : checks.map((check) => atTheEnd(check, intent));
+  // Another program keeps other promises, or none: nothing of it can be verified.
+  const known = checks.find((one) => one.check === 'program');
+  if (known && known.expected !== program) return [{ ...known, found: program || UNSAID, ok: false }];
+  const owners = refundOwners(standing);
+  const agreed = checks.map((check): EscrowCheck => {
+    if (check.check !== 'refund_owner') return check;
+    const expected = owners.join(' or ') || 'a wallet of yours';
+    return { ...check, expected, ok: check.ok && owners.includes(check.found) };
+  });
+  // What else differs from its creation, where it was created from here.
+  const escrow = standing.terms?.escrow;
+  const frozen = escrow
+    ? agreed.map((check): EscrowCheck => {
+        if (check.check !== 'amount' && check.check !== 'mint') return check;
+        const expected = String(escrow[check.check]);
+        return { ...check, expected, ok: check.ok && check.found === expected };
+      })
+    : agreed;
+  return intent.status === 'active' ? frozen : frozen.map((check) => atTheEnd(check, intent));
 }
 
 /** An intent that has ended says how: its escrow is then expected to be captured or refunded, and empty. */

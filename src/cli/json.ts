@@ -169,6 +169,7 @@ export const JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
     'payment_id',
     'state',
     'open',
+    'answer_kept',
     'host',
     'resource',
     'wallet',

@@ -78,4 +78,5 @@ const DECISIONS = {
   ask: 'you would be asked',
   refuse: 'no',
   resend: 'signed before and not answered: the same payment would be sent again',
+  kept: 'paid before: its answer, which was not shown yet, would be shown',
 } as const;

@@ -8,17 +8,26 @@ import type { Signer } from '../solana/keypair.ts';
 import type { Profile } from './profile.ts';
 import { usdcMintOf } from './usdc.ts';
 
-/** The payments that this run has signed, or sent again: what an interruption has to tell of. */
+/** The payments that this run has signed, sent again, or whose answers it has: what an interruption has to tell of. */
 export interface PaidHere {
   note(paymentId: string): void;
+  readonly ids: readonly string[];
   /** As the journal has them now, in the order of their notes. */
   records(): Promise<readonly PaymentRecord[]>;
+  /** What they have bought has reached the person: the same calls are paid for anew. */
+  shown(): Promise<void>;
 }
 
-export function openPaidHere(store: () => Promise<Pick<ClientStore, 'payment'>>): PaidHere {
+export function openPaidHere(store: () => Promise<Pick<ClientStore, 'payment' | 'shown'>>): PaidHere {
   const ids = new Set<string>();
   return {
     note: (paymentId) => void ids.add(paymentId),
+    get ids() {
+      return [...ids];
+    },
+    async shown() {
+      if (ids.size > 0) await (await store()).shown([...ids]);
+    },
     async records() {
       if (ids.size === 0) return [];
       const journal = await store();
@@ -44,6 +53,9 @@ export function openPayer(ports: {
   readonly clock: Clock;
   /** Told of every payment that is signed or sent again, before it leaves. */
   readonly noted: (paymentId: string) => void;
+  readonly neverLanded: (paymentId: string) => Promise<boolean>;
+  /** Told what a person should know beside the answer. */
+  readonly say: (text: string) => void;
 }): Payer {
   return {
     async send(exchange, patience, options) {
@@ -56,6 +68,8 @@ export function openPayer(ports: {
         network,
         usdcMint: usdcMintOf(network),
         clock: ports.clock,
+        neverLanded: ports.neverLanded,
+        warn: ports.say,
       };
       if (ports.isDryRun) {
         const { createPlanner } = await import('../client/payer/plan.ts');
@@ -63,7 +77,9 @@ export function openPayer(ports: {
         return createPlanner({ ...common, wallet }).send(exchange, patience, options);
       }
       const { createPayer } = await import('../client/payer/payer.ts');
-      return createPayer({ ...common, signer: ports.wallet }).send(exchange, patience, options);
+      const answer = await createPayer({ ...common, signer: ports.wallet }).send(exchange, patience, options);
+      if (answer.isKept) ports.say('Paid before, and not shown until now: nothing more was paid.');
+      return answer;
     },
   };
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { isPastedKey } from '../kernel/pasted-key.ts';
 import { problem } from '../kernel/problems.ts';
 import type { Environment, GlobalOptions } from './context.ts';
 import { encrypted } from './encrypted.ts';
@@ -124,8 +125,17 @@ const VARIABLES = [
   'FARELOCK_LIMIT_HOSTS',
 ];
 
-/** A path of the command line made whole; `-`, and what only the Solana CLI can use, stay as they are. */
+/**
+ * A path of the command line made whole; `-`, and what only the Solana CLI can use, stay as they are.
+ * @throws Problem `keypair_unreadable` for a key in place of its file's path
+ */
 export const keypairPath = (given: string): string => {
+  if (isPastedKey(given)) {
+    throw problem('keypair_unreadable', {
+      message: 'A key was given where the path of its file belongs.',
+      fix: 'Write it to a file that only you can read (chmod 600), and give the path of that file.',
+    });
+  }
   if (given === '-' || given === 'stdin:') return '-';
   return /^(usb|prompt):|^ASK$/.test(given) ? given : resolve(given.replace(/^file:(\/\/)?/, ''));
 };

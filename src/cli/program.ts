@@ -6,6 +6,7 @@ import type { ExplainOptions } from './commands/explain.ts';
 import type { HelpOptions } from './commands/help.ts';
 import type { IntentCreateOptions } from './commands/intent-create.ts';
 import type { IntentIdOptions } from './commands/intent-show.ts';
+import type { IntentVerifyOptions } from './commands/intent-verify.ts';
 import type { McpOptions } from './commands/mcp.ts';
 import type { OrderOptions } from './commands/order.ts';
 import type { PaymentsListOptions, PaymentsShowOptions } from './commands/payments.ts';
@@ -109,14 +110,18 @@ export function buildProgram(
     .action(runs<object>(async () => (await import('./commands/intent-list.ts')).intentList));
   intent
     .command('verify <intent-id>')
-    .description('Hold the escrow on chain against the intent')
-    .action(runs<IntentIdOptions>(async () => (await import('./commands/intent-verify.ts')).intentVerify));
+    .description('Check the escrow on chain against the intent, and that its refunds come to you')
+    .option('--refund-wallet <address>', 'a refund wallet that is not yours, named on purpose')
+    .action(
+      runs<IntentVerifyOptions>(async () => (await import('./commands/intent-verify.ts')).intentVerify),
+    );
 
   program
     .command('book <intent-id>')
     .description('Pay the escrow and book; waits until it is booked or refunded')
     .option('--passengers <file>', 'JSON file with the passengers, - for standard input')
     .option('--traveller <name>', 'a saved traveller; once for each, who gets the e-mails first', collected)
+    .option('--refund-wallet <address>', 'pay although refunds go to this wallet, which is not yours')
     .option('--no-wait', 'return once the booking is queued')
     .action(runs<BookOptions>(async () => (await import('./commands/book.ts')).book));
   program

@@ -1,6 +1,6 @@
 import type { MenuFare, Offer } from '../flights/wire.ts';
 import { problem } from '../kernel/problems.ts';
-import { readJsonOf, writeWhole } from '../kernel/storage.ts';
+import { openNotebook } from './notebook.ts';
 
 /** What the last search showed: the numbers on the screen, and enough of each offer to recognise it later. */
 export interface RecentOffers {
@@ -36,15 +36,17 @@ interface RecentFile {
   readonly journeys: Readonly<Record<string, RecentJourney>>;
 }
 
-/** Kept in a file of the home, replaced whole: two searches at once leave one of the two. */
-export function openRecentOffers(path: string): RecentOffers {
+/**
+ * Kept in a file of the home, replaced whole: two searches at once leave one of the two. It comes after what was paid
+ * for: a file that can't be written or read is told, and stops nothing.
+ */
+export function openRecentOffers(path: string, warn: (text: string) => void): RecentOffers {
+  const file = openNotebook<RecentFile>(path, warn);
   const read = (): RecentFile | null => {
-    const file = readJsonOf(path) as Partial<RecentFile> | null;
-    return file && { numbered: file.numbered ?? {}, journeys: file.journeys ?? {} };
+    const kept = file.read();
+    return kept && { numbered: kept.numbered ?? {}, journeys: kept.journeys ?? {} };
   };
-  const write = (file: RecentFile): void => {
-    writeWhole(path, JSON.stringify(file));
-  };
+  const { write } = file;
   const resolve = (idOrNumber: string): string => {
     if (!/^\d{1,3}(\.\d{1,3}){0,2}$/.test(idOrNumber)) return idOrNumber;
     const offerId = read()?.numbered[idOrNumber];
@@ -64,8 +66,9 @@ export function openRecentOffers(path: string): RecentOffers {
       }
       write({ numbered, journeys });
     },
-    rememberOne: (offerId, journey) =>
-      write({ numbered: { '1': offerId }, journeys: { [offerId]: journey } }),
+    rememberOne(offerId, journey) {
+      write({ numbered: { '1': offerId }, journeys: { [offerId]: journey } });
+    },
     async rememberMenu(offer, fares) {
       const { numbered, journeys } = read() ?? { numbered: {}, journeys: {} };
       const number = Object.keys(numbered).find((one) => numbered[one] === offer.offer_id);
@@ -76,14 +79,14 @@ export function openRecentOffers(path: string): RecentOffers {
       const prefix = number?.includes('.') || !taken ? number : `${number}.1`;
       const names = fares.map((fare) => [fare.offer_id, `${prefix}.${fare.fare_index}`] as const);
       const known = number === undefined ? [] : names;
-      write({
+      const isKept = write({
         numbered: { ...numbered, ...Object.fromEntries(known.map(([id, name]) => [name, id])) },
         journeys: {
           ...journeys,
           ...Object.fromEntries(fares.map((fare) => [fare.offer_id, journeyOf(offer)])),
         },
       });
-      return Object.fromEntries(known);
+      return isKept ? Object.fromEntries(known) : {};
     },
     resolve,
     fareFamily(idOrNumber) {

@@ -3,6 +3,7 @@ import type { Intent } from '../flights/wire.ts';
 import { formatUsdc } from '../kernel/money.ts';
 import { isRecord } from './json.ts';
 import type { RecentJourney } from './recent.ts';
+import type { Terminal } from './terminal.ts';
 
 export interface Funding {
   readonly transaction: string;
@@ -47,6 +48,18 @@ export async function noteIntent(
     ...(journey && { route: journey.route, departure_date: journey.departureDate }),
   };
   if (JSON.stringify(before) !== JSON.stringify(now)) await store.describe(intent.intent_id, now);
+}
+
+/** A note of this home after something was paid: a failure is told, and hides no result. */
+export async function besides(
+  { terminal }: { readonly terminal: Pick<Terminal, 'note'> },
+  writing: Promise<void>,
+): Promise<void> {
+  try {
+    await writing;
+  } catch (error) {
+    terminal.note(`Could not be noted here: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 /** The support code of an intent, or of the intent of an order; null where it is not remembered here. */

@@ -66,6 +66,8 @@ export interface Session {
   transport(): Promise<Fetch>;
   /** The cluster's JSON-RPC, for web3.js. */
   rpc(): Promise<{ url: string; fetch: Fetch }>;
+  /** Whether the chain shows that a payment of the journal did not land and never will. */
+  neverLanded(paymentId: string): Promise<boolean>;
   /** Does what is due on an embedded stack, of one service or of both; when the next step is due (epoch ms), or null. */
   work(part?: 'partner'): Promise<number | null>;
   /** The last trouble with the files of the services of this process, in the words for this machine. */
@@ -148,6 +150,14 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     });
   });
   const paidHere = openPaidHere(store);
+  const rpc = async () =>
+    isEmbedded
+      ? { url: `${EMBEDDED_URL}/rpc`, fetch: await transport() }
+      : { url: rpcUrlOf(profile), fetch: networkFetch };
+  const neverLanded = async (paymentId: string) => {
+    const { hasNeverLanded } = await import('./landed.ts');
+    return hasNeverLanded({ cluster, store, rpc, profile }, paymentId);
+  };
   const transport = once(async (): Promise<Fetch> => {
     if (!isEmbedded) {
       flightsUrlOf(profile, home);
@@ -177,7 +187,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     isEmbedded,
     baseUrl,
     keypairFile,
-    recentOffers: openRecentOffers(join(home, 'recent-offers.json')),
+    recentOffers: openRecentOffers(join(home, 'recent-offers.json'), terminal.note),
     openLocal,
     openPlatform: async (options) =>
       (await import('../service.ts')).openPlatform({
@@ -205,6 +215,8 @@ export async function openSession(given: SessionGiven): Promise<Session> {
             : agreedPolicy(given, profile, options.most),
         profile,
         noted: paidHere.note,
+        neverLanded,
+        say: terminal.note,
         isDryRun: globals.dryRun === true || options.plan === true,
         hasWallet: () => keypairFile === '-' || existsSync(keypairFile),
       };
@@ -229,10 +241,8 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     },
     partner: async (who = {}) => (await import('./partner-access.ts')).openPartner(partnerGiven, who),
     partnerDesk: async () => (await import('./partner-access.ts')).openPartnerDesk(partnerGiven),
-    async rpc() {
-      if (!isEmbedded) return { url: rpcUrlOf(profile), fetch: networkFetch };
-      return { url: `${EMBEDDED_URL}/rpc`, fetch: await transport() };
-    },
+    rpc,
+    neverLanded,
     async work(part) {
       if (!isEmbedded) return null;
       return (await (await openLocal()).worker.runDue(part)).nextDueAtMs;

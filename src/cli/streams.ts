@@ -6,6 +6,8 @@ export interface Output {
   /** Lines of the terminal, where it is known. */
   readonly rows?: number | null;
   write(text: string): void;
+  /** Once the reader has everything: a slow pipe takes its time. Absent: at once. */
+  flushed?(): Promise<void>;
   /** For the spinner, which draws on a stream of its own; without one its phases are lines. */
   readonly stream?: NodeJS.WriteStream;
 }
@@ -87,6 +89,7 @@ export function processStreams(): Streams {
     write: (text) => {
       stream.write(text);
     },
+    flushed: () => new Promise((resolve) => stream.write('', () => resolve())),
     stream,
   });
   return {

@@ -188,7 +188,10 @@ export async function openTerminal(
       progress.settle();
       return turns.isBusy ? afterwards(prompts(), () => turns.settled()) : prompts();
     },
-    written: () => turns.settled(),
+    async written() {
+      await turns.settled();
+      await streams.stdout.flushed?.();
+    },
   };
 }
 

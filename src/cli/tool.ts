@@ -41,6 +41,8 @@ export interface World {
   readonly allowance?: Allowance | undefined;
   /** Shows long results, on a terminal. */
   readonly pager?: Pager | undefined;
+  /** Told of the payments whose answers the result has, by a program that reports itself when they have arrived. */
+  readonly answered?: ((paymentIds: readonly string[]) => void) | undefined;
 }
 
 /** Runs one command line to its exit code. The one place where problems are caught and printed. */
@@ -79,7 +81,10 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     session = opened;
     const context: CommandContext = { ...world, terminal, session: opened, globals, signal };
     try {
-      return await invocation.run(context);
+      const code = await invocation.run(context);
+      await terminal.written();
+      await (world.answered ? world.answered(opened.paidHere.ids) : opened.paidHere.shown());
+      return code;
     } catch (error) {
       const cutOff = cutOffBy(error, signal);
       if (cutOff === null) throw error;

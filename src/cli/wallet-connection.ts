@@ -14,7 +14,7 @@ export interface WalletConnection {
   call(method: string, parameters: readonly unknown[]): Promise<unknown>;
 }
 
-export async function connectWallet(session: Session): Promise<WalletConnection> {
+export async function connectWallet(session: Pick<Session, 'rpc' | 'profile'>): Promise<WalletConnection> {
   const { url, fetch } = await session.rpc();
   const web3 = await import('@solana/web3.js');
   const connection = new web3.Connection(url, {

@@ -35,6 +35,13 @@ export async function whereItStands(
     );
   }
   const paid = payments.filter(({ state }) => state === 'answered');
+  if (paid.some((one) => one.answer_kept)) {
+    return told(
+      `${sums(paid)} was paid, and the answer is kept.`,
+      'Run the same command again: it shows the answer, and pays nothing more.',
+      sameAgain,
+    );
+  }
   if (paid.length > 0)
     return told(`${sums(paid)} was paid.`, 'It is in the journal.', ['farelock payments list']);
   const effect = EFFECTS[name] ?? 'reads';

@@ -1,23 +1,23 @@
 import type { OfferDetailsResponse } from '../flights/wire.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
+import { answerRules } from './answer-rules.ts';
 import {
   affiliateCreditOf,
   affiliateOf,
   bookOf,
   createdIntentOf,
   healthOf,
-  intentIdOf,
   intentOf,
   offerDetailsOf,
   orderOf,
   refundRequestOf,
   searchOf,
   searchUpdatesOf,
-  supportCodeIn,
 } from './normalise.ts';
+import type { AnswerRules } from './payer/delivery.ts';
 import type { PaidExchange, Payer } from './payer/payer.ts';
-import { ask, type Call, type HttpAnswer, problemOf } from './transport.ts';
+import { ask, type Call, problemOf } from './transport.ts';
 import type { CallOptions, Fetch, FlightsClient, Paid } from './types.ts';
 
 export interface FlightsClientPorts {
@@ -49,11 +49,17 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
   }
 
   async function paid<T>(
-    exchange: Omit<PaidExchange, 'baseUrl' | 'fetch'>,
+    exchange: Omit<PaidExchange, 'baseUrl' | 'fetch' | keyof AnswerRules>,
     read: (body: unknown) => T,
     options: CallOptions,
   ): Promise<Paid<T>> {
-    const { body, payment } = await payer.send({ baseUrl, fetch, ...exchange }, patience(options), options);
+    const { method, path, body: request } = exchange;
+    const rules = answerRules({ resource: `${method} ${path}`, body: request }, baseUrl);
+    const { body, payment } = await payer.send(
+      { baseUrl, fetch, ...exchange, ...rules },
+      patience(options),
+      options,
+    );
     return { value: read(body), payment };
   }
 
@@ -62,7 +68,6 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
     const exchange = {
       ...post('/air/offer-details', { offer_id: offerId }),
       freshForMs: FRESH_MS,
-      isPending: (answer: HttpAnswer) => answer.status === 202,
     };
     const deadlineMs = clock.now() + timeoutMs;
     for (;;) {
@@ -89,24 +94,16 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
         request.cursor ?? '',
       ),
     offerDetails: (offerId, options = {}) => offerDetails(offerId, options),
-    createIntent: (request, options = {}) =>
-      paid(
-        {
-          ...post('/air/intents', request),
-          // The answer holds the only copy of the support code: it is kept before anything else can happen to it.
-          remember: (body) => {
-            const supportCode = supportCodeIn(body);
-            return supportCode === null ? null : { intentId: intentIdOf(body), baseUrl, supportCode };
-          },
-        },
-        createdIntentOf,
-        options,
-      ),
+    createIntent: (request, options = {}) => paid(post('/air/intents', request), createdIntentOf, options),
     intent: async (intentId, options = {}) =>
       intentOf(await free({ method: 'GET', path: `/air/intents/${encodeURIComponent(intentId)}` }, options)),
     book: (intent, passengers, options = {}) =>
       paid(
-        { ...post('/air/book', { intent_id: intent.intent_id, passengers }), booking: intent },
+        {
+          ...post('/air/book', { intent_id: intent.intent_id, passengers }),
+          booking: intent,
+          refundWallet: options.refundWallet,
+        },
         (body) => bookOf(body, intent.intent_id),
         options,
       ),

@@ -6,14 +6,15 @@ import type {
   Health,
   Intent,
   OfferDetailsResponse,
-  Order,
   RefundRequestResponse,
   SearchResponse,
   SearchUpdatesResponse,
 } from '../flights/wire.ts';
-import { parseUsdc } from '../kernel/money.ts';
+import { formatUsdc, parseUsdc } from '../kernel/money.ts';
 import { problem } from '../kernel/problems.ts';
+import { flagOf, numberOf, plain } from './plain.ts';
 import { isRecord } from './transport.ts';
+import type { KnownOrder } from './types.ts';
 
 /**
  * Reads answers of our own services and of other deployments of the same API (CONTRACT, section 9): envelopes, `id`,
@@ -31,11 +32,11 @@ const completed = (wire: Wire, defaults: Wire): Wire => ({
   ...Object.fromEntries(Object.entries(defaults).filter(([name]) => wire[name] === undefined)),
 });
 
-/** The record itself, out of its envelope if it has one. */
+/** The record itself, out of its envelope if it has one, in the forms of our own services. */
 function opened(body: unknown, envelope: string): Wire {
   if (!isRecord(body)) throw unexpected('an object');
   const inner = body[envelope];
-  return isRecord(inner) ? { ...body, ...inner } : body;
+  return plain(isRecord(inner) ? { ...body, ...inner } : body);
 }
 
 export function searchOf(body: unknown): SearchResponse {
@@ -60,8 +61,8 @@ export function searchUpdatesOf(body: unknown, searchId: string, cursor: string)
 }
 
 export function offerDetailsOf(body: unknown): OfferDetailsResponse {
-  if (!isRecord(body)) throw unexpected('an object');
-  return as({ available_services: [], ...body, offer: offerOf(body.offer ?? body) });
+  const wire = opened(body, 'offer_details');
+  return as({ available_services: [], ...wire, offer: offerOf(wire.offer ?? wire) });
 }
 
 function offerOf(value: unknown): Wire {
@@ -77,7 +78,7 @@ export function intentOf(body: unknown): Intent {
   const { id: _, intent: __, ...rest } = wire;
   return as({
     ...completed(rest, NOT_YET),
-    intent_id: intentIdOf(body),
+    intent_id: text(intentIdIn(body), 'intent_id'),
     status,
     refund_wallet: wire.refund_wallet ?? wire.funding_wallet,
     escrow: escrowOf(wire),
@@ -85,10 +86,12 @@ export function intentOf(body: unknown): Intent {
   });
 }
 
-/** @throws Problem `unexpected_answer` */
-export function intentIdOf(body: unknown): string {
-  const wire = opened(body, 'intent');
-  return text(wire.intent_id ?? wire.id, 'intent_id');
+/** The id of the intent that an answer is about, where it names one. */
+export function intentIdIn(body: unknown): string | null {
+  if (!isRecord(body)) return null;
+  const inner = isRecord(body.intent) ? body.intent : {};
+  const id = inner.intent_id ?? inner.id ?? body.intent_id ?? body.id;
+  return typeof id === 'string' && id !== '' ? id : null;
 }
 
 const NOT_YET = {
@@ -104,7 +107,7 @@ const NOT_YET = {
   refund_request: null,
 };
 
-/** `program_id` is empty where the record names none: such an escrow can't be verified. */
+/** Empty texts stand for what the record does not say: it is compared with nothing, and shown as unknown. */
 function escrowOf(wire: Wire): Wire {
   const nested = isRecord(wire.escrow) ? wire.escrow : {};
   const mint = nested.mint ?? wire.expected_escrow_mint;
@@ -115,8 +118,8 @@ function escrowOf(wire: Wire): Wire {
     mint: text(mint, 'escrow.mint'),
     amount: atomicOf(nested.amount ?? wire.expected_escrow_amount),
     program_id: nested.program_id ?? wire.escrow_program_id ?? '',
-    refund_after: nested.refund_after ?? wire.refund_after ?? wire.expires_at ?? '',
-    observed_amount: nested.observed_amount ?? wire.observed_escrow_amount ?? null,
+    refund_after: String(nested.refund_after ?? wire.refund_after ?? ''),
+    observed_amount: numberOf(nested.observed_amount ?? wire.observed_escrow_amount),
   };
 }
 
@@ -138,7 +141,9 @@ export function createdIntentOf(body: unknown): CreatedIntent {
 
 /** The support code of an answer, also beside its envelope. */
 export function supportCodeIn(body: unknown): string | null {
-  const code = isRecord(body) ? opened(body, 'intent').customer_support_code : undefined;
+  if (!isRecord(body)) return null;
+  const inner = isRecord(body.intent) ? body.intent : {};
+  const code = inner.customer_support_code ?? body.customer_support_code;
   return typeof code === 'string' && code !== '' ? code : null;
 }
 
@@ -157,14 +162,52 @@ export function bookOf(body: unknown, intentId: string): BookResponse {
   });
 }
 
-export function orderOf(body: unknown): Order {
+/** The answer of POST /air/book, told from what anybody else may answer. @throws Problem `unexpected_answer` */
+export function queuedOf(body: unknown): void {
+  const wire = opened(body, 'intent');
+  const isOne = isRecord(wire.booking) || wire.booking_requested_at != null || intentIdIn(body) !== null;
+  if (!isOne) throw unexpected('booking');
+}
+
+/** An airline order. What it does not say is unknown: its status too (OrderStatus). */
+export function orderOf(body: unknown): KnownOrder {
   const wire = opened(body, 'order');
   const { order: _, id, ...rest } = wire;
+  const { documents, slices } = wire;
   return as({
-    ...completed(rest, { booking_reference: null, documents: [], slices: [] }),
+    ...completed(rest, { booking_reference: null, passenger_count: null }),
+    documents: Array.isArray(documents) ? documents.filter(isRecord) : [],
+    slices: Array.isArray(slices) ? slices.filter(isSlice) : [],
     order_id: text(wire.order_id ?? wire.airline_order_id ?? id, 'order_id'),
-    status: text(wire.status, 'status'),
+    status: orderStatusOf(wire),
+    total_amount_decimal: decimalOf(wire.total_amount_decimal ?? wire.total_amount),
+    total_currency: wire.total_currency ?? wire.currency ?? null,
   });
+}
+
+const isSlice = (slice: unknown): boolean =>
+  isRecord(slice) && typeof slice.departing_at === 'string' && Array.isArray(slice.segments);
+
+/** Other deployments say how many documents were issued and whether a payment is awaited, instead of a status. */
+function orderStatusOf({ status, documents, documents_issued: issued, awaiting_payment }: Wire): string {
+  if (typeof status === 'string' && status !== '') return status;
+  const isIssued = Array.isArray(issued) ? issued.length > 0 : flagOf(issued) || (numberOf(issued) ?? 0) > 0;
+  if (isIssued || (Array.isArray(documents) && documents.length > 0)) return 'ticketed';
+  return flagOf(awaiting_payment) ? 'pending' : 'unknown';
+}
+
+/** No ticket costs a million: what is larger counts atomic units. null where it is no amount. */
+function decimalOf(value: unknown): string | null {
+  const amount = numberOf(value);
+  if (amount === null || amount < 0) return null;
+  return Number.isInteger(amount) && amount >= 1_000_000 ? formatUsdc(BigInt(amount)) : String(value);
+}
+
+/** The answer of POST /air/refund-requests, told from what anybody else may answer. */
+export function receivedOf(body: unknown): void {
+  const wire = opened(body, 'refund_request');
+  const isOne = wire.status === 'received' || wire.requested_at != null || wire.intent_id != null;
+  if (!isOne) throw unexpected('requested_at');
 }
 
 export function refundRequestOf(body: unknown, intentId: string): RefundRequestResponse {

@@ -4,6 +4,7 @@ import type { Ids } from '../kernel/ids.ts';
 import { canonicalJson } from '../kernel/json.ts';
 import { asInteger, formatUsdc } from '../kernel/money.ts';
 import type { Secrets } from '../kernel/secrets.ts';
+import { openedAnswer, sealedAnswer } from './answers.ts';
 import { overBudget } from './budget.ts';
 import type { ClientPaymentTable, ClientTables } from './store-schema.ts';
 import type {
@@ -16,6 +17,9 @@ import type {
 } from './store-types.ts';
 
 type Database = Kysely<ClientTables> | Transaction<ClientTables>;
+
+/** An answer that nobody has asked for again in a week is of no use any more. */
+const KEPT_MS = 7 * 86_400_000;
 
 /** The journal of payments in the client's own database. `keepIntent` joins the step that closes a payment. */
 export function createPaymentsStore(ports: {
@@ -37,6 +41,13 @@ export function createPaymentsStore(ports: {
     network: row.network,
     lastValidBlockHeight: BigInt(row.last_valid_block_height),
     createdAtMs: row.created_at_ms,
+    ...(row.answer_sealed !== null && {
+      answer: {
+        body: openedAnswer(secrets, row.payment_id, row.answer_sealed),
+        transaction: row.transaction,
+        isReadable: row.error_code === null,
+      },
+    }),
   });
 
   const change = (
@@ -63,6 +74,15 @@ export function createPaymentsStore(ports: {
     return BigInt(row?.spent ?? 0);
   }
 
+  /** Ends answers that were kept, but for those that can't be read: they would be paid for again. */
+  const forget = (on: Database) =>
+    on
+      .updateTable('payments')
+      .set({ live_key: null, answer_sealed: null })
+      .where('live_key', '>', '')
+      .where('state', '=', 'answered')
+      .where('error_code', 'is', null);
+
   const insert = (on: Database, payment: NewPayment, id: string) => {
     const { identity } = payment;
     const now = clock.now();
@@ -80,6 +100,7 @@ export function createPaymentsStore(ports: {
         payload_sealed: sealed('payload_sealed', payment.payload),
         body_sealed: sealed('body_sealed', JSON.stringify(identity.body ?? null)),
         headers_sealed: sealed('headers_sealed', JSON.stringify(identity.headers)),
+        answer_sealed: null,
         amount: asInteger(payment.amount),
         asset: payment.asset,
         pay_to: payment.payTo,
@@ -125,11 +146,26 @@ export function createPaymentsStore(ports: {
     async note(id, state, errorCode) {
       await change(db, id, { state, error_code: errorCode });
     },
-    async answered(id, transaction, intent) {
+    async answered(id, { body, transaction, isReadable, intent, isKept }) {
+      const sealed = isKept ? sealedAnswer(secrets, id, body) : null;
       await db.transaction().execute(async (tx) => {
         if (intent) await keepIntent(tx, intent);
-        await change(tx, id, { state: 'answered', live_key: null, transaction, error_code: null });
+        const error = isReadable ? null : 'answer_unreadable';
+        await change(tx, id, { state: 'answered', transaction, error_code: error });
+        // Another process may have shown the same answer by now: it is not kept again.
+        await tx
+          .updateTable('payments')
+          .set(sealed === null ? { live_key: null } : { answer_sealed: sealed })
+          .where('payment_id', '=', id)
+          .where('live_key', '>', '')
+          .execute();
+        await forget(tx)
+          .where('updated_at_ms', '<', clock.now() - KEPT_MS)
+          .execute();
       });
+    },
+    async shown(ids) {
+      if (ids.length > 0) await forget(db).where('payment_id', 'in', ids).execute();
     },
     async close(id, state, errorCode) {
       await change(db, id, { state, live_key: null, error_code: errorCode });
@@ -156,7 +192,7 @@ export function createPaymentsStore(ports: {
       return {
         record: recordFrom(row),
         payment: openFrom(row),
-        isOpen: row.live_key !== null,
+        isOpen: isOpen(row),
         request: {
           baseUrl: row.base_url,
           resource: row.resource,
@@ -171,10 +207,14 @@ export function createPaymentsStore(ports: {
   };
 }
 
+const isOpen = ({ live_key, state }: Selectable<ClientPaymentTable>): boolean =>
+  live_key !== null && state !== 'answered';
+
 const recordFrom = (row: Selectable<ClientPaymentTable>): PaymentRecord => ({
   payment_id: row.payment_id,
   state: row.state,
-  open: row.live_key !== null,
+  open: isOpen(row),
+  answer_kept: row.answer_sealed !== null,
   host: row.host,
   resource: row.resource,
   wallet: row.wallet,

@@ -4,7 +4,7 @@ import type { Migration } from '../store/migrate.ts';
 /**
  * `signed`: on the disk, may or may not have left. `sent`: it left, and no answer came. `refused`: the service says
  * that it was not accepted; it may still be resent while `live_key` is set. `answered`: the call was answered and
- * charged. `abandoned`: it can't land any more and was not answered.
+ * charged; its answer is kept while `live_key` is set. `abandoned`: it can't land any more and was not answered.
  */
 export type PaymentState = 'signed' | 'sent' | 'refused' | 'answered' | 'abandoned';
 
@@ -16,7 +16,10 @@ export interface ClientTables {
 
 export interface ClientPaymentTable {
   payment_id: string;
-  /** HMAC of who asks whom for what; unique while the payment is open, else null: one open payment a request. */
+  /**
+   * HMAC of who asks whom for what. Set until the answer has reached the person, then null: one live payment a
+   * request.
+   */
   live_key: string | null;
   state: PaymentState;
   base_url: string;
@@ -28,6 +31,8 @@ export interface ClientPaymentTable {
   body_sealed: string;
   /** The headers that decide the answer; null in payments that were written before they were kept. */
   headers_sealed: string | null;
+  /** The answer, compressed and sealed, until it was shown. */
+  answer_sealed: string | null;
   amount: number;
   asset: string;
   pay_to: string;
@@ -49,6 +54,8 @@ export interface RememberedIntentTable {
   lead_family_name_sealed: string | null;
   /** What was locked, in a few words of JSON, for lists. */
   summary: string | null;
+  /** Sealed JSON: what was asked for and answered when it was created; null in intents of older versions. */
+  terms_sealed: string | null;
   created_at_ms: number;
 }
 
@@ -100,5 +107,13 @@ export const clientMigrations: readonly Migration[] = [
         gender_sealed text, email_sealed text, phone_number_sealed text, nationality_sealed text,
         passport_number_sealed text, passport_expiry_sealed text, updated_at_ms bigint not null)`,
     ],
+  },
+  {
+    name: '030_intent_terms',
+    statements: ['alter table intents add column terms_sealed text'],
+  },
+  {
+    name: '031_kept_answers',
+    statements: ['alter table payments add column answer_sealed text'],
   },
 ];

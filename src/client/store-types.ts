@@ -40,6 +40,17 @@ export interface OpenPayment {
   readonly network: string;
   readonly lastValidBlockHeight: bigint;
   readonly createdAtMs: number;
+  /** The service has answered, and nobody has seen it yet; absent while there is no answer. */
+  readonly answer?: KeptAnswer | undefined;
+}
+
+/** What a payment has bought. */
+export interface KeptAnswer {
+  readonly body: unknown;
+  /** The settling transaction, as the service told it. */
+  readonly transaction: string | null;
+  /** false: it is kept as it came, and never paid for again. */
+  readonly isReadable: boolean;
 }
 
 /** A payment of the journal with what was signed for it. */
@@ -63,6 +74,8 @@ export interface PaymentRecord {
   readonly state: PaymentState;
   /** Not answered yet: the same command, or `payments resume`, sends it again. */
   readonly open: boolean;
+  /** Answered and not shown yet: the same command, or `payments resume`, shows it without paying. */
+  readonly answer_kept: boolean;
   readonly host: string;
   readonly resource: string;
   readonly wallet: string;
@@ -83,14 +96,25 @@ export interface RememberedIntent {
   readonly supportCode: string;
   /** What was locked, for lists; null until it is described. */
   readonly summary: unknown;
+  /** null: an older version has remembered it. */
+  readonly terms: IntentTerms | null;
   readonly createdAt: string;
 }
 
-export type IntentToRemember = Pick<RememberedIntent, 'intentId' | 'baseUrl' | 'supportCode'>;
+/** What this home agreed to when it created an intent: what it asked for, and the escrow that it was shown. */
+export interface IntentTerms {
+  readonly offerId: string | null;
+  /** The wallet that was asked for, whatever the service has made of it. */
+  readonly refundOwner: string | null;
+  /** Of the answer; null where it could not be read. */
+  readonly escrow: { readonly address: string; readonly mint: string; readonly amount: number } | null;
+}
+
+export type IntentToRemember = Pick<RememberedIntent, 'intentId' | 'baseUrl' | 'supportCode' | 'terms'>;
 
 /** The payer's journal: a payment is on the disk before it leaves. */
 export interface PaymentJournal {
-  /** The payment of this request that was neither answered nor given up. */
+  /** The payment of this request that was neither given up, nor answered and shown. */
   open(identity: RequestIdentity): Promise<OpenPayment | undefined>;
   /**
    * null when another process has just opened one for the same request: that one is to be sent.
@@ -100,9 +124,17 @@ export interface PaymentJournal {
   /** Atomic units that the wallet has signed on the network in the last `windowMs`, whatever became of them. */
   spent(wallet: string, network: string, windowMs: number): Promise<bigint>;
   note(id: string, state: 'sent' | 'refused', errorCode: string | null): Promise<void>;
-  /** The answer has come. The intent that it created is remembered in the same step, or neither is. */
-  answered(id: string, transaction: string | null, intent: IntentToRemember | null): Promise<void>;
+  /** The answer has come: it is kept until it was shown, and an intent that it created is remembered with it. */
+  answered(id: string, answer: NewAnswer): Promise<void>;
+  /** Ends payments whose answers have reached the person; one that can't be read stays as it is. */
+  shown(ids: readonly string[]): Promise<void>;
   close(id: string, state: 'refused' | 'abandoned', errorCode: string | null): Promise<void>;
+}
+
+export interface NewAnswer extends KeptAnswer {
+  readonly intent: IntentToRemember | null;
+  /** false: nothing of it is worth keeping, or nobody waits for it. */
+  readonly isKept: boolean;
 }
 
 export interface PaymentsStore extends PaymentJournal {

@@ -5,11 +5,14 @@ import type { Secrets } from '../kernel/secrets.ts';
 import { openDatabase } from '../store/open.ts';
 import { createPaymentsStore } from './payments-store.ts';
 import { type ClientTables, clientMigrations } from './store-schema.ts';
-import type { ClientStore, IntentToRemember, RememberedIntent } from './store-types.ts';
+import type { ClientStore, IntentTerms, IntentToRemember, RememberedIntent } from './store-types.ts';
 
 export type {
   ClientStore,
+  IntentTerms,
   IntentToRemember,
+  KeptAnswer,
+  NewAnswer,
   NewPayment,
   OpenPayment,
   PaymentJournal,
@@ -32,6 +35,7 @@ export async function openClientStore(ports: {
   const { secrets, clock, ids } = ports;
   const db: Kysely<ClientTables> = await openDatabase(ports.path, clientMigrations);
   const leadPlace = (intentId: string) => `intents.lead_family_name_sealed.${intentId}`;
+  const termsPlace = (intentId: string) => `intents.terms_sealed.${intentId}`;
   const codePlace = (intentId: string) => `intents.support_code_sealed.${intentId}`;
 
   const keepIntent = (on: Kysely<ClientTables> | Transaction<ClientTables>, intent: IntentToRemember) =>
@@ -43,6 +47,10 @@ export async function openClientStore(ports: {
         support_code_sealed: secrets.encrypt(codePlace(intent.intentId), intent.supportCode),
         lead_family_name_sealed: null,
         summary: null,
+        terms_sealed:
+          intent.terms === null
+            ? null
+            : secrets.encrypt(termsPlace(intent.intentId), JSON.stringify(intent.terms)),
         created_at_ms: clock.now(),
       })
       .onConflict((conflict) => conflict.doNothing())
@@ -53,6 +61,10 @@ export async function openClientStore(ports: {
     baseUrl: row.base_url,
     supportCode: secrets.decrypt(codePlace(row.intent_id), row.support_code_sealed),
     summary: row.summary === null ? null : JSON.parse(row.summary),
+    terms:
+      row.terms_sealed === null
+        ? null
+        : (JSON.parse(secrets.decrypt(termsPlace(row.intent_id), row.terms_sealed)) as IntentTerms),
     createdAt: instant(row.created_at_ms),
   });
 

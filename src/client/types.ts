@@ -34,6 +34,17 @@ export interface Paid<T> {
   readonly payment: PaymentReceipt | null;
 }
 
+/** An order as far as it is known: other deployments say less. The status `unknown` is none of the service's. */
+export type KnownOrder = Omit<
+  Order,
+  'status' | 'passenger_count' | 'total_amount_decimal' | 'total_currency'
+> & {
+  readonly status: string;
+  readonly passenger_count: number | null;
+  readonly total_amount_decimal: string | null;
+  readonly total_currency: string | null;
+};
+
 export type Phase = 'asking' | 'paying' | 'waiting';
 
 export interface CallOptions {
@@ -59,9 +70,16 @@ export interface FlightsClient {
   offerDetails(offerId: string, options?: CallOptions): Promise<Paid<OfferDetailsResponse>>;
   createIntent(request: CreateIntentRequest, options?: CallOptions): Promise<Paid<CreatedIntent>>;
   intent(intentId: string, options?: CallOptions): Promise<Intent>;
-  /** Checks the escrow on chain before it pays it (DESIGN, section 5). */
-  book(intent: Intent, passengers: readonly Passenger[], options?: CallOptions): Promise<Paid<BookResponse>>;
-  order(orderId: string, supportCode: string, options?: CallOptions): Promise<Paid<Order>>;
+  /**
+   * Checks the escrow on chain, and against what was agreed to here, before it pays it (DESIGN, section 5).
+   * `refundWallet`: the one that the person has named for this booking.
+   */
+  book(
+    intent: Intent,
+    passengers: readonly Passenger[],
+    options?: CallOptions & { readonly refundWallet?: string | undefined },
+  ): Promise<Paid<BookResponse>>;
+  order(orderId: string, supportCode: string, options?: CallOptions): Promise<Paid<KnownOrder>>;
   requestRefund(
     request: RefundRequest,
     identity: { readonly supportCode: string; readonly familyName: string },

@@ -14,7 +14,7 @@ export interface ExpectedEscrow {
   readonly amount: bigint;
   readonly refundOwner: Address;
   /** Seconds since the epoch, both ends included: how long the money may stay before anybody can send it back. */
-  readonly refundAfter: { readonly min: bigint; readonly max: bigint };
+  readonly refundAfter: { readonly min?: bigint | undefined; readonly max?: bigint | undefined };
   /** Programs whose promises are known; default the one of this package. */
   readonly programIds?: readonly Address[] | undefined;
   /** Authorities that the payer knows. Unset: any, and the check only shows who it is. */

@@ -678,6 +678,16 @@ export const PROBLEMS = {
     message: 'The payment challenge is not one that this tool will sign.',
     fix: 'Nothing was signed. Check the address of the service and the profile.',
   },
+  terms_not_agreed: {
+    exit: 6,
+    message: 'The escrow has terms that were not agreed to here.',
+    fix: 'Nothing was charged. Lock another fare. Only if you know who made it: name its refund wallet with book --refund-wallet.',
+  },
+  answer_unreadable: {
+    exit: 8,
+    message: 'The call was paid, and its answer cannot be read.',
+    fix: 'The answer is kept as it came, and is not paid for again: farelock payments resume shows it.',
+  },
   payment_above_cap: {
     exit: 6,
     message: 'The call costs more than the cap allows.',

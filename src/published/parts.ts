@@ -67,8 +67,10 @@ const plannedPayment = z.strictObject({
   expires_at: instant.nullable().describe('UTC, RFC 3339; null: the challenge names no end.'),
   wallet: address.nullable().describe('null: there is no wallet yet.'),
   decision: z
-    .enum(['sign', 'ask', 'refuse', 'resend'])
-    .describe('resend: signed before and not answered; the same payment would be sent again.'),
+    .enum(['sign', 'ask', 'refuse', 'resend', 'kept'])
+    .describe(
+      'resend: signed before and not answered; the same payment would be sent again. kept: paid before; its answer, not shown yet, would be shown.',
+    ),
   reason: z
     .strictObject({ code: z.string(), message: z.string() })
     .nullable()

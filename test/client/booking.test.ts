@@ -1,4 +1,6 @@
+import type { Address } from '@solana/kit';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { IntentTerms } from '../../src/client/store.ts';
 import type { Fetch, PaymentRequest, SpendingPolicy } from '../../src/client/types.ts';
 import { escrowElf } from '../../src/escrow/elf.ts';
 import { ESCROW_PROGRAM_ID, escrowAddress, openInstructions } from '../../src/escrow/program.ts';
@@ -13,6 +15,7 @@ let world: World;
 let shop: Shop;
 let intent: Intent;
 let intents = 0;
+let clients = 0;
 
 beforeAll(async () => {
   world = await openWorld({ programs: [{ address: ESCROW_PROGRAM_ID, elf: escrowElf }] });
@@ -22,6 +25,11 @@ afterAll(() => world.close());
 const atApprovedCap: SpendingPolicy = { perCallCap: 0n, bookingCap: AMOUNT, approve: null };
 
 beforeEach(async () => {
+  await opened({ refundOwner: world.wallet.address });
+});
+
+/** An escrow on chain, the record that tells the same, and a shop that asks for its money. */
+async function opened({ refundOwner }: { refundOwner: Intent['refund_wallet'] }): Promise<Intent> {
   const intentId = `int_${++intents}`;
   const refundAfter = (await world.cluster.unixTime()) + 86_400;
   const { address, vault } = await escrowAddress(intentId, { mint: DEVNET_USDC });
@@ -35,7 +43,7 @@ beforeEach(async () => {
       amount: AMOUNT,
       refundAfter: BigInt(refundAfter),
       treasury: world.treasury.address,
-      refundOwner: world.wallet.address,
+      refundOwner: refundOwner as Address,
     }),
     blockhash: await world.cluster.latestBlockhash(),
   });
@@ -48,7 +56,7 @@ beforeEach(async () => {
     offer_id: 'off_1',
     passenger_count: 1,
     funding_wallet: world.wallet.address,
-    refund_wallet: world.wallet.address,
+    refund_wallet: refundOwner,
     escrow: {
       address,
       vault_address: vault,
@@ -81,14 +89,30 @@ beforeEach(async () => {
     status: 200,
     body: { intent_id: intentId, status: 'active', booking: { state: 'queued', requested_at: at } },
   });
-});
+  return intent;
+}
 
 const fetchBook: Fetch = (request) =>
   shop.fetch(new Request(request.url.replace('/air/book', '/book'), request));
 
-async function book(policy = atApprovedCap, told: Intent = intent) {
-  const { client, store } = await openClient(world, fetchBook, { policy, file: `client-${intents}.db` });
-  return client.book(told, []).finally(() => store.shut());
+async function book(
+  policy = atApprovedCap,
+  told: Intent = intent,
+  { terms, refundWallet }: { terms?: IntentTerms; refundWallet?: string } = {},
+) {
+  const { client, store } = await openClient(world, fetchBook, {
+    policy,
+    file: `client-${intents}-${++clients}.db`,
+  });
+  if (terms) {
+    await store.remember({
+      intentId: told.intent_id,
+      baseUrl: 'http://shop.test',
+      supportCode: 'FLK-1',
+      terms,
+    });
+  }
+  return client.book(told, [], { refundWallet }).finally(() => store.shut());
 }
 
 const held = () => world.usdc(intent.escrow.address);
@@ -126,7 +150,6 @@ test.each([
 
 test('an intent that tells another story than the chain is not paid', async () => {
   const stories: Partial<Intent>[] = [
-    { refund_wallet: newWallet().address },
     { intent_id: 'int_other' },
     { escrow: { ...intent.escrow, refund_after: new Date(Date.now() + 3_600_000).toISOString() } },
     { escrow: { ...intent.escrow, vault_address: newWallet().address } },
@@ -137,6 +160,55 @@ test('an intent that tells another story than the chain is not paid', async () =
     });
   }
   expect(await held()).toBe(0n);
+});
+
+test('an escrow that refunds somebody else is not paid, though record and chain agree, until that wallet is named', async () => {
+  const thief = newWallet().address;
+  const told = await opened({ refundOwner: thief });
+  await expect(book(atApprovedCap, told)).rejects.toMatchObject({
+    code: 'terms_not_agreed',
+    message: expect.stringContaining(thief),
+  });
+  const other = newWallet().address;
+  await expect(book(atApprovedCap, told, { refundWallet: other })).rejects.toMatchObject({
+    code: 'terms_not_agreed',
+  });
+  expect(await held()).toBe(0n);
+  await book(atApprovedCap, told, { refundWallet: thief });
+  expect(await held()).toBe(AMOUNT);
+});
+
+test('what was agreed to at creation is what is paid: refund wallet, amount, coin, offer and escrow', async () => {
+  const mine = newWallet().address;
+  const told = await opened({ refundOwner: mine });
+  const escrow = { address: told.escrow.address, mint: told.escrow.mint, amount: told.escrow.amount };
+  const terms = { offerId: 'off_1', refundOwner: mine, escrow };
+  const changed = [
+    { ...terms, refundOwner: newWallet().address },
+    { ...terms, offerId: 'off_2' },
+    { ...terms, escrow: { ...escrow, amount: escrow.amount - 1 } },
+    { ...terms, escrow: { ...escrow, mint: newWallet().address } },
+    { ...terms, escrow: { ...escrow, address: newWallet().address } },
+  ];
+  for (const wrong of changed) {
+    await expect(book(atApprovedCap, told, { terms: wrong })).rejects.toMatchObject({
+      code: 'terms_not_agreed',
+    });
+  }
+  expect(await held()).toBe(0n);
+  await book(atApprovedCap, told, { terms });
+  expect(await held()).toBe(AMOUNT);
+});
+
+test('a deadline that cannot be read stops a payment; one that is not said is not compared', async () => {
+  const of = (refundAfter: string) => ({
+    ...intent,
+    escrow: { ...intent.escrow, refund_after: refundAfter },
+  });
+  await expect(book(atApprovedCap, of('soon'))).rejects.toMatchObject({ code: 'escrow_mismatch' });
+  expect(await held()).toBe(0n);
+  await book(atApprovedCap, of(''));
+  expect(await held()).toBe(AMOUNT);
 });
 
 test('an escrow that holds the money already is never paid again', async () => {

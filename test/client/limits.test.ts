@@ -204,6 +204,7 @@ describe('a payment held against the cluster', () => {
     const one = await client({}, fetch);
     await one.client.search(SEARCH).catch(() => undefined);
     const [record] = await one.store.payments();
+    await one.store.shown([record?.payment_id ?? '']);
     const signed = await one.store.signedPayment(record?.payment_id ?? '');
     if (!signed) throw new Error('nothing was signed');
     return { ...one, signed };
@@ -288,6 +289,13 @@ describe('an unanswered payment', () => {
     expect(answer).toMatchObject({ body: { offers: [] }, payment: { amount: '0.10' } });
     expect(new Set(seen).size).toBe(1);
     expect(await charged()).toBe(100_000n);
+    // Until it was shown, the answer is given again, and nothing is sent.
+    const kept = await one.store.signedPayment(record?.payment_id ?? '');
+    expect(await resumePayment(ports, kept ?? signed, patience, {})).toMatchObject({
+      body: { offers: [] },
+      isKept: true,
+    });
+    await one.store.shown([record?.payment_id ?? '']);
     const ended = await one.store.signedPayment(record?.payment_id ?? '');
     expect(ended).toMatchObject({ isOpen: false, record: { state: 'answered', open: false } });
     await expect(resumePayment(ports, ended ?? signed, patience, {})).rejects.toMatchObject({

@@ -1,13 +1,15 @@
+import { notAgreed } from '../../client/agreed.ts';
 import type { FlightsClient, PaymentReceipt } from '../../client/types.ts';
 import type { Intent, Passenger } from '../../flights/wire.ts';
 import { instant } from '../../kernel/clock.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
+import { NOT_FROM_HERE, standingOf } from '../agreement.ts';
 import { confirmBooking } from '../confirm.ts';
 import type { Command, CommandContext, ExitCode } from '../context.ts';
 import { linkedOf } from '../explorer.ts';
 import { whereMoneyIs } from '../interruption.ts';
 import { readPassengers } from '../passengers.ts';
-import { fundingPayment, noteIntent, notesOf } from '../remembered.ts';
+import { besides, fundingPayment, noteIntent, notesOf, signedBooking } from '../remembered.ts';
 import { settleBookingPayments } from '../settled-payments.ts';
 import type { BookingAgreed } from '../spending.ts';
 import { bookCommand, costLines, nextLines, quoted, withPayment } from '../view/payment.ts';
@@ -19,6 +21,8 @@ export interface BookOptions {
   readonly passengers?: string;
   /** Names of saved travellers. */
   readonly traveller?: readonly string[];
+  /** Named on purpose: where the refunds of an escrow go that is not the person's own. */
+  readonly refundWallet?: string;
   /** false under --no-wait. */
   readonly wait: boolean;
 }
@@ -32,10 +36,13 @@ export const book: Command<BookOptions> = async (context, options) => {
   await session.work();
   const reader = await session.flights();
   const intent = await reader.intent(options.intentId, { signal });
-  if (hasEnded(intent) || intent.booking_requested_at !== null) {
+  if (hasEnded(intent) || (await isUnderWay(context, intent))) {
     if (!hasEnded(intent)) terminal.note('This booking is already paid and under way.');
     return finish(context, options, reader, intent, null);
   }
+  const standing = await standingOf(session, intent, options.refundWallet ?? null);
+  if (standing.disagreements.length > 0) throw notAgreed(intent, standing.disagreements);
+  if (!standing.isFromHere) terminal.note(`${NOT_FROM_HERE}.`);
   try {
     const passengers = await readPassengers(context, options, {
       count: intent.passenger_count,
@@ -43,8 +50,9 @@ export const book: Command<BookOptions> = async (context, options) => {
       documentsRequired: intent.offer_id.startsWith('lowcost:'),
       today: instant(context.clock.now()).slice(0, 10),
     });
-    if (context.globals.dryRun) return await planBooking(context, intent, passengers);
+    if (context.globals.dryRun) return await planBooking(context, options, intent, passengers);
     const booking = await confirmBooking(context, intent, passengers);
+    await checkUnchanged(context, reader, intent);
     return await bookAgreed(context, options, intent, passengers, booking);
   } catch (error) {
     throw await whereMoneyIs(context, intent, error, againOf(context, options));
@@ -52,11 +60,44 @@ export const book: Command<BookOptions> = async (context, options) => {
 };
 
 /** The same booking once more, with what it was given. */
-function againOf({ terminal }: CommandContext, { intentId, passengers, traveller }: BookOptions): string {
+function againOf({ terminal }: CommandContext, options: BookOptions): string {
+  const { intentId, passengers, traveller, refundWallet } = options;
+  const named = refundWallet === undefined ? '' : ` --refund-wallet ${quoted(refundWallet)}`;
   const names = (traveller ?? []).map((name) => ` --traveller ${quoted(name)}`).join('');
-  if (names !== '') return `farelock book ${intentId}${names}`;
-  if (passengers === undefined || passengers === '-') return bookCommand(intentId, terminal.canAsk);
-  return `farelock book ${intentId} --passengers ${quoted(passengers)}`;
+  if (names !== '') return `farelock book ${intentId}${names}${named}`;
+  if (passengers === undefined || passengers === '-') {
+    return `${bookCommand(intentId, terminal.canAsk)}${named}`;
+  }
+  return `farelock book ${intentId} --passengers ${quoted(passengers)}${named}`;
+}
+
+/** Paid: by the service's record, or by an answer that came here before the record had it. */
+async function isUnderWay({ session }: CommandContext, intent: Intent): Promise<boolean> {
+  if (intent.booking_requested_at !== null) return true;
+  const signed = await signedBooking(await session.store(), intent);
+  return signed?.state === 'answered' && signed.resource === 'POST /air/book';
+}
+
+/**
+ * What a person has seen and agreed to is what is paid.
+ * @throws Problem `terms_not_agreed`
+ */
+export async function checkUnchanged(
+  { signal }: CommandContext,
+  flights: FlightsClient,
+  seen: Intent,
+): Promise<void> {
+  const now = await flights.intent(seen.intent_id, { signal });
+  const changed = [
+    ...(now.refund_wallet === seen.refund_wallet ? [] : ['its refund wallet']),
+    ...(now.offer_id === seen.offer_id ? [] : ['its offer']),
+    ...(['address', 'vault_address', 'mint', 'amount', 'program_id', 'refund_after'] as const)
+      .filter((name) => now.escrow[name] !== seen.escrow[name])
+      .map((name) => `${name.replaceAll('_', ' ')} of its escrow`),
+  ];
+  if (changed.length > 0) {
+    throw notAgreed(now, [`The service changed it after it was shown: ${changed.join(', ')}`]);
+  }
 }
 
 /** Books what a person has agreed to pay, and waits for the end unless that is not wanted. */
@@ -85,6 +126,7 @@ async function payAndBook(
   terminal.phase('Checking the escrow');
   try {
     const { payment } = await flights.book(intent, passengers, {
+      refundWallet: options.refundWallet,
       // In our own process a payment takes a moment: it is finished rather than cut off half way.
       ...(!context.session.isEmbedded && { signal: context.signal }),
       onPhase: (phase) => {
@@ -142,7 +184,7 @@ async function finish(
       throw await whereMoneyIs(context, intent, problem('timed_out'), againOf(context, options));
     }
   }
-  await noteIntent(await session.store(), intent);
+  await besides(context, noteIntent(await session.store(), intent));
   if (!payment) await settleBookingPayments(context, intent);
   const funding = payment ?? (await fundingPayment(await session.store(), intent));
   const linked = linkedOf(context);
@@ -170,11 +212,14 @@ async function finish(
 
 async function planBooking(
   context: CommandContext,
+  options: BookOptions,
   intent: Intent,
   passengers: readonly Passenger[],
 ): Promise<ExitCode> {
   const { planPaid } = await import('../paid-plan.ts');
-  return planPaid(context, (flights) => flights.book(intent, passengers, { signal: context.signal }), {
+  const call = (flights: FlightsClient) =>
+    flights.book(intent, passengers, { signal: context.signal, refundWallet: options.refundWallet });
+  return planPaid(context, call, {
     before: [`Check the escrow ${intent.escrow.address} on the cluster.`],
     after: ['Wait until it is booked or refunded.'],
     facts: { intent_id: intent.intent_id, amount: intent.escrow.amount },

@@ -1,15 +1,8 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FlightsClient } from '../../client/types.ts';
-import type {
-  CreatedIntent,
-  Intent,
-  Offer,
-  Order,
-  Passenger,
-  SearchRequestInput,
-} from '../../flights/wire.ts';
+import type { FlightsClient, KnownOrder } from '../../client/types.ts';
+import type { CreatedIntent, Intent, Offer, Passenger, SearchRequestInput } from '../../flights/wire.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext } from '../context.ts';
@@ -162,7 +155,7 @@ function end(
   { terminal }: CommandContext,
   home: string,
   intent: Intent,
-  order: Order | null,
+  order: KnownOrder | null,
   trail: { before: Account; after: Account; escrow: unknown },
 ): 0 | 8 {
   const document = { home, intent, order, ...plainTrail(trail) };
@@ -209,7 +202,7 @@ async function readOrder(
   flights: FlightsClient,
   intent: Intent,
   { customer_support_code: code }: CreatedIntent,
-): Promise<Order | null> {
+): Promise<KnownOrder | null> {
   if (intent.order_id === null || intent.status !== 'booked') return null;
   const onPhase = () => terminal.phase('Reading the order');
   return (await flights.order(intent.order_id, code, { signal, onPhase })).value;

@@ -1,7 +1,9 @@
+import type { Intent } from '../../flights/wire.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
-import type { Command } from '../context.ts';
+import { isOwn, standingOf } from '../agreement.ts';
+import type { Command, CommandContext } from '../context.ts';
 import { linkedOf } from '../explorer.ts';
-import { noteIntent } from '../remembered.ts';
+import { besides, noteIntent } from '../remembered.ts';
 import { createdIntentLines } from '../view/intent.ts';
 import { bookCommand, costLines, nextLines, quoted, withPayment } from '../view/payment.ts';
 
@@ -36,29 +38,57 @@ export const intentCreate: Command<IntentCreateOptions> = async (context, option
       signal,
       onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the intent' : 'Locking the offer'),
     });
-    await noteIntent(await session.store(), value, session.recentOffers.journey(offerId));
+    await besides(context, noteIntent(await session.store(), value, session.recentOffers.journey(offerId)));
     terminal.result(withPayment(value, payment), {
       lines: (intent, screen) => createdIntentLines(intent, clock.now(), screen),
     });
-    terminal.aside([
-      '',
-      ...costLines(payment, linkedOf(context)),
-      ...nextLines(bookCommand(value.intent_id, terminal.canAsk)),
-    ]);
+    const standing = await standingOf(session, value);
+    for (const said of standing.disagreements) terminal.note(`${said}.`);
+    const next =
+      standing.disagreements.length === 0
+        ? bookCommand(value.intent_id, terminal.canAsk)
+        : `farelock intent verify ${value.intent_id}`;
+    terminal.aside(['', ...costLines(payment, linkedOf(context)), ...nextLines(next)]);
     return 0;
   } catch (error) {
     if (isProblem(error, 'fare_menu_expired', 'invalid_fare_index')) throw withMenu(error, offerId);
     if (!isProblem(error, 'intent_already_exists')) throw error;
-    const existing = error.detail?.intent_id;
-    throw problem('intent_already_exists', {
-      message: error.message,
-      ...(error.detail && { detail: error.detail }),
-      fix: 'Book that one, or let it expire.',
-      next: typeof existing === 'string' ? [`farelock intent show ${existing}`] : [],
-      cause: error,
-    });
+    throw (await existingIntent(context, error)).problem;
   }
 };
+
+/**
+ * The intent that stands in the way of a new one, where this home made it and would pay it; and what to say. Anybody
+ * else's is nothing to go on with: whoever made it has chosen its refund wallet, and has its support code.
+ */
+export async function existingIntent(
+  { session, signal }: CommandContext,
+  error: Problem,
+): Promise<{ readonly own: Intent | null; readonly problem: Problem }> {
+  const id = error.detail?.intent_id;
+  const common = { ...(error.detail && { detail: error.detail }), cause: error };
+  const isKnown = typeof id === 'string' && (await (await session.store()).intent(id)) !== undefined;
+  const intent = isKnown ? await (await session.flights()).intent(id, { signal }) : null;
+  if (intent && isOwn(await standingOf(session, intent))) {
+    return {
+      own: intent,
+      problem: problem('intent_already_exists', {
+        ...common,
+        message: error.message,
+        fix: 'Book that one, or let it expire.',
+        next: [`farelock intent show ${id}`],
+      }),
+    };
+  }
+  return {
+    own: null,
+    problem: problem('intent_already_exists', {
+      ...common,
+      message: 'This offer is locked for this wallet by an intent that was not created from here.',
+      fix: 'Do not pay it: somebody else may have created it. Wait until it expires, 30 minutes at most, or choose another offer; nothing was charged.',
+    }),
+  };
+}
 
 /** A fare of a lowcost offer can be locked while its menu is fresh: says how to open it. */
 const withMenu = (error: Problem, offerId: string): Problem =>

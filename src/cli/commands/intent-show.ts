@@ -1,3 +1,4 @@
+import { isOwn, NOT_FROM_HERE, standingOf } from '../agreement.ts';
 import type { Command } from '../context.ts';
 import { intentOrChain, isFromChain, showFromChain } from '../from-chain.ts';
 import { intentLines } from '../view/intent.ts';
@@ -16,7 +17,15 @@ export const intentShow: Command<IntentIdOptions> = async (context, { intentId }
   if (isFromChain(intent)) return showFromChain(context, intent);
   terminal.result(intent, { lines: (shown, screen) => intentLines(shown, clock.now(), screen) });
   const stage = moneyStage(intent, clock.now());
-  if (stage === 'unpaid') terminal.aside(['', ...nextLines(bookCommand(intentId, terminal.canAsk))]);
+  const standing = await standingOf(session, intent);
+  if (!standing.isFromHere) terminal.note(`${NOT_FROM_HERE}.`);
+  for (const said of standing.disagreements) terminal.note(`${said}.`);
+  if (stage === 'unpaid') {
+    const next = isOwn(standing)
+      ? bookCommand(intentId, terminal.canAsk)
+      : `farelock intent verify ${intentId}`;
+    terminal.aside(['', ...nextLines(next)]);
+  }
   if (stage === 'captured') terminal.aside(['', ...nextLines(`farelock order ${intentId}`)]);
   return 0;
 };

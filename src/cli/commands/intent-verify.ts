@@ -1,5 +1,6 @@
+import { UNSAID } from '../../client/escrow-terms.ts';
 import { formatUsdc } from '../../kernel/money.ts';
-import { problem } from '../../kernel/problems.ts';
+import { type ProblemOptions, problem } from '../../kernel/problems.ts';
 import type { Command } from '../context.ts';
 import { verifyIntent } from '../escrow-check.ts';
 import type { View } from '../terminal.ts';
@@ -14,12 +15,20 @@ interface Verification {
   readonly checks: readonly { check: string; expected: string; found: string; ok: boolean }[];
 }
 
-/** Holds the escrow on chain against the intent; exit 6 where they differ. */
-export const intentVerify: Command<IntentIdOptions> = async ({ terminal, session, signal }, { intentId }) => {
+export interface IntentVerifyOptions extends IntentIdOptions {
+  /** Somebody else's, that the person names. */
+  readonly refundWallet?: string;
+}
+
+/** Checks the escrow on chain against the intent and what was agreed to here; exit 6 where they differ. */
+export const intentVerify: Command<IntentVerifyOptions> = async (
+  { terminal, session, signal },
+  { intentId, refundWallet },
+) => {
   const flights = await session.flights();
   const intent = await flights.intent(intentId, { signal });
   terminal.phase('Reading the escrow from the cluster');
-  const checks = await verifyIntent(session, intent);
+  const checks = await verifyIntent(session, intent, refundWallet ?? null);
   const verified = checks.length > 0 && checks.every((check) => check.ok);
   const document = {
     intent_id: intent.intent_id,
@@ -31,8 +40,31 @@ export const intentVerify: Command<IntentIdOptions> = async ({ terminal, session
   if (verified || !terminal.settings.json) terminal.result(document, verificationView);
   if (verified) return 0;
   const failed = checks.filter((check) => !check.ok).map((check) => check.check);
-  throw problem('escrow_mismatch', { detail: { intent_id: intentId, failed, checks: [...checks] } });
+  throw problem('escrow_mismatch', {
+    ...wordsFor(checks),
+    detail: { intent_id: intentId, failed, checks: [...checks] },
+  });
 };
+
+/** What the lines alone do not say. */
+function wordsFor(checks: Verification['checks']): ProblemOptions {
+  const [program] = checks;
+  if (checks.length === 1 && program) {
+    return {
+      message:
+        program.found === UNSAID
+          ? 'The record names no program for its escrow: it cannot be verified on chain.'
+          : 'The escrow is of a program that this tool does not know: it cannot be verified on chain.',
+      fix: 'What it promises is the word of the service alone.',
+    };
+  }
+  const owner = checks.find((one) => one.check === 'refund_owner' && !one.ok);
+  if (!owner) return {};
+  return {
+    message: `Refunds of this escrow go to ${owner.found}: not to this wallet, and not to one that was named here.`,
+    fix: 'Do not pay it, unless you know whose wallet that is.',
+  };
+}
 
 const verificationView: View<Verification> = {
   lines: ({ escrow, checks, verified }, { paint }) => [

@@ -7,6 +7,7 @@ import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { createAllowance, notAllowed } from '../mcp/allowance.ts';
+import { openArrivals } from '../mcp/arrivals.ts';
 import { nextStepsFor } from '../mcp/next.ts';
 import { withheld } from '../mcp/output.ts';
 import { amountMoved, movesOthersMoney } from '../mcp/pay-outs.ts';
@@ -52,6 +53,7 @@ export const mcp: Command<McpOptions> = async (context, options) => {
     perPayment: context.globals.maxPayment ?? null,
   });
   const running = openRunning();
+  const arrivals = openArrivals(async (paymentIds) => (await context.session.store()).shown(paymentIds));
   const server = new Server(
     { name: 'farelock', title: 'Farelock', version },
     { capabilities: { tools: {} }, instructions: instructionsFor(context, options) },
@@ -65,7 +67,7 @@ export const mcp: Command<McpOptions> = async (context, options) => {
   };
 
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...commands.values()].map(toolOf) }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, requestId }) => {
     const command = commands.get(params.name);
     if (!command) return refusal(unknownTool(params.name, [...commands.keys()]));
     try {
@@ -74,7 +76,12 @@ export const mcp: Command<McpOptions> = async (context, options) => {
         permitted({ ...options, dryRun: context.globals.dryRun === true }, allowance, {
           command,
           line,
-          run: (approval) => runInside(context, approval, line, { allowance, cancelled: signal }),
+          run: (approval) =>
+            runInside(context, approval, line, {
+              allowance,
+              cancelled: signal,
+              answered: (paymentIds) => arrivals.expect(requestId, paymentIds),
+            }),
         }),
       );
       return answer(ran, ran.document && failed(command, ran.document));
@@ -84,7 +91,7 @@ export const mcp: Command<McpOptions> = async (context, options) => {
     }
   });
 
-  await server.connect(new StdioServerTransport());
+  await server.connect(arrivals.over(new StdioServerTransport()));
   const toPerson = context.streams.stdin.isTTY ? ' A program starts it; Ctrl-C stops.' : '';
   context.terminal.note(`Serving tools on standard input and output.${toPerson}`);
   await new Promise<void>((resolve) => {
@@ -137,7 +144,11 @@ async function runInside(
   { environment, globals, clock, folder, signal }: CommandContext,
   approval: readonly string[],
   { argv, stdin }: CommandLine,
-  { allowance, cancelled }: { readonly allowance: Allowance; readonly cancelled: AbortSignal },
+  given: {
+    readonly allowance: Allowance;
+    readonly cancelled: AbortSignal;
+    readonly answered: (paymentIds: readonly string[]) => void;
+  },
 ): Promise<Ran> {
   const out = { stdout: '', stderr: '' };
   const output = (name: keyof typeof out) => ({
@@ -161,8 +172,9 @@ async function runInside(
     },
     clock,
     folder,
-    allowance,
-    interrupted: AbortSignal.any([signal, cancelled]),
+    allowance: given.allowance,
+    answered: given.answered,
+    interrupted: AbortSignal.any([signal, given.cancelled]),
     prompts: () => {
       throw problem('input_required');
     },

@@ -2,18 +2,15 @@ import type { PaymentVerification, Verdict } from '../../client/payer/verify.ts'
 import type { SignedPayment } from '../../client/store.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext } from '../context.ts';
+import { memoFinder } from '../landed.ts';
 import type { Screen, View } from '../terminal.ts';
 import { tableLines } from '../view/table.ts';
-import { asked, connectWallet } from '../wallet-connection.ts';
 import { unknownPayment } from './payments.ts';
 
 export interface PaymentsVerifyOptions {
   readonly paymentId?: string;
   readonly limit: number;
 }
-
-/** How far back the history of a token account is searched for a memo. */
-const MOST_SIGNATURES = 1000;
 
 /** Holds one payment, or the newest ones, against the cluster; exit 6 where they differ. */
 export const paymentsVerify: Command<PaymentsVerifyOptions> = async (context, { paymentId, limit }) => {
@@ -28,7 +25,7 @@ export const paymentsVerify: Command<PaymentsVerifyOptions> = async (context, { 
     });
   }
   const { verifyPayment } = await import('../../client/payer/verify.ts');
-  const findByMemo = memoFinder(context);
+  const findByMemo = memoFinder(session);
   const verified: PaymentVerification[] = [];
   for (const payment of payments) {
     if (elsewhere.includes(payment)) continue;
@@ -57,21 +54,6 @@ async function chosen(
   const found = await Promise.all(ids.map((id) => store.signedPayment(id)));
   if (paymentId !== undefined && !found[0]) throw unknownPayment(paymentId);
   return found.filter((one) => one !== undefined);
-}
-
-/** The history of a token account, read once: `[length] memo` stands beside each signature. */
-function memoFinder(context: CommandContext): (tokenAccount: string, memo: string) => Promise<string | null> {
-  const histories = new Map<string, Promise<readonly { signature: string; memo: string | null }[]>>();
-  const read = async (tokenAccount: string) => {
-    const { connection, key } = await connectWallet(context.session);
-    return asked(connection.getSignaturesForAddress(key(tokenAccount), { limit: MOST_SIGNATURES }));
-  };
-  return async (tokenAccount, memo) => {
-    const history = histories.get(tokenAccount) ?? read(tokenAccount);
-    histories.set(tokenAccount, history);
-    const named = `[${Buffer.byteLength(memo)}] ${memo}`;
-    return (await history).find((one) => one.memo?.split('; ').includes(named))?.signature ?? null;
-  };
 }
 
 const said: Record<Verdict, string> = {

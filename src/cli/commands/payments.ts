@@ -31,7 +31,7 @@ export const paymentsShow: Command<PaymentsShowOptions> = async ({ terminal, ses
   if (!payment) throw unknownPayment(paymentId);
   const explorer = explorerOf(session.profile);
   terminal.result(payment, { lines: (shown, screen) => paymentLines(shown, screen, explorer) });
-  if (payment.open) terminal.aside(nextLines(`farelock payments resume ${paymentId}`));
+  if (payment.open || payment.answer_kept) terminal.aside(nextLines(`farelock payments resume ${paymentId}`));
   else if (payment.transaction) terminal.aside(nextLines(`farelock payments verify ${paymentId}`));
   return 0;
 };
@@ -99,7 +99,9 @@ const paymentsView: View<{ payments: PaymentRecord[] }> = {
     ]),
 };
 
-const stateText = ({ state, open }: PaymentRecord, paint: Screen['paint']): string => {
+const stateText = (payment: PaymentRecord, paint: Screen['paint']): string => {
+  const { state, open } = payment;
+  if (payment.answer_kept) return paint.warn('paid, not shown');
   if (state === 'answered') return paint.good('paid');
   return open ? paint.warn('unanswered') : paint.dim(state);
 };

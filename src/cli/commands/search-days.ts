@@ -43,7 +43,12 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
   terminal.phase('Asking what a search costs');
   // The days asked for are asked about: what is wrong with them is said before anything is paid.
   const price = await searchPrice(context, requestOf(journey));
-  const memory = openDayMemory(join(session.home, 'recent-prices.json'), session.baseUrl, clock);
+  const memory = openDayMemory(
+    join(session.home, 'recent-prices.json'),
+    session.baseUrl,
+    clock,
+    terminal.note,
+  );
   const known = grid.journeys.flatMap((one): DayPrice[] => {
     const found = memory.find(requestOf(one));
     // What was found without waiting is no answer for who waits.

@@ -1,4 +1,5 @@
 import type { Intent } from '../../flights/wire.ts';
+import { isOwn, NOT_FROM_HERE, standingOf } from '../agreement.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { linkedOf } from '../explorer.ts';
 import { intentOrChain, isFromChain, showFromChain } from '../from-chain.ts';
@@ -36,7 +37,7 @@ export const status: Command<StatusOptions> = async (context, { intentId, watch 
   };
   if (!watch) {
     terminal.result(intent, view);
-    sayNext(context, intent);
+    await sayNext(context, intent);
     return 0;
   }
   terminal.event(intent, view);
@@ -51,19 +52,28 @@ export const status: Command<StatusOptions> = async (context, { intentId, watch 
     }
     terminal.event(intent, view);
   }
-  sayNext(context, intent);
+  await sayNext(context, intent);
   return intent.status === 'refunded' ? 8 : 0;
 };
 
-function sayNext({ terminal, clock }: CommandContext, intent: Intent): void {
+async function sayNext({ terminal, clock, session }: CommandContext, intent: Intent): Promise<void> {
+  // A program is told nothing beside the document; its journal stays closed.
+  if (terminal.settings.json) return;
+  const stage = moneyStage(intent, clock.now());
+  const standing = stage === 'unpaid' ? await standingOf(session, intent) : null;
+  if (standing && !standing.isFromHere) terminal.note(`${NOT_FROM_HERE}.`);
+  for (const said of standing?.disagreements ?? []) terminal.note(`${said}.`);
   const next = {
-    unpaid: `book ID${terminal.canAsk ? '' : ' --passengers passengers.json'}`,
+    unpaid:
+      standing && isOwn(standing)
+        ? `book ID${terminal.canAsk ? '' : ' --passengers passengers.json'}`
+        : 'intent verify ID',
     captured: 'order ID',
     ticketing: 'status ID --watch',
     capturing: 'status ID --watch',
     refunding: 'status ID --watch',
     expired: null,
     refunded: null,
-  }[moneyStage(intent, clock.now())];
+  }[stage];
   if (next) terminal.aside(['', ...nextLines(`farelock ${next.replace('ID', intent.intent_id)}`)]);
 }

@@ -31,7 +31,7 @@ const orders: Source = async (_at, home) => {
 /** The numbers on the screen of the last search; the ids that they stand for once an id is begun. */
 const offers: Source = async ({ word }, home) => {
   const { openRecentOffers } = await import('../recent.ts');
-  return openRecentOffers(join(home, 'recent-offers.json'))
+  return openRecentOffers(join(home, 'recent-offers.json'), () => undefined)
     .listed()
     .flatMap(({ number, offerId, journey }) => {
       const about = journey === null ? '' : `${journey.route} ${journey.departureDate}`;

@@ -1,7 +1,7 @@
 import type { Offer, SearchRequestInput } from '../../flights/wire.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { canonicalJson, sha256Hex } from '../../kernel/json.ts';
-import { readJsonOf, writeWhole } from '../../kernel/storage.ts';
+import { openNotebook } from '../notebook.ts';
 
 /** What a search of a day has found; it was paid for, and is good for a while. */
 export interface RememberedDay {
@@ -21,7 +21,13 @@ export interface DayMemory {
 const GOOD_FOR_MS = 600_000;
 
 /** Kept in a file of the home, replaced whole; prices alone, and nothing of a person. */
-export function openDayMemory(path: string, baseUrl: string, clock: Clock): DayMemory {
+export function openDayMemory(
+  path: string,
+  baseUrl: string,
+  clock: Clock,
+  warn: (text: string) => void,
+): DayMemory {
+  const file = openNotebook<Record<string, RememberedDay>>(path, warn);
   const keyOf = (request: SearchRequestInput) => sha256Hex(canonicalJson({ baseUrl, request })).slice(0, 32);
   const isGood = ({ atMs, offer }: RememberedDay) => {
     const nowMs = clock.now();
@@ -29,16 +35,18 @@ export function openDayMemory(path: string, baseUrl: string, clock: Clock): DayM
     if (atMs > nowMs || nowMs - atMs > GOOD_FOR_MS) return false;
     return offer === null || Date.parse(offer.expires_at) > nowMs;
   };
-  const read = (): Record<string, RememberedDay> => (readJsonOf(path) ?? {}) as Record<string, RememberedDay>;
+  const read = (): [string, RememberedDay][] =>
+    Object.entries(file.read() ?? {}).flatMap(([key, day]) => (day ? [[key, day]] : []));
   return {
     find(request) {
-      const found = read()[keyOf(request)];
+      const key = keyOf(request);
+      const found = read().find(([one]) => one === key)?.[1];
       return found && isGood(found) ? found : null;
     },
     remember(request, found) {
-      const kept = Object.entries(read()).filter(([, day]) => isGood(day));
+      const kept = read().filter(([, day]) => isGood(day));
       const entry = { ...found, atMs: clock.now() };
-      writeWhole(path, JSON.stringify({ ...Object.fromEntries(kept), [keyOf(request)]: entry }));
+      file.write({ ...Object.fromEntries(kept), [keyOf(request)]: entry });
     },
   };
 }

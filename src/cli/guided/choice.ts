@@ -36,6 +36,8 @@ export const chooseItinerary: Step = async (walk) => {
     redrawn: drawn,
     preset: trip.position,
   });
+  // Who answers has seen the list: the same search once more is one of its own.
+  await walk.context.session.paidHere.shown();
   if (answer.kind === 'back') return 'back';
   const offer = list.offers[answer.value];
   if (!offer) return 'back';
@@ -124,6 +126,7 @@ async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promi
       ...drawn(),
       redrawn: drawn,
     });
+    await session.paidHere.shown();
     if (answer.kind === 'back') return null;
     const fare = menu.fares.find((one) => one.offer_id === answer.value);
     const menuFare = `${fare?.fare_brand_name ?? 'fare'}  ${money(fare?.total_amount_decimal ?? '0')} ${fare?.total_currency}`;

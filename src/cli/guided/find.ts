@@ -70,6 +70,7 @@ export const searchStep: Step = async (walk) => {
     if (ended.kind !== 'complete') terminal.note('Slower sellers may be missing from this list.');
     if (list.offers.length > 0) return 'itinerary';
     terminal.note('No offers match. Another day may have some.');
+    await session.paidHere.shown();
     return 'depart';
   } catch (error) {
     if (!isTurnedDown(error)) throw error;

@@ -1,6 +1,6 @@
 import type { Intent } from '../../flights/wire.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import { noteIntent } from '../remembered.ts';
+import { besides, noteIntent } from '../remembered.ts';
 import { createdIntentLines, usdc } from '../view/intent.ts';
 import { harmlessDocument } from '../view/text.ts';
 import { fromNow } from '../view/times.ts';
@@ -59,16 +59,22 @@ export async function lock(walk: Walk, offerId: string): Promise<Intent> {
       ),
     );
     terminal.settle();
-    await noteIntent(await session.store(), value, session.recentOffers.journey(offerId));
+    await besides(
+      walk.context,
+      noteIntent(await session.store(), value, session.recentOffers.journey(offerId)),
+    );
     for (const line of createdIntentLines(harmlessDocument(value), clock.now(), terminal.asideScreen)) {
       terminal.note(line);
     }
+    await session.paidHere.shown();
     return value;
   } catch (error) {
-    // Locked before, from here or elsewhere: that one is gone on with.
-    const existing = isProblem(error, 'intent_already_exists') ? error.detail?.intent_id : null;
-    if (typeof existing !== 'string') throw error;
-    return flights.intent(existing, { signal });
+    if (!isProblem(error, 'intent_already_exists')) throw error;
+    // Locked before from here: that one is gone on with, and nobody else's.
+    const { existingIntent } = await import('../commands/intent-create.ts');
+    const { own, problem } = await existingIntent(walk.context, error);
+    if (own === null) throw problem;
+    return own;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Intent } from '../../flights/wire.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import { bookAgreed } from '../commands/book.ts';
+import { bookAgreed, checkUnchanged } from '../commands/book.ts';
 import { agreementTo, reviewLines, typedAmount } from '../confirm.ts';
 import type { ExitCode } from '../context.ts';
 import { verifyIntent } from '../escrow-check.ts';
@@ -53,6 +53,7 @@ export const reviewStep: Step = async (walk) => {
     if (typed.kind === 'back') return 'review';
   }
   try {
+    await checkUnchanged(context, await context.session.flights(), intent);
     return await book(walk, intent, party, { amount, isTyped: mustType });
   } catch (error) {
     if (!isFareGone(error)) throw error;

@@ -78,8 +78,13 @@ const isWorthSharing = (value: object): boolean =>
 /** The tool remembers it, sealed; who knows it can ask for the refund. */
 const WITHHELD = 'customer_support_code';
 
-/** An answer as a model may see it. */
-export const withheld = (document: Schema): Schema => ({
-  ...document,
-  ...(WITHHELD in document ? { [WITHHELD]: null } : {}),
-});
+/** An answer as a model may see it, however deep the code lies in it. */
+export const withheld = (document: Schema): Schema =>
+  Object.fromEntries(
+    Object.entries(document).map(([name, value]) => [name, name === WITHHELD ? null : withheldIn(value)]),
+  );
+
+function withheldIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withheldIn);
+  return typeof value === 'object' && value !== null ? withheld({ ...value }) : value;
+}

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { parseUsdc } from '../../kernel/money.ts';
+import { isPastedKey } from '../../kernel/pasted-key.ts';
 import { rpcUrl } from '../../solana/monikers.ts';
 
 /** Every setting of a profile: what it takes, the variable that outranks the files, and what a project may do. */
@@ -27,8 +28,7 @@ export function webAddress(text: string): string {
 
 function path(text: string, folder: string): string {
   // A key in place of its file's path would stand in argv, in the settings and on the screen.
-  if (/^flk_|^\s*\[|^eyJ/.test(text) || text.includes('\n')) throw new NotASetting('the path of a file');
-  if (text === '') throw new NotASetting('the path of a file');
+  if (isPastedKey(text) || text === '') throw new NotASetting('the path of a file');
   if (text.startsWith('~/')) return join(homedir(), text.slice(2));
   return isAbsolute(text) ? text : resolve(folder, text);
 }

@@ -3,6 +3,7 @@ import { parseUsdc } from '../../kernel/money.ts';
 import { didYouMean } from '../../kernel/nearest.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Environment, GlobalOptions } from '../context.ts';
+import { keypairPath } from '../profile.ts';
 import { readUserSettings, type SettingValues, type UserSettings } from './file.ts';
 import { kindOf, NotASetting, SETTING_NAMES, type SettingName, SOLANA_CONFIG } from './keys-table.ts';
 import { type ProjectSettings, readProjectSettings } from './project.ts';
@@ -60,7 +61,8 @@ export async function resolveSettings(given: SettingsGiven): Promise<Settings> {
   const set = (name: SettingName, value: string | undefined, origin: Origin, source: string) => {
     if (value !== undefined && !values.has(name)) values.set(name, { value, origin, source });
   };
-  set('keypair', given.globals.keypair, 'flag', '--keypair');
+  const { keypair } = given.globals;
+  set('keypair', keypair === undefined ? undefined : keypairPath(keypair), 'flag', '--keypair');
   for (const name of SETTING_NAMES) {
     const { environment: variable } = kindOf(name);
     if (variable === undefined || (isLocal && isOutside(name, profile))) continue;

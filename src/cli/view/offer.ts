@@ -12,8 +12,9 @@ export function offerLines(
   screen: Screen,
 ): string[] {
   const { paint } = screen;
-  const amount = (decimal: string | null) => (decimal === null ? '–' : money(decimal));
-  const unknown = (value: string | number | null) => (value === null ? '–' : String(value));
+  const amount = (decimal: string | null | undefined) => (decimal == null ? '–' : money(decimal));
+  // Other deployments leave out what they don't know.
+  const unknown = (value: string | number | null | undefined) => (value == null ? '–' : String(value));
   const price = `${money(offer.total_amount_decimal)} ${offer.total_currency}`;
   const lines = [
     ...offer.slices.flatMap((slice) => [...sliceLines(slice, screen), '']),
@@ -32,8 +33,8 @@ export function offerLines(
         ['Cabin bags', unknown(offer.carry_on_bags_included)],
         ['Refund', conditionText(offer.conditions, 'refund')],
         ['Change', conditionText(offer.conditions, 'change')],
-        ['CO2', offer.total_emissions_kg === null ? '–' : `${offer.total_emissions_kg} kg`],
-        ['Loyalty', offer.supported_loyalty_programmes.join(', ') || '–'],
+        ['CO2', offer.total_emissions_kg == null ? '–' : `${offer.total_emissions_kg} kg`],
+        ['Loyalty', offer.supported_loyalty_programmes?.join(', ') || '–'],
         ['Passports', offer.identity_documents_required ? 'needed for booking' : null],
         ['Good until', `${utcTime(offer.expires_at)} (${fromNow(offer.expires_at, nowMs)})`],
       ],
@@ -46,9 +47,9 @@ export function offerLines(
       ...tableLines(
         [{ title: 'Extra' }, { title: 'Up to' }, { title: 'Weight' }, { title: 'Each', align: 'right' }],
         services.map((service) => [
-          service.baggage_type === null ? service.type : `${service.baggage_type.replaceAll('_', '-')} bag`,
+          service.baggage_type == null ? service.type : `${service.baggage_type.replaceAll('_', '-')} bag`,
           String(service.maximum_quantity),
-          service.maximum_weight_kg === null ? '–' : `${service.maximum_weight_kg} kg`,
+          service.maximum_weight_kg == null ? '–' : `${service.maximum_weight_kg} kg`,
           `${money(service.total_amount_decimal)} ${service.total_currency}`,
         ]),
         paint.dim,

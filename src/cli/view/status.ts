@@ -78,7 +78,7 @@ function overdueLines(intent: Intent, stage: MoneyStage, nowMs: number, { paint,
   const sinceMs = Date.parse(intent.booking_requested_at ?? intent.updated_at);
   if (!(nowMs - sinceMs > USUAL_BOOKING_MS)) return [];
   const safety =
-    stage === 'capturing'
+    stage === 'capturing' || intent.escrow.refund_after === ''
       ? ''
       : ` If nothing comes of it, the escrow can be refunded by anyone from ${utcTime(intent.escrow.refund_after)}.`;
   const said = `This takes longer than usual (asked for ${fromNow(intent.booking_requested_at ?? '', nowMs)}): it may need a person at the operator to look at it.${safety}`;

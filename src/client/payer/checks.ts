@@ -5,6 +5,7 @@ import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/token.ts';
+import { type Agreement, checkTerms } from '../agreed.ts';
 import type { Challenge } from './challenge.ts';
 import type { TokenAccounts } from './transaction.ts';
 
@@ -47,18 +48,21 @@ export async function checkFunds(
 const LONGEST_HOLD_MS = 30 * 86_400_000;
 
 /**
- * Holds the challenge of a booking against the intent, and the intent's escrow against the chain (DESIGN, section 3).
- * An escrow that holds the amount already was paid before: paying it again is stopped here whatever the service says.
+ * Checks the intent against what was agreed to here, the challenge of its booking against the intent, and its escrow
+ * against the chain (DESIGN, section 3). An escrow that holds the amount already was paid before: paying it again is
+ * stopped here whatever the service says.
  * @returns a warning when the escrow's program is not one that is known, so that its promises can't be checked.
- * @throws Problem `challenge_refused`, `escrow_mismatch`
+ * @throws Problem `terms_not_agreed`, `challenge_refused`, `escrow_mismatch`
  */
 export async function checkEscrow(
   cluster: Cluster,
   intent: Intent,
   challenge: Challenge,
   clock: Clock,
+  agreement: Agreement,
 ): Promise<string | undefined> {
   const { escrow } = intent;
+  checkTerms(intent, agreement);
   const wrong = [
     ...(challenge.payTo === escrow.address ? [] : ['payTo is not the escrow of the intent']),
     ...(challenge.asset === escrow.mint ? [] : ['the coin is not the one of the escrow']),
@@ -70,32 +74,26 @@ export async function checkEscrow(
       detail: { reason: wrong.join(', ') },
     });
   }
-  const { isVerified, verifyEscrow } = await import('../../escrow/verify.ts');
-  const refundAfter = BigInt(Math.floor(Date.parse(escrow.refund_after) / 1000));
-  const checks = await verifyEscrow({
-    cluster,
-    intentId: intent.intent_id,
-    address: escrow.address as Address,
-    vault: escrow.vault_address as Address,
-    mint: challenge.asset,
-    amount: challenge.amount,
-    refundOwner: intent.refund_wallet as Address,
-    refundAfter: { min: refundAfter, max: refundAfter },
+  const { escrowChecks } = await import('../escrow-terms.ts');
+  const checks = await escrowChecks(cluster, intent, {
     // Less than the amount may be somebody's dust, which the service sends to the refund wallet first.
     held: { max: challenge.amount - 1n },
+    latestRefundMs: clock.now() + LONGEST_HOLD_MS,
   });
-  if (checks.find((one) => one.check === 'program')?.expected !== escrow.program_id) {
-    return `The escrow of ${intent.intent_id} names a program that this tool does not know: it can't be verified on chain.`;
+  const program = checks.find((one) => one.check === 'program');
+  if (program?.expected !== escrow.program_id) {
+    return escrow.program_id === ''
+      ? `The record of ${intent.intent_id} names no program for its escrow: it can't be verified on chain.`
+      : `The escrow of ${intent.intent_id} names a program that this tool does not know: it can't be verified on chain.`;
   }
-  const tooLong = Date.parse(escrow.refund_after) > clock.now() + LONGEST_HOLD_MS;
-  if (isVerified(checks) && !tooLong) return undefined;
   const failed = checks.filter((check) => !check.ok);
+  if (checks.length > 0 && failed.length === 0) return undefined;
   const paid = failed.length === 1 && failed[0]?.check === 'held';
   throw problem('escrow_mismatch', {
     message: paid
       ? 'The escrow of this intent holds the money already.'
-      : `The escrow on chain is not what the intent says: ${failed.map((one) => one.check).join(', ') || 'refund_after'}.`,
+      : `The escrow on chain is not what the intent says: ${failed.map((one) => one.check).join(', ')}.`,
     ...(paid ? { fix: 'Do not pay it again. Follow the status of the intent.' } : {}),
-    detail: { checks: tooLong ? [...checks, { check: 'refund_after', ok: false }] : checks },
+    detail: { checks },
   });
 }

@@ -1,29 +1,44 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
-import { isProblem, isProblemCode, type Problem, problem } from '../../kernel/problems.ts';
-import { STORAGE_CODES } from '../../kernel/storage.ts';
+import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import type { IntentToRemember, OpenPayment, PaymentJournal } from '../store.ts';
 import { ask, type Call, type HttpAnswer, isRecord, type Patience, problemOf } from '../transport.ts';
 import type { CallOptions, PaymentReceipt } from '../types.ts';
 import type { PaidAnswer } from './payer.ts';
+import { paidProblemOf, refusalIn } from './refusals.ts';
+
+/** What decides how an answer is taken. */
+export interface AnswerRules {
+  /** Whether the service is still at it: such an answer is not charged, and the payment waits for the real one. */
+  readonly isPending?: (answer: HttpAnswer) => boolean;
+  /** Reads an answer as its caller will; throws where it can't be read. */
+  readonly read: (body: unknown) => unknown;
+  /** What must be kept of the answer before anybody sees it. */
+  readonly remember?: (body: unknown) => IntentToRemember | null;
+  /** false: the answer can be had again for nothing, and is not kept. */
+  readonly keepsAnswer?: boolean;
+}
 
 export interface Delivery {
-  readonly exchange: Call & { readonly isPending?: (answer: HttpAnswer) => boolean };
+  readonly exchange: Call & AnswerRules;
   readonly open: OpenPayment;
   /** Signed just now, rather than found in the journal. */
   readonly fresh: boolean;
   readonly patience: Patience;
   readonly options: CallOptions;
-  readonly keep: (body: unknown) => IntentToRemember | null;
   /** The payment is left over from a run so long ago that its answer is of no use: it is brought to its end only. */
   readonly stale: boolean;
 }
 
-interface Ports {
+export interface DeliveryPorts {
   readonly journal: PaymentJournal;
   readonly clock: Clock;
   readonly cluster: () => Promise<Cluster>;
+  /** Whether the chain shows that a payment did not land and never will; absent: it can't be asked. */
+  readonly neverLanded?: ((paymentId: string) => Promise<boolean>) | undefined;
+  /** Told what went wrong beside an answer, which is given all the same. */
+  readonly warn?: ((text: string) => void) | undefined;
 }
 
 /** Pauses before a lost answer is asked for again. */
@@ -36,93 +51,167 @@ const PENDING_PAUSE_MS = 2_000;
  * When is it given up, so that a second one may be signed? The payer signed one message, with one blockhash and one
  * fee payer. Only the fee payer can complete it, so its final signature, the only name the chain has for it, is not
  * known here. But past `lastValidBlockHeight` nobody can make it land any more: from then on it has landed or never
- * will, and the service, which alone could have sent it, knows which. Therefore it is given up only when the
- * service, asked after that height, says that it did not accept it. A service that lies then could as well have kept
- * the first payment and never answered; its gain is bounded by the cap. For a booking no word is taken: the escrow's
- * vault is read before a second payment (checkEscrow), and one that is funded is never paid again.
+ * will. Therefore it is given up only when the service, asked after that height, turns it down, and the history of the
+ * wallet shows nothing of it. What anybody else says on the way (a gateway, a login page) ends nothing. Nor does a
+ * refusal of a payment that was sent before: the first copy may have been settled, and a later check may be what
+ * refuses the second. For a booking no word is taken: the escrow's vault is read before a second payment (checkEscrow),
+ * and one that is funded is never paid again.
  *
  * @returns null when the payment was given up, or its answer was too old to be of use.
  */
-export async function deliver(ports: Ports, delivery: Delivery): Promise<PaidAnswer | null> {
+export async function deliver(ports: DeliveryPorts, delivery: Delivery): Promise<PaidAnswer | null> {
   const { journal } = ports;
-  const { open } = delivery;
+  const { open, exchange } = delivery;
   // Read before the service is asked: only an answer from after that height closes the matter.
   const expired = !delivery.fresh && (await blocksLeft(ports, open)) < 0n;
-  const answer = await sendUntilAnswered(ports, delivery);
+  const { answer, isResent } = await sendUntilAnswered(ports, delivery);
   const settled = settlementOf(answer);
-  if (settled === null && delivery.exchange.isPending?.(answer)) {
+  if (settled === null && exchange.isPending?.(answer)) {
     await journal.note(open.id, 'sent', null);
     return { body: answer.body, payment: null };
   }
-  if (answer.status < 300) {
-    await journal.answered(open.id, settled, delivery.keep(answer.body));
-    return delivery.stale ? null : { body: answer.body, payment: receiptOf(open, settled) };
-  }
-  const error = answer.status === 402 ? refusalOf(answer) : problemOf(answer);
+  if (answer.status < 300) return accept(ports, delivery, answer, settled);
+  const error = paidProblemOf(answer);
   // Charged, and not done yet: the payment stays open, and the same command goes on with it.
   if (settled !== null) {
     await journal.note(open.id, 'sent', error.code);
     throw error;
   }
-  if (answer.status === 402) {
-    if (expired) {
-      await journal.close(open.id, 'abandoned', error.code);
-      return null;
-    }
-    await journal.note(open.id, 'refused', error.code);
-    const blocks = Number(await blocksLeft(ports, open));
-    const seconds = Math.max(1, Math.ceil((blocks + 1) * SECONDS_PER_BLOCK));
-    throw problem(error.code, {
-      message: error.message,
-      fix: `Run the command again in ${seconds} s: until then the refused payment could still be carried out.`,
-      retryAfter: seconds,
-    });
-  }
-  if (isFinal(answer, error)) {
-    await journal.close(open.id, 'refused', error.code);
-    if (delivery.stale) return null;
-  } else {
+  const refusal = refusalIn(answer);
+  if (refusal === null) {
     await journal.note(open.id, 'sent', error.code);
+    throw withResume(error, open);
   }
-  throw error;
+  if (refusal === 'refused' && delivery.fresh && !isResent) {
+    await journal.close(open.id, 'refused', error.code);
+    throw error;
+  }
+  if (expired && (await isOver(ports, open, refusal === 'not_accepted'))) {
+    await journal.close(open.id, 'abandoned', error.code);
+    return null;
+  }
+  if (refusal === 'refused' || expired) {
+    await journal.note(open.id, 'sent', error.code);
+    throw withResume(error, open);
+  }
+  await journal.note(open.id, 'refused', error.code);
+  throw await withWait(ports, open, error);
+}
+
+/** An answer with a settlement, or one that reads as what was asked for; any other is some stranger's. */
+async function accept(
+  { journal, warn }: DeliveryPorts,
+  { exchange, open, stale }: Delivery,
+  { body, status }: HttpAnswer,
+  settled: string | null,
+): Promise<PaidAnswer | null> {
+  const unreadable = unreadableIn(exchange, body);
+  if (unreadable !== null && settled === null) {
+    await journal.note(open.id, 'sent', 'unexpected_answer');
+    const message = `The service answered ${status}, and not with what was asked for.`;
+    throw withResume(problem('unexpected_answer', { message, detail: { status }, cause: unreadable }), open);
+  }
+  const isReadable = unreadable === null || exchange.keepsAnswer === false;
+  try {
+    const intent = exchange.remember?.(body) ?? null;
+    const isKept = (!stale || !isReadable) && exchange.keepsAnswer !== false;
+    await journal.answered(open.id, { body, transaction: settled, isReadable, intent, isKept });
+  } catch (error) {
+    // A full disk must not hide what was paid for; the same command brings it again.
+    const why = error instanceof Error ? error.message : String(error);
+    if (warn === undefined) throw error;
+    warn(
+      `The journal could not be written (${why}): farelock payments resume ${open.id} brings the answer again.`,
+    );
+  }
+  if (unreadable !== null && !isReadable) throw answerUnreadable(open.id, unreadable);
+  return stale ? null : { body, payment: receiptOf(open, settled) };
+}
+
+/** Why an answer can't be read; null where it can. */
+export function unreadableIn({ read }: Pick<AnswerRules, 'read'>, body: unknown): Error | null {
+  try {
+    read(body);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+export const answerUnreadable = (paymentId: string, cause: Error): Problem =>
+  problem('answer_unreadable', {
+    message: `The call was paid, and its answer cannot be read. ${cause.message}`,
+    next: [`farelock payments resume ${paymentId}`],
+    detail: { payment_id: paymentId },
+    cause,
+  });
+
+/** Asks the chain, where it can be asked; else an expired payment that is not accepted is over. */
+async function isOver(
+  { neverLanded }: DeliveryPorts,
+  { id }: OpenPayment,
+  isNotAccepted: boolean,
+): Promise<boolean> {
+  if (neverLanded === undefined) return isNotAccepted;
+  try {
+    return await neverLanded(id);
+  } catch (error) {
+    if (isProblem(error)) return false;
+    throw error;
+  }
 }
 
 const SECONDS_PER_BLOCK = 0.4;
 
-async function sendUntilAnswered(ports: Ports, delivery: Delivery): Promise<HttpAnswer> {
+async function withWait(ports: DeliveryPorts, open: OpenPayment, error: Problem): Promise<Problem> {
+  const blocks = Number(await blocksLeft(ports, open));
+  const seconds = Math.max(1, Math.ceil((blocks + 1) * SECONDS_PER_BLOCK));
+  return problem(error.code, {
+    message: error.message,
+    fix: `Run the command again in ${seconds} s: until then the refused payment could still be carried out.`,
+    retryAfter: seconds,
+  });
+}
+
+async function sendUntilAnswered(
+  ports: DeliveryPorts,
+  delivery: Delivery,
+): Promise<{ answer: HttpAnswer; isResent: boolean }> {
   const { journal, clock } = ports;
   const { exchange, open, patience, options } = delivery;
   const headers = { ...exchange.headers, 'PAYMENT-SIGNATURE': open.payload };
   const deadline = clock.now() + patience.timeoutMs;
-  for (let lost = 0; ; ) {
+  for (let lost = 0, sent = 0; ; sent++) {
     const answer = await ask({ ...exchange, headers }, patience).catch(async (error: unknown) => {
       if (!isProblem(error, 'network_unreachable', 'unexpected_answer', 'timed_out')) throw error;
       await journal.note(open.id, 'sent', error.code);
       const pauseMs = error.code === 'timed_out' ? undefined : LOST_ANSWER_PAUSES_MS[lost];
-      if (pauseMs === undefined) throw withResume(error);
+      if (pauseMs === undefined) throw withResume(error, open);
       lost++;
       await pause(ports, pauseMs, options);
       return null;
     });
     if (!answer) continue;
     const pending = answer.status === 503 && problemOf(answer).code === 'payment_pending';
-    if (!pending || clock.now() >= deadline) return answer;
+    if (!pending || clock.now() >= deadline) return { answer, isResent: sent > 0 };
     const retryAfter = problemOf(answer).retryAfter;
     await pause(ports, retryAfter === undefined ? PENDING_PAUSE_MS : retryAfter * 1000, options);
   }
 }
 
-async function pause({ clock }: Ports, ms: number, options: CallOptions): Promise<void> {
+async function pause({ clock }: DeliveryPorts, ms: number, options: CallOptions): Promise<void> {
   options.onPhase?.('waiting');
   await clock.sleep(ms, options.signal);
   if (options.signal?.aborted) throw problem('interrupted');
 }
 
-const withResume = (error: Problem): Problem =>
+const withResume = (error: Problem, { id }: OpenPayment): Problem =>
   problem(error.code, {
     message: `${error.message} A payment is on its way.`,
     fix: 'Run the same command again: it sends the same payment, never a second one.',
-    ...(error.detail ? { detail: error.detail } : {}),
+    next: [`farelock payments resume ${id}`],
+    detail: { ...error.detail, payment_id: id },
+    ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }),
     cause: error,
   });
 
@@ -140,46 +229,18 @@ function settlementOf(answer: HttpAnswer): string | null {
   }
 }
 
-const receiptOf = (open: OpenPayment, transaction: string | null): PaymentReceipt => ({
+export const receiptOf = (
+  open: Pick<OpenPayment, 'amount' | 'asset' | 'network'>,
+  transaction: string | null,
+): PaymentReceipt => ({
   amount: formatUsdc(open.amount),
   asset: open.asset,
   transaction: transaction ?? '',
   network: open.network,
 });
 
-/** A 402 to a payment: our services put the code in front of the reason. */
-function refusalOf(answer: HttpAnswer): Problem {
-  const body = isRecord(answer.body) ? answer.body : {};
-  const text = typeof body.error === 'string' ? body.error : '';
-  const [, code, reason] = /^(payment_\w+): (.*)$/s.exec(text) ?? [];
-  if (isProblemCode(code) && code !== 'payment_required') {
-    const known = problem(code);
-    return problem(code, { message: `${known.message.replace(/\.$/, '')}: ${reason}.` });
-  }
-  return problem('payment_verification_failed', {
-    message: `The payment was not accepted${text ? `: ${text}` : ''}.`,
-  });
-}
-
 /** Negative once the payment can't land any more. */
-async function blocksLeft(ports: Ports, open: OpenPayment): Promise<bigint> {
+async function blocksLeft(ports: DeliveryPorts, open: OpenPayment): Promise<bigint> {
   const cluster = await ports.cluster();
   return open.lastValidBlockHeight - (await cluster.blockHeight());
 }
-
-/** Whether the service itself said no. A bare 500 or 502 is a lost answer: a proxy's, or a crash half way. */
-function isFinal(answer: HttpAnswer, error: Problem): boolean {
-  if ([408, 425, 429].includes(answer.status)) return false;
-  if (answer.status < 500) return true;
-  const said = isRecord(answer.body) ? answer.body.code : undefined;
-  return isProblemCode(said) && !PASSING.has(error.code);
-}
-
-/** Of the service itself: it has not said no, and the same payment may be answered later. */
-const PASSING: ReadonlySet<string> = new Set([
-  'internal_error',
-  'payment_pending',
-  'not_ready',
-  'cluster_failed',
-  ...STORAGE_CODES,
-]);

@@ -4,44 +4,53 @@ import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { type Cluster, DEVNET_USDC, MAINNET_USDC, SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import type { Signer } from '../../solana/signer.ts';
-import type { IntentToRemember, OpenPayment, PaymentJournal, RequestIdentity } from '../store.ts';
+import type { ClientStore, OpenPayment, PaymentJournal, RequestIdentity } from '../store.ts';
 import { ask, type Call, type HttpAnswer, type Patience, problemOf } from '../transport.ts';
 import type { CallOptions, PaymentReceipt, SpendingPolicy } from '../types.ts';
 import { type Challenge, readChallenge } from './challenge.ts';
-import { deliver } from './delivery.ts';
+import {
+  type AnswerRules,
+  answerUnreadable,
+  type DeliveryPorts,
+  deliver,
+  receiptOf,
+  unreadableIn,
+} from './delivery.ts';
 import { approve, budgetOf, capOf, checkBudget, checkHost } from './policy.ts';
 import { signPayment, tokenAccountsOf } from './transaction.ts';
 
 /** A call that may have to be paid. */
-export interface PaidExchange extends Call {
+export interface PaidExchange extends Call, AnswerRules {
   /** The intent that a booking pays; absent for every other call. */
   readonly booking?: Intent;
-  /** What must be kept of the answer before anybody sees it. */
-  readonly remember?: (body: unknown) => IntentToRemember | null;
+  /** The refund wallet that the person has named for the booking. */
+  readonly refundWallet?: string | undefined;
   /** How long an answer is worth having; absent: as long as there is one. */
   readonly freshForMs?: number;
-  /** Whether the service is still at it: such an answer is not charged, and the payment waits for the real one. */
-  readonly isPending?: (answer: HttpAnswer) => boolean;
 }
 
 export interface PaidAnswer {
   readonly body: unknown;
   readonly payment: PaymentReceipt | null;
+  /** It was paid and answered before, and nobody has seen it. */
+  readonly isKept?: true;
 }
 
 export interface Payer {
   /**
    * Sends a call and pays for it when asked to. After a crash or a lost answer the same call sends the same payment
-   * again, never a second one, until the service has answered it or it can't land any more.
+   * again, never a second one, until the service has answered it or it can't land any more; and an answer that nobody
+   * has seen is given again rather than paid for again.
    * @throws Problem the service's, the transport's, `challenge_refused`, `payment_above_cap`, `payment_declined`,
-   * `daily_limit_reached`, `host_not_allowed`, `insufficient_funds`, `escrow_mismatch`
+   * `daily_limit_reached`, `host_not_allowed`, `insufficient_funds`, `terms_not_agreed`, `escrow_mismatch`,
+   * `answer_unreadable`
    */
   send(exchange: PaidExchange, patience: Patience, options: CallOptions): Promise<PaidAnswer>;
 }
 
-export type PayerJournal = PaymentJournal & { remember(intent: IntentToRemember): Promise<void> };
+export type PayerJournal = PaymentJournal & Pick<ClientStore, 'remember' | 'intent'>;
 
-export interface PayerPorts {
+export interface PayerPorts extends Pick<DeliveryPorts, 'neverLanded' | 'warn'> {
   readonly cluster: () => Promise<Cluster>;
   readonly signer: () => Promise<Signer>;
   readonly journal: () => Promise<PayerJournal>;
@@ -132,7 +141,7 @@ export function createPayer(ports: PayerPorts): Payer {
     const kind = exchange.booking ? 'booking' : 'call';
     let challenge = readChallenge(first, acceptable);
     for (;;) {
-      const warning = exchange.booking && (await escrowWarning(cluster, exchange.booking, challenge));
+      const warning = await escrowWarning(cluster, exchange, challenge, acceptable.wallet);
       const askedAtMs = clock.now();
       const asked = await approve(policy, {
         resource: `${exchange.method} ${exchange.path}`,
@@ -154,9 +163,39 @@ export function createPayer(ports: PayerPorts): Payer {
     }
   }
 
-  async function escrowWarning(cluster: Cluster, intent: Intent, challenge: Challenge) {
+  async function escrowWarning(
+    cluster: Cluster,
+    { booking, refundWallet }: PaidExchange,
+    challenge: Challenge,
+    wallet: string,
+  ) {
+    if (!booking) return undefined;
     const { checkEscrow } = await import('./checks.ts');
-    return checkEscrow(cluster, intent, challenge, clock);
+    const terms = (await (await ports.journal()).intent(booking.intent_id))?.terms ?? null;
+    const agreement = { wallet, terms, named: refundWallet ?? null };
+    return checkEscrow(cluster, booking, challenge, clock, agreement);
+  }
+
+  /** An answer that nobody has seen; null where there is none, or it is of no use any more. */
+  async function keptAnswer(
+    exchange: PaidExchange,
+    open: OpenPayment | undefined,
+    journal: PayerJournal,
+    isStale: (open: OpenPayment) => boolean,
+  ): Promise<PaidAnswer | null> {
+    if (!open?.answer) return null;
+    const { body, transaction, isReadable } = open.answer;
+    if (isReadable && isStale(open)) {
+      await journal.shown([open.id]);
+      return null;
+    }
+    const unreadable = unreadableIn(exchange, body);
+    if (unreadable !== null) throw answerUnreadable(open.id, unreadable);
+    // An older version could not read it.
+    if (!isReadable) {
+      await journal.answered(open.id, { body, transaction, isReadable: true, intent: null, isKept: true });
+    }
+    return { body, payment: receiptOf(open, transaction), isKept: true };
   }
 
   return {
@@ -170,15 +209,20 @@ export function createPayer(ports: PayerPorts): Payer {
         headers: exchange.headers ?? {},
         wallet,
       };
-      const keep = (body: unknown) => exchange.remember?.(body) ?? null;
+      const { freshForMs } = exchange;
+      const isStale = (open: OpenPayment) =>
+        freshForMs !== undefined && clock.now() - open.createdAtMs > freshForMs;
       for (let round = 0; round < MOST_ROUNDS; round++) {
-        const kept = await journal.open(identity);
+        const live = await journal.open(identity);
+        const seen = await keptAnswer(exchange, live, journal, isStale);
+        if (seen) return seen;
+        const kept = live?.answer ? undefined : live;
         if (kept) policy.allowance?.resend(kept.id, kept.amount);
         if (!kept) options.onPhase?.('asking');
         const answer = kept ? null : await ask(exchange, patience);
         if (answer && answer.status !== 402) {
           if (answer.status >= 300) throw problemOf(answer);
-          const intent = keep(answer.body);
+          const intent = exchange.remember?.(answer.body);
           if (intent) await journal.remember(intent);
           return { body: answer.body, payment: null };
         }
@@ -187,19 +231,9 @@ export function createPayer(ports: PayerPorts): Payer {
           kept ?? (answer && (await sign(exchange, identity, answer, () => ask(exchange, patience))));
         // Another process has just signed for the same request: its payment is sent.
         if (!open) continue;
-        const stale =
-          exchange.freshForMs !== undefined && clock.now() - open.createdAtMs > exchange.freshForMs;
         const delivered = await deliver(
           { ...ports, journal },
-          {
-            exchange,
-            open,
-            fresh: !kept,
-            patience,
-            options,
-            keep,
-            stale,
-          },
+          { exchange, open, fresh: !kept, patience, options, stale: isStale(open) },
         );
         if (delivered) return delivered;
       }

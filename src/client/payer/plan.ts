@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
-import type { PaymentJournal } from '../store.ts';
+import type { ClientStore, OpenPayment } from '../store.ts';
 import { ask, problemOf } from '../transport.ts';
 import type { SpendingPolicy } from '../types.ts';
 import { type Challenge, readChallenge } from './challenge.ts';
@@ -27,8 +27,11 @@ export interface PaymentPlan {
   readonly expires_at: string | null;
   /** null: there is no wallet yet. */
   readonly wallet: string | null;
-  /** `resend`: signed before and not answered; the same payment would be sent again. */
-  readonly decision: 'sign' | 'ask' | 'refuse' | 'resend';
+  /**
+   * `resend`: signed before and not answered; the same payment would be sent again. `kept`: paid before and answered;
+   * the answer, which nobody has seen, would be shown.
+   */
+  readonly decision: 'sign' | 'ask' | 'refuse' | 'resend' | 'kept';
   /** Why it would be refused, or what would be asked. */
   readonly reason: { readonly code: string; readonly message: string } | null;
 }
@@ -44,7 +47,7 @@ export interface PlannerPorts {
   readonly cluster: () => Promise<Cluster>;
   /** null: there is none yet, and none is made for a plan. */
   readonly wallet: () => Promise<Address | null>;
-  readonly journal: () => Promise<Pick<PaymentJournal, 'open' | 'spent'>>;
+  readonly journal: () => Promise<Pick<ClientStore, 'open' | 'spent' | 'intent'>>;
   readonly policy: SpendingPolicy;
   readonly network: string;
   readonly usdcMint: string;
@@ -105,15 +108,19 @@ async function decisionOf(
 ): Promise<Pick<PaymentPlan, 'decision' | 'reason'>> {
   const refuse = ({ code, message }: Problem) => ({ decision: 'refuse' as const, reason: { code, message } });
   try {
-    if (wallet !== null && (await hasSigned(ports, exchange, wallet))) {
-      return { decision: 'resend', reason: null };
-    }
+    const live = wallet === null ? undefined : await livePayment(ports, exchange, wallet);
+    if (live) return { decision: live.answer ? 'kept' : 'resend', reason: null };
     checkHost(ports.policy, new URL(exchange.baseUrl).host);
     const kind = exchange.booking ? ('booking' as const) : ('call' as const);
     const { checkEscrow, checkFunds } = await import('./checks.ts');
     const cluster = await ports.cluster();
     const warning =
-      exchange.booking && (await checkEscrow(cluster, exchange.booking, challenge, ports.clock));
+      exchange.booking &&
+      (await checkEscrow(cluster, exchange.booking, challenge, ports.clock, {
+        wallet,
+        terms: (await (await ports.journal()).intent(exchange.booking.intent_id))?.terms ?? null,
+        named: exchange.refundWallet ?? null,
+      }));
     if (wallet !== null) {
       const { tokenAccountsOf } = await import('./transaction.ts');
       const journal = await ports.journal();
@@ -145,13 +152,19 @@ async function decisionOf(
   }
 }
 
-async function hasSigned(ports: PlannerPorts, exchange: PaidExchange, wallet: string): Promise<boolean> {
-  const open = await (await ports.journal()).open({
+async function livePayment(
+  ports: PlannerPorts,
+  exchange: PaidExchange,
+  wallet: string,
+): Promise<OpenPayment | null> {
+  const live = await (await ports.journal()).open({
     baseUrl: exchange.baseUrl,
     resource: `${exchange.method} ${exchange.path}`,
     body: exchange.body ?? null,
     headers: exchange.headers ?? {},
     wallet,
   });
-  return open !== undefined;
+  const { freshForMs = Number.POSITIVE_INFINITY } = exchange;
+  const isStale = live?.answer?.isReadable && ports.clock.now() - live.createdAtMs > freshForMs;
+  return live && !isStale ? live : null;
 }

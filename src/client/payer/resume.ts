@@ -1,16 +1,17 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
-import { intentIdOf, supportCodeIn } from '../normalise.ts';
-import type { IntentToRemember, PaymentJournal, SignedPayment } from '../store.ts';
+import { answerRules } from '../answer-rules.ts';
+import type { PaymentJournal, SignedPayment } from '../store.ts';
 import type { Patience } from '../transport.ts';
 import type { CallOptions, Fetch } from '../types.ts';
-import { deliver } from './delivery.ts';
+import { type DeliveryPorts, deliver, receiptOf } from './delivery.ts';
 import type { PaidAnswer } from './payer.ts';
 
 /**
  * Sends an unanswered payment again, with the very request that it was signed for, to the service that it was signed
- * for. Nothing here can sign: the worst that happens is that the payment is brought to its end.
+ * for. Nothing here can sign: the worst that happens is that the payment is brought to its end. An answer that was kept
+ * is given as it came.
  * @returns null when it was given up: it can't land any more, and the service says that it did not take it.
  * @throws Problem `usage` for one that was answered or is of another service; those of a paid call
  */
@@ -19,6 +20,8 @@ export async function resumePayment(
     readonly journal: PaymentJournal;
     readonly cluster: () => Promise<Cluster>;
     readonly clock: Clock;
+    readonly neverLanded?: DeliveryPorts['neverLanded'];
+    readonly warn?: DeliveryPorts['warn'];
     readonly fetch: Fetch;
     /** Of the profile: a payment is sent nowhere else. */
     readonly baseUrl: string;
@@ -30,6 +33,8 @@ export async function resumePayment(
   options: CallOptions,
 ): Promise<PaidAnswer | null> {
   const { record, payment, request } = signed;
+  const { answer } = payment;
+  if (answer) return { body: answer.body, payment: receiptOf(payment, answer.transaction), isKept: true };
   if (!signed.isOpen) {
     throw problem('usage', {
       message: `Payment ${record.payment_id} has ended: ${record.state}.`,
@@ -53,20 +58,12 @@ export async function resumePayment(
       path,
       ...(request.body === null ? {} : { body: request.body }),
       headers,
-      isPending: (answer) => path === '/air/offer-details' && answer.status === 202,
+      ...answerRules(request, request.baseUrl),
     },
     open: payment,
     fresh: false,
     patience,
     options,
-    keep: (body) => intentIn(path, body, request.baseUrl),
     stale: false,
   });
-}
-
-/** The answer that makes an intent holds the only copy of its support code. */
-function intentIn(path: string, body: unknown, baseUrl: string): IntentToRemember | null {
-  if (path !== '/air/intents') return null;
-  const supportCode = supportCodeIn(body);
-  return supportCode === null ? null : { intentId: intentIdOf(body), baseUrl, supportCode };
 }

@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs';
+import { type Agreement, disagreements } from '../client/agreed.ts';
+import type { Intent } from '../flights/wire.ts';
+import { isProblem } from '../kernel/problems.ts';
+import type { Session } from './session.ts';
+
+/** What this home knows of an intent: whether it created it, and whether it would agree to pay it. */
+export interface Standing extends Agreement {
+  readonly isFromHere: boolean;
+  /** How it differs from what was agreed to here, a sentence each. */
+  readonly disagreements: readonly string[];
+}
+
+/** @param named the refund wallet that the person has named; null: none */
+export async function standingOf(
+  session: Session,
+  intent: Intent,
+  named: string | null = null,
+): Promise<Standing> {
+  const remembered = await (await session.store()).intent(intent.intent_id);
+  const agreement = { wallet: await walletOf(session), terms: remembered?.terms ?? null, named };
+  return {
+    ...agreement,
+    isFromHere: remembered !== undefined && remembered.baseUrl === session.baseUrl,
+    disagreements: disagreements(intent, agreement),
+  };
+}
+
+/** Whether this home created an intent and would pay it as it is: only such a one is offered as the person's own. */
+export const isOwn = ({ isFromHere, disagreements: differs }: Standing): boolean =>
+  isFromHere && differs.length === 0;
+
+/** The address of the wallet that would pay; null where there is none, or it can't be read just to look. */
+async function walletOf({ keypairFile, wallet }: Session): Promise<string | null> {
+  if (keypairFile === '-' || !existsSync(keypairFile)) return null;
+  try {
+    return (await wallet()).address;
+  } catch (error) {
+    if (isProblem(error, 'keypair_unreadable', 'no_wallet')) return null;
+    throw error;
+  }
+}
+
+/** About an intent of somebody else, or of another home of the same person. */
+export const NOT_FROM_HERE = 'It was not created from here: whoever did has its support code';

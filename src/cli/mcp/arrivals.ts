@@ -1,0 +1,29 @@
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+
+/** Which answers have left for the client: until then what was paid for them is kept. */
+export interface Arrivals {
+  /** What a call has paid for is in the answer to this request. */
+  expect(requestId: RequestId, paymentIds: readonly string[]): void;
+  /** The same transport; once it has sent an answer, the answer has arrived. */
+  over(transport: Transport): Transport;
+}
+
+export function openArrivals(arrived: (paymentIds: readonly string[]) => Promise<void>): Arrivals {
+  const expected = new Map<RequestId, readonly string[]>();
+  return {
+    expect: (requestId, paymentIds) => void expected.set(requestId, paymentIds),
+    over(transport) {
+      const send = transport.send.bind(transport);
+      transport.send = async (message, options) => {
+        await send(message, options);
+        const id = 'id' in message && !('method' in message) ? message.id : undefined;
+        const paymentIds = id === undefined ? undefined : expected.get(id);
+        if (id === undefined || paymentIds === undefined) return;
+        expected.delete(id);
+        await arrived(paymentIds);
+      };
+      return transport;
+    },
+  };
+}

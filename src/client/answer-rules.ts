@@ -1,0 +1,26 @@
+import { intentToRemember } from './agreed.ts';
+import { createdIntentOf, offerDetailsOf, orderOf, queuedOf, receivedOf, searchOf } from './normalise.ts';
+import type { AnswerRules } from './payer/delivery.ts';
+
+/** How the answer of a paid call is taken, by the call's own method and path: also when it is sent again later. */
+export function answerRules(
+  { resource, body: request }: { readonly resource: string; readonly body: unknown },
+  baseUrl: string,
+): AnswerRules {
+  switch (resource) {
+    case 'POST /air/search':
+      return { read: searchOf };
+    case 'POST /air/offer-details':
+      return { read: offerDetailsOf, isPending: ({ status }) => status === 202 };
+    case 'POST /air/intents':
+      // The answer holds the only copy of the support code.
+      return { read: createdIntentOf, remember: (body) => intentToRemember(body, request, baseUrl) };
+    case 'POST /air/book':
+      // What became of it is in the intent, for everybody to read.
+      return { read: queuedOf, keepsAnswer: false };
+    case 'POST /air/refund-requests':
+      return { read: receivedOf };
+    default:
+      return { read: resource.startsWith('GET /air/orders/') ? orderOf : (body) => body };
+  }
+}

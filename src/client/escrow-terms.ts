@@ -1,0 +1,62 @@
+import { type Address, isAddress } from '@solana/kit';
+import type { AccountReader } from '../escrow/account.ts';
+import type { EscrowCheck, ExpectedEscrow } from '../escrow/verify.ts';
+import type { Intent } from '../flights/wire.ts';
+import { problem } from '../kernel/problems.ts';
+
+/**
+ * Reads the escrow of an intent from the chain and compares it with the record. What the record does not say is
+ * compared with nothing: its line expects `not in the record`.
+ * @param latestRefundMs how long the money may stay before anybody can send it back; absent: as long as the record says
+ * @throws Problem `cluster_failed`, `escrow_mismatch` for a record without readable addresses
+ */
+export async function escrowChecks(
+  cluster: AccountReader,
+  intent: Intent,
+  given: { readonly held?: ExpectedEscrow['held']; readonly latestRefundMs?: number },
+): Promise<EscrowCheck[]> {
+  const { verifyEscrow } = await import('../escrow/verify.ts');
+  const { associatedTokenAddress } = await import('../solana/token.ts');
+  const { escrow } = intent;
+  const { address, mint } = escrow;
+  if (!isAddress(address) || !isAddress(mint)) {
+    throw problem('escrow_mismatch', {
+      message: `The record of ${intent.intent_id} names no escrow and coin that are Solana addresses.`,
+      detail: { intent_id: intent.intent_id },
+    });
+  }
+  const refundAfter = deadlineOf(escrow.refund_after);
+  const checks = await verifyEscrow({
+    cluster,
+    intentId: intent.intent_id,
+    address,
+    vault:
+      escrow.vault_address === ''
+        ? await associatedTokenAddress(address, mint)
+        : (escrow.vault_address as Address),
+    mint,
+    amount: BigInt(escrow.amount),
+    refundOwner: intent.refund_wallet as Address,
+    refundAfter: typeof refundAfter === 'bigint' ? { min: refundAfter, max: refundAfter } : {},
+    held: given.held,
+  });
+  return checks.map((check): EscrowCheck => {
+    if (check.check === 'vault' && escrow.vault_address === '') return { ...check, expected: UNSAID };
+    if (check.check !== 'refund_after') return check;
+    if (refundAfter === 'unreadable') return { ...check, expected: 'unreadable in the record', ok: false };
+    const isTooLate =
+      given.latestRefundMs !== undefined && BigInt(check.found) * 1000n > BigInt(given.latestRefundMs);
+    const expected = refundAfter === 'unsaid' ? UNSAID : check.expected;
+    return { ...check, expected, ok: check.ok && !isTooLate };
+  });
+}
+
+/** The expectation of a check whose record says nothing. */
+export const UNSAID = 'not in the record';
+
+/** Seconds since the epoch. */
+function deadlineOf(text: string): bigint | 'unsaid' | 'unreadable' {
+  if (text === '') return 'unsaid';
+  const ms = Date.parse(text);
+  return Number.isFinite(ms) ? BigInt(Math.floor(ms / 1000)) : 'unreadable';
+}
