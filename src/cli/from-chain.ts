@@ -1,3 +1,4 @@
+import { intentOf } from '../client/normalise.ts';
 import type { Intent } from '../flights/wire.ts';
 import { isProblem, type Problem } from '../kernel/problems.ts';
 import type { CommandContext } from './context.ts';
@@ -85,6 +86,18 @@ export async function intentOrChain(
     return chain;
   }
 }
+
+/**
+ * The chain's own record of an intent, to be compared with what was agreed to here. What only the service could say
+ * stays unsaid.
+ */
+export const recordFromChain = ({ intent_id, escrow }: ChainStatus): Intent =>
+  intentOf({
+    intent_id,
+    status: { open: 'active', captured: 'booked', refunded: 'refunded' }[escrow.state],
+    refund_wallet: escrow.refund_wallet,
+    escrow,
+  });
 
 export const isFromChain = (found: Intent | ChainStatus): found is ChainStatus =>
   'source' in found && found.source === 'chain';

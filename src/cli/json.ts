@@ -126,7 +126,7 @@ export const JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
     'departure_date',
     'order_id',
   ],
-  'intent verify': ['intent_id', 'verified', 'checks', 'escrow'],
+  'intent verify': ['intent_id', 'verified', 'source', 'checks', 'escrow'],
   book: [...INTENT, 'payment'],
   status: [...INTENT, 'source'],
   order: [

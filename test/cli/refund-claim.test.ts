@@ -94,6 +94,20 @@ describe('while the service is silent', () => {
     expect(shown.stderr).toContain('could not be reached');
   });
 
+  test('intent verify compares what the chain says with what was agreed to', async () => {
+    const line = `intent verify ${paid.intent_id} --json`;
+    const own = await alone(`${line} --refund-wallet ${paid.refund_wallet}`);
+    expect(own.exitCode, own.stdout).toBe(0);
+    expect(own.json()).toMatchObject({ verified: true, source: 'chain', escrow: paid.escrow.address });
+    // Of a home that agreed to nothing, and whose wallet is another one.
+    const foreign = await alone(line);
+    expect(foreign.exitCode).toBe(6);
+    expect(foreign.json().error).toMatchObject({
+      code: 'escrow_mismatch',
+      detail: { failed: ['refund_owner'] },
+    });
+  });
+
   test('an intent of which the chain knows nothing keeps the error of the service', async () => {
     const shown = await alone('status int_00000000000000000000000000 --json');
     expect(shown.exitCode).toBe(7);

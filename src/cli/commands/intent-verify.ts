@@ -3,6 +3,7 @@ import { formatUsdc } from '../../kernel/money.ts';
 import { type ProblemOptions, problem } from '../../kernel/problems.ts';
 import type { Command } from '../context.ts';
 import { verifyIntent } from '../escrow-check.ts';
+import { intentOrChain, isFromChain, recordFromChain } from '../from-chain.ts';
 import type { View } from '../terminal.ts';
 import { tableLines } from '../view/table.ts';
 import { utcTime } from '../view/times.ts';
@@ -11,6 +12,8 @@ import type { IntentIdOptions } from './intent-show.ts';
 interface Verification {
   readonly intent_id: string;
   readonly verified: boolean;
+  /** Only while the service is silent: the terms are the chain's own, compared with what was agreed to here. */
+  readonly source?: 'chain';
   readonly escrow: string;
   readonly checks: readonly { check: string; expected: string; found: string; ok: boolean }[];
 }
@@ -21,18 +24,17 @@ export interface IntentVerifyOptions extends IntentIdOptions {
 }
 
 /** Checks the escrow on chain against the intent and what was agreed to here; exit 6 where they differ. */
-export const intentVerify: Command<IntentVerifyOptions> = async (
-  { terminal, session, signal },
-  { intentId, refundWallet },
-) => {
-  const flights = await session.flights();
-  const intent = await flights.intent(intentId, { signal });
+export const intentVerify: Command<IntentVerifyOptions> = async (context, { intentId, refundWallet }) => {
+  const { terminal, session } = context;
+  const said = await intentOrChain(context, intentId);
+  const intent = isFromChain(said) ? recordFromChain(said) : said;
   terminal.phase('Reading the escrow from the cluster');
   const checks = await verifyIntent(session, intent, refundWallet ?? null);
   const verified = checks.length > 0 && checks.every((check) => check.ok);
-  const document = {
+  const document: Verification = {
     intent_id: intent.intent_id,
     verified,
+    ...(isFromChain(said) && { source: said.source }),
     escrow: intent.escrow.address,
     checks: [...checks],
   };
@@ -74,8 +76,8 @@ const verificationView: View<Verification> = {
       checks.map(({ check, expected, found, ok }) => [
         ok ? paint.good('✓') : paint.bad('✗'),
         check.replaceAll('_', ' '),
-        said(check, found),
-        ok ? '' : said(check, expected),
+        worded(check, found),
+        ok ? '' : worded(check, expected),
       ]),
       paint.dim,
     ),
@@ -85,7 +87,7 @@ const verificationView: View<Verification> = {
 };
 
 /** Amounts and instants as a person reads them; everything else as it is. */
-function said(check: string, value: string): string {
+function worded(check: string, value: string): string {
   return value.replace(/\d+/g, (number) => {
     if (check === 'amount' || check === 'held') return `${formatUsdc(BigInt(number))} USDC`;
     return check === 'refund_after' ? utcTime(new Date(Number(number) * 1000).toISOString()) : number;
