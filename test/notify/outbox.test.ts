@@ -187,6 +187,28 @@ test('a process that dies between the send and the mark is overtaken, with the s
   expect((await rows())[0]?.state).toBe('sent');
 });
 
+test('a process that was overtaken gives away no message that another is sending', async () => {
+  const failing: ((error: Error) => void)[] = [];
+  const standing = () =>
+    outboxOver({
+      page: () => new Promise((_sent, failed) => failing.push(failed)),
+      mail: async () => undefined,
+      forget: async () => undefined,
+    });
+  const slow = standing();
+  await write(slow, PAGE);
+  const slowRound = slow.deliverDue();
+  await expect.poll(() => failing.length).toBe(1);
+  clock.advance(61_000);
+  void standing().deliverDue();
+  await expect.poll(() => failing.length).toBe(2);
+  const before = await rows();
+  failing[0]?.(new Error('no answer'));
+  await slowRound;
+  expect(await rows()).toEqual(before);
+  expect(await outbox().deliverDue()).toEqual({ sent: 0, failed: 0 });
+});
+
 test('a line that was written before a crash is not written again', async () => {
   const files = createTransports(home);
   let dies = true;

@@ -63,7 +63,7 @@ function run(aheadMs, file) {
       });
     }
     child.once('error', failed);
-    child.once('close', (code) => ended({ code, printed }));
+    child.once('close', (code, signal) => ended({ code: code ?? signal, printed }));
   });
 }
 
@@ -81,7 +81,7 @@ try {
     try {
       report = JSON.parse(readFileSync(file, 'utf8'));
     } catch {
-      process.stdout.write(`${at}: no report\n${printed}\n`);
+      process.stdout.write(`${at}: no report (ended with ${code})\n${printed}\n`);
     }
     if (report) {
       process.stdout.write(`${at}: ${report.numPassedTests} passed, ${report.numFailedTests} failed\n`);
