@@ -16,9 +16,11 @@ export async function standingOf(
   session: Session,
   intent: Intent,
   named: string | null = null,
+  /** Whether this command pays, so that a key on standard input is read. */
+  pays = false,
 ): Promise<Standing> {
   const remembered = await (await session.store()).intent(intent.intent_id);
-  const agreement = { wallet: await walletOf(session), terms: remembered?.terms ?? null, named };
+  const agreement = { wallet: await walletOf(session, pays), terms: remembered?.terms ?? null, named };
   return {
     ...agreement,
     isFromHere: remembered !== undefined && remembered.baseUrl === session.baseUrl,
@@ -31,8 +33,8 @@ export const isOwn = ({ isFromHere, disagreements: differs }: Standing): boolean
   isFromHere && differs.length === 0;
 
 /** The address of the wallet that would pay; null where there is none, or it can't be read just to look. */
-async function walletOf({ keypairFile, wallet }: Session): Promise<string | null> {
-  if (keypairFile === '-' || !existsSync(keypairFile)) return null;
+async function walletOf({ keypairFile, wallet }: Session, pays: boolean): Promise<string | null> {
+  if (keypairFile === '-' ? !pays : !existsSync(keypairFile)) return null;
   try {
     return (await wallet()).address;
   } catch (error) {

@@ -61,6 +61,58 @@ test('an intent of another deployment is read: envelope, id, flat escrow fields'
   await store.shut();
 });
 
+test('what a record does not say stays unsaid: its deadline, its program, its vault', async () => {
+  const { client, store } = await deployment({
+    id: 'int_other',
+    status: 'active',
+    funding_wallet: WALLET,
+    refund_wallet: '',
+    passenger_count: '2',
+    booking_requested_at: '',
+    expires_at: '2026-12-01T00:00:00Z',
+    escrow: { address: 'Escrow', mint: 'Mint', amount: '5', observed_amount: '' },
+  });
+  expect(await client.intent('int_other')).toMatchObject({
+    passenger_count: 2,
+    refund_wallet: WALLET,
+    booking_requested_at: null,
+    escrow: { refund_after: '', program_id: '', vault_address: '', observed_amount: null },
+  });
+  await store.shut();
+});
+
+test('numbers that come as text are read, and empty texts are undisclosed', async () => {
+  const { client, store } = await deployment({
+    offers: [
+      {
+        id: 'off_1',
+        stops: '1',
+        total_emissions_kg: '',
+        checked_bags_included: '',
+        total_amount_decimal: 113.26,
+        aircraft_name: '',
+        conditions: { refund_allowed: 'true', refund_penalty_amount: 40, change_allowed: '' },
+        slices: [{ stops: '0', segments: [{ technical_stops: '0', origin_terminal: '' }] }],
+      },
+    ],
+  });
+  const { value } = await client.search({ origin_iata: 'LIS', destination_iata: 'BER', depart_date: 'x' });
+  expect(value.offers).toEqual([
+    {
+      id: 'off_1',
+      offer_id: 'off_1',
+      stops: 1,
+      total_emissions_kg: null,
+      checked_bags_included: null,
+      total_amount_decimal: '113.26',
+      aircraft_name: null,
+      conditions: { refund_allowed: true, refund_penalty_amount: '40', change_allowed: null },
+      slices: [{ stops: 0, segments: [{ technical_stops: 0, origin_terminal: null }] }],
+    },
+  ]);
+  await store.shut();
+});
+
 test('searches and orders of another deployment are read', async () => {
   const search = await deployment({
     search: { offers: [{ id: 'off_1' }], status: 'enriching', search_id: 's' },

@@ -40,7 +40,7 @@ export const book: Command<BookOptions> = async (context, options) => {
     if (!hasEnded(intent)) terminal.note('This booking is already paid and under way.');
     return finish(context, options, reader, intent, null);
   }
-  const standing = await standingOf(session, intent, options.refundWallet ?? null);
+  const standing = await standingOf(session, intent, options.refundWallet ?? null, true);
   if (standing.disagreements.length > 0) throw notAgreed(intent, standing.disagreements);
   if (!standing.isFromHere) terminal.note(`${NOT_FROM_HERE}.`);
   try {

@@ -34,11 +34,15 @@ export function dayName(date: string): string {
   return `${DAYS[day.getUTCDay()]} ${day.getUTCDate()} ${MONTHS[day.getUTCMonth()]} ${day.getUTCFullYear()}`;
 }
 
-/** An instant in UTC to the second: `2026-11-21 09:00:00 UTC`. */
-export const utcTime = (instant: string): string => `${instant.slice(0, 19).replace('T', ' ')} UTC`;
+/** An instant in UTC to the second: `2026-11-21 09:00:00 UTC`; `–` where a deployment does not say it. */
+export const utcTime = (instant: string | null | undefined): string =>
+  isInstant(instant) ? `${instant.slice(0, 19).replace('T', ' ')} UTC` : instant || '–';
+
+const isInstant = (text: string | null | undefined): text is string => !Number.isNaN(Date.parse(text ?? ''));
 
 /** How far an instant is from now: `in 29 min`, `3 min ago`. */
-export function fromNow(instant: string, nowMs: number): string {
+export function fromNow(instant: string | null | undefined, nowMs: number): string {
+  if (!isInstant(instant)) return '–';
   const seconds = Math.round((Date.parse(instant) - nowMs) / 1000);
   const size = Math.abs(seconds);
   const said =
