@@ -16,7 +16,7 @@ export interface ParameterDescription {
   /** null: a switch, which takes no value. */
   readonly value: ValueShape | null;
   /** The value may be left out, as in `--json`. */
-  readonly valueOptional?: true;
+  readonly value_optional?: true;
   readonly default?: string | number | boolean;
 }
 
@@ -88,7 +88,7 @@ function describeOption(option: Option): ParameterDescription {
     required: option.mandatory,
     repeated: option.variadic || Array.isArray(preset) || isRepeated(option.parseArg),
     value: takesValue ? (shapeOf(option.parseArg) ?? { type: 'string' }) : null,
-    ...(option.optional ? { valueOptional: true } : {}),
+    ...(option.optional ? { value_optional: true } : {}),
     ...(typeof preset === 'string' || typeof preset === 'number' || typeof preset === 'boolean'
       ? { default: preset }
       : {}),

@@ -36,7 +36,7 @@ export function createPartnerHttp(ports: PartnerPorts, procedures: Procedures) {
     const called = await procedures.find(operation);
     const customerId =
       called.concerns === 'customer'
-        ? await authenticateCustomer(ports, request.headers.get('authorization'))
+        ? await authenticateCustomer(ports, request.headers.get('authorization'), partner.partnerId)
         : null;
     const { input, run } = await called.read((schema) => readMessage(request, schema, called.mostBodyBytes));
     const idempotency = called.writes

@@ -50,17 +50,24 @@ export async function mintToken(
 }
 
 /**
- * Which customer sends this Authorization header.
+ * Which customer sends this Authorization header, with the key of a partner. A token of a customer whom the partner does
+ * not know is to it as one that nobody has.
  * @throws Problem `customer_token_required`, `customer_token_invalid`
  */
-export async function authenticateCustomer(ports: TokenPorts, header: string | null): Promise<string> {
+export async function authenticateCustomer(
+  ports: TokenPorts,
+  header: string | null,
+  partnerId: string,
+): Promise<string> {
   const match = /^Bearer +(\S{1,200})$/i.exec(header?.trim() ?? '');
   if (!match) throw problem(header ? 'customer_token_invalid' : 'customer_token_required');
   const row = await ports.store
     .selectFrom('customer_tokens')
-    .select(['customer_id', 'expires_at_ms'])
+    .innerJoin('customer_partners', 'customer_partners.customer_id', 'customer_tokens.customer_id')
+    .select(['customer_tokens.customer_id', 'expires_at_ms'])
     .where('token_hmac', '=', tokenHmac(ports, match[1] ?? ''))
     .where('environment', '=', ports.environment)
+    .where('customer_partners.partner_id', '=', partnerId)
     .executeTakeFirst();
   if (!row || row.expires_at_ms <= ports.clock.now()) throw problem('customer_token_invalid');
   return row.customer_id;

@@ -91,7 +91,7 @@ const parameter = z.strictObject({
   required: z.boolean(),
   repeated: z.boolean(),
   value: shape.nullable().describe('null: a switch, which takes no value.'),
-  valueOptional: z.literal(true).optional(),
+  value_optional: z.literal(true).optional(),
   default: z.union([z.string(), z.number(), z.boolean()]).optional(),
 });
 const command = z.strictObject({

@@ -32,7 +32,7 @@ function synopsis({ name, arguments: given }: CommandDescription): string {
   return ['farelock', name, ...words].join(' ');
 }
 
-function takes({ value, repeated, valueOptional, ...one }: ParameterDescription): string {
+function takes({ value, repeated, value_optional, ...one }: ParameterDescription): string {
   if (value === null) return '';
   const { minimum, maximum } = value;
   const range =
@@ -44,7 +44,7 @@ function takes({ value, repeated, valueOptional, ...one }: ParameterDescription)
   return [
     value.enum ? value.enum.map((choice) => `\`${choice}\``).join(', ') : `${value.type} ${range}`.trim(),
     ...(repeated ? ['several times'] : []),
-    ...(valueOptional ? ['may be left out'] : []),
+    ...(value_optional ? ['may be left out'] : []),
     ...(one.default === undefined || one.default === false ? [] : [`\`${one.default}\` unless given`]),
     ...(one.required ? ['**required**'] : []),
   ].join('; ');

@@ -213,6 +213,39 @@ describe("another partner's", () => {
   });
 });
 
+test('a token of a customer whom the key’s partner does not know is as one that nobody has, on every operation', async () => {
+  const { customer_id } = await stack.operator<{ customer_id: string }>('customers', {
+    country: 'BRA',
+    partner_ids: [PIX],
+  });
+  const [token, pix] = [await stack.issueToken(customer_id), (await stack.issueKey(PIX)).key];
+  const bodies: Record<string, object> = {
+    GetOnboardingRequirements: {},
+    SubmitCustomerData: { data: [{ email: { value: 'a@example.com' } }] },
+    AcceptTerms: { termsUrl: 'https://farelock.example/terms/2026-11-01' },
+    CreateOrder: { ...ORDER, partnerId: PIX },
+  };
+  for (const [operation, body] of Object.entries(bodies)) {
+    for (const headers of [{}, { 'idempotency-key': 'once' }]) {
+      const nobody = await stack.customer<Failure>(operation, body, {
+        token: 'flk_cus_demo_nobody',
+        headers,
+      });
+      const foreign = await stack.customer<Failure>(operation, body, { token, headers });
+      expect([operation, foreign.status, foreign.body]).toEqual([operation, 401, nobody.body]);
+      expect(foreign.body.detail?.reason).toBe('customer_token_invalid');
+    }
+    const own = await stack.customer<Failure>(operation, body, { token, key: pix });
+    expect([operation, own.status]).not.toEqual([operation, 401]);
+  }
+  const asked = await stack.customer<{ requirements: unknown[] }>(
+    'GetOnboardingRequirements',
+    {},
+    { token, key: pix },
+  );
+  expect(asked.status).toBe(200);
+});
+
 test('one customer sees nothing of another: each token answers for its own customer alone', async () => {
   const [ana, bo] = [await stack.issueToken(ANA), await stack.issueToken(BO)];
   await stack.partner('AddCustomerRequirement', { customerId: ANA, data: 'PROOF_OF_ADDRESS' });

@@ -78,7 +78,7 @@ function understand(line: string, { commands, global_options }: ToolDescription)
     const [option = '', ...value] = word.split('=');
     const parameter = known.get(option);
     if (!parameter) continue;
-    const takesNext = parameter.value !== null && parameter.valueOptional !== true && value.length === 0;
+    const takesNext = parameter.value !== null && parameter.value_optional !== true && value.length === 0;
     const text = takesNext ? (rest.shift() ?? '') : value.length > 0 ? value.join('=') : null;
     // What every command takes, the server has put there.
     if (own.has(parameter)) given.push({ parameter, text });

@@ -134,7 +134,7 @@ export function commandLineOf(
     if (parameter.name === inline?.parameter) {
       stdin = JSON.stringify(value);
       options.push(`${parameter.name}=-`);
-    } else if (parameter.value === null || (parameter.valueOptional && typeof value === 'boolean')) {
+    } else if (parameter.value === null || (parameter.value_optional && typeof value === 'boolean')) {
       if (typeof value !== 'boolean') throw wrongType(command, parameter, 'true or false');
       if (value) options.push(parameter.name);
     } else {
@@ -192,7 +192,7 @@ export const keyOf = ({ name }: ParameterDescription): string => name.replace(/^
 
 function schemaOf({
   value,
-  valueOptional,
+  value_optional,
   description,
   repeated,
   default: preset,
@@ -202,6 +202,6 @@ function schemaOf({
     ...(preset === undefined ? {} : { default: preset }),
   };
   if (value === null) return { type: 'boolean', ...about };
-  if (valueOptional) return { anyOf: [{ type: 'boolean' }, value], ...about };
+  if (value_optional) return { anyOf: [{ type: 'boolean' }, value], ...about };
   return repeated ? { type: 'array', items: value, ...about } : { ...value, ...about };
 }
