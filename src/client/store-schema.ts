@@ -101,4 +101,5 @@ export const clientMigrations: readonly Migration[] = [
         passport_number_sealed text, passport_expiry_sealed text, updated_at_ms bigint not null)`,
     ],
   },
+  { name: '021_meta', statements: ['create table meta (key text primary key, value text not null)'] },
 ];
