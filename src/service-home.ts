@@ -1,21 +1,25 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { isProblem, type Problem, problem } from './kernel/problems.ts';
 import { openSecrets, type Secrets } from './kernel/secrets.ts';
 import { createKeypairFile, readOwnKeypair, type Signer } from './solana/keypair.ts';
 import {
+  type Belonging,
   differences,
   IDENTITY,
   type Identity,
   type KeptIdentity,
+  type LedgerFacts,
   markOnce,
+  NEWEST_SETTLED,
   RING_PURPOSE,
   readIdentity,
   readMark,
   readSeen,
   SEEN_LEDGER,
-  type SeenLedger,
+  whyLedgerLost,
 } from './store/identity.ts';
 import type { Store } from './store/open.ts';
 
@@ -27,16 +31,12 @@ export interface HomeKeys {
   readonly treasury: Signer;
 }
 
-/** What a database says of the home that it belongs to; null: nothing yet. */
-export interface Belonging {
-  readonly identity: KeptIdentity | null;
-  readonly ledger: SeenLedger | null;
-}
-
 export async function belongingOf(store: Store): Promise<Belonging> {
+  const { rows } = await sql.raw<{ signature: string }>(NEWEST_SETTLED).execute(store);
   return {
     identity: readIdentity(await readMark(store, IDENTITY)),
-    ledger: readSeen(await readMark(store, SEEN_LEDGER)),
+    seen: readSeen(await readMark(store, SEEN_LEDGER)),
+    newest: rows[0]?.signature ?? null,
   };
 }
 
@@ -44,8 +44,8 @@ const RING = 'service.json';
 const SIGNERS = ['authority.json', 'facilitator.json', 'treasury.json'] as const;
 
 /**
- * The keys of a home, made on first use. For a database that belongs to somebody already none is made: it could not
- * do what the database holds.
+ * The keys of a home, made on first use. For a database that belongs to somebody already none is made, and others than
+ * its own are refused: they could not do what the database holds.
  * @throws Problem `database_of_another_home`, `keypair_unreadable`, of storage
  */
 export function openKeys(home: string, { identity }: Belonging): HomeKeys {
@@ -54,12 +54,28 @@ export function openKeys(home: string, { identity }: Belonging): HomeKeys {
   if (identity && missing.length > 0) {
     throw ofAnotherHome(identity, `${missing.map((name) => `keys/${name}`).join(', ')} missing here`);
   }
-  return {
+  const keys: HomeKeys = {
     secrets: openSecrets(at(RING)),
     authority: operatorKey(at('authority.json')),
     facilitator: operatorKey(at('facilitator.json')),
     treasury: operatorKey(at('treasury.json')),
   };
+  if (identity) compare(identity, identityOf(keys));
+  return keys;
+}
+
+const identityOf = ({ secrets, authority, facilitator, treasury }: HomeKeys) => ({
+  keyRing: secrets.hmac(RING_PURPOSE, ''),
+  authority: authority.address,
+  facilitator: facilitator.address,
+  treasury: treasury.address,
+});
+
+/** @throws Problem `database_of_another_home` */
+function compare(kept: KeptIdentity, mine: Partial<Identity>): void {
+  const others = differences(kept, mine);
+  if (others.length === 0) return;
+  throw ofAnotherHome(kept, `${others.join(', ')} ${others.length === 1 ? 'differs' : 'differ'}`);
 }
 
 /** A key of the operator's own, made on first use. Of two processes that start at once, both use the first one's. */
@@ -79,7 +95,7 @@ function operatorKey(path: string): Signer {
 
 /**
  * Marks a database as this home's, or holds the home against the mark.
- * @throws Problem `database_of_another_home`, `ledger_lost`: nothing was changed
+ * @throws Problem `database_of_another_home`: nothing was changed
  */
 export async function claimDatabase(
   store: Store,
@@ -87,23 +103,9 @@ export async function claimDatabase(
   keys: HomeKeys,
   cluster: Pick<Identity, 'network' | 'program' | 'ledger'>,
 ): Promise<void> {
-  const mine: Identity = {
-    keyRing: keys.secrets.hmac(RING_PURPOSE, ''),
-    authority: keys.authority.address,
-    facilitator: keys.facilitator.address,
-    treasury: keys.treasury.address,
-    ...cluster,
-  };
-  const kept = readIdentity(
-    await markOnce(store, IDENTITY, JSON.stringify({ ...mine, madeBy: `${hostname()}:${home}` })),
-  );
-  if (!kept) return;
-  const others = differences(kept, mine);
-  if (others.length === 0) return;
-  const isLedgerAlone = others.length === 1 && mine.ledger !== kept.ledger;
-  throw isLedgerAlone && mine.ledger !== null && kept.ledger !== null
-    ? ledgerLost(home, 'it is another one')
-    : ofAnotherHome(kept, `${others.join(', ')} ${others.length === 1 ? 'differs' : 'differ'}`);
+  const mine: Identity = { ...identityOf(keys), ...cluster };
+  const kept = { ...mine, madeBy: `${hostname()}:${home}` };
+  compare(readIdentity(await markOnce(store, IDENTITY, JSON.stringify(kept))) ?? kept, mine);
 }
 
 const ofAnotherHome = (kept: KeptIdentity, why: string): Problem =>
@@ -114,7 +116,7 @@ const ofAnotherHome = (kept: KeptIdentity, why: string): Problem =>
   });
 
 /** A ledger that is gone, or has lost what it held; nothing is made in its place unless a person says so. */
-export const ledgerLost = (home: string, why: string): Problem =>
+const ledgerLost = (home: string, why: string): Problem =>
   problem('ledger_lost', {
     message: `${join(home, 'ledger.db')} is not the ledger that this home has used: ${why}.`,
     fix: 'Put ledger.db, with the -wal file beside it, back from a backup. It holds play money: to start over, move the whole home away.',
@@ -122,28 +124,8 @@ export const ledgerLost = (home: string, why: string): Problem =>
     detail: { file: join(home, 'ledger.db'), why },
   });
 
-/**
- * Holds the embedded ledger against what the database knows to have landed there.
- * @throws Problem `ledger_lost`
- */
-export async function checkLedger(
-  store: Store,
-  home: string,
-  seen: SeenLedger | null,
-  ledger: { readonly id: string; lastSeq(): number; landed(signature: string): object | null },
-): Promise<void> {
-  if (seen && seen.ledger === ledger.id && ledger.lastSeq() < seen.seq) {
-    throw ledgerLost(home, `it ends at transaction ${ledger.lastSeq()}, and ${seen.seq} were there`);
-  }
-  const [newest] = await store
-    .selectFrom('settlements')
-    .select('signature')
-    .where('state', 'in', ['settled', 'answered'])
-    .where('signature', 'is not', null)
-    .orderBy('updated_at_ms', 'desc')
-    .limit(1)
-    .execute();
-  if (newest?.signature && ledger.landed(newest.signature) === null) {
-    throw ledgerLost(home, 'a payment that was settled is not on it');
-  }
+/** @throws Problem `ledger_lost`: the ledger is not what the database knows of it */
+export function checkLedger(home: string, belonging: Belonging, ledger: LedgerFacts | null): void {
+  const why = whyLedgerLost(belonging, ledger);
+  if (why !== null) throw ledgerLost(home, why);
 }

@@ -9,10 +9,9 @@ import { systemClock } from './kernel/clock.ts';
 import { randomIds } from './kernel/ids.ts';
 import { silentLog } from './kernel/log.ts';
 import { once } from './kernel/once.ts';
-import type { Problem } from './kernel/problems.ts';
 import { createPaywall } from './payments/paywall.ts';
 import { readyForMoney } from './payments/readiness.ts';
-import { belongingOf, checkLedger, claimDatabase, ledgerLost, openKeys } from './service-home.ts';
+import { belongingOf, checkLedger, claimDatabase, openKeys } from './service-home.ts';
 import { bothRuns, isPartnerPath, lazyPartner } from './service-partner.ts';
 import type { OpenPlatform, OpenService, ServiceOptions } from './service-types.ts';
 import { type Cluster, DEVNET_USDC, type Faucet, MAINNET_USDC, SOLANA_NETWORKS } from './solana/cluster.ts';
@@ -157,22 +156,24 @@ async function openHome(options: ServiceOptions, onTrouble: OnTrouble) {
   try {
     const belonging = await belongingOf(store);
     const keys = openKeys(home, belonging);
-    const hasLedger = typeof belonging.identity?.ledger === 'string';
-    const opened = await openCluster(
-      options,
-      onTrouble,
-      hasLedger ? () => ledgerLost(home, 'it is gone, or empty') : undefined,
-    );
+    const opened = await openCluster(options, onTrouble, () => checkLedger(home, belonging, null));
     const { cluster, ledger } = opened;
+    const facts = ledger && {
+      id: ledger.ledgerId,
+      lastSeq: ledger.ledger.lastSeq(),
+      landed: (signature: string) => ledger.ledger.landed(signature) !== null,
+    };
+    if (facts) checkLedger(home, belonging, facts);
     await claimDatabase(store, home, keys, {
       network: cluster.network,
       program: ESCROW_PROGRAM_ID,
       ledger: ledger?.ledgerId ?? null,
     });
     if (!ledger) return { ...opened, store, keys, noteProgress: async () => undefined };
-    const { ledgerId: id, ledger: rows } = ledger;
-    await checkLedger(store, home, belonging.ledger, { ...rows, id });
-    const noteProgress = progressNotes(store, belonging.ledger, () => ({ ledger: id, seq: rows.lastSeq() }));
+    const noteProgress = progressNotes(store, belonging.seen, () => ({
+      ledger: ledger.ledgerId,
+      seq: ledger.ledger.lastSeq(),
+    }));
     return { ...opened, store, keys, noteProgress };
   } catch (error) {
     await store.destroy();
@@ -206,7 +207,7 @@ interface OpenedCluster {
 async function openCluster(
   { home, clock = systemClock, log = silentLog, rpcUrl }: ServiceOptions,
   onTrouble: OnTrouble,
-  ifMissing: (() => Problem) | undefined,
+  ifMissing: () => void,
 ): Promise<OpenedCluster> {
   if (rpcUrl) {
     const { openRpcCluster } = await import('./solana/rpc/open.ts');

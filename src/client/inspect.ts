@@ -1,9 +1,18 @@
+import {
+  type Belonging,
+  IDENTITY,
+  NEWEST_SETTLED,
+  readIdentity,
+  readSeen,
+  SEEN_LEDGER,
+} from '../store/identity.ts';
 import { type FileState, inspectFile } from '../store/inspect.ts';
 import type { PostgresLook, PostgresRefused, PostgresState } from '../store/inspect-postgres.ts';
 import { serviceMigrations } from '../store/migrations.ts';
 import { readRows } from '../store/read-only.ts';
 import { clientMigrations } from './store-schema.ts';
 
+export { differences, RING_PURPOSE, whyLedgerLost } from '../store/identity.ts';
 export type { FileState } from '../store/inspect.ts';
 export type { PostgresPlace, PostgresRefused, PostgresState } from '../store/inspect-postgres.ts';
 export { isDatabaseUrl } from '../store/open.ts';
@@ -40,6 +49,21 @@ export const openPaymentsIn = (path: string): { id: string; createdAtMs: number 
 
 /** What waits for a person in the services' own database. Empty without one. */
 export const stuckIn = (path: string): string[] => readRows(path, STUCK).map((row) => String(row.id));
+
+/** What the services' own database knows of the keys and the ledger that it belongs to; null without one. */
+export function belongingIn(path: string): Belonging | null {
+  const meta = readRows(path, 'select name from sqlite_master').some(({ name }) => name === 'meta');
+  if (!meta) return null;
+  const rows = new Map(
+    readRows(path, 'select key, value from meta').map(({ key, value }) => [String(key), String(value)]),
+  );
+  const [newest] = readRows(path, NEWEST_SETTLED);
+  return {
+    identity: readIdentity(rows.get(IDENTITY) ?? null),
+    seen: readSeen(rows.get(SEEN_LEDGER) ?? null),
+    newest: newest ? String(newest.signature) : null,
+  };
+}
 
 const STUCK = `select intent_id as id from bookings where state = 'stuck'
   union all select request_id as id from refund_requests where state = 'stuck'`;

@@ -116,4 +116,5 @@ export const clientMigrations: readonly Migration[] = [
     name: '031_kept_answers',
     statements: ['alter table payments add column answer_sealed text'],
   },
+  { name: '032_meta', statements: ['create table meta (key text primary key, value text not null)'] },
 ];

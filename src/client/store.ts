@@ -1,7 +1,9 @@
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import { type Clock, instant } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
+import { problem } from '../kernel/problems.ts';
 import type { Secrets } from '../kernel/secrets.ts';
+import { markOnce, RING_PURPOSE } from '../store/identity.ts';
 import { openDatabase } from '../store/open.ts';
 import { createPaymentsStore } from './payments-store.ts';
 import { type ClientTables, clientMigrations } from './store-schema.ts';
@@ -25,7 +27,13 @@ export type {
   SpendingBudget,
 } from './store-types.ts';
 
-/** Opens the client's own database (a private file under FARELOCK_HOME). */
+/** The mark of the key ring that seals the rows. */
+const KEY_RING = 'key_ring';
+
+/**
+ * Opens the client's own database (a private file under FARELOCK_HOME).
+ * @throws Problem `database_of_another_home`: its rows were sealed with another key ring; `database_newer`; of storage
+ */
 export async function openClientStore(ports: {
   readonly path: string;
   readonly secrets: Secrets;
@@ -34,6 +42,15 @@ export async function openClientStore(ports: {
 }): Promise<ClientStore> {
   const { secrets, clock, ids } = ports;
   const db: Kysely<ClientTables> = await openDatabase(ports.path, clientMigrations);
+  const ring = secrets.hmac(RING_PURPOSE, '');
+  if ((await markOnce(db, KEY_RING, ring)) !== ring) {
+    await db.destroy();
+    throw problem('database_of_another_home', {
+      message: `${ports.path} was sealed with another key ring than keys/client.json.`,
+      fix: 'Put keys/client.json back from a backup: without it support codes and travellers cannot be read.',
+      next: ['farelock doctor'],
+    });
+  }
   const leadPlace = (intentId: string) => `intents.lead_family_name_sealed.${intentId}`;
   const termsPlace = (intentId: string) => `intents.terms_sealed.${intentId}`;
   const codePlace = (intentId: string) => `intents.support_code_sealed.${intentId}`;

@@ -152,12 +152,14 @@ export function createRefundDecisions(ports: FlightsPorts, cases: RefundCases) {
      * Fixes what is paid out and starts it; the worker finishes it whatever happens to this request. An approved or
      * stuck case is started again, with the amounts of its approval. A treasury that is short before anything is on
      * record refuses the approval; one that is emptied after it leaves the case `approved`, with that as `last_error`,
-     * and so does every try until it is filled up.
+     * and so does every try until it is filled up. What the same operator approved with the same numbers, and is paid
+     * out, is approved: the answer may have been lost.
      * @throws Problem `case_already_claimed`, `case_already_decided`, `payout_undecided`, `payout_is_zero`,
      *   `plan_changed`, `treasury_insufficient`, `invalid_request`: nothing was changed then
      */
     async approve(id: string, by: By, request: ApproveRequest): Promise<void> {
       const opened = await cases.open(id);
+      if (isDoneAsAsked(opened.row, by, request)) return;
       const requestId = opened.row.request_id;
       const resumes = ['approved', 'stuck'].includes(opened.row.state);
       const planned = resumes ? null : await plan(opened, request);
@@ -165,6 +167,7 @@ export function createRefundDecisions(ports: FlightsPorts, cases: RefundCases) {
       await store.transaction().execute(async (tx) => {
         const row = await take(tx, requestId, by);
         const nowMs = clock.now();
+        if (isDoneAsAsked(row, by, request)) return;
         const isOpen = row.state === 'received';
         if (!isOpen && !(resumes && ['approved', 'stuck'].includes(row.state))) throw decided(row);
         await tx
@@ -236,6 +239,13 @@ export function createRefundDecisions(ports: FlightsPorts, cases: RefundCases) {
 }
 
 export type RefundDecisions = ReturnType<typeof createRefundDecisions>;
+
+const isDoneAsAsked = (row: RefundRequestRow, by: By, request: ApproveRequest): boolean =>
+  row.state === 'refunded' &&
+  row.claimed_by === by.operator.keyId &&
+  [request.payout_amount, request.expected_payout_amount].every(
+    (amount) => amount === undefined || amount === row.payout_amount,
+  );
 
 function checkOverride(request: ApproveRequest, captured: bigint): void {
   const issues = [

@@ -25,6 +25,42 @@ export interface SeenLedger {
   readonly seq: number;
 }
 
+/** What a database says of the home that it belongs to. */
+export interface Belonging {
+  /** null: it belongs to nobody yet. */
+  readonly identity: KeptIdentity | null;
+  readonly seen: SeenLedger | null;
+  /** The signature of the newest payment that was settled. */
+  readonly newest: string | null;
+}
+
+/** An embedded ledger, as far as it is held against what a database knows of it. */
+export interface LedgerFacts {
+  readonly id: string;
+  readonly lastSeq: number;
+  landed(signature: string): boolean;
+}
+
+/**
+ * Why a ledger is not the one that a database knows, or has lost what was on it; null where it holds all that is known.
+ * @param ledger null: there is none
+ */
+export function whyLedgerLost(
+  { identity, seen, newest }: Belonging,
+  ledger: LedgerFacts | null,
+): string | null {
+  if (!ledger) return identity?.ledger ? 'it is gone, or empty' : null;
+  if (identity?.ledger && identity.ledger !== ledger.id) return 'it is another one';
+  if (seen?.ledger === ledger.id && ledger.lastSeq < seen.seq) {
+    return `it ends at transaction ${ledger.lastSeq}, and ${seen.seq} were there`;
+  }
+  return newest !== null && !ledger.landed(newest) ? 'a payment that was settled is not on it' : null;
+}
+
+/** The newest payment that was settled: `signature`, or no row. */
+export const NEWEST_SETTLED = `select signature from settlements
+  where state in ('settled', 'answered') and signature is not null order by updated_at_ms desc limit 1`;
+
 export const IDENTITY = 'home_identity';
 export const SEEN_LEDGER = 'seen_ledger';
 

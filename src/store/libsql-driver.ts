@@ -15,15 +15,14 @@ export function libsqlDriver(
   telling: Pick<FileOptions, 'onTrouble'> = {},
 ): Driver {
   const patiently = async <T>(work: () => T): Promise<T> => {
-    for (let waitedMs = 0; ; ) {
+    const untilMs = performance.now() + BUSY_TIMEOUT_MS;
+    while (true) {
       try {
         return work();
       } catch (error) {
         if (!isBusy(error)) throw error;
-        if (waitedMs >= BUSY_TIMEOUT_MS) throw troubleWith(path, error, telling);
-        const ms = 1 + Math.random() * 8;
-        waitedMs += ms;
-        await new Promise((resolve) => setTimeout(resolve, ms));
+        if (performance.now() >= untilMs) throw troubleWith(path, error, telling);
+        await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 8));
       }
     }
   };

@@ -107,8 +107,12 @@ test('over HTTP: asked for, claimed, approved once, and the fare is back minus i
     refund_tx_hash: approved.payout_tx_hash,
   });
 
-  const again = await ran<{ error: { code: string } }>(operator, ['refund', 'approve', id, '--yes'], 5);
-  expect(again.error.code).toBe('case_already_decided');
+  const again = await ran<RefundCase>(operator, ['refund', 'approve', id, '--yes']);
+  expect(again).toMatchObject({ status: 'refunded', payout_tx_hash: approved.payout_tx_hash });
+  const other = ['refund', 'approve', id, '--yes', '--amount', '1', '--note', 'another'];
+  expect((await ran<{ error: { code: string } }>(operator, other, 5)).error.code).toBe(
+    'case_already_decided',
+  );
   expect((await usdc()) - before).toBe(payout);
   await expect
     .poll(() => mails().filter((mail) => mail.includes(approved.payout_tx_hash ?? '-')), { timeout: 15_000 })

@@ -97,7 +97,7 @@ export const refundApprove: Command<ApproveOptions> = async (context, { id, amou
     ...(note === undefined ? {} : { note }),
   };
   const before = await operator.show(id, context);
-  const resumes = before.status === 'approved' || before.status === 'stuck';
+  const resumes = ['approved', 'stuck', 'refunded'].includes(before.status);
   // A case that was approved before goes on with what was approved: there is nothing to ask, and nothing done for a plan.
   const plan = resumes && !globals.dryRun ? null : await operator.plan(id, approval, context);
   if (plan && globals.dryRun) {

@@ -3,6 +3,7 @@ import { ask, isRecord } from '../../client/transport.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
+import type { LedgerReading } from '../../solana/embedded/inspect.ts';
 import { GENESIS_HASHES, networkOfGenesis } from '../../solana/monikers.ts';
 import { counted } from '../view/text.ts';
 import { type Check, type Finding, failed, ok, type Patient, skewOf, warning } from './checks.ts';
@@ -19,7 +20,7 @@ export type OpenCluster = () => Promise<Cluster>;
 export function clusterChecks({ home, profile, clock }: Patient, open: OpenCluster): Check[] {
   if (profile.isEmbedded) {
     return [
-      { id: 'cluster', run: () => embeddedLedger(join(home, 'ledger.db'), clock) },
+      { id: 'cluster', run: () => embeddedLedger(home, clock) },
       { id: 'clock', run: () => embeddedClock(join(home, 'ledger.db'), clock) },
     ];
   }
@@ -52,15 +53,28 @@ export function clusterChecks({ home, profile, clock }: Patient, open: OpenClust
   ];
 }
 
-async function embeddedLedger(path: string, clock: Clock): Promise<Finding> {
-  const { readLedger } = await import('../../solana/embedded/inspect.ts');
-  const said = readLedger(
-    path,
-    clock,
-    ({ time, transactions }) =>
-      `Embedded ledger at slot ${time.slot}, ${counted(transactions, 'transaction')}`,
-  );
-  return said === null ? ok('Embedded ledger: the first command makes it') : ok(said);
+/** The ledger, held against what the services' own database knows to be on it. */
+async function embeddedLedger(home: string, clock: Clock): Promise<Finding> {
+  const [{ readLedger }, { belongingIn, whyLedgerLost }] = await Promise.all([
+    import('../../solana/embedded/inspect.ts'),
+    import('../../client/inspect.ts'),
+  ]);
+  const path = join(home, 'ledger.db');
+  const known = belongingIn(join(home, 'service.db'));
+  const why = (ledger: LedgerReading | null) => known && whyLedgerLost(known, ledger);
+  const found = readLedger(path, clock, (ledger) => {
+    const said = `Embedded ledger at slot ${ledger.time.slot}, ${counted(ledger.transactions, 'transaction')}`;
+    return { said, lost: why(ledger) };
+  });
+  const lost = found === null ? why(null) : found.lost;
+  if (lost !== null) {
+    return failed(
+      `${path} is not the ledger that this home has used: ${lost}`,
+      'Put it back from a backup, with the -wal file beside it. It holds play money: to start over, move the whole home away.',
+      `mv ${home} ${home}.lost`,
+    );
+  }
+  return ok(found?.said ?? 'Embedded ledger: the first command makes it');
 }
 
 async function embeddedClock(path: string, clock: Clock): Promise<Finding> {

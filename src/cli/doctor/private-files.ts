@@ -109,8 +109,32 @@ async function keys(home: string): Promise<Finding> {
       'Put it back from a backup before the next command makes a new one.',
     );
   }
+  if (hasServices && missing.length === 0) {
+    const others = await othersKeys(home, at);
+    if (others !== null) return others;
+  }
   const count = existsSync(join(home, 'keys')) ? readdirSync(join(home, 'keys')).length : 0;
   return ok(count === 0 ? 'None yet' : `${count} key files, readable`);
+}
+
+/** Keys that are there, and are not those that the services' own database was made with. */
+async function othersKeys(home: string, at: (name: string) => string): Promise<Finding | null> {
+  const [{ belongingIn, differences, RING_PURPOSE }, { openSecrets }, { readOwnKeypair }] = await Promise.all(
+    [import('../../client/inspect.ts'), import('../../kernel/secrets.ts'), import('../../solana/keypair.ts')],
+  );
+  const kept = belongingIn(join(home, 'service.db'))?.identity;
+  if (!kept) return null;
+  const others = differences(kept, {
+    keyRing: openSecrets(at('service.json')).hmac(RING_PURPOSE, ''),
+    authority: readOwnKeypair(at('authority.json')).address,
+    facilitator: readOwnKeypair(at('facilitator.json')).address,
+    treasury: readOwnKeypair(at('treasury.json')).address,
+  });
+  if (others.length === 0) return null;
+  return failed(
+    `service.db belongs to the home ${kept.madeBy}: ${others.join(', ')} differ`,
+    'Put the keys that it was made with back, or use that home.',
+  );
 }
 
 function isRing(text: string): boolean {

@@ -2,13 +2,19 @@ import { existsSync } from 'node:fs';
 import type { Clock } from '../../kernel/clock.ts';
 import { openForReading } from '../../store/read-only.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
-import { type LedgerTime, openSlotClock } from './slot-clock.ts';
+import { type LedgerTime, ledgerIdOf, openSlotClock } from './slot-clock.ts';
 
 /** The embedded cluster's file as it lies there, read and nothing more. */
 export interface LedgerReading {
   /** The time that the ledger would tell now. */
   readonly time: LedgerTime;
   readonly genesisMs: number;
+  /** Tells this ledger from every other one. */
+  readonly id: string;
+  /** Of its last transaction; 0 before the first. */
+  readonly lastSeq: number;
+  /** Whether a transaction is on it. */
+  landed(signature: string): boolean;
   /** Transactions that have landed. */
   readonly transactions: number;
   /** null: there is no such account. */
@@ -22,6 +28,8 @@ export function readLedger<T>(path: string, clock: Clock, read: (ledger: LedgerR
   if (!existsSync(path)) return null;
   const database = openForReading(path);
   try {
+    const tables = database.prepare(`select 1 from sqlite_master where name = 'ledger'`).all();
+    if (tables.length === 0) return null;
     const row = database.prepare('select genesis_ms, seed from ledger').get() as
       | { genesis_ms: number; seed: Uint8Array }
       | undefined;
@@ -30,11 +38,17 @@ export function readLedger<T>(path: string, clock: Clock, read: (ledger: LedgerR
       database.prepare('select lamports, owner, data from accounts where address = ?').get(address) as
         | { lamports: string; owner: string; data: Uint8Array }
         | undefined;
-    const counted = database.prepare('select count(*) as n from transactions').get() as { n: number };
+    const counted = database
+      .prepare('select count(*) as n, coalesce(max(seq), 0) as last from transactions')
+      .get() as { n: number; last: number };
     return read({
       time: openSlotClock(database, row.seed, clock).peek(),
       genesisMs: row.genesis_ms,
       transactions: counted.n,
+      id: ledgerIdOf(row.seed),
+      lastSeq: counted.last,
+      landed: (signature) =>
+        database.prepare('select 1 from transactions where signature = ?').get(signature) !== undefined,
       lamports: (address) => {
         const found = account(address);
         return found === undefined ? null : BigInt(found.lamports);

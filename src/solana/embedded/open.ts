@@ -1,7 +1,7 @@
-import { createHash, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Clock } from '../../kernel/clock.ts';
-import { isProblem, type Problem } from '../../kernel/problems.ts';
+import { isProblem } from '../../kernel/problems.ts';
 import type { OnTrouble } from '../../store/libsql.ts';
 import { type ChainTransaction, type Cluster, type Faucet, SOLANA_NETWORKS } from '../cluster.ts';
 import { minimumRent } from '../rent.ts';
@@ -12,7 +12,7 @@ import { ensureGenesis, type GenesisProgram, hasGenesis } from './genesis.ts';
 import { createLedger, type EmbeddedLedger, explain } from './ledger.ts';
 import { type LandedTransaction, openLedgerFile } from './ledger-file.ts';
 import { refused } from './parse.ts';
-import { openSlotClock } from './slot-clock.ts';
+import { ledgerIdOf, openSlotClock } from './slot-clock.ts';
 
 export type { GenesisProgram } from './genesis.ts';
 export type { EmbeddedLedger } from './ledger.ts';
@@ -36,17 +36,19 @@ export async function openEmbeddedCluster(options: {
   readonly programs?: readonly GenesisProgram[];
   /** Told of trouble with the file. */
   readonly onTrouble?: OnTrouble;
-  /** There has been a ledger: where none is found now, this is thrown, and none is made. */
-  readonly ifMissing?: (() => Problem) | undefined;
+  /** Called before a ledger is made, and may throw: then none is made. */
+  readonly ifMissing?: (() => void) | undefined;
 }): Promise<EmbeddedCluster> {
   const { path, ifMissing, onTrouble } = options;
-  if (ifMissing && !existsSync(path)) throw ifMissing();
+  if (!existsSync(path)) ifMissing?.();
   const file = openLedgerFile(path, onTrouble);
-  if (ifMissing && !hasGenesis(file)) {
+  try {
+    if (!hasGenesis(file)) ifMissing?.();
+    await ensureGenesis(file, options.clock, options.programs ?? []);
+  } catch (error) {
     file.close();
-    throw ifMissing();
+    throw error;
   }
-  await ensureGenesis(file, options.clock, options.programs ?? []);
   const keys = file.database.prepare('select seed, faucet_seed from ledger').get() as {
     seed: Uint8Array;
     faucet_seed: Uint8Array;
@@ -109,10 +111,6 @@ export async function openEmbeddedCluster(options: {
     probe: () => void file.database.exec(`pragma user_version = ${1 + randomInt(1_000_000)}`),
   };
 }
-
-/** A hash of the seed: the seed itself foretells every blockhash. */
-export const ledgerIdOf = (seed: Uint8Array): string =>
-  createHash('sha256').update('ledger id').update(seed).digest('hex').slice(0, 32);
 
 const chainTransaction = (landed: LandedTransaction): ChainTransaction => ({
   signature: landed.signature,

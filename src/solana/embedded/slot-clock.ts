@@ -10,6 +10,10 @@ export const SLOTS_PER_EPOCH = 432_000;
 
 export const epochOf = (slot: number): bigint => BigInt(Math.floor(slot / SLOTS_PER_EPOCH));
 
+/** A hash of the seed: the seed itself foretells every blockhash. */
+export const ledgerIdOf = (seed: Uint8Array): string =>
+  createHash('sha256').update('ledger id').update(seed).digest('hex').slice(0, 32);
+
 export interface LedgerTime {
   readonly slot: number;
   /** Seconds since the epoch. */
