@@ -7,7 +7,7 @@ import { signerFromSeed } from '../signer.ts';
 import { encodeMint, MINT_SIZE, TOKEN_PROGRAM } from '../token.ts';
 import { builtinAccounts } from './builtins.ts';
 import { SYSTEM_PROGRAM } from './executor.ts';
-import { LEDGER_TABLES, type LedgerFile } from './ledger-file.ts';
+import { ensureVersion, LEDGER_TABLES, type LedgerFile } from './ledger-file.ts';
 
 /** A program that is on the ledger from its first slot, and cannot be changed there. */
 export interface GenesisProgram {
@@ -34,6 +34,7 @@ export async function ensureGenesis(
       if (!exists(file)) createLedger(file, clock, builtins);
     });
   }
+  ensureVersion(file);
   const missing = () => programs.filter(({ address }) => !file.account(address));
   if (missing().length === 0) return;
   file.write(() => {

@@ -30,11 +30,13 @@ export function readLedger<T>(path: string, clock: Clock, read: (ledger: LedgerR
       database.prepare('select lamports, owner, data from accounts where address = ?').get(address) as
         | { lamports: string; owner: string; data: Uint8Array }
         | undefined;
-    const counted = database.prepare('select count(*) as n from transactions').get() as { n: number };
+    const counted = database.prepare('select max(seq) as n from transactions').get() as {
+      n: number | null;
+    };
     return read({
       time: openSlotClock(database, row.seed, clock).peek(),
       genesisMs: row.genesis_ms,
-      transactions: counted.n,
+      transactions: counted.n ?? 0,
       lamports: (address) => {
         const found = account(address);
         return found === undefined ? null : BigInt(found.lamports);

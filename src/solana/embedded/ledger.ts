@@ -24,10 +24,9 @@ export interface EmbeddedLedger {
   isBlockhashValid(blockhash: string): boolean;
   timeOfSlot(slot: number): number;
   account(address: Address): ChainAccount | null;
-  accountsOwnedBy(owner: Address): ChainAccount[];
-  tokenAccountsOf(owner: Address): ChainAccount[];
-  tokenAccountsOfMint(mint: Address): ChainAccount[];
+  accountsPage: LedgerFile['accountsPage'];
   landed(signature: string): LandedTransaction | null;
+  landing: LedgerFile['landing'];
   transactionsNaming: LedgerFile['transactionsNaming'];
   transactionCount(): number;
   /**
@@ -97,7 +96,7 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
           returnData: execution.returnData,
         },
       },
-      transaction.accountKeys,
+      transaction,
     );
     return landedOrLost(file, transaction.signature);
   };
@@ -109,10 +108,9 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
     isBlockhashValid: (blockhash) => clock.slotOfBlockhash(blockhash, clock.advance().slot) !== null,
     timeOfSlot: (slot) => clock.timeOfSlot(slot),
     account: read,
-    accountsOwnedBy: file.accountsOwnedBy,
-    tokenAccountsOf: file.tokenAccountsOf,
-    tokenAccountsOfMint: file.tokenAccountsOfMint,
+    accountsPage: file.accountsPage,
     landed: (signature) => file.transaction(signature),
+    landing: file.landing,
     transactionsNaming: file.transactionsNaming,
     transactionCount: () => file.transactionCount(),
 
