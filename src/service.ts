@@ -160,7 +160,7 @@ async function openHome(options: ServiceOptions, onTrouble: OnTrouble) {
     const { cluster, ledger } = opened;
     const facts = ledger && {
       id: ledger.ledgerId,
-      lastSeq: ledger.ledger.lastSeq(),
+      transactions: ledger.ledger.transactionCount(),
       landed: (signature: string) => ledger.ledger.landed(signature) !== null,
     };
     if (facts) checkLedger(home, belonging, facts);
@@ -172,7 +172,7 @@ async function openHome(options: ServiceOptions, onTrouble: OnTrouble) {
     if (!ledger) return { ...opened, store, keys, noteProgress: async () => undefined };
     const noteProgress = progressNotes(store, belonging.seen, () => ({
       ledger: ledger.ledgerId,
-      seq: ledger.ledger.lastSeq(),
+      seq: ledger.ledger.transactionCount(),
     }));
     return { ...opened, store, keys, noteProgress };
   } catch (error) {

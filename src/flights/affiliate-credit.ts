@@ -42,7 +42,9 @@ export function createAffiliateCredit(ports: FlightsPorts) {
       .select(['intent_id', 'referrer'])
       .where('credit_due_at_ms', '<=', clock.now())
       // Those of which a refund is asked for wait until a person has decided.
-      .where(sql<SqlBool>`not exists (select 1 from refund_requests where refund_requests.open_key = intents.intent_id)`)
+      .where(
+        sql<SqlBool>`not exists (select 1 from refund_requests where refund_requests.open_key = intents.intent_id)`,
+      )
       .orderBy('credit_due_at_ms')
       .limit(MOST_AT_ONCE)
       .execute();
@@ -93,7 +95,8 @@ export function createAffiliateCredit(ports: FlightsPorts) {
       const isOver = journey.status === 'refunded' || journey.booking_requested_at_ms === null;
       if (!affiliate || isOver) return void (await note({ credit_due_at_ms: null }));
       if (await isContested(tx, intentId)) return;
-      if (journey.captured_at_ms === null) return void (await note({ credit_due_at_ms: nowMs + LOOK_AGAIN_MS }));
+      if (journey.captured_at_ms === null)
+        return void (await note({ credit_due_at_ms: nowMs + LOOK_AGAIN_MS }));
       await note({ credit_due_at_ms: null, credited_at_ms: nowMs });
       const amount = await balance(tx, code);
       if (amount <= 0) return;

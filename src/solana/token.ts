@@ -48,6 +48,10 @@ export function decodeTokenAccount(data: Uint8Array): TokenAccount | null {
   };
 }
 
+/** The amount of what is known to be a token account, without the rest of it. */
+export const tokenAmountOf = (data: Uint8Array): bigint =>
+  new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(64, true);
+
 export interface Mint {
   readonly mintAuthority: Address | null;
   /** Atomic units. */

@@ -37,7 +37,7 @@ export interface Belonging {
 /** An embedded ledger, as far as it is held against what a database knows of it. */
 export interface LedgerFacts {
   readonly id: string;
-  readonly lastSeq: number;
+  readonly transactions: number;
   landed(signature: string): boolean;
 }
 
@@ -51,8 +51,8 @@ export function whyLedgerLost(
 ): string | null {
   if (!ledger) return identity?.ledger ? 'it is gone, or empty' : null;
   if (identity?.ledger && identity.ledger !== ledger.id) return 'it is another one';
-  if (seen?.ledger === ledger.id && ledger.lastSeq < seen.seq) {
-    return `it ends at transaction ${ledger.lastSeq}, and ${seen.seq} were there`;
+  if (seen?.ledger === ledger.id && ledger.transactions < seen.seq) {
+    return `it ends at transaction ${ledger.transactions}, and ${seen.seq} were there`;
   }
   return newest !== null && !ledger.landed(newest) ? 'a payment that was settled is not on it' : null;
 }

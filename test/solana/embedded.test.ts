@@ -52,7 +52,9 @@ const refusal = async (promise: Promise<unknown>): Promise<unknown> => {
 const SYSTEM_PROGRAM = address('11111111111111111111111111111111');
 /** All the SOL of the ledger that lies in wallets, and the faucet's. */
 const walletLamports = (on = cluster) =>
-  on.ledger.accountsOwnedBy(SYSTEM_PROGRAM).reduce((sum, account) => sum + account.lamports, 0n);
+  on.ledger
+    .accountsPage({ by: 'owner', is: SYSTEM_PROGRAM }, '', 1000)
+    .reduce((sum, account) => sum + account.lamports, 0n);
 
 describe('sending', () => {
   it('moves lamports, charges the fee, and keeps the transaction', async () => {

@@ -120,15 +120,18 @@ describe('several processes on one ledger', () => {
         expect(cluster.ledger.landed(signature)?.err).toBeNull();
       }
       const everything = { beforeSeq: Number.MAX_SAFE_INTEGER, untilSeq: 0, limit: 1_000_000 };
-      const landed = cluster.ledger.transactionsNaming(bob.address, everything);
-      const received = landed.map(
-        ({ meta }) => BigInt(meta.postBalances[1] ?? 0) - BigInt(meta.preBalances[1] ?? 0),
+      const metasOf = (address: string) =>
+        cluster.ledger.transactionsNaming(address, everything).flatMap(({ signature }) => {
+          const meta = cluster.ledger.landed(signature)?.meta;
+          return meta ? [meta] : [];
+        });
+      const received = metasOf(bob.address).map(
+        (meta) => BigInt(meta.postBalances[1] ?? 0) - BigInt(meta.preBalances[1] ?? 0),
       );
       expect(await balance(cluster)).toBe(sum(received));
       const payer = signerFromSeed(new Uint8Array(32).fill(round + 1)).address;
-      const spent = cluster.ledger
-        .transactionsNaming(payer, everything)
-        .map(({ meta }) => BigInt(meta.postBalances[0] ?? 0) - BigInt(meta.preBalances[0] ?? 0))
+      const spent = metasOf(payer)
+        .map((meta) => BigInt(meta.postBalances[0] ?? 0) - BigInt(meta.preBalances[0] ?? 0))
         .slice(0, -1); // All but the airdrop, which the faucet pays.
       expect(cluster.ledger.account(payer)?.lamports).toBe(100_000_000_000n + sum(spent));
       await cluster.close();

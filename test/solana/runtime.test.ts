@@ -69,7 +69,11 @@ describe('what a transaction did', () => {
     expect(meta?.innerInstructions[0]?.instructions.length).toBeGreaterThan(2);
     expect(meta?.preTokenBalances).toEqual([]);
     expect(meta?.postTokenBalances).toMatchObject([{ owner: bob.address, amount: '5', decimals: 6 }]);
-    expect(cluster.ledger.tokenAccountsOf(alice.address).map(({ address }) => address)).toEqual([usdc]);
+    expect(
+      cluster.ledger
+        .accountsPage({ by: 'token_owner', is: alice.address }, '', 10)
+        .map(({ address }) => address),
+    ).toEqual([usdc]);
   });
 });
 

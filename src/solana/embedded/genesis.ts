@@ -7,7 +7,7 @@ import { signerFromSeed } from '../signer.ts';
 import { encodeMint, MINT_SIZE, TOKEN_PROGRAM } from '../token.ts';
 import { builtinAccounts } from './builtins.ts';
 import { SYSTEM_PROGRAM } from './executor.ts';
-import { LEDGER_TABLES, type LedgerFile } from './ledger-file.ts';
+import { ensureVersion, LEDGER_TABLES, type LedgerFile } from './ledger-file.ts';
 
 /** A program that is on the ledger from its first slot; nothing sent to the ledger can change it. */
 export interface GenesisProgram {
@@ -39,6 +39,7 @@ export async function ensureGenesis(
       if (!hasGenesis(file)) createLedger(file, clock, builtins);
     });
   }
+  ensureVersion(file);
   const due = () => programs.filter((program) => isDue(program, file.account(program.address)));
   if (due().length === 0) return;
   file.write(() => {

@@ -11,8 +11,6 @@ export interface LedgerReading {
   readonly genesisMs: number;
   /** Tells this ledger from every other one. */
   readonly id: string;
-  /** Of its last transaction; 0 before the first. */
-  readonly lastSeq: number;
   /** Whether a transaction is on it. */
   landed(signature: string): boolean;
   /** Transactions that have landed. */
@@ -38,15 +36,14 @@ export function readLedger<T>(path: string, clock: Clock, read: (ledger: LedgerR
       database.prepare('select lamports, owner, data from accounts where address = ?').get(address) as
         | { lamports: string; owner: string; data: Uint8Array }
         | undefined;
-    const counted = database
-      .prepare('select count(*) as n, coalesce(max(seq), 0) as last from transactions')
-      .get() as { n: number; last: number };
+    const counted = database.prepare('select coalesce(max(seq), 0) as n from transactions').get() as {
+      n: number;
+    };
     return read({
       time: openSlotClock(database, row.seed, clock).peek(),
       genesisMs: row.genesis_ms,
       transactions: counted.n,
       id: ledgerIdOf(row.seed),
-      lastSeq: counted.last,
       landed: (signature) =>
         database.prepare('select 1 from transactions where signature = ?').get(signature) !== undefined,
       lamports: (address) => {

@@ -3,7 +3,8 @@ import { problem } from '../../kernel/problems.ts';
 import { type OnTrouble, openSqlite, type SqliteDatabase } from '../../store/libsql.ts';
 import type { ChainAccount } from '../cluster.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
-import type { StoredMeta } from './meta.ts';
+import { memosOf, type StoredMeta } from './meta.ts';
+import { type ParsedTransaction, parseTransaction } from './parse.ts';
 
 /** Everything is in one file; it is created whole, in one transaction, or not at all. */
 export const LEDGER_TABLES = [
@@ -15,9 +16,6 @@ export const LEDGER_TABLES = [
   `create table accounts (
      address text primary key, lamports text not null, owner text not null, data blob not null,
      executable integer not null, slot integer not null, mint text, token_owner text)`,
-  'create index accounts_by_owner on accounts (owner)',
-  'create index accounts_by_token_owner on accounts (token_owner) where token_owner is not null',
-  'create index accounts_by_mint on accounts (mint) where mint is not null',
   `create table transactions (
      seq integer primary key, signature text not null unique, slot integer not null,
      block_time integer not null, err text, wire blob not null, meta text not null)`,
@@ -25,7 +23,48 @@ export const LEDGER_TABLES = [
      address text not null, seq integer not null, primary key (address, seq)) without rowid`,
 ] as const;
 
-export interface LandedTransaction {
+/** By whom accounts are found, in order of their addresses: a page of them is read without the rest. */
+const LEDGER_INDEXES = [
+  'create index accounts_owned on accounts (owner, address)',
+  'create index accounts_of_holder on accounts (token_owner, address) where token_owner is not null',
+  'create index accounts_of_mint on accounts (mint, address) where mint is not null',
+] as const;
+
+/** What ledgers before version 1 had in their place. */
+const OLD_INDEXES = ['accounts_by_owner', 'accounts_by_token_owner', 'accounts_by_mint'] as const;
+
+/** The version of a ledger file's form, in its `user_version`. */
+const VERSION = 1;
+
+/** Brings a ledger up to date, a new one too. Of two processes the second finds the work done. */
+export function ensureVersion({ database, write }: Pick<LedgerFile, 'database' | 'write'>): void {
+  const isCurrent = () =>
+    (database.prepare('pragma user_version').get() as { user_version: number }).user_version >= VERSION;
+  if (isCurrent()) return;
+  write(() => {
+    if (isCurrent()) return;
+    for (const name of OLD_INDEXES) database.exec(`drop index if exists ${name}`);
+    for (const statement of LEDGER_INDEXES) database.exec(statement);
+    database.exec('alter table transactions add column memo text');
+    database.exec(`pragma user_version = ${VERSION}`);
+  });
+}
+
+/** Which accounts: those of a program, of a token account's holder, or of a mint. */
+export interface AccountsWanted {
+  readonly by: 'owner' | 'token_owner' | 'mint';
+  readonly is: Address;
+}
+
+/** A place in the history of an address. */
+export interface HistoryRange {
+  readonly beforeSeq: number;
+  readonly untilSeq: number;
+  readonly limit: number;
+}
+
+/** A transaction that landed, without what it did. */
+export interface Landing {
   readonly seq: number;
   readonly signature: Signature;
   readonly slot: number;
@@ -33,6 +72,11 @@ export interface LandedTransaction {
   readonly blockTime: number;
   readonly err: unknown;
   readonly wire: Uint8Array;
+  /** Its memos: `[length] text`, joined by semicolons; null without one. */
+  readonly memo: string | null;
+}
+
+export interface LandedTransaction extends Landing {
   readonly meta: StoredMeta;
 }
 
@@ -52,27 +96,28 @@ interface TransactionRow {
   block_time: number;
   err: string | null;
   wire: Uint8Array;
+  /** Empty without one; null in the rows of ledgers that did not keep it. */
+  memo: string | null;
   meta: string;
 }
+
+type LandingRow = Omit<TransactionRow, 'meta'>;
 
 /** The ledger's rows. Everything is synchronous: nothing else of this process runs inside a transaction. */
 export interface LedgerFile {
   readonly database: SqliteDatabase;
   account(address: Address): (ChainAccount & { readonly slot: number }) | null;
-  accountsOwnedBy(owner: Address): ChainAccount[];
-  tokenAccountsOf(owner: Address): ChainAccount[];
-  tokenAccountsOfMint(mint: Address): ChainAccount[];
+  /** A page of accounts in order of their addresses, those behind `after`. */
+  accountsPage(wanted: AccountsWanted, after: string, limit: number): ChainAccount[];
   putAccount(account: ChainAccount, slot: number): void;
   removeAccount(address: Address): void;
   transaction(signature: string): LandedTransaction | null;
-  addTransaction(landed: Omit<LandedTransaction, 'seq'>, addresses: readonly Address[]): void;
-  transactionsNaming(
-    address: string,
-    range: { readonly beforeSeq: number; readonly untilSeq: number; readonly limit: number },
-  ): LandedTransaction[];
+  /** What became of a transaction, without what it did. */
+  landing(signature: string): Landing | null;
+  addTransaction(landed: Omit<LandedTransaction, 'seq' | 'memo'>, parsed: ParsedTransaction): void;
+  /** The latest transactions that name an address, newest first, without what they did. */
+  transactionsNaming(address: string, range: HistoryRange): Landing[];
   transactionCount(): number;
-  /** Of the last transaction; 0 before the first. */
-  lastSeq(): number;
   /** Runs `work` with the write lock, all or nothing; other processes wait for their turn. */
   write<T>(work: () => T): T;
   /** Runs `work` on one state of the ledger, whatever others write meanwhile. */
@@ -96,8 +141,6 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
     prepared.set(sql, known);
     return known;
   };
-  const accounts = (sql: string, parameter: string) =>
-    (statement(sql).all(parameter) as AccountRow[]).map(accountFrom);
   const within = <T>(begin: string, work: () => T): T => {
     database.exec(begin);
     try {
@@ -116,10 +159,14 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
       const row = statement('select * from accounts where address = ?').get(address);
       return row ? accountFrom(row as AccountRow) : null;
     },
-    accountsOwnedBy: (owner) => accounts('select * from accounts where owner = ? order by address', owner),
-    tokenAccountsOf: (owner) =>
-      accounts('select * from accounts where token_owner = ? order by address', owner),
-    tokenAccountsOfMint: (mint) => accounts('select * from accounts where mint = ? order by address', mint),
+    accountsPage: ({ by, is }, after, limit) =>
+      (
+        statement(`select * from accounts where ${by} = ? and address > ? order by address limit ?`).all(
+          is,
+          after,
+          limit,
+        ) as AccountRow[]
+      ).map(accountFrom),
     putAccount(account, slot) {
       const token = account.owner === TOKEN_PROGRAM ? decodeTokenAccount(account.data) : null;
       statement(
@@ -144,30 +191,38 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
       const row = statement('select * from transactions where signature = ?').get(signature);
       return row ? transactionFrom(row as TransactionRow) : null;
     },
-    addTransaction(landed, addresses) {
+    landing(signature) {
+      const row = statement(
+        'select seq, signature, slot, block_time, err, wire, memo from transactions where signature = ?',
+      ).get(signature);
+      return row ? landingFrom(row as LandingRow) : null;
+    },
+    addTransaction(landed, parsed) {
       const { lastInsertRowid } = statement(
-        'insert into transactions (signature, slot, block_time, err, wire, meta) values (?, ?, ?, ?, ?, ?)',
+        'insert into transactions (signature, slot, block_time, err, wire, memo, meta) values (?, ?, ?, ?, ?, ?, ?)',
       ).run(
         landed.signature,
         landed.slot,
         landed.blockTime,
         landed.err === null ? null : JSON.stringify(landed.err),
         Buffer.from(landed.wire),
+        memosOf(parsed),
         JSON.stringify(landed.meta),
       );
       const name = statement('insert into transaction_accounts (address, seq) values (?, ?)');
-      for (const address of addresses) name.run(address, lastInsertRowid);
+      for (const address of parsed.accountKeys) name.run(address, lastInsertRowid);
     },
     transactionsNaming: (address, { beforeSeq, untilSeq, limit }) =>
       (
         statement(
-          `select t.* from transaction_accounts a join transactions t on t.seq = a.seq
+          `select t.seq, signature, slot, block_time, err, wire, memo
+           from transaction_accounts a join transactions t on t.seq = a.seq
            where a.address = ? and a.seq < ? and a.seq > ? order by a.seq desc limit ?`,
-        ).all(address, beforeSeq, untilSeq, limit) as TransactionRow[]
-      ).map(transactionFrom),
-    transactionCount: () => (statement('select count(*) as n from transactions').get() as { n: number }).n,
-    lastSeq: () =>
-      (statement('select coalesce(max(seq), 0) as n from transactions').get() as { n: number }).n,
+        ).all(address, beforeSeq, untilSeq, limit) as LandingRow[]
+      ).map(landingFrom),
+    // None is ever taken away: the last number is how many there are.
+    transactionCount: () =>
+      (statement('select max(seq) as n from transactions').get() as { n: number | null }).n ?? 0,
     write: (work) => within('begin immediate', work),
     snapshot: (work) => within('begin', work),
     close: () => database.close(),
@@ -183,12 +238,17 @@ const accountFrom = (row: AccountRow): ChainAccount & { readonly slot: number } 
   slot: row.slot,
 });
 
-const transactionFrom = (row: TransactionRow): LandedTransaction => ({
+const landingFrom = (row: LandingRow): Landing => ({
   seq: row.seq,
   signature: row.signature as Signature,
   slot: row.slot,
   blockTime: row.block_time,
   err: row.err === null ? null : (JSON.parse(row.err) as unknown),
   wire: new Uint8Array(row.wire),
+  memo: (row.memo ?? memosOf(parseTransaction(row.wire))) || null,
+});
+
+const transactionFrom = (row: TransactionRow): LandedTransaction => ({
+  ...landingFrom(row),
   meta: JSON.parse(row.meta) as StoredMeta,
 });

@@ -25,14 +25,11 @@ export interface EmbeddedLedger {
   isBlockhashValid(blockhash: string): boolean;
   timeOfSlot(slot: number): number;
   account(address: Address): ChainAccount | null;
-  accountsOwnedBy(owner: Address): ChainAccount[];
-  tokenAccountsOf(owner: Address): ChainAccount[];
-  tokenAccountsOfMint(mint: Address): ChainAccount[];
+  accountsPage: LedgerFile['accountsPage'];
   landed(signature: string): LandedTransaction | null;
+  landing: LedgerFile['landing'];
   transactionsNaming: LedgerFile['transactionsNaming'];
   transactionCount(): number;
-  /** Of the last transaction; 0 before the first. */
-  lastSeq(): number;
   /**
    * Executes and keeps a transaction. With `skipPreflight` one that fails lands too and pays its fee, as on a real
    * cluster; otherwise it is refused and leaves nothing. Known bytes are answered as they were the first time.
@@ -96,7 +93,7 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
           returnData: execution.returnData,
         },
       },
-      transaction.accountKeys,
+      transaction,
     );
     return landedOrLost(file, transaction.signature);
   };
@@ -108,13 +105,11 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
     isBlockhashValid: (blockhash) => clock.slotOfBlockhash(blockhash, clock.advance().slot) !== null,
     timeOfSlot: (slot) => clock.timeOfSlot(slot),
     account: read,
-    accountsOwnedBy: file.accountsOwnedBy,
-    tokenAccountsOf: file.tokenAccountsOf,
-    tokenAccountsOfMint: file.tokenAccountsOfMint,
+    accountsPage: file.accountsPage,
     landed: (signature) => file.transaction(signature),
+    landing: file.landing,
     transactionsNaming: file.transactionsNaming,
     transactionCount: () => file.transactionCount(),
-    lastSeq: () => file.lastSeq(),
 
     async submit(wire, { skipPreflight = false } = {}) {
       const transaction = parseTransaction(wire);

@@ -1,6 +1,7 @@
 import type { Address } from '@solana/kit';
 import type { ChainAccount } from '../cluster.ts';
-import { decodeMint, decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
+import { decodeMint, decodeTokenAccount, MEMO_PROGRAM, TOKEN_PROGRAM } from '../token.ts';
+import type { ParsedMessage } from './parse.ts';
 
 export interface InnerInstructions {
   readonly index: number;
@@ -51,3 +52,13 @@ export function tokenBalancesOf(
     return [{ accountIndex, mint: token.mint, owner: token.owner, amount: String(token.amount), decimals }];
   });
 }
+
+/** The memos of a transaction as getSignaturesForAddress lists them; empty without one. */
+export const memosOf = ({
+  accountKeys,
+  instructions,
+}: Pick<ParsedMessage, 'accountKeys' | 'instructions'>): string =>
+  instructions
+    .filter(({ programIdIndex }) => accountKeys[programIdIndex] === MEMO_PROGRAM)
+    .map(({ data }) => `[${data.length}] ${Buffer.from(data).toString('utf8')}`)
+    .join('; ');

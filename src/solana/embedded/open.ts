@@ -92,7 +92,7 @@ export async function openEmbeddedCluster(options: {
       return signature;
     },
     signatureStatus: async (signature) => {
-      const landed = ledger.landed(signature);
+      const landed = ledger.landing(signature);
       // There are no forks here: what has landed is final.
       return landed && { slot: BigInt(landed.slot), err: landed.err, confirmation: 'finalized' };
     },

@@ -6,6 +6,7 @@ import type { EmbeddedCluster } from '../embedded/open.ts';
 import { parseMessage } from '../embedded/parse.ts';
 import { epochOf, SLOTS_PER_EPOCH } from '../embedded/slot-clock.ts';
 import { GENESIS_HASHES } from '../monikers.ts';
+import { MOST_TRANSACTION_BYTES } from '../transaction.ts';
 import { API_VERSION, addressParam, config, contextOf, integerParam } from './params.ts';
 import { INTERNAL_ERROR, invalidParams, JsonRpcError, type Method, method } from './wire.ts';
 
@@ -57,12 +58,15 @@ export function chainMethods(cluster: EmbeddedCluster): Record<string, Method> {
       const value = ledger.isBlockhashValid(blockhash);
       return { context: contextOf(ledger, options), value };
     }),
-    getFeeForMessage: method(z.tuple([z.base64(), config]), (message, options) => {
-      const context = contextOf(ledger, options);
-      const parsed = readMessage(message);
-      // The validator says null for a message whose blockhash it does not know.
-      return { context, value: ledger.isBlockhashValid(parsed.blockhash) ? feeOf(parsed) : null };
-    }),
+    getFeeForMessage: method(
+      z.tuple([z.base64().max(MOST_TRANSACTION_BYTES * 2), config]),
+      (message, options) => {
+        const context = contextOf(ledger, options);
+        const parsed = readMessage(message);
+        // The validator says null for a message whose blockhash it does not know.
+        return { context, value: ledger.isBlockhashValid(parsed.blockhash) ? feeOf(parsed) : null };
+      },
+    ),
     getRecentPrioritizationFees: method(z.tuple([z.array(addressParam).max(128).optional()]), () => [
       { slot: ledger.peek().slot, prioritizationFee: 0 },
     ]),

@@ -2,7 +2,7 @@ import { getBase58Decoder, getBase58Encoder } from '@solana/kit';
 import type { LandedTransaction } from '../embedded/ledger-file.ts';
 import type { InnerInstructions, TokenBalance } from '../embedded/meta.ts';
 import { isWritable, type ParsedTransaction, parseTransaction } from '../embedded/parse.ts';
-import { MEMO_PROGRAM, TOKEN_PROGRAM } from '../token.ts';
+import { TOKEN_PROGRAM } from '../token.ts';
 import { uiAmount } from './encode-account.ts';
 import { parsedInstruction } from './parsed-instructions.ts';
 
@@ -100,15 +100,6 @@ export const encodeTokenBalance = (balance: TokenBalance) => ({
   programId: TOKEN_PROGRAM,
   uiTokenAmount: uiAmount(BigInt(balance.amount), balance.decimals),
 });
-
-/** The memos of a transaction as getSignaturesForAddress lists them: `[length] text`, joined by semicolons. */
-export function memoOf(wire: Uint8Array): string | null {
-  const { accountKeys, instructions } = parseTransaction(wire);
-  const memos = instructions
-    .filter(({ programIdIndex }) => accountKeys[programIdIndex] === MEMO_PROGRAM)
-    .map(({ data }) => `[${data.length}] ${Buffer.from(data).toString('utf8')}`);
-  return memos.length > 0 ? memos.join('; ') : null;
-}
 
 function named(transaction: ParsedTransaction, program: number, accounts: readonly number[]) {
   const at = (index: number) => transaction.accountKeys[index] ?? '';

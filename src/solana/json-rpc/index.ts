@@ -4,7 +4,9 @@ import { storageFields } from '../../store/watch.ts';
 import type { EmbeddedCluster } from '../embedded/open.ts';
 import { accountMethods } from './account-methods.ts';
 import { chainMethods } from './chain-methods.ts';
+import { createMeter, createScales, isNestedDeeply } from './cost.ts';
 import { transactionMethods } from './transaction-methods.ts';
+import { createTurns } from './turns.ts';
 import {
   INTERNAL_ERROR,
   INVALID_PARAMS,
@@ -16,13 +18,14 @@ import {
   toJson,
 } from './wire.ts';
 
-const MOST_BODY_BYTES = 1024 * 1024;
+const MOST_BODY_BYTES = 256 * 1024;
 const MOST_BATCH = 100;
 
 /**
  * The embedded cluster as a Solana JSON-RPC endpoint (https://solana.com/docs/rpc): a fetch-style handler to be
  * mounted under any path. It takes what kit, web3.js and x402's own client send: single requests, batches and
- * notifications. There are no subscriptions over WebSocket; none is needed to confirm a transaction, because
+ * notifications. What a request may cost is limited, and it is answered in slices: whoever else is served by the process
+ * does not wait for it. There are no subscriptions over WebSocket; none is needed to confirm a transaction, because
  * `sendTransaction` answers after it has landed.
  */
 export function createJsonRpc(
@@ -30,11 +33,13 @@ export function createJsonRpc(
   options: { readonly log?: Log } = {},
 ): (request: Request) => Promise<Response> {
   const log = options.log ?? silentLog;
+  const turns = createTurns();
+  const scales = createScales();
   const methods = new Map<string, Method>(
     Object.entries({
       ...chainMethods(cluster),
-      ...accountMethods(cluster.ledger),
-      ...transactionMethods(cluster.ledger),
+      ...accountMethods(cluster.ledger, turns),
+      ...transactionMethods(cluster.ledger, turns),
     }),
   );
 
@@ -48,7 +53,7 @@ export function createJsonRpc(
       const params = call.params ?? [];
       if (!Array.isArray(params))
         throw new JsonRpcError(INVALID_PARAMS, '`params` should have at most an array');
-      const result = await run(params);
+      const result = await turns.run(() => run(params));
       return call.id === undefined ? undefined : toJson({ jsonrpc: '2.0', result, id });
     } catch (error) {
       if (call.id === undefined) return undefined;
@@ -66,21 +71,46 @@ export function createJsonRpc(
       });
     }
     const text = await readText(request);
-    if (text === null)
-      return json(failure(null, new JsonRpcError(INVALID_REQUEST, 'Request too large')), 413);
-    const body = parseJson(text);
+    if (text === null) {
+      const tooLarge = failure(null, new JsonRpcError(INVALID_REQUEST, 'Request too large'));
+      // What is left of it is not read, so nothing more can come over the connection.
+      return json(tooLarge, 413, { connection: 'close' });
+    }
+    const body = await turns.run(() => parseJson(text));
     if (body === undefined) return json(failure(null, new JsonRpcError(PARSE_ERROR, 'Parse error')));
-    if (!Array.isArray(body)) return json((await answer(body)) ?? '');
-    if (body.length === 0 || body.length > MOST_BATCH) {
+    const calls: readonly unknown[] = Array.isArray(body) ? body : [body];
+    if (calls.length === 0 || calls.length > MOST_BATCH) {
       return json(failure(null, new JsonRpcError(INVALID_REQUEST, 'Invalid request')));
     }
-    const answers: string[] = [];
-    for (const call of body) {
-      const one = await answer(call);
-      if (one !== undefined) answers.push(one);
+    const weighed = scales.weigh(calls);
+    if (typeof weighed !== 'function') {
+      const retry = weighed.status === 429 ? { 'retry-after': '1' } : {};
+      return json(failure(null, weighed.error), weighed.status, retry);
     }
-    return json(answers.length > 0 ? `[${answers.join(',')}]` : '');
+    try {
+      return await answered(calls, Array.isArray(body));
+    } finally {
+      weighed();
+    }
   };
+
+  async function answered(calls: readonly unknown[], isBatch: boolean): Promise<Response> {
+    const meter = createMeter();
+    const answers: string[] = [];
+    try {
+      for (const call of calls) {
+        const one = await answer(call);
+        if (one === undefined) continue;
+        meter(one.length);
+        answers.push(one);
+      }
+    } catch (error) {
+      if (!(error instanceof JsonRpcError)) throw error;
+      return json(failure(null, error), 413);
+    }
+    if (!isBatch) return json(answers[0] ?? '');
+    return json(answers.length > 0 ? `[${answers.join(',')}]` : '');
+  }
 }
 
 interface Call {
@@ -99,10 +129,12 @@ function isCall(call: unknown): call is Call {
 const failure = (id: string | number | null, { code, message, data }: JsonRpcError): string =>
   toJson({ jsonrpc: '2.0', error: { code, message, data }, id });
 
-const json = (body: string, status = 200): Response =>
-  new Response(body, { status, headers: { 'content-type': 'application/json; charset=utf-8' } });
+const json = (body: string, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
+  new Response(body, { status, headers: { 'content-type': 'application/json; charset=utf-8', ...headers } });
 
+/** Text is looked through first: a parser takes long for what is nested thousands of times. */
 function parseJson(text: string): unknown {
+  if (isNestedDeeply(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {

@@ -2,20 +2,25 @@ import { getBase58Encoder, getBase64Encoder } from '@solana/kit';
 import * as z from 'zod';
 import type { EmbeddedLedger } from '../embedded/ledger.ts';
 import { MOST_TRANSACTION_BYTES } from '../transaction.ts';
-import { encodeTransaction, memoOf } from './encode-transaction.ts';
+import { encodeTransaction } from './encode-transaction.ts';
 import { accountEncoding, addressParam, contextOf, integerParam, signatureParam } from './params.ts';
 import { preflightFailure, refusal } from './refusals.ts';
 import { simulation } from './simulation.ts';
+import type { Turns } from './turns.ts';
 import { invalidParams, JsonRpcError, type Method, method, UNSUPPORTED_TRANSACTION_VERSION } from './wire.ts';
 
 const MOST_STATUSES = 256;
 const MOST_SIGNATURES = 1000;
+/** Accounts that a simulation shows: no transaction names more. */
+const MOST_SHOWN = 64;
+/** Signatures that are read at once. */
+const PAGE = 50;
 const wireEncoding = z.enum(['base58', 'base64']).nullish();
 const transactionEncoding = z.enum(['json', 'jsonParsed', 'base58', 'base64', 'binary']);
 const minContextSlot = integerParam.nullish();
 
 /** Transactions: sending, trying out, and what became of them. */
-export function transactionMethods(ledger: EmbeddedLedger): Record<string, Method> {
+export function transactionMethods(ledger: EmbeddedLedger, turns: Turns): Record<string, Method> {
   return {
     sendTransaction: method(
       z.tuple([
@@ -49,7 +54,10 @@ export function transactionMethods(ledger: EmbeddedLedger): Record<string, Metho
             innerInstructions: z.boolean().nullish(),
             minContextSlot,
             accounts: z
-              .object({ addresses: z.array(addressParam), encoding: accountEncoding.nullish() })
+              .object({
+                addresses: z.array(addressParam).max(MOST_SHOWN),
+                encoding: accountEncoding.nullish(),
+              })
               .nullish(),
           })
           .optional(),
@@ -73,7 +81,7 @@ export function transactionMethods(ledger: EmbeddedLedger): Record<string, Metho
       (signatures) => ({
         context: contextOf(ledger),
         value: signatures.map((signature) => {
-          const landed = ledger.landed(signature);
+          const landed = ledger.landing(signature);
           if (!landed) return null;
           const { slot, err } = landed;
           const status = err === null ? { Ok: null } : { Err: err };
@@ -94,24 +102,25 @@ export function transactionMethods(ledger: EmbeddedLedger): Record<string, Metho
           })
           .optional(),
       ]),
-      (address, options) => {
+      async (address, options) => {
         contextOf(ledger, options);
-        const before = options?.before ? ledger.landed(options.before) : undefined;
+        const before = options?.before ? ledger.landing(options.before) : undefined;
         if (before === null) return [];
-        const until = options?.until ? ledger.landed(options.until) : null;
-        const range = {
-          beforeSeq: before?.seq ?? Number.MAX_SAFE_INTEGER,
-          untilSeq: until?.seq ?? 0,
-          limit: options?.limit ?? MOST_SIGNATURES,
-        };
-        return ledger.transactionsNaming(address, range).map((landed) => ({
-          signature: landed.signature,
-          slot: landed.slot,
-          err: landed.err,
-          memo: memoOf(landed.wire),
-          blockTime: landed.blockTime,
-          confirmationStatus: 'finalized',
-        }));
+        const untilSeq = (options?.until ? ledger.landing(options.until)?.seq : undefined) ?? 0;
+        const limit = options?.limit ?? MOST_SIGNATURES;
+        const found: object[] = [];
+        for (let beforeSeq = before?.seq ?? Number.MAX_SAFE_INTEGER; found.length < limit; ) {
+          const page = ledger.transactionsNaming(address, {
+            beforeSeq,
+            untilSeq,
+            limit: Math.min(PAGE, limit - found.length),
+          });
+          found.push(...page.map(signatureShown));
+          beforeSeq = page.at(-1)?.seq ?? 0;
+          if (page.length < PAGE) break;
+          await turns.breathe();
+        }
+        return found;
       },
     ),
 
@@ -144,6 +153,15 @@ export function transactionMethods(ledger: EmbeddedLedger): Record<string, Metho
     ),
   };
 }
+
+const signatureShown = (landed: ReturnType<EmbeddedLedger['transactionsNaming']>[number]) => ({
+  signature: landed.signature,
+  slot: landed.slot,
+  err: landed.err,
+  memo: landed.memo,
+  blockTime: landed.blockTime,
+  confirmationStatus: 'finalized',
+});
 
 function wireBytes(text: string, encoding: 'base58' | 'base64'): Uint8Array {
   // Both encodings are longer than what they hold by less than one half.

@@ -17,6 +17,8 @@ export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
+/** More was asked for than is answered; whole batches are refused with it. */
+export const LIMIT_EXCEEDED = -32005;
 export const SIMULATION_FAILED = -32002;
 export const SIGNATURE_VERIFICATION_FAILED = -32003;
 export const UNSUPPORTED_TRANSACTION_VERSION = -32015;

@@ -1,0 +1,102 @@
+import { JsonRpcError, LIMIT_EXCEEDED } from './wire.ts';
+
+/** What a request may cost in all its calls, in the time of a small read. */
+const MOST_COST = 250;
+/** What all requests that are being answered may cost together; one small read more is always taken. */
+const MOST_AT_ONCE = 500;
+const SMALL = 10;
+/** An answer that is larger than this is asked for in parts. */
+const MOST_ANSWER_BYTES = 4 * 1024 * 1024;
+
+/** What a call costs when it asks for the most; whatever is not named here is one small read. */
+const COSTS: Readonly<Record<string, number>> = {
+  farelock_airdropUsdc: 5,
+  getProgramAccounts: 100,
+  getSignaturesForAddress: 10,
+  getTokenAccountsByOwner: 10,
+  getTokenLargestAccounts: 100,
+  getTransaction: 2,
+  requestAirdrop: 5,
+  sendTransaction: 5,
+  simulateTransaction: 5,
+};
+/** Values in a call's parameters that are read at the cost of one. */
+const VALUES_FOR_ONE = 20;
+const DEEPEST = 16;
+
+const limitExceeded = (message: string) => new JsonRpcError(LIMIT_EXCEEDED, message);
+
+/** Whether JSON text opens more brackets within each other than any call of ours, its batch included. */
+export function isNestedDeeply(text: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const one = text.charCodeAt(at);
+    if (one === QUOTE) at = endOfString(text, at);
+    else if (one === BRACKET || one === BRACE) depth++;
+    else if (one === BRACKET + 2 || one === BRACE + 2) depth--;
+    if (depth > DEEPEST) return true;
+  }
+  return false;
+}
+
+const [QUOTE, BACKSLASH, BRACKET, BRACE] = [0x22, 0x5c, 0x5b, 0x7b];
+
+function endOfString(text: string, begin: number): number {
+  for (let at = begin + 1; at < text.length; at++) {
+    const one = text.charCodeAt(at);
+    if (one === BACKSLASH) at++;
+    else if (one === QUOTE) return at;
+  }
+  return text.length;
+}
+
+/** How many values there are in `value`. */
+function valuesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, one) => sum + valuesIn(one), 1);
+}
+
+function costOf(call: unknown): number {
+  if (typeof call !== 'object' || call === null) return 1;
+  const { method, params } = call as { method?: unknown; params?: unknown };
+  const most = (typeof method === 'string' && Object.hasOwn(COSTS, method) && COSTS[method]) || 1;
+  return most + Math.floor(valuesIn(params) / VALUES_FOR_ONE);
+}
+
+/** Why a request is not answered: with the HTTP status that says whether it is worth to try it again. */
+export interface TooMuch {
+  readonly status: 413 | 429;
+  readonly error: JsonRpcError;
+}
+
+/** Weighs requests before anything of them is done. */
+export function createScales() {
+  let atOnce = 0;
+  return {
+    /** @returns what gives its weight back, or why it is refused */
+    weigh(calls: readonly unknown[]): (() => void) | TooMuch {
+      const cost = calls.reduce<number>((sum, call) => sum + costOf(call), 0);
+      if (cost > MOST_COST)
+        return {
+          status: 413,
+          error: limitExceeded('The request asks for too much at once: send fewer calls.'),
+        };
+      if (cost > SMALL && atOnce + cost > MOST_AT_ONCE)
+        return { status: 429, error: limitExceeded('Too many requests at once: try again in a second.') };
+      atOnce += cost;
+      return () => {
+        atOnce -= cost;
+      };
+    },
+  };
+}
+
+/** Counts the bytes of an answer while it grows. */
+export function createMeter() {
+  let size = 0;
+  return (bytes: number): void => {
+    size += bytes;
+    if (size > MOST_ANSWER_BYTES)
+      throw limitExceeded('The answer is too large: narrow it with filters or a dataSlice.');
+  };
+}

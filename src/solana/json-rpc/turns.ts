@@ -1,0 +1,50 @@
+/** Longer than this nothing holds the thread: whoever asks something else in the meantime is answered in between. */
+const SLICE_MS = 4;
+
+/** The one thread, which calls take in turns, a slice each. */
+export interface Turns {
+  /** Runs a call when its turn comes. */
+  run<T>(call: () => T | Promise<T>): Promise<T>;
+  /** Within a call, between two steps: lets the others have their turn once the slice is used up. */
+  breathe(): Promise<void>;
+}
+
+/**
+ * Answers calls of many requests side by side, a slice at a time, and between two slices everything else that the
+ * process does: twenty heavy batches at once slow each other down, and nothing else.
+ */
+export function createTurns(): Turns {
+  const waiting: (() => void)[] = [];
+  let isTaken = false;
+  let beganMs = 0;
+
+  const next = () => {
+    const first = waiting.shift();
+    isTaken = first !== undefined;
+    // Not at once: sockets and timers come first.
+    if (first) setImmediate(first);
+  };
+  const take = async () => {
+    await new Promise<void>((mine) => {
+      waiting.push(mine);
+      if (!isTaken) next();
+    });
+    beganMs = performance.now();
+  };
+
+  return {
+    async run(call) {
+      await take();
+      try {
+        return await call();
+      } finally {
+        next();
+      }
+    },
+    async breathe() {
+      if (performance.now() - beganMs < SLICE_MS) return;
+      next();
+      await take();
+    },
+  };
+}

@@ -1,0 +1,184 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Sqlite from 'libsql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { manualClock } from '../../src/kernel/clock.ts';
+import { DEVNET_USDC } from '../../src/solana/cluster.ts';
+import { type EmbeddedCluster, openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
+import { createJsonRpc } from '../../src/solana/json-rpc/index.ts';
+import { signerFromSeed } from '../../src/solana/signer.ts';
+import { TOKEN_PROGRAM } from '../../src/solana/token.ts';
+
+/** One service on one thread: whoever asks the chain for much, from however many connections, stops nobody else. */
+
+const busy = signerFromSeed(new Uint8Array(32).fill(31)).address;
+const SYSTEM = '11111111111111111111111111111111';
+const TRANSACTIONS = 3_000;
+const ACCOUNTS = 20_000;
+/** With room for the runner's own work. */
+const MOST_PAUSE_MS = 50;
+
+const folder = mkdtempSync(join(tmpdir(), 'farelock-heavy-'));
+let cluster: EmbeddedCluster;
+let rpc: (request: Request) => Promise<Response>;
+
+beforeAll(async () => {
+  const path = join(folder, 'ledger.db');
+  cluster = await openEmbeddedCluster({ path, clock: manualClock() });
+  const signature = await cluster.airdropUsdc(busy, 5_000_000n);
+  fill(path, signature);
+  rpc = createJsonRpc(cluster);
+});
+afterAll(async () => {
+  await cluster.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Many more of what one airdrop made: transactions that name one wallet, and token accounts of one mint. */
+function fill(path: string, signature: string): void {
+  const database = new Sqlite(path);
+  database.exec(`
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < ${TRANSACTIONS})
+    insert into transactions (signature, slot, block_time, err, wire, memo, meta)
+    select substr(signature, 1, length(signature) - 5) || replace(10000 + i, '0', 'A'), slot, block_time, err, wire, memo, meta
+    from n, transactions where signature = '${signature}';
+    insert into transaction_accounts (address, seq)
+    select '${busy}', seq from transactions where signature <> '${signature}' and seq > 1;
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < ${ACCOUNTS})
+    insert into accounts (address, lamports, owner, data, executable, slot, mint, token_owner)
+    select substr(address, 1, 36) || (100000 + i), lamports, owner, data, executable, slot, mint, token_owner
+    from n, accounts where token_owner = '${busy}';`);
+  database.close();
+}
+
+const send = async (body: string) => {
+  const response = await rpc(new Request('http://farelock.test/rpc', { method: 'POST', body }));
+  return { status: response.status, text: await response.text() };
+};
+
+/** The longest time that nothing else had its turn in, in milliseconds of this process's own work. */
+async function longestPause(work: Promise<unknown>): Promise<number> {
+  let working = true;
+  const ended = work.finally(() => {
+    working = false;
+  });
+  const cpuMs = () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  };
+  let longest = 0;
+  for (let before = cpuMs(); working; ) {
+    await new Promise(setImmediate);
+    const now = cpuMs();
+    longest = Math.max(longest, now - before);
+    before = now;
+  }
+  await ended;
+  return longest;
+}
+
+const call = (method: string, ...params: unknown[]) => ({ jsonrpc: '2.0', id: 1, method, params });
+const batch = (times: number, one: object) => JSON.stringify(Array(times).fill(one));
+const wire = Buffer.alloc(1232, 1).toString('base64');
+
+const ATTACKS: readonly [string, () => string][] = [
+  ['100 histories', () => batch(100, call('getSignaturesForAddress', busy))],
+  ['as many histories as are answered', () => batch(24, call('getSignaturesForAddress', busy))],
+  [
+    'every account of a program',
+    () => batch(2, call('getProgramAccounts', TOKEN_PROGRAM, { encoding: 'base64' })),
+  ],
+  [
+    'every account of a program, and none that fits',
+    () => batch(2, call('getProgramAccounts', TOKEN_PROGRAM, { filters: [{ dataSize: 7 }] })),
+  ],
+  ['the accounts of a holder', () => batch(20, call('getTokenAccountsByOwner', busy, { mint: DEVNET_USDC }))],
+  ['the largest holders', () => batch(2, call('getTokenLargestAccounts', DEVNET_USDC))],
+  [
+    'programs, 100 at a time',
+    () => batch(25, call('getMultipleAccounts', Array(100).fill(TOKEN_PROGRAM), { encoding: 'base64' })),
+  ],
+  ['100 simulations', () => batch(100, call('simulateTransaction', wire, { encoding: 'base64' }))],
+  ['50 simulations', () => batch(45, call('simulateTransaction', wire, { encoding: 'base64' }))],
+  ['1,000 small calls', () => batch(1_000, call('getHealth'))],
+  [
+    'a list of 10,000 that is none of addresses',
+    () => JSON.stringify(call('getMultipleAccounts', Array(10_000).fill(0))),
+  ],
+  ['a long base58 text', () => JSON.stringify(call('isBlockhashValid', '9'.repeat(200_000)))],
+  [
+    'a long memcmp',
+    () =>
+      JSON.stringify(
+        call('getProgramAccounts', SYSTEM, {
+          filters: [{ memcmp: { offset: 0, bytes: '9'.repeat(200_000) } }],
+        }),
+      ),
+  ],
+  [
+    'deep JSON',
+    () => `{"jsonrpc":"2.0","id":1,"method":"getSlot","params":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+  ],
+  ['a body that is too large', () => ' '.repeat(1_000_000)],
+];
+
+describe('the JSON-RPC under heavy calls', () => {
+  test.each(ATTACKS)('%s, 20 times at once: whoever asks else has a turn in between', async (_name, body) => {
+    const text = body();
+    const statuses: number[] = [];
+    const attack = async () => {
+      statuses.push((await send(text)).status);
+    };
+    await attack();
+    const pauseMs = await longestPause(Promise.all(Array.from({ length: 20 }, attack)));
+    for (const status of statuses) expect([200, 413, 429]).toContain(status);
+    expect(pauseMs).toBeLessThan(MOST_PAUSE_MS);
+  });
+
+  test('a batch that asks for too much is refused whole, before anything of it is done', async () => {
+    const refused = await send(batch(100, call('getSignaturesForAddress', busy)));
+    expect([refused.status, JSON.parse(refused.text)]).toEqual([
+      413,
+      { jsonrpc: '2.0', error: { code: -32005, message: expect.stringMatching(/fewer calls/) }, id: null },
+    ]);
+    const before = cluster.ledger.transactionCount();
+    await send(batch(100, call('requestAirdrop', busy, 1_000_000)));
+    expect(cluster.ledger.transactionCount()).toBe(before);
+  });
+
+  test('what clients send in a batch is answered: 100 small reads, 100 transactions, a page of history', async () => {
+    const [found] = JSON.parse((await send(batch(1, call('getSignaturesForAddress', busy)))).text) as [
+      { result: { signature: string }[] },
+    ];
+    expect(found.result).toHaveLength(1_000);
+    const many = await send(batch(100, call('getTransaction', found.result[0]?.signature, 'json')));
+    expect(JSON.parse(many.text)).toHaveLength(100);
+    const small = await send(batch(100, call('getBalance', busy)));
+    expect(JSON.parse(small.text)).toHaveLength(100);
+  });
+
+  test('a history is paged by before, until and limit', async () => {
+    const page = async (options: object) =>
+      (
+        JSON.parse((await send(JSON.stringify(call('getSignaturesForAddress', busy, options)))).text) as {
+          result: { signature: string }[];
+        }
+      ).result.map(({ signature }) => signature);
+    const all = await page({});
+    expect(await page({ limit: 120 })).toEqual(all.slice(0, 120));
+    expect(await page({ before: all[119], limit: 60 })).toEqual(all.slice(120, 180));
+    expect(await page({ until: all[70] })).toEqual(all.slice(0, 70));
+  });
+
+  test('an answer that is too large says how to ask for less', async () => {
+    const answer = await send(
+      JSON.stringify(call('getProgramAccounts', TOKEN_PROGRAM, { encoding: 'base64' })),
+    );
+    expect(JSON.parse(answer.text)).toMatchObject({
+      error: { code: -32005, message: expect.stringMatching(/dataSlice/) },
+    });
+    const largest = await send(JSON.stringify(call('getTokenLargestAccounts', DEVNET_USDC)));
+    expect((JSON.parse(largest.text) as { result: { value: unknown[] } }).result.value).toHaveLength(20);
+  });
+});
