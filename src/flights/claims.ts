@@ -3,6 +3,7 @@ import { dueOf, firstDueAtMs, isDue, leaseIsOver, whileRowIsHeld } from '../stor
 import type { BookingState } from '../store/schema.ts';
 import type { Written } from './mails.ts';
 import type { FlightsPorts } from './ports.ts';
+import { NO_PAYMENT } from './retire.ts';
 import type { BookingRow, IntentRow } from './rows.ts';
 import { planUpkeep } from './upkeep.ts';
 
@@ -70,6 +71,8 @@ export function createClaims(ports: Pick<FlightsPorts, 'store' | 'clock' | 'log'
             .where(isDue(nowMs, FARTHEST_MS))
             .where(leaseIsOver(nowMs, LEASE_MS))
             .$if(intentId !== undefined, (one) => one.where('due.intent_id', '=', intentId ?? ''))
+            // Whoever paid comes first: an escrow that nobody paid is closed when no capture or refund waits.
+            .orderBy((column) => column.case().when('due.payment_key', '=', NO_PAYMENT).then(1).else(0).end())
             .orderBy('due.due_at_ms')
             .limit(1),
         )
