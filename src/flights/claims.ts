@@ -1,9 +1,10 @@
-import { type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { isProblem } from '../kernel/problems.ts';
 import { leaseIsOver, whileRowIsHeld } from '../store/leases.ts';
 import { nextInQueue, type Queue, queueDueAtMs } from '../store/queue.ts';
 import type { Written } from './mails.ts';
 import type { FlightsPorts } from './ports.ts';
+import { NO_PAYMENT } from './retire.ts';
 import type { BookingRow, IntentRow } from './rows.ts';
 import { planUpkeep } from './upkeep.ts';
 
@@ -25,6 +26,13 @@ const BOOKINGS: Queue = {
 };
 /** A step that failed so often is told to an operator. */
 const TELLS_AFTER = 24;
+
+/** Whoever paid comes first: an escrow that nobody paid is closed when no capture or refund waits. */
+function nextBooking(nowMs: number, intentId: string | undefined): RawBuilder<string> {
+  const named = intentId === undefined ? sql<SqlBool>`1 = 1` : sql<SqlBool>`intent_id = ${intentId}`;
+  const paid = nextInQueue(BOOKINGS, nowMs, sql<SqlBool>`${named} and payment_key <> ${NO_PAYMENT}`);
+  return sql<string>`coalesce(${paid}, ${nextInQueue(BOOKINGS, nowMs, named)})`;
+}
 
 /** Another worker took the booking over; whatever was under way is theirs now. */
 export class LeaseLost extends Error {
@@ -55,15 +63,7 @@ export function createClaims(ports: Pick<FlightsPorts, 'store' | 'clock' | 'log'
       const row = await store
         .updateTable('bookings')
         .set((column) => ({ lease_until_ms: nowMs + LEASE_MS, fence: column('fence', '+', 1) }))
-        .where(
-          'intent_id',
-          '=',
-          nextInQueue(
-            BOOKINGS,
-            nowMs,
-            intentId === undefined ? undefined : sql<SqlBool>`intent_id = ${intentId}`,
-          ),
-        )
+        .where('intent_id', '=', nextBooking(nowMs, intentId))
         .where(leaseIsOver(nowMs, LEASE_MS))
         .returningAll()
         .executeTakeFirst();

@@ -10,6 +10,9 @@ type Intent = Pick<
 >;
 type Fence = (() => Promise<void>) | undefined;
 
+/** How soon a refund that waits for its token account is tried again: the owner may take days. */
+const ACCOUNT_RETRY_S = 600;
+
 type EscrowPorts = Pick<FlightsPorts, 'cluster' | 'effects' | 'authority' | 'treasury' | 'mint'>;
 
 /**
@@ -48,7 +51,18 @@ export function createEscrows({ cluster, effects, authority, treasury, mint }: E
       refundOwner: intent.refund_wallet as Address,
     };
     const observed = await observeEscrow(cluster, at);
-    return { ...at, authority: authority.address, payer: authority.address, treasury, observed };
+    const payer = authority.address;
+    // The rent of somebody else's token account would be a gift that he can take home and ask for again.
+    return { ...at, authority: payer, payer, treasury, observed, opensRefundAccount: false };
+  }
+
+  /** Throws where money would go to a token account that is closed, frozen or given away. */
+  function checkRefundAccount(intent: Intent, { observed }: Awaited<ReturnType<typeof parties>>): void {
+    if (observed.refundAccount === 'usable') return;
+    throw problem('refund_account_missing', {
+      retryAfter: ACCOUNT_RETRY_S,
+      detail: { refund_wallet: intent.refund_wallet, mint: intent.mint },
+    });
   }
 
   return {
@@ -99,45 +113,100 @@ export function createEscrows({ cluster, effects, authority, treasury, mint }: E
       return done.signature;
     },
 
-    /** Gives the whole vault back and closes it; an empty one is only closed. */
-    async refund(intent: Intent, fence: Fence): Promise<string | null> {
+    /**
+     * Gives the whole vault back and closes it; an empty one is only closed. With `closes`, an escrow that was never
+     * paid is closed in the same transaction, and every rent is back.
+     * @throws Problem `refund_account_missing`: what is in the vault waits for the refund owner's token account
+     */
+    async refund(intent: Intent, fence: Fence, { closes = false } = {}): Promise<string | null> {
       const done = await effects.chain({
         kind: 'refund',
         subject: intent.intent_id,
         fence,
-        already: () => hasEnded(intent, 'refunded'),
-        plan: async () => ({
-          feePayer: authority,
-          instructions: await (await program()).refundInstructions(await parties(intent)),
-        }),
+        already: () => hasEnded(intent, 'refunded', closes),
+        plan: async () => {
+          const all = await parties(intent);
+          if (all.observed.held > 0n) checkRefundAccount(intent, all);
+          const wasPaid = all.observed.held >= BigInt(intent.amount);
+          return {
+            feePayer: authority,
+            instructions: await (await program()).refundInstructions({ ...all, closes: closes && !wasPaid }),
+          };
+        },
       });
       return done.signature;
     },
 
-    /** Gives back what the vault holds above the amount (all of it once the escrow has ended). */
-    async sweep(intent: Intent, fence?: Fence): Promise<void> {
+    /**
+     * Gives back what the vault holds above the amount; once the escrow has ended all of it, and closes the vault.
+     * @returns false when it has to wait for the refund owner's token account
+     */
+    async sweep(intent: Intent, fence?: Fence): Promise<boolean> {
+      const now = await parties(intent);
+      if (now.observed.excess > 0n && now.observed.refundAccount !== 'usable') return false;
       await effects.chain({
         kind: 'sweep',
         subject: intent.intent_id,
         fence,
         already: async () => {
-          const escrow = await read(intent);
-          const keeps = escrow?.state === 'open' ? BigInt(intent.amount) : 0n;
-          return (await held(intent)) <= keeps;
+          const { observed } = await parties(intent);
+          return observed.escrow?.state === 'open' ? observed.excess === 0n : !observed.hasVault;
         },
         plan: async () => ({
           feePayer: authority,
           instructions: await (await program()).sweepInstructions(await parties(intent)),
         }),
       });
+      return true;
+    },
+
+    /**
+     * Sends what lies in the vault of an escrow that was closed to the refund owner whom the intent id names.
+     * @returns false when it has to wait for his token account
+     */
+    async recover(intent: Intent): Promise<boolean> {
+      const now = await parties(intent);
+      if (now.observed.refundAccount !== 'usable') return false;
+      await effects.chain({
+        kind: 'sweep',
+        subject: intent.intent_id,
+        already: async () => !(await parties(intent)).observed.hasVault,
+        plan: async () => ({
+          feePayer: authority,
+          instructions: await (await program()).recoverInstructions({ ...now, intentId: intent.intent_id }),
+        }),
+      });
+      return true;
+    },
+
+    /**
+     * Closes the state account of an ended escrow, and a vault that somebody made again with it.
+     * @returns false while the escrow is open
+     * @throws Problem `refund_account_missing`
+     */
+    async close(intent: Intent): Promise<boolean> {
+      const escrow = await read(intent);
+      if (!escrow) return true;
+      if (escrow.state === 'open') return false;
+      await effects.chain({
+        kind: 'close_escrow',
+        subject: intent.intent_id,
+        already: async () => (await read(intent)) === null,
+        plan: async () => {
+          const all = await parties(intent);
+          if (all.observed.excess > 0n) checkRefundAccount(intent, all);
+          return { feePayer: authority, instructions: await (await program()).closeInstructions(all) };
+        },
+      });
+      return true;
     },
   };
 
   /** True once the escrow ended as asked. It ending the other way means that a person has to look. */
-  async function hasEnded(intent: Intent, as: 'captured' | 'refunded'): Promise<boolean> {
+  async function hasEnded(intent: Intent, as: 'captured' | 'refunded', closes = false): Promise<boolean> {
     const escrow = await read(intent);
     if (escrow?.state === 'open') return false;
-    if (escrow?.state === as) return true;
+    if (escrow?.state === as || (escrow === null && closes)) return true;
     throw new EscrowEndedOtherwise(escrow?.state ?? 'missing');
   }
 }

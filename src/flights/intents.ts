@@ -1,6 +1,8 @@
+import type { Address } from '@solana/kit';
 import { asInteger } from '../kernel/money.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import type { Answer, PaidCall, Payment } from '../payments/terms.ts';
+import { creatingKey, creationsBusy, creationUnderWay, type Taken, takenBy } from './creations.ts';
 import { type Escrows, escrowNotOpened } from './escrows.ts';
 import { supportCodeHmac } from './identity.ts';
 import { intentRecord, refundRequestOf, shownIntent } from './intent-record.ts';
@@ -12,6 +14,9 @@ import type { IntentRow } from './rows.ts';
 import { checkBookingEnabled } from './switches.ts';
 import { checkRefundWallet, checkWallet } from './wallets.ts';
 import type { CreatedIntent, CreateIntentRequest, Intent } from './wire.ts';
+
+/** How often a creation looks for a place while too many are under way. */
+const PLACE_POLL_MS = 100;
 
 /** Booking intents: POST /air/intents and GET /air/intents/{intent_id}. */
 export function createIntents(ports: FlightsPorts, escrows: Escrows) {
@@ -70,22 +75,33 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
       perform: reveal,
       async undo(payment) {
         const row = await byPayment(payment);
-        if (row && !isShown(row)) await abandon(row);
+        if (!row || !(await abandon(row))) return;
+        // At once, rather than when the worker comes to it: until then the rent is tied up. What fails here, it does.
+        const { createClaims } = await import('./claims.ts');
+        const { createStepRunner } = await import('./step-runner.ts');
+        await createStepRunner(ports, escrows, createClaims(ports)).carryOutNow(row.intent_id);
       },
     };
 
-    /** Takes the (wallet, offer) pair for this payment, or says who has it. */
+    /** Takes the (wallet, offer) pair and the payer's one creation for this payment, or says who has them. */
     async function claimPair(payment: Payment, offer: LiveOffer): Promise<IntentRow> {
       const refundWallet = request.refund_wallet ?? payment.payer;
       // Before the payment nobody knew the payer, and the wallet's account may have been closed since.
       await checkRefundWallet(ports, refundWallet);
-      for (let round = 0; ; round++) {
+      const untilMs = clock.now() + options.creationWaitMs;
+      for (let round = 0; ; ) {
         const row = await newRow(request, refundWallet, activeKey(payment.payer), payment, offer);
-        const holder = await insertUnlessHeld(row);
-        if (!holder) return row;
+        const taken = await insertUnlessTaken(row);
+        if (!taken) return row;
+        if (taken.by === 'others') {
+          if (clock.now() >= untilMs) throw creationsBusy();
+          await clock.sleep(PLACE_POLL_MS);
+          continue;
+        }
         // A creation that died before it was paid must not hold the pair until it expires.
-        if (isShown(holder) || round > 1 || (await finishCreation(holder)) === 'unknown') {
-          throw alreadyExists(holder);
+        const { holder } = taken;
+        if (isShown(holder) || ++round > 2 || (await finishCreation(holder)) === 'unknown') {
+          throw taken.by === 'pair' ? alreadyExists(holder) : creationUnderWay();
         }
       }
     }
@@ -97,28 +113,33 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
   const byPayment = (payment: Payment) =>
     store.selectFrom('intents').selectAll().where('payment_key', '=', payment.key).executeTakeFirst();
 
-  /** Writes the row; answers with the intent that has the pair when there is one. An expired one gives way. */
-  const insertUnlessHeld = (row: IntentRow): Promise<IntentRow | null> =>
+  /** Writes the row, unless something is in its way. An expired intent gives way to it. */
+  const insertUnlessTaken = (row: IntentRow): Promise<Taken | null> =>
     store.transaction().execute(async (tx) => {
       const holder = await tx
         .selectFrom('intents')
         .selectAll()
         .where('active_key', '=', row.active_key)
         .executeTakeFirst();
-      if (holder && (!isShown(holder) || holder.expires_at_ms > clock.now())) return holder;
+      if (holder && (!isShown(holder) || holder.expires_at_ms > clock.now())) return { by: 'pair', holder };
+      const taken = await takenBy(tx, row, options.mostUnpaidCreations);
+      if (taken) return taken;
       if (holder) await retire(tx, holder, 'intent_expired', clock.now());
       await tx.insertInto('intents').values(row).execute();
       return null;
     });
 
-  const abandon = (row: IntentRow) =>
+  /** Gives up a creation that is certain never to be paid; false when it was shown, or given up before. */
+  const abandon = (row: IntentRow): Promise<boolean> =>
     store.transaction().execute(async (tx) => {
       const fresh = await tx
         .selectFrom('intents')
         .selectAll()
         .where('intent_id', '=', row.intent_id)
         .executeTakeFirst();
-      if (fresh && !isShown(fresh)) await retire(tx, fresh, 'creation_unpaid', clock.now());
+      if (!fresh || fresh.opened_at_ms !== null || fresh.abandoned === 1) return false;
+      await retire(tx, fresh, 'creation_unpaid', clock.now());
+      return true;
     });
 
   /**
@@ -131,7 +152,7 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
     if (outcome === 'settled') {
       await store
         .updateTable('intents')
-        .set({ opened_at_ms: clock.now(), updated_at_ms: clock.now() })
+        .set({ opened_at_ms: clock.now(), creating_key: null, updated_at_ms: clock.now() })
         .where('intent_id', '=', row.intent_id)
         .where('opened_at_ms', 'is', null)
         .where('abandoned', '=', 0)
@@ -148,7 +169,9 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
     { offer, passengerCount }: LiveOffer,
   ): Promise<IntentRow> {
     const nowMs = clock.now();
-    const intentId = ids.next('int');
+    const { refundCommitment } = await import('../escrow/commitment.ts');
+    // The id names the refund owner, so that money which comes after the escrow was closed still reaches him.
+    const intentId = ids.committed('int', (start) => refundCommitment(start, refundWallet as Address));
     const place = await escrows.place(intentId);
     const amount = ticketTotal(offer) ?? 0n;
     const fee = (amount * BigInt(options.feeBasisPoints)) / 10_000n;
@@ -191,6 +214,7 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
       refund_tx_hash: null,
       payment_key: payment.key,
       active_key: activeKey,
+      creating_key: creatingKey.payer(payment.payer),
       expires_at_ms: expiresAtMs,
       created_at_ms: nowMs,
       updated_at_ms: nowMs,
@@ -219,6 +243,7 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
       .updateTable('intents')
       .set({
         opened_at_ms: row.opened_at_ms ?? nowMs,
+        creating_key: null,
         support_code_hmac: supportCodeHmac(secrets, code),
         updated_at_ms: nowMs,
       })

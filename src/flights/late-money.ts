@@ -27,16 +27,21 @@ export async function vaultsWithMoney(
 export interface ChainUpkeep {
   /** Sends what lies in the vault of an ended escrow to the refund wallet. */
   sweepLate(intent: IntentRow): Promise<void>;
-  /** Returns the rent of an ended escrow's state account; false when it is too early or the vault is not gone. */
-  close(intent: IntentRow): Promise<boolean>;
 }
 
 /** What is done on chain after an escrow has ended. Each is an effect, and safe to repeat. */
 export function createChainUpkeep(ports: SweeperPorts, escrows: Escrows): ChainUpkeep {
   return {
     async sweepLate(intent) {
-      if ((await escrows.read(intent)) !== null) return escrows.sweep(intent);
-      // Without its state account nobody can move what the vault holds: a person should know.
+      const { commitsTo } = await import('../escrow/commitment.ts');
+      const hasEscrow = (await escrows.read(intent)) !== null;
+      const isCommitted = commitsTo(intent.intent_id, intent.refund_wallet as Address);
+      if (hasEscrow || isCommitted) {
+        const went = hasEscrow ? await escrows.sweep(intent) : await escrows.recover(intent);
+        if (!went) ports.log('warn', 'late_money_waits_for_account', { intent_id: intent.intent_id });
+        return;
+      }
+      // Ids of 0.1 name no refund owner: without the state account nobody can move what the vault holds.
       await ports.store.transaction().execute((tx) =>
         ports.outbox.enqueue(tx, {
           kind: 'page',
@@ -47,31 +52,6 @@ export function createChainUpkeep(ports: SweeperPorts, escrows: Escrows): ChainU
           fields: { intent_id: intent.intent_id, vault: intent.vault_address },
         }),
       );
-    },
-
-    async close(intent) {
-      const escrow = await escrows.read(intent);
-      if (!escrow) return true;
-      if (escrow.state === 'open') return false;
-      const { closeInstruction } = await import('../escrow/program.ts');
-      await ports.effects.chain({
-        kind: 'close_escrow',
-        subject: intent.intent_id,
-        already: async () => (await escrows.read(intent)) === null,
-        plan: async () => ({
-          feePayer: ports.authority,
-          instructions: [
-            closeInstruction({
-              programId: escrow.programId,
-              authority: ports.authority.address,
-              escrow: escrow.address,
-              vault: escrow.vault,
-              rentPayer: escrow.rentPayer,
-            }),
-          ],
-        }),
-      });
-      return true;
     },
   };
 }

@@ -157,6 +157,8 @@ export const paths = () => ({
       'fare_menu_expired',
       'invalid_fare_index',
       'escrow_initialization_failed',
+      'creation_under_way',
+      'creations_busy',
       'booking_disabled',
       ...UPSTREAM,
     ],

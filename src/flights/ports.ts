@@ -45,6 +45,10 @@ export interface FlightsOptions {
   readonly bookingDisabled: boolean;
   /** The same for new intents and bookings on lowcost offers. */
   readonly lowcostDisabled: boolean;
+  /** Escrows that may be open for creations that were not paid yet, altogether. */
+  readonly mostUnpaidCreations: number;
+  /** How long a creation waits for one of these places. */
+  readonly creationWaitMs: number;
   /** How long the worker leaves a payment to the request that settles it before it looks for itself. */
   readonly settlingGraceMs: number;
   /** Personal data goes this many days after the last arrival, or after the refund. */
@@ -74,6 +78,8 @@ export const defaultOptions: FlightsOptions = {
   pollAfterMs: 1000,
   bookingDisabled: false,
   lowcostDisabled: false,
+  mostUnpaidCreations: 8,
+  creationWaitMs: 8_000,
   settlingGraceMs: 5_000,
   purgeAfterDays: 30,
 };

@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { ServiceTables } from '../store/schema.ts';
+import { creatingKey } from './creations.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { BookingRow, IntentRow } from './rows.ts';
 
@@ -21,7 +22,12 @@ export async function retire(
 ): Promise<void> {
   await tx
     .updateTable('intents')
-    .set({ active_key: null, ...(reason === 'creation_unpaid' ? { abandoned: 1 } : {}) })
+    .set({
+      active_key: null,
+      ...(reason === 'creation_unpaid'
+        ? { abandoned: 1, creating_key: creatingKey.closing(intent.intent_id) }
+        : {}),
+    })
     .where('intent_id', '=', intent.intent_id)
     .execute();
   await tx

@@ -13,6 +13,7 @@ import type { Provider, ProviderOrder } from './providers/provider.ts';
 import { dropUnpaid, NO_PAYMENT } from './retire.ts';
 import type { BookingRow, IntentRow } from './rows.ts';
 import { openPassengers } from './sealed-passengers.ts';
+import { tellRefundWaits } from './waiting-refund.ts';
 
 /** Time kept before `refund_after` for an airline step to end, and for a capture to land. */
 const AIRLINE_STEP_MS = 10 * 60_000;
@@ -186,38 +187,48 @@ export function createSteps(ports: FlightsPorts, escrows: Escrows, claims: Claim
     };
   };
 
-  /** Gives back whatever the vault holds. An intent that nobody paid keeps its status; only its escrow is closed. */
+  /**
+   * Gives back whatever the vault holds. An intent that nobody paid keeps its status; only its escrow is closed, state
+   * account and all, so that nobody who paid nothing ties up the operator's rent.
+   */
   const refunding: Step = async (booking, intent) => {
     const opened = await effects.standing('open_escrow', intent.intent_id);
     const before = await escrows.read(intent);
     const paid = booking.payment_key !== NO_PAYMENT;
-    if (!before) {
+    const over = { active_key: null, creating_key: null };
+    // It was refunded and closed by a worker that died before it wrote that down.
+    const isClosed = opened === 'done' && (intent.observed_amount ?? 0) > 0;
+    if (!before && (paid || !isClosed)) {
       // The transaction that opens it may still land.
       if (opened === 'open') throw problem('cluster_failed');
       if (paid) return stuck(booking, 'escrow_missing');
-      return { booking: { state: 'refunded' }, intent: { active_key: null } };
+      return { booking: { state: 'refunded' }, intent: over };
     }
-    if (before.state === 'open' && booking.refund_reason === NOT_TICKETED) {
+    if (before?.state === 'open' && booking.refund_reason === NOT_TICKETED) {
       const { lateTicket } = await import('./late-ticket.ts');
       const late = await lateTicket(ports, intent, () => claims.hold(booking));
       if (late) return late;
     }
     // Written first: after the refund nobody could tell any more whether there was money in it.
-    const held = before.state === 'open' ? await escrows.held(intent) : 0n;
+    const held = before?.state === 'open' ? await escrows.held(intent) : 0n;
     if (held > 0n) await claims.note(booking, { observed_amount: asInteger(held) });
-    const signature = await escrows.refund(intent, () => claims.hold(booking));
+    const fence = () => claims.hold(booking);
+    const signature = await escrows.refund(intent, fence, { closes: !paid }).catch(async (error) => {
+      if (isProblem(error, 'refund_account_missing')) await tellRefundWaits(ports, claims, booking, intent);
+      throw error;
+    });
     // What arrived after the vault was closed goes the same way.
-    if ((await escrows.held(intent)) > 0n) await escrows.sweep(intent, () => claims.hold(booking));
+    if (before !== null && (await escrows.held(intent)) > 0n) await escrows.sweep(intent, fence);
     const funded = paid || held > 0n || (intent.observed_amount ?? 0) > 0;
-    if (!funded) return { booking: { state: 'refunded' }, intent: { active_key: null } };
+    if (!funded) return { booking: { state: 'refunded' }, intent: over };
     return {
       booking: { state: 'refunded' },
       intent: {
+        ...over,
         status: 'refunded',
         refund_reason: booking.refund_reason,
         refunded_at_ms: clock.now(),
         refund_tx_hash: signature,
-        active_key: null,
       },
       also: await mails.about(booking, {
         kind: 'refunded',

@@ -40,6 +40,12 @@ export const PROBLEMS = {
     message: 'The refund wallet has no token account that can take a refund.',
     fix: 'Open its token account for detail.mint, or name another refund wallet; nothing was charged.',
   },
+  refund_account_missing: {
+    exit: 7,
+    retryable: true,
+    message: 'A refund waits: the refund wallet has no token account that can take it.',
+    fix: 'Open the token account of the refund wallet again; anybody can. The refund then follows by itself.',
+  },
   refund_wallet_not_allowed: {
     status: 400,
     exit: 2,
@@ -554,6 +560,18 @@ export const PROBLEMS = {
     ...UPSTREAM,
     message: 'The airline side asks us to slow down.',
     fix: 'Wait as long as Retry-After says; nothing was charged.',
+  },
+  creation_under_way: {
+    status: 503,
+    ...UPSTREAM,
+    message: 'Another intent of this wallet is being created.',
+    fix: 'Send the same request again when it is done; nothing was charged.',
+  },
+  creations_busy: {
+    status: 503,
+    ...UPSTREAM,
+    message: 'Too many intents are being created at the moment.',
+    fix: 'Send the same request again in a few seconds; nothing was charged.',
   },
   booking_disabled: {
     status: 503,

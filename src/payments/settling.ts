@@ -85,17 +85,17 @@ export function createSettling(ports: SettlingPorts): Settling {
     let answer: Answer | null = null;
     try {
       await call.prepare?.(payment);
+    } catch (error) {
+      // It passes by itself, and nothing was begun: the same payment may ask again.
+      if (isProblem(error) && error.status === 503 && error.retryAfter !== undefined) {
+        return { kind: 'later', response: paidProblem(row, error) };
+      }
+      return refuse(row, payment, error);
+    }
+    try {
       if (call.settle === 'after') answer = await call.perform(payment);
     } catch (error) {
-      // It says nothing of the call: nothing was settled, and the same payment may try again.
-      if (storeTrouble(error)) throw error;
-      const refusal = refusalAnswer(error);
-      await journal.write(row, {
-        state: 'failed',
-        error_code: isProblem(error) ? error.code : 'internal_error',
-        ...(refusal ? sealAnswer(secrets, row.payment_key, refusal) : {}),
-      });
-      return { kind: 'failed', payment, reason: 'the call could not be done', error };
+      return refuse(row, payment, error);
     }
     if (answer?.charged === false) {
       const response = Response.json(answer.body, { status: answer.status });
@@ -108,6 +108,19 @@ export function createSettling(ports: SettlingPorts): Settling {
       last_valid_block_height: lastValidBlockHeight,
       ...(answer ? sealAnswer(secrets, row.payment_key, answer) : {}),
     });
+  }
+
+  /** The work that comes before the money failed: never charged, and copies of the request get the same refusal. */
+  async function refuse(row: Settlement, payment: Payment, error: unknown): Promise<Ended> {
+    // It says nothing of the call: nothing was settled, and the same payment may try again.
+    if (storeTrouble(error)) throw error;
+    const refusal = refusalAnswer(error);
+    await journal.write(row, {
+      state: 'failed',
+      error_code: isProblem(error) ? error.code : 'internal_error',
+      ...(refusal ? sealAnswer(secrets, row.payment_key, refusal) : {}),
+    });
+    return { kind: 'failed', payment, reason: 'the call could not be done', error };
   }
 
   /** Asks until the outcome is known or patience ends. The row stays `settling` until then: it may have landed. */

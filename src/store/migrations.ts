@@ -171,6 +171,13 @@ export const serviceMigrations: readonly Migration[] = [
       'alter table affiliate_payouts add column last_error text',
     ],
   },
+  {
+    name: '016_creations',
+    statements: [
+      'alter table intents add column creating_key text',
+      'create unique index intents_creating on intents (creating_key) where creating_key is not null',
+    ],
+  },
   ...partnerMigrations,
   boundedWorkMigration,
 ];

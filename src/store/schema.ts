@@ -141,6 +141,11 @@ export interface IntentTable {
   payment_key: string | null;
   /** `active:<funding_wallet>:<offer_id>` while it blocks its pair, else null; unique. */
   active_key: string | null;
+  /**
+   * `payer:<wallet>` while its creation is under way, one for each wallet; `closing:<intent_id>` while an unpaid one is
+   * closed; else null. Unique: what is not null ties up the operator's rent for nothing (flights/creations.ts).
+   */
+  creating_key: string | null;
   expires_at_ms: number;
   created_at_ms: number;
   updated_at_ms: number;

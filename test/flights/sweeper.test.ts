@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
+import { getCloseAccountInstruction } from '@solana-program/token';
 import { afterEach, describe, expect, test } from 'vitest';
 import { readEscrow } from '../../src/escrow/account.ts';
 import { createEffects } from '../../src/escrow/effects.ts';
@@ -14,6 +15,8 @@ import { silentLog } from '../../src/kernel/log.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { createOutbox } from '../../src/notify/outbox.ts';
 import { createTransports } from '../../src/notify/transports.ts';
+import { associatedTokenAddress } from '../../src/solana/token.ts';
+import { buildTransaction } from '../../src/solana/transaction.ts';
 import { openWorld, type World } from './world.ts';
 
 const DAY_MS = 86_400_000;
@@ -149,6 +152,54 @@ test('an escrow that ended is closed after 30 days, late money first, and its re
   expect(closes).toHaveLength(1);
   expect(await tasks()).toEqual([]);
   expect(await world.show(made)).toMatchObject({ status: 'refunded' });
+});
+
+/** Whoever pays for it makes the vault of an ended escrow again. */
+const remakeVault = (made: CreatedIntent) => world.cluster.airdropUsdc(made.escrow.address as Address, 0n);
+
+test('an empty vault that somebody made again after the end keeps no escrow from being closed', async () => {
+  const { made, sweeper } = await ended();
+  await remakeVault(made);
+  world.clock.advance(31 * DAY_MS);
+  await sweeper.sweep();
+  expect(await escrowOf(made)).toBeNull();
+  expect(await world.cluster.accounts([made.escrow.vault_address as Address])).toEqual([null]);
+  expect(await tasks()).not.toContain('close_escrow');
+});
+
+test('a vault with money in it waits for the refund account, and its escrow is closed once that is there', async () => {
+  const { made, sweeper } = await ended();
+  await remakeVault(made);
+  await world.cluster.airdropUsdc(made.escrow.address as Address, 9n);
+  const owner = world.refundWallet;
+  const account = await associatedTokenAddress(owner.address, world.mint);
+  const instructions = [getCloseAccountInstruction({ account, destination: owner.address, owner })];
+  const blockhash = await world.cluster.latestBlockhash();
+  await world.cluster.send(
+    buildTransaction({ feePayer: world.authority, signers: [owner], instructions, blockhash }).wire,
+  );
+  world.clock.advance(31 * DAY_MS);
+  await sweeper.sweep();
+  expect((await escrowOf(made))?.state).toBe('captured');
+  expect(await world.cluster.accounts([account])).toEqual([null]);
+  await world.cluster.airdropUsdc(owner.address, 0n);
+  world.clock.advance(DAY_MS + 1);
+  await sweeper.sweep();
+  expect(await escrowOf(made)).toBeNull();
+  expect((await world.sums(made)).refund).toBe(9n);
+});
+
+test('money that comes after an unpaid escrow was closed is sent to the refund wallet', async () => {
+  world = await openWorld({ airline: 'scripted' });
+  const made = await world.intent('off_1');
+  world.clock.advance(31 * 60_000);
+  await world.work(60_000);
+  expect(await escrowOf(made)).toBeNull();
+  await world.cluster.airdropUsdc(made.escrow.address as Address, 4_000_000n);
+  world.clock.advance(15 * 60_000);
+  await upkeepOf().sweeper.sweep();
+  expect(await world.sums(made)).toMatchObject({ vault: 0n, refund: 4_000_000n });
+  expect(await world.cluster.accounts([made.escrow.vault_address as Address])).toEqual([null]);
 });
 
 test('an expired intent that holds money is refunded, and its escrow closed like any other', async () => {
