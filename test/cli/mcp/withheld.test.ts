@@ -16,7 +16,7 @@ test('a model sees no support code, however deep it lies: in a resumed payment, 
 test('what a call has paid for is finished once its answer has left, and not before', async () => {
   const finished: string[] = [];
   const arrivals = openArrivals(async (ids) => void finished.push(...ids));
-  let leave = () => undefined as void;
+  let leave: () => void = () => undefined;
   const transport = arrivals.over({
     start: async () => undefined,
     close: async () => undefined,
