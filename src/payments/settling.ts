@@ -86,6 +86,8 @@ export function createSettling(ports: SettlingPorts): Settling {
       await call.prepare?.(payment);
       if (call.settle === 'after') answer = await call.perform(payment);
     } catch (error) {
+      // Nothing is signed yet: once the cluster answers, the same payment goes on from here.
+      if (isProblem(error, 'cluster_failed')) throw error;
       const refusal = refusalAnswer(error);
       await journal.write(row, {
         state: 'failed',
@@ -145,7 +147,11 @@ export function createSettling(ports: SettlingPorts): Settling {
       return { kind: 'answer', response: paidResponse(secrets, answered) };
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
-      const known = isProblem(error) ? error : problem('internal_error', { cause: error });
+      const known = isProblem(error, 'cluster_failed')
+        ? problem('cluster_failed', { retryAfter: 2, cause: error })
+        : isProblem(error)
+          ? error
+          : problem('internal_error', { cause: error });
       log(isProblem(error) ? 'info' : 'error', 'paid_call_not_done', {
         payment: row.payment_key,
         resource: call.resource,
