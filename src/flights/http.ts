@@ -39,8 +39,17 @@ export function createFlightsApp(
   });
   app.notFound(() => failure(problem('not_found')));
   app.onError((error, context) => {
+    if (isProblem(error, 'cluster_failed')) {
+      ports.log('warn', 'cluster_away', {
+        path: routePath(context.req.path),
+        why: error.message,
+        request_id: context.get('requestId'),
+      });
+      // Which node, and how it failed, is the operator's business.
+      return failure(problem('cluster_failed', { retryAfter: AWAY_S }));
+    }
     if (isProblem(error) && error.kind.status !== undefined) return failure(error);
-    const known = isProblem(error, 'cluster_failed', 'transaction_failed');
+    const known = isProblem(error, 'transaction_failed');
     ports.log('error', 'request_failed', {
       request_id: context.get('requestId'),
       path: routePath(context.req.path),
