@@ -20,6 +20,9 @@ export const API_VERSION = '1.0.0';
 type Env = { Variables: { requestId: string }; Bindings: { clientAddress?: string | undefined } };
 type Handler = (context: Context<Env>) => Promise<Response>;
 
+/** As /ready says it. */
+const AWAY_S = 5;
+
 /**
  * The flight service over HTTP (CONTRACT, section 1). This file only translates: each path has one method, and its
  * schemas and its module are loaded when it is first called.
@@ -44,9 +47,18 @@ export function createFlightsApp(
   });
   app.notFound(() => failure(problem('not_found')));
   app.onError((error, context) => {
+    if (isProblem(error, 'cluster_failed')) {
+      ports.log('warn', 'cluster_away', {
+        path: routePath(context.req.path),
+        why: error.message,
+        request_id: context.get('requestId'),
+      });
+      // Which node, and how it failed, is the operator's business.
+      return failure(problem('cluster_failed', { retryAfter: AWAY_S }));
+    }
     const isStorage = isProblem(error, ...STORAGE_CODES);
     if (isProblem(error) && error.kind.status !== undefined && !isStorage) return failure(error);
-    const known = isProblem(error, 'cluster_failed', 'transaction_failed');
+    const known = isProblem(error, 'transaction_failed');
     ports.log('error', 'request_failed', {
       request_id: context.get('requestId'),
       path: routePath(context.req.path),

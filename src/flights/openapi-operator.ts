@@ -54,7 +54,14 @@ export function operatorPaths({ answer, failures, ref, json }: Writing): Record<
     request: 'ApproveRequest',
     response: 'RefundCase',
     path: 'request_id',
-    codes: [...DECIDING, 'payout_undecided', 'payout_is_zero', 'plan_changed', 'treasury_insufficient'],
+    codes: [
+      ...DECIDING,
+      'payout_undecided',
+      'payout_is_zero',
+      'plan_changed',
+      'treasury_insufficient',
+      'cluster_failed',
+    ],
   });
   const planned = json({ anyOf: [ref('RefundCase'), ref('RefundPlan')] });
   const resolve = operation({
@@ -63,7 +70,13 @@ export function operatorPaths({ answer, failures, ref, json }: Writing): Record<
     request: 'ResolveRequest',
     response: 'StuckItem',
     path: 'id',
-    codes: ['stuck_not_found', 'stuck_already_resolved', 'decision_not_possible', 'case_already_claimed'],
+    codes: [
+      'stuck_not_found',
+      'stuck_already_resolved',
+      'decision_not_possible',
+      'case_already_claimed',
+      'cluster_failed',
+    ],
   });
   return {
     '/operator/refund-requests': {
@@ -117,7 +130,7 @@ export function operatorPaths({ answer, failures, ref, json }: Writing): Record<
         summary: 'One of them: what chain and airline say, and what can be decided.',
         response: 'StuckItem',
         path: 'id',
-        codes: ['stuck_not_found'],
+        codes: ['stuck_not_found', 'cluster_failed'],
       }),
     },
     '/operator/stuck/{id}/resolve': {

@@ -12,6 +12,8 @@ export const PAID: ProblemCode[] = ['invalid_payment_signature', 'payment_pendin
 export const ANY: ProblemCode[] = ['method_not_allowed', 'internal_error'];
 /** What needs the database: it may be away. */
 export const STORED: ProblemCode[] = ['not_ready'];
+/** Calls that read the cluster before they ask for money. */
+export const ON_CHAIN: ProblemCode[] = ['cluster_failed'];
 export const UPSTREAM: ProblemCode[] = ['provider_failed', 'upstream_rate_limited'];
 
 export const PAYMENT_HEADER = {

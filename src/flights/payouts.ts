@@ -1,4 +1,12 @@
-import { AccountRole, type Address, type Instruction } from '@solana/kit';
+import { createHash } from 'node:crypto';
+import {
+  AccountRole,
+  type Address,
+  createAddressWithSeed,
+  getAddressEncoder,
+  type Instruction,
+  type Signature,
+} from '@solana/kit';
 import type { ChainPlan } from '../escrow/effects.ts';
 import { USDC_DECIMALS } from '../kernel/money.ts';
 import { problem } from '../kernel/problems.ts';
@@ -21,18 +29,78 @@ export interface PayOut {
   readonly fence?: (() => Promise<void>) | undefined;
 }
 
+/** What a pay-out leaves on chain for ever: an account of one byte, where only the authority can make one. */
+const MARKER_BYTES = 1;
+const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address;
+const ALLOCATE_WITH_SEED = 9;
+const TRANSFER_SOL = 2;
+
 /**
  * Pays USDC from the treasury to a wallet, once for each subject, as an effect (DESIGN, section 6). The authority
  * pays the network fee, and opens the wallet's token account where there is none. Call it again after any failure: it
  * goes on where it stopped, also with the same subject from another process.
+ *
+ * That it happens once is the chain's own doing, whatever a node says or forgets: the transaction also allocates the
+ * subject's marker, which no second transaction can. Its rent, 0.0009 SOL, stays there. The marker's address is one
+ * that anybody can send lamports to, and that changes nothing: only the authority can allocate bytes there.
  */
 export function createPayouts(
   ports: Pick<FlightsPorts, 'store' | 'cluster' | 'effects' | 'authority' | 'treasurySigner' | 'mint'>,
 ) {
   const { cluster, authority, treasurySigner: treasury, mint } = ports;
 
-  /** No account on chain shows a pay-out done: its own earlier signatures do, also one that was given up for lost. */
+  const seedOf = (subject: string): string =>
+    createHash('sha256').update(`farelock payout ${subject}`).digest('hex').slice(0, 32);
+  const markerOf = (subject: string): Promise<Address> =>
+    createAddressWithSeed({
+      baseAddress: authority.address,
+      programAddress: SYSTEM_PROGRAM,
+      seed: seedOf(subject),
+    });
+
+  async function isMarked(subject: string): Promise<boolean> {
+    const [marker] = await cluster.accounts([await markerOf(subject)]);
+    return (marker?.data.length ?? 0) > 0;
+  }
+
+  /** Allocates the marker, then pays its rent; refused where the marker has been allocated. */
+  async function mark(subject: string): Promise<Instruction[]> {
+    const marker = await markerOf(subject);
+    const seed = Buffer.from(seedOf(subject));
+    const address = getAddressEncoder();
+    const allocate = Buffer.alloc(44 + seed.length + 40);
+    allocate.writeUInt32LE(ALLOCATE_WITH_SEED, 0);
+    allocate.set(address.encode(authority.address), 4);
+    allocate.writeBigUInt64LE(BigInt(seed.length), 36);
+    allocate.set(seed, 44);
+    allocate.writeBigUInt64LE(BigInt(MARKER_BYTES), 44 + seed.length);
+    allocate.set(address.encode(SYSTEM_PROGRAM), 52 + seed.length);
+    const rent = Buffer.alloc(12);
+    rent.writeUInt32LE(TRANSFER_SOL, 0);
+    rent.writeBigUInt64LE(await cluster.minimumRent(MARKER_BYTES), 4);
+    return [
+      {
+        programAddress: SYSTEM_PROGRAM,
+        accounts: [
+          { address: marker, role: AccountRole.WRITABLE },
+          { address: authority.address, role: AccountRole.READONLY_SIGNER },
+        ],
+        data: allocate,
+      },
+      {
+        programAddress: SYSTEM_PROGRAM,
+        accounts: [
+          { address: authority.address, role: AccountRole.WRITABLE_SIGNER },
+          { address: marker, role: AccountRole.WRITABLE },
+        ],
+        data: rent,
+      },
+    ];
+  }
+
+  /** The marker says so; of pay-outs that were signed before there were markers, their signatures. */
   async function hasLanded(subject: string): Promise<boolean> {
+    if (await isMarked(subject)) return true;
     const past = await ports.store
       .selectFrom('effects')
       .select('signature')
@@ -41,9 +109,7 @@ export function createPayouts(
       .where('signature', 'is not', null)
       .execute();
     for (const { signature } of past) {
-      const status = await cluster.signatureStatus(
-        signature as Parameters<typeof cluster.signatureStatus>[0],
-      );
+      const status = await cluster.signatureStatus(signature as Signature);
       if (status?.err === null) return true;
     }
     return false;
@@ -58,6 +124,7 @@ export function createPayouts(
     transfer.writeBigUInt64LE(amount, 1);
     transfer.writeUInt8(USDC_DECIMALS, 9);
     const instructions: Instruction[] = [
+      ...(await mark(subject)),
       openTokenAccount(to, destination),
       {
         programAddress: TOKEN_PROGRAM,
@@ -69,7 +136,7 @@ export function createPayouts(
         ],
         data: transfer,
       },
-      // Two pay-outs of one amount to one wallet in one block would otherwise be one transaction: paid once for both.
+      // For whoever reads the history of the wallet.
       { programAddress: MEMO_PROGRAM, data: Buffer.from(`farelock payout ${subject}`) },
     ];
     return { feePayer: authority, signers: [treasury], instructions };
@@ -83,7 +150,7 @@ export function createPayouts(
       { address: account, role: AccountRole.WRITABLE },
       { address: owner, role: AccountRole.READONLY },
       { address: mint, role: AccountRole.READONLY },
-      { address: '11111111111111111111111111111111' as Address, role: AccountRole.READONLY },
+      { address: SYSTEM_PROGRAM, role: AccountRole.READONLY },
       { address: TOKEN_PROGRAM, role: AccountRole.READONLY },
     ],
     data: Uint8Array.of(1),
@@ -91,7 +158,7 @@ export function createPayouts(
 
   /**
    * @returns the signature of the transfer that landed.
-   * @throws Problem `treasury_insufficient` before anything is signed, `cluster_failed` (not known yet),
+   * @throws Problem `treasury_insufficient` before anything is signed, `cluster_failed` (not known yet), `not_final`,
    *   `transaction_failed` (refused; may be tried again), and what `fence` throws.
    */
   return async function payOut({ subject, to, amount, fence }: PayOut): Promise<{ signature: string }> {

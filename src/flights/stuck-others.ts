@@ -176,7 +176,9 @@ export function createStuckOthers(ports: FlightsPorts, decisions: RefundDecision
             decision: 'retry',
             // An order at an airline is ended with its booking, a cancellation with its refund.
             refusal: row.signature === null ? 'other_kind' : null,
-            steps: ['Ask the chain what became of the transaction; one that can land no more is ended.'],
+            steps: [
+              'Ask the chain what became of the transaction. One that can land no more is given up, and may be signed anew.',
+            ],
           },
         ]
       : [],
@@ -184,7 +186,7 @@ export function createStuckOthers(ports: FlightsPorts, decisions: RefundDecision
 
   async function retryEffect(row: Selectable<EffectTable>, by: By): Promise<void> {
     if (!isOpen(row)) throw problem('stuck_already_resolved');
-    await effects.standing(row.kind, row.subject);
+    await effects.standing(row.kind, row.subject, true);
     await noted(by, 'retry', row.effect_id, { kind: row.kind, subject: row.subject });
   }
 

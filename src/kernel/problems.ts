@@ -805,9 +805,15 @@ export const PROBLEMS = {
   },
   timed_out: { ...UPSTREAM, message: 'That took too long.', fix: 'Run the command again; it resumes.' },
   cluster_failed: {
+    status: 503,
     ...UPSTREAM,
     message: 'The Solana cluster did not answer as it should.',
     fix: 'Run the command again; it resumes.',
+  },
+  not_final: {
+    ...UPSTREAM,
+    message: 'The transaction has landed, and the cluster has not finalized its block yet.',
+    fix: 'Wait some seconds; it goes on by itself.',
   },
   transaction_failed: { exit: 6, message: 'The cluster refused the transaction.', fix: 'Read detail.error.' },
   booking_refunded: {

@@ -1,8 +1,10 @@
-import { type Address, getTransactionDecoder, getTransactionEncoder, type Signature } from '@solana/kit';
+import { type Address, getTransactionDecoder, getTransactionEncoder } from '@solana/kit';
 import { ExactSvmScheme } from '@x402/svm/exact/facilitator';
+import type { Clock } from '../kernel/clock.ts';
 import { asInteger } from '../kernel/money.ts';
-import { isProblem, problem } from '../kernel/problems.ts';
+import { isProblem } from '../kernel/problems.ts';
 import type { Cluster } from '../solana/cluster.ts';
+import { landingOf, type SignedBytes } from '../solana/landing.ts';
 import type { Signer } from '../solana/signer.ts';
 import { signatureOf } from '../solana/transaction.ts';
 import type { Requirements } from './challenge.ts';
@@ -16,16 +18,36 @@ import {
 import type { Settlement } from './journal.ts';
 import type { SentPayment } from './payload.ts';
 
-/** Blocks to wait beyond the last valid one before "unknown" becomes "never": nodes lag behind each other. */
-const MARGIN_BLOCKS = 32n;
-
 /**
  * The facilitator in our own process: the package's `exact` scheme verifies, over the Cluster port. Settling is done
  * here rather than by its `settle`, which takes any error of sending for a failure: a payment whose answer was lost
  * would be called unpaid. The journal takes the place of its in-memory pending store and settlement cache.
  */
-export function createSvmFacilitator(ports: { cluster: Cluster; feePayer: Signer }): Facilitator {
+export function createSvmFacilitator(ports: {
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  readonly feePayer: Signer;
+}): Facilitator {
   const { cluster, feePayer } = ports;
+
+  /** Two payments of one call could both land, so "never landed" needs every proof. */
+  const outcomeOf = async (row: Settlement): Promise<Outcome | 'open'> => {
+    const landing = await landingOf(ports, signed(row), { exclusive: false });
+    switch (landing.kind) {
+      case 'landed':
+        return { kind: 'settled', transaction: signatureOf(signed(row).wire) };
+      case 'failed':
+        // On another fork the same bytes can still succeed.
+        return landing.final
+          ? { kind: 'failed', reason: `it failed on chain: ${describe(landing.err)}` }
+          : { kind: 'unknown' };
+      case 'dead':
+        return { kind: 'failed', reason: 'its blockhash expired before it landed' };
+      default:
+        return landing.kind === 'open' ? 'open' : { kind: 'unknown' };
+    }
+  };
+
   return {
     verify: (sent, requirements) => verify(cluster, feePayer, sent, requirements),
     seal(sent) {
@@ -33,36 +55,43 @@ export function createSvmFacilitator(ports: { cluster: Cluster; feePayer: Signer
       return { transaction: Buffer.from(wire).toString('base64'), signature: signatureOf(wire) };
     },
     async send(row) {
-      const { wire, signature } = signed(row);
       try {
-        return { kind: 'settled', transaction: await cluster.send(wire) };
+        return { kind: 'settled', transaction: await cluster.send(signed(row).wire) };
       } catch (error) {
-        const known = await landed(cluster, signature);
-        if (known) return known;
-        // Never sent before, refused, and not on chain: nobody else has our signature, so it can't land later.
-        if (isProblem(error, 'transaction_failed')) return { kind: 'failed', reason: reasonOf(error) };
-        return unknownIf(error);
+        return unlessUnknown(async () => {
+          const known = await outcomeOf(row);
+          if (known !== 'open') return known;
+          // Never sent before, refused by the first node that saw it, and not on chain: nobody else has our
+          // signature, so it can't land later.
+          if (isProblem(error, 'transaction_failed')) return { kind: 'failed', reason: reasonOf(error) };
+          throw error;
+        });
       }
     },
-    async resolve(row) {
-      const { wire, signature, lastValidBlockHeight } = signed(row);
-      const known = await landed(cluster, signature);
-      if (known) return known;
-      const height = await heightOf(cluster);
-      if (height === null) return { kind: 'unknown' };
-      if (height > lastValidBlockHeight + MARGIN_BLOCKS) {
-        // Asked again after the height: it may have landed in its last block, between the two questions.
-        const late = (await landed(cluster, signature)) ?? (await inHistory(cluster, signature));
-        return late ?? { kind: 'failed', reason: 'its blockhash expired before it landed' };
-      }
-      try {
-        return { kind: 'settled', transaction: await cluster.send(wire) };
-      } catch (error) {
-        // A refusal says nothing here: an earlier send may have landed, and spent the very money it now lacks.
-        return (await landed(cluster, signature)) ?? unknownIf(error);
-      }
-    },
+    resolve: (row) =>
+      unlessUnknown(async () => {
+        const known = await outcomeOf(row);
+        if (known !== 'open') return known;
+        try {
+          return { kind: 'settled', transaction: await cluster.send(signed(row).wire) };
+        } catch (error) {
+          // A refusal says nothing here: an earlier send may have landed, and spent the very money it now lacks.
+          const late = await outcomeOf(row);
+          if (late !== 'open') return late;
+          throw error;
+        }
+      }),
   };
+}
+
+/** Only what the cluster said, or didn't, leaves the outcome open; anything else is a fault of ours. */
+async function unlessUnknown(ask: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isProblem(error, 'cluster_failed', 'transaction_failed')) return { kind: 'unknown' };
+    throw error;
+  }
 }
 
 async function verify(
@@ -113,24 +142,18 @@ async function verify(
     },
     { ...requirements },
   );
-  if (outage !== undefined) throw pendingFor(outage);
+  if (outage !== undefined) throw outage;
   if (!verdict.isValid) {
     return { valid: false, reason: verdict.invalidMessage ?? verdict.invalidReason ?? 'verification failed' };
   }
   // The blockhash of the transaction is not newer than the newest one, so it does not outlive it either.
-  const latest = await cluster.latestBlockhash().catch((error: unknown) => {
-    throw pendingFor(error);
-  });
+  const latest = await cluster.latestBlockhash();
   return {
     valid: true,
     payer: verdict.payer ?? '',
     lastValidBlockHeight: asInteger(latest.lastValidBlockHeight),
   };
 }
-
-/** A cluster that does not answer now says nothing about the payment, which can be sent again as it is. */
-const pendingFor = (error: unknown): unknown =>
-  isProblem(error, 'cluster_failed') ? problem('payment_pending', { retryAfter: 2, cause: error }) : error;
 
 /** The wire bytes with the fee payer's signature in its place. */
 function countersign(feePayer: Signer, transaction: string): Uint8Array {
@@ -140,54 +163,15 @@ function countersign(feePayer: Signer, transaction: string): Uint8Array {
   return new Uint8Array(getTransactionEncoder().encode({ ...decoded, signatures }));
 }
 
-function signed(row: Settlement) {
+function signed(row: Settlement): SignedBytes {
   if (row.transaction === null || row.signature === null || row.last_valid_block_height === null) {
     throw new Error(`the payment ${row.payment_key} was never signed`);
   }
   return {
     wire: new Uint8Array(Buffer.from(row.transaction, 'base64')),
-    signature: row.signature as Signature,
     lastValidBlockHeight: BigInt(row.last_valid_block_height),
+    signedAtMs: row.created_at_ms,
   };
-}
-
-/** null: the cluster does not know it. An outage is `unknown`, never "not landed". */
-async function landed(cluster: Cluster, signature: Signature): Promise<Outcome | null> {
-  try {
-    const status = await cluster.signatureStatus(signature);
-    return status && outcomeOf(signature, status.err);
-  } catch (error) {
-    return unknownIf(error);
-  }
-}
-
-/** A cluster forgets statuses sooner than transactions. */
-async function inHistory(cluster: Cluster, signature: Signature): Promise<Outcome | null> {
-  try {
-    const transaction = await cluster.transaction(signature);
-    return transaction && outcomeOf(signature, transaction.err);
-  } catch (error) {
-    return unknownIf(error);
-  }
-}
-
-async function heightOf(cluster: Cluster): Promise<bigint | null> {
-  try {
-    return await cluster.blockHeight();
-  } catch (error) {
-    return isProblem(error, 'cluster_failed') ? null : Promise.reject(error);
-  }
-}
-
-const outcomeOf = (signature: Signature, err: unknown): Outcome =>
-  err === null
-    ? { kind: 'settled', transaction: signature }
-    : { kind: 'failed', reason: `it failed on chain: ${describe(err)}` };
-
-/** Only what the cluster said, or didn't, leaves the outcome open; anything else is a fault of ours. */
-function unknownIf(error: unknown): Outcome {
-  if (isProblem(error, 'cluster_failed', 'transaction_failed')) return { kind: 'unknown' };
-  throw error;
 }
 
 function reasonOf(error: unknown): string {

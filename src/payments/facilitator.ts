@@ -21,7 +21,7 @@ export type Outcome =
   | { readonly kind: 'unknown' };
 
 export interface Facilitator {
-  /** @throws Problem `payment_pending` when the cluster can't be asked now: the payment is neither good nor bad. */
+  /** @throws Problem `cluster_failed`, `payment_pending` when it can't be told now: the payment is neither good nor bad. */
   verify(sent: SentPayment, requirements: Requirements): Promise<Verdict>;
   /** Adds our signature. Touches nothing outside. */
   seal(sent: SentPayment, requirements: Requirements): SealedPayment;

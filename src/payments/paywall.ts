@@ -3,7 +3,7 @@ import type { Ids } from '../kernel/ids.ts';
 import { canonicalJson } from '../kernel/json.ts';
 import type { Log } from '../kernel/log.ts';
 import { once } from '../kernel/once.ts';
-import { problem } from '../kernel/problems.ts';
+import { isProblem, problem } from '../kernel/problems.ts';
 import type { Secrets } from '../kernel/secrets.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/signer.ts';
@@ -215,8 +215,15 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
       const { readPayment } = await import('./payload.ts');
       const sent = readPayment(header);
       const known = sent.key === null ? undefined : await journal.find(sent.key);
-      return known ? again(visit, sent, known) : first(visit, sent);
+      return (known ? again(visit, sent, known) : first(visit, sent)).catch(pendingIfAway);
     },
     ...createRecovery({ ...ports, journal, facilitator }),
   };
+}
+
+/** A cluster that does not answer now says nothing about the payment, which can be sent again as it is. */
+function pendingIfAway(error: unknown): never {
+  throw isProblem(error, 'cluster_failed')
+    ? problem('payment_pending', { retryAfter: 2, cause: error })
+    : error;
 }

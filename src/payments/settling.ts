@@ -112,8 +112,8 @@ export function createSettling(ports: SettlingPorts): Settling {
 
   /** The work that comes before the money failed: never charged, and copies of the request get the same refusal. */
   async function refuse(row: Settlement, payment: Payment, error: unknown): Promise<Ended> {
-    // It says nothing of the call: nothing was settled, and the same payment may try again.
-    if (storeTrouble(error)) throw error;
+    // Neither says anything of the call. Nothing is signed yet: the same payment goes on from here.
+    if (storeTrouble(error) || isProblem(error, 'cluster_failed')) throw error;
     const refusal = refusalAnswer(error);
     await journal.write(row, {
       state: 'failed',
@@ -162,7 +162,12 @@ export function createSettling(ports: SettlingPorts): Settling {
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
       const known =
-        storeTrouble(error) ?? (isProblem(error) ? error : problem('internal_error', { cause: error }));
+        storeTrouble(error) ??
+        (isProblem(error, 'cluster_failed')
+          ? problem('cluster_failed', { retryAfter: 2, cause: error })
+          : isProblem(error)
+            ? error
+            : problem('internal_error', { cause: error }));
       log(isProblem(error) ? 'info' : 'error', 'paid_call_not_done', {
         payment: row.payment_key,
         resource: call.resource,

@@ -20,11 +20,14 @@ export interface ChainAccount {
   readonly executable: boolean;
 }
 
-/** What became of a signature. `err` is null when it succeeded, else the runtime's error in JSON-RPC form. */
+/**
+ * What became of a signature. `err` is null when it succeeded, else the runtime's error in JSON-RPC form. Nothing
+ * below `confirmed` exists: what is only processed can vanish with its fork, a failure as much as a success.
+ */
 export interface SignatureStatus {
   readonly slot: bigint;
   readonly err: unknown;
-  readonly confirmation: 'processed' | 'confirmed' | 'finalized';
+  readonly confirmation: 'confirmed' | 'finalized';
 }
 
 export interface Simulation {
@@ -46,7 +49,8 @@ export interface ChainTransaction {
 
 /**
  * A Solana cluster, as far as Farelock needs one. Two implementations: `embedded/` (a ledger file executed by
- * LiteSVM) and `rpc/` (a real cluster). All reads are at `confirmed`.
+ * LiteSVM) and `rpc/` (a real cluster). All reads are at `confirmed` at least. An answer that is older than one that was
+ * given before is none.
  *
  * Raises Problems: `transaction_failed` (the cluster refused; `detail.error`, `detail.logs`) and `cluster_failed`
  * (no answer, or one that says nothing about what happened: the outcome of a send is then unknown).
@@ -55,6 +59,8 @@ export interface Cluster {
   readonly network: SolanaNetwork;
   latestBlockhash(): Promise<{ blockhash: string; lastValidBlockHeight: bigint }>;
   blockHeight(): Promise<bigint>;
+  /** Blocks that nobody can take back. */
+  finalizedBlockHeight(): Promise<bigint>;
   /** Seconds since the epoch, by the cluster's own clock: what a program sees. */
   unixTime(): Promise<number>;
   /** In the order asked; null where there is no account. */
@@ -65,12 +71,26 @@ export interface Cluster {
   simulate(wire: Uint8Array, options?: { verifySignatures?: boolean }): Promise<Simulation>;
   /**
    * Verifies the signatures, checks the blockhash, executes, and returns once the transaction is confirmed. Sending
-   * the same bytes again is harmless: it lands once, and the second call answers as the first did.
+   * the same bytes again is harmless: it lands once, and the second call answers as the first did. A refusal
+   * (`transaction_failed`) says that this call put nothing on its way, or that it failed on chain.
    */
   send(wire: Uint8Array): Promise<Signature>;
-  /** null: the cluster does not know the signature (it never landed, or not yet). */
+  /** null: the cluster does not know the signature (it never landed, or not yet). Ask `landingOf` what that means. */
   signatureStatus(signature: Signature): Promise<SignatureStatus | null>;
   transaction(signature: Signature): Promise<ChainTransaction | null>;
+  /**
+   * Whether the history of `account` reaches back to before `sinceS` (seconds since the epoch) and does not name the
+   * signature. A history that ends sooner proves nothing: false.
+   */
+  isAbsent(
+    signature: Signature,
+    from: { readonly account: Address; readonly sinceS: number },
+  ): Promise<boolean>;
+  /**
+   * For how many blocks past a transaction's last valid one it is not believed that the transaction never landed: as
+   * long as the node behind it may have lost its memory.
+   */
+  readonly doubtBlocks: bigint;
   /** Frees files and sockets. */
   close(): Promise<void>;
 }

@@ -72,3 +72,11 @@ export function blockhashOf(wire: Uint8Array): string {
   const { messageBytes } = getTransactionDecoder().decode(wire);
   return getCompiledTransactionMessageDecoder().decode(messageBytes).lifetimeToken;
 }
+
+/** The account that pays for the transaction: its first signer, named by every transaction and by its history. */
+export function feePayerOf(wire: Uint8Array): Address {
+  const { messageBytes } = getTransactionDecoder().decode(wire);
+  const [feePayer] = getCompiledTransactionMessageDecoder().decode(messageBytes).staticAccounts;
+  if (!feePayer) throw new Error('the transaction names no account');
+  return feePayer;
+}

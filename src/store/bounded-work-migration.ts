@@ -31,6 +31,7 @@ export const boundedWorkMigration: Migration = {
 
     'drop index effects_state',
     `create index effects_sent on effects (updated_at_ms) where state = 'sent' and signature is not null`,
+    `create index effects_stuck on effects (updated_at_ms) where state = 'stuck' and signature is not null`,
     `create index effects_open on effects (created_at_ms) where state in ('planned', 'sent', 'stuck')`,
 
     'drop index outbox_due',

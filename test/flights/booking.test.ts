@@ -91,7 +91,11 @@ test('a booking that died between settlement and queue goes on with the same pay
   const before = await world.usdc(world.wallet.address);
   const extra = await signed();
   const died = await dyingAfterSettlement().call('/air/book', body(), extra);
-  expect(died.status).toBe(500);
+  expect([died.status, died.body.code, died.headers.get('retry-after')]).toEqual([
+    503,
+    'cluster_failed',
+    '2',
+  ]);
   expect((await bookings())[0]?.state).toBe('settling');
   const retried = await world.call('/air/book', body(), extra);
   expect(retried.status).toBe(200);

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { type Address, createAddressWithSeed } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEffects } from '../../src/escrow/effects.ts';
 import { createPayouts } from '../../src/flights/payouts.ts';
@@ -90,4 +92,36 @@ test('whoever may no longer act pays nothing', async () => {
   };
   await expect(payouts()({ subject: 'pay_h', to, amount: 1n, fence })).rejects.toThrow('lease');
   expect(await world.usdc(to)).toBe(0n);
+});
+
+/** Where the marker of a subject will be: anybody can work it out. */
+const markerOf = (subject: string) =>
+  createAddressWithSeed({
+    baseAddress: world.authority.address,
+    programAddress: '11111111111111111111111111111111' as Address,
+    seed: createHash('sha256').update(`farelock payout ${subject}`).digest('hex').slice(0, 32),
+  });
+
+test('the chain admits one pay-out for a subject, also of two that were signed', async () => {
+  const to = world.newWallet().address;
+  const asked = { subject: 'pay_i', to, amount: 300_000n };
+  await payouts()(asked);
+  world.clock.advance(1_000); // Another blockhash: equal bytes would be the same transaction.
+  // Every trace is lost, here and of the account that stands for it: another one is signed, and sent.
+  await world.store.deleteFrom('effects').where('subject', '=', 'pay_i').execute();
+  const marker = await markerOf('pay_i');
+  const blind: Cluster = {
+    ...world.cluster,
+    accounts: async (addresses) =>
+      (await world.cluster.accounts(addresses)).map((one) => (one?.address === marker ? null : one)),
+  };
+  await expect(payouts(blind)(asked)).rejects.toMatchObject({ code: 'transaction_failed' });
+  expect(await world.usdc(to)).toBe(300_000n);
+});
+
+test('lamports that a stranger sends to where the marker will be neither stop a pay-out nor stand for one', async () => {
+  const to = world.newWallet().address;
+  await world.cluster.airdropSol(await markerOf('pay_j'), 5_000_000n);
+  await payouts()({ subject: 'pay_j', to, amount: 300_000n });
+  expect(await world.usdc(to)).toBe(300_000n);
 });

@@ -67,7 +67,9 @@ export async function openEmbeddedCluster(options: {
       const { blockhash, lastValidBlockHeight } = ledger.latest();
       return { blockhash, lastValidBlockHeight: BigInt(lastValidBlockHeight) };
     },
+    // There are no forks here: what has landed is final.
     blockHeight: async () => BigInt(ledger.now().slot),
+    finalizedBlockHeight: async () => BigInt(ledger.now().slot),
     unixTime: async () => ledger.now().unixTime,
     accounts: async (addresses) => file.snapshot(() => addresses.map(ledger.account)),
     tokenBalance: async (tokenAccount) => {
@@ -93,13 +95,15 @@ export async function openEmbeddedCluster(options: {
     },
     signatureStatus: async (signature) => {
       const landed = ledger.landing(signature);
-      // There are no forks here: what has landed is final.
       return landed && { slot: BigInt(landed.slot), err: landed.err, confirmation: 'finalized' };
     },
     transaction: async (signature) => {
       const landed = ledger.landed(signature);
       return landed && chainTransaction(landed);
     },
+    // The ledger file forgets nothing.
+    isAbsent: async (signature) => ledger.landed(signature) === null,
+    doubtBlocks: 0n,
     close: async () => file.close(),
   };
   return {
@@ -108,7 +112,7 @@ export async function openEmbeddedCluster(options: {
     ledger,
     ledgerId: ledgerIdOf(keys.seed),
     // A row that stays what it is would not be written.
-    probe: () => void file.database.exec(`pragma user_version = ${1 + randomInt(1_000_000)}`),
+    probe: () => void file.database.exec(`pragma application_id = ${1 + randomInt(1_000_000)}`),
   };
 }
 

@@ -44,6 +44,11 @@ export const statusesAnswer = withContext(
   ),
 );
 
+/** A page of an account's history, newest first. */
+export const historyAnswer = z.array(
+  z.looseObject({ signature: z.string(), blockTime: z.number().nullish() }),
+);
+
 export const transactionAnswer = z
   .looseObject({
     slot: integer,

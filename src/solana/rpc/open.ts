@@ -5,18 +5,23 @@ import { problem } from '../../kernel/problems.ts';
 import type { ChainAccount, Cluster, SignatureStatus, SolanaNetwork } from '../cluster.ts';
 import { networkOfGenesis, rpcUrl } from '../monikers.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
+import { blockhashOf } from '../transaction.ts';
 import {
   accountsAnswer,
+  booleanAnswer,
   latestBlockhashAnswer,
   simulationAnswer,
   statusesAnswer,
   transactionAnswer,
 } from './answers.ts';
 import { createCaller, integer, RpcRefusal, silent } from './caller.ts';
+import { isAbsent } from './history.ts';
 import { refusal, sendAndConfirm } from './send.ts';
 
 const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111' as Address;
 const MOST_ACCOUNTS = 100;
+/** Five minutes. Nodes that are restored or fall behind have forgotten what they knew for about as long. */
+const DOUBT_BLOCKS = 750n;
 
 /**
  * A real cluster, by the address of its JSON-RPC or a moniker (`mainnet`, `devnet`, `testnet`, `localhost`).
@@ -62,10 +67,14 @@ export async function openRpcCluster(options: {
   const signatureStatus: Cluster['signatureStatus'] = async (signature) => {
     const params = [[signature], { searchTransactionHistory: true }];
     const [status] = await read('getSignatureStatuses', params, statusesAnswer);
-    if (!status) return null;
+    // Below confirmed nothing exists, for anybody here: its fork may be dropped.
+    if (!status || status.confirmationStatus === 'processed') return null;
     const confirmation: SignatureStatus['confirmation'] = status.confirmationStatus ?? 'finalized';
     return { slot: status.slot, err: status.err ?? null, confirmation };
   };
+
+  const isBlockhashValid = (blockhash: string) =>
+    read('isBlockhashValid', [blockhash, certain], booleanAnswer);
 
   return {
     network,
@@ -73,6 +82,7 @@ export async function openRpcCluster(options: {
     signatureStatus,
     latestBlockhash: () => read('getLatestBlockhash', [certain], latestBlockhashAnswer),
     blockHeight: () => read('getBlockHeight', [certain], integer),
+    finalizedBlockHeight: () => read('getBlockHeight', [{ commitment: 'finalized' }], integer),
     async unixTime() {
       const [sysvar] = await accounts([CLOCK_SYSVAR]);
       if (sysvar?.data.length !== 40) throw silent('getMultipleAccounts', 'it has no clock');
@@ -90,6 +100,9 @@ export async function openRpcCluster(options: {
       const params = [Buffer.from(wire).toString('base64'), how];
       try {
         const { err, logs, unitsConsumed } = await call('simulateTransaction', params, simulationAnswer);
+        if (err === 'BlockhashNotFound' && (await isBlockhashValid(blockhashOf(wire)))) {
+          throw silent('simulateTransaction', 'it does not know a blockhash that is valid');
+        }
         return { err: err ?? null, logs: logs ?? [], unitsConsumed: unitsConsumed ?? 0n };
       } catch (error) {
         if (!(error instanceof RpcRefusal)) throw error;
@@ -111,6 +124,8 @@ export async function openRpcCluster(options: {
         transaction: found.transaction,
       };
     },
+    isAbsent: (signature, from) => isAbsent(caller, signature, from),
+    doubtBlocks: DOUBT_BLOCKS,
     close: async () => undefined,
   };
 }

@@ -5,18 +5,24 @@ import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import type { SignatureStatus } from '../cluster.ts';
 import { blockhashOf, signatureOf } from '../transaction.ts';
 import { booleanAnswer, preflightData } from './answers.ts';
-import { type RpcCaller, RpcRefusal } from './caller.ts';
+import { askedPauseMs, pauseMs, type RpcCaller, RpcRefusal } from './caller.ts';
 
 const POLL_MS = 500;
 const POLLS_PER_BROADCAST = 4;
 /** A blockhash lives about a minute; this is a bound for clusters that stand still. */
 const LONGEST_WAIT_MS = 120_000;
 
+/** What a node said to the bytes: it took them, it refused them, or nobody knows whether it took them. */
+type Broadcast =
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'refused'; readonly refusal: Problem }
+  | { readonly kind: 'unheard'; readonly pauseMs: number | null };
+
 /**
  * Sends a signed transaction and waits until it is confirmed, broadcasting the same bytes again meanwhile: a
  * leader may drop them, and they land at most once.
- * @throws Problem `transaction_failed` when the cluster refuses it or it failed; `cluster_failed` when what
- *   happened is not known.
+ * @throws Problem `transaction_failed` when the first node that was asked refused it, so that nothing is on its way,
+ *   or when it failed on chain; `cluster_failed` when what happened is not known.
  */
 export async function sendAndConfirm(
   wire: Uint8Array,
@@ -31,19 +37,30 @@ export async function sendAndConfirm(
   const deadlineMs = clock.now() + LONGEST_WAIT_MS;
   const settled = async (): Promise<boolean> => {
     const known = await status(signature);
-    if (!known || known.confirmation === 'processed') return false;
-    if (known.err !== null && known.err !== undefined) throw refusedWith(known.err, 'it failed on chain');
-    return true;
+    if (known && known.err !== null) throw refusedWith(known.err, 'it failed on chain');
+    return known !== null;
   };
   const alive = () => caller.read('isBlockhashValid', [blockhashOf(wire), CONFIRMED], booleanAnswer);
-  for (let broadcast = 0; clock.now() < deadlineMs; broadcast++) {
-    const refused = await broadcastOnce(caller, wire, broadcast > 0);
+  let taken = false;
+  // From the first answer that is not a refusal on, no refusal tells anything: another node may have the bytes.
+  let mayBeOut = false;
+  for (let unheard = 0; clock.now() < deadlineMs; ) {
+    const said = await broadcast(caller, wire, taken);
     // Bytes that landed before are refused, if only because their blockhash has expired since.
-    if (refused && (await settled())) return signature;
-    if (refused && !(await mayStillLand(refused, alive))) throw refused;
-    for (let poll = 0; poll < POLLS_PER_BROADCAST; poll++) {
+    if (said.kind === 'refused' && (await settled())) return signature;
+    if (said.kind === 'refused' && !mayBeOut && !(await mayStillLand(said.refusal, alive)))
+      throw said.refusal;
+    mayBeOut ||= said.kind !== 'refused' || said.refusal.detail?.error === 'AlreadyProcessed';
+    taken ||= said.kind === 'taken';
+    if (said.kind === 'unheard') {
       if (await settled()) return signature;
-      await clock.sleep(POLL_MS);
+      unheard++;
+      await clock.sleep(pauseMs(said.pauseMs, unheard));
+    } else {
+      for (let poll = 0; poll < POLLS_PER_BROADCAST; poll++) {
+        if (await settled()) return signature;
+        await clock.sleep(POLL_MS);
+      }
     }
     if (await alive()) continue;
     if (await settled()) return signature;
@@ -57,23 +74,15 @@ export async function sendAndConfirm(
 
 const CONFIRMED = { commitment: 'confirmed' };
 
-/** A node that is behind or overloaded refuses for itself, not for the cluster: the broadcast is then repeated. */
-const NODE_TROUBLES = new Set([-32005, -32016, -32603]);
-
-/** What the cluster refuses; null when it took the bytes, or nobody knows whether it did. */
-async function broadcastOnce(
-  caller: RpcCaller,
-  wire: Uint8Array,
-  skipPreflight: boolean,
-): Promise<Problem | null> {
+async function broadcast(caller: RpcCaller, wire: Uint8Array, skipPreflight: boolean): Promise<Broadcast> {
   const options = { encoding: 'base64', preflightCommitment: 'confirmed', maxRetries: 0, skipPreflight };
   try {
-    await caller.call('sendTransaction', [Buffer.from(wire).toString('base64'), options], z.string());
-    return null;
+    await caller.once('sendTransaction', [Buffer.from(wire).toString('base64'), options], z.string());
+    return { kind: 'taken' };
   } catch (error) {
-    if (isProblem(error, 'cluster_failed')) return null; // It may have arrived all the same: the status tells.
-    if (!(error instanceof RpcRefusal)) throw error;
-    return NODE_TROUBLES.has(error.code) ? null : refusal(error);
+    if (error instanceof RpcRefusal) return { kind: 'refused', refusal: refusal(error) };
+    if (isProblem(error, 'cluster_failed')) return { kind: 'unheard', pauseMs: askedPauseMs(error) };
+    throw error;
   }
 }
 
