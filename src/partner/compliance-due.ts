@@ -30,7 +30,7 @@ export async function attestationsDueAtMs(
 /** `meta` key of when customer data is looked through next. */
 export const RETENTION_DUE_AT = 'customer_data_retention_due_at_ms';
 
-/** When customer data is to be looked through for what may be kept no longer; null when there is none. */
+/** When what is kept of people is to be looked through for what may be kept no longer; null when there is nothing. */
 export async function retentionDueAtMs(store: Store): Promise<number | null> {
   const known = await store
     .selectFrom('meta')
@@ -38,6 +38,12 @@ export async function retentionDueAtMs(store: Store): Promise<number | null> {
     .where('key', '=', RETENTION_DUE_AT)
     .executeTakeFirst();
   if (known) return Number(known.value);
-  const some = await store.selectFrom('customer_data').select('last_used_at_ms').limit(1).executeTakeFirst();
-  return some ? some.last_used_at_ms : null;
+  const some =
+    (await store
+      .selectFrom('customer_data')
+      .select('last_used_at_ms as at_ms')
+      .limit(1)
+      .executeTakeFirst()) ??
+    (await store.selectFrom('partner_outbound').select('at_ms').limit(1).executeTakeFirst());
+  return some ? some.at_ms : null;
 }
