@@ -51,7 +51,7 @@ const ATTESTATION = [
 export const PARTNER_JSON_FIELDS: Readonly<Record<string, readonly string[]>> = {
   'partner orders list': ORDER,
   'partner orders show': [...SEEN_ORDER, 'history'],
-  'partner orders create': [...ORDER, 'redirectUrl', 'toAmount'],
+  'partner orders create': [...ORDER, 'redirectUrl', 'toAmount', 'orderId'],
   'partner orders update': SEEN_ORDER,
   'partner orders watch': SEEN_ORDER,
   'partner orders apply': [

@@ -36,7 +36,7 @@ export const attestationsDueAtMs = (
 /** `meta` key of when customer data is looked through next. */
 export const RETENTION_DUE_AT = 'customer_data_retention_due_at_ms';
 
-/** When customer data is to be looked through for what may be kept no longer; null when there is none. */
+/** When what is kept of people is to be looked through for what may be kept no longer; null when there is nothing. */
 export async function retentionDueAtMs(store: Store): Promise<number | null> {
   const known = await store
     .selectFrom('meta')
@@ -51,5 +51,7 @@ export async function retentionDueAtMs(store: Store): Promise<number | null> {
     .orderBy('last_used_at_ms')
     .limit(1)
     .executeTakeFirst();
-  return oldest?.last_used_at_ms ?? null;
+  if (oldest) return oldest.last_used_at_ms;
+  const sent = await store.selectFrom('partner_outbound').select('at_ms').limit(1).executeTakeFirst();
+  return sent?.at_ms ?? null;
 }

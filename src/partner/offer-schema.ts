@@ -49,10 +49,14 @@ export const createOrderRequest = z.strictObject({
 });
 export type CreateOrderRequest = z.output<typeof createOrderRequest>;
 
-/** `order` of an integration partner, `redirectUrl` and `toAmount` of a redirect partner. */
+/**
+ * `order` of an integration partner; `redirectUrl`, `toAmount` and `orderId` of a redirect partner. There is no order to
+ * fetch by that id: the partner was sent it as `Idempotency-Key`, and the operator's log of outbound calls has it.
+ */
 export const createOrderResponse = z.strictObject({
   order: order.optional(),
   redirectUrl: z.string().optional(),
   toAmount: z.string().optional(),
+  orderId: z.string().optional(),
 });
 export type CreateOrderResponse = z.output<typeof createOrderResponse>;

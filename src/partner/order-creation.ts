@@ -194,9 +194,9 @@ export function createOrderCreation(ports: PartnerPorts) {
       return {
         redirectUrl: openColumn(secrets, 'redirect_url_sealed', row) as string,
         ...(row.destination_amount === null ? {} : { toAmount: row.destination_amount }),
+        orderId: row.order_id,
       };
-    if (row.external_id === null)
-      throw problem('partner_answer_invalid', { detail: { orderId: row.order_id } });
+    if (row.external_id === null) throw problem('partner_answer_invalid', { detail: names(row) });
     return { order: orderRecord(secrets, row, 'customer') };
   }
 
@@ -206,10 +206,12 @@ export function createOrderCreation(ports: PartnerPorts) {
       const words = ended.customerFacingReason;
       return problem('partner_refused', {
         ...(words === null ? {} : { message: `The partner does not take this order: ${words}` }),
-        detail: { partnerId: row.partner_id, ...(words === null ? {} : { customerFacingReason: words }) },
+        detail: { ...names(row), ...(words === null ? {} : { customerFacingReason: words }) },
       });
     }
-    return ended?.kind === 'faulty' ? problem('partner_answer_invalid') : unavailable(row);
+    return ended?.kind === 'faulty'
+      ? problem('partner_answer_invalid', { detail: names(row) })
+      : unavailable(row);
   }
 
   /** With `Retry-After`: the partner's own, or when the worker asks it next, up to ten minutes. */
@@ -218,7 +220,7 @@ export function createOrderCreation(ports: PartnerPorts) {
     const atMs = ended?.kind === 'again' ? ended.retryAtMs : (row.due_at_ms ?? undefined);
     const waitMs = Math.min(LONGEST_WAIT_MS, (atMs ?? 0) - clock.now());
     const retryAfter = atMs === undefined ? RETRY_AFTER_S : Math.max(1, Math.ceil(waitMs / 1000));
-    return problem('partner_unavailable', { detail: { partnerId: row.partner_id }, retryAfter });
+    return problem('partner_unavailable', { detail: names(row), retryAfter });
   }
 
   return {
@@ -242,6 +244,9 @@ export function createOrderCreation(ports: PartnerPorts) {
     },
   };
 }
+
+/** By which the operator's log of outbound calls is found. */
+const names = (row: OrderRow) => ({ partnerId: row.partner_id, orderId: row.order_id });
 
 export const orderCreation = (ports: PartnerPorts): readonly Procedure[] => [
   procedure({

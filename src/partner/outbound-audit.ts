@@ -38,7 +38,8 @@ export interface OutboundAudit {
 /**
  * The append-only log of what was sent to partners and what they answered, `rawResponse` included (CONTRACT,
  * section 13). Requests and answers speak of customers, wallets and bank accounts: both are sealed, the rest of a row
- * is ids, numbers and words of ours. There is nothing that changes or removes a row.
+ * is ids, numbers and words of ours. Nothing here changes or removes a row; the retention alone empties what is sealed
+ * (retention.ts), and the row stays.
  */
 export function createOutboundAudit({
   store,

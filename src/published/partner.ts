@@ -17,6 +17,7 @@ const shownOrder = z.strictObject({
 const redirect = z.strictObject({
   redirectUrl: z.url().optional().describe('Where the customer goes on, with a redirect partner.'),
   toAmount: z.string().optional().describe('Decimal, in the destination currency.'),
+  orderId: z.string().optional().describe("Id of the redirection, for the operator's log of outbound calls."),
 });
 
 const row = z.int().describe('Number of the row, from 1.');

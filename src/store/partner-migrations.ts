@@ -74,4 +74,16 @@ export const partnerMigrations: readonly Migration[] = [
   },
   complianceMigration,
   outboundMigration,
+  {
+    // What the retention looks for: rows that still hold something of people.
+    name: '023_partner_retention',
+    statements: [
+      `create index partner_orders_sealed on partner_orders (updated_at_ms)
+        where (creation_sealed is not null or redirect_url_sealed is not null
+          or deposit_instructions_sealed is not null or reason_sealed is not null
+          or customer_facing_reason_sealed is not null or return_details_sealed is not null)`,
+      `create index partner_outbound_sealed on partner_outbound (at_ms)
+        where (request_sealed is not null or raw_response_sealed is not null)`,
+    ],
+  },
 ];

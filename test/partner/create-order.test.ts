@@ -382,6 +382,25 @@ describe('a redirect partner', () => {
     expect((await redirected({ fromAmount: '300' }, 'go')).body).toEqual(answer.body);
   });
 
+  test('an operator finds what was sent by the id that the answer names, and that its refusal names', async () => {
+    interface Named {
+      readonly orderId?: string;
+    }
+    const went = (await redirected({ fromAmount: '301' })).body as Created & Named;
+    const refusal = (await redirected({ fromAmount: '98' })).body.detail as Named | undefined;
+    const unusable = (await redirected({ fromAmount: '301.0013' })).body.detail as Named | undefined;
+    for (const [orderId, fromAmount] of [
+      [went.orderId, '301'],
+      [refusal?.orderId, '98'],
+      [unusable?.orderId, '301.0013'],
+    ]) {
+      const { tries: listed } = await stack.operator<{ tries: Record<string, unknown>[] }>(
+        `partners/outbound/${orderId}`,
+      );
+      expect(JSON.parse(String(listed[0]?.request))).toMatchObject({ fromAmount, rampType: 'ONRAMP' });
+    }
+  });
+
   test('an http address is not one to send anybody to', async () => {
     const answer = await redirected({ fromAmount: '300.0013' });
     expect(answer.body).toMatchObject({ detail: { reason: 'partner_answer_invalid' } });

@@ -241,7 +241,11 @@ describe('CreateOrder', () => {
     const answer = await stack.customer('CreateOrder', { ...ORDER, ...wanted });
     expect([answer.status, answer.body]).toEqual([
       200,
-      { redirectUrl: expect.stringMatching(/^https:\/\//), toAmount: expect.stringMatching(/^\d+(\.\d+)?$/) },
+      {
+        redirectUrl: expect.stringMatching(/^https:\/\//),
+        toAmount: expect.stringMatching(/^\d+(\.\d+)?$/),
+        orderId: expect.stringMatching(/^rmp_/),
+      },
     ]);
     expect((await stack.partner<{ totalCount: number }>('GetOrders', {})).body.totalCount).toBe(before);
   });

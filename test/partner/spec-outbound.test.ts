@@ -117,7 +117,7 @@ test('Redirect Order has seven fields and the wallet, and X-Forwarded-For with t
   const response = await stack.service.fetch(request, { clientAddress: '203.0.113.7' });
   expect([response.status, await response.json()]).toEqual([
     200,
-    { redirectUrl: 'https://own.example/go', toAmount: '10.4' },
+    { redirectUrl: 'https://own.example/go', toAmount: '10.4', orderId: expect.stringMatching(/^rmp_/) },
   ]);
   const sent = lastReceived();
   expect([sent.method, sent.url]).toEqual(['POST', '/base/redirect-order']);

@@ -46,12 +46,13 @@ export function createdLines(
   screen: Screen,
   qr: readonly string[] | null = null,
 ): string[] {
-  const { order, redirectUrl, toAmount } = created;
+  const { order, redirectUrl, toAmount, orderId } = created;
   if (order) return orderLines(order, screen);
   const { paint } = screen;
   return [
     `${paint.good('✓')} The customer goes on at the partner${toAmount ? `, and receives ${toAmount}` : ''}:`,
     redirectUrl === undefined ? '–' : paint.accent(paint.link(redirectUrl, redirectUrl)),
+    ...(orderId === undefined ? [] : [paint.dim(`Redirection ${orderId}`)]),
     ...(qr === null ? [] : ['', ...qr]),
   ];
 }

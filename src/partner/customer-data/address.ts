@@ -1,6 +1,7 @@
 import { alpha2Of } from '../../kernel/countries.ts';
 import { country } from './identity.ts';
 import { POSTAL_CODES } from './postal-codes-table.ts';
+import { SUBDIVISIONS } from './subdivisions-table.ts';
 import { line } from './text.ts';
 import { type Findings, isWrong, normal, type Verdict, wrong } from './verdict.ts';
 
@@ -23,14 +24,26 @@ export function postalCode(text: string, countryAlpha3: string): Verdict {
   return kept === undefined ? wrong('is not a postal code of that country.') : normal(kept);
 }
 
-/** A state or province: a name, or a code; a code with its country in front must be of the same country. */
+/**
+ * A state or province: a name, or a code. A code with its country in front (ISO 3166-2) is of the address's country, and
+ * of that country's list where there is one; so is a bare one that is written like the codes of such a list.
+ */
 function subdivision(text: string, countryAlpha3: string): Verdict {
-  const prefix = /^([A-Z]{2})-[A-Z0-9]{1,3}$/.exec(text.trim())?.[1];
-  if (prefix !== undefined && countryAlpha3 !== '' && alpha2Of(countryAlpha3) !== prefix) {
+  const plain = text.trim().replace(/[‐‑–]/g, '-');
+  const written = /^(?:([A-Z]{2})-)?([A-Z0-9]{1,3})$/.exec(isOneCase(plain) ? plain.toUpperCase() : '');
+  const [, prefix, code = ''] = written ?? [];
+  if (prefix !== undefined && countryAlpha3 !== '' && alpha2Of(countryAlpha3) !== prefix)
     return wrong('is a subdivision of another country.');
-  }
-  return line(text, 100);
+  const list = SUBDIVISIONS[countryAlpha3];
+  if (written === null || list === undefined)
+    return line(prefix === undefined ? text : plain.toUpperCase(), 100);
+  const isCode = prefix !== undefined || [...list].some((one) => one.length === code.length);
+  if (isCode && !list.has(code)) return wrong('is not a code of a state or province of that country.');
+  return isCode ? normal(written[0]) : line(text, 100);
 }
+
+/** `US-CA` and `us-ca` are codes; `Al-Jof` is a name. */
+const isOneCase = (text: string): boolean => text === text.toUpperCase() || text === text.toLowerCase();
 
 /** A home address; streets and cities are in any script. Kept with its country as alpha-3. */
 export function checkAddress(address: Address, at: string, found: Findings): Address {

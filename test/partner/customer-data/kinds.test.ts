@@ -380,6 +380,61 @@ describe('phones and addresses', () => {
     }
   });
 
+  test('a subdivision that is written as a code is one of its country', async () => {
+    const home = async (country: string, postalCode: string | null, subdivision: string) => {
+      const checked = await check({ residentialAddress: { ...address, country, postalCode, subdivision } });
+      return Array.isArray(checked) ? checked : checked.residentialAddress?.subdivision;
+    };
+    const none = ['residentialAddress.subdivision is not a code of a state or province of that country.'];
+    for (const [country, postalCode, code] of [
+      ['USA', '90210', 'XX'],
+      ['USA', '90210', 'ZZZ'],
+      ['CAN', 'K1A 0B1', 'XX'],
+      ['BRA', '01001-000', 'XX'],
+      ['MEX', '06000', 'XXX'],
+      ['AUS', '2000', 'XX'],
+      ['IND', '110001', 'XX'],
+      ['ARG', 'C1000', 'O'],
+      ['DEU', '10115', 'XX'],
+      ['CHE', '8001', 'XX'],
+      ['AUT', '1010', '0'],
+      ['JPN', '100-0001', '48'],
+      ['COL', '110111', 'XXX'],
+      ['NGA', null, 'XX'],
+    ] as const) {
+      const prefix = {
+        USA: 'US',
+        CAN: 'CA',
+        BRA: 'BR',
+        MEX: 'MX',
+        AUS: 'AU',
+        IND: 'IN',
+        ARG: 'AR',
+        DEU: 'DE',
+      };
+      const others = { CHE: 'CH', AUT: 'AT', JPN: 'JP', COL: 'CO', NGA: 'NG' };
+      const whole = `${{ ...prefix, ...others }[country]}-${code}`;
+      expect([whole, await home(country, postalCode, whole)]).toEqual([whole, none]);
+      expect(await home(country, postalCode, whole.toLowerCase())).toEqual(none);
+    }
+    expect(await home('USA', '90210', 'XX')).toEqual(none);
+    expect(await home('USA', '90210', 'PT-11')).toEqual([
+      'residentialAddress.subdivision is a subdivision of another country.',
+    ]);
+    for (const [written, kept] of [
+      ['US-CA', 'US-CA'],
+      ['us-ca', 'US-CA'],
+      ['CA', 'CA'],
+      ['ca', 'CA'],
+      ['California', 'California'],
+      ['US-PR', 'US-PR'],
+    ] as const)
+      expect([written, await home('USA', '90210', written)]).toEqual([written, kept]);
+    expect(await home('PRT', '1100-048', 'PT-11')).toBe('PT-11');
+    expect(await home('AUS', '2000', 'NSW')).toBe('NSW');
+    expect(await home('SAU', '11564', 'Al-Jof')).toBe('Al-Jof');
+  });
+
   test('addresses in any script; country as alpha-2 or alpha-3, kept as alpha-3', async () => {
     const home = (change: object) => check({ residentialAddress: { ...address, ...change } });
     expect(await home({ country: 'PT' })).toEqual({ residentialAddress: address });
