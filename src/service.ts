@@ -5,16 +5,16 @@ import { ESCROW_PROGRAM_ID } from './escrow/program.ts';
 import { createFlights } from './flights/index.ts';
 import { createSandboxLowcost } from './flights/providers/lowcost/sandbox/index.ts';
 import { createSandboxProvider } from './flights/providers/sandbox/index.ts';
-import { systemClock } from './kernel/clock.ts';
+import { type Clock, systemClock } from './kernel/clock.ts';
 import { randomIds } from './kernel/ids.ts';
 import { silentLog } from './kernel/log.ts';
-import { isProblem } from './kernel/problems.ts';
+import { isProblem, problem } from './kernel/problems.ts';
 import { openSecrets } from './kernel/secrets.ts';
 import { createPaywall } from './payments/paywall.ts';
 import { readyForMoney } from './payments/readiness.ts';
 import { bothRuns, isPartnerPath, lazyPartner } from './service-partner.ts';
 import type { OpenPlatform, OpenService, ServiceOptions } from './service-types.ts';
-import { type Cluster, DEVNET_USDC, type Faucet, MAINNET_USDC, SOLANA_NETWORKS } from './solana/cluster.ts';
+import { type Cluster, DEVNET_USDC, type Faucet, SOLANA_NETWORKS } from './solana/cluster.ts';
 import { openEmbeddedCluster } from './solana/embedded/open.ts';
 import { createKeypairFile, readOwnKeypair, type Signer } from './solana/keypair.ts';
 import { checkDatabaseUrl, openStore } from './store/open.ts';
@@ -31,14 +31,17 @@ export const openService: OpenService = async (options) => {
   if (options.notify) (await import('./notify/settings.ts')).checkSettings(options.notify);
   const policyFile = options.partner?.compliancePolicyFile;
   if (policyFile) (await import('./partner/policy.ts')).loadPolicy(policyFile);
+  const { cluster, faucet, rpc } = await openCluster(options, clock);
+  // Before a key is made: nothing here sells a flight that exists, so nothing here takes money that does.
+  if (cluster.network === SOLANA_NETWORKS.mainnet)
+    throw problem('sandbox_on_mainnet', { next: ['farelock serve'] });
   const keys = join(options.home, 'keys');
   const secrets = openSecrets(join(keys, 'service.json'));
   const authority = operatorKey(join(keys, 'authority.json'));
   const facilitator = operatorKey(join(keys, 'facilitator.json'));
   const treasury = operatorKey(join(keys, 'treasury.json'));
-  const { cluster, faucet, rpc } = await openCluster(options);
   const store = await openStore(options.databaseUrl ?? join(options.home, 'service.db'));
-  const mint = cluster.network === SOLANA_NETWORKS.mainnet ? MAINNET_USDC : DEVNET_USDC;
+  const mint = DEVNET_USDC;
   const ready = onceUntilDone(() =>
     readyForMoney({
       cluster,
@@ -168,10 +171,18 @@ interface OpenedCluster {
   readonly rpc: ((request: Request) => Promise<Response>) | null;
 }
 
-async function openCluster({ home, clock = systemClock, rpcUrl }: ServiceOptions): Promise<OpenedCluster> {
+async function openCluster({ home, rpcUrl }: ServiceOptions, clock: Clock): Promise<OpenedCluster> {
   if (rpcUrl) {
-    const { openRpcCluster } = await import('./solana/rpc/open.ts');
-    return { cluster: await openRpcCluster({ url: rpcUrl, clock }), faucet: null, rpc: null };
+    const [{ openRpcCluster }, { heldToItsNetwork }] = await Promise.all([
+      import('./solana/rpc/open.ts'),
+      import('./solana/same-cluster.ts'),
+    ]);
+    const open = () => openRpcCluster({ url: rpcUrl, clock });
+    const cluster = heldToItsNetwork(await open(), {
+      now: clock.now,
+      networkNow: async () => (await open()).network,
+    });
+    return { cluster, faucet: null, rpc: null };
   }
   const cluster = await openEmbeddedCluster({
     path: join(home, 'ledger.db'),
