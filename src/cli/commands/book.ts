@@ -6,7 +6,7 @@ import { confirmBooking } from '../confirm.ts';
 import type { Command, CommandContext, ExitCode } from '../context.ts';
 import { linkedOf } from '../explorer.ts';
 import { whereMoneyIs } from '../interruption.ts';
-import { readPassengers } from '../passengers.ts';
+import { readPassengers, warnOfPassports } from '../passengers.ts';
 import { fundingPayment, noteIntent, notesOf } from '../remembered.ts';
 import { settleBookingPayments } from '../settled-payments.ts';
 import type { BookingAgreed } from '../spending.ts';
@@ -43,6 +43,7 @@ export const book: Command<BookOptions> = async (context, options) => {
       documentsRequired: intent.offer_id.startsWith('lowcost:'),
       today: instant(context.clock.now()).slice(0, 10),
     });
+    await warnOfPassports(context, intent.intent_id, passengers);
     if (context.globals.dryRun) return await planBooking(context, intent, passengers);
     const booking = await confirmBooking(context, intent, passengers);
     return await bookAgreed(context, options, intent, passengers, booking);
@@ -54,9 +55,9 @@ export const book: Command<BookOptions> = async (context, options) => {
 /** The same booking once more, with what it was given. */
 function againOf({ terminal }: CommandContext, { intentId, passengers, traveller }: BookOptions): string {
   const names = (traveller ?? []).map((name) => ` --traveller ${quoted(name)}`).join('');
-  if (names !== '') return `farelock book ${intentId}${names}`;
+  if (names !== '') return `farelock book ${quoted(intentId)}${names}`;
   if (passengers === undefined || passengers === '-') return bookCommand(intentId, terminal.canAsk);
-  return `farelock book ${intentId} --passengers ${quoted(passengers)}`;
+  return `farelock book ${quoted(intentId)} --passengers ${quoted(passengers)}`;
 }
 
 /** Books what a person has agreed to pay, and waits for the end unless that is not wanted. */
@@ -162,8 +163,8 @@ async function finish(
   }
   const next =
     intent.status === 'booked'
-      ? `farelock order ${intent.intent_id}`
-      : `farelock status ${intent.intent_id} --watch`;
+      ? `farelock order ${quoted(intent.intent_id)}`
+      : `farelock status ${quoted(intent.intent_id)} --watch`;
   terminal.aside(['', ...costLines(payment, linkedOf(context)), ...nextLines(next)]);
   return 0;
 }

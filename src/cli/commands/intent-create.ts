@@ -54,7 +54,7 @@ export const intentCreate: Command<IntentCreateOptions> = async (context, option
       message: error.message,
       ...(error.detail && { detail: error.detail }),
       fix: 'Book that one, or let it expire.',
-      next: typeof existing === 'string' ? [`farelock intent show ${existing}`] : [],
+      next: typeof existing === 'string' ? [`farelock intent show ${quoted(existing)}`] : [],
       cause: error,
     });
   }

@@ -1,3 +1,4 @@
+import { quoted } from '../../kernel/shell-word.ts';
 import type { Command } from '../context.ts';
 import { intentLines } from '../view/intent.ts';
 import { bookCommand, nextLines } from '../view/payment.ts';
@@ -18,6 +19,6 @@ export const intentShow: Command<IntentIdOptions> = async (
   terminal.result(intent, { lines: (shown, screen) => intentLines(shown, clock.now(), screen) });
   const stage = moneyStage(intent, clock.now());
   if (stage === 'unpaid') terminal.aside(['', ...nextLines(bookCommand(intentId, terminal.canAsk))]);
-  if (stage === 'captured') terminal.aside(['', ...nextLines(`farelock order ${intentId}`)]);
+  if (stage === 'captured') terminal.aside(['', ...nextLines(`farelock order ${quoted(intentId)}`)]);
   return 0;
 };

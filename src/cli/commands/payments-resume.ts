@@ -1,5 +1,6 @@
 import type { PaidAnswer } from '../../client/payer/payer.ts';
 import type { SignedPayment } from '../../client/store.ts';
+import { quoted } from '../../kernel/shell-word.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { isRecord } from '../json.ts';
 import type { Screen } from '../terminal.ts';
@@ -99,6 +100,6 @@ function nextOf(resource: string, answer: unknown, request: unknown): string | n
     return typeof id === 'string' && /^[\w-]+$/.test(id) ? id : null;
   };
   const id = idIn(answer) ?? idIn(request);
-  if (resource === 'POST /air/intents' && id) return `farelock intent show ${id}`;
-  return resource === 'POST /air/book' && id ? `farelock status ${id} --watch` : null;
+  if (resource === 'POST /air/intents' && id) return `farelock intent show ${quoted(id)}`;
+  return resource === 'POST /air/book' && id ? `farelock status ${quoted(id)} --watch` : null;
 }
