@@ -1,6 +1,7 @@
 import type { OfferDetailsResponse } from '../flights/wire.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
+import { menuAnswers } from './menu-answers.ts';
 import {
   affiliateCreditOf,
   affiliateOf,
@@ -17,7 +18,7 @@ import {
   supportCodeIn,
 } from './normalise.ts';
 import type { PaidExchange, Payer } from './payer/payer.ts';
-import { ask, type Call, type HttpAnswer, problemOf } from './transport.ts';
+import { ask, type Call, problemOf } from './transport.ts';
 import type { CallOptions, Fetch, FlightsClient, Paid } from './types.ts';
 
 export interface FlightsClientPorts {
@@ -57,12 +58,12 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
     return { value: read(body), payment };
   }
 
-  /** Nothing is charged while the menu is pending, and the payment that was sent with the call stays the same one. */
+  /** Nothing is charged while the menu is pending, and the payment that was sent with the call stays the same one; nor for one that failed. */
   async function offerDetails(offerId: string, options: CallOptions): Promise<Paid<OfferDetailsResponse>> {
     const exchange = {
       ...post('/air/offer-details', { offer_id: offerId }),
       freshForMs: FRESH_MS,
-      isPending: (answer: HttpAnswer) => answer.status === 202,
+      ...menuAnswers,
     };
     const deadlineMs = clock.now() + timeoutMs;
     for (;;) {

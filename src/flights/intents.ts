@@ -22,7 +22,7 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
    * Problems: `invalid_wallet`, `offer_*`, `intent_already_exists`, `booking_disabled`, `provider_failed`,
    * `escrow_initialization_failed`.
    */
-  function creation(request: CreateIntentRequest, url: string): PaidCall {
+  function creation(request: CreateIntentRequest, url: string, client: string): PaidCall {
     const refundWallet = request.refund_wallet ?? request.funding_wallet;
     const activeKey = `active:${request.funding_wallet}:${request.offer_id}`;
     let live: LiveOffer | undefined;
@@ -35,13 +35,16 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
       url,
       request,
       settle: 'before',
-      async check() {
+      async check({ payer }) {
         await checkWallet('funding_wallet', request.funding_wallet);
         await checkWallet('refund_wallet', refundWallet);
         await checkBookingEnabled(ports);
         const holder = await holderOf(activeKey);
         if (holder && isShown(holder) && holder.expires_at_ms > clock.now()) throw alreadyExists(holder);
-        await lookUp();
+        const found = await ports.checks.look({ client, payer }, (tiers) =>
+          offerToLock({ ...ports, ...tiers }, request.offer_id),
+        );
+        if (payer !== null) live = found ?? undefined;
         return {
           amount: options.intentPrice,
           payTo: ports.treasury,

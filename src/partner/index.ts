@@ -1,4 +1,4 @@
-import { createPartnerHttp } from './http.ts';
+import { type Connection, createPartnerHttp } from './http.ts';
 import { defaultPartnerOptions, type PartnerGiven, type PartnerPorts } from './ports.ts';
 import { createProcedures } from './procedures.ts';
 import { ensureSeed } from './seed.ts';
@@ -27,7 +27,7 @@ export function createPartner(given: PartnerGiven) {
   return {
     /** Makes the demo's partners and their key files, where they are not there yet. */
     ready,
-    async fetch(request: Request, connection = {}): Promise<Response> {
+    async fetch(request: Request, connection: Connection = {}): Promise<Response> {
       await ready();
       const { pathname } = new URL(request.url);
       if (pathname.startsWith('/operator/')) {
@@ -36,7 +36,7 @@ export function createPartner(given: PartnerGiven) {
       }
       if (pathname.startsWith('/partner/')) {
         const { describe } = await import('./description.ts');
-        return describe(ports, procedures, request);
+        return describe(ports, procedures, request, connection.publicUrl);
       }
       return fetchProcedure(request, connection);
     },

@@ -8,7 +8,10 @@ import type { CallOptions, PaymentReceipt } from '../types.ts';
 import type { PaidAnswer } from './payer.ts';
 
 export interface Delivery {
-  readonly exchange: Call & { readonly isPending?: (answer: HttpAnswer) => boolean };
+  readonly exchange: Call & {
+    readonly isPending?: (answer: HttpAnswer) => boolean;
+    readonly isFree?: (answer: HttpAnswer) => boolean;
+  };
   readonly open: OpenPayment;
   /** Signed just now, rather than found in the journal. */
   readonly fresh: boolean;
@@ -52,6 +55,10 @@ export async function deliver(ports: Ports, delivery: Delivery): Promise<PaidAns
   if (settled === null && delivery.exchange.isPending?.(answer)) {
     await journal.note(open.id, 'sent', null);
     return { body: answer.body, payment: null };
+  }
+  if (settled === null && delivery.exchange.isFree?.(answer)) {
+    await journal.close(open.id, 'refused', 'fare_check_failed');
+    return delivery.stale ? null : { body: answer.body, payment: null };
   }
   if (answer.status < 300) {
     await journal.answered(open.id, settled, delivery.keep(answer.body));

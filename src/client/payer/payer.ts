@@ -22,6 +22,8 @@ export interface PaidExchange extends Call {
   readonly freshForMs?: number;
   /** Whether the service is still at it: such an answer is not charged, and the payment waits for the real one. */
   readonly isPending?: (answer: HttpAnswer) => boolean;
+  /** Whether it came to nothing and nothing is charged: the payment ends without a receipt. */
+  readonly isFree?: (answer: HttpAnswer) => boolean;
 }
 
 export interface PaidAnswer {

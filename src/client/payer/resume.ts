@@ -1,6 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
+import { shownUrl } from '../../kernel/shown-url.ts';
 import type { Cluster } from '../../solana/cluster.ts';
+import { menuAnswers } from '../menu-answers.ts';
 import { intentIdOf, supportCodeIn } from '../normalise.ts';
 import type { IntentToRemember, PaymentJournal, SignedPayment } from '../store.ts';
 import type { Patience } from '../transport.ts';
@@ -39,7 +41,7 @@ export async function resumePayment(
   }
   if (request.baseUrl !== ports.baseUrl) {
     throw problem('usage', {
-      message: `Payment ${record.payment_id} was signed for ${request.baseUrl}, not for the service of this profile.`,
+      message: `Payment ${record.payment_id} was signed for ${shownUrl(request.baseUrl)}, not for the service of this profile.`,
       fix: 'Name the profile of that service with --profile.',
     });
   }
@@ -53,7 +55,7 @@ export async function resumePayment(
       path,
       ...(request.body === null ? {} : { body: request.body }),
       headers,
-      isPending: (answer) => path === '/air/offer-details' && answer.status === 202,
+      ...(path === '/air/offer-details' && menuAnswers),
     },
     open: payment,
     fresh: false,
