@@ -47,6 +47,8 @@ export interface WorkerRun {
 /** What the HTTP server knows of a connection; never read from the request itself. */
 export interface Connection {
   readonly clientAddress?: string | undefined;
+  /** The address that the service was reached at, without a slash at its end, as far as it can be believed. */
+  readonly publicUrl?: string | undefined;
 }
 
 /** Both services, the embedded cluster and the worker, composed. One per process and home. */

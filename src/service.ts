@@ -5,16 +5,17 @@ import { ESCROW_PROGRAM_ID } from './escrow/program.ts';
 import { createFlights } from './flights/index.ts';
 import { createSandboxLowcost } from './flights/providers/lowcost/sandbox/index.ts';
 import { createSandboxProvider } from './flights/providers/sandbox/index.ts';
-import { systemClock } from './kernel/clock.ts';
+import { type Clock, systemClock } from './kernel/clock.ts';
 import { randomIds } from './kernel/ids.ts';
 import { silentLog } from './kernel/log.ts';
 import { once } from './kernel/once.ts';
+import { problem } from './kernel/problems.ts';
 import { createPaywall } from './payments/paywall.ts';
 import { readyForMoney } from './payments/readiness.ts';
 import { belongingOf, checkLedger, claimDatabase, openKeys } from './service-home.ts';
 import { bothRuns, isPartnerPath, lazyPartner } from './service-partner.ts';
 import type { OpenPlatform, OpenService, ServiceOptions } from './service-types.ts';
-import { type Cluster, DEVNET_USDC, type Faucet, MAINNET_USDC, SOLANA_NETWORKS } from './solana/cluster.ts';
+import { type Cluster, DEVNET_USDC, type Faucet, SOLANA_NETWORKS } from './solana/cluster.ts';
 import { type EmbeddedCluster, openEmbeddedCluster } from './solana/embedded/open.ts';
 import { noteLedger, type SeenLedger } from './store/identity.ts';
 import type { OnTrouble } from './store/libsql.ts';
@@ -34,12 +35,13 @@ export const openService: OpenService = async (options) => {
   if (options.notify) (await import('./notify/settings.ts')).checkSettings(options.notify);
   const policyFile = options.partner?.compliancePolicyFile;
   if (policyFile) (await import('./partner/policy.ts')).loadPolicy(policyFile);
+  const real = options.rpcUrl === undefined ? null : await openRealCluster(options.rpcUrl, clock);
   const storage = watchStorage({ clock, log }, () => probes);
-  const opened = await openHome(options, storage.onTrouble);
+  const opened = await openHome(options, storage.onTrouble, real);
   const { store, keys, cluster, faucet, rpc, ledger } = opened;
   const { secrets, authority, facilitator, treasury } = keys;
   const probes = [writeProbe(store), async () => ledger?.probe()];
-  const mint = cluster.network === SOLANA_NETWORKS.mainnet ? MAINNET_USDC : DEVNET_USDC;
+  const mint = DEVNET_USDC;
   const ready = once(() =>
     readyForMoney({
       cluster,
@@ -150,13 +152,13 @@ const gatewayKeys = (path: string) => async () =>
  * The database, the keys and the cluster of a home, held against each other before anything is made or moved.
  * @throws Problem `database_of_another_home`, `ledger_lost`, `database_newer`, `database_unavailable`, of storage
  */
-async function openHome(options: ServiceOptions, onTrouble: OnTrouble) {
+async function openHome(options: ServiceOptions, onTrouble: OnTrouble, real: OpenedCluster | null) {
   const { home } = options;
   const store = await openStore(options.databaseUrl ?? join(home, 'service.db'), onTrouble);
   try {
     const belonging = await belongingOf(store);
     const keys = openKeys(home, belonging);
-    const opened = await openCluster(options, onTrouble, () => checkLedger(home, belonging, null));
+    const opened = real ?? (await openEmbedded(options, onTrouble, () => checkLedger(home, belonging, null)));
     const { cluster, ledger } = opened;
     const facts = ledger && {
       id: ledger.ledgerId,
@@ -204,15 +206,31 @@ interface OpenedCluster {
   readonly ledger: EmbeddedCluster | null;
 }
 
-async function openCluster(
-  { home, clock = systemClock, log = silentLog, rpcUrl }: ServiceOptions,
+/**
+ * A cluster of somebody else's, held to the network that it is on when it is opened. Mainnet is refused before a key is
+ * made: nothing here sells a flight that exists, so nothing here takes money that does.
+ * @throws Problem `sandbox_on_mainnet`, `cluster_failed`
+ */
+async function openRealCluster(url: string, clock: Clock): Promise<OpenedCluster> {
+  const [{ openRpcCluster }, { heldToItsNetwork }] = await Promise.all([
+    import('./solana/rpc/open.ts'),
+    import('./solana/same-cluster.ts'),
+  ]);
+  const open = () => openRpcCluster({ url, clock });
+  const cluster = heldToItsNetwork(await open(), {
+    now: clock.now,
+    networkNow: async () => (await open()).network,
+  });
+  if (cluster.network === SOLANA_NETWORKS.mainnet)
+    throw problem('sandbox_on_mainnet', { next: ['farelock serve'] });
+  return { cluster, faucet: null, rpc: null, ledger: null };
+}
+
+async function openEmbedded(
+  { home, clock = systemClock, log = silentLog }: ServiceOptions,
   onTrouble: OnTrouble,
   ifMissing: () => void,
-): Promise<OpenedCluster> {
-  if (rpcUrl) {
-    const { openRpcCluster } = await import('./solana/rpc/open.ts');
-    return { cluster: await openRpcCluster({ url: rpcUrl, clock }), faucet: null, rpc: null, ledger: null };
-  }
+): Promise<OpenedCluster & { readonly ledger: EmbeddedCluster }> {
   const cluster = await openEmbeddedCluster({
     path: join(home, 'ledger.db'),
     clock,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openapiDocument } from '../src/flights/openapi.ts';
+import { defaultOptions } from '../src/flights/ports.ts';
 import { codesOf, operationsOf, type ServedDocument } from './sim/fuzz/document.ts';
 import { SPEC_ITEMS } from './spec-items.ts';
 import { fileOf, missingCodeOf, readSpecPage, wrongTestsOf } from './spec-page.ts';
@@ -12,7 +13,7 @@ const items = page.table('Id');
 const statuses = page.table('Call');
 const codes = page.table('Code');
 
-const document = JSON.parse(JSON.stringify(openapiDocument())) as ServedDocument;
+const document = JSON.parse(JSON.stringify(openapiDocument(defaultOptions))) as ServedDocument;
 
 test('every item of the specification is a row, once, in its words', () => {
   const rows = items.map(([id, statement]) => [id, statement]);

@@ -1,10 +1,11 @@
 import { problem } from '../kernel/problems.ts';
 
-/** Whose call it is: the connection's address, unless a proxy that is trusted speaks for somebody else. */
-export type ClientAddress = (
-  connection: string | undefined,
-  forwardedFor: string | null,
-) => string | undefined;
+export interface TrustedProxies {
+  /** Whose call it is: the connection's address, unless a proxy that is trusted speaks for somebody else. */
+  clientOf(connection: string | undefined, forwardedFor: string | null): string | undefined;
+  /** Whether a connection comes from one of them. */
+  areAt(connection: string | undefined): boolean;
+}
 
 /**
  * Behind a reverse proxy every connection comes from the proxy, and X-Forwarded-For names the client. The header is
@@ -13,8 +14,8 @@ export type ClientAddress = (
  * @param trusted addresses and CIDR ranges
  * @throws Problem `usage` for one that is neither
  */
-export async function clientAddressBehind(trusted: readonly string[]): Promise<ClientAddress> {
-  if (trusted.length === 0) return (connection) => connection;
+export async function trustedProxies(trusted: readonly string[]): Promise<TrustedProxies> {
+  if (trusted.length === 0) return { clientOf: (connection) => connection, areAt: () => false };
   const { default: ipaddr } = await import('ipaddr.js');
   type Address = ReturnType<typeof ipaddr.process>;
 
@@ -47,7 +48,7 @@ export async function clientAddressBehind(trusted: readonly string[]): Promise<C
   const isTrusted = (address: Address): boolean =>
     ranges.some((range) => range[0].kind() === address.kind() && address.match(range));
 
-  return (connection, forwardedFor) => {
+  function clientOf(connection: string | undefined, forwardedFor: string | null): string | undefined {
     let nearest = read(connection);
     if (nearest === null || !isTrusted(nearest)) return connection;
     for (const hop of (forwardedFor ?? '').split(',').reverse()) {
@@ -58,6 +59,13 @@ export async function clientAddressBehind(trusted: readonly string[]): Promise<C
       if (!isTrusted(address)) break;
     }
     return nearest.toString();
+  }
+  return {
+    clientOf,
+    areAt(connection) {
+      const address = read(connection);
+      return address !== null && isTrusted(address);
+    },
   };
 }
 

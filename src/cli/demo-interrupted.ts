@@ -1,8 +1,8 @@
 import { isProblem, problem } from '../kernel/problems.ts';
+import { quoted } from '../kernel/shell-word.ts';
 import type { Reached } from './commands/demo.ts';
 import type { CommandContext } from './context.ts';
 import { whereMoneyIs } from './interruption.ts';
-import { quoted } from './shell-word.ts';
 import { whereItStands } from './where-it-stands.ts';
 
 const ANEW = 'farelock demo';

@@ -1,4 +1,5 @@
 import { problem } from '../kernel/problems.ts';
+import { shownUrl } from '../kernel/shown-url.ts';
 import type { Profile } from './profile.ts';
 
 /** Hosts of this machine: what is sent to them passes no network. */
@@ -15,7 +16,7 @@ export function encrypted(address: string, setting: 'flights_url' | 'partner_url
   const { name } = profile;
   const isFromEnvironment = name === 'local' || name === 'environment';
   throw problem('address_unencrypted', {
-    message: `${setting} of profile ${name} is ${address}: keys, support codes and passengers would travel in clear.`,
+    message: `${setting} of profile ${name} is ${shownUrl(address)}: keys, support codes and passengers would travel in clear.`,
     next: isFromEnvironment
       ? []
       : [

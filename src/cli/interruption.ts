@@ -1,5 +1,6 @@
 import type { Intent } from '../flights/wire.ts';
 import { isProblem, type Problem, type ProblemCode, problem } from '../kernel/problems.ts';
+import { quoted } from '../kernel/shell-word.ts';
 import type { CommandContext } from './context.ts';
 import { signedBooking } from './remembered.ts';
 import { usdc } from './view/intent.ts';
@@ -73,18 +74,22 @@ async function moneySaid(
       return {
         stage,
         where: `The flight is booked, and the ${amount} of the escrow are captured.`,
-        next: [`farelock order ${id}`],
+        next: [`farelock order ${quoted(id)}`],
       };
     }
     if (stage === 'refunded') {
-      return { stage, where: `${amount} went back to the refund wallet.`, next: [`farelock status ${id}`] };
+      return {
+        stage,
+        where: `${amount} went back to the refund wallet.`,
+        next: [`farelock status ${quoted(id)}`],
+      };
     }
     if (now.booking_requested_at !== null) {
       const goesOn = session.isEmbedded ? 'the booking goes on when a command runs' : 'the booking goes on';
       return {
         stage: 'booking',
         where: `${amount} are in the escrow; ${goesOn}.`,
-        next: [`farelock status ${id} --watch`],
+        next: [`farelock status ${quoted(id)} --watch`],
       };
     }
   } catch (error) {
@@ -96,7 +101,7 @@ async function moneySaid(
     return {
       stage: 'booking',
       where: `${amount} were paid into the escrow.`,
-      next: [`farelock status ${id} --watch`],
+      next: [`farelock status ${quoted(id)} --watch`],
     };
   }
   if (signed) {

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { type Problem, problem } from '../kernel/problems.ts';
+import { quoted } from '../kernel/shell-word.ts';
 
 /**
  * The one line of a file that holds an API key, a token or an operator's key. One that others can read is refused, as
@@ -14,8 +15,8 @@ export function readKeyFile(path: string): string {
     if (stat.isFile() && process.platform !== 'win32' && (stat.mode & 0o077) !== 0) {
       throw problem('key_file_unreadable', {
         message: `Others can read the key file ${path}.`,
-        fix: `Run: chmod 600 ${path}`,
-        next: [`chmod 600 ${path}`],
+        fix: `Run: chmod 600 ${quoted(path)}`,
+        next: [`chmod 600 ${quoted(path)}`],
         detail: { path },
       });
     }

@@ -1,7 +1,7 @@
 import type { Command as Commander, CommanderError } from 'commander';
 import { nearest } from '../kernel/nearest.ts';
-import { quoted } from './shell-word.ts';
-import { shownUrl } from './shown-url.ts';
+import { quoted } from '../kernel/shell-word.ts';
+import { shownUrl } from '../kernel/shown-url.ts';
 
 /** A word of a command line that was likely meant to be another one. */
 export interface Mistake {

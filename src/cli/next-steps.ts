@@ -1,8 +1,8 @@
 import type { Problem, ProblemCode } from '../kernel/problems.ts';
+import { quoted } from '../kernel/shell-word.ts';
 import { commandLine } from './mistaken.ts';
 import type { Invocation } from './program.ts';
 import type { Session } from './session.ts';
-import { quoted } from './shell-word.ts';
 
 /** What a failed command line was about. */
 export interface Failed {

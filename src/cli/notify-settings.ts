@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { problem } from '../kernel/problems.ts';
 import type { ServiceOptions } from '../service-types.ts';
 import type { Environment } from './context.ts';
+import { secret } from './secret-variable.ts';
 
 /**
- * Where pages and mails go, from the environment; undefined when nothing is set. A secret can be given as the path
- * of a file instead, under the same name with `_FILE` behind it, so that it stands in no process list.
+ * Where pages and mails go, from the environment; undefined when nothing is set.
  * @throws Problem `usage`
  */
 export function notifySettings(environment: Environment): ServiceOptions['notify'] {
@@ -17,20 +16,6 @@ export function notifySettings(environment: Environment): ServiceOptions['notify
     telegramChat: environment.FARELOCK_TELEGRAM_CHAT?.trim() || undefined,
   };
   return Object.values(settings).some((value) => value !== undefined) ? settings : undefined;
-}
-
-function secret(environment: Environment, name: string): string | undefined {
-  const direct = environment[name]?.trim();
-  const path = environment[`${name}_FILE`];
-  if (direct || !path) return direct || undefined;
-  try {
-    return readFileSync(path, 'utf8').trim() || undefined;
-  } catch (error) {
-    throw problem('usage', {
-      message: `The file that ${name}_FILE names cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`,
-      fix: 'Check the path and who may read it, or unset the variable.',
-    });
-  }
 }
 
 /**

@@ -6,10 +6,12 @@ import {
   DOCUMENT_FIELDS,
   type PassengerField,
   type PassengerRules,
+  passportsTooOld,
 } from '../kernel/passengers.ts';
 import { problem } from '../kernel/problems.ts';
 import type { CommandContext } from './context.ts';
 import { readPassengerFile, sourceName } from './passenger-file.ts';
+import { notesOf } from './remembered.ts';
 
 /** Where the passengers of a booking come from; neither: they are asked for. */
 export interface PassengersFrom {
@@ -52,6 +54,26 @@ export async function readPassengers(
         : `The passengers in ${sourceName(source)} cannot be booked.`,
     detail: { issues: issues.map(({ path, message }) => ({ path, message })) },
   });
+}
+
+/**
+ * Says before anything is paid whose passport expires before the journey ends, as far as this home knows the journey.
+ * The service takes such a passport: it may be renewed in time.
+ */
+export async function warnOfPassports(
+  { session, terminal }: CommandContext,
+  intentId: string,
+  passengers: readonly Passenger[],
+): Promise<void> {
+  const { arrival_date, departure_date } = notesOf(await (await session.store()).intent(intentId));
+  const lastDay = arrival_date ?? departure_date;
+  if (lastDay === undefined) return;
+  terminal.review(
+    passportsTooOld(passengers, lastDay).map(
+      ({ passenger, expiry }) =>
+        `! The passport of passenger ${passenger} expires on ${expiry}, before the journey ends on ${lastDay}.`,
+    ),
+  );
 }
 
 async function askPassengers(context: CommandContext, rules: PassengerRules): Promise<unknown[]> {

@@ -29,6 +29,8 @@ export interface RecentJourney {
   readonly route: string;
   /** YYYY-MM-DD */
   readonly departureDate: string;
+  /** YYYY-MM-DD of the last arrival. */
+  readonly arrivalDate?: string | undefined;
 }
 
 interface RecentFile {
@@ -118,4 +120,5 @@ export function openRecentOffers(path: string, warn: (text: string) => void): Re
 const journeyOf = (offer: Offer): RecentJourney => ({
   route: `${offer.origin_iata}-${offer.destination_iata}`,
   departureDate: offer.departing_at.slice(0, 10),
+  arrivalDate: (offer.slices.at(-1) ?? offer).arriving_at.slice(0, 10),
 });

@@ -20,6 +20,7 @@ export interface IntentNotes {
   readonly order_id?: string;
   readonly route?: string;
   readonly departure_date?: string;
+  readonly arrival_date?: string;
 }
 
 export function notesOf(remembered: RememberedIntent | undefined): IntentNotes {
@@ -46,6 +47,7 @@ export async function noteIntent(
     status: intent.status,
     ...(intent.order_id !== null && { order_id: intent.order_id }),
     ...(journey && { route: journey.route, departure_date: journey.departureDate }),
+    ...(journey?.arrivalDate !== undefined && { arrival_date: journey.arrivalDate }),
   };
   if (JSON.stringify(before) !== JSON.stringify(now)) await store.describe(intent.intent_id, now);
 }

@@ -19,6 +19,7 @@ import { openPaidHere, openPayer, type PaidHere } from './paying.ts';
 import { flightsUrlOf, homeOf, type Profile, profileOf } from './profile.ts';
 import { openRecentOffers, type RecentOffers } from './recent.ts';
 import { scenarioNamed } from './scenarios.ts';
+import { secret } from './secret-variable.ts';
 import { agreedPolicy, type BookingAgreed, spendingPolicy } from './spending.ts';
 import type { Terminal } from './terminal.ts';
 import { openWallet } from './wallet.ts';
@@ -112,9 +113,9 @@ export async function openSession(given: SessionGiven): Promise<Session> {
       seed: environment.FARELOCK_SEED || undefined,
       ticketingMs: millisecondsOf(environment, 'FARELOCK_TICKETING_MS', 2000),
       lowcostMs: millisecondsOf(environment, 'FARELOCK_LOWCOST_MS', 2500),
-      databaseUrl: options.databaseUrl ?? (environment.FARELOCK_DATABASE_URL || undefined),
+      databaseUrl: options.databaseUrl ?? secret(environment, 'FARELOCK_DATABASE_URL'),
       rpcUrl: options.rpcUrl,
-      facilitatorUrl: options.facilitatorUrl ?? (environment.FARELOCK_FACILITATOR_URL || undefined),
+      facilitatorUrl: options.facilitatorUrl ?? secret(environment, 'FARELOCK_FACILITATOR_URL'),
       gatewayKeysFile: environment.FARELOCK_GATEWAY_KEYS || undefined,
       notify: notifySettings(environment),
       purgeAfterDays: purgeAfterDays(environment),

@@ -1,4 +1,5 @@
 import { problem } from '../kernel/problems.ts';
+import { withoutAddressKeys } from '../kernel/shown-url.ts';
 import { selectFields } from './json.ts';
 import { isLong, type Pager } from './pager.ts';
 import { createProgress } from './progress.ts';
@@ -176,7 +177,7 @@ export async function openTerminal(
     phase: (text) => progress.phase(harmless(text)),
     settle: () => progress.settle(),
     trace: (text) => {
-      if (settings.verbose) say(asideScreen.paint.dim(text));
+      if (settings.verbose) say(asideScreen.paint.dim(withoutAddressKeys(text)));
     },
     ask(option) {
       if (!canAsk) {

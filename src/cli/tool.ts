@@ -4,6 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { missingNative } from '../kernel/native.ts';
 import { didYouMean } from '../kernel/nearest.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
+import { withoutAddressKeys } from '../kernel/shown-url.ts';
 import { storageTrouble } from '../kernel/storage.ts';
 import type { CommandContext, Environment } from './context.ts';
 import { JSON_FIELDS } from './json.ts';
@@ -183,7 +184,9 @@ function usageProblem(
       fix: `See ${help}.`,
     });
   }
-  const [said = '', hint] = error.message.replace(/^error: /, '').split('\n');
+  const [said = '', hint] = withoutAddressKeys(error.message)
+    .replace(/^error: /, '')
+    .split('\n');
   const message = `${said.charAt(0).toUpperCase()}${said.slice(1)}.`.replace(/([.?!])\.$/, '$1');
   const meant = mistake ? `Did you mean ${mistake.meant}?` : hint?.replace(/^\((.*)\)$/, '$1');
   return problem('usage', {
@@ -277,7 +280,7 @@ function report(error: unknown, next: readonly string[], terminal: Terminal, str
   const shown =
     told ??
     problem('internal_error', {
-      message: `Something unexpected failed: ${error instanceof Error ? error.message : String(error)}`,
+      message: `Something unexpected failed: ${withoutAddressKeys(error instanceof Error ? error.message : String(error))}`,
       fix: 'Run it again with --verbose to see where.',
       cause: error,
     });

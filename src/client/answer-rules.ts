@@ -1,4 +1,5 @@
 import { intentToRemember } from './agreed.ts';
+import { menuAnswers } from './menu-answers.ts';
 import { createdIntentOf, offerDetailsOf, orderOf, queuedOf, receivedOf, searchOf } from './normalise.ts';
 import type { AnswerRules } from './payer/delivery.ts';
 
@@ -11,7 +12,7 @@ export function answerRules(
     case 'POST /air/search':
       return { read: searchOf };
     case 'POST /air/offer-details':
-      return { read: offerDetailsOf, isPending: ({ status }) => status === 202 };
+      return { read: offerDetailsOf, ...menuAnswers };
     case 'POST /air/intents':
       // The answer holds the only copy of the support code.
       return { read: createdIntentOf, remember: (body) => intentToRemember(body, request, baseUrl) };

@@ -63,7 +63,7 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
     return { value: read(body), payment };
   }
 
-  /** Nothing is charged while the menu is pending, and the payment that was sent with the call stays the same one. */
+  /** Nothing is charged while the menu is pending, and the payment that was sent with the call stays the same one; nor for one that failed. */
   async function offerDetails(offerId: string, options: CallOptions): Promise<Paid<OfferDetailsResponse>> {
     const exchange = {
       ...post('/air/offer-details', { offer_id: offerId }),

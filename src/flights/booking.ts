@@ -2,6 +2,7 @@ import { instant } from '../kernel/clock.ts';
 import { checkPassengers } from '../kernel/passengers.ts';
 import { problem } from '../kernel/problems.ts';
 import type { PaidCall, Payment } from '../payments/terms.ts';
+import type { Tiers } from './airline-checks.ts';
 import type { Escrows } from './escrows.ts';
 import { queueFunded } from './funding.ts';
 import { lockedOffer, shownIntent } from './intent-record.ts';
@@ -24,25 +25,21 @@ export function createBooking(ports: FlightsPorts, escrows: Escrows) {
    * `intent_not_active`, `intent_expired`, `booking_already_requested`, those of the passengers, `escrow_missing`,
    * `offer_*`, and past settlement `escrow_funding_mismatch`.
    */
-  function book(request: BookRequest, url: string): PaidCall {
+  function book(request: BookRequest, url: string, client: string): PaidCall {
     return {
       resource: 'POST /air/book',
       url,
       request,
       settle: 'before',
-      async check() {
-        const provider = configured(ports.provider);
+      async check({ payer }) {
+        configured(ports.provider);
         await checkBookingEnabled(ports);
         const intent = await shownIntent(store, request.intent_id);
         checkBookable(intent, await bookingOf(intent.intent_id), clock.now());
         await checkTravellers(request.passengers, intent, clock.now());
         const escrow = await escrows.read(intent);
         if (escrow?.state !== 'open') throw problem('escrow_missing');
-        if (isLowcost(intent.offer_id)) {
-          await (await import('./lowcost-offers.ts')).checkLowcostHolds(ports, intent);
-        } else {
-          await checkPriceHolds(provider, intent.offer_id, BigInt(intent.amount), clock.now());
-        }
+        await ports.checks.look({ client, payer }, (tiers) => checkHolds(tiers, intent));
         return {
           amount: BigInt(intent.amount),
           payTo: intent.escrow_address,
@@ -70,6 +67,16 @@ export function createBooking(ports: FlightsPorts, escrows: Escrows) {
       },
       undo: (payment) => dropUnpaid(ports, { intent_id: request.intent_id, payment_key: payment.key }),
     };
+  }
+
+  /** The last look at the airline before the escrow is paid. */
+  async function checkHolds(tiers: Tiers, intent: IntentRow): Promise<void> {
+    if (isLowcost(intent.offer_id)) {
+      const { checkLowcostHolds } = await import('./lowcost-offers.ts');
+      return checkLowcostHolds({ ...ports, ...tiers }, intent);
+    }
+    const expected = BigInt(intent.amount);
+    return checkPriceHolds(configured(tiers.provider), intent.offer_id, expected, clock.now());
   }
 
   const bookingOf = (intentId: string) =>

@@ -16,8 +16,11 @@ import type { Health } from './wire.ts';
 export const SERVICE_NAME = 'farelock-flights';
 export const API_VERSION = '1.0.0';
 
-/** `clientAddress` comes from the HTTP server, never from the request; an embedded service has none. */
-type Env = { Variables: { requestId: string }; Bindings: { clientAddress?: string | undefined } };
+/** What comes from the HTTP server, never from the request alone; an embedded service has none of it. */
+type Env = {
+  Variables: { requestId: string };
+  Bindings: { clientAddress?: string | undefined; publicUrl?: string | undefined };
+};
 type Handler = (context: Context<Env>) => Promise<Response>;
 
 /** As /ready says it. */
@@ -80,6 +83,8 @@ export function createFlightsApp(
       return run(context);
     });
 
+  const asker = (context: Context<Env>): string => clientOf(ports.secrets, context.env?.clientAddress);
+
   const health = (status: Health['status']): Health => ({
     status,
     service: SERVICE_NAME,
@@ -97,17 +102,17 @@ export function createFlightsApp(
 
   route('GET', '/openapi.json', true, async (context) => {
     const { openapiDocument } = await import('./openapi.ts');
-    return context.json(openapiDocument());
+    return context.json(openapiDocument(ports.options, context.env?.publicUrl));
   });
 
   route('POST', '/air/search', false, async (context) => {
     const { searchRequest } = await import('./schema.ts');
     const { createSearch } = await import('./search.ts');
     const { body, bytes } = await readSignedBody(context.req.raw, searchRequest);
-    const call = createSearch(ports, pricing)(body, context.req.url, context.get('requestId'));
+    const call = createSearch(ports, pricing)(body, addressOf(context), context.get('requestId'));
     if (!isSponsored(context.req.raw)) return paywall.charge(context.req.raw, call);
     const { createSponsored } = await import('./sponsored.ts');
-    return createSponsored(ports)(context.req.raw, bytes, call);
+    return createSponsored(ports)(context.req.raw, bytes, call, context.env?.publicUrl);
   });
 
   route('POST', '/air/search-updates', false, async (context) => {
@@ -120,13 +125,16 @@ export function createFlightsApp(
     const { offerDetailsRequest } = await import('./schema.ts');
     const { createOfferDetails } = await import('./offers.ts');
     const body = await readBody(context.req.raw, offerDetailsRequest);
-    return paywall.charge(context.req.raw, await createOfferDetails(ports)(body, context.req.url));
+    return paywall.charge(
+      context.req.raw,
+      await createOfferDetails(ports)(body, addressOf(context), asker(context)),
+    );
   });
 
   route('POST', '/air/intents', false, async (context) => {
     const { createIntentRequest } = await import('./schema.ts');
     const body = await readBody(context.req.raw, createIntentRequest);
-    return paywall.charge(context.req.raw, intents.creation(body, context.req.url));
+    return paywall.charge(context.req.raw, intents.creation(body, addressOf(context), asker(context)));
   });
 
   route('GET', '/air/intents/:intent_id', true, async (context) =>
@@ -150,7 +158,10 @@ export function createFlightsApp(
     const { bookRequest } = await import('./schema.ts');
     const { createBooking } = await import('./booking.ts');
     const body = await readBody(context.req.raw, bookRequest);
-    return paywall.charge(context.req.raw, createBooking(ports, escrows).book(body, context.req.url));
+    return paywall.charge(
+      context.req.raw,
+      createBooking(ports, escrows).book(body, addressOf(context), asker(context)),
+    );
   });
 
   route('POST', '/air/refund-requests', false, async (context) => {
@@ -160,16 +171,20 @@ export function createFlightsApp(
     const who = {
       supportCode: context.req.header('X-Customer-Support-Code') ?? null,
       familyName: context.req.header('X-Passenger-Family-Name') ?? null,
-      client: clientOf(ports.secrets, context.env?.clientAddress),
+      client: asker(context),
     };
-    return paywall.charge(context.req.raw, createRefunds(ports).request(body, who, context.req.url));
+    return paywall.charge(context.req.raw, createRefunds(ports).request(body, who, addressOf(context)));
   });
 
   route('GET', '/air/orders/:order_id', false, async (context) => {
     const { createOrders } = await import('./orders.ts');
     const code = context.req.header('X-Customer-Support-Code') ?? null;
-    const client = clientOf(ports.secrets, context.env?.clientAddress);
-    const order = createOrders(ports)(context.req.param('order_id') ?? '', code, context.req.url, client);
+    const order = createOrders(ports)(
+      context.req.param('order_id') ?? '',
+      code,
+      addressOf(context),
+      asker(context),
+    );
     return paywall.charge(context.req.raw, order);
   });
 
@@ -180,6 +195,10 @@ export function createFlightsApp(
 
   return app;
 }
+
+/** The address of this call as its client knows it. */
+const addressOf = ({ req, env }: Context<Env>): string =>
+  env?.publicUrl === undefined ? req.url : env.publicUrl + req.path;
 
 const failure = (error: Problem, headers: Record<string, string> = {}): Response =>
   Response.json(problemBody(error), {

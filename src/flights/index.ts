@@ -1,13 +1,14 @@
 import { createEffects } from '../escrow/effects.ts';
 import { isProblem } from '../kernel/problems.ts';
 import { createOutbox } from '../notify/outbox.ts';
+import { createAirlineChecks } from './airline-checks.ts';
 import { withDeskOrders } from './desk-orders.ts';
 import { createEscrows } from './escrows.ts';
 import { createFlightsApp } from './http.ts';
 import { createIntents } from './intents.ts';
 import { withLowcostOrders } from './lowcost-orders.ts';
 import { defaultOptions, type FlightsGiven, type FlightsPorts } from './ports.ts';
-import { createPricing, type Pricing } from './pricing.ts';
+import { createPricing } from './pricing.ts';
 import type { Provider } from './providers/provider.ts';
 import { createWorker } from './worker.ts';
 
@@ -19,10 +20,22 @@ export type { WorkerRun } from './worker.ts';
 export function createFlights(given: FlightsGiven) {
   const options = { ...defaultOptions, ...given.options };
   const pricing = createPricing({ ...given, options });
+  const slowed = async (retryAfter: number | undefined) => {
+    checks.slowed(retryAfter);
+    await pricing.rateLimited();
+  };
+  const provider = allOrders(given.provider && noticingRateLimits(given.provider, slowed), given);
+  const checks = createAirlineChecks({
+    clock: given.clock,
+    options,
+    paid: { provider, lowcost: given.lowcost },
+    unpaid: given,
+  });
   const ports: FlightsPorts = {
     ...given,
     options,
-    provider: allOrders(given.provider && noticingRateLimits(given.provider, pricing), given),
+    provider,
+    checks,
     effects: createEffects(given),
     outbox: createOutbox({ ...given, transports: given.transports ?? null }),
   };
@@ -39,13 +52,16 @@ export function createFlights(given: FlightsGiven) {
 const allOrders = (provider: Provider | null, { lowcost, store }: FlightsGiven): Provider | null =>
   provider && withDeskOrders(lowcost ? withLowcostOrders(provider, lowcost, { store }) : provider, { store });
 
-/** A provider that slows us down makes searches dearer for a while (CONTRACT, section 2): noted wherever it happens. */
-function noticingRateLimits(provider: Provider, pricing: Pricing): Provider {
+/** A provider that slows paid work down raises the price of searches for a while (CONTRACT, section 2). */
+function noticingRateLimits(
+  provider: Provider,
+  slowed: (retryAfter: number | undefined) => Promise<void>,
+): Provider {
   const noting = async <T>(call: Promise<T>): Promise<T> => {
     try {
       return await call;
     } catch (error) {
-      if (isProblem(error, 'upstream_rate_limited')) await pricing.rateLimited();
+      if (isProblem(error, 'upstream_rate_limited')) await slowed(error.retryAfter);
       throw error;
     }
   };

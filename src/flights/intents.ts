@@ -28,7 +28,7 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
    * Problems: `invalid_wallet`, `funding_wallet_not_payer`, `refund_wallet_*`, `offer_*`, `intent_already_exists`,
    * `booking_disabled`, `provider_failed`, `escrow_initialization_failed`.
    */
-  function creation(request: CreateIntentRequest, url: string): PaidCall {
+  function creation(request: CreateIntentRequest, url: string, client: string): PaidCall {
     const activeKey = (wallet: string) => `active:${wallet}:${request.offer_id}`;
     let live: LiveOffer | undefined;
     const lookUp = async () => {
@@ -40,7 +40,7 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
       url,
       request,
       settle: 'before',
-      async check() {
+      async check({ payer }) {
         const { funding_wallet: funding, refund_wallet: refund } = request;
         if (funding !== undefined) await checkWallet('funding_wallet', funding);
         await checkBookingEnabled(ports);
@@ -48,7 +48,10 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
         if (refundWallet !== undefined) await checkRefundWallet(ports, refundWallet);
         const holder = funding === undefined ? undefined : await holderOf(activeKey(funding));
         if (holder && isShown(holder) && holder.expires_at_ms > clock.now()) throw alreadyExists(holder);
-        await lookUp();
+        const found = await ports.checks.look({ client, payer }, (tiers) =>
+          offerToLock({ ...ports, ...tiers }, request.offer_id),
+        );
+        if (payer !== null) live = found ?? undefined;
         return {
           amount: options.intentPrice,
           payTo: ports.treasury,

@@ -1,12 +1,13 @@
 import { atomic, formatUsdc, parseUsdc } from '../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
+import type { Tiers } from './airline-checks.ts';
 import { isLowcost } from './lowcost.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { LiveOffer, Provider } from './providers/provider.ts';
 import type { Offer } from './wire.ts';
 
 /** @throws Problem `provider_not_configured` */
-export function configured(provider: Provider | null): Provider {
+export function configured<P>(provider: P | null): P {
   if (!provider) throw problem('provider_not_configured');
   return provider;
 }
@@ -18,7 +19,7 @@ export function configured(provider: Provider | null): Provider {
  *   `provider_failed`, `upstream_rate_limited` (spec/flight-service.md, Errors: intents)
  */
 export async function offerToLock(
-  ports: Pick<FlightsPorts, 'provider' | 'lowcost' | 'store' | 'clock' | 'options'>,
+  ports: Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Tiers,
   offerId: string,
 ): Promise<LiveOffer> {
   const live = isLowcost(offerId)
@@ -34,7 +35,7 @@ export async function offerToLock(
   return live;
 }
 
-async function fastOffer(provider: Provider | null, offerId: string, nowMs: number): Promise<LiveOffer> {
+async function fastOffer(provider: Tiers['provider'], offerId: string, nowMs: number): Promise<LiveOffer> {
   if (!provider) throw problem('provider_failed', { message: 'No flight provider is configured.' });
   const live = await provider.offer(offerId).catch((error: unknown) => {
     throw isProblem(error, 'offer_not_found') ? problem('offer_unavailable', { cause: error }) : error;
@@ -52,7 +53,7 @@ export const ticketTotal = (offer: Offer): bigint | null =>
  * @throws Problem `offer_expired`, `offer_unavailable`, `offer_repriced`, `provider_failed`, `upstream_rate_limited`
  */
 export async function checkPriceHolds(
-  provider: Provider,
+  provider: Pick<Provider, 'offer'>,
   offerId: string,
   expected: bigint,
   nowMs: number,

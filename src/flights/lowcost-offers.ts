@@ -2,19 +2,20 @@ import { instant } from '../kernel/clock.ts';
 import { atomic, formatUsdc, parseUsdc } from '../kernel/money.ts';
 import { problem } from '../kernel/problems.ts';
 import type { PaidCall } from '../payments/terms.ts';
+import type { Tiers } from './airline-checks.ts';
 import { FRESH_MS, isFresh, latestMenu, type Menu, openMenu, shownMenu } from './fare-menus.ts';
 import { contentOf, flightOf } from './lowcost.ts';
 import type { FlightsPorts } from './ports.ts';
-import { type Fulfiller, fareKey } from './providers/lowcost/fulfiller.ts';
+import { fareKey } from './providers/lowcost/fulfiller.ts';
 import type { LiveOffer } from './providers/provider.ts';
 import type { IntentRow } from './rows.ts';
 import { checkLowcostOpen } from './switches.ts';
 import type { Offer, OfferDetailsResponse } from './wire.ts';
 
-type Ports = Pick<FlightsPorts, 'store' | 'clock' | 'options' | 'lowcost'>;
+type Ports = Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Pick<Tiers, 'lowcost'>;
 
 /** @throws Problem `offer_not_found`: without the tier nobody knows such an offer */
-function tierOf({ lowcost }: Pick<FlightsPorts, 'lowcost'>): Fulfiller {
+function tierOf<F>({ lowcost }: { readonly lowcost?: F | null | undefined }): F {
   if (!lowcost) throw problem('offer_not_found');
   return lowcost;
 }
@@ -40,22 +41,31 @@ function checkNotFailed(menu: Menu | null, nowMs: number): void {
 
 /**
  * POST /air/offer-details for `lowcost:<flight>` (or one of its fares): opens the fare menu. While it is pending the
- * answer is 202 and nothing is charged; the same payment may ask again. A look that fails is told once for its price,
- * and from then on free of charge (409).
+ * answer is 202 and nothing is charged; the same payment may ask again. A look that fails costs nothing either: it is
+ * answered once as a menu that failed, and from then on refused (409).
  * Problems, free: `offer_not_found`, `offer_unavailable`, `fare_check_failed`, `provider_failed`.
  */
-export function lowcostDetails(ports: FlightsPorts, request: { offer_id: string }, url: string): PaidCall {
+export function lowcostDetails(
+  ports: FlightsPorts,
+  request: { offer_id: string },
+  url: string,
+  client: string,
+): PaidCall {
   const offerId = flightOf(request.offer_id);
   return {
     resource: 'POST /air/offer-details',
     url,
     request,
     settle: 'after',
-    async check() {
-      const { live, menu } = await known(ports, offerId);
+    async check({ payer }) {
+      const menu = await latestMenu(ports, offerId);
+      checkNotFailed(menu, ports.clock.now());
+      const found = await ports.checks.look({ client, payer }, (tiers) =>
+        known({ ...ports, ...tiers }, offerId),
+      );
       const nowMs = ports.clock.now();
-      checkNotFailed(menu, nowMs);
-      if (hasExpired(live, nowMs) && !(menu && isFresh(menu, nowMs))) throw problem('offer_not_found');
+      const isOpen = menu !== null && isFresh(menu, nowMs);
+      if (found && hasExpired(found.live, nowMs) && !isOpen) throw problem('offer_not_found');
       return {
         amount: ports.options.lowcostDetailsPrice,
         payTo: ports.treasury,
@@ -72,7 +82,8 @@ export function lowcostDetails(ports: FlightsPorts, request: { offer_id: string 
         fare_menu: shownMenu(offerId, menu),
         ...(pollAfterMs === null ? {} : { poll_after_ms: Math.min(pollAfterMs, ports.options.pollAfterMs) }),
       };
-      return pollAfterMs === null ? { status: 200, body } : { status: 202, body, charged: false };
+      if (pollAfterMs !== null) return { status: 202, body, charged: 'not_yet' };
+      return { status: 200, body, ...(menu.status === 'failed' && { charged: 'never' as const }) };
     },
   };
 }

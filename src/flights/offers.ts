@@ -7,9 +7,13 @@ import type { OfferDetailsResponse } from './wire.ts';
 /** POST /air/offer-details: the price of this moment, and what can be added to the fare. */
 export function createOfferDetails(ports: FlightsPorts) {
   /** Problems: `offer_*`, `provider_not_configured`, `provider_failed`, `upstream_rate_limited`. */
-  return async function offerDetails(request: { offer_id: string }, url: string): Promise<PaidCall> {
+  return async function offerDetails(
+    request: { offer_id: string },
+    url: string,
+    client: string,
+  ): Promise<PaidCall> {
     if (isLowcost(request.offer_id)) {
-      return (await import('./lowcost-offers.ts')).lowcostDetails(ports, request, url);
+      return (await import('./lowcost-offers.ts')).lowcostDetails(ports, request, url, client);
     }
     return {
       resource: 'POST /air/offer-details',

@@ -1,3 +1,4 @@
+import { atomic, formatUsdc } from '../kernel/money.ts';
 import { failures as failuresAs, json, REQUEST_ID, ref } from '../kernel/openapi.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
 
@@ -5,6 +6,7 @@ import type { ProblemCode } from '../kernel/problems.ts';
 export const BODY: ProblemCode[] = [
   'invalid_request',
   'invalid_json',
+  'body_incomplete',
   'payload_too_large',
   'unsupported_media_type',
 ];
@@ -76,12 +78,30 @@ export const answer = (status: number, schema: string, description: string, paid
   },
 });
 
+/** What a call may cost, atomic USDC: always the same, or from the least to the most. */
+export type PriceRange = bigint | readonly [least: bigint, most: bigint];
+
+/** `x-payment-info` of a paid operation, in the form that catalogues of x402 services read. */
+export const paymentInfo = (price: PriceRange) => ({
+  price:
+    typeof price === 'bigint'
+      ? { mode: 'fixed', currency: 'USD', amount: formatUsdc(atomic(price)) }
+      : {
+          mode: 'dynamic',
+          currency: 'USD',
+          min: formatUsdc(atomic(price[0])),
+          max: formatUsdc(atomic(price[1])),
+        },
+  protocols: [{ x402: {} }],
+});
+
 export interface PaidPost {
   readonly id: string;
   readonly summary: string;
   readonly request: string;
   readonly response: string;
   readonly status?: number;
+  readonly price: PriceRange;
   readonly codes: readonly ProblemCode[];
 }
 
@@ -89,6 +109,7 @@ export const paidPost = (call: PaidPost) => ({
   post: {
     operationId: call.id,
     summary: call.summary,
+    'x-payment-info': paymentInfo(call.price),
     security: [{ x402: [] }],
     parameters: [PAYMENT_HEADER],
     requestBody: { required: true, content: json(ref(call.request)) },

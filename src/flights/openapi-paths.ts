@@ -1,3 +1,4 @@
+import { atomic, formatUsdc } from '../kernel/money.ts';
 import { json, REQUEST_ID, ref } from '../kernel/openapi.ts';
 import { operatorPaths } from './openapi-operator.ts';
 import {
@@ -11,19 +12,27 @@ import {
   ON_CHAIN,
   PAID,
   PAYMENT_HEADER,
+  type PriceRange,
   paidPost,
   pathParameter,
+  paymentInfo,
   STORED,
   SUPPORT_CODE_HEADER,
   UPSTREAM,
 } from './openapi-parts.ts';
+import type { FlightsOptions } from './ports.ts';
+
+const usdc = (amount: bigint): string => formatUsdc(atomic(amount));
+
+const rangeOf = (one: bigint, other: bigint): PriceRange =>
+  one === other ? one : one < other ? [one, other] : [other, one];
 
 /** A fare menu that is still being opened is 202: free, and asked for again. */
-function offerDetails() {
+function offerDetails(options: FlightsOptions) {
   const call = paidPost({
     id: 'offerDetails',
-    summary:
-      'Fresh price, expiry and extras of one offer: 0.01 USDC. For a `lowcost:` offer, its fare menu: 0.10 USDC, charged once it is ready.',
+    summary: `Fresh price, expiry and extras of one offer: ${usdc(options.offerDetailsPrice)} USDC. For a \`lowcost:\` offer, its fare menu: ${usdc(options.lowcostDetailsPrice)} USDC, charged once it is ready; one that fails is free.`,
+    price: rangeOf(options.offerDetailsPrice, options.lowcostDetailsPrice),
     request: 'OfferDetailsRequest',
     response: 'OfferDetailsResponse',
     codes: [
@@ -31,6 +40,7 @@ function offerDetails() {
       'offer_unavailable',
       'offer_expired',
       'fare_check_failed',
+      'too_many_requests',
       'provider_not_configured',
       ...UPSTREAM,
     ],
@@ -48,10 +58,14 @@ const PREVIEW_HEADERS = {
 };
 
 /** A gateway's signature stands in for a payment: not charged, and no PAYMENT-RESPONSE. */
-function search() {
+function search(options: FlightsOptions) {
+  const { searchPrice: least, searchPriceCap: cap } = options;
+  const dearest = least * BigInt(options.mostMultiplier);
+  const most = dearest < cap ? dearest : cap;
   const { post } = paidPost({
     id: 'search',
-    summary: 'Find live offers. The price follows the load: 0.10 to 5.00 USDC.',
+    summary: `Find live offers. The price follows the load: ${usdc(least)} to ${usdc(most)} USDC.`,
+    price: rangeOf(least, most),
     request: 'SearchRequest',
     response: 'SearchResponse',
     codes: ['invalid_sponsored_preview', 'provider_not_configured', ...UPSTREAM],
@@ -85,10 +99,11 @@ function search() {
 }
 
 /** The customer is known by the support code and the lead passenger's family name. */
-const refundRequests = () => {
+const refundRequests = (options: FlightsOptions) => {
   const call = paidPost({
     id: 'requestRefund',
-    summary: 'File a refund request for manual review. 0.10 USDC.',
+    summary: `File a refund request for manual review. ${usdc(options.refundRequestPrice)} USDC.`,
+    price: options.refundRequestPrice,
     request: 'RefundRequest',
     response: 'RefundRequestResponse',
     status: 202,
@@ -113,7 +128,7 @@ const refundRequests = () => {
   };
 };
 
-export const paths = () => ({
+export const paths = (options: FlightsOptions) => ({
   '/health': freeGet('health', 'Liveness.', answer(200, 'Health', 'Alive.', false)),
   '/ready': freeGet('ready', 'Readiness: the database answers.', {
     ...answer(200, 'Health', 'Ready.', false),
@@ -122,7 +137,7 @@ export const paths = () => ({
   '/openapi.json': freeGet('openapi', 'This document.', {
     200: { description: 'OpenAPI 3.1.', headers: REQUEST_ID, content: json({ type: 'object' }) },
   }),
-  '/air/search': search(),
+  '/air/search': search(options),
   '/air/search-updates': {
     post: {
       operationId: 'searchUpdates',
@@ -136,10 +151,11 @@ export const paths = () => ({
       },
     },
   },
-  '/air/offer-details': offerDetails(),
+  '/air/offer-details': offerDetails(options),
   '/air/intents': paidPost({
     id: 'createIntent',
-    summary: 'Lock one offer and open its escrow. 0.10 USDC.',
+    summary: `Lock one offer and open its escrow. ${usdc(options.intentPrice)} USDC.`,
+    price: options.intentPrice,
     request: 'CreateIntentRequest',
     response: 'CreatedIntent',
     status: 201,
@@ -160,6 +176,7 @@ export const paths = () => ({
       'escrow_initialization_failed',
       'creation_under_way',
       'creations_busy',
+      'too_many_requests',
       'booking_disabled',
       ...UPSTREAM,
     ],
@@ -197,6 +214,7 @@ export const paths = () => ({
   '/air/book': paidPost({
     id: 'book',
     summary: 'Pay the escrow amount into the escrow and queue the booking.',
+    price: rangeOf(options.leastTicket, options.mostTicket),
     request: 'BookRequest',
     response: 'BookResponse',
     codes: [
@@ -214,18 +232,20 @@ export const paths = () => ({
       'escrow_funding_mismatch',
       'booking_already_requested',
       'lowcost_booking_unavailable',
+      'too_many_requests',
       'booking_disabled',
       'provider_not_configured',
       ...ON_CHAIN,
       ...UPSTREAM,
     ],
   }),
-  '/air/refund-requests': refundRequests(),
+  '/air/refund-requests': refundRequests(options),
   ...operatorPaths({ answer, failures, ref, json }),
   '/air/orders/{order_id}': {
     get: {
       operationId: 'order',
-      summary: 'Airline booking reference and order status. 0.01 USDC.',
+      summary: `Airline booking reference and order status. ${usdc(options.orderPrice)} USDC.`,
+      'x-payment-info': paymentInfo(options.orderPrice),
       security: [{ x402: [], supportCode: [] }],
       parameters: [pathParameter('order_id'), SUPPORT_CODE_HEADER, PAYMENT_HEADER],
       responses: {

@@ -3,6 +3,7 @@ import { PROBLEMS, type ProblemCode } from '../kernel/problems.ts';
 import * as offers from './offer-schema.ts';
 import { paths } from './openapi-paths.ts';
 import * as operator from './operator-schema.ts';
+import type { FlightsOptions } from './ports.ts';
 import * as schemas from './schema.ts';
 import * as stuck from './stuck-schema.ts';
 
@@ -57,8 +58,12 @@ const COMPONENTS = {
   AvailableService: offers.availableService,
 } satisfies Record<string, z.ZodType>;
 
-/** The machine-readable description (OpenAPI 3.1), made from the schemas that requests are parsed with. */
-export function openapiDocument() {
+/**
+ * The machine-readable description (OpenAPI 3.1), made from the schemas that requests are parsed with and from the
+ * prices that are charged.
+ * @param publicUrl where the service is reached, where that is known
+ */
+export function openapiDocument(options: FlightsOptions, publicUrl = '/') {
   return {
     openapi: '3.1.0',
     info: {
@@ -68,8 +73,8 @@ export function openapiDocument() {
         'Paid flight search, escrow-backed booking intents, booking and order status. Paid calls use x402 version 2 (USDC on Solana): a call without PAYMENT-SIGNATURE answers 402 with the challenge to sign.',
     },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
-    servers: [{ url: '/' }],
-    paths: paths(),
+    servers: [{ url: publicUrl }],
+    paths: paths(options),
     components: {
       schemas: { ...componentSchemas(), PaymentRequired: PAYMENT_REQUIRED, Error: errorSchema() },
       securitySchemes: {

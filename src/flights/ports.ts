@@ -10,6 +10,7 @@ import type { Paywall } from '../payments/terms.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/signer.ts';
 import type { Store } from '../store/open.ts';
+import type { AirlineChecks } from './airline-checks.ts';
 import type { Fulfiller } from './providers/lowcost/fulfiller.ts';
 import type { Provider } from './providers/provider.ts';
 import type { GatewayKeys } from './sponsored.ts';
@@ -38,6 +39,11 @@ export interface FlightsOptions {
   readonly feeBasisPoints: number;
   /** An affiliate's share of the platform fee, in hundredths of a percent. */
   readonly affiliateShareBasisPoints: number;
+  /** Questions to the airline a minute that a client's unpaid calls may cause, and those of everybody together. */
+  readonly freeChecksPerClient: number;
+  readonly freeChecksPerMinute: number;
+  /** Refused checks a minute of a payer whose payments are good. */
+  readonly refusedChecksPerPayer: number;
   /** New affiliate codes an hour, altogether. */
   readonly affiliatesPerHour: number;
   readonly pollAfterMs: number;
@@ -74,6 +80,9 @@ export const defaultOptions: FlightsOptions = {
   refundAfterMs: 24 * 3_600_000,
   feeBasisPoints: 100,
   affiliateShareBasisPoints: 2_000,
+  freeChecksPerClient: 30,
+  freeChecksPerMinute: 300,
+  refusedChecksPerPayer: 60,
   affiliatesPerHour: 1_000,
   pollAfterMs: 1000,
   bookingDisabled: false,
@@ -122,4 +131,5 @@ export interface FlightsPorts extends Omit<FlightsGiven, 'options'> {
   readonly options: FlightsOptions;
   readonly effects: Effects;
   readonly outbox: Outbox;
+  readonly checks: AirlineChecks;
 }

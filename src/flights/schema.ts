@@ -18,20 +18,40 @@ import {
 const wallet = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/);
 const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
 
+/** A field that may be left out, or be null, which says the same. */
+const optional = <T extends string | number>(schema: z.ZodType<T, T>) =>
+  z
+    .codec(schema.nullable(), schema.optional(), {
+      decode: (value) => value ?? undefined,
+      encode: (value) => value ?? null,
+    })
+    .optional();
+
+/** The same for one that has a value of its own then. */
+const preset = <T extends string | number | boolean>(schema: z.ZodType<T, T>, value: T) =>
+  z
+    .codec(schema.nullable(), schema, { decode: (given) => given ?? value, encode: (given) => given })
+    .prefault(value);
+
 export const searchRequest = z.strictObject({
   origin_iata: iata,
   destination_iata: iata,
   depart_date: date,
-  return_date: date.optional(),
-  adults: z.int().min(1).max(9).default(1),
-  cabin_class: cabinClass.default('economy'),
-  max_stops: z.int().min(0).max(10).optional(),
-  departure_after: clockTime.optional(),
-  departure_before: clockTime.optional(),
-  max_price: z.union([z.number().positive().max(1_000_000), decimal]).optional(),
-  sort: z.enum(['price', 'duration', 'departure', 'emissions']).default('price'),
-  limit: z.int().min(1).max(500).optional(),
-  cheapest_per_itinerary: z.boolean().default(false),
+  return_date: optional(date),
+  adults: preset(z.int().min(1).max(9), 1),
+  cabin_class: preset(cabinClass, 'economy'),
+  max_stops: optional(z.int().min(0).max(10)),
+  departure_after: optional(clockTime),
+  departure_before: optional(clockTime).describe('Not before departure_after.'),
+  max_price: optional(
+    z.union([
+      z.number().positive().max(1_000_000),
+      decimal.refine((price) => /[1-9]/.test(price), 'must be more than 0.'),
+    ]),
+  ),
+  sort: preset(z.enum(['price', 'duration', 'departure', 'emissions']), 'price'),
+  limit: optional(z.int().min(1).max(500)),
+  cheapest_per_itinerary: preset(z.boolean(), false),
 });
 
 export const searchResponse = z.strictObject({
@@ -47,11 +67,9 @@ export const offerDetailsRequest = z.strictObject({ offer_id: z.string().min(1).
 
 export const searchUpdatesRequest = z.strictObject({
   search_id: z.string().min(1).max(64),
-  cursor: z
-    .string()
-    .regex(/^\d{1,6}$/)
-    .optional()
-    .describe('The cursor of the last answer; without it, everything that has landed.'),
+  cursor: optional(z.string().regex(/^\d{1,6}$/)).describe(
+    'The cursor of the last answer; without it, everything that has landed.',
+  ),
 });
 
 export const searchUpdatesResponse = z.strictObject({
@@ -91,16 +109,14 @@ export const offerDetailsResponse = z.strictObject({
 });
 
 export const createIntentRequest = z.strictObject({
-  funding_wallet: z
-    .string()
-    .optional()
-    .describe('The wallet that pays for this call; left out, it is taken from the payment.'),
+  funding_wallet: optional(z.string()).describe(
+    'The wallet that pays for this call; left out, it is taken from the payment.',
+  ),
   offer_id: z.string().min(1).max(512),
-  refund_wallet: z
-    .string()
-    .optional()
-    .describe('Holds a token account of the mint, and is none of the operator. Default: the funding wallet.'),
-  referrer: z.string().max(64).optional(),
+  refund_wallet: optional(z.string()).describe(
+    'Holds a token account of the mint, and is none of the operator. Default: the funding wallet.',
+  ),
+  referrer: optional(z.string().max(64)),
 });
 
 export const escrow = z.strictObject({
@@ -160,9 +176,9 @@ export const passenger = z.strictObject({
   gender: z.string(),
   email: z.string(),
   phone_number: z.string(),
-  nationality: z.string().optional(),
-  passport_number: z.string().optional(),
-  passport_expiry: z.string().optional(),
+  nationality: optional(z.string()),
+  passport_number: optional(z.string()),
+  passport_expiry: optional(z.string()),
 });
 
 export const bookRequest = z.strictObject({
@@ -197,7 +213,7 @@ export const refundRequest = z.strictObject({
     .max(1000)
     .refine((reason) => reason.trim() !== '', 'Say why.')
     .meta({ minLength: 1 }),
-  contact: z.string().max(320).optional().describe('Where to answer.'),
+  contact: optional(z.string().max(320)).describe('Where to answer.'),
 });
 
 export const refundRequestResponse = z.strictObject({

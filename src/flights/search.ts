@@ -101,6 +101,13 @@ function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): v
   if (request.return_date !== undefined && request.return_date < request.depart_date) {
     issues.push({ path: 'return_date', message: 'is before depart_date.' });
   }
+  const { departure_after: after, departure_before: before } = request;
+  if (after !== undefined && before !== undefined && before < after) {
+    issues.push({
+      path: 'departure_before',
+      message: 'is before departure_after: no flight can leave then.',
+    });
+  }
   if (issues.length > 0) throw problem('invalid_request', { detail: { issues } });
 }
 

@@ -31,9 +31,14 @@ export function createSponsored({ store, clock, log, gatewayKeys }: FlightsPorts
    * @throws Problem what the call's `check` and `perform` throw, and `invalid_sponsored_preview` with
    *   `detail.reason`
    */
-  return async function preview(request: Request, bodyBytes: Uint8Array, call: PaidCall): Promise<Response> {
-    const signed = await read(request, bodyBytes);
-    await call.check();
+  return async function preview(
+    request: Request,
+    bodyBytes: Uint8Array,
+    call: PaidCall,
+    publicUrl: string | undefined,
+  ): Promise<Response> {
+    const signed = await read(request, bodyBytes, addressedOf(request, call.url, publicUrl));
+    await call.check({ payer: null });
     const key = await use(signed);
     const visit = { key, payer: signed.wallet, amount: 0n };
     const answer = await call.perform(visit).catch(async (error: unknown) => {
@@ -47,7 +52,7 @@ export function createSponsored({ store, clock, log, gatewayKeys }: FlightsPorts
     });
   };
 
-  async function read(request: Request, bodyBytes: Uint8Array) {
+  async function read(request: Request, bodyBytes: Uint8Array, addressed: { host: string; path: string }) {
     const [keyId, timestamp, wallet, signatureText] = NAMES.map((name) => request.headers.get(PREFIX + name));
     if (!keyId || !timestamp || !wallet || !signatureText) throw refused('incomplete');
     const signature = bytesOf(signatureText, 64);
@@ -60,17 +65,7 @@ export function createSponsored({ store, clock, log, gatewayKeys }: FlightsPorts
     if (!key) throw refused('unknown_key');
     const signedAtMs = Number(timestamp) * 1000;
     if (Math.abs(clock.now() - signedAtMs) > SKEW_MS) throw refused('stale');
-    const { pathname, host } = new URL(request.url);
-    // The host that the client addressed. A proxy in front must pass it on; X-Forwarded-Host is anybody's to write.
-    const addressed = request.headers.get('host') ?? host;
-    const text = signedText({
-      timestamp,
-      wallet,
-      method: request.method,
-      host: addressed,
-      path: pathname,
-      body: bodyBytes,
-    });
+    const text = signedText({ timestamp, wallet, method: request.method, ...addressed, body: bodyBytes });
     if (!verifyEd25519(key, Buffer.from(text), signature)) throw refused('bad_signature');
     return { keyId, wallet, signature, signedAtMs };
   }
@@ -94,6 +89,15 @@ export function createSponsored({ store, clock, log, gatewayKeys }: FlightsPorts
     await removeOld(store, 'sponsored_signatures', clock.now());
     return `preview:${name}`;
   }
+}
+
+/**
+ * The host and path that the gateway addressed. Under a server it is the server's own name: a signature that was made
+ * for another service, and is sent here with that one's Host header, is not taken.
+ */
+function addressedOf(request: Request, url: string, publicUrl: string | undefined) {
+  const { host, pathname: path } = new URL(url);
+  return { host: publicUrl === undefined ? (request.headers.get('host') ?? host) : host, path };
 }
 
 /** What a gateway signs: seven lines, joined by newlines, the last one the SHA-256 of the body in lower-case hex. */

@@ -3,7 +3,7 @@ import { problem } from './problems.ts';
 /**
  * The bytes of a request's body, read no further than they are allowed to go: a body without a length is given up as
  * soon as it is too large.
- * @throws Problem `payload_too_large`
+ * @throws Problem `payload_too_large`; `body_incomplete` when the client goes away meanwhile
  */
 export async function readBytes(request: Request, mostBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = () =>
@@ -13,7 +13,9 @@ export async function readBytes(request: Request, mostBytes: number): Promise<Ui
   let length = 0;
   const reader = request.body?.getReader();
   for (;;) {
-    const read = await reader?.read();
+    const read = await reader?.read().catch((cause: unknown) => {
+      throw problem('body_incomplete', { cause });
+    });
     if (!read || read.done) break;
     length += read.value.length;
     if (length > mostBytes) {

@@ -1,3 +1,5 @@
+import { withoutAddressKeys } from './shown-url.ts';
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /**
@@ -21,7 +23,9 @@ export function jsonLog(write: (line: string) => void, now: () => number, least:
   return (level, event, fields = {}) => {
     if (order.indexOf(level) < order.indexOf(least)) return;
     const safe = Object.entries(fields).map(([name, value]) =>
-      SECRET_FIELD.test(name) && !SAFE_FIELD.has(name) ? [name, '[private]'] : [name, value],
+      SECRET_FIELD.test(name) && !SAFE_FIELD.has(name)
+        ? [name, '[private]']
+        : [name, typeof value === 'string' ? withoutAddressKeys(value) : value],
     );
     write(JSON.stringify({ at: new Date(now()).toISOString(), level, event, ...Object.fromEntries(safe) }));
   };

@@ -1,5 +1,5 @@
 import { isRealDate } from './calendar.ts';
-import { isCountry } from './countries.ts';
+import { alpha3Of, isCountry } from './countries.ts';
 
 export { isRealDate } from './calendar.ts';
 
@@ -169,19 +169,45 @@ export async function checkPassengers(
     });
   }
   const seen = new Map<string, number>();
+  /** The first passenger in the list with the same mark; this one is kept in mind when there is none. */
+  const earlier = (mark: string | null, index: number): number | undefined => {
+    const first = mark === null ? undefined : seen.get(mark);
+    if (mark !== null && first === undefined) seen.set(mark, index);
+    return first;
+  };
   for (const [index, passenger] of list.entries()) {
     issues.push(...(await checkOne(passenger, `passengers.${index}`, rules)));
-    const identity = travellerIdentity(passenger);
-    const first = identity === null ? undefined : seen.get(identity);
-    if (first !== undefined) {
+    const twin = earlier(travellerIdentity(passenger), index);
+    const holder = earlier(passportOf(passenger), index);
+    if (twin !== undefined) {
       issues.push({
         path: `passengers.${index}`,
-        message: `is the same person as passenger ${first + 1}.`,
+        message: `is the same person as passenger ${twin + 1}.`,
         code: 'duplicate_passenger',
       });
-    } else if (identity !== null) seen.set(identity, index);
+    } else if (holder !== undefined) {
+      issues.push({
+        path: `passengers.${index}.passport_number`,
+        message: `is the passport of passenger ${holder + 1}.`,
+        code: 'duplicate_passenger',
+      });
+    }
   }
   return issues;
+}
+
+/**
+ * Passengers whose passport expires before the journey ends. A booking takes them: the passport may be renewed, and the
+ * airline or the border decides; whoever pays should know.
+ * @param lastDay YYYY-MM-DD of the last arrival
+ */
+export function passportsTooOld(
+  list: readonly { readonly passport_expiry?: string | undefined }[],
+  lastDay: string,
+): { readonly passenger: number; readonly expiry: string }[] {
+  return list.flatMap(({ passport_expiry: expiry }, index) =>
+    expiry !== undefined && expiry < lastDay ? [{ passenger: index + 1, expiry }] : [],
+  );
 }
 
 async function checkOne(passenger: unknown, path: string, rules: PassengerRules): Promise<PassengerIssue[]> {
@@ -230,6 +256,15 @@ function travellerIdentity(passenger: unknown): string | null {
     return null;
   }
   return [given_name, family_name, born_on].map(foldName).join('|');
+}
+
+/** Number and country, however both are written: what makes two passports the same one. */
+function passportOf(passenger: unknown): string | null {
+  if (!isRecord(passenger)) return null;
+  const { passport_number: number, nationality } = passenger;
+  if (typeof number !== 'string' || number.trim() === '') return null;
+  const country = typeof nationality === 'string' ? (alpha3Of(nationality) ?? nationality) : '';
+  return `passport|${number.trim().toUpperCase()}|${country.toUpperCase()}`;
 }
 
 /** A name without case, accents or the difference between a space, a hyphen and an apostrophe. */

@@ -21,6 +21,13 @@ export const PROBLEMS = {
     message: 'The request has fields that are not valid.',
     fix: 'Correct the fields named in detail.issues.',
   },
+  body_incomplete: {
+    status: 400,
+    exit: 7,
+    message: 'The connection ended before the body did.',
+    fix: 'Send the request again; nothing was done.',
+    retryable: true,
+  },
   invalid_json: { status: 400, exit: 2, message: 'The body is not JSON.', fix: 'Send a JSON object.' },
   invalid_wallet: {
     status: 400,
@@ -177,6 +184,12 @@ export const PROBLEMS = {
     message: 'Too many wrong attempts.',
     fix: 'Wait as long as Retry-After says.',
     retryable: true,
+  },
+  too_many_requests: {
+    status: 429,
+    ...UPSTREAM,
+    message: 'Too many unpaid calls that the airline had to be asked for.',
+    fix: 'Wait as long as Retry-After says; nothing was charged.',
   },
 
   // Payment
@@ -815,6 +828,12 @@ export const PROBLEMS = {
     message: 'The transaction has landed, and the cluster has not finalized its block yet.',
     fix: 'Wait some seconds; it goes on by itself.',
   },
+  sandbox_on_mainnet: {
+    exit: 2,
+    message:
+      'That cluster is mainnet, and the flights of this service are invented: it would take real USDC.',
+    fix: 'Leave --rpc-url and FARELOCK_RPC_URL out: the embedded cluster has play money. Nothing was signed.',
+  },
   transaction_failed: { exit: 6, message: 'The cluster refused the transaction.', fix: 'Read detail.error.' },
   booking_refunded: {
     exit: 8,
@@ -887,5 +906,27 @@ export const isProblemCode = (code: unknown): code is ProblemCode =>
 export const problemBody = (error: Problem) => ({
   code: error.code,
   message: `${error.message} ${error.fix}`,
-  ...(error.detail ? { detail: error.detail } : {}),
+  ...(error.detail ? { detail: wireDetail(error.detail) } : {}),
 });
+
+const MOST_ISSUES = 20;
+const MOST_PATH = 120;
+const MOST_MESSAGE = 300;
+const cut = (text: unknown, most: number): unknown =>
+  typeof text === 'string' && text.length > most ? `${text.slice(0, most)}…` : text;
+
+/**
+ * A detail as an answer carries it. A request's own text comes back in its issues, so there are never more of them than
+ * anybody reads, and `issues_omitted` counts the rest: a small body must not get a large answer.
+ */
+export function wireDetail(detail: ProblemDetail): ProblemDetail {
+  const { issues } = detail;
+  if (!Array.isArray(issues)) return detail;
+  const shown = issues.slice(0, MOST_ISSUES).map((issue: { path?: unknown; message?: unknown }) => ({
+    ...issue,
+    path: cut(issue.path, MOST_PATH),
+    message: cut(issue.message, MOST_MESSAGE),
+  }));
+  const omitted = issues.length - shown.length;
+  return { ...detail, issues: shown, ...(omitted > 0 && { issues_omitted: omitted }) };
+}

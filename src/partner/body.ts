@@ -57,10 +57,8 @@ const issuesOf = (error: z.ZodError, named: (path: readonly PropertyKey[]) => st
       : [{ path: named(issue.path), message: wordOf(issue) }],
   );
 
-const MOST_ISSUES = 50;
-
 function refuse(issues: readonly Issue[]): never {
-  throw problem('invalid_request', { detail: { issues: issues.slice(0, MOST_ISSUES) } });
+  throw problem('invalid_request', { detail: { issues } });
 }
 
 /** A missing field says so, whatever its kind; the other words are the schema's. Values are never repeated. */

@@ -1,4 +1,11 @@
-import { PROBLEMS, type Problem, type ProblemCode, type ProblemKind, problem } from '../kernel/problems.ts';
+import {
+  PROBLEMS,
+  type Problem,
+  type ProblemCode,
+  type ProblemKind,
+  problem,
+  wireDetail,
+} from '../kernel/problems.ts';
 
 /**
  * Connect's unary errors (CONTRACT, section 10): `{ code, message, detail }` with a code of Connect's own, so that a
@@ -53,7 +60,7 @@ export interface ConnectErrorBody {
 export const connectBody = (error: Problem): ConnectErrorBody => ({
   code: connectCodeOf(error.code),
   message: `${error.message} ${error.fix}`,
-  detail: { ...error.detail, reason: error.code },
+  detail: { ...wireDetail(error.detail ?? {}), reason: error.code },
 });
 
 /** The answer to a problem. A problem without a status of its own says nothing of the inside. */

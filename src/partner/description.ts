@@ -9,6 +9,7 @@ export async function describe(
   ports: PartnerPorts,
   procedures: Procedures,
   request: Request,
+  publicUrl: string | undefined,
 ): Promise<Response> {
   const requestId = ports.ids.next('req');
   const answer = async (): Promise<Response> => {
@@ -17,7 +18,7 @@ export async function describe(
       throw problem('method_not_allowed', { detail: { allow: ['GET', 'HEAD'] } });
     refuseQuery(request.url);
     const { openapiDocument } = await import('./openapi.ts');
-    return Response.json(openapiDocument(await procedures.all(), ports.serviceName));
+    return Response.json(openapiDocument(await procedures.all(), ports.serviceName, publicUrl));
   };
   const response = await answer().catch((error: unknown) =>
     farelockFailure(ports, error, request, requestId),

@@ -13,6 +13,7 @@ import { authenticateCustomer } from './tokens.ts';
 /** What the HTTP server knows of a connection; never read from the request itself. */
 export interface Connection {
   readonly clientAddress?: string | undefined;
+  readonly publicUrl?: string | undefined;
 }
 
 const PROCEDURE_PATH = /^\/([^/]+)\.core\.v1\.(partner|customer)\.Service\/([^/]*)$/;

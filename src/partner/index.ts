@@ -1,6 +1,6 @@
 import { once } from '../kernel/once.ts';
 import { connectFailure } from './connect-errors.ts';
-import { createPartnerHttp, problemOf } from './http.ts';
+import { type Connection, createPartnerHttp, problemOf } from './http.ts';
 import { defaultPartnerOptions, type PartnerGiven, type PartnerPorts } from './ports.ts';
 import { createProcedures } from './procedures.ts';
 import { ensureSeed } from './seed.ts';
@@ -20,7 +20,7 @@ export function createPartner(given: PartnerGiven) {
   return {
     /** Makes the demo's partners and their key files, where they are not there yet. */
     ready,
-    async fetch(request: Request, connection = {}): Promise<Response> {
+    async fetch(request: Request, connection: Connection = {}): Promise<Response> {
       try {
         await ready();
       } catch (error) {
@@ -33,7 +33,7 @@ export function createPartner(given: PartnerGiven) {
       }
       if (pathname.startsWith('/partner/')) {
         const { describe } = await import('./description.ts');
-        return describe(ports, procedures, request);
+        return describe(ports, procedures, request, connection.publicUrl);
       }
       return fetchProcedure(request, connection);
     },

@@ -27,7 +27,7 @@ const OF_A_CUSTOMER: readonly ProblemCode[] = ['customer_token_required', 'custo
  * The machine-readable description of the partner service (OpenAPI 3.1), made from the very schemas that requests are
  * read with. `serviceName` is `<svc>` of the paths.
  */
-export function openapiDocument(procedures: readonly Procedure[], serviceName: string) {
+export function openapiDocument(procedures: readonly Procedure[], serviceName: string, publicUrl = '/') {
   return {
     openapi: '3.1.0',
     info: {
@@ -37,7 +37,7 @@ export function openapiDocument(procedures: readonly Procedure[], serviceName: s
         "Calls are Connect's unary form with the JSON codec: POST, application/json. Fields may be sent in camelCase or snake_case, null is unset, answers are camelCase. Errors are { code, message, detail } with a code of Connect's; detail.reason is ours.",
     },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
-    servers: [{ url: '/' }],
+    servers: [{ url: publicUrl }],
     paths: {
       ...Object.fromEntries(procedures.map((one) => [pathOf(one, serviceName), { post: operation(one) }])),
       ...operatorPaths(),

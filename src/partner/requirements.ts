@@ -147,7 +147,7 @@ async function validated(
       given.push({ type: checked.kind, value: checked.data });
     }
   }
-  if (issues.length > 0) throw problem('invalid_request', { detail: { issues: issues.slice(0, 50) } });
+  if (issues.length > 0) throw problem('invalid_request', { detail: { issues } });
   return given;
 }
 

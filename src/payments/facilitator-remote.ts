@@ -1,6 +1,7 @@
 import { HTTPFacilitatorClient } from '@x402/core/http';
 import { asInteger } from '../kernel/money.ts';
 import { problem } from '../kernel/problems.ts';
+import { shownUrl } from '../kernel/shown-url.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Requirements } from './challenge.ts';
 import type { Facilitator, Outcome } from './facilitator.ts';
@@ -19,7 +20,7 @@ export async function feePayerOf(url: string, network: string): Promise<string> 
   const feePayer = kind?.extra?.feePayer;
   if (typeof feePayer === 'string') return feePayer;
   throw problem('internal_error', {
-    cause: new Error(`${url} does not settle exact payments on ${network}`),
+    cause: new Error(`${shownUrl(url)} does not settle exact payments on ${network}`),
   });
 }
 

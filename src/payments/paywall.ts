@@ -17,7 +17,7 @@ import type { SentPayment } from './payload.ts';
 import { createQuotes, type Quote } from './quotes.ts';
 import { createRecovery, type Recovery } from './recovery.ts';
 import { createSettling, type Ended } from './settling.ts';
-import type { PaidCall, PaymentTerms, Paywall } from './terms.ts';
+import type { Asker, PaidCall, PaymentTerms, Paywall } from './terms.ts';
 
 export interface PaywallPorts {
   readonly store: Store;
@@ -35,6 +35,8 @@ export interface PaywallPorts {
 }
 
 export interface RecoveringPaywall extends Paywall, Recovery {}
+
+const NOBODY: Asker = { payer: null };
 
 /** What travels with one request. */
 interface Visit {
@@ -92,15 +94,17 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
   /** A payment that was never seen before. */
   async function first(visit: Visit, sent: SentPayment): Promise<Response> {
     const { call } = visit;
-    const terms = await call.check();
+    // Verified first, so that the check knows whether it is made for somebody who can pay.
     const bound = await bind(visit, sent);
-    if (typeof bound === 'string') return refuse(visit, terms, bound);
-    if (bound.quote.payTo !== terms.payTo || bound.quote.asset !== terms.asset) {
-      return refuse(visit, terms, 'the challenge is out of date');
-    }
+    if (typeof bound === 'string') return refuse(visit, await call.check(NOBODY), bound);
     const verdict = await (await facilitator()).verify(sent, bound.requirements);
     if (!verdict.valid || sent.key === null) {
-      return refuse(visit, terms, verdict.valid ? 'the payer has not signed' : verdict.reason);
+      const reason = verdict.valid ? 'the payer has not signed' : verdict.reason;
+      return refuse(visit, await call.check(NOBODY), reason);
+    }
+    const terms = await call.check({ payer: verdict.payer });
+    if (bound.quote.payTo !== terms.payTo || bound.quote.asset !== terms.asset) {
+      return refuse(visit, terms, 'the challenge is out of date');
     }
     const row = await journal.claim({
       key: sent.key,
@@ -123,7 +127,7 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
   async function again(visit: Visit, sent: SentPayment, known: Settlement): Promise<Response> {
     const { call } = visit;
     if (known.request_digest !== visit.digest || sent.accepted.extra?.quote !== known.quote_id) {
-      return refuse(visit, await call.check(), 'this payment was made for another request');
+      return refuse(visit, await call.check(NOBODY), 'this payment was made for another request');
     }
     const deadline = clock.now() + patienceMs;
     for (let row = known, pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 250)) {
@@ -145,7 +149,7 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
       return conclude(visit, sent, null, ended);
     }
     const { terms, ended } = await holding(held, row, async () => {
-      const terms = await call.check();
+      const terms = await call.check({ payer: row.payer });
       const bound = await bind(visit, sent);
       if (typeof bound === 'string') return { terms, ended: await settling.abandon(row, bound) };
       const verdict = await (await facilitator()).verify(sent, bound.requirements);
@@ -197,7 +201,7 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
     await visit.call.undo?.(ended.payment);
     if (ended.kind === 'refused') return ended.response;
     if (ended.error !== undefined) throw ended.error;
-    return challenge(visit, terms ?? (await visit.call.check()), {
+    return challenge(visit, terms ?? (await visit.call.check(NOBODY)), {
       code: 'payment_settlement_failed',
       reason: ended.reason,
     });
@@ -210,7 +214,7 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
       const header = request.headers.get(PAYMENT_SIGNATURE);
       if (header === null) {
         const reason = 'this call is paid; sign this challenge and send it as PAYMENT-SIGNATURE';
-        return challenge(visit, await call.check(), { code: 'payment_required', reason });
+        return challenge(visit, await call.check(NOBODY), { code: 'payment_required', reason });
       }
       const { readPayment } = await import('./payload.ts');
       const sent = readPayment(header);

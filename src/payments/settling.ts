@@ -24,7 +24,7 @@ export type Ended =
   | { readonly kind: 'answer'; readonly response: Response }
   /** Not charged, for certain. `error` is what the caller gets when it is not a new challenge. */
   | { readonly kind: 'failed'; readonly payment: Payment; readonly reason: string; readonly error?: unknown }
-  /** Not charged, for certain, and refused before with this answer. */
+  /** Not charged, for certain, and answered so. */
   | { readonly kind: 'refused'; readonly payment: Payment; readonly response: Response }
   /** Not charged, and not at its end: the same payment may ask again. */
   | { readonly kind: 'later'; readonly response: Response }
@@ -97,9 +97,17 @@ export function createSettling(ports: SettlingPorts): Settling {
     } catch (error) {
       return refuse(row, payment, error);
     }
-    if (answer?.charged === false) {
+    if (answer?.charged === 'not_yet') {
       const response = Response.json(answer.body, { status: answer.status });
       return { kind: 'later', response };
+    }
+    if (answer?.charged === 'never') {
+      const ended = await journal.write(row, {
+        state: 'failed',
+        error_code: 'not_charged',
+        ...sealAnswer(secrets, row.payment_key, answer),
+      });
+      return { kind: 'refused', payment, response: paidResponse(secrets, ended) };
     }
     const facilitator = await ports.facilitator();
     return journal.write(row, {

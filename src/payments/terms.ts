@@ -12,10 +12,10 @@ export interface Answer {
   readonly status: number;
   readonly body: unknown;
   /**
-   * false, for `settle: 'after'` alone: the work is not done yet. Nothing is charged, and the same payment may ask
-   * again for as long as its quote lives.
+   * For `settle: 'after'` alone, where nothing is charged. `not_yet`: the work is not done, and the same payment may
+   * ask again for as long as its quote lives. `never`: it came to nothing, and the payment ends with this answer.
    */
-  readonly charged?: false | undefined;
+  readonly charged?: 'not_yet' | 'never' | undefined;
 }
 
 /** Who paid, as the transaction says: known to `perform` before (`verified`) or after (`settled`) settlement. */
@@ -26,6 +26,11 @@ export interface Payment {
   readonly amount: bigint;
 }
 
+/** Whom a check is made for: nobody known, or the payer of a payment that was verified. */
+export interface Asker {
+  readonly payer: string | null;
+}
+
 /**
  * A paid call. `resource` is the method and path (`POST /air/search`); `request` is everything that decides the
  * answer (parsed body, headers that matter): a payment is bound to its digest.
@@ -34,8 +39,11 @@ export interface PaidCall {
   readonly resource: string;
   readonly url: string;
   readonly request: unknown;
-  /** Refusals that cost nothing, and the price. Runs for unpaid requests too; not again once a payment settled. */
-  check(): Promise<PaymentTerms>;
+  /**
+   * Refusals that cost nothing, and the price. Runs for unpaid requests too; not again once a payment settled. What is
+   * dear to find out may be left to the check that is made for a payer.
+   */
+  check(asker: Asker): Promise<PaymentTerms>;
   /**
    * Runs after verification and before settlement: what must be on record before money moves. Like `perform`, it
    * runs again for the same payment when the process that ran it died.

@@ -3,6 +3,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { getBase58Encoder } from '@solana/kit';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import { writeOnce } from '../kernel/secrets.ts';
+import { quoted } from '../kernel/shell-word.ts';
 import { onFile, storageProblem } from '../kernel/storage.ts';
 import { ed25519Key } from './ed25519.ts';
 import { type Signer, signerFromHalves, signerFromSeed } from './signer.ts';
@@ -65,8 +66,8 @@ function readPrivateFile(path: string): string {
     if (stat.isFile() && process.platform !== 'win32' && (stat.mode & 0o077) !== 0) {
       throw problem('keypair_unreadable', {
         message: `Others can read the keypair file ${path}.`,
-        fix: `Run: chmod 600 ${path}`,
-        next: [`chmod 600 ${path}`],
+        fix: `Run: chmod 600 ${quoted(path)}`,
+        next: [`chmod 600 ${quoted(path)}`],
         detail: { path },
       });
     }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clientAddressBehind, proxiesIn } from '../../src/cli/client-address.ts';
+import { proxiesIn, trustedProxies } from '../../src/cli/client-address.ts';
 
 /** Whose call it is behind a reverse proxy: throttling must see the client, and nobody may pose as another. */
 
@@ -26,18 +26,25 @@ test.each([
   ['a short form is no address', '10.1.2.3', '1.2.3, 10.4.4.4', '10.4.4.4'],
   ['an empty header is none', '10.1.2.3', '', '10.1.2.3'],
 ])('%s', async (_rule, connection, header, client) => {
-  const clientOf = await clientAddressBehind(PROXIES);
+  const { clientOf } = await trustedProxies(PROXIES);
   expect(clientOf(connection, header)).toBe(client);
 });
 
 test('nobody is trusted unless it is said, and an unknown connection stays unknown', async () => {
-  const clientOf = await clientAddressBehind([]);
-  expect(clientOf('127.0.0.1', '203.0.113.5')).toBe('127.0.0.1');
-  expect((await clientAddressBehind(PROXIES))(undefined, '203.0.113.5')).toBeUndefined();
+  const nobody = await trustedProxies([]);
+  expect(nobody.clientOf('127.0.0.1', '203.0.113.5')).toBe('127.0.0.1');
+  expect(nobody.areAt('127.0.0.1')).toBe(false);
+  const some = await trustedProxies(PROXIES);
+  expect(some.clientOf(undefined, '203.0.113.5')).toBeUndefined();
+  expect([some.areAt(undefined), some.areAt(STRANGER), some.areAt('::ffff:10.1.2.3')]).toEqual([
+    false,
+    false,
+    true,
+  ]);
 });
 
 test.each(['localhost', '10.0.0.0/40', '', '300.1.1.1'])('%s is no proxy', async (text) => {
-  await expect(clientAddressBehind([text])).rejects.toMatchObject({ code: 'usage' });
+  await expect(trustedProxies([text])).rejects.toMatchObject({ code: 'usage' });
 });
 
 test('the environment lists them with commas', () => {

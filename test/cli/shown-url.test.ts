@@ -1,7 +1,13 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Address } from '@solana/kit';
 import { expect, test } from 'vitest';
 import { commandLine } from '../../src/cli/mistaken.ts';
-import { shownUrl } from '../../src/cli/shown-url.ts';
-import { runInMemory, temporaryHome } from './memory.ts';
+import { problem } from '../../src/kernel/problems.ts';
+import { quoted } from '../../src/kernel/shell-word.ts';
+import { shownUrl } from '../../src/kernel/shown-url.ts';
+import { openRpcEndpoint, type RpcEndpoint } from '../interop/rpc-endpoint.ts';
+import { type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 const KEY = 'aKeyOfThirtyTwoLettersAndDigits1';
 
@@ -11,6 +17,14 @@ test('an address is shown without what may be a key in it', () => {
     'postgres://…@db.example:5432/farelock',
   );
   expect(shownUrl(`HTTPS://${KEY}@a.example`)).toBe('HTTPS://…@a.example');
+  expect(shownUrl('https://rpc.example/v2/s3cret')).toBe('https://rpc.example/v2/…');
+  expect(shownUrl(`https://chat.example/bot12:${KEY}/send`)).toBe('https://chat.example/…/send');
+  // Passwords that nobody escaped.
+  for (const password of ['k@y', 'k/y', 'k?y', 'k#y', 'k:y', 'k@/?#y']) {
+    expect(shownUrl(`postgres://desk:${password}@db.example/farelock`)).not.toMatch(
+      /desk|k@|k\/|y@|k[?#:]|y/,
+    );
+  }
   for (const whole of ['https://api.devnet.solana.com', 'http://127.0.0.1:4020/rpc', 'devnet', '/a/b']) {
     expect(shownUrl(whole)).toBe(whole);
   }
@@ -43,4 +57,94 @@ test('a server that cannot reach its database or cluster does not repeat their a
   } finally {
     place.close();
   }
+});
+
+const rpcWithKey = async () => {
+  const endpoint = await openRpcEndpoint();
+  return { endpoint, address: `${endpoint.url}v2/${KEY}?api-key=${KEY}` };
+};
+
+test('serve shows no key of its cluster: neither in JSON, nor to people, nor in a command to copy', async () => {
+  const place = temporaryHome();
+  const { endpoint, address } = await rpcWithKey();
+  const file = join(place.home, 'rpc address');
+  writeFileSync(file, `${address}\n`);
+  try {
+    const ways: [string[], Record<string, string>, RegExp | null][] = [
+      [['--rpc-url', address], {}, /--rpc-url holds a key[\s\S]*FARELOCK_RPC_URL_FILE/],
+      [[], { FARELOCK_RPC_URL: address }, null],
+      [[], { FARELOCK_RPC_URL_FILE: file }, null],
+    ];
+    for (const [argv, environment, warning] of ways) {
+      for (const json of [['--json'], []]) {
+        const run = await served(
+          ['serve', '--port', '0', '--verbose', ...argv, ...json],
+          { FARELOCK_HOME: place.home, ...environment },
+          endpoint,
+        );
+        expect(run.exitCode, run.stdout + run.stderr).toBe(0);
+        const said = run.stdout + run.stderr;
+        expect(said).not.toContain(KEY);
+        expect(run.stdout).toContain(new URL(address).host);
+        if (warning) expect(run.stderr).toMatch(warning);
+        else expect(run.stderr).not.toMatch(/holds a key/);
+      }
+    }
+  } finally {
+    await endpoint.close();
+    place.close();
+  }
+});
+
+/** Serves until it listens and stops it then; gives the operator's keys what they need first. */
+async function served(
+  argv: string[],
+  environment: Record<string, string>,
+  { cluster }: RpcEndpoint,
+): Promise<MemoryRun> {
+  for (let start = 0; ; start++) {
+    const stop = new AbortController();
+    const run = await runInMemory(argv, {
+      environment,
+      interrupted: stop.signal,
+      onStdout: () => setTimeout(() => stop.abort(problem('interrupted')), 20),
+    });
+    const poor = /operator key (\w+)/.exec(run.stdout + run.stderr)?.[1];
+    if (poor === undefined || start > 2) return run;
+    await cluster.airdropSol(poor as Address, 10_000_000_000n);
+  }
+}
+
+test('lists of profiles and settings show no key of an address, and a file can hold it', async () => {
+  const place = temporaryHome();
+  const environment = { FARELOCK_HOME: place.home };
+  const run = (line: string) => runInMemory(line.split(' '), { environment });
+  try {
+    await run(
+      `config profile add prod --flights-url https://fly.example/t/${KEY} --rpc-url https://rpc.example/v2/${KEY}#${KEY}`,
+    );
+    for (const line of [
+      'config profile list',
+      'config profile list --json',
+      '--profile prod config list --json',
+    ]) {
+      const shown = await run(line);
+      expect(shown.stdout).toContain('rpc.example');
+      expect(shown.stdout + shown.stderr).not.toContain(KEY);
+    }
+  } finally {
+    place.close();
+  }
+});
+
+test('a path in a command to copy is quoted for a shell', () => {
+  expect(['plain', 'a b', "it's", '$HOME', '`x`', '"', ''].map(quoted)).toEqual([
+    'plain',
+    "'a b'",
+    "'it'\\''s'",
+    "'$HOME'",
+    "'`x`'",
+    `'"'`,
+    "''",
+  ]);
 });

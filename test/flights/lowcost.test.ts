@@ -206,6 +206,35 @@ test('a failed fare check is remembered for 30 minutes', async () => {
   expect(await lock(`${offer.offer_id}##1`)).toEqual([409, 'fare_menu_expired']);
 });
 
+test('a menu that failed costs nothing: not to who waited for it, nor to copies, nor on another process, nor later', async () => {
+  const offer = await first('LTN', 'LGW');
+  const body = { offer_id: offer.offer_id };
+  const before = await world.sums();
+  const challenge = await world.call('/air/offer-details', body);
+  const headers = { 'PAYMENT-SIGNATURE': await world.sign(challenge) };
+  const second = { 'PAYMENT-SIGNATURE': await world.sign(await world.call('/air/offer-details', body)) };
+  expect((await world.call('/air/offer-details', body, { headers })).status).toBe(202);
+  world.clock.advance(30_000);
+  const other = world.service().call;
+  const calls = [world.call, other, world.call, other].map((call) =>
+    call<OfferDetailsResponse>('/air/offer-details', body, { headers }),
+  );
+  const answers = [...(await Promise.all(calls)), await other('/air/offer-details', body, { headers })];
+  for (const answer of answers) {
+    expect([answer.status, answer.headers.get('PAYMENT-RESPONSE')]).toEqual([200, null]);
+    expect(answer.body.fare_menu).toMatchObject({ status: 'failed', fares: [] });
+  }
+  // A second payment that was signed before the look failed is refused before it is settled.
+  const late = await world.call('/air/offer-details', body, { headers: second });
+  expect([late.status, late.body.code]).toEqual([409, 'fare_check_failed']);
+  world.clock.advance(10 * 60_000);
+  await world.paywall.recover();
+  expect(
+    (await world.call('/air/offer-details', body, { headers })).headers.get('PAYMENT-RESPONSE'),
+  ).toBeNull();
+  expect(await world.sums()).toEqual(before);
+});
+
 test('the escrow is for the price of the fare, for all travellers', async () => {
   const fare = await fareOf((await first('LIS', 'BER', { adults: 2 })).offer_id, 3);
   const made = await world.intent(fare.offer_id);

@@ -61,8 +61,16 @@ test('load from a clock that was set back is not load', async () => {
   expect(await price()).toBe(100_000);
 });
 
-test('a rate limit met by any call is 503 with Retry-After, free, and makes searches five times dearer', async () => {
-  const { script } = world.airline;
+/** Signs the challenge, and pays while the airline asks us to slow down. */
+async function paidMeanwhile(path: string, body: object, script: World['airline']['script']['before']) {
+  const payment = await world.sign(await world.call(path, body));
+  world.airline.script.before = script;
+  const answer = await world.call(path, body, { headers: { 'PAYMENT-SIGNATURE': payment } });
+  world.airline.script.before = {};
+  return answer;
+}
+
+test('a rate limit met by any paid call is 503 with Retry-After, free, and makes searches five times dearer', async () => {
   const treasury = await world.usdc(world.treasury.address);
   const calls: [string, object][] = [
     ['/air/offer-details', { offer_id: 'off_1' }],
@@ -72,11 +80,9 @@ test('a rate limit met by any call is 503 with Retry-After, free, and makes sear
   for (const [path, body] of calls) {
     world.clock.advance(5 * 60_000 + 1);
     expect(await price()).toBe(100_000);
-    script.before = { offer: slowDown(7), search: slowDown(7) };
-    const answer = await world.paid(path, body);
+    const answer = await paidMeanwhile(path, body, { offer: slowDown(7), search: slowDown(7) });
     expect([path, answer.status, answer.body.code]).toEqual([path, 503, 'upstream_rate_limited']);
     expect(answer.headers.get('retry-after')).toBe('7');
-    script.before = {};
     expect(await price()).toBe(500_000);
     // Another process on the same database asks the same price.
     expect(await price(world.service().call)).toBe(500_000);
@@ -85,10 +91,9 @@ test('a rate limit met by any call is 503 with Retry-After, free, and makes sear
 });
 
 test('a rate limit at the last check before a booking is free, and noted', async () => {
-  const { script } = world.airline;
   const intent = await world.intent('off_limited');
-  script.before = { offer: slowDown(9) };
-  const answer = await world.paid('/air/book', { intent_id: intent.intent_id, passengers: [PASSENGER] });
+  const booking = { intent_id: intent.intent_id, passengers: [PASSENGER] };
+  const answer = await paidMeanwhile('/air/book', booking, { offer: slowDown(9) });
   expect([answer.status, answer.body.code]).toEqual([503, 'upstream_rate_limited']);
   expect(answer.headers.get('retry-after')).toBe('9');
   expect((await world.sums(intent)).vault).toBe(0n);

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { isCountry } from '../../src/kernel/countries.ts';
-import { bookablePassengers, checkPassengers, type PassengerRules } from '../../src/kernel/passengers.ts';
+import {
+  bookablePassengers,
+  checkPassengers,
+  type PassengerRules,
+  passportsTooOld,
+} from '../../src/kernel/passengers.ts';
 
 const rules: PassengerRules = {
   count: 1,
@@ -84,6 +89,31 @@ describe('checkPassengers', () => {
   test('a phone number of the right form that no country has is refused', async () => {
     expect(await paths([{ ...ada, phone_number: '+351111' }])).toHaveLength(1);
     expect(await paths([{ ...ada, phone_number: '+999123456789' }])).toHaveLength(1);
+  });
+
+  test('two travellers with one passport are refused, however number and country are written', async () => {
+    const bob = { ...ada, given_name: 'Bob', passport_number: 'AB123456', nationality: 'PT' };
+    const eve = { ...ada, given_name: 'Eve', passport_number: 'ab123456', nationality: 'PRT' };
+    const two = { count: 2 };
+    expect(await paths([bob, eve], two)).toEqual(['passengers.1.passport_number duplicate_passenger']);
+    expect(
+      await paths(
+        [
+          { ...bob, nationality: null },
+          { ...eve, nationality: undefined },
+        ],
+        two,
+      ),
+    ).toEqual(['passengers.1.passport_number duplicate_passenger']);
+    expect(await paths([bob, { ...eve, nationality: 'ESP' }], two)).toEqual([]);
+    expect(await paths([bob, { ...eve, passport_number: 'ab123457' }], two)).toEqual([]);
+    expect(await paths([bob, { ...eve, passport_number: null }], two)).toEqual([]);
+  });
+
+  test('a passport that expires before the journey ends is named; one of that day is not', () => {
+    const expiring = (passport_expiry?: string) => ({ ...ada, passport_expiry });
+    const list = [expiring('2026-12-26'), expiring('2026-12-27'), expiring(), expiring('2027-01-01')];
+    expect(passportsTooOld(list, '2026-12-27')).toEqual([{ passenger: 1, expiry: '2026-12-26' }]);
   });
 
   test('duplicates are found under case, accents and the kind of gap', async () => {

@@ -1,3 +1,4 @@
+import { quoted } from '../../kernel/shell-word.ts';
 import type { Command } from '../context.ts';
 import { printPlan } from '../plan.ts';
 import { affiliateCreditLines, affiliateLines } from '../view/affiliate.ts';
@@ -22,7 +23,7 @@ export const affiliateCreate: Command<AffiliateCreateOptions> = async (context, 
   terminal.aside([
     '',
     'Who books with it pays the same; the wallet is paid once they have flown.',
-    ...nextLines(`farelock affiliate show ${made.code}`),
+    ...nextLines(`farelock affiliate show ${quoted(made.code)}`),
   ]);
   return 0;
 };

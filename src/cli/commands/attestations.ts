@@ -1,4 +1,5 @@
 import { problem } from '../../kernel/problems.ts';
+import { quoted } from '../../kernel/shell-word.ts';
 import type { Command } from '../context.ts';
 import { printPlan } from '../plan.ts';
 import { attestationsView, openedAttestationLines, STATES } from '../view/attestation.ts';
@@ -17,7 +18,7 @@ export const attestationsList: Command<object> = async ({ terminal, session, sig
   const found = await (await session.partnerDesk()).attestations({ signal });
   terminal.result(found, attestationsView(clock.now()));
   const [first] = found.attestations;
-  if (first) terminal.aside(['', ...nextLines(`farelock attestations show ${first.attestation_id}`)]);
+  if (first) terminal.aside(['', ...nextLines(`farelock attestations show ${quoted(first.attestation_id)}`)]);
   return 0;
 };
 
@@ -27,7 +28,7 @@ export const attestationShow: Command<AttestationOptions> = async (context, { at
   await session.work();
   const opened = await (await session.partnerDesk()).attestation(attestationId, { signal });
   terminal.result(opened, { lines: openedAttestationLines });
-  terminal.aside(['', ...nextLines(`farelock attestations decide ${attestationId} passed`)]);
+  terminal.aside(['', ...nextLines(`farelock attestations decide ${quoted(attestationId)} passed`)]);
   return 0;
 };
 

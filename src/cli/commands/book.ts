@@ -8,7 +8,7 @@ import { confirmBooking } from '../confirm.ts';
 import type { Command, CommandContext, ExitCode } from '../context.ts';
 import { linkedOf } from '../explorer.ts';
 import { whereMoneyIs } from '../interruption.ts';
-import { readPassengers } from '../passengers.ts';
+import { readPassengers, warnOfPassports } from '../passengers.ts';
 import { besides, fundingPayment, noteIntent, notesOf, signedBooking } from '../remembered.ts';
 import { settleBookingPayments } from '../settled-payments.ts';
 import type { BookingAgreed } from '../spending.ts';
@@ -50,6 +50,7 @@ export const book: Command<BookOptions> = async (context, options) => {
       documentsRequired: intent.offer_id.startsWith('lowcost:'),
       today: instant(context.clock.now()).slice(0, 10),
     });
+    await warnOfPassports(context, intent.intent_id, passengers);
     if (context.globals.dryRun) return await planBooking(context, options, intent, passengers);
     const booking = await confirmBooking(context, intent, passengers);
     await checkUnchanged(context, reader, intent);
@@ -64,11 +65,11 @@ function againOf({ terminal }: CommandContext, options: BookOptions): string {
   const { intentId, passengers, traveller, refundWallet } = options;
   const named = refundWallet === undefined ? '' : ` --refund-wallet ${quoted(refundWallet)}`;
   const names = (traveller ?? []).map((name) => ` --traveller ${quoted(name)}`).join('');
-  if (names !== '') return `farelock book ${intentId}${names}${named}`;
+  if (names !== '') return `farelock book ${quoted(intentId)}${names}${named}`;
   if (passengers === undefined || passengers === '-') {
     return `${bookCommand(intentId, terminal.canAsk)}${named}`;
   }
-  return `farelock book ${intentId} --passengers ${quoted(passengers)}${named}`;
+  return `farelock book ${quoted(intentId)} --passengers ${quoted(passengers)}${named}`;
 }
 
 /** Paid: by the service's record, or by an answer that came here before the record had it. */
@@ -204,8 +205,8 @@ async function finish(
   }
   const next =
     intent.status === 'booked'
-      ? `farelock order ${intent.intent_id}`
-      : `farelock status ${intent.intent_id} --watch`;
+      ? `farelock order ${quoted(intent.intent_id)}`
+      : `farelock status ${quoted(intent.intent_id)} --watch`;
   terminal.aside(['', ...costLines(payment, linkedOf(context)), ...nextLines(next)]);
   return 0;
 }

@@ -1,5 +1,6 @@
 import { didYouMean } from '../../kernel/nearest.ts';
 import { problem } from '../../kernel/problems.ts';
+import { shownUrl } from '../../kernel/shown-url.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { isProfileName, type SettingValues, type UserSettings } from '../settings/file.ts';
 import { kindOf, NotASetting, type SettingName } from '../settings/keys-table.ts';
@@ -43,14 +44,17 @@ export const profileList: Command<object> = async (context) => {
     return {
       name,
       used: name === profile.value,
-      flights_url: name === 'local' ? 'embedded' : (own.flights_url ?? null),
-      partner_url: own.partner_url ?? (name === 'local' ? 'embedded' : null),
-      cluster: name === 'local' ? 'embedded' : (own.cluster ?? own.rpc_url?.replace(/\?.*$/, '?…') ?? null),
+      flights_url: name === 'local' ? 'embedded' : shownOrNull(own.flights_url),
+      partner_url: shownOrNull(own.partner_url) ?? (name === 'local' ? 'embedded' : null),
+      cluster: name === 'local' ? 'embedded' : (own.cluster ?? shownOrNull(own.rpc_url)),
     };
   });
   context.terminal.result({ profiles: listed }, profilesView);
   return 0;
 };
+
+const shownOrNull = (address: string | undefined): string | null =>
+  address === undefined ? null : shownUrl(address);
 
 const profilesView: View<{ profiles: readonly ListedProfile[] }> = {
   list: 'profiles',

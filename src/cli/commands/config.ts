@@ -1,5 +1,6 @@
 import { didYouMean } from '../../kernel/nearest.ts';
 import { problem } from '../../kernel/problems.ts';
+import { shownUrl } from '../../kernel/shown-url.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { settingsFiles } from '../profile.ts';
 import { isProfileName, OUTSIDE, type SettingValues, type UserSettings } from '../settings/file.ts';
@@ -14,7 +15,6 @@ import {
 } from '../settings/keys-table.ts';
 import { resolveSettings, type Settings, USUAL_PER_CALL } from '../settings/resolve.ts';
 import { changeUserSettings } from '../settings/write.ts';
-import { shownUrl } from '../shown-url.ts';
 import type { View } from '../terminal.ts';
 import { tableLines } from '../view/table.ts';
 

@@ -5,6 +5,7 @@ import type { FlightsClient, KnownOrder } from '../../client/types.ts';
 import type { CreatedIntent, Intent, Offer, Passenger, SearchRequestInput } from '../../flights/wire.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
+import { quoted } from '../../kernel/shell-word.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { parseDate } from '../dates.ts';
 import { type Account, readAccounts } from '../demo-accounts.ts';
@@ -170,7 +171,7 @@ function end(
   terminal.aside([
     '',
     `Everything of this journey is in ${home}`,
-    `  FARELOCK_HOME=${home} farelock status ${intent.intent_id}`,
+    `  FARELOCK_HOME=${quoted(home)} farelock status ${intent.intent_id}`,
   ]);
   return intent.status === 'booked' ? 0 : 8;
 }

@@ -76,7 +76,7 @@ export async function existingIntent(
         ...common,
         message: error.message,
         fix: 'Book that one, or let it expire.',
-        next: [`farelock intent show ${id}`],
+        next: [`farelock intent show ${quoted(intent.intent_id)}`],
       }),
     };
   }

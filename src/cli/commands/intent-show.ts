@@ -1,3 +1,4 @@
+import { quoted } from '../../kernel/shell-word.ts';
 import { isOwn, NOT_FROM_HERE, standingOf } from '../agreement.ts';
 import type { Command } from '../context.ts';
 import { intentOrChain, isFromChain, showFromChain } from '../from-chain.ts';
@@ -23,9 +24,9 @@ export const intentShow: Command<IntentIdOptions> = async (context, { intentId }
   if (stage === 'unpaid') {
     const next = isOwn(standing)
       ? bookCommand(intentId, terminal.canAsk)
-      : `farelock intent verify ${intentId}`;
+      : `farelock intent verify ${quoted(intentId)}`;
     terminal.aside(['', ...nextLines(next)]);
   }
-  if (stage === 'captured') terminal.aside(['', ...nextLines(`farelock order ${intentId}`)]);
+  if (stage === 'captured') terminal.aside(['', ...nextLines(`farelock order ${quoted(intentId)}`)]);
   return 0;
 };

@@ -1,4 +1,5 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
+import { quoted } from '../../kernel/shell-word.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { linkedOf } from '../explorer.ts';
 import { supportCodeOf } from '../remembered.ts';
@@ -38,7 +39,8 @@ export const order: Command<OrderOptions> = async (context, { id, ics }) => {
     writeCalendar(context, ics, value);
   }
   if (ics !== '-') terminal.result(withPayment(value, payment), { lines: orderLines });
-  const next = ics === undefined && value.slices.length > 0 ? `farelock order ${id} --ics trip.ics` : null;
+  const next =
+    ics === undefined && value.slices.length > 0 ? `farelock order ${quoted(id)} --ics trip.ics` : null;
   terminal.aside(['', ...costLines(payment, linkedOf(context)), ...(next ? nextLines(next) : [])]);
   return 0;
 };
@@ -60,7 +62,7 @@ async function findOrder(
       throw problem('order_not_found', {
         message: 'That intent has no order yet.',
         fix: intent.status === 'refunded' ? 'It was refunded.' : 'Follow it until it is booked.',
-        next: [`farelock status ${id} --watch`],
+        next: [`farelock status ${quoted(id)} --watch`],
       });
     }
     if (!supportCode) throw problem('no_support_code');

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isProblem, problem } from '../../kernel/problems.ts';
+import { quoted } from '../../kernel/shell-word.ts';
 import type { CreateOrderRequest, GetAvailablePartnersRequest, PartnerType } from '../../partner/wire.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { confirmLive } from '../going-live.ts';
@@ -58,7 +59,7 @@ export const partnerOffers: Command<OffersOptions> = async (context, options) =>
     terminal.aside([
       '',
       ...nextLines(
-        `farelock partner orders create ${best.partnerId} --country ${country} --ramp ${ramp.toLowerCase()} --from ${from} --to ${to} --amount ${amount} --method ${method}`,
+        `farelock partner orders create ${quoted(best.partnerId)} --country ${quoted(country)} --ramp ${quoted(ramp.toLowerCase())} --from ${quoted(from)} --to ${quoted(to)} --amount ${quoted(amount)} --method ${quoted(method)}`,
       ),
     ]);
   }
@@ -97,7 +98,7 @@ export const orderCreate: Command<OrderCreateOptions> = async (context, options)
     terminal.result(order ?? redirect, {
       lines: (_shown, screen) => createdLines(created, screen, qr),
     });
-    if (order) terminal.aside(['', ...nextLines(`farelock partner orders watch ${order.id}`)]);
+    if (order) terminal.aside(['', ...nextLines(`farelock partner orders watch ${quoted(order.id)}`)]);
     return 0;
   } catch (error) {
     throw isProblem(error) && error.kind.retryable === true ? unanswered(error, idempotencyKey) : error;

@@ -1,4 +1,5 @@
 import type { OrderStatus } from '../../kernel/order-statuses.ts';
+import { quoted } from '../../kernel/shell-word.ts';
 import type { Order } from '../../partner/wire.ts';
 import type { Command } from '../context.ts';
 import type { PartnerIdentity } from '../partner-access.ts';
@@ -42,7 +43,7 @@ export const ordersList: Command<OrdersListOptions> = async (context, options) =
   const page: OrderPage = { orders, totalCount, ...(token === undefined ? {} : { nextPageToken: token }) };
   terminal.result(page, ordersView);
   const [first] = orders;
-  if (first) terminal.aside(['', ...nextLines(`farelock partner orders show ${first.id}`)]);
+  if (first) terminal.aside(['', ...nextLines(`farelock partner orders show ${quoted(first.id)}`)]);
   return 0;
 };
 

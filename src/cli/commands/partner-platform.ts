@@ -1,4 +1,5 @@
 import { problem } from '../../kernel/problems.ts';
+import { shownUrl } from '../../kernel/shown-url.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { encrypted } from '../encrypted.ts';
 import { readKeyFile } from '../key-file.ts';
@@ -45,7 +46,7 @@ export const partnerPlatform: Command<PlatformOptions> = async (context, options
   terminal.result(
     {
       url,
-      partner_url: session.profile.partnerUrl,
+      partner_url: session.profile.partnerUrl === null ? null : shownUrl(session.profile.partnerUrl),
       partners: platform.partners.map(({ partnerId, type, path, verifies, moves }) => ({
         partner_id: partnerId,
         type,

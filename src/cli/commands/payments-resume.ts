@@ -2,12 +2,13 @@ import { receiptOf, unreadableIn } from '../../client/payer/delivery.ts';
 import type { PaidAnswer } from '../../client/payer/payer.ts';
 import type { SignedPayment } from '../../client/store.ts';
 import { isProblem } from '../../kernel/problems.ts';
+import { quoted } from '../../kernel/shell-word.ts';
 import { isOwn, standingOf } from '../agreement.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { isRecord } from '../json.ts';
 import { besides, noteIntent } from '../remembered.ts';
 import type { Screen } from '../terminal.ts';
-import { bookCommand, nextLines, offerCommand, quoted } from '../view/payment.ts';
+import { bookCommand, nextLines, offerCommand } from '../view/payment.ts';
 import { harmlessDocument } from '../view/text.ts';
 import { unknownPayment } from './payments.ts';
 

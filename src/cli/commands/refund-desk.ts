@@ -2,6 +2,7 @@ import type { Approval } from '../../client/operator.ts';
 import type { RefundCase, RefundPlan } from '../../flights/wire.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
+import { quoted } from '../../kernel/shell-word.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { printPlan, stepLines } from '../plan.ts';
 import type { Screen } from '../terminal.ts';
@@ -62,7 +63,7 @@ export const refundQueue: Command<QueueOptions> = async (context, { status, sort
   const queue = await operator.queue({ status, sort, limit, cursor }, { signal: context.signal });
   context.terminal.result(queue, queueView(context.clock.now()));
   const [first] = queue.refund_requests;
-  if (first) context.terminal.aside(['', ...nextLines(`farelock refund show ${first.request_id}`)]);
+  if (first) context.terminal.aside(['', ...nextLines(`farelock refund show ${quoted(first.request_id)}`)]);
   return 0;
 };
 

@@ -1,4 +1,5 @@
 import { problem } from '../../kernel/problems.ts';
+import { quoted } from '../../kernel/shell-word.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { linkedOf } from '../explorer.ts';
 import { supportCodeOf } from '../remembered.ts';
@@ -53,7 +54,7 @@ export const refundRequest: Command<RefundRequestOptions> = async (context, opti
   terminal.aside([
     '',
     ...costLines(payment, linkedOf(context)),
-    ...nextLines(`farelock status ${options.intentId}`),
+    ...nextLines(`farelock status ${quoted(options.intentId)}`),
   ]);
   return 0;
 };

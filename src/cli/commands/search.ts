@@ -118,7 +118,7 @@ export const search: Command<SearchOptions> = async (context, given) => {
     from: options.from,
     to: options.to,
     depart: request.depart_date,
-    return: request.return_date,
+    return: request.return_date ?? undefined,
     adults: options.adults ?? 1,
     cabin: options.cabin ?? 'economy',
     grouped: request.cheapest_per_itinerary === true,

@@ -1,9 +1,13 @@
 import { jsonLog } from '../../kernel/log.ts';
+import { quoted } from '../../kernel/shell-word.ts';
+import { shownUrl, withoutAddressKeys } from '../../kernel/shown-url.ts';
 import { storageTrouble } from '../../kernel/storage.ts';
-import { clientAddressBehind, proxiesIn } from '../client-address.ts';
+import { proxiesIn, trustedProxies } from '../client-address.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { drained, listening, STOPPING } from '../listening.ts';
+import { checkedPublicUrl, publicUrlBehind } from '../public-url.ts';
 import { scenarioNamed } from '../scenarios.ts';
+import { secret } from '../secret-variable.ts';
 import { fieldLines } from '../view/table.ts';
 
 export interface ServeOptions {
@@ -12,6 +16,8 @@ export interface ServeOptions {
   readonly databaseUrl?: string;
   readonly rpcUrl?: string;
   readonly facilitatorUrl?: string;
+  /** Where customers reach it: behind a proxy, or under a name. */
+  readonly publicUrl?: string;
   readonly scenario?: string;
   readonly live?: boolean;
   /** Addresses and CIDR ranges. */
@@ -30,14 +36,21 @@ interface Listening {
 
 /** Serves until it is told to stop; then takes no new work, finishes what runs, and exits 0. */
 export const serve: Command<ServeOptions> = async (context, options) => {
-  const { terminal, session, signal } = context;
-  const clientOf = await clientAddressBehind(
-    options.trustedProxy ?? proxiesIn(context.environment.FARELOCK_TRUSTED_PROXIES),
+  const { terminal, session, signal, environment } = context;
+  warnOfSecrets(context, options);
+  const proxies = await trustedProxies(
+    options.trustedProxy ?? proxiesIn(environment.FARELOCK_TRUSTED_PROXIES),
   );
+  const publicUrl = publicUrlBehind({
+    configured: checkedPublicUrl(options.publicUrl ?? (environment.FARELOCK_PUBLIC_URL || undefined)),
+    isTrusted: proxies.areAt,
+    host: options.host,
+  });
+  const rpcUrl = options.rpcUrl ?? secret(environment, 'FARELOCK_RPC_URL');
   const service = await session.openLocal({
     ...(options.scenario !== undefined && { scenario: scenarioNamed(options.scenario) }),
     databaseUrl: options.databaseUrl,
-    rpcUrl: options.rpcUrl,
+    rpcUrl,
     facilitatorUrl: options.facilitatorUrl,
     live: options.live,
     // What an operator should see; --verbose shows more.
@@ -48,8 +61,12 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   let wake = new AbortController();
   const server = listen({
     fetch: async (request, { incoming }) => {
-      const clientAddress = clientOf(incoming.socket.remoteAddress, request.headers.get('x-forwarded-for'));
-      const answer = await service.fetch(request, { clientAddress });
+      const { headers } = request;
+      const { socket } = incoming;
+      const answer = await service.fetch(request, {
+        clientAddress: proxies.clientOf(socket.remoteAddress, headers.get('x-forwarded-for')),
+        publicUrl: publicUrl({ headers, socket }),
+      });
       // What was posted may have given the worker something to do: a booking starts now, not with the next round.
       if (
         answer.ok &&
@@ -68,7 +85,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   const where: Listening = {
     flights_url: origin,
     partner_url: origin,
-    rpc_url: options.rpcUrl ?? `${origin}/rpc`,
+    rpc_url: rpcUrl === undefined ? `${origin}/rpc` : shownUrl(rpcUrl),
     network: service.cluster.network,
     operator_key_file: await service.operatorKeyFile(),
   };
@@ -90,8 +107,10 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   terminal.aside([
     '',
     'From another terminal, with a home of its own:',
-    `  export FARELOCK_FLIGHTS_URL=${origin}`,
-    `  export FARELOCK_RPC_URL=${where.rpc_url}`,
+    `  export FARELOCK_FLIGHTS_URL=${quoted(origin)}`,
+    rpcUrl === undefined || where.rpc_url === rpcUrl
+      ? `  export FARELOCK_RPC_URL=${quoted(where.rpc_url)}`
+      : '  export FARELOCK_RPC_URL_FILE=<a file with the address of the cluster>',
     '  farelock wallet new && farelock wallet airdrop',
     'Ctrl-C stops.',
   ]);
@@ -115,6 +134,23 @@ export const serve: Command<ServeOptions> = async (context, options) => {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+const CAN_HOLD_A_KEY = [
+  ['databaseUrl', '--database-url', 'FARELOCK_DATABASE_URL'],
+  ['rpcUrl', '--rpc-url', 'FARELOCK_RPC_URL'],
+  ['facilitatorUrl', '--facilitator-url', 'FARELOCK_FACILITATOR_URL'],
+] as const;
+
+/** A key on the command line is used, and said to stand where every process of the machine can read it. */
+function warnOfSecrets({ terminal }: CommandContext, options: ServeOptions): void {
+  for (const [name, option, variable] of CAN_HOLD_A_KEY) {
+    const given = options[name];
+    if (given === undefined || shownUrl(given) === given) continue;
+    terminal.note(
+      `${option} holds a key: others on this machine can read it in the list of processes. Give it in ${variable}, or in a file that ${variable}_FILE names.`,
+    );
+  }
+}
+
 /** The worker's loop: what is due, then a sleep until something is, for at most a second. */
 async function work(
   { terminal, clock }: CommandContext,
@@ -131,7 +167,9 @@ async function work(
       if (nextDueAtMs !== null) untilDue = nextDueAtMs - clock.now();
     } catch (error) {
       // One bad round must not end the loop: leases run out, and the next round takes the work up again.
-      terminal.note(`The worker failed and goes on: ${messageOf(storageTrouble(error) ?? error)}`);
+      terminal.note(
+        `The worker failed and goes on: ${withoutAddressKeys(messageOf(storageTrouble(error) ?? error))}`,
+      );
     }
     if (!isClosing()) await clock.sleep(Math.min(LONGEST_SLEEP_MS, Math.max(20, untilDue)), nap);
   }

@@ -13,7 +13,7 @@ const SANDBOX_PARTNER = 'par_sandbox_bank';
 
 /** The home's services, or null where the command would go to others. */
 async function glance(at: Position, { environment, folder }: Place, home: string) {
-  if (environment.FARELOCK_DATABASE_URL) return null;
+  if (environment.FARELOCK_DATABASE_URL || environment.FARELOCK_DATABASE_URL_FILE) return null;
   const profile = at.values.get('--profile');
   const globals = { input: false, color: false, ...(profile !== undefined && { profile }) };
   const used = await profileOf(environment, globals, home, folder);

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileState } from '../../client/inspect.ts';
 import { instant } from '../../kernel/clock.ts';
+import { secret } from '../secret-variable.ts';
 import { utcTime } from '../view/times.ts';
 import { type Check, type Finding, failed, ok, type Patient, stuck, warning } from './checks.ts';
 import { postgresChecks } from './postgres.ts';
@@ -16,7 +17,7 @@ export function databaseChecks({ home, environment, profile, clock, full }: Pati
     holdsThread: true,
     run: async () => (existsSync(path) ? stateOf(path, await look(path)) : ok('Not there yet')),
   });
-  const server = environment.FARELOCK_DATABASE_URL;
+  const server = secret(environment, 'FARELOCK_DATABASE_URL');
   const hasFile = profile.isEmbedded && !server;
   return [
     file('client_database', journal, async (path) => (await inspect()).inspectJournal(path, full)),

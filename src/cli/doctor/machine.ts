@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, readdirSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { quoted } from '../../kernel/shell-word.ts';
 import { type Check, failed, ok, type Patient, warning } from './checks.ts';
 import { nativePackages } from './natives.ts';
 
@@ -34,7 +35,7 @@ function folder(home: string) {
   }
   if (!stat.isDirectory()) return failed(`${home} is not a folder`, 'Name another one with FARELOCK_HOME.');
   if (!isWritable(home))
-    return failed(`${home} cannot be written`, `Run: chmod 700 ${home}`, `chmod 700 ${home}`);
+    return failed(`${home} cannot be written`, `Run: chmod 700 ${quoted(home)}`, `chmod 700 ${quoted(home)}`);
   return ok(home);
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { ask, isRecord } from '../../client/transport.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
+import { shownUrl } from '../../kernel/shown-url.ts';
 import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import type { LedgerReading } from '../../solana/embedded/inspect.ts';
 import { GENESIS_HASHES, networkOfGenesis } from '../../solana/monikers.ts';
@@ -97,7 +98,10 @@ async function remoteCluster(
   const moniker = { 'mainnet-beta': 'mainnet', m: 'mainnet', d: 'devnet', t: 'testnet' }[rpcUrl] ?? rpcUrl;
   const named = GENESIS_HASHES[moniker as keyof typeof GENESIS_HASHES];
   if (named !== undefined && networkOfGenesis(named) !== cluster.network) {
-    return failed(`${rpcUrl} answers with the first block of ${name}`, 'Name another address for it.');
+    return failed(
+      `${shownUrl(rpcUrl)} answers with the first block of ${name}`,
+      'Name another address for it.',
+    );
   }
   const first = await cluster.blockHeight();
   for (let tries = 0; tries < SLOT_TRIES; tries++) {
@@ -112,7 +116,7 @@ async function remoteCluster(
 }
 
 /** Of an RPC address no more than the host: its path or query may be a key. */
-const hostOf = (rpcUrl: string) => (URL.canParse(rpcUrl) ? new URL(rpcUrl).host : rpcUrl);
+const hostOf = (rpcUrl: string) => (URL.canParse(rpcUrl) ? new URL(rpcUrl).host : shownUrl(rpcUrl));
 
 interface TimeTold {
   readonly who: string;

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isProblem } from '../../kernel/problems.ts';
+import { quoted } from '../../kernel/shell-word.ts';
 import { readKeyFile } from '../key-file.ts';
 import { type Check, type Finding, failed, findingOf, ok, type Patient, warning } from './checks.ts';
 
@@ -62,7 +63,7 @@ function modes(home: string): Finding {
   const open = entries.filter(({ mode }) => (mode & 0o077) !== 0);
   if (open.length === 0) return ok(`${entries.length} files and folders, for you alone`);
   const said = `Others can open ${named(open)}`;
-  const next = `chmod -R go-rwx ${home}`;
+  const next = `chmod -R go-rwx ${quoted(home)}`;
   return open.some(({ isFolder }) => !isFolder)
     ? failed(said, 'Close them.', next)
     : warning(said, 'Close them; their files are closed.', next);

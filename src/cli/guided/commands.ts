@@ -23,5 +23,5 @@ export function bookingCommand(intentId: string, party: Party | null): string {
     names.length > 0 && names.every((name) => name !== null)
       ? names.map((name) => `--traveller ${quoted(name)}`).join(' ')
       : '--passengers passengers.json';
-  return `farelock book ${intentId} ${given}`;
+  return `farelock book ${quoted(intentId)} ${given}`;
 }

@@ -35,7 +35,7 @@ export const searchStep: Step = async (walk) => {
     from: asked.from,
     to: asked.to,
     depart: request.depart_date,
-    return: request.return_date,
+    return: request.return_date ?? undefined,
     adults: trip.adults,
     cabin: 'economy',
     grouped: true,

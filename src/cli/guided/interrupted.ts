@@ -1,4 +1,5 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
+import { quoted } from '../../kernel/shell-word.ts';
 import { usdc } from '../view/intent.ts';
 import { purposeOf } from '../where-it-stands.ts';
 import { bookingCommand, lockCommand, searchCommand } from './commands.ts';
@@ -27,7 +28,7 @@ export async function whereItStopped({ trip, context }: Walk, error: unknown): P
     return problem(error.code, {
       message: isBooked ? `${begun}. The flight is booked.` : `${begun} while it was being booked.`,
       fix: isBooked ? 'Its order costs a cent to show.' : 'Its status says where the money is.',
-      next: [`farelock ${isBooked ? 'order' : 'status'} ${intentId}`],
+      next: [`farelock ${isBooked ? 'order' : 'status'} ${quoted(intentId)}`],
       detail: { intent_id: intentId },
       cause: error,
     });

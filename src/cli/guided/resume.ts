@@ -1,5 +1,6 @@
 import type { Intent } from '../../flights/wire.ts';
 import { isProblem } from '../../kernel/problems.ts';
+import { quoted } from '../../kernel/shell-word.ts';
 import { book } from '../commands/book.ts';
 import { noteIntent, notesOf } from '../remembered.ts';
 import { usdc } from '../view/intent.ts';
@@ -32,7 +33,7 @@ export const resumeStep: Step = async (walk) => {
   if (answer.kind === 'back') return 'back';
   if (answer.value === null) return 'from';
   const { intent, route, isUnderWay } = answer.value;
-  said(walk, 'Going on', intent.intent_id, `farelock status ${intent.intent_id}`);
+  said(walk, 'Going on', intent.intent_id, `farelock status ${quoted(intent.intent_id)}`);
   if (!isUnderWay) {
     trip.intent = intent;
     trip.journey = route;

@@ -1,10 +1,12 @@
 import type { Intent } from '../../flights/wire.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
+import { quoted } from '../../kernel/shell-word.ts';
 import { bookAgreed, checkUnchanged } from '../commands/book.ts';
 import { agreementTo, reviewLines, typedAmount } from '../confirm.ts';
 import type { ExitCode } from '../context.ts';
 import { verifyIntent } from '../escrow-check.ts';
+import { warnOfPassports } from '../passengers.ts';
 import type { BookingAgreed } from '../spending.ts';
 import { money } from '../view/fares.ts';
 import { sliceLines } from '../view/itinerary.ts';
@@ -35,6 +37,7 @@ export const reviewStep: Step = async (walk) => {
     balance = await balanceOf(walk);
   }
   show(walk, intent, party, escrow, balance);
+  await warnOfPassports(context, intent.intent_id, party.passengers);
   if (overLimit !== null) context.terminal.note(overLimit);
   same(walk, bookingCommand(intent.intent_id, party));
   if (balance < amount) {
@@ -74,7 +77,7 @@ async function escrowText({ context }: Walk, intent: Intent): Promise<string> {
     return `✓ as the intent says: ${checks.map(({ check }) => words(check)).join(', ')}`;
   throw problem('escrow_mismatch', {
     detail: { checks: wrong.map(({ check }) => check) },
-    next: [`farelock intent verify ${intent.intent_id}`],
+    next: [`farelock intent verify ${quoted(intent.intent_id)}`],
   });
 }
 
@@ -151,7 +154,7 @@ export async function showOrder({ context, trip, ask: prompts }: Walk, intentId:
     ],
   });
   if (answer.kind === 'back' || !answer.value) return 0;
-  same({ context }, `farelock order ${intentId}`);
+  same({ context }, `farelock order ${quoted(intentId)}`);
   const { order } = await import('../commands/order.ts');
   return order(context, { id: intentId });
 }

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Problem, problem } from '../../kernel/problems.ts';
+import { quoted } from '../../kernel/shell-word.ts';
 import { isSettingName, kindOf, NotASetting, SETTING_NAMES, type SettingName } from './keys-table.ts';
 
 /** Settings by name, each in its canonical form. */
@@ -36,8 +37,8 @@ export function readJsonFile(path: string, private_: boolean): Record<string, un
     if (private_ && process.platform !== 'win32' && (stat.mode & 0o022) !== 0) {
       throw problem('settings_invalid', {
         message: `Others can write ${path}.`,
-        fix: `Run: chmod 600 ${path}`,
-        next: [`chmod 600 ${path}`],
+        fix: `Run: chmod 600 ${quoted(path)}`,
+        next: [`chmod 600 ${quoted(path)}`],
         detail: { file: path },
       });
     }

@@ -4,6 +4,7 @@ import { didYouMean } from '../../kernel/nearest.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Environment, GlobalOptions } from '../context.ts';
 import { keypairPath } from '../profile.ts';
+import { secret } from '../secret-variable.ts';
 import { readUserSettings, type SettingValues, type UserSettings } from './file.ts';
 import { kindOf, NotASetting, SETTING_NAMES, type SettingName, SOLANA_CONFIG } from './keys-table.ts';
 import { type ProjectSettings, readProjectSettings } from './project.ts';
@@ -129,7 +130,8 @@ function ownSettings(profile: Resolved, home: string, user: UserSettings | null)
 }
 
 function fromVariable(environment: Environment, variable: string, name: SettingName): string | undefined {
-  const text = environment[variable];
+  // The one address that providers put keys into.
+  const text = name === 'rpc_url' ? secret(environment, 'FARELOCK_RPC_URL') : environment[variable];
   if (!text) return undefined;
   try {
     return kindOf(name).read(text, process.cwd());

@@ -1,5 +1,5 @@
 import type { PaymentReceipt } from '../../client/types.ts';
-import { quoted } from '../shell-word.ts';
+import { quoted } from '../../kernel/shell-word.ts';
 import { money } from './fares.ts';
 
 export { quoted };
@@ -41,4 +41,4 @@ export const isMenuOffer = (offerId: string): boolean =>
 
 /** How to book an intent: on a terminal the passengers are asked for. */
 export const bookCommand = (intentId: string, canAsk: boolean): string =>
-  `farelock book ${intentId}${canAsk ? '' : ' --passengers passengers.json'}`;
+  `farelock book ${quoted(intentId)}${canAsk ? '' : ' --passengers passengers.json'}`;

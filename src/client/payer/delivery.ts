@@ -12,6 +12,8 @@ import { paidProblemOf, refusalIn } from './refusals.ts';
 export interface AnswerRules {
   /** Whether the service is still at it: such an answer is not charged, and the payment waits for the real one. */
   readonly isPending?: (answer: HttpAnswer) => boolean;
+  /** Whether it came to nothing and nothing is charged: the payment ends without a receipt. */
+  readonly isFree?: (answer: HttpAnswer) => boolean;
   /** Reads an answer as its caller will; throws where it can't be read. */
   readonly read: (body: unknown) => unknown;
   /** What must be kept of the answer before anybody sees it. */
@@ -69,6 +71,10 @@ export async function deliver(ports: DeliveryPorts, delivery: Delivery): Promise
   if (settled === null && exchange.isPending?.(answer)) {
     await journal.note(open.id, 'sent', null);
     return { body: answer.body, payment: null };
+  }
+  if (settled === null && exchange.isFree?.(answer)) {
+    await journal.close(open.id, 'refused', 'fare_check_failed');
+    return delivery.stale ? null : { body: answer.body, payment: null };
   }
   if (answer.status < 300) return accept(ports, delivery, answer, settled);
   const error = paidProblemOf(answer);

@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
+import { shownUrl } from '../../kernel/shown-url.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import { answerRules } from '../answer-rules.ts';
 import type { PaymentJournal, SignedPayment } from '../store.ts';
@@ -44,7 +45,7 @@ export async function resumePayment(
   }
   if (request.baseUrl !== ports.baseUrl) {
     throw problem('usage', {
-      message: `Payment ${record.payment_id} was signed for ${request.baseUrl}, not for the service of this profile.`,
+      message: `Payment ${record.payment_id} was signed for ${shownUrl(request.baseUrl)}, not for the service of this profile.`,
       fix: 'Name the profile of that service with --profile.',
     });
   }

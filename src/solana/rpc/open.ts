@@ -2,6 +2,7 @@ import type { Address } from '@solana/kit';
 import * as z from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
+import { shownUrl } from '../../kernel/shown-url.ts';
 import type { ChainAccount, Cluster, SignatureStatus, SolanaNetwork } from '../cluster.ts';
 import { networkOfGenesis, rpcUrl } from '../monikers.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
@@ -40,7 +41,7 @@ export async function openRpcCluster(options: {
   const url = rpcUrl(options.url);
   if (!url) {
     throw problem('cluster_failed', {
-      message: `"${options.url}" is neither an http address nor a known cluster.`,
+      message: `"${shownUrl(options.url)}" is neither an http address nor a known cluster.`,
       fix: 'Give the address of a Solana RPC node, or mainnet, devnet, testnet or localhost.',
     });
   }

@@ -1,0 +1,26 @@
+/**
+ * An address as a screen or a log may have it: providers and databases put keys and passwords before the host, in the
+ * query or the fragment, and into the path. What is left out is a `…`.
+ */
+export function shownUrl(address: string): string {
+  const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*:\/\/)(.*)$/is.exec(address) ?? [];
+  if (scheme === '') return address;
+  const [, place = '', query = ''] = /^([^?#]*)(.*)$/s.exec(rest) ?? [];
+  const host = place.lastIndexOf('@') + 1;
+  // A password with a bare ? or # in it: nothing before the last @ can be told from it.
+  if (host === 0 && query.includes('@')) return `${scheme}…`;
+  const [name = '', ...path] = place.slice(host).split('/');
+  const parts = path.map((part) => (isPlainWord(part) ? part : '…'));
+  return `${scheme}${host > 0 ? '…@' : ''}${[name, ...parts].join('/')}${query && '?…'}`;
+}
+
+/** Text with every address in it shown so. */
+export const withoutAddressKeys = (text: string): string =>
+  text.includes('://') ? text.replace(/[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi, shownUrl) : text;
+
+/** What an address has in its path where it is not a key: small words, a version such as v2. Keys have digits or capitals. */
+const isPlainWord = (part: string): boolean =>
+  part.length < KEY_LENGTH && /^(v\d{1,3}|[a-z]+([-_.][a-z]+)*)?$/.test(part);
+
+/** No word in a path is so long, and hardly a key is shorter. */
+const KEY_LENGTH = 16;
