@@ -44,7 +44,10 @@ try {
     '--sort',
     'price',
   ]);
-  const offer = JSON.parse(search).offers.find((one) => one.total_currency === 'USD');
+  // On any day some fare is sold in USD, if not the cheapest one of an itinerary.
+  const offer = JSON.parse(search)
+    .offers.flatMap((one) => [one, ...(one.fare_options ?? [])])
+    .find((one) => one.total_currency === 'USD');
   const intent = JSON.parse(farelock(['intent', 'create', offer.offer_id, '--json']));
   const book = ['book', intent.intent_id, '--passengers', '-', '--yes', '--max-payment', '100000'];
   farelock([...book, '--no-wait', '--json'], JSON.stringify([passenger]));

@@ -58,6 +58,22 @@ export function wrongTestsOf(row: readonly string[]): string[] {
   });
 }
 
+/**
+ * The tests of a row, in its last cell, that say nothing of any of these words: neither by name nor in what they do. A
+ * test that never names a status or its codes does not fail when they change.
+ */
+export function strangersIn(row: readonly string[], words: readonly string[]): string[] {
+  const says = new RegExp(`\\b(${words.join('|')})\\b`);
+  return (row.at(-1) ?? '')
+    .split('<br>')
+    .map((name) => name.trim())
+    .filter((name) => {
+      const [path = '', title = ''] = name.split(/ › (.*)/);
+      return !says.test(title) && !says.test(testNamed(fileOf(path), title)?.source ?? '');
+    })
+    .map((name) => `${row.slice(0, -1).join(' ')}: ${name}`);
+}
+
 /** What an item's row names in its third cell as its code, and is not there. */
 export const missingCodeOf = ([id, , places]: readonly string[]): string[] =>
   (places ?? '')

@@ -1,13 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openapiDocument } from '../src/flights/openapi.ts';
 import { defaultOptions } from '../src/flights/ports.ts';
 import { codesOf, operationsOf, type ServedDocument } from './sim/fuzz/document.ts';
 import { SPEC_ITEMS } from './spec-items.ts';
-import { fileOf, missingCodeOf, readSpecPage, wrongTestsOf } from './spec-page.ts';
+import { fileOf, missingCodeOf, readSpecPage, strangersIn, wrongTestsOf } from './spec-page.ts';
 import { testNamed, testsIn } from './spec-titles.ts';
 
 /** docs/spec-flights.md says for every line of the specification which test holds it. This holds the page. */
 
+const ROOT = resolve(import.meta.dirname, '..');
 const page = readSpecPage('docs/spec-flights.md');
 const items = page.table('Id');
 const statuses = page.table('Call');
@@ -47,6 +50,48 @@ test('every code that the service may answer with is a row', () => {
   expect(new Set(rows).size).toBe(rows.length);
   // No operation has an unknown path.
   expect([...rows].sort()).toEqual([...new Set([...answered, 'not_found'])].filter(page.held).sort());
+});
+
+/** The codes that some answer of this status carries, of every call or of one. */
+const codesUnder = (status: string, call?: string): string[] =>
+  operationsOf(document)
+    .filter(({ name }) => call === undefined || name === call)
+    .flatMap(({ responses }) => (responses[status] ? codesOf(responses[status]) : []));
+
+describe('a row is not held by a test that never names what it says:', () => {
+  test('a status, or a code that is answered with it', () => {
+    const refusals = statuses.filter(([, status = '']) => Number(status) >= 400);
+    expect(refusals.length).toBeGreaterThan(100);
+    const wrong = refusals.flatMap((row) => {
+      const [call = '', status = ''] = row;
+      return strangersIn(row, [status, ...codesUnder(status, call.replaceAll('`', ''))]);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('a code', () => {
+    expect(codes.flatMap((row) => strangersIn(row, [(row[0] ?? '').replaceAll('`', '')]))).toEqual([]);
+  });
+
+  test('an error of the specification, by test and by place', () => {
+    const errors = items.filter(([id = '']) => /^error-\d/.test(id));
+    expect(errors.length).toBeGreaterThan(20);
+    const wrong = errors.flatMap((row) => {
+      const [, statement = '', places = ''] = row;
+      const status = /^\d{3}/.exec(statement)?.[0] ?? '';
+      const named = statement.match(/\b[a-z]+(_[a-z]+)+\b/g) ?? [];
+      const words = named.length > 0 ? named : codesUnder(status);
+      const elsewhere = places
+        .replaceAll('`', '')
+        .split(', ')
+        .filter((place) => {
+          const code = readFileSync(resolve(ROOT, place), 'utf8');
+          return words.length > 0 && !words.some((word) => code.includes(word));
+        });
+      return [...strangersIn(row, [status, ...words]), ...elsewhere.map((place) => `${row[0]}: ${place}`)];
+    });
+    expect(wrong).toEqual([]);
+  });
 });
 
 describe('the reading of test sources', () => {

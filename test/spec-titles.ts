@@ -8,6 +8,8 @@ export interface Titled {
   readonly path: readonly string[];
   /** Neither it nor a describe around it is skipped, to do, or run under a condition. */
   readonly runs: boolean;
+  /** What it does, with the table of its `each`. */
+  readonly source: string;
 }
 
 export interface TestFile {
@@ -29,11 +31,15 @@ export function testsIn(file: string): TestFile {
       ts.forEachChild(node, (child) => visit(child, around));
       return;
     }
-    const here = { path: [...around.path, call.title], runs: around.runs && call.runs };
+    const here = {
+      path: [...around.path, call.title],
+      runs: around.runs && call.runs,
+      source: node.getText(source),
+    };
     if (call.kind === 'test') tests.push(here);
     ts.forEachChild(node, (child) => visit(child, call.kind === 'describe' ? here : around));
   };
-  visit(source, { path: [], runs: true });
+  visit(source, { path: [], runs: true, source: '' });
   return { tests, literals };
 }
 

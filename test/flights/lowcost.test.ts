@@ -235,6 +235,30 @@ test('a menu that failed costs nothing: not to who waited for it, nor to copies,
   expect(await world.sums()).toEqual(before);
 });
 
+test('a fare menu is fresh for 30 minutes: until then its fares are locked, and then no more', async () => {
+  const offer = await first();
+  const { fares } = await openedMenu(offer.offer_id);
+  const second = fares[1]?.offer_id ?? '';
+  const openedAtMs = world.clock.now();
+  const wallet = () => ({ funding_wallet: world.newWallet().address, offer_id: second });
+  world.clock.advance(30 * 60_000 - 45_000);
+  expect((await world.paid('/air/intents', wallet())).status).toBe(201);
+  world.clock.advance(45_000 - (world.clock.now() - openedAtMs - (30 * 60_000 - 45_000)));
+  expect(await lock(second)).toEqual([409, 'fare_menu_expired']);
+});
+
+test('a failed fare check blocks its offer for 30 minutes: until then, and no longer', async () => {
+  const offer = await first('LTN', 'LGW');
+  expect(await openedMenu(offer.offer_id)).toMatchObject({ status: 'failed' });
+  const checkedAtMs = world.clock.now();
+  const until = (ms: number) => world.clock.advance(checkedAtMs + ms - world.clock.now());
+  until(30 * 60_000 - 45_000);
+  expect(await lock(offer.offer_id)).toEqual([409, 'fare_check_failed']);
+  until(30 * 60_000);
+  const wallet = { funding_wallet: world.wallet.address, offer_id: offer.offer_id };
+  expect((await world.paid('/air/intents', wallet)).status).toBe(201);
+});
+
 test('the escrow is for the price of the fare, for all travellers', async () => {
   const fare = await fareOf((await first('LIS', 'BER', { adults: 2 })).offer_id, 3);
   const made = await world.intent(fare.offer_id);

@@ -252,6 +252,8 @@ test('with booking switched off intents are still read and refund requests still
   const { made } = await bookedIntent();
   await setBookingDisabled(told, true);
   try {
+    const another = { funding_wallet: told.wallet.address, offer_id: nextOffer() };
+    expect((await told.paid('/air/intents', another)).body.code).toBe('booking_disabled');
     expect((await told.show(made)).status).toBe('booked');
     const headers = {
       'X-Customer-Support-Code': made.customer_support_code,

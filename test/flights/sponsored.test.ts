@@ -104,7 +104,7 @@ test('of many copies at once, on two processes, one is answered', async () => {
   expect(answers.map((one) => one.status).sort()).toEqual([200, 400, 400, 400, 400]);
 });
 
-test('every header is needed', async () => {
+test('every header is needed: 400 invalid_sponsored_preview', async () => {
   const body = newBody();
   for (const name of Object.keys(headersOf(body))) {
     const { [name]: _left, ...rest } = headersOf(body);

@@ -221,7 +221,7 @@ async function orderAtAirline(made: CreatedIntent): Promise<void> {
   });
 }
 
-describe('a decision against the facts is refused, and moves nothing:', () => {
+describe('a decision against the facts is 409 decision_not_possible, and moves nothing:', () => {
   const refused = async (made: CreatedIntent, body: object) => {
     const before = await world.sums(made);
     const answer = await desk<{ code: string; detail: { reason: string } }>(`${at(made)}/resolve`, body);

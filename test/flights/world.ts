@@ -141,7 +141,7 @@ export async function openWorld(given: WorldOptions = {}) {
   /** A service of its own on the same store, cluster and airline, as a second process would be. */
   function service(wrap: (ports: Ports) => Ports = (ports) => ports) {
     const ports = wrap({ store, cluster, provider, lowcost, clock });
-    const ids = randomIds(clock.now);
+    const ids = randomIds(ports.clock.now);
     const common = { ...ports, secrets, ids, log: silentLog };
     const paywall = createPaywall({ ...common, feePayer: facilitator, patienceMs: 2_000 });
     const flights = createFlights({

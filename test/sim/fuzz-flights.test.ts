@@ -25,6 +25,9 @@ afterAll(() => scene.close());
 const told = ({ method, path, headers, body }: Ask) =>
   JSON.stringify({ method, path, headers, body: typeof body === 'string' ? body.slice(0, 2000) : body });
 
+/** Answered without the database: what breaks them is broken for every call. */
+const NEED_NOTHING = ['/health', '/ready', '/openapi.json'];
+
 describe('every call of the document', () => {
   const bare = (operation: Operation, change: Partial<Ask> = {}): Ask => ({
     operation,
@@ -128,13 +131,44 @@ describe('every call of the document', () => {
         },
       }),
     }));
-    for (const one of all()) {
+    for (const one of all().filter(({ path }) => !NEED_NOTHING.includes(path))) {
       const answer = await scene.send(goodAsk(one) ?? bare(one), broken.app);
-      if (['/health', '/ready', '/openapi.json'].includes(one.path)) continue;
       expect([one.name, answer.status], JSON.stringify(answer.body)).toEqual([one.name, 500]);
       expect(answer.body).toEqual({ code: 'internal_error', message: expect.not.stringContaining('secret') });
       expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
     }
+  });
+
+  test('500 internal_error: of GET /health, GET /ready and GET /openapi.json, which need no database', async () => {
+    let isBroken = false;
+    const broken = scene.world.service((ports) => ({
+      ...ports,
+      clock: {
+        ...ports.clock,
+        now: () => {
+          if (isBroken) throw new Error('secret path /var/lib');
+          return ports.clock.now();
+        },
+      },
+    }));
+    isBroken = true;
+    for (const path of NEED_NOTHING) {
+      const one = scene.find(`GET ${path}`);
+      const answer = await scene.send(bare(one), broken.app);
+      expect([one.name, answer.status]).toEqual([one.name, 500]);
+      expect(answer.body).toEqual({ code: 'internal_error', message: expect.not.stringContaining('secret') });
+    }
+  });
+
+  test('401 operator_key_required, operator_key_invalid: without a key, or with a wrong one, at the desk', async () => {
+    const atTheDesk = all().filter((one) => one.operator);
+    const asks = (authorization?: string) =>
+      atTheDesk.map((one) => {
+        const { authorization: _right, ...headers } = bare(one).headers;
+        return bare(one, { headers: authorization === undefined ? headers : { ...headers, authorization } });
+      });
+    await refuses(asks(), 401, 'operator_key_required');
+    await refuses(asks('Bearer flk_op_guess'), 401, 'operator_key_invalid');
   });
 
   /** A request that comes as far as the price. */
