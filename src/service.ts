@@ -10,6 +10,7 @@ import { randomIds } from './kernel/ids.ts';
 import { silentLog } from './kernel/log.ts';
 import { isProblem } from './kernel/problems.ts';
 import { openSecrets } from './kernel/secrets.ts';
+import { createOperatorWallets } from './payments/operator-wallets.ts';
 import { createPaywall } from './payments/paywall.ts';
 import { readyForMoney } from './payments/readiness.ts';
 import { bothRuns, isPartnerPath, lazyPartner } from './service-partner.ts';
@@ -67,6 +68,14 @@ export const openService: OpenService = async (options) => {
     quotingMs: options.lowcostMs ?? 2500,
     orders: join(options.home, 'sandbox-airline.db'),
   });
+  const wallets = createOperatorWallets({
+    cluster,
+    clock,
+    mint,
+    authority: authority.address,
+    facilitator: options.facilitatorUrl ? null : facilitator.address,
+    treasury: treasury.address,
+  });
   const paywall = createPaywall({
     store,
     secrets,
@@ -74,6 +83,7 @@ export const openService: OpenService = async (options) => {
     clock,
     ids,
     feePayer: facilitator,
+    wallets,
     log,
     ...(options.facilitatorUrl ? { facilitatorUrl: options.facilitatorUrl } : {}),
   });
@@ -88,6 +98,7 @@ export const openService: OpenService = async (options) => {
     lowcost,
     authority,
     facilitator: facilitator.address,
+    wallets,
     treasury: treasury.address,
     treasurySigner: treasury,
     mint,
@@ -110,7 +121,8 @@ export const openService: OpenService = async (options) => {
       const { pathname } = new URL(request.url);
       if (isPartnerPath(pathname)) return partner.fetch(request, connection);
       // Whatever moves money, a GET of an order included, comes with a payment or in a POST.
-      if (request.method !== 'GET' || request.headers.has('payment-signature')) await ready();
+      const needsMoney = request.method !== 'GET' || request.headers.has('payment-signature');
+      if (needsMoney || pathname === '/ready') await ready();
       return rpc && (pathname === '/rpc' || pathname === '/rpc/')
         ? rpc(request)
         : flights.app.fetch(request, connection);

@@ -6,6 +6,7 @@ import { isDatabaseAway } from '../store/postgres-refusal.ts';
 import { clientOf } from './attempts.ts';
 import { readBody, readSignedBody, refuseQuery } from './body.ts';
 import type { Escrows } from './escrows.ts';
+import { type Funds, shown } from './funds.ts';
 import type { Intents } from './intents.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { Pricing } from './pricing.ts';
@@ -24,10 +25,15 @@ type Handler = (context: Context<Env>) => Promise<Response>;
  */
 export function createFlightsApp(
   ports: FlightsPorts,
-  parts: { readonly escrows: Escrows; readonly intents: Intents; readonly pricing: Pricing },
+  parts: {
+    readonly escrows: Escrows;
+    readonly intents: Intents;
+    readonly pricing: Pricing;
+    readonly funds: Funds;
+  },
 ): Hono<Env> {
   const { paywall, clock } = ports;
-  const { escrows, intents, pricing } = parts;
+  const { escrows, intents, pricing, funds } = parts;
   const app = new Hono<Env>();
 
   app.use('*', async (context, next) => {
@@ -76,7 +82,10 @@ export function createFlightsApp(
   route('GET', '/ready', true, async (context) => {
     try {
       await ports.store.selectFrom('meta').select('key').limit(1).execute();
-      return context.json(health('ok'));
+      const short = (await funds.short()).map(shown);
+      if (short.length === 0) return context.json(health('ok'));
+      context.header('Retry-After', '60');
+      return context.json({ ...health('unavailable'), wallets: short }, 503);
     } catch (error) {
       ports.log('error', 'not_ready', { error_name: error instanceof Error ? error.name : 'unknown' });
       context.header('Retry-After', '5');

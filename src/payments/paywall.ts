@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { canonicalJson } from '../kernel/json.ts';
 import type { Log } from '../kernel/log.ts';
-import { problem } from '../kernel/problems.ts';
+import { isProblem, problem } from '../kernel/problems.ts';
 import type { Secrets } from '../kernel/secrets.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/signer.ts';
@@ -12,6 +12,7 @@ import type { Facilitator } from './facilitator.ts';
 import { PAYMENT_SIGNATURE } from './headers.ts';
 import { createJournal, type Settlement } from './journal.ts';
 import { holding } from './lease.ts';
+import type { OperatorWallets } from './operator-wallets.ts';
 import type { SentPayment } from './payload.ts';
 import { createQuotes, type Quote } from './quotes.ts';
 import { createRecovery, type Recovery } from './recovery.ts';
@@ -29,11 +30,16 @@ export interface PaywallPorts {
   readonly log: Log;
   /** A facilitator service to verify and settle with, instead of this process (facilitator-remote.ts). */
   readonly facilitatorUrl?: string | undefined;
+  /** What the operator's wallets hold: a fee payer that can pay no fee is said before anybody signs. */
+  readonly wallets?: OperatorWallets | undefined;
   /** How long a request waits for a payment that another one is settling, milliseconds (default 8000). */
   readonly patienceMs?: number | undefined;
 }
 
 export interface RecoveringPaywall extends Paywall, Recovery {}
+
+/** A wallet keeps 0.00089 SOL to exist; below that and two fees it pays for nothing. */
+const LEAST_LAMPORTS = 890_880n + 2n * 20_000n;
 
 /** What travels with one request. */
 interface Visit {
@@ -71,6 +77,24 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
       ? (await import('./facilitator-remote.ts')).feePayerOf(ports.facilitatorUrl, ports.cluster.network)
       : ports.feePayer.address;
 
+  /** The checks of the call, then ours: a payment whose fee nobody can pay is not asked for. */
+  async function termsOf(call: PaidCall): Promise<PaymentTerms> {
+    const terms = await call.check();
+    await checkFeePayer({ fresh: false });
+    return terms;
+  }
+
+  /** @throws Problem `operator_funds_low` when our fee payer can pay no fee. */
+  async function checkFeePayer(how: { fresh: boolean }): Promise<void> {
+    const holdings = await ports.wallets?.holdings(how).catch((error: unknown) => {
+      if (isProblem(error, 'cluster_failed')) return null;
+      throw error;
+    });
+    if ((holdings?.facilitator ?? LEAST_LAMPORTS) >= LEAST_LAMPORTS) return;
+    log('error', 'facilitator_cannot_pay', { address: ports.feePayer.address });
+    throw problem('operator_funds_low', { retryAfter: 60 });
+  }
+
   async function challenge(visit: Visit, terms: PaymentTerms, refusal: Refusal): Promise<Response> {
     const payer = await feePayer();
     const quote = await quotes.give(terms, visit.call.resource, visit.digest);
@@ -91,7 +115,7 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
   /** A payment that was never seen before. */
   async function first(visit: Visit, sent: SentPayment): Promise<Response> {
     const { call } = visit;
-    const terms = await call.check();
+    const terms = await termsOf(call);
     const bound = await bind(visit, sent);
     if (typeof bound === 'string') return refuse(visit, terms, bound);
     if (bound.quote.payTo !== terms.payTo || bound.quote.asset !== terms.asset) {
@@ -99,6 +123,8 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
     }
     const verdict = await (await facilitator()).verify(sent, bound.requirements);
     if (!verdict.valid || sent.key === null) {
+      // Emptied since the last look, it makes every payment look bad.
+      await checkFeePayer({ fresh: true });
       return refuse(visit, terms, verdict.valid ? 'the payer has not signed' : verdict.reason);
     }
     const row = await journal.claim({
@@ -144,7 +170,7 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
       return conclude(visit, sent, null, ended);
     }
     const { terms, ended } = await holding(held, row, async () => {
-      const terms = await call.check();
+      const terms = await termsOf(call);
       const bound = await bind(visit, sent);
       if (typeof bound === 'string') return { terms, ended: await settling.abandon(row, bound) };
       const verdict = await (await facilitator()).verify(sent, bound.requirements);
@@ -209,7 +235,7 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
       const header = request.headers.get(PAYMENT_SIGNATURE);
       if (header === null) {
         const reason = 'this call is paid; sign this challenge and send it as PAYMENT-SIGNATURE';
-        return challenge(visit, await call.check(), { code: 'payment_required', reason });
+        return challenge(visit, await termsOf(call), { code: 'payment_required', reason });
       }
       const { readPayment } = await import('./payload.ts');
       const sent = readPayment(header);

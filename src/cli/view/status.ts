@@ -158,6 +158,10 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
         return [funded, ticketed, captured, { ...back, text }];
       }
       const reason = intent.refund_reason ?? 'the booking failed';
+      if (stage === 'refunding' && reason === 'refund_account_missing') {
+        const text = `waits for a USDC token account of ${intent.refund_wallet}: open it again, and the refund follows`;
+        return [{ ...back, text }];
+      }
       const wasFunded = intent.booking_requested_at !== null || fundedBy !== null;
       return [
         ...(wasFunded ? [funded] : []),
