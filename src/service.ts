@@ -40,16 +40,18 @@ export const openService: OpenService = async (options) => {
   const { cluster, faucet, rpc } = await openCluster(options);
   const store = await openStore(options.databaseUrl ?? join(options.home, 'service.db'));
   const mint = cluster.network === SOLANA_NETWORKS.mainnet ? MAINNET_USDC : DEVNET_USDC;
-  const ready = onceUntilDone(() =>
-    readyForMoney({
+  let isFilled = false;
+  const ready = onceUntilDone(async () => {
+    await readyForMoney({
       cluster,
       faucet,
       authority,
       facilitator: facilitator.address,
       treasury: treasury.address,
       mint,
-    }),
-  );
+    });
+    isFilled = true;
+  });
   // On a cluster of somebody else's, an operator is told at once what is missing.
   if (!faucet) await ready();
 
@@ -75,6 +77,7 @@ export const openService: OpenService = async (options) => {
     authority: authority.address,
     facilitator: options.facilitatorUrl ? null : facilitator.address,
     treasury: treasury.address,
+    isFilled: () => isFilled,
   });
   const paywall = createPaywall({
     store,

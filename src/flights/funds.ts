@@ -144,7 +144,7 @@ export function createFunds(ports: FlightsPorts) {
 
     /** Looks every quarter of a minute, whoever asks for what: the worker's part. */
     async watch(): Promise<void> {
-      if (Math.abs(clock.now() - lookedAtMs) < LOOK_EVERY_MS) return;
+      if (!wallets.isFilled() || Math.abs(clock.now() - lookedAtMs) < LOOK_EVERY_MS) return;
       try {
         await short();
       } catch (error) {

@@ -19,6 +19,8 @@ export interface OperatorWallets {
     readonly facilitator: Address | null;
     readonly treasury: Address;
   };
+  /** False until the faucet of a new home has filled them: what they hold says nothing before. */
+  isFilled(): boolean;
   /**
    * At most a few seconds old, and one look at a time: no request waits for its own, unless it asks for a fresh one.
    * @throws Problem `cluster_failed`
@@ -34,6 +36,7 @@ export function createOperatorWallets(
     readonly cluster: Pick<Cluster, 'accounts'>;
     readonly clock: Clock;
     readonly mint: Address;
+    readonly isFilled?: (() => boolean) | undefined;
   },
 ): OperatorWallets {
   const { cluster, clock, mint, authority, facilitator, treasury } = ports;
@@ -54,6 +57,7 @@ export function createOperatorWallets(
 
   return {
     addresses: { authority, facilitator, treasury },
+    isFilled: ports.isFilled ?? (() => true),
     holdings({ fresh } = { fresh: false }) {
       const nowMs = clock.now();
       if (!fresh && last && nowMs >= last.atMs && nowMs < last.atMs + KEPT_MS) return last.holdings;

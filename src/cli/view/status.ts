@@ -19,10 +19,10 @@ export type MoneyStage =
 export function moneyStage(intent: Intent, nowMs: number): MoneyStage {
   if (intent.status === 'booked') return 'captured';
   if (intent.status === 'refunded') return 'refunded';
+  if (intent.refund_reason !== null) return 'refunding';
   if (intent.booking_requested_at === null) {
     return Date.parse(intent.expires_at) <= nowMs ? 'expired' : 'unpaid';
   }
-  if (intent.refund_reason !== null) return 'refunding';
   return intent.ticketed_at === null ? 'ticketing' : 'capturing';
 }
 
