@@ -10,6 +10,7 @@ import { randomIds } from './kernel/ids.ts';
 import { silentLog } from './kernel/log.ts';
 import { once } from './kernel/once.ts';
 import { problem } from './kernel/problems.ts';
+import { createOperatorWallets } from './payments/operator-wallets.ts';
 import { createPaywall } from './payments/paywall.ts';
 import { readyForMoney } from './payments/readiness.ts';
 import { belongingOf, checkLedger, claimDatabase, openKeys } from './service-home.ts';
@@ -42,16 +43,18 @@ export const openService: OpenService = async (options) => {
   const { secrets, authority, facilitator, treasury } = keys;
   const probes = [writeProbe(store), async () => ledger?.probe()];
   const mint = DEVNET_USDC;
-  const ready = once(() =>
-    readyForMoney({
+  let isFilled = false;
+  const ready = once(async () => {
+    await readyForMoney({
       cluster,
       faucet,
       authority,
       facilitator: facilitator.address,
       treasury: treasury.address,
       mint,
-    }),
-  );
+    });
+    isFilled = true;
+  });
   // On a cluster of somebody else's, an operator is told at once what is missing.
   if (!faucet) await ready();
 
@@ -72,6 +75,15 @@ export const openService: OpenService = async (options) => {
     orders: join(options.home, 'sandbox-airline.db'),
     onTrouble: storage.onTrouble,
   });
+  const wallets = createOperatorWallets({
+    cluster,
+    clock,
+    mint,
+    authority: authority.address,
+    facilitator: options.facilitatorUrl ? null : facilitator.address,
+    treasury: treasury.address,
+    isFilled: () => isFilled,
+  });
   const paywall = createPaywall({
     store,
     secrets,
@@ -79,6 +91,7 @@ export const openService: OpenService = async (options) => {
     clock,
     ids,
     feePayer: facilitator,
+    wallets,
     log,
     ...(options.facilitatorUrl ? { facilitatorUrl: options.facilitatorUrl } : {}),
   });
@@ -93,6 +106,7 @@ export const openService: OpenService = async (options) => {
     lowcost,
     authority,
     facilitator: facilitator.address,
+    wallets,
     treasury: treasury.address,
     treasurySigner: treasury,
     mint,

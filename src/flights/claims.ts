@@ -16,11 +16,12 @@ const MOST_BACKOFF_MS = 60_000;
 /** No step is ever put off for longer, whatever an airline asks for. */
 export const FARTHEST_MS = 10 * 60_000;
 /** The bookings in which the worker has something to do; `stuck` waits for a person. */
+export const OPEN_BOOKINGS = sql<SqlBool>`state in ('settling', 'queued', 'ordering', 'ticketing', 'capturing', 'refunding')`;
 const BOOKINGS: Queue = {
   table: 'bookings',
   key: 'intent_id',
   due: 'due_at_ms',
-  open: sql<SqlBool>`state in ('settling', 'queued', 'ordering', 'ticketing', 'capturing', 'refunding')`,
+  open: OPEN_BOOKINGS,
   leaseMs: LEASE_MS,
   farthestMs: FARTHEST_MS,
 };

@@ -8,6 +8,7 @@ import { storageFields } from '../store/watch.ts';
 import { clientOf } from './attempts.ts';
 import { readBody, readSignedBody, refuseQuery } from './body.ts';
 import type { Escrows } from './escrows.ts';
+import { type Funds, shown } from './funds.ts';
 import type { Intents } from './intents.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { Pricing } from './pricing.ts';
@@ -32,10 +33,15 @@ const AWAY_S = 5;
  */
 export function createFlightsApp(
   ports: FlightsPorts,
-  parts: { readonly escrows: Escrows; readonly intents: Intents; readonly pricing: Pricing },
+  parts: {
+    readonly escrows: Escrows;
+    readonly intents: Intents;
+    readonly pricing: Pricing;
+    readonly funds: Funds;
+  },
 ): Hono<Env> {
   const { paywall, clock } = ports;
-  const { escrows, intents, pricing } = parts;
+  const { escrows, intents, pricing, funds } = parts;
   const app = new Hono<Env>();
 
   app.use('*', async (context, next) => {
@@ -95,9 +101,21 @@ export function createFlightsApp(
   route('GET', '/health', true, async (context) => context.json(health('ok')));
 
   route('GET', '/ready', true, async (context) => {
-    if (!ports.writable || (await ports.writable())) return context.json(health('ok'));
-    context.header('Retry-After', String(STORAGE_RETRY_S));
-    return context.json(health('unavailable'), 503);
+    if (ports.writable && !(await ports.writable())) {
+      context.header('Retry-After', String(STORAGE_RETRY_S));
+      return context.json(health('unavailable'), 503);
+    }
+    try {
+      await ports.ready?.();
+      const short = (await funds.short()).map(shown);
+      if (short.length === 0) return context.json(health('ok'));
+      context.header('Retry-After', '60');
+      return context.json({ ...health('unavailable'), wallets: short }, 503);
+    } catch (error) {
+      ports.log('error', 'not_ready', storageFields(error));
+      context.header('Retry-After', String(AWAY_S));
+      return context.json(health('unavailable'), 503);
+    }
   });
 
   route('GET', '/openapi.json', true, async (context) => {

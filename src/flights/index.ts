@@ -4,6 +4,7 @@ import { createOutbox } from '../notify/outbox.ts';
 import { createAirlineChecks } from './airline-checks.ts';
 import { withDeskOrders } from './desk-orders.ts';
 import { createEscrows } from './escrows.ts';
+import { createFunds } from './funds.ts';
 import { createFlightsApp } from './http.ts';
 import { createIntents } from './intents.ts';
 import { withLowcostOrders } from './lowcost-orders.ts';
@@ -40,10 +41,11 @@ export function createFlights(given: FlightsGiven) {
     outbox: createOutbox({ ...given, transports: given.transports ?? null }),
   };
   const escrows = createEscrows(ports);
-  const intents = createIntents(ports, escrows);
+  const funds = createFunds(ports);
+  const intents = createIntents(ports, escrows, funds);
   return {
-    app: createFlightsApp(ports, { escrows, intents, pricing }),
-    worker: createWorker(ports, escrows, intents),
+    app: createFlightsApp(ports, { escrows, intents, pricing, funds }),
+    worker: createWorker(ports, escrows, intents, funds),
     outbox: ports.outbox,
   };
 }

@@ -4,6 +4,7 @@ import { isProblem, problem } from '../kernel/problems.ts';
 import type { Answer, PaidCall, Payment } from '../payments/terms.ts';
 import { creatingKey, creationsBusy, creationUnderWay, type Taken, takenBy } from './creations.ts';
 import { type Escrows, escrowNotOpened } from './escrows.ts';
+import type { Funds } from './funds.ts';
 import { supportCodeHmac } from './identity.ts';
 import { intentRecord, refundRequestOf, shownIntent } from './intent-record.ts';
 import { offerToLock, ticketTotal } from './live-offer.ts';
@@ -19,14 +20,15 @@ import type { CreatedIntent, CreateIntentRequest, Intent } from './wire.ts';
 const PLACE_POLL_MS = 100;
 
 /** Booking intents: POST /air/intents and GET /air/intents/{intent_id}. */
-export function createIntents(ports: FlightsPorts, escrows: Escrows) {
+export function createIntents(ports: FlightsPorts, escrows: Escrows, funds: Funds) {
   const { store, clock, ids, secrets, options } = ports;
 
   /**
    * The paid creation (CONTRACT, section 2): check, verify, open the escrow, settle; shown once it is settled. The
    * funding wallet is the payer: anybody else could take his (wallet, offer) pair and name a refund wallet of their own.
    * Problems: `invalid_wallet`, `funding_wallet_not_payer`, `refund_wallet_*`, `offer_*`, `intent_already_exists`,
-   * `booking_disabled`, `provider_failed`, `escrow_initialization_failed`.
+   * `booking_disabled`, `operator_funds_low`, `provider_failed`, `creation_under_way`, `creations_busy`,
+   * `escrow_initialization_failed`.
    */
   function creation(request: CreateIntentRequest, url: string, client: string): PaidCall {
     const activeKey = (wallet: string) => `active:${wallet}:${request.offer_id}`;
@@ -52,6 +54,7 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
           offerToLock({ ...ports, ...tiers }, request.offer_id),
         );
         if (payer !== null) live = found ?? undefined;
+        await funds.check();
         return {
           amount: options.intentPrice,
           payTo: ports.treasury,
@@ -91,6 +94,7 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
       const refundWallet = request.refund_wallet ?? payment.payer;
       // Before the payment nobody knew the payer, and the wallet's account may have been closed since.
       await checkRefundWallet(ports, refundWallet);
+      await funds.check();
       const untilMs = clock.now() + options.creationWaitMs;
       for (let round = 0; ; ) {
         const row = await newRow(request, refundWallet, activeKey(payment.payer), payment, offer);

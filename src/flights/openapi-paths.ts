@@ -130,10 +130,14 @@ const refundRequests = (options: FlightsOptions) => {
 
 export const paths = (options: FlightsOptions) => ({
   '/health': freeGet('health', 'Liveness.', answer(200, 'Health', 'Alive.', false)),
-  '/ready': freeGet('ready', 'Readiness: the database answers.', {
-    ...answer(200, 'Health', 'Ready.', false),
-    ...answer(503, 'Health', 'Not ready.', false),
-  }),
+  '/ready': freeGet(
+    'ready',
+    "Readiness: the database answers, and the operator's wallets hold what is needed.",
+    {
+      ...answer(200, 'Health', 'Ready.', false),
+      ...answer(503, 'Health', 'Not ready.', false),
+    },
+  ),
   '/openapi.json': freeGet('openapi', 'This document.', {
     200: { description: 'OpenAPI 3.1.', headers: REQUEST_ID, content: json({ type: 'object' }) },
   }),
@@ -174,6 +178,7 @@ export const paths = (options: FlightsOptions) => ({
       'fare_menu_expired',
       'invalid_fare_index',
       'escrow_initialization_failed',
+      'operator_funds_low',
       'creation_under_way',
       'creations_busy',
       'too_many_requests',

@@ -6,6 +6,7 @@ import type { Log } from '../kernel/log.ts';
 import type { Secrets } from '../kernel/secrets.ts';
 import type { Transports } from '../notify/message.ts';
 import type { Outbox } from '../notify/outbox.ts';
+import type { OperatorWallets } from '../payments/operator-wallets.ts';
 import type { Paywall } from '../payments/terms.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/signer.ts';
@@ -109,6 +110,8 @@ export interface FlightsGiven {
   readonly authority: Signer;
   /** Pays the network fees of customers' payments. */
   readonly facilitator: Address;
+  /** What the operator's wallets hold. */
+  readonly wallets: OperatorWallets;
   /** Owner of the token account that fees and captures pay. */
   readonly treasury: Address;
   /** Signs what the treasury pays out: refunds that an operator approved, and affiliates' credit. */

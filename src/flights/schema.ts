@@ -248,6 +248,18 @@ export const health = z.strictObject({
   service: z.string(),
   version: z.string(),
   time: instant,
+  wallets: z
+    .array(
+      z.strictObject({
+        wallet: z.enum(['authority', 'facilitator', 'treasury']),
+        address: wallet,
+        asset: z.enum(['SOL', 'USDC']),
+        holds: decimal,
+        needs: decimal,
+      }),
+    )
+    .optional()
+    .describe("The operator's wallets that hold too little: no intent is created until they are filled up."),
 });
 
 export const errorBody = z.strictObject({

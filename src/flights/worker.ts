@@ -1,6 +1,7 @@
 import { createAffiliateCredit } from './affiliate-credit.ts';
 import { type Claims, createClaims } from './claims.ts';
 import type { Escrows } from './escrows.ts';
+import type { Funds } from './funds.ts';
 import type { Intents } from './intents.ts';
 import type { FlightsPorts } from './ports.ts';
 import { refundsDueAtMs } from './refund-due.ts';
@@ -24,7 +25,7 @@ export interface WorkerRun {
  * The booking worker (DESIGN, section 6). `runDue` takes every step that is due and returns; several workers, in one
  * process or many, are safe at the same time. With nothing due it is a handful of small reads.
  */
-export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Intents) {
+export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Intents, funds: Funds) {
   const { store, clock } = ports;
   const claims: Claims = createClaims(ports);
   const { take } = createStepRunner(ports, escrows, claims);
@@ -77,6 +78,7 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
         if (!booking) break;
       }
       worked += await affiliates.runDue();
+      await funds.watch();
       // Not waited for: a receiver that is down holds up no booking.
       ports.outbox.start();
       const refunded = await refunds();

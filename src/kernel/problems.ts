@@ -574,6 +574,12 @@ export const PROBLEMS = {
     message: 'The airline side asks us to slow down.',
     fix: 'Wait as long as Retry-After says; nothing was charged.',
   },
+  operator_funds_low: {
+    status: 503,
+    ...UPSTREAM,
+    message: "The operator's wallets hold too little to begin anything new.",
+    fix: 'Try later; nothing was charged, and what was paid for goes on.',
+  },
   creation_under_way: {
     status: 503,
     ...UPSTREAM,

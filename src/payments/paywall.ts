@@ -13,6 +13,7 @@ import type { Facilitator } from './facilitator.ts';
 import { PAYMENT_SIGNATURE } from './headers.ts';
 import { createJournal, type Settlement } from './journal.ts';
 import { holding } from './lease.ts';
+import type { OperatorWallets } from './operator-wallets.ts';
 import type { SentPayment } from './payload.ts';
 import { createQuotes, type Quote } from './quotes.ts';
 import { createRecovery, type Recovery } from './recovery.ts';
@@ -30,6 +31,8 @@ export interface PaywallPorts {
   readonly log: Log;
   /** A facilitator service to verify and settle with, instead of this process (facilitator-remote.ts). */
   readonly facilitatorUrl?: string | undefined;
+  /** What the operator's wallets hold: a fee payer that can pay no fee is said before anybody signs. */
+  readonly wallets?: OperatorWallets | undefined;
   /** How long a request waits for a payment that another one is settling, milliseconds (default 8000). */
   readonly patienceMs?: number | undefined;
 }
@@ -37,6 +40,9 @@ export interface PaywallPorts {
 export interface RecoveringPaywall extends Paywall, Recovery {}
 
 const NOBODY: Asker = { payer: null };
+
+/** A wallet keeps 0.00089 SOL to exist; below that and two fees it pays for nothing. */
+const LEAST_LAMPORTS = 890_880n + 2n * 20_000n;
 
 /** What travels with one request. */
 interface Visit {
@@ -74,6 +80,24 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
       ? (await import('./facilitator-remote.ts')).feePayerOf(ports.facilitatorUrl, ports.cluster.network)
       : ports.feePayer.address;
 
+  /** The checks of the call, then ours: a payment whose fee nobody can pay is not asked for. */
+  async function termsOf(call: PaidCall, asker: Asker): Promise<PaymentTerms> {
+    const terms = await call.check(asker);
+    await checkFeePayer({ fresh: false });
+    return terms;
+  }
+
+  /** @throws Problem `operator_funds_low` when our fee payer can pay no fee. */
+  async function checkFeePayer(how: { fresh: boolean }): Promise<void> {
+    const holdings = await ports.wallets?.holdings(how).catch((error: unknown) => {
+      if (isProblem(error, 'cluster_failed')) return null;
+      throw error;
+    });
+    if ((holdings?.facilitator ?? LEAST_LAMPORTS) >= LEAST_LAMPORTS) return;
+    log('error', 'facilitator_cannot_pay', { address: ports.feePayer.address });
+    throw problem('operator_funds_low', { retryAfter: 60 });
+  }
+
   async function challenge(visit: Visit, terms: PaymentTerms, refusal: Refusal): Promise<Response> {
     const payer = await feePayer();
     const quote = await quotes.give(terms, visit.call.resource, visit.digest);
@@ -96,13 +120,15 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
     const { call } = visit;
     // Verified first, so that the check knows whether it is made for somebody who can pay.
     const bound = await bind(visit, sent);
-    if (typeof bound === 'string') return refuse(visit, await call.check(NOBODY), bound);
+    if (typeof bound === 'string') return refuse(visit, await termsOf(call, NOBODY), bound);
     const verdict = await (await facilitator()).verify(sent, bound.requirements);
     if (!verdict.valid || sent.key === null) {
+      // Emptied since the last look, it makes every payment look bad.
+      await checkFeePayer({ fresh: true });
       const reason = verdict.valid ? 'the payer has not signed' : verdict.reason;
-      return refuse(visit, await call.check(NOBODY), reason);
+      return refuse(visit, await termsOf(call, NOBODY), reason);
     }
-    const terms = await call.check({ payer: verdict.payer });
+    const terms = await termsOf(call, { payer: verdict.payer });
     if (bound.quote.payTo !== terms.payTo || bound.quote.asset !== terms.asset) {
       return refuse(visit, terms, 'the challenge is out of date');
     }
@@ -149,7 +175,7 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
       return conclude(visit, sent, null, ended);
     }
     const { terms, ended } = await holding(held, row, async () => {
-      const terms = await call.check({ payer: row.payer });
+      const terms = await termsOf(call, { payer: row.payer });
       const bound = await bind(visit, sent);
       if (typeof bound === 'string') return { terms, ended: await settling.abandon(row, bound) };
       const verdict = await (await facilitator()).verify(sent, bound.requirements);
@@ -214,7 +240,7 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
       const header = request.headers.get(PAYMENT_SIGNATURE);
       if (header === null) {
         const reason = 'this call is paid; sign this challenge and send it as PAYMENT-SIGNATURE';
-        return challenge(visit, await call.check(NOBODY), { code: 'payment_required', reason });
+        return challenge(visit, await termsOf(call, NOBODY), { code: 'payment_required', reason });
       }
       const { readPayment } = await import('./payload.ts');
       const sent = readPayment(header);

@@ -133,6 +133,7 @@ describe('where the money is', () => {
     ['ticketing', booked],
     ['capturing', { ...booked, ticketed_at: '2026-11-21T09:02:00.000Z' }],
     ['refunding', { ...booked, refund_reason: 'ticketing_failed' }],
+    ['refunding', { refund_reason: 'refund_account_missing' }],
     [
       'captured',
       {

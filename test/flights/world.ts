@@ -21,6 +21,7 @@ import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { openSecrets } from '../../src/kernel/secrets.ts';
+import { createOperatorWallets } from '../../src/payments/operator-wallets.ts';
 import { createPaywall } from '../../src/payments/paywall.ts';
 import { readyForMoney } from '../../src/payments/readiness.ts';
 import { type Cluster, DEVNET_USDC } from '../../src/solana/cluster.ts';
@@ -143,11 +144,19 @@ export async function openWorld(given: WorldOptions = {}) {
     const ports = wrap({ store, cluster, provider, lowcost, clock });
     const ids = randomIds(ports.clock.now);
     const common = { ...ports, secrets, ids, log: silentLog };
-    const paywall = createPaywall({ ...common, feePayer: facilitator, patienceMs: 2_000 });
+    const wallets = createOperatorWallets({
+      ...ports,
+      mint,
+      authority: authority.address,
+      facilitator: facilitator.address,
+      treasury: treasury.address,
+    });
+    const paywall = createPaywall({ ...common, wallets, feePayer: facilitator, patienceMs: 2_000 });
     const flights = createFlights({
       ...common,
       authority,
       facilitator: facilitator.address,
+      wallets,
       treasury: treasury.address,
       treasurySigner: treasury,
       mint,

@@ -176,7 +176,7 @@ describe('every call of the document', () => {
     const asked: Record<string, object> = {
       'POST /air/search': TRIP,
       'POST /air/offer-details': { offer_id: '$offer' },
-      'POST /air/intents': { funding_wallet: '$stranger', offer_id: '$dearest' },
+      'POST /air/intents': { offer_id: '$dearest' },
       'POST /air/book': { intent_id: '$intent', passengers: [PASSENGER] },
       'POST /air/refund-requests': { intent_id: '$booked', reason: 'Illness in the family.' },
       'POST /air/search-updates': { search_id: 'sea_nothing' },

@@ -1,6 +1,6 @@
 import { createOperatorClient } from '../../client/operator.ts';
 import { createPartnerClient } from '../../client/partner.ts';
-import { ask } from '../../client/transport.ts';
+import { ask, isRecord } from '../../client/transport.ts';
 import type { Fetch } from '../../client/types.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { encrypted } from '../encrypted.ts';
@@ -153,11 +153,21 @@ async function readiness(baseUrl: string, signal: AbortSignal): Promise<Finding>
     }
     if (ready.status === 200) return ok(`${host} is ready`);
     if (ready.status === 404) return warning(`${host} answers, and has no /ready`);
+    const short = shortWallets(ready.body);
+    if (short !== '') return failed(`${host} creates no intents: ${short}`, 'Send it what is missing.');
     return failed(`${host} runs, and is not ready (${ready.status})`, 'Its operator sees why in its log.');
   } catch (error) {
     if (!isProblem(error, 'unexpected_answer')) throw error;
     return failed(`${host} is no flight service: its answer is not JSON`, ...CHECK_ADDRESS);
   }
+}
+
+/** Which of the operator's wallets hold too little, as /ready says it. */
+function shortWallets(body: unknown): string {
+  const wallets = isRecord(body) && Array.isArray(body.wallets) ? body.wallets.filter(isRecord) : [];
+  return wallets
+    .map((one) => `the ${one.wallet} ${one.address} holds ${one.holds} ${one.asset} and needs ${one.needs}`)
+    .join('; ');
 }
 
 /** A call without a key is refused by a partner service that runs, in its own words. */

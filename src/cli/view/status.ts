@@ -19,10 +19,10 @@ export type MoneyStage =
 export function moneyStage(intent: Intent, nowMs: number): MoneyStage {
   if (intent.status === 'booked') return 'captured';
   if (intent.status === 'refunded') return 'refunded';
+  if (intent.refund_reason !== null) return 'refunding';
   if (intent.booking_requested_at === null) {
     return Date.parse(intent.expires_at) <= nowMs ? 'expired' : 'unpaid';
   }
-  if (intent.refund_reason !== null) return 'refunding';
   return intent.ticketed_at === null ? 'ticketing' : 'capturing';
 }
 
@@ -158,6 +158,10 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
         return [funded, ticketed, captured, { ...back, text }];
       }
       const reason = intent.refund_reason ?? 'the booking failed';
+      if (stage === 'refunding' && reason === 'refund_account_missing') {
+        const text = `waits for a USDC token account of ${intent.refund_wallet}: open it again, and the refund follows`;
+        return [{ ...back, text }];
+      }
       const wasFunded = intent.booking_requested_at !== null || fundedBy !== null;
       return [
         ...(wasFunded ? [funded] : []),

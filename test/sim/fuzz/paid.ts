@@ -60,12 +60,20 @@ const posting = (operation: string, body: (scene: Scene) => object, headers: obj
 };
 
 /** Every intent with a wallet of its own, so that no pair is taken. */
-const locking = (offerId: string, withRefundWallet: boolean): Made =>
-  posting('POST /air/intents', ({ world }) => ({
-    funding_wallet: world.newWallet().address,
-    offer_id: offerId,
-    ...(withRefundWallet ? { refund_wallet: world.refundWallet.address } : {}),
-  }));
+const locking =
+  (offerId: string, withRefundWallet: boolean): Made =>
+  async (scene) => {
+    const { world } = scene;
+    const payer = world.newWallet();
+    await world.cluster.airdropUsdc(payer.address, 1_000_000n);
+    const body = {
+      ...(withRefundWallet
+        ? { refund_wallet: world.refundWallet.address }
+        : { funding_wallet: payer.address }),
+      offer_id: offerId,
+    };
+    return pay(scene, asking(scene.find('POST /air/intents'), body, {}), payer);
+  };
 
 const booking =
   (traveller: object): Made =>
@@ -95,15 +103,15 @@ const asking = (operation: Operation, body: object | null, headers: object): Ask
   body: body === null ? null : textOf(body),
 });
 
-async function pay(scene: Scene, ask: Ask): Promise<Paid> {
+async function pay(scene: Scene, ask: Ask, payer = scene.world.wallet): Promise<Paid> {
   const { world } = scene;
   const asked = await scene.send(ask);
   if (asked.status !== 402) return { ask, challenge: 0n, answer: asked, spent: 0n };
-  const before = await world.usdc(world.wallet.address);
-  const payment = await world.sign(asked as Parameters<World['sign']>[0]);
+  const before = await world.usdc(payer.address);
+  const payment = await world.sign(asked as Parameters<World['sign']>[0], payer);
   const headers = { ...ask.headers, 'payment-signature': payment };
   const answer = await scene.send({ ...ask, headers });
   const { accepts } = asked.body as { accepts: { amount: string }[] };
-  const spent = before - (await world.usdc(world.wallet.address));
+  const spent = before - (await world.usdc(payer.address));
   return { ask, challenge: BigInt(accepts[0]?.amount ?? 0), answer, spent };
 }
