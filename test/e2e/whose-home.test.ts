@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Sqlite from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { postgresIsInstalled, startPostgres } from '../store/postgres.ts';
-import { farelockIn, serveIn } from './farelock.ts';
+import { farelockIn } from './farelock.ts';
 
 /** A database belongs to one home: its keys, its cluster, its ledger. Whatever else it is opened with is refused. */
 
@@ -97,19 +97,20 @@ test('a database from before the mark gets it with the first start, of several t
 }, 60_000);
 
 test.runIf(postgresIsInstalled)(
-  'of two homes on one PostgreSQL database, started together, one serves and the other is told whose it is',
+  'of two homes that begin on one PostgreSQL database at once, one has it and the other is told whose it is',
   async () => {
     const server = await startPostgres();
     try {
-      const starts = await Promise.allSettled(
+      const args = ['partner', 'orders', 'list', '--json'];
+      const runs = await Promise.all(
         [1, 2].map(() =>
-          serveIn(farelockIn({ FARELOCK_DATABASE_URL: server.url }, join(folder, `pg-${homes++}`))),
+          farelockIn({ FARELOCK_DATABASE_URL: server.url }, join(folder, `pg-${homes++}`)).run(args),
         ),
       );
-      const up = starts.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-      const down = starts.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
-      for (const one of up) await one.stop();
-      expect([up.length, down.length]).toEqual([1, 1]);
+      expect(runs.map(({ exitCode }) => exitCode).sort()).toEqual([0, 5]);
+      const told = runs.find(({ exitCode }) => exitCode === 5)?.json<Told>().error;
+      expect(told?.code).toBe('database_of_another_home');
+      expect(told?.message).toContain(folder);
     } finally {
       await server.close();
     }
