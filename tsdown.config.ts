@@ -78,7 +78,7 @@ export default defineConfig({
           test: /src\/(store\/(read-only|inspect)|kernel\/(secrets|ids|json))\.ts$/,
           priority: 84,
         },
-        { name: 'store', test: /src\/store\/open\.ts$/, priority: 83 },
+        { name: 'store', test: /src\/store\/(open|marks|identity)\.ts$/, priority: 83 },
         { name: 'journal', test: /src\/client\/store\.ts$/, priority: 82 },
         { name: 'service', test: /src\/service\.ts$/, priority: 80 },
         { name: 'schemas', test: /node_modules\/zod\/|src\/kernel\/countries\.ts$/, priority: 75 },

@@ -12,15 +12,14 @@ import {
   type Identity,
   type KeptIdentity,
   type LedgerFacts,
-  markOnce,
   NEWEST_SETTLED,
   RING_PURPOSE,
   readIdentity,
-  readMark,
   readSeen,
   SEEN_LEDGER,
   whyLedgerLost,
 } from './store/identity.ts';
+import { markOnce, readMark } from './store/marks.ts';
 import type { Store } from './store/open.ts';
 
 /** The keys of a home: what is sealed and signed in its database's name. */

@@ -82,10 +82,11 @@ interface NativeError extends Error {
 export function storageProblem(error: unknown, path?: string): Problem | null {
   if (!(error instanceof Error) || isProblem(error)) return null;
   const native: NativeError = error;
-  const said = native.code ?? '';
+  // A native package says it in words alone.
+  const said = /Too many open files/.test(native.message) ? 'EMFILE' : (native.code ?? '');
   const file = path ?? native.path;
-  // Node makes no more than that of a folder that cannot be made.
-  const isNoFolder = said === 'ENOENT' && native.syscall === 'mkdir';
+  // A file is where a folder should be; ENOENT is what Node makes of a folder that cannot be made.
+  const isNoFolder = /^(ENOENT|EEXIST)$/.test(said) && native.syscall === 'mkdir';
   const ofSystem = isNoFolder ? 'storage_not_writable' : BY_ERRNO[said];
   if (ofSystem)
     return file !== undefined || said.endsWith('MFILE') || said.endsWith('NFILE')

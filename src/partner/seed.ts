@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { FUNDED } from '../kernel/order-moves.ts';
 import { ensureLine } from '../kernel/secrets.ts';
-import { readMark } from '../store/identity.ts';
+import { readMark } from '../store/marks.ts';
 import { insertPartnerKey } from './accounts.ts';
 import { newPartnerKey } from './credentials.ts';
 import { recordChange } from './order-history.ts';

@@ -1,5 +1,3 @@
-import { type Kysely, type QueryExecutorProvider, sql } from 'kysely';
-
 /** Whose a services' database is: the keys that seal and sign for its rows, and the cluster that they are on. */
 export interface Identity {
   /** A keyed hash under the ring's oldest key, which a rotation keeps. */
@@ -82,33 +80,6 @@ export const differences = (kept: Identity, mine: Partial<Identity>): string[] =
 
 /** The purpose under which a ring's keyed hash tells rings apart. */
 export const RING_PURPOSE = 'database identity';
-
-/** Rows of `meta`; null where there is none. */
-export async function readMark(database: QueryExecutorProvider, key: string): Promise<string | null> {
-  const { rows } = await sql<{ value: string }>`select value from meta where key = ${key}`.execute(database);
-  return rows[0]?.value ?? null;
-}
-
-/** Marks a database for good: the first value given for `key` stays, and is what everybody is told. */
-export async function markOnce(database: QueryExecutorProvider, key: string, value: string): Promise<string> {
-  const known = await readMark(database, key);
-  if (known !== null) return known;
-  await sql`insert into meta (key, value) values (${key}, ${value}) on conflict (key) do nothing`.execute(
-    database,
-  );
-  return (await readMark(database, key)) ?? value;
-}
-
-/** Notes how far the ledger has come; it never goes back. */
-export async function noteLedger<T>(database: Kysely<T>, seen: SeenLedger): Promise<void> {
-  await database.transaction().execute(async (tx) => {
-    const known = readSeen(await readMark(tx, SEEN_LEDGER));
-    if (known && known.ledger === seen.ledger && known.seq >= seen.seq) return;
-    const value = JSON.stringify(seen);
-    await sql`insert into meta (key, value) values (${SEEN_LEDGER}, ${value})
-      on conflict (key) do update set value = ${value}`.execute(tx);
-  });
-}
 
 export const readIdentity = (value: string | null): KeptIdentity | null =>
   value === null ? null : (JSON.parse(value) as KeptIdentity);

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { problem } from '../kernel/problems.ts';
+import { appliedSteps } from './applied-steps.ts';
 
 /**
  * One step of a database's life. A step, once released, never changes. Every statement is understood by SQLite and
@@ -49,19 +50,3 @@ const newer = (name: string, steps: readonly string[]) =>
     fix: 'Use that version, or put a backup from before it back. Nothing was changed.',
     detail: { steps },
   });
-
-/** How far the migrations of a database have come. */
-export interface AppliedSteps {
-  /** Steps that this version knows and the database has not seen. */
-  readonly missing: readonly string[];
-  /** Steps that a newer version has made. */
-  readonly newer: readonly string[];
-}
-
-export function appliedSteps(applied: readonly string[], migrations: readonly Migration[]): AppliedSteps {
-  const known = migrations.map((step) => step.name);
-  return {
-    missing: known.filter((step) => !applied.includes(step)),
-    newer: applied.filter((step) => !known.includes(step)),
-  };
-}

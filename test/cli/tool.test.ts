@@ -62,12 +62,21 @@ describe('problems', () => {
   });
 
   test('that nobody foresaw are one line and exit 1, with a stack only under --verbose', async () => {
-    const environment = { FARELOCK_HOME: '/dev/null/not-a-folder' };
+    const environment = { FARELOCK_HOME: '/tmp/no\0path' };
     const run = await runInMemory(['payments', 'list'], { environment });
     expect(run.exitCode).toBe(1);
     expect(run.stderr.trimEnd().split('\n')).toHaveLength(1);
     const loud = await runInMemory(['payments', 'list', '--verbose'], { environment });
     expect(loud.stderr).toMatch(/\n\s+at /);
+  });
+
+  test('of a home that cannot be made name it, FARELOCK_HOME and no stack', async () => {
+    const environment = { FARELOCK_HOME: '/dev/null/not-a-folder' };
+    const run = await runInMemory(['payments', 'list'], { environment });
+    expect(run.exitCode).toBe(4);
+    expect(run.stderr).toContain('/dev/null/not-a-folder');
+    expect(run.stderr).toContain('FARELOCK_HOME');
+    expect(run.stderr).not.toMatch(/\n\s+at /);
   });
 
   test('a control character in an argument does not reach the terminal', async () => {

@@ -1,7 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createSandboxLowcost } from '../../../src/flights/providers/lowcost/sandbox/index.ts';
 import type { Scenario } from '../../../src/flights/providers/provider.ts';
-import type { SandboxProvider } from '../../../src/flights/providers/sandbox/index.ts';
+import { createSandboxProvider, type SandboxProvider } from '../../../src/flights/providers/sandbox/index.ts';
 import { SCENARIO_ROUTES } from '../../../src/flights/providers/sandbox/scenarios.ts';
 import type { Offer } from '../../../src/flights/wire.ts';
 import { openSandbox, passenger, query, type Sandbox } from './sandbox-world.ts';
@@ -22,6 +25,22 @@ const order = (reference: string, more: { amount?: string; passengers?: number; 
   passengers: Array.from({ length: more.passengers ?? 1 }, (_, i) =>
     passenger(`Ada${'abcdefghi'.charAt(i)}`),
   ),
+});
+
+test('a book of orders that could not be opened once is opened by the next call', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'farelock-book-'));
+  const at = join(folder, 'books');
+  writeFileSync(at, 'a file where a folder should be');
+  const options = { seed: 'farelock', clock: sandbox.clock, scenario: 'none', ticketingMs: 0 } as const;
+  const provider = createSandboxProvider({ ...options, orders: join(at, 'airline.db') });
+  const lowcost = createSandboxLowcost({ ...options, quotingMs: 0, orders: join(at, 'airline.db') });
+  await expect(provider.findOrder('ref')).rejects.toMatchObject({ code: 'storage_not_writable' });
+  await expect(lowcost.find('ref')).rejects.toMatchObject({ code: 'storage_not_writable' });
+  rmSync(at);
+  expect(await provider.findOrder('ref')).toBeNull();
+  expect(await lowcost.find('ref')).toBeNull();
+  await Promise.all([provider.close(), lowcost.close()]);
+  rmSync(folder, { recursive: true });
 });
 
 beforeEach(async () => {
