@@ -161,6 +161,8 @@ test('settings that cannot be read are a finding, and the rest is looked at', as
 });
 
 test('services that answer are held to their clock and their keys; what refuses is named', async () => {
+  const wallets = [{ wallet: 'authority', address: 'Auth', asset: 'SOL', holds: '0.01', needs: '0.04' }];
+  let ready: object = { status: 'unavailable' };
   const server = createServer((request, response) => {
     const answer = (status: number, body: object) => {
       response.writeHead(status, { 'content-type': 'application/json' });
@@ -168,7 +170,7 @@ test('services that answer are held to their clock and their keys; what refuses 
     };
     if (request.url === '/health')
       answer(200, { status: 'ok', time: new Date(worldClock.now() - 600_000).toISOString() });
-    else if (request.url === '/ready') answer(503, { status: 'unavailable' });
+    else if (request.url === '/ready') answer(503, ready);
     else answer(401, { code: 'unauthenticated', message: 'no' });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -193,6 +195,11 @@ test('services that answer are held to their clock and their keys; what refuses 
     expect(run.check('operator_key')).toMatchObject({ status: 'failed' });
     expect(run.check('api_key')).toMatchObject({ status: 'failed' });
     expect(run.check('cluster')).toMatchObject({ status: 'warning' });
+    ready = { status: 'unavailable', wallets };
+    expect((await examined({ FARELOCK_FLIGHTS_URL: url })).check('flight_service')).toMatchObject({
+      status: 'failed',
+      message: expect.stringContaining('the authority Auth holds 0.01 SOL and needs 0.04'),
+    });
   } finally {
     server.close();
   }
