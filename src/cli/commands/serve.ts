@@ -1,7 +1,7 @@
 import { jsonLog } from '../../kernel/log.ts';
 import { clientAddressBehind, proxiesIn } from '../client-address.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { drained, listening, STOPPING } from '../listening.ts';
+import { drainable, listening, STOPPING } from '../listening.ts';
 import { scenarioNamed } from '../scenarios.ts';
 import { fieldLines } from '../view/table.ts';
 
@@ -61,6 +61,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     port: options.port,
     overrideGlobalObjects: false,
   });
+  const drain = drainable(server);
   const origin = await listening(server, options);
   // Who reads a demo partner's key does so once the address is told.
   await service.partnerReady();
@@ -106,7 +107,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   });
   closing = true;
   terminal.note(STOPPING);
-  await drained(server);
+  await drain();
   await working;
   terminal.note('Stopped. The next farelock serve goes on with what is paid and not finished.');
   return 0;
