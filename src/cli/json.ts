@@ -22,6 +22,7 @@ const INTENT = [
   'refund_reason',
   'refunded_at',
   'refund_tx_hash',
+  'operator_review_since',
   'expires_at',
   'created_at',
   'updated_at',

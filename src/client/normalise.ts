@@ -101,6 +101,7 @@ const NOT_YET = {
   refund_reason: null,
   refunded_at: null,
   refund_tx_hash: null,
+  operator_review_since: null,
 };
 
 /** `program_id` is empty where the record names none: such an escrow can't be verified. */

@@ -3,7 +3,7 @@ import { isProblem, problem } from '../kernel/problems.ts';
 import type { Answer, PaidCall, Payment } from '../payments/terms.ts';
 import { type Escrows, escrowNotOpened } from './escrows.ts';
 import { supportCodeHmac } from './identity.ts';
-import { intentRecord, shownIntent } from './intent-record.ts';
+import { intentRecord, reviewSinceMs, shownIntent } from './intent-record.ts';
 import { offerToLock, ticketTotal } from './live-offer.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { LiveOffer } from './providers/provider.ts';
@@ -237,7 +237,7 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows) {
     async show(intentId: string): Promise<Intent> {
       const row = await shownIntent(store, intentId);
       if (row.status !== 'active') return intentRecord(row, row.observed_amount);
-      return intentRecord(row, await observed(row));
+      return intentRecord(row, await observed(row), await reviewSinceMs(store, intentId));
     },
   };
 

@@ -127,6 +127,11 @@ export const intent = z.strictObject({
   refund_reason: z.string().nullable(),
   refunded_at: instant.nullable(),
   refund_tx_hash: z.string().nullable(),
+  operator_review_since: instant
+    .nullable()
+    .describe(
+      'Since when the booking waits for a decision of the operator, who was told; null while it goes on.',
+    ),
   expires_at: instant,
   created_at: instant,
   updated_at: instant,

@@ -69,6 +69,7 @@ beforeEach(async () => {
     refund_reason: null,
     refunded_at: null,
     refund_tx_hash: null,
+    operator_review_since: null,
     expires_at: at,
     created_at: at,
     updated_at: at,

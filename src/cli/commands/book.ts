@@ -5,7 +5,7 @@ import { isProblem, problem } from '../../kernel/problems.ts';
 import { confirmBooking } from '../confirm.ts';
 import type { Command, CommandContext, ExitCode } from '../context.ts';
 import { linkedOf } from '../explorer.ts';
-import { whereMoneyIs } from '../interruption.ts';
+import { inReview, whereMoneyIs } from '../interruption.ts';
 import { readPassengers } from '../passengers.ts';
 import { fundingPayment, noteIntent, notesOf } from '../remembered.ts';
 import { settleBookingPayments } from '../settled-payments.ts';
@@ -130,6 +130,7 @@ async function finish(
   const giveUpAtMs = clock.now() + USUAL_BOOKING_MS;
   while (options.wait && !hasEnded(intent)) {
     const stage = moneyStage(intent, clock.now());
+    if (stage === 'review') throw inReview(context, intent);
     terminal.phase(
       { capturing: 'Ticketed, capturing the escrow', refunding: 'Refunding' }[stage as string] ?? 'Ticketing',
     );
