@@ -4,7 +4,7 @@ import { quoted } from '../kernel/shell-word.ts';
 import type { CommandContext } from './context.ts';
 import { signedBooking } from './remembered.ts';
 import { usdc } from './view/intent.ts';
-import { hasEnded, moneyStage } from './view/status.ts';
+import { hasEnded, moneyStage, reviewText } from './view/status.ts';
 import { utcTime } from './view/times.ts';
 
 /**
@@ -30,6 +30,18 @@ export async function whereMoneyIs(
     cause: error,
   });
 }
+
+/** A person decides, and may take hours: nobody is kept waiting for it. */
+export const inReview = ({ clock }: Pick<CommandContext, 'clock'>, intent: Intent) =>
+  problem('booking_in_review', {
+    message: reviewText(intent, clock.now()),
+    detail: {
+      intent_id: intent.intent_id,
+      operator_review_since: intent.operator_review_since,
+      refund_after: intent.escrow.refund_after,
+      money: 'booking',
+    },
+  });
 
 type Stage = 'unpaid' | 'signed' | 'booking' | 'captured' | 'refunded';
 

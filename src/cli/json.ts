@@ -24,6 +24,7 @@ const INTENT = [
   'refunded_at',
   'refund_tx_hash',
   'refund_request',
+  'operator_review_since',
   'expires_at',
   'created_at',
   'updated_at',

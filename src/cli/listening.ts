@@ -1,7 +1,12 @@
+import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { problem } from '../kernel/problems.ts';
 
-const DRAIN_MS = 10_000;
+/** Whoever is not answered after this long is cut off: what was begun for him is resumable. */
+const DRAIN_MS = 25_000;
+const STILL_ACCEPTING_MS = 250;
+const IDLE_LOOK_MS = 50;
 
 /** Said when a server is told to stop. */
 export const STOPPING = 'Stopping: finishing what runs. Ctrl-C again stops at once.';
@@ -9,6 +14,7 @@ export const STOPPING = 'Stopping: finishing what runs. Ctrl-C again stops at on
 interface Server {
   once(event: 'listening', run: () => void): unknown;
   once(event: 'error', run: (error: NodeJS.ErrnoException) => void): unknown;
+  prependListener(event: 'request', run: (request: unknown, response: ServerResponse) => void): unknown;
   address(): AddressInfo | string | null;
   close(done: (error?: Error) => void): unknown;
   closeIdleConnections?(): void;
@@ -32,18 +38,35 @@ export async function listening(server: Pick<Server, 'once' | 'address'>, where:
   return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
 }
 
-/** Stops accepting and waits for running answers; connections that are kept open without one are closed. */
-export function drained(
-  server: Pick<Server, 'close' | 'closeIdleConnections' | 'closeAllConnections'>,
-): Promise<void> {
-  return new Promise((resolve) => {
-    const last = setTimeout(() => server.closeAllConnections?.(), DRAIN_MS);
-    server.close(() => {
-      clearTimeout(last);
-      resolve();
-    });
-    server.closeIdleConnections?.();
+/**
+ * Follows what a server is answering, so that it can stop without cutting anybody off. Every answer from then on is the
+ * last of its connection. It goes on accepting for a moment: what a client has sent may not have been read yet, and its
+ * connection looks idle. Then whoever is answered is waited for, within limits.
+ * @returns stops it
+ */
+export function drainable(server: Server): () => Promise<void> {
+  const answering = new Set<ServerResponse>();
+  let isStopping = false;
+  server.prependListener('request', (_request: unknown, response: ServerResponse) => {
+    response.shouldKeepAlive &&= !isStopping;
+    answering.add(response);
+    response.once('close', () => answering.delete(response));
   });
+  return async () => {
+    isStopping = true;
+    for (const response of answering) response.shouldKeepAlive = false;
+    await sleep(STILL_ACCEPTING_MS);
+    await new Promise<void>((resolve) => {
+      // A connection whose last answer was begun before is kept open by it, and idle once it has ended.
+      const idle = setInterval(() => server.closeIdleConnections?.(), IDLE_LOOK_MS);
+      const last = setTimeout(() => server.closeAllConnections?.(), DRAIN_MS);
+      server.close(() => {
+        clearInterval(idle);
+        clearTimeout(last);
+        resolve();
+      });
+    });
+  };
 }
 
 function listenProblem(error: NodeJS.ErrnoException, { host, port }: Where): unknown {

@@ -93,6 +93,7 @@ const STEPS: Partial<Record<ProblemCode, Steps>> = {
   ],
   booking_already_requested: follow,
   still_booking: follow,
+  booking_in_review: follow,
   use_automatic_refund: follow,
   already_refunded: status,
   refund_already_requested: status,

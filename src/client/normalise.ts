@@ -105,6 +105,7 @@ const NOT_YET = {
   refunded_at: null,
   refund_tx_hash: null,
   refund_request: null,
+  operator_review_since: null,
 };
 
 /** Empty texts stand for what the record does not say: it is compared with nothing, and shown as unknown. */

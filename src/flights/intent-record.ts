@@ -11,7 +11,10 @@ const orNull = (ms: number | null): string | null => (ms === null ? null : insta
 export function intentRecord(
   row: IntentRow,
   observedAmount: number | null,
-  refundRequest: Intent['refund_request'] = null,
+  {
+    refundRequest = null,
+    reviewSinceMs = null,
+  }: { refundRequest?: Intent['refund_request']; reviewSinceMs?: number | null } = {},
 ): Intent {
   return {
     intent_id: row.intent_id,
@@ -43,10 +46,22 @@ export function intentRecord(
     refunded_at: orNull(row.refunded_at_ms),
     refund_tx_hash: row.refund_tx_hash,
     refund_request: refundRequest,
+    operator_review_since: orNull(reviewSinceMs),
     expires_at: instant(row.expires_at_ms),
     created_at: instant(row.created_at_ms),
     updated_at: instant(row.updated_at_ms),
   };
+}
+
+/** Since when the booking of an intent waits for a person (epoch ms); null when it does not. */
+export async function reviewSinceMs(store: Store, intentId: string): Promise<number | null> {
+  const row = await store
+    .selectFrom('bookings')
+    .select('updated_at_ms')
+    .where('intent_id', '=', intentId)
+    .where('state', '=', 'stuck')
+    .executeTakeFirst();
+  return row?.updated_at_ms ?? null;
 }
 
 /** The offer as it was when the intent locked it; our own writing, read back. */

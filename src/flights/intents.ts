@@ -6,7 +6,7 @@ import { creatingKey, creationsBusy, creationUnderWay, type Taken, takenBy } fro
 import { type Escrows, escrowNotOpened } from './escrows.ts';
 import type { Funds } from './funds.ts';
 import { supportCodeHmac } from './identity.ts';
-import { intentRecord, refundRequestOf, shownIntent } from './intent-record.ts';
+import { intentRecord, refundRequestOf, reviewSinceMs, shownIntent } from './intent-record.ts';
 import { offerToLock, ticketTotal } from './live-offer.ts';
 import type { FlightsPorts } from './ports.ts';
 import type { LiveOffer } from './providers/provider.ts';
@@ -270,8 +270,13 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows, funds: Fund
     /** @throws Problem `intent_not_found` */
     async show(intentId: string): Promise<Intent> {
       const row = await shownIntent(store, intentId);
-      if (row.status === 'active') return intentRecord(row, await observed(row));
-      return intentRecord(row, row.observed_amount, await refundRequestOf(store, intentId));
+      if (row.status === 'active') {
+        return intentRecord(row, await observed(row), {
+          reviewSinceMs: await reviewSinceMs(store, intentId),
+        });
+      }
+      const refundRequest = await refundRequestOf(store, intentId);
+      return intentRecord(row, row.observed_amount, { refundRequest });
     },
   };
 

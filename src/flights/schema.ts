@@ -160,6 +160,11 @@ export const intent = z.strictObject({
     })
     .nullable()
     .describe('The latest refund request; null when there is none.'),
+  operator_review_since: instant
+    .nullable()
+    .describe(
+      'Since when the booking waits for a decision of the operator, who was told; null while it goes on.',
+    ),
   expires_at: instant,
   created_at: instant,
   updated_at: instant,

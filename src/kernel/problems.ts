@@ -851,6 +851,11 @@ export const PROBLEMS = {
     message: 'The booking is still under way.',
     fix: 'Follow it with farelock status --watch.',
   },
+  booking_in_review: {
+    exit: 5,
+    message: 'The booking waits for a decision of the operator, who was told.',
+    fix: 'Nothing needs to be done: it ends booked or refunded. Do not book it a second time.',
+  },
   interrupted: { exit: 130, message: 'Interrupted.', fix: 'Run the same command again; it resumes.' },
 } as const satisfies Record<string, ProblemKind>;
 

@@ -8,6 +8,9 @@ import { BUSY_TIMEOUT_MS, type FileOptions, isBusy, type SqliteDatabase, trouble
  * the lock taken waits without holding the thread, since the holder may be another connection of this very process.
  * The same statement is tried again rather than a new one: libsql leaves a statement that found the database busy
  * half-run, and a half-run statement pins an old snapshot of the whole connection.
+ *
+ * A statement runs on the thread that everything runs on, and awaiting it gives nobody else a turn. So whoever takes the
+ * connection once a slice of time is used up lets sockets and timers come first: a sweep of many rows stops no request.
  */
 export function libsqlDriver(
   database: SqliteDatabase,
@@ -28,6 +31,7 @@ export function libsqlDriver(
   };
   let turn: Promise<void> = Promise.resolve();
   let pass: () => void = () => undefined;
+  const breathe = slices();
 
   const connection: DatabaseConnection = {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
@@ -57,6 +61,7 @@ export function libsqlDriver(
         next = resolve;
       });
       await before;
+      await breathe();
       pass = next;
       return connection;
     },
@@ -68,5 +73,25 @@ export function libsqlDriver(
     rollbackTransaction: rollBack,
     releaseConnection: async () => pass(),
     destroy: async () => database.close(),
+  };
+}
+
+const SLICE_MS = 8;
+
+/** @returns what is called between two pieces of work: it comes back at once, or in the next turn of the event loop */
+function slices(): () => Promise<void> | undefined {
+  let beganMs: number | null = null;
+  const nextTurn = () => {
+    beganMs = null;
+  };
+  return () => {
+    const nowMs = performance.now();
+    if (beganMs === null) {
+      beganMs = nowMs;
+      setImmediate(nextTurn);
+    } else if (nowMs - beganMs > SLICE_MS) {
+      return new Promise((resolve) => setImmediate(resolve));
+    }
+    return undefined;
   };
 }

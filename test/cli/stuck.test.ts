@@ -87,6 +87,22 @@ describe.each(['embedded', 'over HTTP'])('%s', (place) => {
     return { id: made.intent_id, amount: made.escrow.amount };
   }
 
+  test('a traveller learns at once that the operator decides, and is not kept waiting for it', async () => {
+    const { id } = await stuck();
+    const book = await run(`book ${id} --json`, {}, 'traveller');
+    const { error } = book.json() as { error: { code: string; message: string; next: string[] } };
+    expect([book.exitCode, error.code]).toEqual([5, 'booking_in_review']);
+    expect(error.message).toMatch(/operator was told .* in the escrow.* anyone can refund them from \d/);
+    expect(error.next).toEqual([`farelock status ${id} --watch`]);
+    expect(await asTraveller(`status ${id}`)).toMatchObject({
+      status: 'active',
+      operator_review_since: expect.stringMatching(/Z$/),
+    });
+    const { stdout } = await run(`status ${id}`, {}, 'traveller');
+    expect(stdout).toMatch(/in review by the operator/);
+    expect(stdout).not.toMatch(/the airline is issuing the ticket/);
+  });
+
   test('ticketed: shown first, moved only when it is agreed to, and told by status, order and audit', async () => {
     const { id, amount } = await stuck();
     const screen = await run('stuck', { terminal: true, columns: 120 });

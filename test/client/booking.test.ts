@@ -79,6 +79,7 @@ async function opened({ refundOwner }: { refundOwner: Intent['refund_wallet'] })
     refunded_at: null,
     refund_tx_hash: null,
     refund_request: null,
+    operator_review_since: null,
     expires_at: at,
     created_at: at,
     updated_at: at,

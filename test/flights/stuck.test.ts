@@ -94,6 +94,17 @@ const moved = async (from: Awaited<ReturnType<World['sums']>>, made: CreatedInte
   return { treasury: now.treasury - from.treasury, refund: now.refund - from.refund, vault: now.vault };
 };
 
+test('a booking that waits for a person says so in its intent, from that moment on and until it is decided', async () => {
+  const made = await stuckBooking();
+  const { updated_at_ms: sinceMs } = await bookingOf(made);
+  expect((await world.show(made)).operator_review_since).toBe(new Date(sinceMs).toISOString());
+  expect((await world.show(made)).status).toBe('active');
+  const decided = await desk(`${at(made)}/resolve`, TICKET);
+  expect(decided.status, JSON.stringify(decided.body)).toBe(200);
+  await world.work();
+  expect(await world.show(made)).toMatchObject({ status: 'booked', operator_review_since: null });
+});
+
 describe('a booking whose outcome nobody knows', () => {
   test('is listed and shown with what chain and airline say, and what each decision would move', async () => {
     const made = await stuckBooking();

@@ -63,6 +63,5 @@ test('no statement of the partner service, nor of the embedded chain, looks thro
     return steps.length === 0 ? [] : [`${steps.join(', ')}: ${one.sql}`];
   });
   expect(statements.heard().length).toBeGreaterThan(60);
-  for (const one of statements.heard()) console.log(one.sql.slice(0, 220), statements.planOf(one));
   expect(slow).toEqual([]);
 }, 120_000);

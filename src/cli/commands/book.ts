@@ -7,7 +7,7 @@ import { NOT_FROM_HERE, standingOf } from '../agreement.ts';
 import { confirmBooking } from '../confirm.ts';
 import type { Command, CommandContext, ExitCode } from '../context.ts';
 import { linkedOf } from '../explorer.ts';
-import { whereMoneyIs } from '../interruption.ts';
+import { inReview, whereMoneyIs } from '../interruption.ts';
 import { readPassengers, warnOfPassports } from '../passengers.ts';
 import { besides, fundingPayment, noteIntent, notesOf, signedBooking } from '../remembered.ts';
 import { settleBookingPayments } from '../settled-payments.ts';
@@ -173,6 +173,7 @@ async function finish(
   const giveUpAtMs = clock.now() + USUAL_BOOKING_MS;
   while (options.wait && !hasEnded(intent)) {
     const stage = moneyStage(intent, clock.now());
+    if (stage === 'review') throw inReview(context, intent);
     terminal.phase(
       { capturing: 'Ticketed, capturing the escrow', refunding: 'Refunding' }[stage as string] ?? 'Ticketing',
     );

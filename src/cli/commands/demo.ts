@@ -10,6 +10,7 @@ import type { Command, CommandContext } from '../context.ts';
 import { parseDate } from '../dates.ts';
 import { type Account, readAccounts } from '../demo-accounts.ts';
 import { verifyIntent } from '../escrow-check.ts';
+import { inReview } from '../interruption.ts';
 import { noteIntent } from '../remembered.ts';
 import { openSession, type Session } from '../session.ts';
 import { escrowEndLines, trailLines } from '../view/demo.ts';
@@ -192,6 +193,7 @@ async function bookAndWait(
   let now = await payingFor.intent(intent.intent_id, { signal });
   while (!hasEnded(now)) {
     const stage = moneyStage(now, clock.now());
+    if (stage === 'review') throw inReview(context, now);
     terminal.phase(stage === 'capturing' ? 'Capturing the escrow' : 'Ticketing');
     now = await waitForChange(context, flights, now, stage);
   }

@@ -3,7 +3,7 @@ import { shownUrl } from '../../kernel/shown-url.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { encrypted } from '../encrypted.ts';
 import { readKeyFile } from '../key-file.ts';
-import { drained, listening, STOPPING } from '../listening.ts';
+import { drainable, listening, STOPPING } from '../listening.ts';
 import { fieldLines } from '../view/table.ts';
 
 export interface PlatformOptions {
@@ -42,6 +42,7 @@ export const partnerPlatform: Command<PlatformOptions> = async (context, options
     port: options.port,
     overrideGlobalObjects: false,
   });
+  const drain = drainable(server);
   const url = await listening(server, options);
   terminal.result(
     {
@@ -77,7 +78,7 @@ export const partnerPlatform: Command<PlatformOptions> = async (context, options
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
   terminal.note(STOPPING);
-  await drained(server);
+  await drain();
   await moving;
   platform.close();
   terminal.note('Stopped. The next farelock partner platform goes on with its orders.');

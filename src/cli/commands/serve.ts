@@ -4,7 +4,7 @@ import { shownUrl, withoutAddressKeys } from '../../kernel/shown-url.ts';
 import { storageTrouble } from '../../kernel/storage.ts';
 import { proxiesIn, trustedProxies } from '../client-address.ts';
 import type { Command, CommandContext } from '../context.ts';
-import { drained, listening, STOPPING } from '../listening.ts';
+import { drainable, listening, STOPPING } from '../listening.ts';
 import { checkedPublicUrl, publicUrlBehind } from '../public-url.ts';
 import { scenarioNamed } from '../scenarios.ts';
 import { secret } from '../secret-variable.ts';
@@ -79,6 +79,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     port: options.port,
     overrideGlobalObjects: false,
   });
+  const drain = drainable(server);
   const origin = await listening(server, options);
   // Who reads a demo partner's key does so once the address is told.
   await service.partnerReady();
@@ -126,7 +127,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   });
   closing = true;
   terminal.note(STOPPING);
-  await drained(server);
+  await drain();
   await working;
   terminal.note('Stopped. The next farelock serve goes on with what is paid and not finished.');
   return 0;

@@ -8,13 +8,18 @@ import { fundingPayment } from '../remembered.ts';
 import { settleBookingPayments } from '../settled-payments.ts';
 import type { View } from '../terminal.ts';
 import { nextLines, quoted } from '../view/payment.ts';
-import { hasEnded, moneyStage, statusLines } from '../view/status.ts';
+import { hasEnded, type MoneyStage, moneyStage, statusLines } from '../view/status.ts';
 import { waitForChange } from '../waiting.ts';
 
 export interface StatusOptions {
   readonly intentId: string;
   readonly watch?: true;
 }
+
+const PHASES: Partial<Record<MoneyStage, string>> = {
+  unpaid: 'Waiting for the payment',
+  review: 'Waiting for the operator',
+};
 
 /** Where the money is. With --watch until it ends: booked is exit 0, refunded is 8. */
 export const status: Command<StatusOptions> = async (context, { intentId, watch }) => {
@@ -44,7 +49,7 @@ export const status: Command<StatusOptions> = async (context, { intentId, watch 
   while (!hasEnded(intent)) {
     const stage = moneyStage(intent, clock.now());
     if (stage === 'expired') break;
-    terminal.phase(stage === 'unpaid' ? 'Waiting for the payment' : 'Ticketing');
+    terminal.phase(PHASES[stage] ?? 'Ticketing');
     try {
       intent = await waitForChange(context, flights, intent, stage);
     } catch (error) {
@@ -71,6 +76,7 @@ async function sayNext({ terminal, clock, session }: CommandContext, intent: Int
     captured: 'order ID',
     ticketing: 'status ID --watch',
     capturing: 'status ID --watch',
+    review: 'status ID --watch',
     refunding: 'status ID --watch',
     expired: null,
     refunded: null,

@@ -64,7 +64,7 @@ async function unfinishedOf({ context }: Walk): Promise<Unfinished[]> {
       const intent = await flights.intent(remembered.intentId, { signal });
       await noteIntent(store, intent);
       const stage = moneyStage(intent, clock.now());
-      if (!['unpaid', 'ticketing', 'capturing', 'refunding'].includes(stage)) continue;
+      if (!['unpaid', 'ticketing', 'capturing', 'review', 'refunding'].includes(stage)) continue;
       const { route, departure_date: date } = notesOf(remembered);
       const journey = route === undefined ? intent.intent_id : `${route.replace('-', ' → ')}  ${date ?? ''}`;
       unfinished.push({ intent, route: journey, isUnderWay: stage !== 'unpaid' });

@@ -12,6 +12,8 @@ export type MoneyStage =
   | 'expired'
   | 'ticketing'
   | 'capturing'
+  /** Paid, and a person at the operator decides how it goes on. */
+  | 'review'
   | 'refunding'
   | 'captured'
   | 'refunded';
@@ -19,6 +21,7 @@ export type MoneyStage =
 export function moneyStage(intent: Intent, nowMs: number): MoneyStage {
   if (intent.status === 'booked') return 'captured';
   if (intent.status === 'refunded') return 'refunded';
+  if (intent.operator_review_since !== null) return 'review';
   if (intent.refund_reason !== null) return 'refunding';
   if (intent.booking_requested_at === null) {
     return Date.parse(intent.expires_at) <= nowMs ? 'expired' : 'unpaid';
@@ -42,6 +45,8 @@ export function stageText(stage: MoneyStage, paint: Paint): string {
       return paint.accent('funded, ticketing');
     case 'capturing':
       return paint.accent('ticketed, capturing');
+    case 'review':
+      return paint.warn('funded, in review by the operator');
     case 'refunding':
       return paint.warn('refunding');
     case 'captured':
@@ -65,12 +70,21 @@ export function statusLines(
   return [
     `${paint.bold(intent.intent_id)}  ${stageText(stage, paint)}`,
     ...steps.flatMap((step, index) => stepLines(step, timeBefore(steps, index), screen, linked)),
-    ...overdueLines(intent, stage, nowMs, screen),
+    ...(stage === 'review'
+      ? ['', ...wrap(reviewText(intent, nowMs), screen.width).map(paint.warn)]
+      : overdueLines(intent, stage, nowMs, screen)),
   ];
 }
 
 /** A booking that takes longer than this waits for a confirmation that is late, or for a person's decision. */
 export const USUAL_BOOKING_MS = 10 * 60_000;
+
+/** What it means that a person decides, and that nobody needs to do anything. */
+export function reviewText(intent: Intent, nowMs: number): string {
+  const since = intent.operator_review_since ?? '';
+  const amount = `${formatUsdc(BigInt(intent.escrow.amount))} USDC`;
+  return `The operator was told ${fromNow(since, nowMs)} and decides how the booking goes on. The ${amount} are in the escrow: they pay for a ticket or go back to ${intent.refund_wallet}. Without a decision, anyone can refund them from ${utcTime(intent.escrow.refund_after)}.`;
+}
 
 /** A booking that hangs: the operator is paged, and the chain itself keeps the money from hanging for ever. */
 function overdueLines(intent: Intent, stage: MoneyStage, nowMs: number, { paint, width }: Screen): string[] {
@@ -142,6 +156,13 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
       return [funded, ticketed, { mark: 'next', name: 'capture', text: `${amount} to the operator` }];
     case 'capturing':
       return [funded, ticketed, { mark: 'now', name: 'capturing', text: `${amount} to the operator` }];
+    case 'review':
+      return [
+        funded,
+        ...(intent.ticketed_at ? [ticketed] : []),
+        { mark: 'now', name: 'in review', text: 'the operator decides', at: intent.operator_review_since },
+        { mark: 'next', name: 'then', text: `${amount} pay for a ticket, or go back` },
+      ];
     case 'captured':
       return [funded, ticketed, captured];
     case 'refunding':
