@@ -1,7 +1,6 @@
 import { CommanderError } from 'commander';
 import type { Allowance } from '../client/types.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { missingNative } from '../kernel/native.ts';
 import { didYouMean } from '../kernel/nearest.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import { withoutAddressKeys } from '../kernel/shown-url.ts';
@@ -19,11 +18,10 @@ import {
 } from './mistaken.ts';
 import type { Pager } from './pager.ts';
 import { buildProgram, type Invocation } from './program.ts';
+import { report } from './report.ts';
 import type { Session } from './session.ts';
 import { type Prompts, type Streams, screenWidth } from './streams.ts';
 import { openTerminal, type Terminal, type TerminalSettings } from './terminal.ts';
-import { problemDocument, problemLines } from './view/problem.ts';
-import { harmless, harmlessJson } from './view/text.ts';
 
 /** The outside of the tool, as tests give it too. */
 export interface World {
@@ -270,32 +268,4 @@ async function nextSteps(
 ): Promise<readonly string[]> {
   if (!isProblem(error) || error.next.length > 0) return isProblem(error) ? error.next : [];
   return (await import('./next-steps.ts')).nextStepsOf(error, about);
-}
-
-function report(error: unknown, next: readonly string[], terminal: Terminal, streams: Streams): number {
-  terminal.settle();
-  const { json, verbose } = terminal.settings;
-  const told = isProblem(error) ? error : missingNative(error);
-  const expected = told !== null;
-  const shown =
-    told ??
-    problem('internal_error', {
-      message: `Something unexpected failed: ${withoutAddressKeys(error instanceof Error ? error.message : String(error))}`,
-      fix: 'Run it again with --verbose to see where.',
-      cause: error,
-    });
-  if (json)
-    streams.stdout.write(`${harmlessJson(problemDocument(shown, next), streams.stdout.isTTY ? 2 : 0)}\n`);
-  else {
-    const lines = problemLines(shown, terminal.asideScreen, next);
-    for (const line of expected ? lines : lines.slice(0, 1)) streams.stderr.write(`${line}\n`);
-  }
-  if (verbose) for (const line of stackLines(error)) terminal.trace(line);
-  return shown.kind.exit;
-}
-
-function stackLines(error: unknown): string[] {
-  if (!(error instanceof Error)) return [];
-  const own = (error.stack ?? '').split('\n').map(harmless);
-  return error.cause === undefined ? own : [...own, 'caused by', ...stackLines(error.cause)];
 }

@@ -240,9 +240,9 @@ test('a fare menu is fresh for 30 minutes: until then its fares are locked, and 
   const { fares } = await openedMenu(offer.offer_id);
   const second = fares[1]?.offer_id ?? '';
   const openedAtMs = world.clock.now();
-  const wallet = () => ({ funding_wallet: world.newWallet().address, offer_id: second });
+  const locking = { funding_wallet: world.wallet.address, offer_id: second };
   world.clock.advance(30 * 60_000 - 45_000);
-  expect((await world.paid('/air/intents', wallet())).status).toBe(201);
+  expect((await world.paid('/air/intents', locking)).status).toBe(201);
   world.clock.advance(45_000 - (world.clock.now() - openedAtMs - (30 * 60_000 - 45_000)));
   expect(await lock(second)).toEqual([409, 'fare_menu_expired']);
 });
