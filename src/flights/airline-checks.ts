@@ -34,10 +34,9 @@ class NotAsked extends Error {
  * out for those who pay:
  *
  * - unpaid calls about the same offer share one answer of the airline for some seconds;
- * - a client whose unpaid calls have it asked too often is answered 429;
- * - where too many clients do, and while the airline asks us to slow down, it is not asked for unpaid calls at all:
- *   they are challenged as if their offer stood, and what is wrong with it is said, free of charge, after the payment
- *   was verified and before it is settled;
+ * - where a client, or all of them together, have it asked too often, and while the airline asks us to slow down, it is
+ *   not asked for unpaid calls: they are challenged as if their offer stood, and what is wrong with it is said, free of
+ *   charge, after the payment was verified and before it is settled. So nobody shuts out those behind the same address;
  * - the check of a verified payment always asks. A payer whose checks end in refusals, which cost nothing either, waits
  *   when there were too many.
  *
@@ -66,7 +65,7 @@ export function createAirlineChecks(ports: {
     if (known && Math.abs(nowMs - known.atMs) < SHARED_MS) return known.answer as Promise<T>;
     const own = buckets(`client ${client}`, options.freeChecksPerClient);
     const all = buckets('everybody', options.freeChecksPerMinute);
-    if (own.waitMs() > 0) throw tooMany(own.waitMs());
+    if (own.waitMs() > 0) throw new NotAsked();
     own.spend();
     if (nowMs < slowUntilMs && slowUntilMs - nowMs < MINUTE_MS) throw new NotAsked();
     if (all.waitMs() > 0) throw new NotAsked();

@@ -59,7 +59,7 @@ export function createFunds(ports: FlightsPorts) {
       store
         .selectFrom('affiliate_payouts')
         .select((column) => column.fn.sum('amount').as('due'))
-        .where('state', '=', 'open')
+        .where(sql<SqlBool>`state = 'open'`)
         .executeTakeFirst(),
     ]);
     const open = count(bookings?.open) + count(intents?.open);

@@ -56,7 +56,8 @@ export function createFlightsApp(
   });
   app.notFound(() => failure(problem('not_found')));
   app.onError((error, context) => {
-    if (isProblem(error, 'cluster_failed')) {
+    const storage = storeTrouble(error);
+    if (!storage && isProblem(error, 'cluster_failed')) {
       ports.log('warn', 'cluster_away', {
         path: routePath(context.req.path),
         why: error.message,
@@ -74,7 +75,7 @@ export function createFlightsApp(
       ...storageFields(error),
       ...(known ? { error_code: error.code } : {}),
     });
-    return failure(storeTrouble(error) ?? problem('internal_error'));
+    return failure(storage ?? problem('internal_error'));
   });
 
   /** One method a path; everything else, HEAD on a paid path included, is told which. */

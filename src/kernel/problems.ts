@@ -188,7 +188,7 @@ export const PROBLEMS = {
   too_many_requests: {
     status: 429,
     ...UPSTREAM,
-    message: 'Too many unpaid calls that the airline had to be asked for.',
+    message: 'Too many payments of this wallet ended in a refusal, for which the airline had to be asked.',
     fix: 'Wait as long as Retry-After says; nothing was charged.',
   },
 

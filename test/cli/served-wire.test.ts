@@ -166,7 +166,7 @@ test('many unknown fields get a short answer that counts the rest, from both ser
   }
 });
 
-test('a client that goes away in the middle of its body is no error of ours', async () => {
+test('a client that goes away in the middle of its body is no error of ours: 400 body_incomplete', async () => {
   const before = told.length;
   const paths = ['/air/search', '/air/intents', '/farelock.core.v1.partner.Service/GetOrders'];
   for (const path of paths) {
