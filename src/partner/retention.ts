@@ -1,10 +1,10 @@
+import { sql } from 'kysely';
 import { erasing } from '../store/erase.ts';
-import { RETENTION_DUE_AT } from './compliance-due.ts';
+import { LOOK_EVERY_MS, RETENTION_DUE_AT } from './compliance-due.ts';
 import { loadPolicy } from './policy.ts';
 import type { PartnerPorts } from './ports.ts';
 
 const DAY_MS = 86_400_000;
-const LOOK_EVERY_MS = 6 * 3_600_000;
 const MOST_AT_ONCE = 200;
 /** Refused orders are told of for 30 days (wanted-orders.ts). */
 const WANTED_MS = 30 * DAY_MS;
@@ -24,10 +24,9 @@ export async function purgeCustomerData(
   const nowMs = clock.now();
   await lookAgain(LOOK_EVERY_MS);
   const { retentionDays } = loadPolicy(ports.options.compliancePolicyFile);
-  await store
-    .deleteFrom('wanted_orders')
-    .where('wanted_at_ms', '<=', nowMs - WANTED_MS)
-    .execute();
+  await sql`delete from wanted_orders where (customer_id, ramp_type) in (
+    select customer_id, ramp_type from wanted_orders where wanted_at_ms <= ${nowMs - WANTED_MS}
+    order by wanted_at_ms limit ${MOST_AT_ONCE})`.execute(store);
   const sinceMs = nowMs - retentionDays * DAY_MS;
   const rows = await store
     .selectFrom('customer_data')
