@@ -47,7 +47,7 @@ export function createAttempts({ store, clock, ids }: Pick<FlightsPorts, 'store'
     const [byClient, onIntent] = [`client:${client}`, `intent:${intentId}`];
     const own = `${onIntent}:${client}`;
     const verdict = await store.transaction().execute(async (tx) => {
-      const recent = (subject: string, most: number) => wrongTries(tx, subject, nowMs - REMEMBERED_MS, most);
+      const recent = (subject: string, most: number) => wrongTries(tx, subject, nowMs, most);
       const ofClient = await recent(byClient, MOST_WRONG * (MOST_DOUBLINGS + 1));
       const clientWaitMs = waitOfClient(ofClient, nowMs);
       if (clientWaitMs > 0) return { waitMs: clientWaitMs };
@@ -76,12 +76,14 @@ export function createAttempts({ store, clock, ids }: Pick<FlightsPorts, 'store'
 type Tx = Transaction<ServiceTables>;
 
 /** When the last wrong tries were, newest first. */
-async function wrongTries(tx: Tx, subject: string, sinceMs: number, most: number): Promise<number[]> {
+async function wrongTries(tx: Tx, subject: string, nowMs: number, most: number): Promise<number[]> {
   const rows = await tx
     .selectFrom('wrong_codes')
     .select('at_ms')
     .where('subject', '=', subject)
-    .where('at_ms', '>', sinceMs)
+    .where('at_ms', '>', nowMs - REMEMBERED_MS)
+    // Noted before the clock was set back: nobody waits until that time comes again.
+    .where('at_ms', '<', nowMs + WINDOW_MS)
     .orderBy('at_ms', 'desc')
     .limit(most)
     .execute();

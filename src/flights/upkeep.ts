@@ -86,6 +86,8 @@ const DUE_AT = 'sweep_due_at_ms';
 export function createUpkeep(ports: SweeperPorts, escrows: Escrows): () => Promise<number> {
   const { store, clock, log } = ports;
   let dueAtMs = 0;
+  /** When this process takes the next bite of a heap: one that stays does, a command that ends leaves it to others. */
+  let goOnAtMs: number | null = null;
 
   /** Moves the next sweep ahead; false when another process did. */
   async function claim(nowMs: number): Promise<boolean> {
@@ -113,23 +115,18 @@ export function createUpkeep(ports: SweeperPorts, escrows: Escrows): () => Promi
     return moved.numUpdatedRows > 0n;
   }
 
-  async function sweepAgainSoon(): Promise<void> {
-    dueAtMs = clock.now() + SOON_MS;
-    await store
-      .updateTable('meta')
-      .set({ value: String(dueAtMs) })
-      .where('key', '=', DUE_AT)
-      .execute();
-  }
-
   return async () => {
     const nowMs = clock.now();
-    if (nowMs < dueAtMs && dueAtMs <= nowMs + SWEEP_EVERY_MS) return 0;
-    if (!(await claim(nowMs))) return 0;
+    const goesOn = goOnAtMs !== null && (nowMs >= goOnAtMs || goOnAtMs > nowMs + SOON_MS);
+    if (!goesOn) {
+      if (nowMs < dueAtMs && dueAtMs <= nowMs + SWEEP_EVERY_MS) return 0;
+      if (!(await claim(nowMs))) return 0;
+    }
+    goOnAtMs = null;
     try {
       const { createSweeper } = await import('./sweeper.ts');
       const { worked, more } = await createSweeper(ports, escrows).sweep();
-      if (more) await sweepAgainSoon();
+      if (more) goOnAtMs = clock.now() + SOON_MS;
       return worked;
     } catch (error) {
       log('error', 'sweep_broken', { error_name: error instanceof Error ? error.name : 'unknown' });

@@ -33,17 +33,25 @@ export const attestationsDueAtMs = (
   clock: Clock,
 ): Promise<number | null> => queueDueAtMs(store, ATTESTATIONS, clock.now(), ofCustomersIn(environment));
 
+/** How often customer data is looked through. */
+export const LOOK_EVERY_MS = 6 * 3_600_000;
 /** `meta` key of when customer data is looked through next. */
 export const RETENTION_DUE_AT = 'customer_data_retention_due_at_ms';
 
 /** When what is kept of people is to be looked through for what may be kept no longer; null when there is nothing. */
-export async function retentionDueAtMs(store: Store): Promise<number | null> {
+export async function retentionDueAtMs(
+  store: Store,
+  _environment: PartnerEnvironment,
+  clock: Clock,
+): Promise<number | null> {
   const known = await store
     .selectFrom('meta')
     .select('value')
     .where('key', '=', RETENTION_DUE_AT)
     .executeTakeFirst();
-  if (known) return Number(known.value);
+  const nowMs = clock.now();
+  // Further ahead than the next look is ever put: the clock was set back since.
+  if (known) return Number(known.value) > nowMs + LOOK_EVERY_MS ? nowMs : Number(known.value);
   const oldest = await store
     .selectFrom('customer_data')
     .select('last_used_at_ms')

@@ -1,13 +1,12 @@
 import { sql } from 'kysely';
 import { erasing } from '../store/erase.ts';
 import type { Store } from '../store/open.ts';
-import { RETENTION_DUE_AT } from './compliance-due.ts';
+import { LOOK_EVERY_MS, RETENTION_DUE_AT } from './compliance-due.ts';
 import type { SealedColumn } from './order-record.ts';
 import { loadPolicy } from './policy.ts';
 import type { PartnerPorts, Tx } from './ports.ts';
 
 const DAY_MS = 86_400_000;
-const LOOK_EVERY_MS = 6 * 3_600_000;
 const MOST_AT_ONCE = 200;
 /** Refused orders are told of for 30 days (wanted-orders.ts). */
 const WANTED_MS = 30 * DAY_MS;
@@ -44,10 +43,9 @@ export async function purgeCustomerData(
   const nowMs = clock.now();
   await lookAgain(LOOK_EVERY_MS);
   const { retentionDays } = loadPolicy(ports.options.compliancePolicyFile);
-  await store
-    .deleteFrom('wanted_orders')
-    .where('wanted_at_ms', '<=', nowMs - WANTED_MS)
-    .execute();
+  await sql`delete from wanted_orders where (customer_id, ramp_type) in (
+    select customer_id, ramp_type from wanted_orders where wanted_at_ms <= ${nowMs - WANTED_MS}
+    order by wanted_at_ms limit ${MOST_AT_ONCE})`.execute(store);
   const sinceMs = nowMs - retentionDays * DAY_MS;
   const found = await findOld(store, sinceMs, nowMs);
   const pieces = Object.values(found).flat().length;

@@ -76,6 +76,7 @@ export const boundedWorkMigration: Migration = {
     'drop index partner_orders_status',
     `create index partner_orders_status on partner_orders
       (partner_id, environment, creation, status, created_at_ms, order_id)`,
+    'create index partner_orders_external on partner_orders (partner_id, external_id)',
     'drop index partner_orders_customer',
     'create index partner_orders_customer on partner_orders (customer_id, creation, status)',
 

@@ -1,15 +1,17 @@
 // npm run bench: how long commands take, as whole processes, against an empty Node script of the same minute (the
 // floor). Rounds are interleaved, so that a machine whose speed drifts slows every row alike; medians are printed.
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { fill } from './fill.mjs';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 15);
 const root = resolve(import.meta.dirname, '../..');
 const bin = join(root, 'bin/farelock.js');
 const home = mkdtempSync(join(tmpdir(), 'farelock-bench-'));
 const served = mkdtempSync(join(tmpdir(), 'farelock-bench-served-'));
+const used = mkdtempSync(join(tmpdir(), 'farelock-bench-used-'));
 const env = { ...process.env, FARELOCK_HOME: home, FARELOCK_TICKETING_MS: '50', NO_COLOR: '1' };
 // A bundle of certificates costs every Node start what it would not cost a user.
 delete env.NODE_EXTRA_CA_CERTS;
@@ -57,6 +59,8 @@ try {
   farelock('wallet', 'balance', '--json'); // makes the home: keys, ledger, wallet
   for (let i = 0; i < 2 * ROUNDS; i += 10) farelock('wallet', 'airdrop', '--usdc', '10000', '--json');
   const known = newIntent();
+  cpSync(home, used, { recursive: true });
+  fill(join(used, 'service.db'), 100_000);
 
   const server = spawn(process.execPath, [bin, 'serve', '--port', '0', '--json'], {
     env: { ...env, FARELOCK_HOME: served },
@@ -85,6 +89,10 @@ try {
     { name: 'farelock --version', budget: 25, run: () => farelock('--version') },
     { name: 'farelock --help', budget: 25, run: () => farelock('--help') },
     { name: 'farelock status', budget: 70, run: () => farelock('status', known, '--json') },
+    {
+      name: 'status, much used',
+      run: () => node([bin, 'status', known, '--json'], { env: { ...env, FARELOCK_HOME: used } }),
+    },
     { name: 'farelock search --json', budget: 200, run: () => farelock(...SEARCH) },
     {
       name: 'farelock book --no-wait',
@@ -130,12 +138,17 @@ try {
       `${row.name.padEnd(30)}${ms.toFixed(0).padStart(8)}${(ms / floor).toFixed(2).padStart(10)}${`+${(ms - floor).toFixed(0)}`.padStart(10)}${over.padStart(10)}\n`,
     );
   }
+  const [fresh, full] = [median(times.get('farelock status')), median(times.get('status, much used'))];
+  process.stdout.write(
+    `\nstatus with 100,000 of everything against a fresh home: ${(full / fresh).toFixed(2)}\n`,
+  );
   const ours = median(times.get('search, served: farelock'));
   const stock = median(times.get('search, served: stock x402'));
   process.stdout.write(
-    `\nfarelock against the stock x402 client, the same paid call: ${(ours / stock).toFixed(2)}\n`,
+    `farelock against the stock x402 client, the same paid call: ${(ours / stock).toFixed(2)}\n`,
   );
 } finally {
   rmSync(home, { recursive: true, force: true });
+  rmSync(used, { recursive: true, force: true });
   rmSync(served, { recursive: true, force: true });
 }
