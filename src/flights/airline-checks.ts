@@ -84,7 +84,9 @@ export function createAirlineChecks(ports: {
     const refusals = buckets(`payer ${payer}`, options.refusedChecksPerPayer);
     if (refusals.waitMs() > 0) throw tooMany(refusals.waitMs());
     try {
-      return await ask();
+      const found = await ask();
+      if (found === null) refusals.spend();
+      return found;
     } catch (error) {
       refusals.spend();
       throw error;

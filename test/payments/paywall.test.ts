@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { prune } from '../../src/flights/prune.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import {
   type Challenge,
@@ -290,5 +291,6 @@ test('old challenges are forgotten, but for one whose payment is under way', asy
   await challengeOf(shop, '/search', { a: 1 });
   clock.shift(2 * 3_600_000);
   await challengeOf(openShop(world), '/search', { a: 1 });
+  await prune({ store: world.store, clock });
   expect(await quotes()).toBe(1);
 });

@@ -14,7 +14,10 @@ import { calendarDates } from './dates.mjs';
 
 const ZONES = ['UTC', 'Europe/Lisbon', 'America/New_York', 'Asia/Kolkata', 'Pacific/Auckland'];
 const DATES = calendarDates(WORLD_STARTS_MS)
-  .filter(({ name }) => !['today', 'in 2 days', 'in 7 days'].includes(name))
+  .filter(
+    ({ name }) =>
+      !['today', 'in 2 days', 'in 7 days', 'in 40 days', 'summer time ends in America'].includes(name),
+  )
   .map((date, index) => ({
     ...date,
     at: new Date(date.ms).toISOString().slice(0, 16),
