@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { Hono } from 'hono/tiny';
 import { instant } from '../kernel/clock.ts';
 import { isProblem, type Problem, problem, problemBody } from '../kernel/problems.ts';
-import { STORAGE_CODES, STORAGE_RETRY_S } from '../kernel/storage.ts';
+import { STORAGE_RETRY_S } from '../kernel/storage.ts';
 import { storeTrouble } from '../store/trouble.ts';
 import { storageFields } from '../store/watch.ts';
 import { clientOf } from './attempts.ts';
@@ -66,8 +66,7 @@ export function createFlightsApp(
       // Which node, and how it failed, is the operator's business.
       return failure(problem('cluster_failed', { retryAfter: AWAY_S }));
     }
-    const isStorage = isProblem(error, ...STORAGE_CODES);
-    if (isProblem(error) && error.kind.status !== undefined && !isStorage) return failure(error);
+    if (!storage && isProblem(error) && error.kind.status !== undefined) return failure(error);
     const known = isProblem(error, 'transaction_failed');
     ports.log('error', 'request_failed', {
       request_id: context.get('requestId'),
