@@ -15,7 +15,7 @@ import { TOKEN_PROGRAM } from '../../src/solana/token.ts';
 const busy = signerFromSeed(new Uint8Array(32).fill(31)).address;
 const SYSTEM = '11111111111111111111111111111111';
 const TRANSACTIONS = 3_000;
-const ACCOUNTS = 20_000;
+const ACCOUNTS = 40_000;
 /** With room for the runner's own work. */
 const MOST_PAUSE_MS = 50;
 

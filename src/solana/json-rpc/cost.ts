@@ -6,7 +6,7 @@ const MOST_COST = 250;
 const MOST_AT_ONCE = 500;
 const SMALL = 10;
 /** An answer that is larger than this is asked for in parts. */
-const MOST_ANSWER_BYTES = 4 * 1024 * 1024;
+const MOST_ANSWER_BYTES = 8 * 1024 * 1024;
 
 /** What a call costs when it asks for the most; whatever is not named here is one small read. */
 const COSTS: Readonly<Record<string, number>> = {
