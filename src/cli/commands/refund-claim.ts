@@ -21,7 +21,7 @@ export const refundClaim: Command<ClaimOptions> = async (context, options) => {
     const { refundClaim: takeCase } = await import('./refund-desk.ts');
     return await takeCase(context, options);
   } catch (error) {
-    throw found && isProblem(error, 'no_operator_key', 'network_unreachable')
+    throw found && isProblem(error, 'no_operator_key', 'network_unreachable', 'refund_request_not_found')
       ? capturedAlready(found)
       : error;
   }
