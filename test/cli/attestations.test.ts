@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openService } from '../../src/service.ts';
 import type { Service } from '../../src/service-types.ts';
+import { worldClock } from '../clock.ts';
 import { callerOf, pathOf } from '../partner/stack.ts';
 import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 
@@ -37,7 +38,7 @@ const pages = () =>
     .map((line) => JSON.parse(line) as { event: string; text: string; fields: Record<string, string> });
 
 beforeAll(async () => {
-  service = await openService({ home, partnerEnvironment: 'live' });
+  service = await openService({ home, partnerEnvironment: 'live', clock: worldClock });
   const operatorKey = readFileSync(await service.operatorKeyFile(), 'utf8').trim();
   const operate = async (path: string, body: object) =>
     (await call(`/operator/${path}`, body, { headers: { authorization: `Bearer ${operatorKey}` } })).body;
