@@ -4,7 +4,7 @@ import type { Intent } from '../flights/wire.ts';
 import { isProblem } from '../kernel/problems.ts';
 import type { Session } from './session.ts';
 
-/** What this home knows of an intent: whether it created it, and whether it would agree to pay it. */
+/** This home's knowledge of an intent: did it create it, and would it agree to pay it? */
 export interface Standing extends Agreement {
   readonly isFromHere: boolean;
   /** How it differs from what was agreed to here, a sentence each. */
@@ -28,7 +28,7 @@ export async function standingOf(
   };
 }
 
-/** Whether this home created an intent and would pay it as it is: only such a one is offered as the person's own. */
+/** True when this home created an intent and would pay it as it is: only such a one is offered as the person's own. */
 export const isOwn = ({ isFromHere, disagreements: differs }: Standing): boolean =>
   isFromHere && differs.length === 0;
 

@@ -80,7 +80,7 @@ async function isUnderWay({ session }: CommandContext, intent: Intent): Promise<
 }
 
 /**
- * What a person has seen and agreed to is what is paid.
+ * Refuses a booking whose terms changed after a person saw and agreed to them.
  * @throws Problem `terms_not_agreed`
  */
 export async function checkUnchanged(

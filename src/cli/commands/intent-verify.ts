@@ -48,7 +48,7 @@ export const intentVerify: Command<IntentVerifyOptions> = async (context, { inte
   });
 };
 
-/** What the lines alone do not say. */
+/** Adds what the lines alone do not say. */
 function wordsFor(checks: Verification['checks']): ProblemOptions {
   const [program] = checks;
   if (checks.length === 1 && program) {
