@@ -19,12 +19,27 @@ export async function standingOf(
   /** Whether this command pays, so that a key on standard input is read. */
   pays = false,
 ): Promise<Standing> {
-  const remembered = await (await session.store()).intent(intent.intent_id);
-  const agreement = { wallet: await walletOf(session, pays), terms: remembered?.terms ?? null, named };
+  const { baseUrl, ...agreement } = await agreementOf(session, intent.intent_id, named, pays);
   return {
     ...agreement,
-    isFromHere: remembered !== undefined && remembered.baseUrl === session.baseUrl,
+    isFromHere: baseUrl === session.baseUrl,
     disagreements: disagreements(intent, agreement),
+  };
+}
+
+/** What this home agreed to about an intent, and at which service; null: it did not create it. */
+export async function agreementOf(
+  session: Session,
+  intentId: string,
+  named: string | null,
+  pays = false,
+): Promise<Agreement & { readonly baseUrl: string | null }> {
+  const remembered = await (await session.store()).intent(intentId);
+  return {
+    wallet: await walletOf(session, pays),
+    terms: remembered?.terms ?? null,
+    named,
+    baseUrl: remembered?.baseUrl ?? null,
   };
 }
 

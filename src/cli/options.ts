@@ -62,6 +62,13 @@ export const solOption = (flag: string) =>
     return BigInt(match[1] ?? '0') * 1_000_000_000n + BigInt((match[2] ?? '').padEnd(9, '0'));
   });
 
+export const addressOption = (flag: string) =>
+  shaped({ type: 'string', pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$' }, (value): string => {
+    if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(value))
+      throw wrong(flag, value, 'an address of a Solana wallet');
+    return value;
+  });
+
 export const clockTimeOption = (flag: string) =>
   shaped({ type: 'string', pattern: '^[0-9]{1,2}:[0-9]{2}$' }, (value): string => {
     const match = /^(\d{1,2}):(\d\d)$/.exec(value);

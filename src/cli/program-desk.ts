@@ -14,7 +14,7 @@ import type { RefundRequestOptions } from './commands/refund-request.ts';
 import type { StuckOptions, StuckResolveOptions } from './commands/stuck.ts';
 import type { SwitchOptions } from './commands/switch.ts';
 import type { Command } from './context.ts';
-import { choiceOption, collected, integerOption, usdcOption } from './options.ts';
+import { addressOption, choiceOption, collected, integerOption, usdcOption } from './options.ts';
 import { addPartnerKeyCommands } from './program-partner.ts';
 
 type Runs = <O extends object>(
@@ -52,6 +52,11 @@ export function addRefundCommands(program: Commander, runs: Runs): void {
     .description('Send an overdue escrow back from the chain; operators: take a case, or give it back')
     .option('--release', 'give it back')
     .option('--force', 'with --release: also when another operator has it')
+    .option(
+      '--refund-wallet <address>',
+      'of a closed escrow: whose the money is, where this home did not make it',
+      addressOption('--refund-wallet'),
+    )
     .action(runs<ClaimOptions>(async () => (await import('./commands/refund-claim.ts')).refundClaim));
   refund
     .command('note <id> [text]')

@@ -16,7 +16,7 @@ import type { AirdropOptions } from './commands/wallet-airdrop.ts';
 import type { WalletShowOptions } from './commands/wallet-show.ts';
 import type { Command, CommandContext, ExitCode, GlobalOptions } from './context.ts';
 import { EXAMPLES, FIRST_EXAMPLES } from './manual.ts';
-import { collected, durationOption, integerOption, solOption, usdcOption } from './options.ts';
+import { addressOption, collected, durationOption, integerOption, solOption, usdcOption } from './options.ts';
 import { addDeskCommands, addKeyCommands, addRefundCommands } from './program-desk.ts';
 import { addOfferCommand, addSearchCommand } from './program-looking.ts';
 import { addPartnerCommands, addRequirementCommands } from './program-partner.ts';
@@ -95,7 +95,11 @@ export function buildProgram(
   intent
     .command('create <offer-id>', { isDefault: true })
     .description('Lock an offer and open its escrow (paid, 0.10 USDC); `intent <offer-id>` for short')
-    .option('--refund-wallet <address>', 'where refunds go (the paying wallet)')
+    .option(
+      '--refund-wallet <address>',
+      'where refunds go (the paying wallet)',
+      addressOption('--refund-wallet'),
+    )
     .option('--referrer <code>', 'affiliate code')
     .action(
       runs<IntentCreateOptions>(async () => (await import('./commands/intent-create.ts')).intentCreate),
@@ -111,7 +115,11 @@ export function buildProgram(
   intent
     .command('verify <intent-id>')
     .description('Check the escrow on chain against the intent, and that its refunds come to you')
-    .option('--refund-wallet <address>', 'a refund wallet that is not yours, named on purpose')
+    .option(
+      '--refund-wallet <address>',
+      'a refund wallet that is not yours, named on purpose',
+      addressOption('--refund-wallet'),
+    )
     .action(
       runs<IntentVerifyOptions>(async () => (await import('./commands/intent-verify.ts')).intentVerify),
     );
@@ -121,7 +129,11 @@ export function buildProgram(
     .description('Pay the escrow and book; waits until it is booked or refunded')
     .option('--passengers <file>', 'JSON file with the passengers, - for standard input')
     .option('--traveller <name>', 'a saved traveller; once for each, who gets the e-mails first', collected)
-    .option('--refund-wallet <address>', 'pay although refunds go to this wallet, which is not yours')
+    .option(
+      '--refund-wallet <address>',
+      'pay although refunds go to this wallet, which is not yours',
+      addressOption('--refund-wallet'),
+    )
     .option('--no-wait', 'return once the booking is queued')
     .action(runs<BookOptions>(async () => (await import('./commands/book.ts')).book));
   program

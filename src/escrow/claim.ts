@@ -1,11 +1,12 @@
-import type { Instruction, Signature } from '@solana/kit';
+import { type Address, type Instruction, isAddress, type Signature } from '@solana/kit';
 import { isProblem, problem } from '../kernel/problems.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/signer.ts';
 import { readEscrow } from './account.ts';
 import { escrowPlace, intentHashOf } from './address.ts';
+import { commitsTo } from './commitment.ts';
 import { type ObservedEscrow, observeEscrow } from './observe.ts';
-import { refundInstructions, sweepInstructions } from './program.ts';
+import { recoverInstructions, refundInstructions, sweepInstructions } from './program.ts';
 import type { EscrowAccount } from './terms.ts';
 
 /** The escrow of an intent as the cluster alone shows it: no service is asked. */
@@ -13,9 +14,18 @@ export interface EscrowOnChain extends ObservedEscrow {
   readonly escrow: EscrowAccount;
 }
 
+/** Money at the address of an escrow that does not exist: it was closed before the money came, or never opened. */
+export interface LateMoney extends ObservedEscrow {
+  readonly escrow: null;
+  readonly address: Address;
+  readonly mint: Address;
+  /** Whom the intent's id proves; null: none of those who were asked about. */
+  readonly refundOwner: Address | null;
+}
+
 /** What became of a claim. `amount` is in atomic units; `transaction` is null where somebody else was first. */
 export interface Claim {
-  readonly outcome: 'refunded' | 'swept' | 'already_refunded';
+  readonly outcome: 'refunded' | 'swept' | 'recovered' | 'already_refunded';
   readonly amount: bigint;
   readonly transaction: Signature | null;
 }
@@ -39,6 +49,60 @@ export async function escrowOnChain(
   const at = { escrow: address, mint: escrow.mint, refundOwner: escrow.refundOwner };
   const observed = await observeEscrow(cluster, at);
   return observed.escrow ? { ...observed, escrow: observed.escrow } : null;
+}
+
+/**
+ * Finds money that lies where the escrow of an intent was, and which of `owners` it belongs to: no account says that
+ * any more, but the intent's id does (docs/escrow.md, Recover).
+ * @returns null when nothing lies there
+ * @throws Problem `cluster_failed`
+ */
+export async function lateMoney(
+  cluster: Pick<Cluster, 'accounts'>,
+  at: { readonly intentId: string; readonly mint: Address; readonly owners: readonly Address[] },
+): Promise<LateMoney | null> {
+  const { address } = await escrowPlace(intentHashOf(at.intentId));
+  const refundOwner = at.owners.find((owner) => isAddress(owner) && commitsTo(at.intentId, owner)) ?? null;
+  const { mint } = at;
+  const observed = await observeEscrow(cluster, {
+    escrow: address,
+    mint,
+    refundOwner: refundOwner ?? address,
+  });
+  return observed.escrow || observed.held === 0n
+    ? null
+    : { ...observed, escrow: null, address, mint, refundOwner };
+}
+
+/**
+ * Sends such money to its owner, without the operator. `signer` pays the network fee, and the rent of the owner's
+ * token account where that is gone.
+ * @throws Problem `nothing_to_claim`, `insufficient_funds` (SOL), all before anything is sent; `cluster_failed`,
+ *   `transaction_failed`
+ */
+export async function claimLateMoney(
+  cluster: Cluster,
+  signer: Signer,
+  intentId: string,
+  found: LateMoney,
+): Promise<Claim> {
+  const { address: escrow, mint, refundOwner, held } = found;
+  if (refundOwner === null) {
+    throw problem('nothing_to_claim', {
+      message:
+        'The escrow was closed, and the id of the intent does not name any of the wallets that are known here.',
+      fix: 'Name the wallet that its refunds go to: --refund-wallet <address>.',
+      detail: { escrow, held: Number(held) },
+    });
+  }
+  await checkFee(cluster, signer, found);
+  const parties = { payer: signer.address, escrow, mint, refundOwner, observed: found };
+  const instructions = await recoverInstructions({ ...parties, intentId });
+  const transaction = await send(cluster, signer, instructions, async () => {
+    const now = await observeEscrow(cluster, { escrow, mint, refundOwner });
+    return now.held === 0n;
+  });
+  return { outcome: 'recovered', amount: held, transaction };
 }
 
 /**
@@ -97,7 +161,7 @@ async function checkClaim(cluster: Cluster, { escrow, held }: EscrowOnChain): Pr
   });
 }
 
-async function checkFee(cluster: Cluster, signer: Signer, found: EscrowOnChain): Promise<void> {
+async function checkFee(cluster: Cluster, signer: Signer, found: ObservedEscrow): Promise<void> {
   const rent = found.refundAccount === 'missing' ? await cluster.minimumRent(TOKEN_ACCOUNT_BYTES) : 0n;
   const needed = NETWORK_FEE + rent;
   const [wallet] = await cluster.accounts([signer.address]);

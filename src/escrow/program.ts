@@ -163,15 +163,17 @@ export async function closeInstructions(parties: AuthorityParties): Promise<Inst
 
 /**
  * Sends what lies at the address of an escrow that does not exist (closed, or never opened) to the refund owner whom
- * its intent id names. No signer but the fee payer; the refund owner's token account must be there.
+ * its intent id names. No signer but the fee payer.
  */
 export async function recoverInstructions(
-  parties: Pick<EscrowParties, 'programId' | 'escrow' | 'mint' | 'refundOwner' | 'refundAccount'> & {
-    readonly intentId: string;
-  },
+  parties: EscrowParties & { readonly intentId: string },
 ): Promise<Instruction[]> {
   const vault = await associatedTokenAddress(parties.escrow, parties.mint);
-  return [recoverInstruction({ ...parties, vault, refundAccount: await refundAccountOf(parties) })];
+  const refundAccount = await refundAccountOf(parties);
+  return [
+    ...createRefundAccount(parties, refundAccount, parties.observed?.held),
+    recoverInstruction({ ...parties, vault, refundAccount }),
+  ];
 }
 
 /** Sends what is above the amount (after the end: everything) to the refund owner. No signer but the fee payer. */

@@ -33,6 +33,7 @@ let alone: (line: string) => Promise<MemoryRun>;
 let unpaid: string;
 let paid: Intent;
 let source: Address;
+let url: string;
 
 const offers: Offer[] = [];
 async function lock(): Promise<string> {
@@ -53,7 +54,7 @@ beforeAll(async () => {
   source = await associatedTokenAddress(paid.refund_wallet as Address, DEVNET_USDC);
 
   cluster = await openEmbeddedCluster({ path: join(traveller.home, 'ledger.db'), clock });
-  const url = await new Promise<string>((resolve) => {
+  url = await new Promise<string>((resolve) => {
     const server = serve({ fetch: createJsonRpc(cluster), port: 0, hostname: '127.0.0.1' }, ({ port }) =>
       resolve(`http://127.0.0.1:${port}/`),
     );
@@ -194,4 +195,64 @@ describe('after the deadline', () => {
 test('the home that made the intent, with its service back, shows the refund that others made', async () => {
   const shown = await run(`status ${paid.intent_id} --json`, { FARELOCK_HOME: traveller.home });
   expect(shown.json()).toMatchObject({ status: 'refunded' });
+});
+
+describe('what reaches the address of an escrow that was closed', () => {
+  const late = 7_000_000n;
+  let owner: string;
+  const atHome = (line: string) =>
+    run(line, {
+      FARELOCK_HOME: traveller.home,
+      FARELOCK_FLIGHTS_URL: 'http://127.0.0.1:9',
+      FARELOCK_RPC_URL: url,
+    });
+  const arrives = async () => {
+    await cluster.airdropUsdc(closed as Address, late);
+    return (await cluster.tokenBalance(source)) ?? 0n;
+  };
+  let closed: string;
+
+  beforeAll(async () => {
+    const gone = await run(`status ${unpaid} --json`, { FARELOCK_HOME: traveller.home });
+    const { refund_wallet, escrow } = gone.json() as unknown as Intent;
+    owner = refund_wallet;
+    closed = escrow.address;
+    expect((await cluster.accounts([closed as Address]))[0]).toBeNull();
+  });
+
+  test('is nobody’s to guess: without the wallet whom the id names, nothing moves', async () => {
+    const held = await arrives();
+    for (const named of ['', ` --refund-wallet ${paid.escrow.address}`]) {
+      const refused = await alone(`refund claim ${unpaid}${named} --json`);
+      expect(refused.exitCode).toBe(5);
+      expect(refused.json().error).toMatchObject({
+        code: 'nothing_to_claim',
+        fix: expect.stringContaining('--refund-wallet'),
+        detail: { escrow: closed, held: Number(late) },
+      });
+    }
+    expect(await cluster.tokenBalance(source)).toBe(held);
+  });
+
+  test('goes to the refund wallet when anyone names it', async () => {
+    const held = (await cluster.tokenBalance(source)) ?? 0n;
+    const line = `refund claim ${unpaid} --refund-wallet ${owner} --json`;
+    expect((await alone(`${line} --dry-run`)).json()).toMatchObject({ dry_run: true });
+    const claimed = await alone(line);
+    expect(claimed.exitCode, claimed.stdout).toBe(0);
+    expect(claimed.json()).toMatchObject({
+      outcome: 'recovered',
+      amount: Number(late),
+      refund_wallet: owner,
+      transaction: expect.any(String),
+    });
+    expect(await cluster.tokenBalance(source)).toBe(held + late);
+  });
+
+  test('goes there from the home that made the intent with its id alone', async () => {
+    const held = await arrives();
+    const claimed = await atHome(`refund claim ${unpaid} --json`);
+    expect(claimed.json(), claimed.stderr).toMatchObject({ outcome: 'recovered', refund_wallet: owner });
+    expect(await cluster.tokenBalance(source)).toBe(held + late);
+  });
 });

@@ -49,7 +49,11 @@ describe('recover', () => {
     const intentId = idFor(world.traveller.address);
     const { address: escrow, vault } = await escrowAddress(intentId, { mint: world.mint });
     world.putToken(vault, escrow, 7n);
-    const early = { intentId, escrow, mint: world.mint, refundOwner: world.traveller.address };
+    const { traveller, mint } = world;
+    const early = {
+      ...{ intentId, escrow, mint, refundOwner: traveller.address },
+      ...{ payer: traveller.address, opensRefundAccount: false },
+    };
     expect((await world.send(await recoverInstructions(early))).result).toBe('ok');
     expect((await openEscrow(world, intentId)).read()?.state).toBe('open');
   });
@@ -115,7 +119,11 @@ describe('recover', () => {
     for (const intentId of ['int_0123456789abcdefghjkmnpqrs', idFor(world.stranger.address)]) {
       const { address: escrow, vault } = await escrowAddress(intentId, { mint: world.mint });
       world.putToken(vault, escrow, 7n);
-      const parties = { intentId, escrow, mint: world.mint, refundOwner: world.traveller.address };
+      const { traveller, mint } = world;
+      const parties = {
+        ...{ intentId, escrow, mint, refundOwner: traveller.address },
+        ...{ payer: traveller.address, opensRefundAccount: false },
+      };
       expect((await world.send(await recoverInstructions(parties))).result).toBe(
         codeOf('owner_not_committed'),
       );

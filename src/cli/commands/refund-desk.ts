@@ -22,6 +22,8 @@ export interface CaseOptions {
 export interface ClaimOptions extends CaseOptions {
   readonly release?: true;
   readonly force?: true;
+  /** Whose money lies at the address of a closed escrow. */
+  readonly refundWallet?: string;
 }
 export interface NoteOptions extends CaseOptions {
   readonly text?: string;

@@ -9,6 +9,7 @@ import type { SpendingPolicy } from '../types.ts';
 import { type Challenge, readChallenge } from './challenge.ts';
 import type { PaidExchange, Payer } from './payer.ts';
 import { approve, budgetOf, capOf, checkBudget, checkHost } from './policy.ts';
+import { tokenAccountsOf } from './transaction.ts';
 
 /** What a payment would be: everything that would be signed, and whether it would be. */
 export interface PaymentPlan {
@@ -122,7 +123,6 @@ async function decisionOf(
         named: exchange.refundWallet ?? null,
       }));
     if (wallet !== null) {
-      const { tokenAccountsOf } = await import('./transaction.ts');
       const journal = await ports.journal();
       await checkBudget(journal, budgetOf(ports.policy), { ...challenge, wallet });
       await checkFunds(cluster, wallet, challenge, await tokenAccountsOf(wallet, challenge));

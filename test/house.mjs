@@ -1,0 +1,232 @@
+// npm run house [-- --json]: the measures of the house: lines, files, long functions, exports that nobody imports, circles
+// of imports (types included) and files per folder. `test/house.test.ts` holds the limits.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import ts from 'typescript';
+
+const ROOT = resolve(import.meta.dirname, '..');
+
+/** The TypeScript files below a folder of the project, by their path in it. */
+export function filesIn(folder) {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => `${folder}/${file.split(sep).join('/')}`);
+}
+
+const parsed = new Map();
+export function sourceOf(file) {
+  const known = parsed.get(file);
+  if (known) return known;
+  const source = ts.createSourceFile(
+    file,
+    readFileSync(join(ROOT, file), 'utf8'),
+    ts.ScriptTarget.ESNext,
+    true,
+  );
+  parsed.set(file, source);
+  return source;
+}
+
+const lineOf = (source, position) => source.getLineAndCharacterOfPosition(position).line;
+/** A trailing line feed ends the last line; it does not begin another. */
+const linesOf = (source) => lineOf(source, source.end) + (source.text.endsWith('\n') ? 0 : 1);
+
+/** Every import of a file: static, of types, re-exported, dynamic. `target` is null for a package. */
+export function importsOf(file) {
+  const found = [];
+  const add = (specifier, { names = null, typeOnly = false, dynamic = false } = {}) => {
+    const isOwn = specifier.startsWith('.');
+    const target = isOwn
+      ? relative(ROOT, resolve(ROOT, dirname(file), specifier))
+          .split(sep)
+          .join('/')
+      : null;
+    found.push({ file, specifier, target, typeOnly, dynamic, names });
+  };
+  const visit = (node) => {
+    if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
+      const clause = node.importClause;
+      const bindings = clause?.namedBindings;
+      const named = bindings && ts.isNamedImports(bindings) ? bindings.elements : null;
+      const allTypes = named?.every((element) => element.isTypeOnly) === true;
+      add(node.moduleSpecifier.text, {
+        names: named?.map((element) => (element.propertyName ?? element.name).text) ?? null,
+        typeOnly: clause?.phaseModifier === ts.SyntaxKind.TypeKeyword || (allTypes && named.length > 0),
+      });
+    } else if (
+      ts.isExportDeclaration(node) &&
+      node.moduleSpecifier &&
+      ts.isStringLiteral(node.moduleSpecifier)
+    ) {
+      const named =
+        node.exportClause && ts.isNamedExports(node.exportClause) ? node.exportClause.elements : null;
+      const names = named?.map((element) => (element.propertyName ?? element.name).text) ?? null;
+      add(node.moduleSpecifier.text, { names, typeOnly: node.isTypeOnly });
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      const [argument] = node.arguments;
+      if (argument && ts.isStringLiteral(argument)) add(argument.text, { dynamic: true });
+    } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+      add(node.argument.literal.text, { typeOnly: true });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(sourceOf(file));
+  return found;
+}
+
+/** Functions with their length in lines; a function that only holds others counts with them. */
+export function functionsOf(file) {
+  const source = sourceOf(file);
+  const found = [];
+  const visit = (node) => {
+    if (ts.isFunctionLike(node) && node.body) {
+      const name = node.name?.getText() ?? node.parent?.name?.getText() ?? '(anonymous)';
+      const at = lineOf(source, node.getStart());
+      found.push({ file, name, at: at + 1, lines: lineOf(source, node.end) - at + 1 });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+function exportsOf(file) {
+  const names = [];
+  for (const node of sourceOf(file).statements) {
+    const isExported =
+      ts.canHaveModifiers(node) &&
+      ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+    if (!isExported) continue;
+    if (ts.isVariableStatement(node)) {
+      for (const { name } of node.declarationList.declarations)
+        if (ts.isIdentifier(name)) names.push(name.text);
+    } else if (node.name) names.push(node.name.text);
+  }
+  return names;
+}
+
+/** Groups of files that import each other, directly or not (Tarjan's strongly connected components). */
+export function circlesOf(imports) {
+  const edges = new Map();
+  for (const { file, target } of imports) {
+    if (target === null) continue;
+    edges.set(file, [...(edges.get(file) ?? []), target]);
+  }
+  const index = new Map();
+  const low = new Map();
+  const stack = [];
+  const circles = [];
+  const visit = (node) => {
+    index.set(node, index.size);
+    low.set(node, index.get(node));
+    stack.push(node);
+    for (const next of edges.get(node) ?? []) {
+      if (!index.has(next)) visit(next);
+      if (stack.includes(next)) low.set(node, Math.min(low.get(node), low.get(next)));
+    }
+    if (low.get(node) !== index.get(node)) return;
+    const circle = stack.splice(stack.indexOf(node));
+    if (circle.length > 1) circles.push(circle.sort());
+  };
+  for (const node of edges.keys()) if (!index.has(node)) visit(node);
+  return circles;
+}
+
+/** @returns for each export of `src`: how many other files of `src` and of `test` import it by name */
+function useOfExports(sources, tests) {
+  const users = new Map();
+  const wholeModules = new Map();
+  for (const [room, files] of [
+    ['src', sources],
+    ['test', tests],
+  ]) {
+    for (const { file, target, names, dynamic } of files.flatMap(importsOf)) {
+      if (target === null) continue;
+      // A module that is imported whole is used where its name is followed by a dot, or its import taken apart.
+      const taken = names ?? [...new Set(sourceOf(file).text.match(/\b[A-Za-z_$][\w$]*\b/g))];
+      for (const name of taken) {
+        const key = `${target}#${name}`;
+        const entry = users.get(key) ?? { src: new Set(), test: new Set() };
+        entry[room].add(file);
+        users.set(key, entry);
+      }
+      if (dynamic) wholeModules.set(target, file);
+    }
+  }
+  return sources.flatMap((file) =>
+    exportsOf(file).map((name) => {
+      const used = users.get(`${file}#${name}`);
+      return { file, name, src: used?.src.size ?? 0, test: used?.test.size ?? 0 };
+    }),
+  );
+}
+
+export function measure() {
+  const sources = filesIn('src');
+  const tests = filesIn('test');
+  const lengths = sources.map((file) => linesOf(sourceOf(file))).sort((one, other) => one - other);
+  const functions = sources.flatMap(functionsOf);
+  const over = (limit) => functions.filter(({ lines }) => lines > limit).length;
+  const exported = useOfExports(sources, tests);
+  const perFolder = new Map();
+  for (const file of sources) perFolder.set(dirname(file), (perFolder.get(dirname(file)) ?? 0) + 1);
+  const total = (files) => files.reduce((sum, file) => sum + linesOf(sourceOf(file)), 0);
+  return {
+    lines: { src: total(sources), test: total(tests) },
+    files: { src: sources.length, test: tests.length },
+    file_lines: { median: lengths[Math.floor(lengths.length / 2)] ?? 0, longest: lengths.at(-1) ?? 0 },
+    functions: { all: functions.length, over_40: over(40), over_60: over(60), over_100: over(100) },
+    exports: {
+      all: exported.length,
+      never_imported: exported.filter(({ src, test }) => src + test === 0).length,
+      imported_by_tests_alone: exported.filter(({ src, test }) => src === 0 && test > 0).length,
+      imported_by_one_file: exported.filter(({ src }) => src === 1).length,
+    },
+    circles: circlesOf(sources.flatMap(importsOf)),
+    folders_over_20: Object.fromEntries(
+      [...perFolder].filter(([, count]) => count > 20).sort((a, b) => b[1] - a[1]),
+    ),
+    longest_functions: functions.filter(({ lines }) => lines > 100).sort((a, b) => b.lines - a.lines),
+    unused: exported.filter(({ src, test }) => src + test === 0),
+  };
+}
+
+function print(house) {
+  const { lines, files, file_lines: file, functions, exports: exported, circles } = house;
+  const rows = [
+    ['lines', `src ${lines.src}, test ${lines.test}`],
+    [
+      'files',
+      `src ${files.src}, test ${files.test}; of src the median ${file.median} lines, the longest ${file.longest}`,
+    ],
+    [
+      'functions',
+      `${functions.all}; over 40 lines ${functions.over_40}, over 60 ${functions.over_60}, over 100 ${functions.over_100}`,
+    ],
+    [
+      'exports',
+      `${exported.all}; imported by nobody ${exported.never_imported}, by tests alone ${exported.imported_by_tests_alone}, by one file ${exported.imported_by_one_file}`,
+    ],
+    ['circles', String(circles.length)],
+    ...circles.map((circle) => ['', circle.join(', ')]),
+    [
+      'folders',
+      `over 20 files: ${
+        Object.entries(house.folders_over_20)
+          .map(([folder, count]) => `${folder} ${count}`)
+          .join(', ') || 'none'
+      }`,
+    ],
+    ...house.longest_functions.map(({ file: where, name, at, lines: long }) => [
+      '',
+      `${long} lines: ${name} (${where}:${at})`,
+    ]),
+  ];
+  for (const [name, said] of rows) process.stdout.write(`${name.padEnd(10)} ${said}\n`);
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const house = measure();
+  if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify(house, null, 2)}\n`);
+  else print(house);
+}
