@@ -1,5 +1,5 @@
-import { type FoundAirport, findAirports, isMistake, type NamedAirport } from '../kernel/airports.ts';
-import { metropolitanArea } from '../kernel/metropolitan-areas.ts';
+import { type FoundAirport, findAirports, isMistake, type NamedAirport } from '../domain/airports.ts';
+import { metropolitanArea } from '../domain/metropolitan-areas.ts';
 import { problem } from '../kernel/problems.ts';
 import type { CommandContext } from './context.ts';
 import { quoted } from './view/payment.ts';

@@ -1,4 +1,4 @@
-import { isRealDate } from '../kernel/calendar.ts';
+import { isRealDate } from '../domain/calendar.ts';
 import { problem } from '../kernel/problems.ts';
 
 const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];

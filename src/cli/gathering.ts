@@ -1,6 +1,6 @@
 import type { FlightsClient } from '../client/types.ts';
+import { withArrivals } from '../domain/offer-groups.ts';
 import type { Offer, SearchRequestInput, SearchResponse } from '../flights/wire.ts';
-import { withArrivals } from '../kernel/offer-groups.ts';
 import { type ArrivalsEnd, followArrivals } from './arrivals.ts';
 import type { CommandContext } from './context.ts';
 import { showQuoting } from './quoting.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { repeatedName } from '../domain/repeated-names.ts';
 import { problem } from '../kernel/problems.ts';
-import { repeatedName } from '../kernel/repeated-names.ts';
 import type { CommandContext } from './context.ts';
 
 /** How a source is called in a message. */

@@ -3,7 +3,7 @@ import {
   type PassengerField,
   type PassengerRules,
   TITLES,
-} from '../kernel/passengers.ts';
+} from '../domain/passengers.ts';
 import type { Prompts } from './streams.ts';
 
 export const QUESTIONS: Readonly<Record<PassengerField, string>> = {

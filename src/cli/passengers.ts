@@ -1,4 +1,3 @@
-import type { Passenger } from '../flights/wire.ts';
 import {
   BASE_FIELDS,
   bookablePassengers,
@@ -7,7 +6,8 @@ import {
   type PassengerField,
   type PassengerRules,
   passportsTooOld,
-} from '../kernel/passengers.ts';
+} from '../domain/passengers.ts';
+import type { Passenger } from '../flights/wire.ts';
 import { problem } from '../kernel/problems.ts';
 import type { CommandContext } from './context.ts';
 import { readPassengerFile, sourceName } from './passenger-file.ts';

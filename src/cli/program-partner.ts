@@ -1,5 +1,5 @@
 import type { Command as Commander } from 'commander';
-import { ORDER_STATUSES } from '../kernel/order-statuses.ts';
+import { ORDER_STATUSES } from '../domain/order-statuses.ts';
 import type { ApplyOptions } from './commands/partner-apply.ts';
 import type {
   CustomerTokenOptions,

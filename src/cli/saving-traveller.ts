@@ -1,12 +1,12 @@
 import type { TravellerFields } from '../client/travellers.ts';
-import { instant } from '../kernel/clock.ts';
 import {
   BASE_FIELDS,
   checkPassengers,
   DOCUMENT_FIELDS,
   type PassengerField,
   type PassengerRules,
-} from '../kernel/passengers.ts';
+} from '../domain/passengers.ts';
+import { instant } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
 import type { CommandContext } from './context.ts';
 import { readPassengerFile, sourceName } from './passenger-file.ts';

@@ -1,7 +1,7 @@
 import type { FlightsClient, PaymentReceipt } from '../client/types.ts';
+import { groupByItinerary } from '../domain/offer-groups.ts';
+import { sortOffers } from '../domain/offer-order.ts';
 import type { Offer, SearchRequestInput, SearchResponse } from '../flights/wire.ts';
-import { groupByItinerary } from '../kernel/offer-groups.ts';
-import { sortOffers } from '../kernel/offer-order.ts';
 import { followArrivals } from './arrivals.ts';
 import type { CommandContext, ExitCode } from './context.ts';
 import { withPayment } from './view/payment.ts';

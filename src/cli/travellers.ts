@@ -1,5 +1,4 @@
 import type { SavedTraveller, TravellerFields } from '../client/travellers.ts';
-import type { Passenger } from '../flights/wire.ts';
 import {
   bookablePassengers,
   checkPassengers,
@@ -7,7 +6,8 @@ import {
   type PassengerField,
   type PassengerIssue,
   type PassengerRules,
-} from '../kernel/passengers.ts';
+} from '../domain/passengers.ts';
+import type { Passenger } from '../flights/wire.ts';
 import { problem } from '../kernel/problems.ts';
 import type { CommandContext } from './context.ts';
 import { quoted } from './view/payment.ts';

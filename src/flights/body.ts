@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { mediaTypeOf, readBytes } from '../kernel/body.ts';
+import { mediaTypeOf, readBytes } from '../http/body.ts';
 import { problem } from '../kernel/problems.ts';
 
 export const MOST_BODY_BYTES = 64 * 1024;

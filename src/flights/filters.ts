@@ -1,8 +1,8 @@
+import { PRICE_CURRENCY } from '../domain/offer-order.ts';
 import { parseUsdc } from '../kernel/money.ts';
-import { PRICE_CURRENCY } from '../kernel/offer-order.ts';
 import type { Offer, SearchRequest } from './wire.ts';
 
-export { byPrice, minutesOf, type OfferSort, sortOffers } from '../kernel/offer-order.ts';
+export { byPrice, minutesOf, type OfferSort, sortOffers } from '../domain/offer-order.ts';
 
 export type OfferFilters = Pick<
   SearchRequest,

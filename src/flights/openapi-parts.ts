@@ -1,5 +1,5 @@
+import { failures as failuresAs, json, REQUEST_ID, ref } from '../http/openapi.ts';
 import { atomic, formatUsdc } from '../kernel/money.ts';
-import { failures as failuresAs, json, REQUEST_ID, ref } from '../kernel/openapi.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
 
 /** Refusals that every call with a body may answer with. */

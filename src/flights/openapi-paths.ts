@@ -1,5 +1,5 @@
+import { json, REQUEST_ID, ref } from '../http/openapi.ts';
 import { atomic, formatUsdc } from '../kernel/money.ts';
-import { json, REQUEST_ID, ref } from '../kernel/openapi.ts';
 import { operatorPaths } from './openapi-operator.ts';
 import {
   ANY,

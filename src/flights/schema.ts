@@ -172,7 +172,7 @@ export const intent = z.strictObject({
 
 export const createdIntent = z.strictObject({ ...intent.shape, customer_support_code: z.string() });
 
-/** Shapes only: what is wrong in a passenger's values is said by `kernel/passengers.ts`, all at once. */
+/** Shapes only: what is wrong in a passenger's values is said by `domain/passengers.ts`, all at once. */
 export const passenger = z.strictObject({
   given_name: z.string(),
   family_name: z.string(),

@@ -1,6 +1,6 @@
-import { localDate } from '../kernel/calendar.ts';
-import { metropolitanArea } from '../kernel/metropolitan-areas.ts';
-import { isRealDate } from '../kernel/passengers.ts';
+import { localDate } from '../domain/calendar.ts';
+import { metropolitanArea } from '../domain/metropolitan-areas.ts';
+import { isRealDate } from '../domain/passengers.ts';
 import { problem } from '../kernel/problems.ts';
 import type { PaidCall } from '../payments/terms.ts';
 import { filterOffers, sortOffers } from './filters.ts';

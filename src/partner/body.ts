@@ -1,7 +1,7 @@
 import type * as z from 'zod';
-import { mediaTypeOf, readBytes } from '../kernel/body.ts';
+import { repeatedName } from '../domain/repeated-names.ts';
+import { mediaTypeOf, readBytes } from '../http/body.ts';
 import { problem } from '../kernel/problems.ts';
-import { repeatedName } from '../kernel/repeated-names.ts';
 import { type Issue, normaliseProtoJson } from './protojson.ts';
 
 /** Most of a request's body. Customer data holds pictures, which travel as base64. */

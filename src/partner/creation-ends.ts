@@ -1,5 +1,5 @@
 import type { Updateable } from 'kysely';
-import { FUNDED } from '../kernel/order-moves.ts';
+import { FUNDED } from '../domain/order-moves.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import type { PartnerOrderTable } from '../store/partner-tables.ts';
 import { type CreationEnd, noteOf, sealNote } from './creations.ts';

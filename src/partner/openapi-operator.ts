@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { failures, json, REQUEST_ID, ref } from '../kernel/openapi.ts';
+import { failures, json, REQUEST_ID, ref } from '../http/openapi.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
 import * as schemas from './operator-schema.ts';
 import { outboundTries } from './outbound-desk.ts';

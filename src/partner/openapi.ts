@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { failures, json, REQUEST_ID, ref } from '../kernel/openapi.ts';
+import { failures, json, REQUEST_ID, ref } from '../http/openapi.ts';
 import { PROBLEMS, type ProblemCode } from '../kernel/problems.ts';
 import { MOST_BODY_BYTES } from './body.ts';
 import type { Procedure } from './call.ts';

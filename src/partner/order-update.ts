@@ -1,4 +1,3 @@
-import { sameDecimal } from '../kernel/decimal.ts';
 import {
   allowedFrom,
   lacksReason,
@@ -7,7 +6,8 @@ import {
   refusalOf,
   saysSomething,
   standingAfter,
-} from '../kernel/order-moves.ts';
+} from '../domain/order-moves.ts';
+import { sameDecimal } from '../kernel/decimal.ts';
 import { type Problem, problem } from '../kernel/problems.ts';
 import type { Call } from './call.ts';
 import { recordChange } from './order-history.ts';

@@ -1,4 +1,4 @@
-import { allowedFrom } from '../kernel/order-moves.ts';
+import { allowedFrom } from '../domain/order-moves.ts';
 import { type Call, type Procedure, procedure } from './call.ts';
 import { historyOf } from './order-history.ts';
 import { pageOfOrders } from './order-pages.ts';

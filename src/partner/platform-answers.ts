@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { DEPOSIT_SYNONYMS } from '../kernel/order-fields.ts';
+import { DEPOSIT_SYNONYMS } from '../domain/order-fields.ts';
 import { isBlank } from '../kernel/texts.ts';
 import { depositInstructions, depositInstructionsInput, orderStatus } from './schema.ts';
 import { decimalString, text } from './schema-parts.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isCountry } from '../kernel/countries.ts';
+import { isCountry } from '../domain/countries.ts';
 import { DECIMAL_FORM } from '../kernel/decimal.ts';
 import { ATTESTATION_TYPES, DATA_TYPES, WALLET_TYPES } from './customer-data/kinds.ts';
 import { MOST_AGE_DAYS } from './requirement-schema.ts';

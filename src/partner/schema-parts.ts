@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { alpha3Codes, alpha3Of } from '../kernel/countries.ts';
+import { alpha3Codes, alpha3Of } from '../domain/countries.ts';
+import { MOST } from '../domain/order-fields.ts';
 import { DECIMAL_FORM } from '../kernel/decimal.ts';
 import { didYouMean } from '../kernel/nearest.ts';
-import { MOST } from '../kernel/order-fields.ts';
 import { isBlank, STORABLE } from '../kernel/texts.ts';
 
 /** Parts that the service's schemas share: every text has an end, every number a range. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { FUNDED } from '../kernel/order-moves.ts';
+import { FUNDED } from '../domain/order-moves.ts';
 import { ensureLine } from '../kernel/secrets.ts';
 import { readMark } from '../store/marks.ts';
 import { insertPartnerKey } from './accounts.ts';

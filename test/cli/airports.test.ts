@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { airportWords, findAirports, isMistake, namedAirports } from '../../src/kernel/airports.ts';
-import { METROPOLITAN_CODES, metropolitanArea } from '../../src/kernel/metropolitan-areas.ts';
+import { airportWords, findAirports, isMistake, namedAirports } from '../../src/domain/airports.ts';
+import { METROPOLITAN_CODES, metropolitanArea } from '../../src/domain/metropolitan-areas.ts';
 import { runInMemory, temporaryHome } from './memory.ts';
 
 /** Airports by name: `search lisbon berlin`, and `airports`. */

@@ -1,7 +1,7 @@
+import { DEPOSIT_SYNONYMS, MOST } from '../../domain/order-fields.ts';
+import { isOrderStatus, ORDER_STATUSES, type OrderStatus } from '../../domain/order-statuses.ts';
 import { DECIMAL_FORM } from '../../kernel/decimal.ts';
 import { didYouMean } from '../../kernel/nearest.ts';
-import { DEPOSIT_SYNONYMS, MOST } from '../../kernel/order-fields.ts';
-import { isOrderStatus, ORDER_STATUSES, type OrderStatus } from '../../kernel/order-statuses.ts';
 import { isBlank, STORABLE } from '../../kernel/texts.ts';
 import type { UpdateOrderRequest } from '../../partner/wire.ts';
 import { GROUPS } from './fields.ts';

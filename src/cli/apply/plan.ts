@@ -4,8 +4,8 @@ import {
   type OrderStanding,
   refusalOf,
   standingAfter,
-} from '../../kernel/order-moves.ts';
-import type { OrderStatus } from '../../kernel/order-statuses.ts';
+} from '../../domain/order-moves.ts';
+import type { OrderStatus } from '../../domain/order-statuses.ts';
 import type { CheckedRow } from './check.ts';
 
 /** What a row is going to do, as far as can be told before it is sent; the service has the last word. */

@@ -1,5 +1,5 @@
 import type { CsvError } from 'csv-parse/sync';
-import { repeatedName } from '../../kernel/repeated-names.ts';
+import { repeatedName } from '../../domain/repeated-names.ts';
 import { isRecord } from '../json.ts';
 import { type FieldPath, fieldNamed, groupNamed } from './fields.ts';
 

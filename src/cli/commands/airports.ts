@@ -1,4 +1,4 @@
-import { findAirports, namedAirports } from '../../kernel/airports.ts';
+import { findAirports, namedAirports } from '../../domain/airports.ts';
 import { didYouMean } from '../../kernel/nearest.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Command } from '../context.ts';

@@ -1,4 +1,4 @@
-import type { OrderStanding } from '../../kernel/order-moves.ts';
+import type { OrderStanding } from '../../domain/order-moves.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import { createProgressBar } from '../apply/bar.ts';
 import { type CheckedRow, checkRows } from '../apply/check.ts';

@@ -1,4 +1,4 @@
-import type { OrderStatus } from '../../kernel/order-statuses.ts';
+import type { OrderStatus } from '../../domain/order-statuses.ts';
 import { quoted } from '../../kernel/shell-word.ts';
 import type { Order } from '../../partner/wire.ts';
 import type { Command } from '../context.ts';

@@ -1,4 +1,4 @@
-import { isOrderStatus, type OrderStatus } from '../../kernel/order-statuses.ts';
+import { isOrderStatus, type OrderStatus } from '../../domain/order-statuses.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { DepositInstructions, GetOrderDetailsResponse, UpdateOrderRequest } from '../../partner/wire.ts';
 import { checkRows } from '../apply/check.ts';

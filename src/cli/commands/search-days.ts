@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { namedAirports } from '../../kernel/airports.ts';
-import { localDate } from '../../kernel/calendar.ts';
+import { namedAirports } from '../../domain/airports.ts';
+import { localDate } from '../../domain/calendar.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext, ExitCode } from '../context.ts';

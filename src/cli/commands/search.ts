@@ -1,6 +1,6 @@
 import type { PaymentReceipt } from '../../client/types.ts';
+import { metropolitanArea } from '../../domain/metropolitan-areas.ts';
 import type { SearchRequestInput, SearchResponse } from '../../flights/wire.ts';
-import { metropolitanArea } from '../../kernel/metropolitan-areas.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ArrivalsEnd } from '../arrivals.ts';

@@ -1,6 +1,6 @@
 import type { PaymentReceipt } from '../../client/types.ts';
+import { byPrice } from '../../domain/offer-order.ts';
 import type { Offer } from '../../flights/wire.ts';
-import { byPrice } from '../../kernel/offer-order.ts';
 import type { DayGrid, JourneyDays } from './calendar.ts';
 
 /** What is known of a journey on its days. */

@@ -4,7 +4,7 @@ import {
   type PassengerField,
   type PassengerRules,
   TITLES,
-} from '../../kernel/passengers.ts';
+} from '../../domain/passengers.ts';
 import { GENDER_CHOICES, QUESTIONS } from '../passenger-questions.ts';
 import type { StepAnswer } from '../streams.ts';
 import { harmless } from '../view/text.ts';

@@ -1,6 +1,4 @@
 import type { SavedTraveller } from '../../client/travellers.ts';
-import type { Intent, Passenger } from '../../flights/wire.ts';
-import { instant } from '../../kernel/clock.ts';
 import {
   BASE_FIELDS,
   bookablePassengers,
@@ -8,7 +6,9 @@ import {
   DOCUMENT_FIELDS,
   type PassengerField,
   type PassengerRules,
-} from '../../kernel/passengers.ts';
+} from '../../domain/passengers.ts';
+import type { Intent, Passenger } from '../../flights/wire.ts';
+import { instant } from '../../kernel/clock.ts';
 import { notesOf } from '../remembered.ts';
 import { passengerFrom, travellerState } from '../travellers.ts';
 import { counted, harmless } from '../view/text.ts';

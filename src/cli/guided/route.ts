@@ -1,4 +1,4 @@
-import { findAirports, isMistake } from '../../kernel/airports.ts';
+import { findAirports, isMistake } from '../../domain/airports.ts';
 import { placeOf } from '../airports.ts';
 import { quoted } from '../view/payment.ts';
 import { harmless } from '../view/text.ts';

@@ -1,4 +1,4 @@
-import type { OrderStatus } from '../../kernel/order-statuses.ts';
+import type { OrderStatus } from '../../domain/order-statuses.ts';
 import type { Order, OrderChange } from '../../partner/wire.ts';
 import type { Screen, View } from '../terminal.ts';
 import type { Paint } from './paint.ts';

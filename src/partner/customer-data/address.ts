@@ -1,4 +1,4 @@
-import { alpha2Of } from '../../kernel/countries.ts';
+import { alpha2Of } from '../../domain/countries.ts';
 import { country } from './identity.ts';
 import { POSTAL_CODES } from './postal-codes-table.ts';
 import { SUBDIVISIONS } from './subdivisions-table.ts';

@@ -1,4 +1,4 @@
-import { alpha2Of } from '../../kernel/countries.ts';
+import { alpha2Of } from '../../domain/countries.ts';
 import { achAccountNumber, routingNumber } from './ach.ts';
 import { bic, shareBanks } from './bic.ts';
 import { brCode } from './br-code.ts';

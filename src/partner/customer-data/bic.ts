@@ -1,4 +1,4 @@
-import { isCountry } from '../../kernel/countries.ts';
+import { isCountry } from '../../domain/countries.ts';
 import { upperCase } from './text.ts';
 import { normal, type Verdict, wrong } from './verdict.ts';
 

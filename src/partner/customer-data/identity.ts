@@ -1,5 +1,5 @@
-import { isRealDate } from '../../kernel/calendar.ts';
-import { alpha3Of } from '../../kernel/countries.ts';
+import { isRealDate } from '../../domain/calendar.ts';
+import { alpha3Of } from '../../domain/countries.ts';
 import { line, ungrouped } from './text.ts';
 import { type DataContext, normal, todayOf, type Verdict, wrong } from './verdict.ts';
 

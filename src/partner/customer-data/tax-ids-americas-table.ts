@@ -1,4 +1,4 @@
-import { isRealDate } from '../../kernel/calendar.ts';
+import { isRealDate } from '../../domain/calendar.ts';
 import { isLuhn, weightedSum } from './check-digits.ts';
 import { cnpj, cpf } from './cpf-cnpj.ts';
 import { type TaxRules, taxRule } from './tax-rule.ts';

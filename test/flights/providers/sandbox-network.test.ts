@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { AIRPORT_TABLE } from '../../../src/domain/airport-table.ts';
 import { readAirlines } from '../../../src/flights/providers/sandbox/airlines.ts';
 import { airportByCode } from '../../../src/flights/providers/sandbox/airports.ts';
 import { distanceKm } from '../../../src/flights/providers/sandbox/geography.ts';
@@ -6,7 +7,6 @@ import { createNetwork } from '../../../src/flights/providers/sandbox/network.ts
 import { SCENARIO_ROUTES } from '../../../src/flights/providers/sandbox/scenarios.ts';
 import { createTimetable, type Flight } from '../../../src/flights/providers/sandbox/timetable.ts';
 import { createWorld } from '../../../src/flights/providers/sandbox/world.ts';
-import { AIRPORT_TABLE } from '../../../src/kernel/airport-table.ts';
 
 const world = createWorld('test');
 const network = createNetwork(world);

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { AIRPORT_TABLE } from '../../../src/domain/airport-table.ts';
 import { minutesOf } from '../../../src/flights/filters.ts';
 import { offer as offerSchema } from '../../../src/flights/offer-schema.ts';
 import { airportByCode } from '../../../src/flights/providers/sandbox/airports.ts';
 import { distanceKm } from '../../../src/flights/providers/sandbox/geography.ts';
 import { SCENARIO_ROUTES } from '../../../src/flights/providers/sandbox/scenarios.ts';
 import type { Offer } from '../../../src/flights/wire.ts';
-import { AIRPORT_TABLE } from '../../../src/kernel/airport-table.ts';
 import { instantOf, openSandbox, query } from './sandbox-world.ts';
 
 const sandbox = openSandbox();

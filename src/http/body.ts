@@ -1,4 +1,4 @@
-import { problem } from './problems.ts';
+import { problem } from '../kernel/problems.ts';
 
 /**
  * The bytes of a request's body, read no further than they are allowed to go: a body without a length is given up as

@@ -1,4 +1,4 @@
-import { PROBLEMS, type ProblemCode, type ProblemKind } from './problems.ts';
+import { PROBLEMS, type ProblemCode, type ProblemKind } from '../kernel/problems.ts';
 
 /** What both services' descriptions of themselves are put together from. */
 

@@ -1,6 +1,6 @@
+import { editDistance, mistakesIn } from '../kernel/nearest.ts';
 import { AIRPORT_TABLE } from './airport-table.ts';
 import { metropolitanArea } from './metropolitan-areas.ts';
-import { editDistance, mistakesIn } from './nearest.ts';
 
 /** An airport by its names: what people type, and what they are shown. */
 export interface NamedAirport {
