@@ -90,7 +90,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 const ESCROW_READING = new Set([
   'escrow/account.ts',
   'escrow/claim.ts',
-  'escrow/errors.ts',
+  'effects/errors.ts',
   'escrow/program.ts',
   'escrow/terms.ts',
   'escrow/verify.ts',

@@ -1,4 +1,4 @@
-import { createEffects } from '../escrow/effects.ts';
+import { createEffects } from '../effects/effects.ts';
 import { isProblem } from '../kernel/problems.ts';
 import { createOutbox } from '../notify/outbox.ts';
 import { createAirlineChecks } from './airline-checks.ts';

@@ -7,7 +7,7 @@ import {
   type Instruction,
   type Signature,
 } from '@solana/kit';
-import type { ChainPlan } from '../escrow/effects.ts';
+import type { ChainPlan } from '../effects/effects.ts';
 import { USDC_DECIMALS } from '../kernel/money.ts';
 import { problem } from '../kernel/problems.ts';
 import {

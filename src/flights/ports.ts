@@ -1,5 +1,5 @@
 import type { Address } from '@solana/kit';
-import type { Effects } from '../escrow/effects.ts';
+import type { Effects } from '../effects/effects.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';

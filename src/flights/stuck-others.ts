@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import { liveKey } from '../escrow/effects.ts';
+import { liveKey } from '../effects/effects.ts';
 import { instant } from '../kernel/clock.ts';
 import { formatUsdc } from '../kernel/money.ts';
 import { problem } from '../kernel/problems.ts';

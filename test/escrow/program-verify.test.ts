@@ -1,7 +1,7 @@
 import { AccountState, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { escrowRefusal, escrowRefusalIn } from '../../src/effects/errors.ts';
 import { readEscrow } from '../../src/escrow/account.ts';
-import { escrowRefusal, escrowRefusalIn } from '../../src/escrow/errors.ts';
 import {
   type EscrowCheckName,
   type ExpectedEscrow,

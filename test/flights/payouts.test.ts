@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Address, createAddressWithSeed } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createEffects } from '../../src/escrow/effects.ts';
+import { createEffects } from '../../src/effects/effects.ts';
 import { createPayouts } from '../../src/flights/payouts.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { silentLog } from '../../src/kernel/log.ts';

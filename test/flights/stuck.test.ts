@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createEffects } from '../../src/escrow/effects.ts';
+import { createEffects } from '../../src/effects/effects.ts';
 import { createEscrows } from '../../src/flights/escrows.ts';
 import { createOperatorKeys } from '../../src/flights/operator-keys.ts';
 import type {

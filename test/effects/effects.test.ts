@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Address, Signature } from '@solana/kit';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type ChainEffect, createEffects } from '../../src/escrow/effects.ts';
+import { type ChainEffect, createEffects } from '../../src/effects/effects.ts';
 import { manualClock } from '../../src/kernel/clock.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { silentLog } from '../../src/kernel/log.ts';
