@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from './kernel/clock.ts';
-import { createPlatformApp, PLATFORM_PARTNERS } from './partner/platform/app.ts';
-import { openBooks } from './partner/platform/books.ts';
-import { moveDue } from './partner/platform/mover.ts';
-import { partnerKeyFile, webhookSecretFile } from './partner/seed.ts';
+import { partnerKeyFile, webhookSecretFile } from './sandbox/partners/seed.ts';
+import { createPlatformApp, PLATFORM_PARTNERS } from './sandbox/platform/app.ts';
+import { openBooks } from './sandbox/platform/books.ts';
+import { moveDue } from './sandbox/platform/mover.ts';
 import type { OpenPlatform } from './service-types.ts';
 
 const STEP_MS = 1_500;

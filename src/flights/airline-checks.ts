@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import type { FlightsOptions } from './ports.ts';
-import type { Fulfiller } from './providers/lowcost/fulfiller.ts';
+import type { Fulfiller } from './providers/fulfiller.ts';
 import type { Provider } from './providers/provider.ts';
 
 /** Who has the airline asked: a client that has not paid, or the payer of a payment that was verified. */

@@ -3,7 +3,7 @@ import { parseUsdc } from '../kernel/money.ts';
 import { problem } from '../kernel/problems.ts';
 import type { FareMenuTable } from '../store/lowcost-tables.ts';
 import type { FlightsPorts } from './ports.ts';
-import { type Fulfiller, fareKey, type SoldFare } from './providers/lowcost/fulfiller.ts';
+import { type Fulfiller, fareKey, type SoldFare } from './providers/fulfiller.ts';
 import type { FareMenu, MenuFare } from './wire.ts';
 
 /** How long a menu's fares can be locked, and a failed look is remembered (spec/flight-service.md, Limits). */

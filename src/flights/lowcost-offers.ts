@@ -6,7 +6,7 @@ import type { Tiers } from './airline-checks.ts';
 import { FRESH_MS, isFresh, latestMenu, type Menu, openMenu, shownMenu } from './fare-menus.ts';
 import { contentOf, flightOf } from './lowcost.ts';
 import type { FlightsPorts } from './ports.ts';
-import { fareKey } from './providers/lowcost/fulfiller.ts';
+import { fareKey } from './providers/fulfiller.ts';
 import type { LiveOffer } from './providers/provider.ts';
 import type { IntentRow } from './rows.ts';
 import { checkLowcostOpen } from './switches.ts';

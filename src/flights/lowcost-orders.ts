@@ -2,7 +2,7 @@ import { problem } from '../kernel/problems.ts';
 import { lockedOffer } from './intent-record.ts';
 import { isLowcost, orderIdOf, referenceOf } from './lowcost.ts';
 import type { FlightsPorts } from './ports.ts';
-import { type BookOutcome, boughtNothing, type Fulfiller } from './providers/lowcost/fulfiller.ts';
+import { type BookOutcome, boughtNothing, type Fulfiller } from './providers/fulfiller.ts';
 import type { Provider, ProviderOrder } from './providers/provider.ts';
 import type { IntentRow } from './rows.ts';
 

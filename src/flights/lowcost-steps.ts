@@ -9,7 +9,7 @@ import {
   boughtNothing,
   type Fulfiller,
   type NothingBought,
-} from './providers/lowcost/fulfiller.ts';
+} from './providers/fulfiller.ts';
 import type { ProviderOrder } from './providers/provider.ts';
 import type { BookingRow, IntentRow } from './rows.ts';
 import { openPassengers } from './sealed-passengers.ts';

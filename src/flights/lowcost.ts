@@ -1,5 +1,5 @@
 import { lockedOffer } from './intent-record.ts';
-import type { FareContent } from './providers/lowcost/fulfiller.ts';
+import type { FareContent } from './providers/fulfiller.ts';
 import type { IntentRow } from './rows.ts';
 
 /** Offers, and the airline orders made of them, that belong to the lowcost tier begin so. */

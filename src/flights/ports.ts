@@ -12,7 +12,7 @@ import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/signer.ts';
 import type { Store } from '../store/open.ts';
 import type { AirlineChecks } from './airline-checks.ts';
-import type { Fulfiller } from './providers/lowcost/fulfiller.ts';
+import type { Fulfiller } from './providers/fulfiller.ts';
 import type { Provider } from './providers/provider.ts';
 import type { GatewayKeys } from './sponsored.ts';
 

@@ -1,4 +1,5 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
+import type { Attest, Verdict } from '../sandbox/attesters.ts';
 import type { AttestationRunTable } from '../store/compliance-tables.ts';
 import { leaseIsOver } from '../store/leases.ts';
 import type { Store } from '../store/open.ts';
@@ -7,7 +8,6 @@ import { type Facts, inputKey, type Judged, type Run, type RunType } from './com
 import { ATTESTATIONS, FARTHEST_MS, LEASE_MS, ofCustomersIn } from './compliance-due.ts';
 import type { CustomerData } from './customer-data/schema.ts';
 import type { PartnerPorts, Tx } from './ports.ts';
-import type { Attest, Verdict } from './sandbox-attesters.ts';
 import type { Submissions } from './submissions.ts';
 
 const MOST_BACKOFF_MS = 60_000;

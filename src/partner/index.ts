@@ -1,9 +1,9 @@
 import { once } from '../kernel/once.ts';
+import { ensureSeed } from '../sandbox/partners/seed.ts';
 import { connectFailure } from './connect-errors.ts';
 import { type Connection, createPartnerHttp, problemOf } from './http.ts';
 import { defaultPartnerOptions, type PartnerGiven, type PartnerPorts } from './ports.ts';
 import { createProcedures } from './procedures.ts';
-import { ensureSeed } from './seed.ts';
 import { runPartnerWorker } from './worker.ts';
 
 export type { Connection } from './http.ts';

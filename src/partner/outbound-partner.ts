@@ -34,4 +34,4 @@ export function openOutbound(ports: PartnerPorts): Outbound {
 
 /** The sandbox platform is loaded with the first call to it. */
 const embedded = async (ports: PartnerPorts, request: Request): Promise<Response> =>
-  (await import('./platform/embedded.ts')).answerEmbedded(ports, request);
+  (await import('../sandbox/platform/embedded.ts')).answerEmbedded(ports, request);

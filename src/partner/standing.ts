@@ -1,3 +1,4 @@
+import { type Attest, sandboxAttest } from '../sandbox/attesters.ts';
 import type { Store } from '../store/open.ts';
 import { acceptancesOf } from './acceptances.ts';
 import { createAttestations } from './attestations.ts';
@@ -5,7 +6,6 @@ import { type Assessment, assess, type Facts, type Requirement, type Terms } fro
 import type { AttestationType, DataType } from './customer-data/kinds.ts';
 import { loadPolicy, requirementsOf } from './policy.ts';
 import type { PartnerPorts, Tx } from './ports.ts';
-import { type Attest, sandboxAttest } from './sandbox-attesters.ts';
 import { createSubmissions } from './submissions.ts';
 import { createWantedOrders, type WantedOrder } from './wanted-orders.ts';
 

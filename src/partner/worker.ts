@@ -49,7 +49,7 @@ const JOBS: readonly Job[] = [
       return row?.value ? Number(row.value) : null;
     },
     load: async (ports) => {
-      const { moveEmbedded } = await import('./platform/embedded.ts');
+      const { moveEmbedded } = await import('../sandbox/platform/embedded.ts');
       return () => moveEmbedded(ports);
     },
   },

@@ -1,10 +1,10 @@
 // Run as a process of its own by lowcost-crash.test.ts: goes through one purchase, says when it has come to the moment
 // at which it is to die, and waits there for its end.
 import { writeSync } from 'node:fs';
-import type { Purchase } from '../../src/flights/providers/lowcost/fulfiller.ts';
-import { createSandboxLowcost } from '../../src/flights/providers/lowcost/sandbox/index.ts';
-import { openSales } from '../../src/flights/providers/lowcost/sandbox/sales.ts';
+import type { Purchase } from '../../src/flights/providers/fulfiller.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
+import { createSandboxLowcost } from '../../src/sandbox/lowcost/index.ts';
+import { openSales } from '../../src/sandbox/lowcost/sales.ts';
 
 const [orders = '', moment = ''] = process.argv.slice(2);
 let text = '';

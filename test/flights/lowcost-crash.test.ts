@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'tsdown';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Fulfiller, Purchase } from '../../src/flights/providers/lowcost/fulfiller.ts';
+import type { Fulfiller, Purchase } from '../../src/flights/providers/fulfiller.ts';
 import { lowcostIntent, TRAVELLER } from './lowcost-journey.ts';
 import { Died, mortal } from './mortal.ts';
 import { openWorld, type World } from './world.ts';

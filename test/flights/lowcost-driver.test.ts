@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { boughtNothing, fareKey } from '../../src/flights/providers/lowcost/fulfiller.ts';
-import { CARRIERS } from '../../src/flights/providers/lowcost/sandbox/carriers.ts';
-import { goToTill } from '../../src/flights/providers/lowcost/sandbox/driver.ts';
-import { tripsFor } from '../../src/flights/providers/lowcost/sandbox/flights.ts';
-import { LOWCOST_ROUTES } from '../../src/flights/providers/lowcost/sandbox/scenarios.ts';
-import { visit } from '../../src/flights/providers/lowcost/sandbox/site.ts';
+import { boughtNothing, fareKey } from '../../src/flights/providers/fulfiller.ts';
 import { LOWCOST_SCENARIOS } from '../../src/flights/providers/provider.ts';
-import { decimalOf } from '../../src/flights/providers/sandbox/prices.ts';
-import { createWorld } from '../../src/flights/providers/sandbox/world.ts';
+import { decimalOf } from '../../src/sandbox/airline/prices.ts';
+import { createWorld } from '../../src/sandbox/airline/world.ts';
+import { CARRIERS } from '../../src/sandbox/lowcost/carriers.ts';
+import { goToTill } from '../../src/sandbox/lowcost/driver.ts';
+import { tripsFor } from '../../src/sandbox/lowcost/flights.ts';
+import { LOWCOST_ROUTES } from '../../src/sandbox/lowcost/scenarios.ts';
+import { visit } from '../../src/sandbox/lowcost/site.ts';
 
 const world = createWorld('test');
 const [trip] = tripsFor(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { setLowcostDisabled } from '../../src/flights/index.ts';
-import type { Fulfiller } from '../../src/flights/providers/lowcost/fulfiller.ts';
+import type { Fulfiller } from '../../src/flights/providers/fulfiller.ts';
 import type { Offer, OfferDetailsResponse, SearchUpdatesResponse } from '../../src/flights/wire.ts';
 import { openWorld, PASSENGER, TRIP, type World } from './world.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { isoDuration } from '../../src/flights/providers/sandbox/offers.ts';
-import { decimalOf } from '../../src/flights/providers/sandbox/prices.ts';
 import type { Conditions, Offer, Slice } from '../../src/flights/wire.ts';
+import { isoDuration } from '../../src/sandbox/airline/offers.ts';
+import { decimalOf } from '../../src/sandbox/airline/prices.ts';
 
 export interface Sample {
   readonly id?: string;

@@ -7,8 +7,7 @@ import { signPayment } from '../../src/client/payer/transaction.ts';
 import { escrowElf } from '../../src/escrow/elf.ts';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/program.ts';
 import { createFlights, type FlightsGiven, type FlightsOptions } from '../../src/flights/index.ts';
-import type { Fulfiller } from '../../src/flights/providers/lowcost/fulfiller.ts';
-import { createSandboxLowcost } from '../../src/flights/providers/lowcost/sandbox/index.ts';
+import type { Fulfiller } from '../../src/flights/providers/fulfiller.ts';
 import type { Provider, Scenario } from '../../src/flights/providers/provider.ts';
 import type {
   BookResponse,
@@ -24,6 +23,7 @@ import { openSecrets } from '../../src/kernel/secrets.ts';
 import { createOperatorWallets } from '../../src/payments/operator-wallets.ts';
 import { createPaywall } from '../../src/payments/paywall.ts';
 import { readyForMoney } from '../../src/payments/readiness.ts';
+import { createSandboxLowcost } from '../../src/sandbox/lowcost/index.ts';
 import { type Cluster, DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
@@ -116,7 +116,7 @@ export async function openWorld(given: WorldOptions = {}) {
 
   const airline: ScriptedAirline = scriptedAirline(clock.now);
   const sandbox = async () => {
-    const { createSandboxProvider } = await import('../../src/flights/providers/sandbox/index.ts');
+    const { createSandboxProvider } = await import('../../src/sandbox/airline/index.ts');
     return createSandboxProvider({
       seed: 'test',
       clock,

@@ -15,8 +15,8 @@ import { defaultPolicy } from '../../src/partner/policy-default.ts';
 import type { Policy } from '../../src/partner/policy-schema.ts';
 import { defaultPartnerOptions, type PartnerPorts } from '../../src/partner/ports.ts';
 import { purgeCustomerData } from '../../src/partner/retention.ts';
-import { ensureSeed } from '../../src/partner/seed.ts';
 import { createStanding } from '../../src/partner/standing.ts';
+import { ensureSeed } from '../../src/sandbox/partners/seed.ts';
 import { openStore } from '../../src/store/open.ts';
 import { postgresIsInstalled, startPostgres } from '../store/postgres.ts';
 

@@ -313,7 +313,7 @@ describe('a creation that was left open', () => {
 
   /** The platform's books, with its own table of magic amounts overruled. */
   async function tearNoMore(): Promise<void> {
-    const { openBooks } = await import('../../src/partner/platform/books.ts');
+    const { openBooks } = await import('../../src/sandbox/platform/books.ts');
     const books = openBooks(join(stack.home, 'sandbox-platform.db'));
     books.setBehaviour('pix', 'waits');
     books.close();
@@ -321,7 +321,7 @@ describe('a creation that was left open', () => {
   }
 
   test('a process that died after it wrote the row, before it asked or before it heard, is got over', async () => {
-    const { openBooks } = await import('../../src/partner/platform/books.ts');
+    const { openBooks } = await import('../../src/sandbox/platform/books.ts');
     const books = openBooks(join(stack.home, 'sandbox-platform.db'));
     books.setBehaviour('pix', 'normal');
     books.close();

@@ -5,12 +5,12 @@ import { serve } from '@hono/node-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { guardedRequest, outboundLimits } from '../../src/partner/guarded-request.ts';
-import { createPlatformApp } from '../../src/partner/platform/app.ts';
-import { BEHAVIOUR_NAMES, BEHAVIOURS, MAGIC_DECIMALS } from '../../src/partner/platform/behaviour-table.ts';
-import { type Books, openBooks } from '../../src/partner/platform/books.ts';
 import { createOrderAnswer, redirectOrderAnswer } from '../../src/partner/platform-answers.ts';
 import { checkPartnerUrl, systemResolver } from '../../src/partner/ssrf-guard.ts';
 import { newWebhookSecret, signWebhook } from '../../src/partner/webhook-signature.ts';
+import { createPlatformApp } from '../../src/sandbox/platform/app.ts';
+import { BEHAVIOUR_NAMES, BEHAVIOURS, MAGIC_DECIMALS } from '../../src/sandbox/platform/behaviour-table.ts';
+import { type Books, openBooks } from '../../src/sandbox/platform/books.ts';
 
 /** The sandbox partner platform over real HTTP (docs/sandbox.md). */
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createSandboxProvider } from '../../../src/flights/providers/sandbox/index.ts';
 import type { Offer } from '../../../src/flights/wire.ts';
 import { isProblem } from '../../../src/kernel/problems.ts';
+import { createSandboxProvider } from '../../../src/sandbox/airline/index.ts';
 import { openSandbox, query } from './sandbox-world.ts';
 
 const sandbox = openSandbox();

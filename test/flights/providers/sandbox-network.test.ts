@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { AIRPORT_TABLE } from '../../../src/domain/airport-table.ts';
-import { readAirlines } from '../../../src/flights/providers/sandbox/airlines.ts';
-import { airportByCode } from '../../../src/flights/providers/sandbox/airports.ts';
-import { distanceKm } from '../../../src/flights/providers/sandbox/geography.ts';
-import { createNetwork } from '../../../src/flights/providers/sandbox/network.ts';
-import { SCENARIO_ROUTES } from '../../../src/flights/providers/sandbox/scenarios.ts';
-import { createTimetable, type Flight } from '../../../src/flights/providers/sandbox/timetable.ts';
-import { createWorld } from '../../../src/flights/providers/sandbox/world.ts';
+import { readAirlines } from '../../../src/sandbox/airline/airlines.ts';
+import { airportByCode } from '../../../src/sandbox/airline/airports.ts';
+import { distanceKm } from '../../../src/sandbox/airline/geography.ts';
+import { createNetwork } from '../../../src/sandbox/airline/network.ts';
+import { SCENARIO_ROUTES } from '../../../src/sandbox/airline/scenarios.ts';
+import { createTimetable, type Flight } from '../../../src/sandbox/airline/timetable.ts';
+import { createWorld } from '../../../src/sandbox/airline/world.ts';
 
 const world = createWorld('test');
 const network = createNetwork(world);

@@ -2,10 +2,10 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { AIRPORT_TABLE } from '../../../src/domain/airport-table.ts';
 import { minutesOf } from '../../../src/flights/filters.ts';
 import { offer as offerSchema } from '../../../src/flights/offer-schema.ts';
-import { airportByCode } from '../../../src/flights/providers/sandbox/airports.ts';
-import { distanceKm } from '../../../src/flights/providers/sandbox/geography.ts';
-import { SCENARIO_ROUTES } from '../../../src/flights/providers/sandbox/scenarios.ts';
 import type { Offer } from '../../../src/flights/wire.ts';
+import { airportByCode } from '../../../src/sandbox/airline/airports.ts';
+import { distanceKm } from '../../../src/sandbox/airline/geography.ts';
+import { SCENARIO_ROUTES } from '../../../src/sandbox/airline/scenarios.ts';
 import { instantOf, openSandbox, query } from './sandbox-world.ts';
 
 const sandbox = openSandbox();

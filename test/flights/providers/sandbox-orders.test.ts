@@ -2,11 +2,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createSandboxLowcost } from '../../../src/flights/providers/lowcost/sandbox/index.ts';
 import type { Scenario } from '../../../src/flights/providers/provider.ts';
-import { createSandboxProvider, type SandboxProvider } from '../../../src/flights/providers/sandbox/index.ts';
-import { SCENARIO_ROUTES } from '../../../src/flights/providers/sandbox/scenarios.ts';
 import type { Offer } from '../../../src/flights/wire.ts';
+import { createSandboxProvider, type SandboxProvider } from '../../../src/sandbox/airline/index.ts';
+import { SCENARIO_ROUTES } from '../../../src/sandbox/airline/scenarios.ts';
+import { createSandboxLowcost } from '../../../src/sandbox/lowcost/index.ts';
 import { openSandbox, passenger, query, type Sandbox } from './sandbox-world.ts';
 
 let sandbox: Sandbox;

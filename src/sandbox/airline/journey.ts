@@ -1,0 +1,111 @@
+import type { CabinClass } from '../../flights/wire.ts';
+import type { Airline } from './airlines.ts';
+import { distanceKm } from './geography.ts';
+import type { Itinerary } from './itineraries.ts';
+import { TOPIC } from './random.ts';
+import type { Flight } from './timetable.ts';
+import type { World } from './world.ts';
+
+/** One or two directions, as flown. Who sells it, and how, comes on top. */
+export type Journey = readonly Itinerary[];
+
+const CABINS: readonly CabinClass[] = ['economy', 'premium_economy', 'business', 'first'];
+
+/** The cabin of a flight when `wanted` was asked for: the best that is not above it. */
+export function cabinOn(flight: Flight, wanted: CabinClass): CabinClass {
+  for (let i = CABINS.indexOf(wanted); i > 0; i--) {
+    const cabin = CABINS[i];
+    if (cabin && flight.slot.aircraft.seats[cabin] > 0) return cabin;
+  }
+  return 'economy';
+}
+
+/** A journey is sold in a cabin when its longest flight has it, in every direction. */
+export const isSoldIn = (itinerary: Itinerary, wanted: CabinClass): boolean =>
+  wanted === 'economy' ||
+  itinerary.some((flight) => flight === longest(itinerary) && cabinOn(flight, wanted) === wanted);
+
+const longest = (itinerary: Itinerary): Flight | undefined =>
+  itinerary.reduce<Flight | undefined>(
+    (best, flight) =>
+      best && best.slot.service.distanceKm >= flight.slot.service.distanceKm ? best : flight,
+    undefined,
+  );
+
+/** The same text for the same physical itinerary, whoever sells it: operating flights and dates, all directions. */
+export const comparisonKey = (journey: Journey): string =>
+  journey
+    .map((itinerary) =>
+      itinerary
+        .map(({ airline, slot, from, to, departureLocalMs }) => {
+          const date = new Date(departureLocalMs).toISOString().slice(0, 10).replaceAll('-', '');
+          return `${airline.code}${slot.flightNumber}-${from.iata}-${to.iata}-${date}`;
+        })
+        .join('.'),
+    )
+    .join('~');
+
+/** A number for the journey, for throws of the dice about it. */
+export function journeyBits(world: World, journey: Journey): number {
+  let bits = 0;
+  for (const itinerary of journey) {
+    for (const { airline, slot, day } of itinerary) {
+      bits = world.dice.bits(TOPIC.fare, bits, airline.index, slot.flightNumber, day);
+    }
+  }
+  return bits;
+}
+
+/**
+ * The airlines under whose numbers a journey is sold: the operating one, for three in ten an ally that sells the same
+ * flights as codeshares; where two airlines share the way, the one that flies furthest.
+ */
+export function platingAirlines(world: World, journey: Journey): Airline[] {
+  const flights = journey.flat();
+  const main = longest(flights)?.airline;
+  if (!main) return [];
+  const alone = flights.every(({ airline }) => airline === main);
+  if (!alone || main.alliance === null) return [main];
+  const bits = journeyBits(world, journey);
+  if (world.dice.unit(TOPIC.codeshare, bits) >= 0.3) return [main];
+  const ends = flights.flatMap(({ from, to }) => [from.country, to.country]);
+  const allies = world.airlines.filter(
+    (airline) =>
+      airline !== main &&
+      airline.alliance === main.alliance &&
+      world.homeCountries(airline).some((country) => ends.includes(country)),
+  );
+  const ally = allies[world.dice.pick(allies.length, TOPIC.codeshare, bits, 1)];
+  return ally ? [main, ally] : [main];
+}
+
+/** The airline whose number a flight carries when `plating` sells the journey. */
+export const marketingAirline = (flight: Flight, plating: Airline): Airline =>
+  flight.airline === plating || (plating.alliance !== null && flight.airline.alliance === plating.alliance)
+    ? plating
+    : flight.airline;
+
+export const operatingNumber = ({ airline, slot }: Flight): string => `${airline.code}${slot.flightNumber}`;
+
+/** Codeshares have numbers of their own, above those that airlines give their own flights. */
+export function marketingNumber(world: World, flight: Flight, plating: Airline): string {
+  const marketing = marketingAirline(flight, plating);
+  if (marketing === flight.airline) return operatingNumber(flight);
+  const number =
+    7400 +
+    world.dice.pick(
+      2600,
+      TOPIC.codeshareNumber,
+      marketing.index,
+      flight.airline.index,
+      flight.slot.flightNumber,
+    );
+  return `${marketing.code}${number}`;
+}
+
+/** Great-circle length of a direction, from its first airport to its last. */
+export function lengthKm(itinerary: Itinerary): number {
+  const [first] = itinerary;
+  const last = itinerary.at(-1);
+  return first && last ? distanceKm(first.from, last.to) : 0;
+}

@@ -1,0 +1,195 @@
+import type { CabinClass, Offer, Segment, Slice } from '../../flights/wire.ts';
+import { instant } from '../../kernel/clock.ts';
+import type { Airline } from './airlines.ts';
+import type { Airport } from './airports.ts';
+import { brandName, cabinName, fareBasis, fareTerms } from './brands.ts';
+import { disclosesAircraft, emissionsKg } from './emissions.ts';
+import type { Itinerary } from './itineraries.ts';
+import {
+  cabinOn,
+  comparisonKey,
+  type Journey,
+  lengthKm,
+  marketingAirline,
+  marketingNumber,
+  operatingNumber,
+} from './journey.ts';
+import { type BaseFare, decimalOf, priceOf } from './prices.ts';
+import { TOPIC } from './random.ts';
+import { DIRECT, SELLERS } from './sellers.ts';
+import type { Flight } from './timetable.ts';
+import type { World } from './world.ts';
+
+/** All that makes an offer, and all that an offer id carries. */
+export interface Selection {
+  /** Minutes since 1970: the price is of this moment. */
+  readonly issuedMinute: number;
+  readonly journey: Journey;
+  readonly plating: Airline;
+  readonly tier: number;
+  readonly sellerIndex: number;
+  readonly cabin: CabinClass;
+  readonly adults: number;
+}
+
+/** Until when an offer is honoured at its price, ms since 1970: 20 to 45 minutes after it was issued. */
+export const expiresAtMs = (
+  world: World,
+  { issuedMinute, tier, sellerIndex }: Selection,
+  base: BaseFare,
+): number => (issuedMinute + 21 + world.dice.pick(24, TOPIC.lifetime, base.bits, tier, sellerIndex)) * 60_000;
+
+/** What all offers on a journey under one airline's numbers have in common, worked out once. */
+export interface Frame {
+  readonly comparisonKey: string;
+  readonly lengthKm: number;
+  readonly emissionsKgPerAdult: number | null;
+  readonly programmes: readonly string[];
+  /** Whole but for what the fare adds: brand and fare basis. */
+  readonly slices: readonly Slice[];
+}
+
+export function frameOf(world: World, journey: Journey, plating: Airline, cabin: CabinClass): Frame {
+  return {
+    comparisonKey: comparisonKey(journey),
+    lengthKm: Math.max(...journey.map(lengthKm)),
+    emissionsKgPerAdult: emissionsKg(world, journey, cabin),
+    programmes: programmes(journey, plating),
+    slices: journey.map((itinerary) => sliceOf(world, itinerary, plating)),
+  };
+}
+
+/** Writes a selection as the wire shows it. Pure: the same selection gives the same offer on every machine. */
+export function composeOffer(
+  world: World,
+  id: string,
+  selection: Selection,
+  base: BaseFare,
+  frame: Frame,
+): Offer {
+  const { journey, plating, tier, cabin, adults, sellerIndex } = selection;
+  const seller = SELLERS[sellerIndex];
+  if (!seller) throw new RangeError('not a selection of this world');
+  const price = priceOf(world, base, plating, tier, seller, sellerIndex, adults);
+  const terms = fareTerms(world, plating, cabin, tier, seller, frame.lengthKm, adults, price.totalCents);
+  const brand =
+    seller.silent.includes('brand') && base.bits % 6 === 0 ? null : brandName(plating, cabin, tier);
+  const basisOf = (flight: Flight): string | null =>
+    seller.silent.includes('fare_basis')
+      ? null
+      : fareBasis(plating, cabinOn(flight, cabin), tier, flight.departureLocalMs, journey.length > 1);
+  const slices = frame.slices.map((slice, direction) => ({
+    ...slice,
+    fare_brand_name: brand,
+    segments: slice.segments.map((segment, i) => {
+      const flight = journey[direction]?.[i];
+      return { ...segment, fare_basis_code: flight ? basisOf(flight) : null };
+    }),
+  }));
+  const [first] = slices;
+  if (!first) throw new RangeError('a journey without directions');
+  const showsTax = !seller.silent.includes('tax');
+  const emissions = frame.emissionsKgPerAdult;
+  return {
+    offer_id: id,
+    comparison_key: frame.comparisonKey,
+    owner_name: seller.name ?? plating.name,
+    origin_iata: first.origin_iata,
+    destination_iata: first.destination_iata,
+    departing_at: first.departing_at,
+    arriving_at: first.arriving_at,
+    origin_time_zone: first.origin_time_zone,
+    destination_time_zone: first.destination_time_zone,
+    duration: first.duration,
+    stops: first.stops,
+    technical_stops: first.technical_stops,
+    slices,
+    fare_brand_name: brand,
+    cabin_class: cabin,
+    cabin_class_marketing_name: brand === null ? null : cabinName(cabin),
+    checked_bags_included: terms.checkedBags,
+    carry_on_bags_included: terms.carryOnBags,
+    conditions: terms.conditions,
+    total_amount: price.totalCents * 10_000,
+    total_amount_decimal: decimalOf(price.totalCents),
+    total_currency: seller.currency,
+    base_amount_decimal: showsTax ? decimalOf(price.baseCents) : null,
+    tax_amount_decimal: showsTax ? decimalOf(price.taxCents) : null,
+    total_emissions_kg: emissions === null ? null : Math.round(emissions * adults),
+    supported_loyalty_programmes: sellerIndex === DIRECT || base.bits % 3 === 0 ? [...frame.programmes] : [],
+    // The sandbox's airlines look at documents at the airport, and are paid when they are booked.
+    identity_documents_required: false,
+    requires_instant_payment: true,
+    expires_at: instant(expiresAtMs(world, selection, base)),
+  };
+}
+
+function sliceOf(world: World, itinerary: Itinerary, plating: Airline): Slice {
+  const first = itinerary[0];
+  const last = itinerary.at(-1);
+  if (!first || !last) throw new RangeError('a direction without flights');
+  const segments = itinerary.map((flight) => segmentOf(world, flight, plating));
+  return {
+    origin_iata: first.from.iata,
+    destination_iata: last.to.iata,
+    departing_at: localTime(first.departureLocalMs),
+    arriving_at: localTime(last.arrivalLocalMs),
+    origin_time_zone: first.from.timeZone,
+    destination_time_zone: last.to.timeZone,
+    duration: isoDuration((last.arrivalMs - first.departureMs) / 60_000),
+    stops: itinerary.length - 1,
+    technical_stops: segments.reduce((sum, segment) => sum + segment.technical_stops, 0),
+    fare_brand_name: null,
+    segments,
+  };
+}
+
+function segmentOf(world: World, flight: Flight, plating: Airline): Segment {
+  const { from, to, slot, airline } = flight;
+  return {
+    origin_iata: from.iata,
+    destination_iata: to.iata,
+    departing_at: localTime(flight.departureLocalMs),
+    arriving_at: localTime(flight.arrivalLocalMs),
+    origin_time_zone: from.timeZone,
+    destination_time_zone: to.timeZone,
+    duration: isoDuration(slot.blockMinutes),
+    carrier_name: airline.name,
+    operating_flight_number: operatingNumber(flight),
+    marketing_carrier_name: marketingAirline(flight, plating).name,
+    flight_number: marketingNumber(world, flight, plating),
+    aircraft_name: disclosesAircraft(world, flight) ? slot.aircraft.name : null,
+    origin_terminal: terminal(world, from, airline),
+    destination_terminal: terminal(world, to, airline),
+    fare_basis_code: null,
+    technical_stops: slot.stop ? 1 : 0,
+    technical_stop_airports: slot.stop ? [slot.stop.iata] : [],
+  };
+}
+
+/** An airline keeps its terminal. Small airports have one, which nobody names; some airlines name none. */
+function terminal(world: World, airport: Airport, airline: Airline): string | null {
+  if (airport.size <= 2 || world.dice.unit(TOPIC.terminal, airline.index) < 0.1) return null;
+  const number = world.dice.pick(airport.size - 1, TOPIC.terminal, airport.index, airline.index);
+  return world.dice.unit(TOPIC.terminal, airport.index, 7, 7) < 0.25
+    ? 'ABCD'.charAt(number)
+    : String(number + 1);
+}
+
+function programmes(journey: Journey, plating: Airline): string[] {
+  const found = new Set<string>();
+  if (plating.programme) found.add(plating.programme);
+  for (const { airline } of journey.flat()) if (airline.programme) found.add(airline.programme);
+  return [...found];
+}
+
+const localTime = (localMs: number): string => new Date(localMs).toISOString().slice(0, 19);
+
+/** `PT7H40M`, `P1DT2H5M`. */
+export function isoDuration(minutes: number): string {
+  const days = Math.floor(minutes / 1440);
+  const hours = Math.floor((minutes % 1440) / 60);
+  const rest = Math.round(minutes % 60);
+  const time = `${hours ? `${hours}H` : ''}${rest ? `${rest}M` : ''}`;
+  return `P${days ? `${days}D` : ''}${time ? `T${time}` : days ? '' : 'T0M'}`;
+}

@@ -1,0 +1,172 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Kysely, Selectable } from 'kysely';
+import type { ProviderOrder } from '../../flights/providers/provider.ts';
+import type { Offer, Slice } from '../../flights/wire.ts';
+import { CROCKFORD } from '../../kernel/ids.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { OnTrouble } from '../../store/libsql.ts';
+import type { Migration } from '../../store/migrate.ts';
+import { openDatabase } from '../../store/open.ts';
+
+/** The sandbox airline's own book of orders. It keeps how many travel and nothing about them. */
+interface OrderTable {
+  order_id: string;
+  reference: string;
+  offer_id: string;
+  booking_reference: string;
+  passenger_count: number;
+  total_amount_decimal: string;
+  total_currency: string;
+  slices: string;
+  refundable: number;
+  fate: 'ticketed' | 'failed';
+  settled_at_ms: number;
+  cancelled_at_ms: number | null;
+  created_at_ms: number;
+}
+
+interface AirlineTables {
+  orders: OrderTable;
+}
+
+/** The airline's own file, step by step; the lowcost carriers keep their sales in it too. */
+export const airlineMigrations: readonly Migration[] = [
+  {
+    name: '001_airline_orders',
+    statements: [
+      `create table orders (
+        order_id text primary key, reference text not null unique, offer_id text not null,
+        booking_reference text not null, passenger_count bigint not null, total_amount_decimal text not null,
+        total_currency text not null, slices text not null, refundable bigint not null, fate text not null,
+        settled_at_ms bigint not null, cancelled_at_ms bigint, created_at_ms bigint not null)`,
+    ],
+  },
+  {
+    name: '002_lowcost_sales',
+    statements: [
+      `create table lowcost_sales (
+        reference text primary key, run text not null, state text not null, offer_id text not null,
+        passenger_count bigint not null, paid_amount_decimal text, booking_reference text, confirms_at_ms bigint,
+        outcome text, cancelled_at_ms bigint, created_at_ms bigint not null, updated_at_ms bigint not null)`,
+    ],
+  },
+];
+
+export interface NewOrder {
+  readonly reference: string;
+  readonly offer: Offer;
+  readonly passengerCount: number;
+  readonly nowMs: number;
+  /** From the confirmation to the ticket, or to the failure. */
+  readonly ticketingMs: number;
+  readonly fate: 'ticketed' | 'failed';
+}
+
+export interface OrderBook {
+  /** Adds an order, or finds the one that has this reference: there is never a second. `made` says which. */
+  add(order: NewOrder): Promise<{ order: ProviderOrder; made: boolean }>;
+  byReference(reference: string, nowMs: number): Promise<ProviderOrder | null>;
+  byId(orderId: string, nowMs: number): Promise<ProviderOrder>;
+  cancel(orderId: string, nowMs: number): Promise<ProviderOrder>;
+  close(): Promise<void>;
+}
+
+/** Opens the airline's own database file, creating it on first use. */
+export async function openOrderBook(path: string, onTrouble?: OnTrouble): Promise<OrderBook> {
+  const database: Kysely<AirlineTables> = await openDatabase<AirlineTables>(
+    path,
+    airlineMigrations,
+    onTrouble,
+  );
+  const find = (column: 'reference' | 'order_id', value: string) =>
+    database.selectFrom('orders').selectAll().where(column, '=', value).executeTakeFirst();
+  const byId = async (orderId: string, nowMs: number) => {
+    const row = await find('order_id', orderId);
+    if (!row) throw problem('order_not_found');
+    return orderAt(row, nowMs);
+  };
+  return {
+    async add({ reference, offer, passengerCount, nowMs, ticketingMs, fate }) {
+      const result = await database
+        .insertInto('orders')
+        .values({
+          order_id: `sbx_${randomBytes(12).toString('hex')}`,
+          reference,
+          offer_id: offer.offer_id,
+          booking_reference: recordLocator(),
+          passenger_count: passengerCount,
+          total_amount_decimal: offer.total_amount_decimal,
+          total_currency: offer.total_currency,
+          slices: JSON.stringify(offer.slices),
+          refundable: offer.conditions?.refund_allowed ? 1 : 0,
+          fate,
+          settled_at_ms: nowMs + ticketingMs,
+          cancelled_at_ms: null,
+          created_at_ms: nowMs,
+        })
+        // The unique reference decides between two processes that ask at once.
+        .onConflict((conflict) => conflict.column('reference').doNothing())
+        .executeTakeFirst();
+      const row = await find('reference', reference);
+      if (!row) throw problem('provider_failed');
+      return { order: orderAt(row, nowMs), made: Number(result.numInsertedOrUpdatedRows ?? 0) > 0 };
+    },
+    async byReference(reference, nowMs) {
+      const row = await find('reference', reference);
+      return row ? orderAt(row, nowMs) : null;
+    },
+    byId,
+    async cancel(orderId, nowMs) {
+      // What failed has nothing to cancel; what is cancelled stays so, with its first moment.
+      await database
+        .updateTable('orders')
+        .set({ cancelled_at_ms: nowMs })
+        .where('order_id', '=', orderId)
+        .where('cancelled_at_ms', 'is', null)
+        .where((where) => where.or([where('fate', '=', 'ticketed'), where('settled_at_ms', '>', nowMs)]))
+        .execute();
+      return byId(orderId, nowMs);
+    },
+    close: () => database.destroy(),
+  };
+}
+
+/** An order as it stands at a moment: nothing runs in the background, time itself issues the ticket. */
+function orderAt(row: Selectable<OrderTable>, nowMs: number): ProviderOrder {
+  const settled = nowMs >= row.settled_at_ms;
+  const cancelled = row.cancelled_at_ms !== null;
+  const status = cancelled ? 'cancelled' : settled ? row.fate : 'confirmed';
+  const hadTicket = settled && row.fate === 'ticketed' && (row.cancelled_at_ms ?? nowMs) >= row.settled_at_ms;
+  return {
+    providerOrderId: row.order_id,
+    reference: row.reference,
+    status,
+    bookingReference: row.booking_reference,
+    documents: hadTicket ? tickets(row.order_id, row.passenger_count) : [],
+    totalAmountDecimal: row.total_amount_decimal,
+    totalCurrency: row.total_currency,
+    slices: JSON.parse(row.slices) as Slice[],
+    failure: status === 'failed' ? 'The airline could not issue the ticket.' : null,
+    createdAtMs: row.created_at_ms,
+    updatedAtMs: row.cancelled_at_ms ?? (settled ? row.settled_at_ms : row.created_at_ms),
+  };
+}
+
+/** Six characters that survive being read aloud (no 0 or 1 either), a letter first so that it is not taken for a number. */
+export function recordLocator(): string {
+  const letters = CROCKFORD.slice(10);
+  const all = CROCKFORD.slice(2);
+  return [...randomBytes(6)]
+    .map((byte, i) => (i === 0 ? letters[byte % letters.length] : all[byte % all.length]))
+    .join('');
+}
+
+/** A 13-digit e-ticket number for every passenger: 000 is no real airline's accounting code. */
+export function tickets(orderId: string, count: number): { type: string; number: string }[] {
+  const digest = createHash('sha256').update(`ticket ${orderId}`).digest();
+  const first = digest.readUInt32BE(0) % 999_999_000;
+  return Array.from({ length: count }, (_, i) => ({
+    type: 'electronic_ticket',
+    number: `000${String(first + i).padStart(10, '2')}`,
+  }));
+}

@@ -1,0 +1,110 @@
+import type { CabinClass } from '../../flights/wire.ts';
+import type { Airline } from './airlines.ts';
+import type { Itinerary } from './itineraries.ts';
+import { type Journey, journeyBits, lengthKm } from './journey.ts';
+import { TOPIC } from './random.ts';
+import { EUR_PER_USD, type Seller } from './sellers.ts';
+import type { World } from './world.ts';
+
+/** What the airline asks for one adult in the cheapest brand, US cents. */
+export interface BaseFare {
+  readonly fareCents: number;
+  readonly taxCents: number;
+  readonly bits: number;
+}
+
+export interface Price {
+  /** All adults, cents of the seller's currency; base + tax = total. */
+  readonly totalCents: number;
+  readonly baseCents: number;
+  readonly taxCents: number;
+}
+
+const CABIN_FACTOR: Record<CabinClass, number> = {
+  economy: 1,
+  premium_economy: 1.75,
+  business: 3.5,
+  first: 6.2,
+};
+const BRAND_STEP = [1, 1.21, 1.52, 1.86];
+/** Prices take a small step every four hours, each journey at its own moment. */
+const STEP_MINUTES = 240;
+
+/** @param atMinute minutes since 1970 at which the price is asked. */
+export function baseFare(
+  world: World,
+  journey: Journey,
+  plating: Airline,
+  cabin: CabinClass,
+  atMinute: number,
+): BaseFare {
+  const bits = journeyBits(world, journey);
+  const step = Math.floor((atMinute + (bits % STEP_MINUTES)) / STEP_MINUTES);
+  let fare = 0;
+  let tax = 0;
+  for (const itinerary of journey) {
+    const one = directionFare(world, itinerary, plating, atMinute) * CABIN_FACTOR[cabin];
+    fare += journey.length > 1 ? one * 0.9 : one;
+    tax += taxOf(world, itinerary);
+  }
+  fare *= 0.97 + 0.06 * world.dice.unit(TOPIC.step, bits, step);
+  fare = Math.max(fare, 9);
+  return { fareCents: Math.round(fare * 100), taxCents: Math.round((tax + fare * 0.06) * 100), bits };
+}
+
+/** US dollars for one adult in the cheapest economy brand, before tax. */
+function directionFare(world: World, itinerary: Itinerary, plating: Airline, atMinute: number): number {
+  const [first] = itinerary;
+  if (!first) return 0;
+  const { dice } = world;
+  const level = { full_service: 1, leisure: 0.6, regional: 1.15 }[plating.kind];
+  const airline = 0.9 + 0.25 * dice.unit(TOPIC.fare, plating.index);
+  const stops = [1.12, 0.96, 0.92][itinerary.length - 1] ?? 0.9;
+  // Full flights cost more: by flight and weekday.
+  let popularity = 0;
+  for (const { airline: one, slot, day } of itinerary) {
+    popularity += dice.unit(TOPIC.fare, one.index, slot.flightNumber, (day + 4) % 7);
+  }
+  const demand = 0.8 + (0.55 * popularity) / itinerary.length;
+  const daysAhead = Math.max(0, first.departureMs / 86_400_000 - atMinute / 1440);
+  return (20 + 0.125 * lengthKm(itinerary) ** 0.9) * level * airline * stops * demand * horizon(daysAhead);
+}
+
+/** Dear in the last days, cheapest some two months ahead, a little dearer when sales have just opened. */
+const horizon = (daysAhead: number): number =>
+  0.92 + 0.85 * Math.exp(-daysAhead / 9) + 0.12 * (1 - Math.exp(-Math.max(0, daysAhead - 60) / 120));
+
+/** Airport charges and taxes of one direction, US dollars for one adult. */
+function taxOf(world: World, itinerary: Itinerary): number {
+  let tax = 0;
+  for (const { from } of itinerary) {
+    const country = from.country.charCodeAt(0) * 32 + from.country.charCodeAt(1);
+    tax += 5 + world.dice.pick(22, TOPIC.fare, country) + from.size;
+  }
+  const first = itinerary[0]?.from.country;
+  return tax + (first === 'GB' ? (lengthKm(itinerary) > 3200 ? 96 : 16) : 0);
+}
+
+/** The price of one brand from one seller. */
+export function priceOf(
+  world: World,
+  base: BaseFare,
+  plating: Airline,
+  tier: number,
+  seller: Seller,
+  sellerIndex: number,
+  adults: number,
+): Price {
+  const spread = 0.94 + 0.12 * world.dice.unit(TOPIC.brands, plating.index, tier);
+  const brand = 1 + ((BRAND_STEP[tier] ?? 2) - 1) * spread;
+  const [least, most] = seller.markup;
+  const markup = least + (most - least) * world.dice.unit(TOPIC.seller, base.bits, sellerIndex, tier, 1);
+  const rate = seller.currency === 'EUR' ? EUR_PER_USD : 1;
+  const baseCents = Math.round(base.fareCents * brand * (1 + markup) * rate) * adults;
+  const taxCents = Math.round(base.taxCents * rate) * adults;
+  return { baseCents, taxCents, totalCents: baseCents + taxCents };
+}
+
+/** Cents as the wire writes money: `151.20`. */
+export const decimalOf = (cents: number): string =>
+  `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;

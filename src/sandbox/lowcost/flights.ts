@@ -1,0 +1,183 @@
+import type { OfferQuery } from '../../flights/providers/provider.ts';
+import type { Offer, Slice } from '../../flights/wire.ts';
+import type { Airport } from '../airline/airports.ts';
+import { distanceKm } from '../airline/geography.ts';
+import { isoDuration } from '../airline/offers.ts';
+import { decimalOf } from '../airline/prices.ts';
+import type { World } from '../airline/world.ts';
+import { type Carrier, carriersBetween } from './carriers.ts';
+import { fareMenu } from './fares.ts';
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+/** A morning and an evening flight, as minutes of the day: lowcost aircraft don't wait for connections. */
+const WAVES: readonly (readonly [from: number, to: number])[] = [
+  [370, 600],
+  [1010, 1270],
+];
+/** Sales close this long before departure. */
+export const SALES_CLOSE_MS = 2 * 3_600_000;
+/** How long an offer of this tier can be looked up after it was quoted. */
+export const OFFER_LIFE_MS = 60 * MINUTE_MS;
+/** Topics of the dice that no other part of the sandbox throws. */
+export const THROW = { departure: 101, fare: 102, landing: 103, menu: 104, tax: 105 } as const;
+
+/** One flight on one day. They fly straight there and sell no connections. */
+export interface Leg {
+  readonly carrier: Carrier;
+  readonly from: Airport;
+  readonly to: Airport;
+  /** Days since 1970, local to the departure. */
+  readonly day: number;
+  readonly wave: number;
+  readonly number: number;
+  readonly departureMs: number;
+  readonly departureLocalMs: number;
+  readonly arrivalLocalMs: number;
+  readonly blockMinutes: number;
+}
+
+/** One or two directions with one carrier, for so many adults, quoted at a minute. */
+export interface Trip {
+  readonly legs: readonly Leg[];
+  readonly adults: number;
+  /** Minutes since 1970. */
+  readonly quotedMinute: number;
+}
+
+export const waves = WAVES.map((_, wave) => wave);
+
+export function legOf(
+  world: World,
+  carrier: Carrier,
+  from: Airport,
+  to: Airport,
+  day: number,
+  wave: number,
+): Leg {
+  const [earliest, latest] = WAVES[wave] ?? [600, 700];
+  const about = [carrier.index, from.index, to.index, wave] as const;
+  const minute = earliest + 5 * world.dice.pick((latest - earliest) / 5, THROW.departure, ...about);
+  const departureLocalMs = day * DAY_MS + minute * MINUTE_MS;
+  const departureMs = world.zones.toUtc(from.timeZone, departureLocalMs);
+  const blockMinutes = Math.ceil(((distanceKm(from, to) * 1.03) / 790) * 12 + 6.4) * 5;
+  const arrivalMs = departureMs + blockMinutes * MINUTE_MS;
+  return {
+    carrier,
+    from,
+    to,
+    day,
+    wave,
+    // Evening numbers are a thousand higher, so that the number tells the wave.
+    number: 1000 * (wave + 1) + world.dice.pick(1000, THROW.departure, from.index, to.index, carrier.index),
+    departureMs,
+    departureLocalMs,
+    arrivalLocalMs: arrivalMs + world.zones.offsetMinutes(to.timeZone, arrivalMs) * MINUTE_MS,
+    blockMinutes,
+  };
+}
+
+/** Every trip that can be sold for a query, in no order that matters. */
+export function tripsFor(world: World, query: OfferQuery, nowMs: number): Trip[] {
+  const from = world.byCode(query.origin);
+  const to = world.byCode(query.destination);
+  if (!from || !to || query.cabinClass !== 'economy') return [];
+  const quotedMinute = Math.floor(nowMs / MINUTE_MS);
+  return carriersBetween(from, to).flatMap((carrier) => {
+    const out = waves
+      .map((wave) => legOf(world, carrier, from, to, dayOf(query.departDate), wave))
+      .filter((leg) => leg.departureMs >= nowMs + SALES_CLOSE_MS);
+    const { returnDate } = query;
+    if (returnDate === undefined) {
+      return out.map((leg) => ({ legs: [leg], adults: query.adults, quotedMinute }));
+    }
+    const back = waves.map((wave) => legOf(world, carrier, to, from, dayOf(returnDate), wave));
+    return out.flatMap((there) =>
+      back
+        .filter((leg) => leg.departureMs > there.departureMs + (there.blockMinutes + 60) * MINUTE_MS)
+        .map((leg) => ({ legs: [there, leg], adults: query.adults, quotedMinute })),
+    );
+  });
+}
+
+/** Days since 1970 of a YYYY-MM-DD. */
+const dayOf = (date: string): number => Math.floor(Date.parse(`${date}T00:00:00Z`) / DAY_MS);
+
+/** The trip's lead-in fare as an offer: the cheapest of its menu. */
+export function offerOf(world: World, id: string, trip: Trip): Offer {
+  const [fare] = fareMenu(world, trip);
+  const slices = trip.legs.map(sliceOf);
+  const [first] = slices;
+  const [leg] = trip.legs;
+  if (!fare || !first || !leg) throw new RangeError('a trip without flights');
+  return {
+    offer_id: id,
+    comparison_key: trip.legs.map(keyOf).join('~'),
+    owner_name: leg.carrier.name,
+    origin_iata: first.origin_iata,
+    destination_iata: first.destination_iata,
+    departing_at: first.departing_at,
+    arriving_at: first.arriving_at,
+    origin_time_zone: first.origin_time_zone,
+    destination_time_zone: first.destination_time_zone,
+    duration: first.duration,
+    stops: 0,
+    technical_stops: 0,
+    slices: slices.map((slice) => ({ ...slice, fare_brand_name: fare.brand })),
+    fare_brand_name: fare.brand,
+    cabin_class: 'economy',
+    cabin_class_marketing_name: null,
+    checked_bags_included: fare.checkedBags,
+    carry_on_bags_included: fare.carryOnBags,
+    conditions: fare.conditions,
+    total_amount: fare.totalCents * 10_000,
+    total_amount_decimal: decimalOf(fare.totalCents),
+    total_currency: 'USD',
+    // A lowcost website shows one number.
+    base_amount_decimal: null,
+    tax_amount_decimal: null,
+    total_emissions_kg: null,
+    supported_loyalty_programmes: [],
+    identity_documents_required: true,
+    requires_instant_payment: true,
+    expires_at: new Date(trip.quotedMinute * MINUTE_MS + OFFER_LIFE_MS).toISOString(),
+  };
+}
+
+const local = (ms: number): string => new Date(ms).toISOString().slice(0, 19);
+
+const keyOf = (leg: Leg): string =>
+  `${leg.carrier.code}${leg.number}-${leg.from.iata}-${leg.to.iata}-${local(leg.departureLocalMs).slice(0, 10).replaceAll('-', '')}`;
+
+function sliceOf(leg: Leg): Slice {
+  const journey = {
+    origin_iata: leg.from.iata,
+    destination_iata: leg.to.iata,
+    departing_at: local(leg.departureLocalMs),
+    arriving_at: local(leg.arrivalLocalMs),
+    origin_time_zone: leg.from.timeZone,
+    destination_time_zone: leg.to.timeZone,
+    duration: isoDuration(leg.blockMinutes),
+  };
+  return {
+    ...journey,
+    stops: 0,
+    technical_stops: 0,
+    fare_brand_name: null,
+    segments: [
+      {
+        ...journey,
+        carrier_name: leg.carrier.name,
+        operating_flight_number: `${leg.carrier.code}${leg.number}`,
+        marketing_carrier_name: leg.carrier.name,
+        flight_number: `${leg.carrier.code}${leg.number}`,
+        aircraft_name: null,
+        origin_terminal: null,
+        destination_terminal: null,
+        fare_basis_code: null,
+        technical_stops: 0,
+        technical_stop_airports: [],
+      },
+    ],
+  };
+}

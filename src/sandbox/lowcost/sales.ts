@@ -1,0 +1,152 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Kysely, Selectable } from 'kysely';
+import { type BookOutcome, boughtNothing, type NothingBought } from '../../flights/providers/fulfiller.ts';
+import type { OnTrouble } from '../../store/libsql.ts';
+import { openDatabase } from '../../store/open.ts';
+import { airlineMigrations, recordLocator, tickets } from '../airline/orders.ts';
+
+/** One purchase. `begun`: on the way to the pay button; `pressed`: past it; `ended`: given up before it. */
+interface SaleTable {
+  reference: string;
+  /** Whose visit it is. Only the latest one can press the button. */
+  run: string;
+  state: 'begun' | 'pressed' | 'ended';
+  offer_id: string;
+  passenger_count: number;
+  paid_amount_decimal: string | null;
+  booking_reference: string | null;
+  /** When the confirmation arrives; null: it never does. */
+  confirms_at_ms: number | null;
+  /** Why it was given up, JSON. */
+  outcome: string | null;
+  cancelled_at_ms: number | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+interface SaleTables {
+  lowcost_sales: SaleTable;
+}
+
+export type Sale = Selectable<SaleTable>;
+
+/** The carriers' and our own records of purchases, shared by every process of the home. It holds no passenger. */
+export interface Sales {
+  /** Begins a visit under a reference, or takes over one that never reached the button; null past that. */
+  begin(sale: {
+    reference: string;
+    offerId: string;
+    passengerCount: number;
+    nowMs: number;
+  }): Promise<string | null>;
+  /** Gives the visit up: nothing was bought. */
+  end(reference: string, run: string, outcome: NothingBought, nowMs: number): Promise<void>;
+  /**
+   * Presses the pay button, unless a later visit has taken over. On record and pressed are one write here: a carrier
+   * that is not a sandbox needs the record first.
+   */
+  press(reference: string, run: string, paidDecimal: string, confirmsAtMs: number | null): Promise<boolean>;
+  find(reference: string, nowMs: number): Promise<BookOutcome | null>;
+  cancel(reference: string, nowMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openSales(path: string, onTrouble?: OnTrouble): Promise<Sales> {
+  const database: Kysely<SaleTables> = await openDatabase<SaleTables>(path, airlineMigrations, onTrouble);
+  const rowOf = (reference: string) =>
+    database.selectFrom('lowcost_sales').selectAll().where('reference', '=', reference).executeTakeFirst();
+  return {
+    async begin({ reference, offerId, passengerCount, nowMs }) {
+      const run = randomBytes(8).toString('hex');
+      const begun = await database
+        .insertInto('lowcost_sales')
+        .values({
+          reference,
+          run,
+          state: 'begun',
+          offer_id: offerId,
+          passenger_count: passengerCount,
+          paid_amount_decimal: null,
+          booking_reference: null,
+          confirms_at_ms: null,
+          outcome: null,
+          cancelled_at_ms: null,
+          created_at_ms: nowMs,
+          updated_at_ms: nowMs,
+        })
+        .onConflict((conflict) =>
+          conflict
+            .column('reference')
+            .doUpdateSet({ run, updated_at_ms: nowMs })
+            .where('lowcost_sales.state', '=', 'begun'),
+        )
+        .returning('run')
+        .executeTakeFirst();
+      return begun?.run ?? null;
+    },
+    async end(reference, run, outcome, nowMs) {
+      await database
+        .updateTable('lowcost_sales')
+        .set({ state: 'ended', outcome: JSON.stringify(outcome), updated_at_ms: nowMs })
+        .where('reference', '=', reference)
+        .where('run', '=', run)
+        .where('state', '=', 'begun')
+        .execute();
+    },
+    async press(reference, run, paidDecimal, confirmsAtMs) {
+      const pressed = await database
+        .updateTable('lowcost_sales')
+        .set({
+          state: 'pressed',
+          paid_amount_decimal: paidDecimal,
+          booking_reference: recordLocator(),
+          confirms_at_ms: confirmsAtMs,
+        })
+        .where('reference', '=', reference)
+        .where('run', '=', run)
+        .where('state', '=', 'begun')
+        .executeTakeFirst();
+      return pressed.numUpdatedRows > 0n;
+    },
+    async find(reference, nowMs) {
+      const row = await rowOf(reference);
+      return row ? outcomeAt(row, nowMs) : null;
+    },
+    async cancel(reference, nowMs) {
+      await database
+        .updateTable('lowcost_sales')
+        .set({ cancelled_at_ms: nowMs, updated_at_ms: nowMs })
+        .where('reference', '=', reference)
+        .where('confirms_at_ms', '<=', nowMs)
+        .where('cancelled_at_ms', 'is', null)
+        .execute();
+    },
+    close: () => database.destroy(),
+  };
+}
+
+/** How a purchase stands at a moment; null: the button was not pressed, and whoever takes the visit over may. */
+function outcomeAt(row: Sale, nowMs: number): BookOutcome | null {
+  if (row.state === 'begun') return null;
+  if (row.state === 'ended') return endedAs(row.outcome);
+  if (row.confirms_at_ms === null) return { kind: 'payment_pressed_no_confirmation' };
+  if (nowMs < row.confirms_at_ms) return { kind: 'pending' };
+  const seed = createHash('sha256').update(row.reference).digest('hex');
+  return {
+    kind: 'booked',
+    bookingReference: row.booking_reference ?? '',
+    documents: tickets(`lowcost ${seed}`, row.passenger_count).map(({ number }) => ({
+      type: 'itinerary_receipt',
+      number,
+    })),
+    paidAmountDecimal: row.paid_amount_decimal ?? '',
+    confirmedAtMs: row.confirms_at_ms,
+    cancelledAtMs: row.cancelled_at_ms,
+  };
+}
+
+/** Our own writing, read back. */
+function endedAs(text: string | null): NothingBought {
+  const outcome = JSON.parse(text ?? '{"kind":"offer_gone"}') as BookOutcome;
+  return boughtNothing(outcome) ? outcome : { kind: 'offer_gone' };
+}

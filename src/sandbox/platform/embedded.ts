@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createPartnerHttp } from '../../partner/http.ts';
+import { openWebhookSecret } from '../../partner/partners.ts';
+import type { PartnerPorts } from '../../partner/ports.ts';
+import { createProcedures } from '../../partner/procedures.ts';
+import type { Store } from '../../store/open.ts';
+import { partnerKeyFile } from '../partners/seed.ts';
+import { createPlatformApp } from './app.ts';
+import { type Books, openBooks } from './books.ts';
+import { moveDue } from './mover.ts';
+
+/** When the platform's script has something to send next: kept in the service's database, so that asking is one read. */
+const DUE = 'sandbox_platform_due_ms';
+const SLOW_MS = 3_000;
+
+/**
+ * The sandbox platform inside the process of a demo: the same application that `farelock partner platform` serves, with
+ * books of its own under the home. They are opened for a call and closed after it: nothing stays behind.
+ */
+async function withBooks<T>(ports: PartnerPorts, work: (books: Books) => Promise<T>): Promise<T> {
+  const books = openBooks(join(ports.home, 'sandbox-platform.db'));
+  try {
+    return await work(books);
+  } finally {
+    await publishDue(ports.store, books);
+    books.close();
+  }
+}
+
+/** Written while the row is held, so that of two processes the later one writes what both have left to do. */
+async function publishDue(store: Store, books: Books): Promise<void> {
+  await store.transaction().execute(async (tx) => {
+    await tx
+      .insertInto('meta')
+      .values({ key: DUE, value: '' })
+      .onConflict((conflict) => conflict.column('key').doUpdateSet({ value: '' }))
+      .execute();
+    const dueAtMs = books.nextDueAtMs();
+    await tx
+      .updateTable('meta')
+      .set({ value: dueAtMs === null ? '' : String(dueAtMs) })
+      .where('key', '=', DUE)
+      .execute();
+  });
+}
+
+/** Answers one outbound request in this process. */
+export const answerEmbedded = (ports: PartnerPorts, request: Request): Promise<Response> =>
+  withBooks(ports, async (books) => {
+    const app = createPlatformApp({
+      books,
+      clock: ports.clock,
+      stepMs: ports.options.platformStepMs,
+      slowMs: SLOW_MS,
+      webhookSecrets: async (partnerId) => {
+        const row = await ports.store
+          .selectFrom('partners')
+          .select(['partner_id', 'webhook_secret_sealed'])
+          .where('partner_id', '=', partnerId)
+          .executeTakeFirst();
+        return row ? [openWebhookSecret(ports, row)] : [];
+      },
+    });
+    const response = await app.fetch(request);
+    const body = await response.arrayBuffer();
+    const announced = response.headers.get('content-length');
+    // What a socket would notice: a torn answer.
+    if (announced !== null && Number(announced) !== body.byteLength)
+      throw new Error('the answer was cut off');
+    return new Response(response.status === 307 ? null : body, response);
+  });
+
+/** Sends what the platform's script has due, with the partners' own keys, through the service's own door. */
+export const moveEmbedded = (ports: PartnerPorts): Promise<number> =>
+  withBooks(ports, (books) => {
+    const fetchProcedure = createPartnerHttp(ports, createProcedures(ports));
+    return moveDue({
+      books,
+      clock: ports.clock,
+      stepMs: ports.options.platformStepMs,
+      fetch: (request) => fetchProcedure(request),
+      serviceUrl: 'http://farelock.local',
+      serviceName: ports.serviceName,
+      keyOf: (partnerId) => readFile(partnerKeyFile(ports.home, partnerId), 'utf8').then(trimmed, () => null),
+    });
+  });
+
+const trimmed = (text: string): string => text.trim();
