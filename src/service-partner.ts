@@ -36,8 +36,8 @@ export function lazyPartner(
   const partner = once(async () => {
     const [{ createPartner }, { createOperatorKeys }, { writeAudit }] = await Promise.all([
       import('./partner/index.ts'),
-      import('./flights/operator-keys.ts'),
-      import('./flights/audit.ts'),
+      import('./flights/desk/keys.ts'),
+      import('./flights/desk/audit.ts'),
     ]);
     const operators = createOperatorKeys(given);
     return createPartner({

@@ -124,7 +124,7 @@ export const openService: OpenService = async (options) => {
 
   return {
     async operatorKeyFile() {
-      const { ensureOperatorKeyFile } = await import('./flights/operator-keys.ts');
+      const { ensureOperatorKeyFile } = await import('./flights/desk/keys.ts');
       return ensureOperatorKeyFile(
         { store, secrets, clock, ids },
         join(options.home, 'keys', 'operator.key'),
@@ -161,7 +161,7 @@ export const openPlatform: OpenPlatform = async (options) =>
   (await import('./service-platform.ts')).openPlatform(options);
 
 const gatewayKeys = (path: string) => async () =>
-  (await import('./flights/sponsored.ts')).readGatewayKeys(path);
+  (await import('./flights/intents/sponsored.ts')).readGatewayKeys(path);
 
 /**
  * The database, the keys and the cluster of a home, held against each other before anything is made or moved.

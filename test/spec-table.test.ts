@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openapiDocument } from '../src/flights/openapi.ts';
+import { openapiDocument } from '../src/flights/openapi/openapi.ts';
 import { defaultOptions } from '../src/flights/ports.ts';
 import { codesOf, operationsOf, type ServedDocument } from './sim/fuzz/document.ts';
 import { SPEC_ITEMS } from './spec-items.ts';

@@ -22,7 +22,7 @@ export const REPEATABLE: readonly EffectKind[] = ['sweep'];
 const ENDS_FINALIZED: readonly EffectKind[] = ['capture', 'refund', 'payout'];
 /**
  * The escrow program does each of these once, whatever is sent (a sweep moves what is there): a second attempt is no
- * danger. A pay-out carries a marker to the same end (flights/payouts.ts), but those of earlier releases don't.
+ * danger. A pay-out carries a marker to the same end (flights/refunds/payouts.ts), but those of earlier releases don't.
  */
 const isExclusive = (kind: EffectKind): boolean => kind !== 'payout';
 /** An outcome that nobody could tell for so long waits for a person. */

@@ -7,11 +7,11 @@ import { storeTrouble } from '../store/trouble.ts';
 import { storageFields } from '../store/watch.ts';
 import { clientOf } from './attempts.ts';
 import { readBody, readSignedBody, refuseQuery } from './body.ts';
-import type { Escrows } from './escrows.ts';
-import { type Funds, shown } from './funds.ts';
-import type { Intents } from './intents.ts';
+import type { Escrows } from './booking/escrows.ts';
+import { type Funds, shown } from './intents/funds.ts';
+import type { Intents } from './intents/intents.ts';
 import type { FlightsPorts } from './ports.ts';
-import type { Pricing } from './pricing.ts';
+import type { Pricing } from './search/pricing.ts';
 import type { Health } from './wire.ts';
 
 export const SERVICE_NAME = 'farelock-flights';
@@ -119,29 +119,29 @@ export function createFlightsApp(
   });
 
   route('GET', '/openapi.json', true, async (context) => {
-    const { openapiDocument } = await import('./openapi.ts');
+    const { openapiDocument } = await import('./openapi/openapi.ts');
     return context.json(openapiDocument(ports.options, context.env?.publicUrl));
   });
 
   route('POST', '/air/search', false, async (context) => {
     const { searchRequest } = await import('./schema.ts');
-    const { createSearch } = await import('./search.ts');
+    const { createSearch } = await import('./search/search.ts');
     const { body, bytes } = await readSignedBody(context.req.raw, searchRequest);
     const call = createSearch(ports, pricing)(body, addressOf(context), context.get('requestId'));
     if (!isSponsored(context.req.raw)) return paywall.charge(context.req.raw, call);
-    const { createSponsored } = await import('./sponsored.ts');
+    const { createSponsored } = await import('./intents/sponsored.ts');
     return createSponsored(ports)(context.req.raw, bytes, call, context.env?.publicUrl);
   });
 
   route('POST', '/air/search-updates', false, async (context) => {
     const { searchUpdatesRequest } = await import('./schema.ts');
-    const { searchUpdates } = await import('./search-updates.ts');
+    const { searchUpdates } = await import('./search/search-updates.ts');
     return context.json(await searchUpdates(ports, await readBody(context.req.raw, searchUpdatesRequest)));
   });
 
   route('POST', '/air/offer-details', false, async (context) => {
     const { offerDetailsRequest } = await import('./schema.ts');
-    const { createOfferDetails } = await import('./offers.ts');
+    const { createOfferDetails } = await import('./offers/offers.ts');
     const body = await readBody(context.req.raw, offerDetailsRequest);
     return paywall.charge(
       context.req.raw,
@@ -161,20 +161,20 @@ export function createFlightsApp(
 
   route('POST', '/affiliates', false, async (context) => {
     const { affiliateRequest } = await import('./schema.ts');
-    const { createAffiliates } = await import('./affiliates.ts');
+    const { createAffiliates } = await import('./affiliates/affiliates.ts');
     const body = await readBody(context.req.raw, affiliateRequest);
     const made = await createAffiliates(ports).register(body.wallet);
     return context.json(made.body, made.status);
   });
 
   route('GET', '/affiliates/:code', true, async (context) => {
-    const { createAffiliates } = await import('./affiliates.ts');
+    const { createAffiliates } = await import('./affiliates/affiliates.ts');
     return context.json(await createAffiliates(ports).show(context.req.param('code') ?? ''));
   });
 
   route('POST', '/air/book', false, async (context) => {
     const { bookRequest } = await import('./schema.ts');
-    const { createBooking } = await import('./booking.ts');
+    const { createBooking } = await import('./booking/booking.ts');
     const body = await readBody(context.req.raw, bookRequest);
     return paywall.charge(
       context.req.raw,
@@ -184,7 +184,7 @@ export function createFlightsApp(
 
   route('POST', '/air/refund-requests', false, async (context) => {
     const { refundRequest } = await import('./schema.ts');
-    const { createRefunds } = await import('./refunds.ts');
+    const { createRefunds } = await import('./refunds/requests.ts');
     const body = await readBody(context.req.raw, refundRequest);
     const who = {
       supportCode: context.req.header('X-Customer-Support-Code') ?? null,
@@ -195,7 +195,7 @@ export function createFlightsApp(
   });
 
   route('GET', '/air/orders/:order_id', false, async (context) => {
-    const { createOrders } = await import('./orders.ts');
+    const { createOrders } = await import('./orders/orders.ts');
     const code = context.req.header('X-Customer-Support-Code') ?? null;
     const order = createOrders(ports)(
       context.req.param('order_id') ?? '',
@@ -207,7 +207,7 @@ export function createFlightsApp(
   });
 
   app.all('/operator/*', async (context) => {
-    const { createOperatorApi } = await import('./operator-http.ts');
+    const { createOperatorApi } = await import('./desk/http.ts');
     return createOperatorApi(ports)(context.req.raw, context.get('requestId'));
   });
 

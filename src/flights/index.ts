@@ -1,21 +1,21 @@
 import { createEffects } from '../effects/effects.ts';
 import { isProblem } from '../kernel/problems.ts';
 import { createOutbox } from '../notify/outbox.ts';
-import { createAirlineChecks } from './airline-checks.ts';
-import { withDeskOrders } from './desk-orders.ts';
-import { createEscrows } from './escrows.ts';
-import { createFunds } from './funds.ts';
+import { createEscrows } from './booking/escrows.ts';
+import { withLowcostOrders } from './booking/lowcost-orders.ts';
+import { withDeskOrders } from './desk/desk-orders.ts';
 import { createFlightsApp } from './http.ts';
-import { createIntents } from './intents.ts';
-import { withLowcostOrders } from './lowcost-orders.ts';
+import { createFunds } from './intents/funds.ts';
+import { createIntents } from './intents/intents.ts';
+import { createAirlineChecks } from './offers/airline-checks.ts';
 import { defaultOptions, type FlightsGiven, type FlightsPorts } from './ports.ts';
-import { createPricing } from './pricing.ts';
 import type { Provider } from './providers/provider.ts';
-import { createWorker } from './worker.ts';
+import { createPricing } from './search/pricing.ts';
+import { createWorker } from './upkeep/worker.ts';
 
+export { setBookingDisabled, setLowcostDisabled } from './desk/switches.ts';
 export type { FlightsGiven, FlightsOptions } from './ports.ts';
-export { setBookingDisabled, setLowcostDisabled } from './switches.ts';
-export type { WorkerRun } from './worker.ts';
+export type { WorkerRun } from './upkeep/worker.ts';
 
 /** The one door of the flight service: its HTTP app (`.fetch`) and its booking worker. Loads and touches nothing. */
 export function createFlights(given: FlightsGiven) {

@@ -11,10 +11,10 @@ import type { Paywall } from '../payments/terms.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/signer.ts';
 import type { Store } from '../store/open.ts';
-import type { AirlineChecks } from './airline-checks.ts';
+import type { GatewayKeys } from './intents/sponsored.ts';
+import type { AirlineChecks } from './offers/airline-checks.ts';
 import type { Fulfiller } from './providers/fulfiller.ts';
 import type { Provider } from './providers/provider.ts';
-import type { GatewayKeys } from './sponsored.ts';
 
 /** What an operator may set. Amounts are atomic USDC, times milliseconds. */
 export interface FlightsOptions {

@@ -11,7 +11,7 @@ import {
   localTime,
   offer,
   slice,
-} from './offer-schema.ts';
+} from './offers/offer-schema.ts';
 
 /** The wire schemas of the flight service; /openapi.json is made from them. */
 

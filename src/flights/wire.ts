@@ -1,5 +1,6 @@
 /** Types of the wire, without the schemas: importing this loads nothing. */
-export type * from './offer-schema.ts';
-export type * from './operator-schema.ts';
+
+export type * from './desk/schema.ts';
+export type * from './desk/stuck-schema.ts';
+export type * from './offers/offer-schema.ts';
 export type * from './schema.ts';
-export type * from './stuck-schema.ts';

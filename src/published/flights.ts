@@ -1,8 +1,16 @@
 import * as z from 'zod';
-import { cabinClass, conditions, currency, decimal, duration, iata, offer } from '../flights/offer-schema.ts';
-import * as desk from '../flights/operator-schema.ts';
+import * as desk from '../flights/desk/schema.ts';
+import { stuck, stuckItem, stuckPlan } from '../flights/desk/stuck-schema.ts';
+import {
+  cabinClass,
+  conditions,
+  currency,
+  decimal,
+  duration,
+  iata,
+  offer,
+} from '../flights/offers/offer-schema.ts';
 import * as wire from '../flights/schema.ts';
-import { stuck, stuckItem, stuckPlan } from '../flights/stuck-schema.ts';
 import {
   address,
   atomicUsdc,

@@ -143,7 +143,7 @@ export interface IntentTable {
   active_key: string | null;
   /**
    * `payer:<wallet>` while its creation is under way, one for each wallet; `closing:<intent_id>` while an unpaid one is
-   * closed; else null. Unique: what is not null ties up the operator's rent for nothing (flights/creations.ts).
+   * closed; else null. Unique: what is not null ties up the operator's rent for nothing (flights/intents/creations.ts).
    */
   creating_key: string | null;
   expires_at_ms: number;

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createOperatorKeys, ensureOperatorKeyFile } from '../../src/flights/operator-keys.ts';
+import { createOperatorKeys, ensureOperatorKeyFile } from '../../src/flights/desk/keys.ts';
 import type { CreatedIntent, RefundCase, RefundPlan, RefundQueue } from '../../src/flights/wire.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { type Answered, openWorld, type World } from './world.ts';

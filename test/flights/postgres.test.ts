@@ -28,11 +28,11 @@ describe.skipIf(!postgresIsInstalled)(
       worldDatabase.next = inAFile;
       await server.close();
     });
-    describe('refund requests', () => import('./refunds.test.ts').then(() => undefined));
+    describe('refund requests', () => import('./refunds/requests.test.ts').then(() => undefined));
     describe('approvals', () => import('./refund-treasury.test.ts').then(() => undefined));
-    describe('the sweeper', () => import('./sweeper.test.ts').then(() => undefined));
-    describe('lowcost', () => import('./lowcost.test.ts').then(() => undefined));
-    describe('affiliates', () => import('./affiliates.test.ts').then(() => undefined));
-    describe('what is stuck', () => import('./stuck-others.test.ts').then(() => undefined));
+    describe('the sweeper', () => import('./upkeep/sweeper.test.ts').then(() => undefined));
+    describe('lowcost', () => import('./offers/lowcost.test.ts').then(() => undefined));
+    describe('affiliates', () => import('./affiliates/affiliates.test.ts').then(() => undefined));
+    describe('what is stuck', () => import('./desk/stuck-others.test.ts').then(() => undefined));
   },
 );

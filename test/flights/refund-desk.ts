@@ -1,4 +1,4 @@
-import { createOperatorKeys } from '../../src/flights/operator-keys.ts';
+import { createOperatorKeys } from '../../src/flights/desk/keys.ts';
 import type { CreatedIntent } from '../../src/flights/wire.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { type Answered, openWorld, type World } from './world.ts';

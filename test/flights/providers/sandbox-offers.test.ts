@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { AIRPORT_TABLE } from '../../../src/domain/airport-table.ts';
-import { minutesOf } from '../../../src/flights/filters.ts';
-import { offer as offerSchema } from '../../../src/flights/offer-schema.ts';
+import { offer as offerSchema } from '../../../src/flights/offers/offer-schema.ts';
+import { minutesOf } from '../../../src/flights/search/filters.ts';
 import type { Offer } from '../../../src/flights/wire.ts';
 import { airportByCode } from '../../../src/sandbox/airline/airports.ts';
 import { distanceKm } from '../../../src/sandbox/airline/geography.ts';

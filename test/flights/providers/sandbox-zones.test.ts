@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AIRPORT_TABLE } from '../../../src/domain/airport-table.ts';
-import { minutesOf } from '../../../src/flights/filters.ts';
+import { minutesOf } from '../../../src/flights/search/filters.ts';
 import type { Segment } from '../../../src/flights/wire.ts';
 import { createZones } from '../../../src/sandbox/airline/zones.ts';
 import { instantOf, intlOffsetMinutes, openSandbox, query } from './sandbox-world.ts';

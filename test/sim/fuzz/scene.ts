@@ -1,4 +1,4 @@
-import { createOperatorKeys } from '../../../src/flights/operator-keys.ts';
+import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { type Answered, openWorld, TRIP, type World } from '../../flights/world.ts';
 import { answersOf, type Operation, operationsOf, type ServedDocument } from './document.ts';

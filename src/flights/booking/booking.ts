@@ -1,0 +1,174 @@
+import { checkPassengers } from '../../domain/passengers.ts';
+import { instant } from '../../kernel/clock.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { PaidCall, Payment } from '../../payments/terms.ts';
+import { checkBookingEnabled } from '../desk/switches.ts';
+import { lockedOffer, shownIntent } from '../intents/intent-record.ts';
+import { dropUnpaid } from '../intents/retire.ts';
+import type { Tiers } from '../offers/airline-checks.ts';
+import { checkPriceHolds, configured } from '../offers/live-offer.ts';
+import { isLowcost } from '../offers/lowcost.ts';
+import type { FlightsPorts } from '../ports.ts';
+import type { BookingRow, IntentRow } from '../rows.ts';
+import type { BookRequest, BookResponse, Passenger } from '../wire.ts';
+import type { Escrows } from './escrows.ts';
+import { queueFunded } from './funding.ts';
+import { sealPassengers } from './sealed-passengers.ts';
+
+/** Bookings: POST /air/book. What the worker does with them is in worker.ts. */
+export function createBooking(ports: FlightsPorts, escrows: Escrows) {
+  const { store, clock, secrets, options } = ports;
+
+  /**
+   * The paid booking (CONTRACT, section 2): check (the live offer included), verify, put on record, settle, verify
+   * the funding, queue. Problems: `provider_not_configured`, `booking_disabled`, `intent_not_found`,
+   * `intent_not_active`, `intent_expired`, `booking_already_requested`, those of the passengers, `escrow_missing`,
+   * `offer_*`, and past settlement `escrow_funding_mismatch`.
+   */
+  function book(request: BookRequest, url: string, client: string): PaidCall {
+    return {
+      resource: 'POST /air/book',
+      url,
+      request,
+      settle: 'before',
+      async check({ payer }) {
+        configured(ports.provider);
+        await checkBookingEnabled(ports);
+        const intent = await shownIntent(store, request.intent_id);
+        checkBookable(intent, await bookingOf(intent.intent_id), clock.now());
+        await checkTravellers(request.passengers, intent, clock.now());
+        const escrow = await escrows.read(intent);
+        if (escrow?.state !== 'open') throw problem('escrow_missing');
+        await ports.checks.look({ client, payer }, (tiers) => checkHolds(tiers, intent));
+        return {
+          amount: BigInt(intent.amount),
+          payTo: intent.escrow_address,
+          asset: intent.mint,
+          description: `Fund the escrow of ${intent.intent_id}`,
+        };
+      },
+      prepare: (payment) => record(request, payment),
+      async perform(payment) {
+        const intent = await shownIntent(store, request.intent_id);
+        let booking = await bookingOf(intent.intent_id);
+        if (booking?.payment_key !== payment.key) {
+          await record(request, payment);
+          booking = await bookingOf(intent.intent_id);
+        }
+        if (!booking) throw new Error('a recorded booking is gone');
+        const requestedAt = await queueFunded(ports, escrows, intent, booking);
+        const body: BookResponse = {
+          intent_id: intent.intent_id,
+          status: (await shownIntent(store, intent.intent_id)).status,
+          booking: { state: 'queued', requested_at: requestedAt },
+          poll_after_ms: options.pollAfterMs,
+        };
+        return { status: 200, body };
+      },
+      undo: (payment) => dropUnpaid(ports, { intent_id: request.intent_id, payment_key: payment.key }),
+    };
+  }
+
+  /** The last look at the airline before the escrow is paid. */
+  async function checkHolds(tiers: Tiers, intent: IntentRow): Promise<void> {
+    if (isLowcost(intent.offer_id)) {
+      const { checkLowcostHolds } = await import('../offers/lowcost-offers.ts');
+      return checkLowcostHolds({ ...ports, ...tiers }, intent);
+    }
+    const expected = BigInt(intent.amount);
+    return checkPriceHolds(configured(tiers.provider), intent.offer_id, expected, clock.now());
+  }
+
+  const bookingOf = (intentId: string) =>
+    store.selectFrom('bookings').selectAll().where('intent_id', '=', intentId).executeTakeFirst();
+
+  /**
+   * Writes the booking down before its money moves: a crash right after settlement then loses nothing. The row is
+   * also the lock: a second payment for the same intent is refused here, before it is settled.
+   */
+  async function record(request: BookRequest, payment: Payment): Promise<void> {
+    const intentId = request.intent_id;
+    for (let round = 0; ; round++) {
+      const holder = await insertUnlessHeld(bookingRow(request, payment));
+      if (holder === null || holder.payment_key === payment.key) return;
+      const dead =
+        round === 0 &&
+        holder.state === 'settling' &&
+        (await ports.paywall.outcome(holder.payment_key)) === 'failed';
+      if (!dead) throw heldBy(holder, await shownIntent(store, intentId));
+      await dropUnpaid(ports, holder);
+    }
+  }
+
+  function bookingRow(request: BookRequest, payment: Payment): BookingRow {
+    const nowMs = clock.now();
+    return {
+      intent_id: request.intent_id,
+      state: 'settling',
+      payment_key: payment.key,
+      passengers_sealed: sealPassengers(secrets, request.intent_id, request.passengers),
+      provider_order_id: null,
+      refund_reason: null,
+      stuck_in: null,
+      requested_at_ms: nowMs,
+      due_at_ms: nowMs + options.settlingGraceMs,
+      lease_until_ms: 0,
+      fence: 0,
+      attempts: 0,
+      last_error: null,
+      updated_at_ms: nowMs,
+    };
+  }
+
+  const insertUnlessHeld = (row: BookingRow): Promise<BookingRow | null> =>
+    store.transaction().execute(async (tx) => {
+      const holder = await tx
+        .selectFrom('bookings')
+        .selectAll()
+        .where('intent_id', '=', row.intent_id)
+        .executeTakeFirst();
+      if (!holder) await tx.insertInto('bookings').values(row).execute();
+      return holder ?? null;
+    });
+
+  return { book };
+}
+
+/** Refuses what can't be booked (any more). A booking that is only `settling` may be this very payment, sent again. */
+function checkBookable(intent: IntentRow, booking: BookingRow | undefined, nowMs: number): void {
+  if (intent.status === 'refunded') throw problem('intent_not_active', { detail: { status: intent.status } });
+  if (booking && booking.state !== 'settling') throw heldBy(booking, intent);
+  if (intent.status !== 'active') throw problem('booking_already_requested');
+  if (intent.expires_at_ms <= nowMs) throw expired(intent);
+}
+
+const heldBy = (booking: BookingRow, intent: IntentRow) =>
+  booking.refund_reason === 'intent_expired' ? expired(intent) : problem('booking_already_requested');
+
+const expired = (intent: IntentRow) =>
+  problem('intent_expired', { detail: { expired_at: instant(intent.expires_at_ms) } });
+
+/** @throws Problem `invalid_request`, or the first special one, with every issue in `detail.issues`. */
+async function checkTravellers(
+  passengers: readonly Passenger[],
+  intent: IntentRow,
+  nowMs: number,
+): Promise<void> {
+  const offer = lockedOffer(intent);
+  const issues = await checkPassengers(passengers, {
+    count: intent.passenger_count,
+    departureDate: offer.departing_at.slice(0, 10),
+    documentsRequired: offer.identity_documents_required,
+    today: instant(nowMs).slice(0, 10),
+  });
+  const [first] = issues;
+  if (!first) return;
+  throw problem(first.code, {
+    detail: {
+      issues: issues.map(({ path, message }) => ({ path, message })),
+      ...(first.code === 'passenger_count_mismatch'
+        ? { expected: intent.passenger_count, received: passengers.length }
+        : {}),
+    },
+  });
+}

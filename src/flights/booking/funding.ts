@@ -1,0 +1,78 @@
+import { instant } from '../../kernel/clock.ts';
+import { asInteger } from '../../kernel/money.ts';
+import { problem } from '../../kernel/problems.ts';
+import { createMails } from '../orders/mails.ts';
+import type { FlightsPorts } from '../ports.ts';
+import type { BookingRow, IntentRow } from '../rows.ts';
+import type { Escrows } from './escrows.ts';
+
+/** A stranger who keeps sending dust is swept this often before the request gives up (the worker goes on). */
+const SWEEPS = 3;
+
+/**
+ * Verifies that the vault of a settled booking holds exactly the amount, and queues the booking. A surplus is swept
+ * to the refund wallet first: dust must not be able to block a booking. Safe to run again and at the same time
+ * elsewhere: the booking is queued once.
+ * @returns when the booking was requested, RFC 3339
+ * @throws Problem `escrow_funding_mismatch` (expected, observed: atomic units), `escrow_missing`, `cluster_failed`
+ */
+export async function queueFunded(
+  ports: Pick<FlightsPorts, 'store' | 'clock' | 'log' | 'secrets' | 'outbox'>,
+  escrows: Escrows,
+  intent: IntentRow,
+  booking: BookingRow,
+): Promise<string> {
+  const { store, clock } = ports;
+  if (booking.state !== 'settling') return instant(booking.requested_at_ms);
+  const escrow = await escrows.read(intent);
+  if (escrow?.state !== 'open')
+    throw problem('escrow_missing', { fix: 'What was paid goes to the refund wallet.' });
+
+  const expected = BigInt(intent.amount);
+  let observed = await escrows.held(intent);
+  let canSweep = true;
+  for (let sweeps = 0; observed > expected && canSweep && sweeps < SWEEPS; sweeps++) {
+    canSweep = await escrows.sweep(intent);
+    observed = await escrows.held(intent);
+  }
+  // A surplus that can't go back now stays in the vault until it can: a capture takes the amount and no more.
+  if (observed < expected || (observed > expected && canSweep)) {
+    throw problem('escrow_funding_mismatch', {
+      detail: { expected: asInteger(expected), observed: asInteger(observed) },
+    });
+  }
+
+  const tell = await createMails(ports).bookingRequested(booking, intent);
+  const nowMs = clock.now();
+  await store.transaction().execute(async (tx) => {
+    const queued = await tx
+      .updateTable('bookings')
+      .set({
+        state: 'queued',
+        requested_at_ms: nowMs,
+        due_at_ms: nowMs,
+        lease_until_ms: 0,
+        attempts: 0,
+        last_error: null,
+        updated_at_ms: nowMs,
+      })
+      .where('intent_id', '=', booking.intent_id)
+      .where('payment_key', '=', booking.payment_key)
+      .where('state', '=', 'settling')
+      .executeTakeFirst();
+    if (queued.numUpdatedRows === 0n) return;
+    await tx
+      .updateTable('intents')
+      .set({ booking_requested_at_ms: nowMs, observed_amount: intent.amount, updated_at_ms: nowMs })
+      .where('intent_id', '=', booking.intent_id)
+      .execute();
+    await tell(tx);
+    ports.log('info', 'booking_queued', { intent_id: booking.intent_id });
+  });
+  const row = await store
+    .selectFrom('bookings')
+    .select('requested_at_ms')
+    .where('intent_id', '=', booking.intent_id)
+    .executeTakeFirstOrThrow();
+  return instant(row.requested_at_ms);
+}

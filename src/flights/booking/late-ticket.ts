@@ -1,0 +1,110 @@
+import { isProblem } from '../../kernel/problems.ts';
+import type { FlightsPorts } from '../ports.ts';
+import type { ProviderOrder } from '../providers/provider.ts';
+import type { IntentRow } from '../rows.ts';
+import { askAirline } from './airline-word.ts';
+import type { Next } from './claims.ts';
+import { concludeOrderEffect } from './order-effect.ts';
+
+/**
+ * A person said that there is no ticket; the airline is asked once more before the refund is signed, and what it still
+ * holds is cancelled. A confirmation that came meanwhile wins: the booking goes on to its ticket.
+ * @param fence throws when whoever asks may no longer act
+ * @returns null when the money may go back
+ */
+export async function lateTicket(
+  ports: FlightsPorts,
+  intent: IntentRow,
+  fence: () => Promise<void>,
+): Promise<Next | null> {
+  if ((await ports.effects.standing('refund', intent.intent_id)) !== 'none') return null;
+  const word = await askAirline(ports, intent);
+  if (typeof word === 'string') return null;
+  await fence();
+  const order = await cancelled(ports, word);
+  if (order.status !== 'ticketed') return null;
+  ports.log('warn', 'late_confirmation', { intent_id: intent.intent_id });
+  return {
+    booking: {
+      state: 'ticketing',
+      refund_reason: null,
+      provider_order_id: order.providerOrderId,
+    },
+    also: (tx) =>
+      concludeOrderEffect(tx, intent.intent_id, { orderId: order.providerOrderId }, ports.clock.now()),
+  };
+}
+
+/** How long after a refund an airline may still come up with an order. */
+const LOOKED_FOR_MS = 3 * 86_400_000;
+
+/**
+ * Asks the airline about an order of an intent whose money has gone back. What it may still ticket is cancelled; a
+ * ticket is a loss that only a person can end, at the airline: one is told.
+ * @param endedForMs how long ago the money went back
+ * @returns whether nothing more is to be looked for
+ */
+export async function lookForLateTicket(
+  ports: LookPorts,
+  intent: IntentRow,
+  endedForMs: number,
+): Promise<boolean> {
+  const word = await askAirline(ports, intent);
+  const isLast = endedForMs >= LOOKED_FOR_MS;
+  if (word === 'none') return isLast;
+  if (word === 'unknown') {
+    if (isLast) {
+      await page(ports, intent, 'does not say whether it holds an order. Look at the airline', {
+        provider_order_id: null,
+        status: null,
+      });
+    }
+    return isLast;
+  }
+  const order = await cancelled(ports, word);
+  if (order.status === 'cancelled' || order.status === 'failed') return isLast;
+  ports.log('error', 'ticket_after_refund', { intent_id: intent.intent_id, status: order.status });
+  const held = `now holds its order ${order.providerOrderId} (${order.status}). Cancel it at the airline`;
+  await page(ports, intent, held, { provider_order_id: order.providerOrderId, status: order.status });
+  // Once it is ticketed there is a person who knows; until then the airline is asked to cancel it again.
+  return order.status === 'ticketed' || isLast;
+}
+
+const page = (
+  { store, outbox }: LookPorts,
+  { intent_id: intentId }: IntentRow,
+  what: string,
+  fields: { readonly provider_order_id: string | null; readonly status: string | null },
+) =>
+  store.transaction().execute((tx) =>
+    outbox.enqueue(tx, {
+      kind: 'page',
+      dedupKey: `page:ticket_after_refund:${intentId}`,
+      intentId,
+      event: 'ticket_after_refund',
+      text: `The money of ${intentId} has gone back, and the airline ${what}.`,
+      fields: { intent_id: intentId, ...fields },
+    }),
+  );
+
+type LookPorts = Pick<FlightsPorts, 'provider' | 'lowcost' | 'log' | 'store' | 'outbox'>;
+
+/** An order that may still be ticketed is cancelled first, where the airline does that. */
+async function cancelled(
+  ports: Pick<FlightsPorts, 'provider' | 'log'>,
+  order: ProviderOrder,
+): Promise<ProviderOrder> {
+  const isOpen = order.status === 'pending' || order.status === 'confirmed';
+  if (!isOpen || !ports.provider) return order;
+  try {
+    return await ports.provider.cancel(order.providerOrderId);
+  } catch (error) {
+    if (!isProblem(error)) throw error;
+    // The operator's word stands: the airline was asked by a person, and its interface is of no use here.
+    ports.log('warn', 'order_not_cancelled', {
+      intent_id: order.reference,
+      error_code: error.code,
+    });
+    return order;
+  }
+}

@@ -1,0 +1,79 @@
+import { instant } from '../../kernel/clock.ts';
+import type { FlightsPorts } from '../ports.ts';
+import type { By } from '../refunds/decisions.ts';
+import type { AuditQuery, AuditTrail, Switches, SwitchesRequest } from '../wire.ts';
+import { writeAudit } from './audit.ts';
+import { BOOKING_DISABLED, LOWCOST_DISABLED } from './switches.ts';
+
+const SWITCHES = { booking: BOOKING_DISABLED, lowcost: LOWCOST_DISABLED } as const;
+const SWITCH_NAMES = ['booking', 'lowcost'] as const;
+
+/** What operators see and turn beside refund requests. */
+export function createControls(ports: FlightsPorts) {
+  const { store } = ports;
+
+  async function switches(): Promise<Switches> {
+    const rows = await store
+      .selectFrom('meta')
+      .selectAll()
+      .where('key', 'in', Object.values(SWITCHES))
+      .execute();
+    const isOff = (name: keyof typeof SWITCHES) =>
+      rows.some((row) => row.key === SWITCHES[name] && row.value !== '0') ||
+      (name === 'booking' ? ports.options.bookingDisabled : ports.options.lowcostDisabled);
+    return { booking: isOff('booking') ? 'off' : 'on', lowcost: isOff('lowcost') ? 'off' : 'on' };
+  }
+
+  return {
+    switches,
+
+    /** Flips switches for every process on this database; what is under way goes on. */
+    async turn(by: By, request: SwitchesRequest): Promise<Switches> {
+      await store.transaction().execute(async (tx) => {
+        for (const name of SWITCH_NAMES) {
+          const wanted = request[name];
+          if (wanted === undefined) continue;
+          const value = wanted === 'off' ? '1' : '0';
+          await tx
+            .insertInto('meta')
+            .values({ key: SWITCHES[name], value })
+            .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+            .execute();
+          await writeAudit(tx, ports, {
+            ...by,
+            action: `switch.${name}`,
+            subject: name,
+            detail: { to: wanted },
+          });
+        }
+      });
+      return switches();
+    },
+
+    /** Newest first. */
+    async audit({ subject, limit, cursor }: AuditQuery): Promise<AuditTrail> {
+      const rows = await store
+        .selectFrom('operator_audit')
+        .selectAll()
+        .$if(subject !== undefined, (query) => query.where('subject', '=', subject ?? ''))
+        .$if(cursor !== undefined, (query) => query.where('audit_id', '<', cursor ?? ''))
+        .orderBy('audit_id', 'desc')
+        .limit(limit + 1)
+        .execute();
+      const page = rows.slice(0, limit);
+      return {
+        entries: page.map((row) => ({
+          audit_id: row.audit_id,
+          at: instant(row.at_ms),
+          operator: row.operator_name,
+          key_id: row.key_id,
+          action: row.action,
+          subject: row.subject,
+          request_id: row.request_id,
+          detail: JSON.parse(row.detail) as Record<string, unknown>,
+        })),
+        next_cursor: rows.length > limit ? (page.at(-1)?.audit_id ?? null) : null,
+      };
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
+import { problem } from '../../kernel/problems.ts';
+import { lockedOffer } from '../intents/intent-record.ts';
+import type { FlightsPorts } from '../ports.ts';
+import type { Provider, ProviderOrder } from '../providers/provider.ts';
+import type { IntentRow } from '../rows.ts';
+import type { Order, ResolveRequest } from '../wire.ts';
+
+/** Tickets that an operator heard of from the airline: no interface of ours knows them. */
+const PREFIX = 'desk:';
+
+export const isDeskOrder = (orderId: string): boolean => orderId.startsWith(PREFIX);
+
+/** The order that an operator's evidence describes: the locked offer, with the airline's reference and numbers. */
+export function deskOrder(
+  intent: IntentRow,
+  evidence: Pick<ResolveRequest, 'booking_reference' | 'documents'>,
+  nowMs: number,
+): ProviderOrder {
+  const offer = lockedOffer(intent);
+  return {
+    providerOrderId: PREFIX + intent.intent_id,
+    reference: intent.intent_id,
+    status: 'ticketed',
+    bookingReference: evidence.booking_reference?.toUpperCase() ?? null,
+    documents: evidence.documents ?? [],
+    totalAmountDecimal: formatUsdc(parseUsdc(offer.total_amount_decimal)),
+    totalCurrency: offer.total_currency,
+    slices: offer.slices,
+    failure: null,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+}
+
+/** The provider, with operators' orders among its own: read as they were recorded, and cancelled by people. */
+export function withDeskOrders(provider: Provider, { store }: Pick<FlightsPorts, 'store'>): Provider {
+  async function recorded(orderId: string): Promise<ProviderOrder> {
+    const intentId = orderId.slice(PREFIX.length);
+    const row = await store
+      .selectFrom('orders')
+      .select('document')
+      .where('provider_order_id', '=', orderId)
+      .executeTakeFirst();
+    if (!row) throw problem('order_not_found');
+    const order = JSON.parse(row.document) as Order;
+    const cancelled = await store
+      .selectFrom('effects')
+      .select('updated_at_ms')
+      .where('live_key', '=', `airline_cancel:${intentId}`)
+      .where('state', '=', 'done')
+      .executeTakeFirst();
+    return {
+      providerOrderId: orderId,
+      reference: intentId,
+      status: cancelled ? 'cancelled' : 'ticketed',
+      bookingReference: order.booking_reference,
+      documents: order.documents,
+      totalAmountDecimal: order.total_amount_decimal,
+      totalCurrency: order.total_currency,
+      slices: order.slices,
+      failure: null,
+      createdAtMs: Date.parse(order.created_at),
+      updatedAtMs: cancelled?.updated_at_ms ?? Date.parse(order.updated_at),
+    };
+  }
+  return {
+    ...provider,
+    order: (id) => (isDeskOrder(id) ? recorded(id) : provider.order(id)),
+    async cancel(id) {
+      if (!isDeskOrder(id)) return provider.cancel(id);
+      throw problem('provider_failed', {
+        message: 'This ticket was recorded by an operator, and is cancelled with the airline by one.',
+        detail: { by_hand: true },
+      });
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import type { Selectable } from 'kysely';
+import { instant } from '../../kernel/clock.ts';
+import { problem } from '../../kernel/problems.ts';
+import { ensureLine } from '../../kernel/secrets.ts';
+import type { ApiKeyTable } from '../../store/schema.ts';
+import type { FlightsPorts } from '../ports.ts';
+import type { IssuedKey, KeysQuery, OperatorKey, OperatorKeys } from '../wire.ts';
+import { type Operator, writeAudit } from './audit.ts';
+
+type KeyPorts = Pick<FlightsPorts, 'store' | 'secrets' | 'clock' | 'ids'>;
+
+const PREFIX = 'flk_op_';
+const KIND = 'operator';
+/** A key's last use is noted to the minute: a read is not to become a write each time. */
+const USE_NOTED_MS = 60_000;
+
+const newKey = (): string => `${PREFIX}${randomBytes(24).toString('base64url')}`;
+const keyHmac = (secrets: KeyPorts['secrets'], key: string): string => secrets.hmac('api key', key);
+
+/**
+ * The operator's first key, in a private file. Makes the file where there is none, and puts its key on record in this
+ * database; a key that was revoked stays revoked.
+ */
+export async function ensureOperatorKeyFile(ports: KeyPorts, path: string): Promise<string> {
+  const key = ensureLine(path, PREFIX, newKey);
+  await insert(ports, 'local', key);
+  return path;
+}
+
+async function insert(
+  { store, secrets, clock, ids }: KeyPorts,
+  name: string,
+  key: string,
+): Promise<Selectable<ApiKeyTable>> {
+  const row = {
+    key_id: ids.next('key'),
+    kind: KIND,
+    name,
+    key_hmac: keyHmac(secrets, key),
+    created_at_ms: clock.now(),
+    last_used_at_ms: null,
+    revoked_at_ms: null,
+  } as const;
+  await store
+    .insertInto('api_keys')
+    .values(row)
+    .onConflict((conflict) => conflict.column('key_hmac').doNothing())
+    .execute();
+  return row;
+}
+
+const shown = (row: Selectable<ApiKeyTable>): OperatorKey => ({
+  key_id: row.key_id,
+  kind: row.kind,
+  name: row.name,
+  created_at: instant(row.created_at_ms),
+  last_used_at: row.last_used_at_ms === null ? null : instant(row.last_used_at_ms),
+  revoked_at: row.revoked_at_ms === null ? null : instant(row.revoked_at_ms),
+});
+
+/** Bearer keys of operators, kept as keyed hashes. */
+export function createOperatorKeys(ports: KeyPorts) {
+  const { store, secrets, clock } = ports;
+  return {
+    /**
+     * Who sends this Authorization header. The key is looked up by its hash, so that nothing is compared in clear.
+     * @throws Problem `operator_key_required`, `operator_key_invalid`
+     */
+    async authenticate(header: string | null): Promise<Operator> {
+      const match = /^Bearer +(\S+)$/i.exec(header?.trim() ?? '');
+      if (!match) throw problem('operator_key_required');
+      const row = await store
+        .selectFrom('api_keys')
+        .select(['key_id', 'name', 'last_used_at_ms'])
+        .where('key_hmac', '=', keyHmac(secrets, match[1] ?? ''))
+        .where('kind', '=', KIND)
+        .where('revoked_at_ms', 'is', null)
+        .executeTakeFirst();
+      if (!row) throw problem('operator_key_invalid');
+      const nowMs = clock.now();
+      if ((row.last_used_at_ms ?? 0) <= nowMs - USE_NOTED_MS) {
+        await store
+          .updateTable('api_keys')
+          .set({ last_used_at_ms: nowMs })
+          .where('key_id', '=', row.key_id)
+          .execute();
+      }
+      return { keyId: row.key_id, name: row.name };
+    },
+
+    /** Oldest first, a page at a time. */
+    async list({ limit, cursor }: KeysQuery): Promise<OperatorKeys> {
+      const rows = await store
+        .selectFrom('api_keys')
+        .selectAll()
+        .$if(cursor !== undefined, (query) => query.where('key_id', '>', cursor ?? ''))
+        .orderBy('key_id')
+        .limit(limit + 1)
+        .execute();
+      const page = rows.slice(0, limit);
+      return {
+        keys: page.map(shown),
+        next_cursor: rows.length > limit ? (page.at(-1)?.key_id ?? null) : null,
+      };
+    },
+
+    /** The only time that the key is shown. */
+    async issue(by: Operator, name: string, requestId: string): Promise<IssuedKey> {
+      const key = newKey();
+      const row = await insert(ports, name, key);
+      await store.transaction().execute((tx) =>
+        writeAudit(tx, ports, {
+          operator: by,
+          action: 'key.issue',
+          subject: row.key_id,
+          requestId,
+          detail: { name },
+        }),
+      );
+      return { ...shown(row), key };
+    },
+
+    /** @throws Problem `operator_key_not_found`, `operator_key_last` */
+    async revoke(by: Operator, keyId: string, requestId: string): Promise<OperatorKey> {
+      return store.transaction().execute(async (tx) => {
+        const rows = await tx.selectFrom('api_keys').selectAll().where('kind', '=', KIND).execute();
+        const row = rows.find((one) => one.key_id === keyId);
+        if (!row) throw problem('operator_key_not_found');
+        if (row.revoked_at_ms !== null) return shown(row);
+        if (rows.filter((one) => one.revoked_at_ms === null).length === 1) throw problem('operator_key_last');
+        const revokedAtMs = clock.now();
+        await tx
+          .updateTable('api_keys')
+          .set({ revoked_at_ms: revokedAtMs })
+          .where('key_id', '=', keyId)
+          .execute();
+        await writeAudit(tx, ports, { operator: by, action: 'key.revoke', subject: keyId, requestId });
+        return shown({ ...row, revoked_at_ms: revokedAtMs });
+      });
+    },
+  };
+}

@@ -1,0 +1,219 @@
+import { instant } from '../../kernel/clock.ts';
+import { formatUsdc } from '../../kernel/money.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { BookingState } from '../../store/schema.ts';
+import { type AirlineWord, askAirline, statusOf } from '../booking/airline-word.ts';
+import { createClaims } from '../booking/claims.ts';
+import type { Escrows } from '../booking/escrows.ts';
+import { concludeOrderEffect } from '../booking/order-effect.ts';
+import { createStepRunner } from '../booking/step-runner.ts';
+import { NOT_TICKETED } from '../booking/steps.ts';
+import { createOrderBook } from '../orders/order-record.ts';
+import type { FlightsPorts } from '../ports.ts';
+import type { By } from '../refunds/decisions.ts';
+import type { BookingRow, IntentRow } from '../rows.ts';
+import type { ResolveRequest, StuckDecision, StuckItem, StuckRefusal } from '../wire.ts';
+import { writeAudit } from './audit.ts';
+import { deskOrder } from './desk-orders.ts';
+
+/** Everything that a decision about a booking hangs on, as it is at this moment. */
+interface Facts {
+  readonly booking: BookingRow;
+  readonly intent: IntentRow;
+  readonly stuckIn: BookingState;
+  readonly escrow: 'open' | 'captured' | 'refunded' | 'missing';
+  readonly held: bigint;
+  readonly airline: AirlineWord;
+  /** Whether a transaction of ours that captures, or refunds, may still land. */
+  readonly captures: boolean;
+  readonly refunds: boolean;
+}
+
+/** Bookings that wait for a person: an operator who asked the airline says whether there is a ticket. */
+export function createStuckBookings(ports: FlightsPorts, escrows: Escrows) {
+  const { store, clock, effects } = ports;
+  const orders = createOrderBook(ports);
+
+  async function factsOf(booking: BookingRow): Promise<Facts> {
+    const intent = await store
+      .selectFrom('intents')
+      .selectAll()
+      .where('intent_id', '=', booking.intent_id)
+      .executeTakeFirstOrThrow();
+    const escrow = await escrows.read(intent);
+    const mayLand = async (kind: 'capture' | 'refund') =>
+      ['open', 'stuck'].includes(await effects.standing(kind, intent.intent_id));
+    return {
+      booking,
+      intent,
+      stuckIn: booking.stuck_in ?? stuckInOf(booking),
+      escrow: escrow?.state ?? 'missing',
+      held: await escrows.held(intent),
+      airline: await askAirline(ports, intent),
+      captures: await mayLand('capture'),
+      refunds: await mayLand('refund'),
+    };
+  }
+
+  /** Carries a decision out as far as it goes now; what is left, the worker does. */
+  const carryOut = (intentId: string) =>
+    createStepRunner(ports, escrows, createClaims(ports)).carryOutNow(intentId);
+
+  return {
+    factsOf,
+
+    item(facts: Facts): Omit<StuckItem, 'decided'> {
+      const { booking, intent, airline } = facts;
+      return {
+        id: booking.intent_id,
+        kind: 'booking',
+        is_stuck: booking.state === 'stuck',
+        state: booking.state,
+        stuck_in: booking.state === 'stuck' ? facts.stuckIn : null,
+        reason: booking.last_error,
+        attempts: booking.attempts,
+        since: instant(booking.updated_at_ms),
+        intent_id: booking.intent_id,
+        amount: intent.amount,
+        escrow: {
+          state: facts.escrow,
+          held_amount: Number(facts.held),
+          amount: intent.amount,
+          refund_after: instant(intent.refund_after_ms),
+        },
+        airline: {
+          status: statusOf(airline),
+          booking_reference: typeof airline === 'string' ? null : airline.bookingReference,
+        },
+        decisions:
+          booking.state === 'stuck'
+            ? (['ticketed', 'not_ticketed', 'retry'] as const).map((decision) => ({
+                decision,
+                refusal: refusalOf(decision, facts),
+                steps: stepsOf(decision, facts, ports.treasury),
+              }))
+            : [],
+      };
+    },
+
+    /**
+     * Puts a decision on record, once, and starts it. The order, the end of its effect and the state that the worker
+     * goes on from are one transaction: whoever dies, the capture or the refund follows from what is written.
+     * @throws Problem `stuck_already_resolved`, `decision_not_possible`
+     */
+    async decide(facts: Facts, by: By, request: ResolveRequest): Promise<void> {
+      const { booking, intent } = facts;
+      const { decision } = request;
+      const refusal = refusalOf(decision, facts);
+      if (refusal) throw problem('decision_not_possible', { detail: { reason: refusal } });
+      const known = typeof facts.airline === 'string' ? null : facts.airline;
+      const nowMs = clock.now();
+      const order =
+        decision !== 'ticketed'
+          ? null
+          : known?.status === 'ticketed'
+            ? known
+            : deskOrder(intent, request, nowMs);
+      await store.transaction().execute(async (tx) => {
+        const written = await tx
+          .updateTable('bookings')
+          .set((column) => ({
+            ...(order
+              ? { state: 'capturing' as const, provider_order_id: order.providerOrderId }
+              : decision === 'retry'
+                ? { state: facts.stuckIn }
+                : { state: 'refunding' as const, refund_reason: NOT_TICKETED }),
+            stuck_in: null,
+            due_at_ms: nowMs,
+            lease_until_ms: 0,
+            fence: column('fence', '+', 1),
+            attempts: 0,
+            last_error: null,
+            updated_at_ms: nowMs,
+          }))
+          .where('intent_id', '=', booking.intent_id)
+          .where('state', '=', 'stuck')
+          .where('fence', '=', booking.fence)
+          .executeTakeFirst();
+        if (written.numUpdatedRows === 0n) throw problem('stuck_already_resolved');
+        if (order) {
+          await orders.keep(intent, order, tx);
+          await concludeOrderEffect(tx, intent.intent_id, { orderId: order.providerOrderId }, nowMs);
+          await tx
+            .updateTable('intents')
+            .set({ ticketed_at_ms: intent.ticketed_at_ms ?? nowMs, updated_at_ms: nowMs })
+            .where('intent_id', '=', intent.intent_id)
+            .execute();
+        }
+        if (decision === 'not_ticketed') await concludeOrderEffect(tx, intent.intent_id, null, nowMs);
+        await writeAudit(tx, ports, {
+          ...by,
+          action: `stuck.${decision}`,
+          subject: booking.intent_id,
+          detail: {
+            stuck_in: facts.stuckIn,
+            reason: booking.last_error,
+            amount: intent.amount,
+            airline: statusOf(facts.airline),
+            ...(order ? { provider_order_id: order.providerOrderId } : {}),
+          },
+        });
+      });
+      ports.log('info', 'stuck_resolved', { intent_id: booking.intent_id, decision });
+      await carryOut(booking.intent_id);
+    },
+  };
+}
+
+/** Rows that got stuck before it was written down where. */
+function stuckInOf(booking: BookingRow): BookingState {
+  if (booking.refund_reason !== null) return 'refunding';
+  return booking.provider_order_id === null ? 'ordering' : 'ticketing';
+}
+
+/** Why a decision cannot be carried out, null when it can: never a capture without a ticket, nor a refund after one. */
+function refusalOf(decision: StuckDecision, facts: Facts): StuckRefusal | null {
+  if (decision === 'retry') return null;
+  if (decision === 'cancelled') return 'other_kind';
+  // What was paid may still land, or never: only the settlement journal knows.
+  if (facts.stuckIn === 'settling') return 'payment_unsettled';
+  if (facts.escrow === 'missing') return 'escrow_missing';
+  const status = statusOf(facts.airline);
+  if (decision === 'ticketed') {
+    if (facts.escrow === 'refunded') return 'escrow_refunded';
+    if (facts.refunds) return 'refund_under_way';
+    if (facts.escrow === 'open' && facts.held < BigInt(facts.intent.amount)) return 'escrow_unfunded';
+    return status === 'cancelled' || status === 'failed' ? 'airline_cancelled' : null;
+  }
+  if (facts.escrow === 'captured') return 'escrow_captured';
+  // Gone already, by anybody's call after the deadline: the record only follows the chain.
+  if (facts.escrow === 'refunded') return null;
+  if (facts.captures) return 'capture_under_way';
+  return status === 'ticketed' ? 'airline_ticketed' : null;
+}
+
+function stepsOf(decision: StuckDecision, facts: Facts, treasury: string): string[] {
+  const { intent } = facts;
+  const amount = formatUsdc(BigInt(intent.amount));
+  if (decision === 'retry') return [`Go on from ${facts.stuckIn}; nothing is ordered a second time.`];
+  if (decision === 'ticketed') {
+    return [
+      'Record the order with the reference and the numbers that you give.',
+      facts.escrow === 'captured'
+        ? 'Move nothing: the escrow is captured.'
+        : `Capture ${amount} USDC from escrow ${intent.escrow_address} to the treasury ${treasury}.`,
+      'End the intent as booked, and mail the lead passenger.',
+    ];
+  }
+  return [
+    ...(facts.escrow === 'refunded'
+      ? [
+          `Move nothing: the escrow went back to ${intent.refund_wallet}. A ticket that exists is yours to cancel.`,
+        ]
+      : [
+          'Ask the airline once more: a ticket that it has by then is captured instead.',
+          `Return ${formatUsdc(facts.held)} USDC from escrow ${intent.escrow_address} to the refund wallet ${intent.refund_wallet}.`,
+        ]),
+    'End the intent as refunded, and mail the lead passenger.',
+  ];
+}

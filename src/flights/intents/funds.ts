@@ -1,0 +1,172 @@
+import { type SqlBool, sql } from 'kysely';
+import { isProblem, problem } from '../../kernel/problems.ts';
+import { OPEN_BOOKINGS } from '../booking/claims.ts';
+import type { FlightsPorts } from '../ports.ts';
+
+/** One of the operator's wallets that holds less than what is open needs. */
+export interface ShortWallet {
+  readonly wallet: 'authority' | 'facilitator' | 'treasury';
+  readonly address: string;
+  readonly asset: 'SOL' | 'USDC';
+  /** Lamports, or atomic USDC. */
+  readonly holds: bigint;
+  readonly needs: bigint;
+}
+
+/** An account below this is taken away with what it holds; a wallet that pays fees keeps it. */
+const LEAST_LAMPORTS = 890_880n;
+/** A transaction of one or two signatures, with room for a priority fee. */
+const FEE = 20_000n;
+/** Rents of an escrow's state account and vault, and the fee that opens it. */
+const CREATION = 2_784_000n + 2_039_280n + FEE;
+/** What may still be sent for one escrow: capture or refund, a sweep, close. */
+const FEES_PER_ESCROW = 4n * FEE;
+/** Payments that the facilitator keeps fees for, beyond those of what is open. */
+const PAYMENTS = 100n;
+const LOOK_EVERY_MS = 15_000;
+const RETRY_S = 60;
+
+/**
+ * Watches the operator's wallets. A wallet is short when it holds less than what is open needs: fees of every escrow that
+ * is to be captured or refunded, rents of the creations that may begin, pay-outs that were granted. Then no new intent is
+ * created, so that what customers paid for is still finished; an operator is paged once, and again only after recovery.
+ */
+export function createFunds(ports: FlightsPorts) {
+  const { store, clock, log, wallets, options } = ports;
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
+
+  async function needs(): Promise<Record<ShortWallet['wallet'], bigint>> {
+    const count = (text: number | string | bigint | null | undefined) => BigInt(text ?? 0);
+    const [bookings, intents, refunds, affiliates] = await Promise.all([
+      store
+        .selectFrom('bookings')
+        .select((column) => column.fn.countAll().as('open'))
+        .where(OPEN_BOOKINGS)
+        .executeTakeFirst(),
+      store
+        .selectFrom('intents')
+        .select((column) => column.fn.countAll().as('open'))
+        .where('active_key', 'is not', null)
+        .executeTakeFirst(),
+      store
+        .selectFrom('refund_requests')
+        .select((column) => column.fn.sum('payout_amount').as('due'))
+        // In the words of an index over what is undecided.
+        .where(sql<SqlBool>`state in ('received', 'approved', 'stuck')`)
+        .where('state', '<>', 'received')
+        .where('payout_tx_hash', 'is', null)
+        .executeTakeFirst(),
+      store
+        .selectFrom('affiliate_payouts')
+        .select((column) => column.fn.sum('amount').as('due'))
+        .where(sql<SqlBool>`state = 'open'`)
+        .executeTakeFirst(),
+    ]);
+    const open = count(bookings?.open) + count(intents?.open);
+    return {
+      authority: LEAST_LAMPORTS + open * FEES_PER_ESCROW + BigInt(options.mostUnpaidCreations) * CREATION,
+      facilitator: LEAST_LAMPORTS + (open + PAYMENTS) * FEE,
+      treasury: count(refunds?.due) + count(affiliates?.due),
+    };
+  }
+
+  /** The wallets that are short at this moment. Tells it once. */
+  async function short(): Promise<ShortWallet[]> {
+    const [held, needed] = [await wallets.holdings(), await needs()];
+    lookedAtMs = clock.now();
+    const names = ['authority', 'facilitator', 'treasury'] as const;
+    const all = names.flatMap((wallet): ShortWallet[] => {
+      const [holds, address] = [held[wallet], wallets.addresses[wallet]];
+      if (holds === null || address === null) return [];
+      const asset = wallet === 'treasury' ? 'USDC' : 'SOL';
+      return [{ wallet, address, asset, holds, needs: needed[wallet] }];
+    });
+    const found = all.filter(({ holds, needs }) => holds < needs);
+    await tell(found);
+    return found;
+  }
+
+  const key = (wallet: string) => `operator_funds_low:${wallet}`;
+
+  /** A row for each wallet that is short: whoever writes it pages, and its end makes room for the next. */
+  async function tell(found: readonly ShortWallet[]): Promise<void> {
+    const known = new Set(
+      (
+        await store
+          .selectFrom('meta')
+          .select('key')
+          .where('key', 'in', [key('authority'), key('facilitator'), key('treasury')])
+          .execute()
+      ).map((row) => row.key),
+    );
+    const over = [...known].filter((one) => !found.some(({ wallet }) => key(wallet) === one));
+    const fresh = found.filter(({ wallet }) => !known.has(key(wallet)));
+    if (over.length > 0) {
+      await store.deleteFrom('meta').where('key', 'in', over).execute();
+      log('info', 'operator_funds_restored', { wallets: over.map((one) => one.split(':')[1]).join(', ') });
+    }
+    for (const one of fresh) await page(one);
+  }
+
+  async function page(one: ShortWallet): Promise<void> {
+    const nowMs = clock.now();
+    const fields = shown(one);
+    const isFirst = await store.transaction().execute(async (tx) => {
+      const written = await tx
+        .insertInto('meta')
+        .values({ key: key(one.wallet), value: String(nowMs) })
+        .onConflict((conflict) => conflict.column('key').doNothing())
+        .executeTakeFirst();
+      if (!written.numInsertedOrUpdatedRows) return false;
+      return ports.outbox.enqueue(tx, {
+        kind: 'page',
+        dedupKey: `page:${key(one.wallet)}:${nowMs}`,
+        intentId: null,
+        event: 'operator_funds_low',
+        text: `The ${one.wallet} ${one.address} holds ${fields.holds} ${one.asset} and needs ${fields.needs}: no new intents are created until it is filled up.`,
+        fields,
+      });
+    });
+    if (isFirst) log('error', 'operator_funds_low', fields);
+  }
+
+  return {
+    short,
+
+    /** @throws Problem `operator_funds_low`. A cluster that does not answer keeps nobody from asking for a price. */
+    async check(): Promise<void> {
+      let found: readonly ShortWallet[];
+      try {
+        found = await short();
+      } catch (error) {
+        if (!isProblem(error, 'cluster_failed')) throw error;
+        return;
+      }
+      if (found.length > 0) throw problem('operator_funds_low', { retryAfter: RETRY_S });
+    },
+
+    /** Looks every quarter of a minute, whoever asks for what: the worker's part. */
+    async watch(): Promise<void> {
+      if (!wallets.isFilled() || Math.abs(clock.now() - lookedAtMs) < LOOK_EVERY_MS) return;
+      try {
+        await short();
+      } catch (error) {
+        if (!isProblem(error, 'cluster_failed')) throw error;
+        log('warn', 'operator_wallets_unread', { error_code: error.code });
+      }
+    },
+  };
+}
+
+export type Funds = ReturnType<typeof createFunds>;
+
+const DECIMALS = { SOL: 9, USDC: 6 } as const;
+
+/** A short wallet as people and `/ready` read it: whole SOL or USDC. */
+export function shown({ wallet, address, asset, holds, needs }: ShortWallet) {
+  const text = (amount: bigint) => {
+    const digits = amount.toString().padStart(DECIMALS[asset] + 1, '0');
+    return `${digits.slice(0, -DECIMALS[asset])}.${digits.slice(-DECIMALS[asset])}`;
+  };
+  return { wallet, address, asset, holds: text(holds), needs: text(needs) };
+}

@@ -1,0 +1,115 @@
+import { instant } from '../../kernel/clock.ts';
+import { atomic, formatUsdc } from '../../kernel/money.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { Store } from '../../store/open.ts';
+import type { IntentRow, RefundRequestRow } from '../rows.ts';
+import type { Intent, Offer } from '../wire.ts';
+
+const orNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
+
+/** The intent as the wire shows it (CONTRACT, section 5): no personal data, no support code. */
+export function intentRecord(
+  row: IntentRow,
+  observedAmount: number | null,
+  {
+    refundRequest = null,
+    reviewSinceMs = null,
+  }: { refundRequest?: Intent['refund_request']; reviewSinceMs?: number | null } = {},
+): Intent {
+  return {
+    intent_id: row.intent_id,
+    status: row.status,
+    offer_id: row.offer_id,
+    passenger_count: row.passenger_count,
+    funding_wallet: row.funding_wallet,
+    refund_wallet: row.refund_wallet,
+    ...(row.referrer === null ? {} : { referrer: row.referrer }),
+    escrow: {
+      address: row.escrow_address,
+      vault_address: row.vault_address,
+      mint: row.mint,
+      amount: row.amount,
+      program_id: row.program_id,
+      refund_after: instant(row.refund_after_ms),
+      observed_amount: observedAmount,
+    },
+    expected_ticket_amount: row.amount,
+    expected_ticket_amount_decimal: formatUsdc(atomic(row.amount)),
+    expected_ticket_currency: lockedOffer(row).total_currency,
+    fee_amount: row.fee_amount,
+    order_id: row.order_id,
+    booking_requested_at: orNull(row.booking_requested_at_ms),
+    ticketed_at: orNull(row.ticketed_at_ms),
+    captured_at: orNull(row.captured_at_ms),
+    capture_tx_hash: row.capture_tx_hash,
+    refund_reason: row.refund_reason,
+    refunded_at: orNull(row.refunded_at_ms),
+    refund_tx_hash: row.refund_tx_hash,
+    refund_request: refundRequest,
+    operator_review_since: orNull(reviewSinceMs),
+    expires_at: instant(row.expires_at_ms),
+    created_at: instant(row.created_at_ms),
+    updated_at: instant(row.updated_at_ms),
+  };
+}
+
+/** Since when the booking of an intent waits for a person (epoch ms); null when it does not. */
+export async function reviewSinceMs(store: Store, intentId: string): Promise<number | null> {
+  const row = await store
+    .selectFrom('bookings')
+    .select('updated_at_ms')
+    .where('intent_id', '=', intentId)
+    .where('state', '=', 'stuck')
+    .executeTakeFirst();
+  return row?.updated_at_ms ?? null;
+}
+
+/** The offer as it was when the intent locked it; our own writing, read back. */
+export const lockedOffer = (row: Pick<IntentRow, 'offer'>): Offer => JSON.parse(row.offer) as Offer;
+
+/** The latest refund request of an intent, without anybody's words; null when none was paid for. */
+export async function refundRequestOf(store: Store, intentId: string): Promise<Intent['refund_request']> {
+  const row = await store
+    .selectFrom('refund_requests')
+    .selectAll()
+    .where('intent_id', '=', intentId)
+    .where('state', '<>', 'settling')
+    .orderBy('requested_at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!row) return null;
+  return {
+    state: requestState(row),
+    requested_at: instant(row.requested_at_ms),
+    decided_at: orNull(row.decided_at_ms),
+    payout_amount: row.payout_amount,
+    payout_tx_hash: row.payout_tx_hash,
+  };
+}
+
+function requestState({
+  state,
+  claimed_by,
+}: RefundRequestRow): NonNullable<Intent['refund_request']>['state'] {
+  if (state === 'refunded') return 'paid';
+  if (state === 'rejected') return 'rejected';
+  if (state === 'received') return claimed_by === null ? 'received' : 'claimed';
+  // One that is stuck was approved, and is still to be paid.
+  return 'approved';
+}
+
+/**
+ * An intent that its customer knows of: one whose creation was paid.
+ * @throws Problem `intent_not_found`
+ */
+export async function shownIntent(store: Store, intentId: string): Promise<IntentRow> {
+  const row = await store
+    .selectFrom('intents')
+    .selectAll()
+    .where('intent_id', '=', intentId)
+    .where('opened_at_ms', 'is not', null)
+    .where('abandoned', '=', 0)
+    .executeTakeFirst();
+  if (!row) throw problem('intent_not_found');
+  return row;
+}

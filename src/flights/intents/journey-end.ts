@@ -1,0 +1,11 @@
+import { zonedInstant } from '../../cli/ics.ts';
+import type { Slice } from '../wire.ts';
+
+/** When the last flight of a journey has landed, by the clock of its airport; epoch ms. */
+export const journeyEndMs = (slices: readonly Slice[]): number =>
+  Math.max(
+    0,
+    ...slices.flatMap(({ segments }) =>
+      segments.map((segment) => zonedInstant(segment.arriving_at, segment.destination_time_zone)),
+    ),
+  );

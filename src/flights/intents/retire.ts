@@ -1,0 +1,80 @@
+import type { Transaction } from 'kysely';
+import type { ServiceTables } from '../../store/schema.ts';
+import type { FlightsPorts } from '../ports.ts';
+import type { BookingRow, IntentRow } from '../rows.ts';
+import { creatingKey } from './creations.ts';
+
+type Tx = Transaction<ServiceTables>;
+
+/** Booking rows that no customer's payment stands behind carry this in place of a payment key. */
+export const NO_PAYMENT = 'none';
+
+/**
+ * Ends an intent's life without a booking: it frees its (wallet, offer) pair, and its escrow is given back by the
+ * worker, through a booking row that starts at `refunding`. That row is also what keeps a late payment out: a
+ * booking needs the same primary key. When a booking is there already, it decides what becomes of the money.
+ */
+export async function retire(
+  tx: Tx,
+  intent: Pick<IntentRow, 'intent_id'>,
+  reason: 'intent_expired' | 'creation_unpaid',
+  nowMs: number,
+): Promise<void> {
+  await tx
+    .updateTable('intents')
+    .set({
+      active_key: null,
+      ...(reason === 'creation_unpaid'
+        ? { abandoned: 1, creating_key: creatingKey.closing(intent.intent_id) }
+        : {}),
+    })
+    .where('intent_id', '=', intent.intent_id)
+    .execute();
+  await tx
+    .insertInto('bookings')
+    .values({
+      intent_id: intent.intent_id,
+      state: 'refunding',
+      payment_key: NO_PAYMENT,
+      passengers_sealed: '',
+      provider_order_id: null,
+      refund_reason: reason,
+      requested_at_ms: nowMs,
+      due_at_ms: nowMs,
+      lease_until_ms: 0,
+      fence: 0,
+      attempts: 0,
+      last_error: null,
+      updated_at_ms: nowMs,
+    })
+    .onConflict((conflict) => conflict.column('intent_id').doNothing())
+    .execute();
+}
+
+/**
+ * Takes back a booking whose payment is certain to have failed. The intent can be booked again, unless it expired
+ * meanwhile: then its escrow is closed.
+ */
+export async function dropUnpaid(
+  { store, clock }: Pick<FlightsPorts, 'store' | 'clock'>,
+  booking: Pick<BookingRow, 'intent_id' | 'payment_key'>,
+): Promise<void> {
+  const nowMs = clock.now();
+  await store.transaction().execute(async (tx) => {
+    const dropped = await tx
+      .deleteFrom('bookings')
+      .where('intent_id', '=', booking.intent_id)
+      .where('payment_key', '=', booking.payment_key)
+      .where('state', '=', 'settling')
+      .executeTakeFirst();
+    if (dropped.numDeletedRows === 0n) return;
+    const intent = await tx
+      .selectFrom('intents')
+      .select(['intent_id', 'expires_at_ms', 'status'])
+      .where('intent_id', '=', booking.intent_id)
+      .executeTakeFirst();
+    if (intent?.status === 'active' && intent.expires_at_ms <= nowMs) {
+      await retire(tx, intent, 'intent_expired', nowMs);
+    }
+  });
+}

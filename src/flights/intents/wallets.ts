@@ -1,0 +1,46 @@
+import type { Address } from '@solana/kit';
+import { problem } from '../../kernel/problems.ts';
+import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/token.ts';
+import type { FlightsPorts } from '../ports.ts';
+
+/** 32 zero bytes: a point that nobody has an honest key for. It also owns every wallet. */
+const SYSTEM_PROGRAM = '11111111111111111111111111111111';
+
+/**
+ * Checks that `text` is the address of a wallet: base58 of 32 bytes, and a point of the ed25519 curve. An address
+ * off the curve is a program's: it could neither sign a payment nor be asked where a refund went.
+ * @throws Problem `invalid_wallet`, naming the field in `detail.issues`.
+ */
+export async function checkWallet(field: string, text: string): Promise<void> {
+  const { isAddress, isOffCurveAddress } = await import('@solana/kit');
+  if (isAddress(text) && !isOffCurveAddress(text) && text !== SYSTEM_PROGRAM) return;
+  throw problem('invalid_wallet', {
+    message: `${field} is not the address of a Solana wallet.`,
+    detail: { issues: [{ path: field, message: 'must be the base58 address of an ed25519 wallet.' }] },
+  });
+}
+
+type WalletPorts = Pick<FlightsPorts, 'cluster' | 'authority' | 'facilitator' | 'treasury' | 'mint'>;
+
+/**
+ * Checks that a refund can reach `wallet` as things stand: it is somebody's own wallet, and has a token account of the
+ * mint. The operator opens no account for others: its rent would be a gift (docs/escrow.md, Who pays which rent).
+ * Reads the chain once.
+ * @throws Problem `invalid_wallet`, `refund_wallet_not_allowed`, `refund_wallet_without_account`, `cluster_failed`
+ */
+export async function checkRefundWallet(ports: WalletPorts, wallet: string): Promise<void> {
+  await checkWallet('refund_wallet', wallet);
+  const { authority, facilitator, treasury, mint } = ports;
+  // An escrow that refunds the operator is a booking that he can keep the money of.
+  if ([authority.address, facilitator, treasury, mint].includes(wallet as Address)) throw notAllowed(wallet);
+  const token = await associatedTokenAddress(wallet as Address, mint);
+  const [account, tokens] = await ports.cluster.accounts([wallet as Address, token]);
+  // A program, a mint or a token account can lie on the curve; nobody looks for a refund there.
+  if (account && (account.executable || account.owner !== SYSTEM_PROGRAM)) throw notAllowed(wallet);
+  const held = tokens?.owner === TOKEN_PROGRAM ? decodeTokenAccount(tokens.data) : null;
+  if (held?.owner === wallet && held.state === 'initialized') return;
+  throw problem('refund_wallet_without_account', { detail: { refund_wallet: wallet, mint } });
+}
+
+const notAllowed = (wallet: string) =>
+  problem('refund_wallet_not_allowed', { detail: { refund_wallet: wallet } });

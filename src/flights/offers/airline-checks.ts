@@ -1,0 +1,163 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
+import type { FlightsOptions } from '../ports.ts';
+import type { Fulfiller } from '../providers/fulfiller.ts';
+import type { Provider } from '../providers/provider.ts';
+
+/** Who has the airline asked: a client that has not paid, or the payer of a payment that was verified. */
+export interface AirlineAsker {
+  readonly client: string;
+  readonly payer: string | null;
+}
+
+/** Both sides that an offer can be of. */
+export interface Tiers {
+  readonly provider: Pick<Provider, 'offer'> | null;
+  readonly lowcost?: Pick<Fulfiller, 'offer'> | null | undefined;
+}
+
+/** An answer about an offer is shared among unpaid calls for so long. */
+const SHARED_MS = 5_000;
+/** What is remembered of offers and askers; the oldest goes first. */
+const MOST_SHARED = 1_000;
+const MOST_ASKERS = 10_000;
+const MINUTE_MS = 60_000;
+
+/** The airline was left in peace: the check is made once the call is paid. */
+class NotAsked extends Error {
+  override readonly name = 'NotAsked';
+}
+
+/**
+ * Looks at live offers on behalf of calls that may never be paid (POST /air/intents, /air/book and /air/offer-details
+ * are checked before they are challenged). Whoever asks for nothing but checks must not wear the airline's patience
+ * out for those who pay:
+ *
+ * - unpaid calls about the same offer share one answer of the airline for some seconds;
+ * - where a client, or all of them together, have it asked too often, and while the airline asks us to slow down, it is
+ *   not asked for unpaid calls: they are challenged as if their offer stood, and what is wrong with it is said, free of
+ *   charge, after the payment was verified and before it is settled. So nobody shuts out those behind the same address;
+ * - the check of a verified payment always asks. A payer whose checks end in refusals, which cost nothing either, waits
+ *   when there were too many.
+ *
+ * A rate limit that an unpaid call meets is that caller's news alone: it does not raise the price of searches. All of
+ * it is kept in this process: another one allows as much again.
+ * @param paid the tiers as paid calls see them
+ * @param unpaid the same, without a note being taken of rate limits
+ */
+export function createAirlineChecks(ports: {
+  readonly clock: Clock;
+  readonly options: Pick<
+    FlightsOptions,
+    'freeChecksPerClient' | 'freeChecksPerMinute' | 'refusedChecksPerPayer'
+  >;
+  readonly paid: Tiers;
+  readonly unpaid: Tiers;
+}) {
+  const { clock, options } = ports;
+  const buckets = createBuckets(clock);
+  const shared = new Map<string, { readonly atMs: number; readonly answer: Promise<unknown> }>();
+  let slowUntilMs = 0;
+
+  function free<T>(client: string, about: string, ask: () => Promise<T>): Promise<T> {
+    const nowMs = clock.now();
+    const known = shared.get(about);
+    if (known && Math.abs(nowMs - known.atMs) < SHARED_MS) return known.answer as Promise<T>;
+    const own = buckets(`client ${client}`, options.freeChecksPerClient);
+    const all = buckets('everybody', options.freeChecksPerMinute);
+    if (own.waitMs() > 0) throw new NotAsked();
+    own.spend();
+    if (nowMs < slowUntilMs && slowUntilMs - nowMs < MINUTE_MS) throw new NotAsked();
+    if (all.waitMs() > 0) throw new NotAsked();
+    all.spend();
+    const answer = ask().catch((error: unknown) => {
+      if (isProblem(error, 'upstream_rate_limited')) slowed(error.retryAfter);
+      throw error;
+    });
+    shared.delete(about);
+    shared.set(about, { atMs: nowMs, answer });
+    dropOldest(shared, MOST_SHARED);
+    return answer;
+  }
+
+  async function verified<T>(payer: string, ask: () => Promise<T>): Promise<T> {
+    const refusals = buckets(`payer ${payer}`, options.refusedChecksPerPayer);
+    if (refusals.waitMs() > 0) throw tooMany(refusals.waitMs());
+    try {
+      const found = await ask();
+      if (found === null) refusals.spend();
+      return found;
+    } catch (error) {
+      refusals.spend();
+      throw error;
+    }
+  }
+
+  function slowed(retryAfterS = 1): void {
+    slowUntilMs = clock.now() + Math.min(retryAfterS * 1000, MINUTE_MS - 1);
+  }
+
+  function tiersFor({ client, payer }: AirlineAsker): Tiers {
+    const { provider, lowcost } = payer === null ? ports.unpaid : ports.paid;
+    const asking = <T>(about: string, ask: () => Promise<T>): Promise<T> =>
+      payer === null ? free(client, about, ask) : verified(payer, ask);
+    return {
+      provider: provider && {
+        offer: async (id, moment) => asking(`${moment ?? 'quote'} ${id}`, () => provider.offer(id, moment)),
+      },
+      lowcost: lowcost && {
+        offer: async (id) => asking(`lowcost ${id}`, () => lowcost.offer(id)),
+      },
+    };
+  }
+
+  return {
+    /** @returns null where the airline was not asked; raises what `check` raises, and `too_many_requests` */
+    async look<T>(asker: AirlineAsker, check: (tiers: Tiers) => Promise<T>): Promise<T | null> {
+      try {
+        return await check(tiersFor(asker));
+      } catch (error) {
+        if (error instanceof NotAsked) return null;
+        throw error;
+      }
+    },
+    /** The airline has asked us to slow down: unpaid calls leave it in peace for so long. */
+    slowed,
+  };
+}
+
+export type AirlineChecks = ReturnType<typeof createAirlineChecks>;
+
+/** Counts by name: each may be spent so many times a minute, and is refilled steadily. */
+function createBuckets(clock: Clock) {
+  const buckets = new Map<string, { left: number; atMs: number }>();
+  return function bucket(name: string, perMinute: number) {
+    const left = (): number => {
+      const known = buckets.get(name);
+      if (!known) return perMinute;
+      // A clock that was set back refills nothing.
+      const refilled = (Math.max(0, clock.now() - known.atMs) / MINUTE_MS) * perMinute;
+      return Math.min(perMinute, known.left + refilled);
+    };
+    return {
+      waitMs: () => Math.max(0, ((1 - left()) / perMinute) * MINUTE_MS),
+      spend() {
+        const rest = Math.max(0, left() - 1);
+        buckets.delete(name);
+        buckets.set(name, { left: rest, atMs: clock.now() });
+        dropOldest(buckets, MOST_ASKERS);
+      },
+    };
+  };
+}
+
+const tooMany = (waitMs: number) =>
+  problem('too_many_requests', { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
+
+/** A map keeps the order in which its entries were set. */
+function dropOldest(map: Map<string, unknown>, most: number): void {
+  for (const name of map.keys()) {
+    if (map.size <= most) return;
+    map.delete(name);
+  }
+}

@@ -1,0 +1,74 @@
+import { atomic, formatUsdc, parseUsdc } from '../../kernel/money.ts';
+import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
+import type { FlightsPorts } from '../ports.ts';
+import type { LiveOffer, Provider } from '../providers/provider.ts';
+import type { Offer } from '../wire.ts';
+import type { Tiers } from './airline-checks.ts';
+import { isLowcost } from './lowcost.ts';
+
+/** @throws Problem `provider_not_configured` */
+export function configured<P>(provider: P | null): P {
+  if (!provider) throw problem('provider_not_configured');
+  return provider;
+}
+
+/**
+ * The offer as the airline sells it now, for locking it into an intent.
+ * @throws Problem `offer_not_found` (lowcost alone: an unknown offer of the fast tier is 409) and the other lowcost
+ *   codes (lowcost-offers.ts), `offer_unavailable`, `offer_expired`, `offer_unsupported`,
+ *   `provider_failed`, `upstream_rate_limited` (spec/flight-service.md, Errors: intents)
+ */
+export async function offerToLock(
+  ports: Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Tiers,
+  offerId: string,
+): Promise<LiveOffer> {
+  const live = isLowcost(offerId)
+    ? await (await import('./lowcost-offers.ts')).lowcostToLock(ports, offerId)
+    : await fastOffer(ports.provider, offerId, ports.clock.now());
+  const { leastTicket, mostTicket } = ports.options;
+  const total = ticketTotal(live.offer);
+  if (total === null || total < leastTicket || total > mostTicket) {
+    throw problem('offer_unsupported', {
+      message: `That offer cannot be escrowed here: it costs ${live.offer.total_amount_decimal} ${live.offer.total_currency}.`,
+    });
+  }
+  return live;
+}
+
+async function fastOffer(provider: Tiers['provider'], offerId: string, nowMs: number): Promise<LiveOffer> {
+  if (!provider) throw problem('provider_failed', { message: 'No flight provider is configured.' });
+  const live = await provider.offer(offerId).catch((error: unknown) => {
+    throw isProblem(error, 'offer_not_found') ? problem('offer_unavailable', { cause: error }) : error;
+  });
+  if (Date.parse(live.offer.expires_at) <= nowMs) throw problem('offer_expired');
+  return live;
+}
+
+/** Atomic units, all passengers; null when the offer is not sold in USD (escrowed one to one in USDC). */
+export const ticketTotal = (offer: Offer): bigint | null =>
+  offer.total_currency === 'USD' ? parseUsdc(offer.total_amount_decimal) : null;
+
+/**
+ * Holds the live offer against what was escrowed.
+ * @throws Problem `offer_expired`, `offer_unavailable`, `offer_repriced`, `provider_failed`, `upstream_rate_limited`
+ */
+export async function checkPriceHolds(
+  provider: Pick<Provider, 'offer'>,
+  offerId: string,
+  expected: bigint,
+  nowMs: number,
+): Promise<void> {
+  const live = await provider.offer(offerId, 'booking').catch((error: unknown) => {
+    throw isProblem(error, 'offer_not_found') ? problem('offer_expired', { cause: error }) : error;
+  });
+  if (Date.parse(live.offer.expires_at) <= nowMs) throw problem('offer_expired');
+  if (ticketTotal(live.offer) !== expected) throw repriced(expected, live.offer.total_amount_decimal);
+}
+
+const repriced = (expected: bigint, current: string): Problem =>
+  problem('offer_repriced', {
+    detail: {
+      expected_ticket_amount: formatUsdc(atomic(expected)),
+      current_ticket_amount: formatUsdc(parseUsdc(current)),
+    },
+  });

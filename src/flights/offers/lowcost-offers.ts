@@ -1,0 +1,150 @@
+import { instant } from '../../kernel/clock.ts';
+import { atomic, formatUsdc, parseUsdc } from '../../kernel/money.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { PaidCall } from '../../payments/terms.ts';
+import { checkLowcostOpen } from '../desk/switches.ts';
+import type { FlightsPorts } from '../ports.ts';
+import { fareKey } from '../providers/fulfiller.ts';
+import type { LiveOffer } from '../providers/provider.ts';
+import type { IntentRow } from '../rows.ts';
+import type { Offer, OfferDetailsResponse } from '../wire.ts';
+import type { Tiers } from './airline-checks.ts';
+import { FRESH_MS, isFresh, latestMenu, type Menu, openMenu, shownMenu } from './fare-menus.ts';
+import { contentOf, flightOf } from './lowcost.ts';
+
+type Ports = Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Pick<Tiers, 'lowcost'>;
+
+/** @throws Problem `offer_not_found`: without the tier nobody knows such an offer */
+function tierOf<F>({ lowcost }: { readonly lowcost?: F | null | undefined }): F {
+  if (!lowcost) throw problem('offer_not_found');
+  return lowcost;
+}
+
+/**
+ * The offer as it was quoted and the latest look at its fares. It is known until it expires, and as long as a menu of
+ * it is fresh.
+ * @throws Problem `offer_not_found`
+ */
+async function known(ports: Ports, offerId: string): Promise<{ live: LiveOffer; menu: Menu | null }> {
+  const live = await tierOf(ports).offer(offerId);
+  if (!live) throw problem('offer_not_found');
+  return { live, menu: await latestMenu(ports, offerId) };
+}
+
+const hasExpired = ({ offer }: LiveOffer, nowMs: number): boolean => Date.parse(offer.expires_at) <= nowMs;
+
+/** @throws Problem `fare_check_failed`, for half an hour after a look that failed */
+function checkNotFailed(menu: Menu | null, nowMs: number): void {
+  if (menu?.status !== 'failed' || !isFresh(menu, nowMs)) return;
+  throw problem('fare_check_failed', { detail: { retry_at: instant(menu.expires_at_ms) } });
+}
+
+/**
+ * POST /air/offer-details for `lowcost:<flight>` (or one of its fares): opens the fare menu. While it is pending the
+ * answer is 202 and nothing is charged; the same payment may ask again. A look that fails costs nothing either: it is
+ * answered once as a menu that failed, and from then on refused (409).
+ * Problems, free: `offer_not_found`, `offer_unavailable`, `fare_check_failed`, `provider_failed`.
+ */
+export function lowcostDetails(
+  ports: FlightsPorts,
+  request: { offer_id: string },
+  url: string,
+  client: string,
+): PaidCall {
+  const offerId = flightOf(request.offer_id);
+  return {
+    resource: 'POST /air/offer-details',
+    url,
+    request,
+    settle: 'after',
+    async check({ payer }) {
+      const menu = await latestMenu(ports, offerId);
+      checkNotFailed(menu, ports.clock.now());
+      const found = await ports.checks.look({ client, payer }, (tiers) =>
+        known({ ...ports, ...tiers }, offerId),
+      );
+      const nowMs = ports.clock.now();
+      const isOpen = menu !== null && isFresh(menu, nowMs);
+      if (found && hasExpired(found.live, nowMs) && !isOpen) throw problem('offer_not_found');
+      return {
+        amount: ports.options.lowcostDetailsPrice,
+        payTo: ports.treasury,
+        asset: ports.mint,
+        description: 'Fare menu of one lowcost offer',
+      };
+    },
+    async perform() {
+      const { live } = await known(ports, offerId);
+      const { menu, pollAfterMs } = await openMenu(ports, tierOf(ports), offerId);
+      const body: OfferDetailsResponse = {
+        offer: live.offer,
+        available_services: [...live.availableServices],
+        fare_menu: shownMenu(offerId, menu),
+        ...(pollAfterMs === null ? {} : { poll_after_ms: Math.min(pollAfterMs, ports.options.pollAfterMs) }),
+      };
+      if (pollAfterMs !== null) return { status: 202, body, charged: 'not_yet' };
+      return { status: 200, body, ...(menu.status === 'failed' && { charged: 'never' as const }) };
+    },
+  };
+}
+
+/**
+ * What an intent locks: fare n of a fresh menu under `lowcost:<flight>##<n>`; under `lowcost:<flight>` the offer as
+ * it was quoted (spec/flight-service.md, Rules for lowcost offers).
+ * @throws Problem `lowcost_booking_unavailable`, `offer_not_found`, `fare_check_failed`, `fare_menu_expired`,
+ *   `invalid_fare_index`
+ */
+export async function lowcostToLock(ports: Ports, lockedId: string): Promise<LiveOffer> {
+  const offerId = flightOf(lockedId);
+  const { live, menu } = await known(ports, offerId);
+  await checkLowcostOpen(ports);
+  const nowMs = ports.clock.now();
+  checkNotFailed(menu, nowMs);
+  if (lockedId === offerId) {
+    if (hasExpired(live, nowMs)) throw problem('offer_not_found');
+    return live;
+  }
+  if (!menu && hasExpired(live, nowMs)) throw problem('offer_not_found');
+  if (menu?.status !== 'ready' || !isFresh(menu, nowMs)) throw problem('fare_menu_expired');
+  const fare = menu.fares.find(({ index, onSale }) => onSale && lockedId === `${offerId}##${index}`);
+  if (!fare) throw problem('invalid_fare_index');
+  const total = parseUsdc(fare.totalAmountDecimal);
+  const offer: Offer = {
+    ...live.offer,
+    offer_id: lockedId,
+    slices: live.offer.slices.map((slice) => ({ ...slice, fare_brand_name: fare.brand })),
+    fare_brand_name: fare.brand,
+    checked_bags_included: fare.checkedBags,
+    carry_on_bags_included: fare.carryOnBags,
+    conditions: fare.conditions,
+    total_amount: Number(total),
+    total_amount_decimal: formatUsdc(total),
+    total_currency: fare.totalCurrency,
+    base_amount_decimal: null,
+    tax_amount_decimal: null,
+    expires_at: instant(Math.min(menu.expires_at_ms, nowMs + FRESH_MS)),
+  };
+  return { ...live, offer };
+}
+
+/**
+ * The last look before the escrow is paid, as far as one can be had at once: the flight is still sold, and a menu that
+ * was opened since shows the locked fare at its price. What the till asks is seen when it is bought.
+ * @throws Problem `lowcost_booking_unavailable`, `offer_unavailable`, `offer_repriced`
+ */
+export async function checkLowcostHolds(ports: Ports, intent: IntentRow): Promise<void> {
+  await checkLowcostOpen(ports);
+  const offerId = flightOf(intent.offer_id);
+  if (!(await tierOf(ports).offer(offerId))) throw problem('offer_unavailable');
+  const menu = await latestMenu(ports, offerId);
+  if (menu?.status !== 'ready' || !isFresh(menu, ports.clock.now())) return;
+  const fare = menu.fares.find((one) => one.onSale && fareKey(one) === fareKey(contentOf(intent)));
+  if (!fare) throw problem('offer_unavailable');
+  if (parseUsdc(fare.totalAmountDecimal) === BigInt(intent.amount)) return;
+  throw problem('offer_repriced', {
+    detail: {
+      expected_ticket_amount: formatUsdc(atomic(intent.amount)),
+      current_ticket_amount: formatUsdc(parseUsdc(fare.totalAmountDecimal)),
+    },
+  });
+}

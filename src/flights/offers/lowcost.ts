@@ -1,0 +1,26 @@
+import { lockedOffer } from '../intents/intent-record.ts';
+import type { FareContent } from '../providers/fulfiller.ts';
+import type { IntentRow } from '../rows.ts';
+
+/** Offers, and the airline orders made of them, that belong to the lowcost tier begin so. */
+const PREFIX = 'lowcost:';
+
+export const isLowcost = (id: string): boolean => id.startsWith(PREFIX);
+
+/** `lowcost:<flight>` of `lowcost:<flight>##<n>`. */
+export const flightOf = (offerId: string): string => offerId.split('##', 1)[0] ?? offerId;
+
+/** What a purchase is called among the airline orders: its reference at the fulfiller, which is our intent id. */
+export const orderIdOf = (reference: string): string => PREFIX + reference;
+export const referenceOf = (orderId: string): string => orderId.slice(PREFIX.length);
+
+/** The fare that an intent locked, by what it contains. */
+export function contentOf(intent: Pick<IntentRow, 'offer'>): FareContent {
+  const offer = lockedOffer(intent);
+  return {
+    brand: offer.fare_brand_name,
+    checkedBags: offer.checked_bags_included,
+    carryOnBags: offer.carry_on_bags_included,
+    conditions: offer.conditions,
+  };
+}

@@ -1,0 +1,76 @@
+import { removeOld } from '../../store/remove.ts';
+import type { FlightsPorts } from '../ports.ts';
+
+const RATE_LIMITED_AT = 'provider_rate_limited_at_ms';
+
+export interface SearchLoad {
+  /** Searches completed in the last minute. */
+  readonly completed: number;
+  /** Whether the provider slowed us down in the last five minutes. */
+  readonly rateLimited: boolean;
+}
+
+/** `min(50, max(1, ceil(completed / 10)) × (5 if rate-limited))` (CONTRACT, section 2); the constants are options. */
+export function searchMultiplier(load: SearchLoad, options: FlightsPorts['options']): number {
+  const steps = Math.max(1, Math.ceil(load.completed / options.searchesPerStep));
+  return Math.min(options.mostMultiplier, steps * (load.rateLimited ? options.rateLimitFactor : 1));
+}
+
+/** What a search costs at this moment, and the record that the price is made from. */
+export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'store' | 'clock' | 'options'>) {
+  async function load(): Promise<SearchLoad> {
+    const nowMs = clock.now();
+    const counted = await store
+      .selectFrom('search_completions')
+      .select((column) => column.fn.countAll().as('completed'))
+      .where('at_ms', '>', nowMs - options.searchWindowMs)
+      // Written before the clock was set back: not load, or searches would stay dear until that time comes again.
+      .where('at_ms', '<', nowMs + options.searchWindowMs)
+      .executeTakeFirst();
+    const limited = await store
+      .selectFrom('meta')
+      .select('value')
+      .where('key', '=', RATE_LIMITED_AT)
+      .executeTakeFirst();
+    return {
+      completed: Number(counted?.completed ?? 0),
+      rateLimited:
+        limited !== undefined && Math.abs(nowMs - Number(limited.value)) < options.rateLimitWindowMs,
+    };
+  }
+
+  return {
+    /** Atomic USDC. */
+    async searchPrice(): Promise<bigint> {
+      const price = options.searchPrice * BigInt(searchMultiplier(await load(), options));
+      return price < options.searchPriceCap ? price : options.searchPriceCap;
+    },
+
+    /** One completed search; the same id counts once, however often it is told. */
+    async completed(id: string): Promise<void> {
+      const nowMs = clock.now();
+      await store
+        .insertInto('search_completions')
+        .values({ id, at_ms: nowMs })
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute();
+      await removeOld(store, 'search_completions', nowMs - options.searchWindowMs);
+    },
+
+    /** Takes a completion back: its payment failed, so it never was one. */
+    async forget(id: string): Promise<void> {
+      await store.deleteFrom('search_completions').where('id', '=', id).execute();
+    },
+
+    async rateLimited(): Promise<void> {
+      const value = String(clock.now());
+      await store
+        .insertInto('meta')
+        .values({ key: RATE_LIMITED_AT, value })
+        .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+        .execute();
+    },
+  };
+}
+
+export type Pricing = ReturnType<typeof createPricing>;

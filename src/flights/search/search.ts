@@ -1,0 +1,130 @@
+import { localDate } from '../../domain/calendar.ts';
+import { metropolitanArea } from '../../domain/metropolitan-areas.ts';
+import { isRealDate } from '../../domain/passengers.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { PaidCall } from '../../payments/terms.ts';
+import { configured } from '../offers/live-offer.ts';
+import type { FlightsPorts } from '../ports.ts';
+import type { OfferQuery, Provider } from '../providers/provider.ts';
+import type { SearchRequest, SearchResponse } from '../wire.ts';
+import { filterOffers, sortOffers } from './filters.ts';
+import { groupByItinerary } from './grouping.ts';
+import type { Pricing } from './pricing.ts';
+
+const MOST_DAYS_AHEAD = 360;
+const DAY_MS = 86_400_000;
+
+/** POST /air/search: filters, then sort, then grouping, then limit (spec/flight-service.md). */
+export function createSearch(ports: FlightsPorts, pricing: Pricing) {
+  /** Problems: `invalid_request`, `provider_not_configured`, `provider_failed`, `upstream_rate_limited`. */
+  return function search(request: SearchRequest, url: string, requestId: string): PaidCall {
+    return {
+      resource: 'POST /air/search',
+      url,
+      request,
+      settle: 'after',
+      async check() {
+        checkTrip(request, configured(ports.provider), ports.clock.now());
+        return {
+          amount: await pricing.searchPrice(),
+          payTo: ports.treasury,
+          asset: ports.mint,
+          description: `Search ${request.origin_iata} to ${request.destination_iata}`,
+        };
+      },
+      async perform(payment) {
+        const provider = configured(ports.provider);
+        const query = queryOf(request);
+        const found = await provider.search(query);
+        const sorted = sortOffers(filterOffers(found, request), request.sort);
+        const offers = request.cheapest_per_itinerary ? groupByItinerary(sorted) : sorted;
+        const enriching = ports.lowcost?.serves(query) === true;
+        const searchId =
+          enriching && (await (await import('./search-updates.ts')).keepSearch(ports, request));
+        await pricing.completed(payment.key);
+        const body: SearchResponse = {
+          request_id: requestId,
+          status: searchId === false ? 'complete' : 'enriching',
+          ...(searchId === false ? {} : { search_id: searchId, poll_after_ms: ports.options.pollAfterMs }),
+          offers: offers.slice(0, request.limit),
+          total_offers: offers.length,
+        };
+        return { status: 200, body };
+      },
+      undo: (payment) => pricing.forget(payment.key),
+    };
+  };
+}
+
+/** What a search asks of a tier. */
+export const queryOf = (request: SearchRequest): OfferQuery => ({
+  origin: request.origin_iata,
+  destination: request.destination_iata,
+  departDate: request.depart_date,
+  returnDate: request.return_date,
+  adults: request.adults,
+  cabinClass: request.cabin_class,
+});
+
+/** The code of a city is none of an airport; its airports are told. */
+function notAnAirport(code: string, provider: Provider): string {
+  const area = metropolitanArea(code);
+  if (area === null) return 'is not an airport that is known here.';
+  const known = area.airports.filter((iata) => provider.airport(iata));
+  const choice = known.length === 0 ? '' : `: give ${known.join(', ')}`;
+  return `is the code of a city (${area.city}), not of an airport${choice}.`;
+}
+
+/**
+ * What the schema can't say: airports that are known, dates that exist and are neither past (where the journey
+ * begins) nor too far ahead.
+ * @throws Problem `invalid_request` with every issue
+ */
+function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): void {
+  const issues: { path: string; message: string }[] = [];
+  const origin = provider.airport(request.origin_iata);
+  if (!origin) issues.push({ path: 'origin_iata', message: notAnAirport(request.origin_iata, provider) });
+  if (!provider.airport(request.destination_iata)) {
+    issues.push({ path: 'destination_iata', message: notAnAirport(request.destination_iata, provider) });
+  }
+  if (request.origin_iata === request.destination_iata) {
+    issues.push({ path: 'destination_iata', message: 'must differ from origin_iata.' });
+  }
+  const [earliest, latest] = daysToSell(request, nowMs, origin?.timeZone ?? 'UTC');
+  for (const path of ['depart_date', 'return_date'] as const) {
+    const date = request[path];
+    if (date === undefined) continue;
+    if (!isRealDate(date)) issues.push({ path, message: 'is not a day of the calendar.' });
+    else if (date < earliest) issues.push({ path, message: 'is past.' });
+    else if (date > latest) issues.push({ path, message: `is more than ${MOST_DAYS_AHEAD} days ahead.` });
+  }
+  if (request.return_date !== undefined && request.return_date < request.depart_date) {
+    issues.push({ path: 'return_date', message: 'is before depart_date.' });
+  }
+  const { departure_after: after, departure_before: before } = request;
+  if (after !== undefined && before !== undefined && before < after) {
+    issues.push({
+      path: 'departure_before',
+      message: 'is before departure_after: no flight can leave then.',
+    });
+  }
+  if (issues.length > 0) throw problem('invalid_request', { detail: { issues } });
+}
+
+/**
+ * The first and the last day that are sold, by the calendar of the zone. A zone's calendar is at most a day from
+ * UTC's: it is only asked, which costs 15 ms, when a day of the request is that near to an end.
+ */
+function daysToSell(
+  request: SearchRequest,
+  nowMs: number,
+  timeZone: string,
+): [earliest: string, latest: string] {
+  const days = [request.depart_date, request.return_date ?? request.depart_date];
+  const utcDay = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+  const clear = days.every(
+    (day) => day > utcDay(nowMs + DAY_MS) && day < utcDay(nowMs + (MOST_DAYS_AHEAD - 1) * DAY_MS),
+  );
+  const today = clear ? utcDay(nowMs) : localDate(nowMs, timeZone);
+  return [today, utcDay(Date.parse(today) + MOST_DAYS_AHEAD * DAY_MS)];
+}

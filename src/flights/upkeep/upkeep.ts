@@ -1,0 +1,136 @@
+import type { Transaction } from 'kysely';
+import type { ServiceTables, UpkeepTask } from '../../store/schema.ts';
+import type { Escrows } from '../booking/escrows.ts';
+import type { FlightsPorts } from '../ports.ts';
+
+const DAY_MS = 86_400_000;
+/** The program closes an escrow 30 days after its end at the soonest, by the chain's clock (docs/escrow.md, Close). */
+export const CLOSE_AFTER_MS = 30 * DAY_MS + 3_600_000;
+export const FIRST_LOOK_MS = 10 * 60_000;
+
+/** How far ahead a task is ever put. A journey ends within 360 days of its search, and its return not much later. */
+export const farthestMs = (task: UpkeepTask, { purgeAfterDays }: FlightsPorts['options']): number =>
+  ({
+    late_money: DAY_MS,
+    late_ticket: DAY_MS,
+    close_escrow: CLOSE_AFTER_MS,
+    purge: (2 * 365 + purgeAfterDays) * DAY_MS,
+  })[task];
+
+/**
+ * Writes down what is left to do for an intent whose booking has ended, in the transaction that ends it; the sweeper
+ * does it. The purge finds out for itself whether it may begin: it is looked at a day from now. An airline that was asked
+ * for an order is asked about it again after the money has gone back.
+ */
+export async function planUpkeep(
+  tx: Transaction<ServiceTables>,
+  intentId: string,
+  end: 'booked' | 'refunded',
+  nowMs: number,
+): Promise<void> {
+  const asked =
+    end === 'refunded' &&
+    (await tx
+      .selectFrom('effects')
+      .select('effect_id')
+      .where('subject', '=', intentId)
+      .where('kind', '=', 'airline_order')
+      .limit(1)
+      .executeTakeFirst()) !== undefined;
+  const due: Partial<Record<UpkeepTask, number>> = {
+    ...(asked ? { late_ticket: nowMs + FIRST_LOOK_MS } : {}),
+    late_money: nowMs + FIRST_LOOK_MS,
+    close_escrow: nowMs + CLOSE_AFTER_MS,
+    purge: nowMs + DAY_MS,
+  };
+  const tasks = Object.entries(due) as [UpkeepTask, number][];
+  await tx
+    .insertInto('upkeep')
+    .values(
+      tasks.map(([task, dueAtMs]) => ({
+        intent_id: intentId,
+        task,
+        due_at_ms: dueAtMs,
+        created_at_ms: nowMs,
+      })),
+    )
+    .onConflict((conflict) => conflict.columns(['intent_id', 'task']).doNothing())
+    .execute();
+}
+
+export type SweeperPorts = Pick<
+  FlightsPorts,
+  | 'store'
+  | 'clock'
+  | 'ids'
+  | 'log'
+  | 'cluster'
+  | 'effects'
+  | 'authority'
+  | 'outbox'
+  | 'options'
+  | 'provider'
+  | 'lowcost'
+>;
+
+const SWEEP_EVERY_MS = 10 * 60_000;
+/** A heap is taken away in bites, and quicker than it can grow. */
+const SOON_MS = 1_000;
+const DUE_AT = 'sweep_due_at_ms';
+
+/**
+ * Runs the sweeper at most every ten minutes, whichever process comes first. Between sweeps it costs nothing, in a
+ * fresh process one small read. A sweep that breaks is logged: it must fail no booking.
+ * @returns how many tasks were taken up
+ */
+export function createUpkeep(ports: SweeperPorts, escrows: Escrows): () => Promise<number> {
+  const { store, clock, log } = ports;
+  let dueAtMs = 0;
+  /** When this process takes the next bite of a heap: one that stays does, a command that ends leaves it to others. */
+  let goOnAtMs: number | null = null;
+
+  /** Moves the next sweep ahead; false when another process did. */
+  async function claim(nowMs: number): Promise<boolean> {
+    const known = await store.selectFrom('meta').select('value').where('key', '=', DUE_AT).executeTakeFirst();
+    const value = String(nowMs + SWEEP_EVERY_MS);
+    const writtenMs = Number(known?.value ?? 0);
+    // A time that lies further ahead than any sweep sets was written before the clock was set back.
+    dueAtMs = Math.min(writtenMs, nowMs + SWEEP_EVERY_MS);
+    if (known && writtenMs > nowMs && writtenMs <= nowMs + SWEEP_EVERY_MS) return false;
+    dueAtMs = nowMs + SWEEP_EVERY_MS;
+    if (!known) {
+      const made = await store
+        .insertInto('meta')
+        .values({ key: DUE_AT, value })
+        .onConflict((conflict) => conflict.column('key').doNothing())
+        .executeTakeFirst();
+      return (made.numInsertedOrUpdatedRows ?? 0n) > 0n;
+    }
+    const moved = await store
+      .updateTable('meta')
+      .set({ value })
+      .where('key', '=', DUE_AT)
+      .where('value', '=', known.value)
+      .executeTakeFirst();
+    return moved.numUpdatedRows > 0n;
+  }
+
+  return async () => {
+    const nowMs = clock.now();
+    const goesOn = goOnAtMs !== null && (nowMs >= goOnAtMs || goOnAtMs > nowMs + SOON_MS);
+    if (!goesOn) {
+      if (nowMs < dueAtMs && dueAtMs <= nowMs + SWEEP_EVERY_MS) return 0;
+      if (!(await claim(nowMs))) return 0;
+    }
+    goOnAtMs = null;
+    try {
+      const { createSweeper } = await import('./sweeper.ts');
+      const { worked, more } = await createSweeper(ports, escrows).sweep();
+      if (more) goOnAtMs = clock.now() + SOON_MS;
+      return worked;
+    } catch (error) {
+      log('error', 'sweep_broken', { error_name: error instanceof Error ? error.name : 'unknown' });
+      return 0;
+    }
+  };
+}

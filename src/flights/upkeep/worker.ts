@@ -1,0 +1,97 @@
+import { createAffiliateCredit } from '../affiliates/affiliate-credit.ts';
+import { type Claims, createClaims } from '../booking/claims.ts';
+import type { Escrows } from '../booking/escrows.ts';
+import { createStepRunner } from '../booking/step-runner.ts';
+import type { Funds } from '../intents/funds.ts';
+import type { Intents } from '../intents/intents.ts';
+import { retire } from '../intents/retire.ts';
+import type { FlightsPorts } from '../ports.ts';
+import { refundsDueAtMs } from '../refunds/due.ts';
+import { createUpkeep } from './upkeep.ts';
+
+/** How long a creation is left to its own request before the worker asks what became of its payment. */
+const CREATION_GRACE_MS = 15_000;
+const MOST_STEPS = 200;
+const MOST_INTENTS = 20;
+
+export interface WorkerRun {
+  /** Steps taken. */
+  readonly worked: number;
+  /** When the next step is due (epoch ms), null when nothing is under way. */
+  readonly nextDueAtMs: number | null;
+}
+
+/**
+ * The booking worker (DESIGN, section 6). `runDue` takes every step that is due and returns; several workers, in one
+ * process or many, are safe at the same time. With nothing due it is a handful of small reads.
+ */
+export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Intents, funds: Funds) {
+  const { store, clock } = ports;
+  const claims: Claims = createClaims(ports);
+  const { take } = createStepRunner(ports, escrows, claims);
+  const upkeep = createUpkeep(ports, escrows);
+  const affiliates = createAffiliateCredit(ports);
+
+  /** Intents that nobody books any more, and creations whose request died. */
+  async function tidyIntents(): Promise<number> {
+    const nowMs = clock.now();
+    const blocking = store
+      .selectFrom('intents')
+      .selectAll()
+      .where('active_key', 'is not', null)
+      .limit(MOST_INTENTS);
+    const expired = await blocking.where('expires_at_ms', '<=', nowMs).orderBy('expires_at_ms').execute();
+    const opening = blocking.where('opened_at_ms', 'is', null).where('expires_at_ms', '>', nowMs);
+    const left = await opening.where('created_at_ms', '<=', nowMs - CREATION_GRACE_MS).execute();
+    // Begun in a future that is none any more: the clock was set back.
+    const astray = await opening.where('created_at_ms', '>', nowMs + CREATION_GRACE_MS).execute();
+    const rows = [...expired, ...left, ...astray];
+    for (const row of rows) {
+      if (row.opened_at_ms === null) await intents.finishCreation(row);
+      else await store.transaction().execute((tx) => retire(tx, row, 'intent_expired', nowMs));
+    }
+    return rows.length;
+  }
+
+  /** Refund requests: those left open by a crash, and the pay-outs of those that were approved. */
+  async function refunds(): Promise<{ worked: number; dueAtMs: number | null }> {
+    const dueAtMs = await refundsDueAtMs(ports);
+    if (dueAtMs === null || dueAtMs > clock.now()) return { worked: 0, dueAtMs };
+    const { createRefundPayouts } = await import('../refunds/refund-payouts.ts');
+    const worked = await createRefundPayouts(ports).runDue();
+    return { worked, dueAtMs: await refundsDueAtMs(ports) };
+  }
+
+  return {
+    async runDue(): Promise<WorkerRun> {
+      await ports.paywall.recover?.();
+      await ports.effects.recover();
+      let worked = await tidyIntents();
+      let nextDueAtMs = await claims.nextDueAtMs();
+      while (nextDueAtMs !== null && nextDueAtMs <= clock.now() && worked < MOST_STEPS) {
+        const booking = await claims.claim();
+        if (booking) {
+          await take(booking);
+          worked++;
+        }
+        nextDueAtMs = await claims.nextDueAtMs();
+        if (!booking) break;
+      }
+      worked += await affiliates.runDue();
+      await funds.watch();
+      // Not waited for: a receiver that is down holds up no booking.
+      ports.outbox.start();
+      const refunded = await refunds();
+      await upkeep();
+      return {
+        worked: worked + refunded.worked,
+        nextDueAtMs: earlier(nextDueAtMs, refunded.dueAtMs),
+      };
+    },
+  };
+}
+
+export type Worker = ReturnType<typeof createWorker>;
+
+const earlier = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b);

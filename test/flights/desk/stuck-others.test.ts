@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Order, RefundCase, RefundPlan, Stuck, StuckItem } from '../../../src/flights/wire.ts';
+import { problem } from '../../../src/kernel/problems.ts';
+import { openDesk, PAYOUT } from '../refund-desk.ts';
+
+/** What is stuck beside bookings: refunds that were approved, pay-outs to affiliates, effects that stay open. */
+
+let desk: Awaited<ReturnType<typeof openDesk>>;
+beforeAll(async () => {
+  desk = await openDesk();
+});
+afterAll(() => desk.world.close());
+beforeEach(() => {
+  desk.world.airline.script.before = {};
+});
+
+const codeOf = ({ status, body }: { status: number; body: unknown }) => [
+  status,
+  (body as { code?: string }).code,
+];
+
+test('an approved refund whose airline does not cancel is paid out once an operator has cancelled it there', async () => {
+  const { world, ask } = desk;
+  const made = await desk.requested();
+  await world.cluster.airdropUsdc(world.treasury.address, PAYOUT);
+  world.airline.script.before.cancel = () => Promise.reject(problem('provider_failed'));
+  const path = `/refund-requests/${made.intent_id}`;
+  const before = await world.sums(made);
+  expect((await ask<RefundCase>(`${path}/approve`, {})).body.status).toBe('approved');
+  await world.work(3_600_000);
+  const stuck = (await ask<StuckItem>(`/stuck/${made.intent_id}`)).body;
+  expect(stuck).toMatchObject({
+    kind: 'refund_request',
+    is_stuck: true,
+    reason: 'provider_failed',
+    amount: Number(PAYOUT),
+  });
+  expect(stuck.decisions.map((one) => one.decision)).toEqual(['cancelled', 'retry']);
+  expect(codeOf(await ask(`/stuck/${stuck.id}/resolve`, { decision: 'not_ticketed' }))).toEqual([
+    409,
+    'decision_not_possible',
+  ]);
+  expect((await world.sums(made)).refund).toBe(before.refund);
+
+  const answers = await Promise.all([
+    ask<StuckItem>(`/stuck/${stuck.id}/resolve`, { decision: 'cancelled' }),
+    ask<StuckItem>(`/stuck/${stuck.id}/resolve`, { decision: 'cancelled' }),
+  ]);
+  expect(answers.map((one) => one.status)).toContain(200);
+  expect((await ask<StuckItem>(`/stuck/${stuck.id}`)).body).toMatchObject({
+    is_stuck: false,
+    state: 'refunded',
+  });
+  await world.work();
+  expect((await world.sums(made)).refund - before.refund).toBe(PAYOUT);
+  expect(codeOf(await ask(`/stuck/${stuck.id}/resolve`, { decision: 'retry' }))).toEqual([
+    409,
+    'stuck_already_resolved',
+  ]);
+});
+
+test('a ticket that an operator recorded is cancelled by one: its approved refund waits for that, at once', async () => {
+  const { world, ask } = desk;
+  const made = await world.intent('off_by_hand');
+  const silent = () => Promise.reject(problem('provider_failed'));
+  world.airline.script.before = { createOrder: silent, findOrder: silent };
+  await world.book(made);
+  await world.work(3_600_000);
+  await ask(`/stuck/${made.intent_id}/resolve`, { decision: 'ticketed', booking_reference: 'QX7RTP' });
+  const proof = { 'X-Customer-Support-Code': made.customer_support_code };
+  await world.paid(
+    '/air/refund-requests',
+    { intent_id: made.intent_id, reason: 'I broke a leg.' },
+    { headers: { ...proof, 'X-Passenger-Family-Name': 'Lovelace' } },
+  );
+  const path = `/refund-requests/${made.intent_id}/approve`;
+  const plan = (await ask<RefundPlan>(path, { dry_run: true })).body;
+  expect(plan.steps[0]).toMatch(/Wait for you to cancel .* cancelled\.$/);
+  const before = await world.sums(made);
+  const approved = (await ask<RefundCase>(path, {})).body;
+  expect([approved.status, approved.last_error]).toEqual(['stuck', 'cancel_by_hand']);
+  expect(await world.sums(made)).toEqual(before);
+  await ask(`/stuck/${approved.request_id}/resolve`, { decision: 'cancelled' });
+  expect((await world.sums(made)).refund - before.refund).toBe(PAYOUT);
+  const shown = await world.show(made);
+  expect(shown.status).toBe('refunded');
+  const order = await world.paid<Order>(`/air/orders/${shown.order_id}`, undefined, { headers: proof });
+  expect(order.body).toMatchObject({ status: 'cancelled', booking_reference: 'QX7RTP' });
+});
+
+test('a pay-out to an affiliate that keeps failing is paged once, listed, and paid once when it is retried', async () => {
+  const { world, ask } = desk;
+  const affiliate = world.newWallet().address;
+  await world.drain(world.treasury);
+  await world.store
+    .insertInto('affiliate_payouts')
+    .values({
+      payout_id: 'pay_stuck',
+      code: 'AAAAAAAAAA',
+      wallet: affiliate,
+      amount: 250_000,
+      state: 'open',
+      attempts: 0,
+      due_at_ms: world.clock.now(),
+      signature: null,
+      created_at_ms: world.clock.now(),
+      paid_at_ms: null,
+    })
+    .execute();
+  for (let round = 0; round < 7; round++) {
+    await world.worker.runDue();
+    world.clock.advance(3_600_000);
+  }
+  const [listed] = (await ask<Stuck>('/stuck')).body.affiliate_payouts;
+  expect(listed).toMatchObject({ payout_id: 'pay_stuck', last_error: 'treasury_insufficient' });
+  const pages = await world.store
+    .selectFrom('outbox')
+    .select('message_id')
+    .where('dedup_key', '=', 'page:affiliate_unpaid:pay_stuck')
+    .execute();
+  expect(pages).toHaveLength(1);
+  await world.cluster.airdropUsdc(world.treasury.address, 1_000_000n);
+  const retried = await ask<StuckItem>('/stuck/pay_stuck/resolve', { decision: 'retry' });
+  expect(retried.body).toMatchObject({ kind: 'affiliate_payout', is_stuck: false, state: 'paid' });
+  expect(await world.usdc(affiliate)).toBe(250_000n);
+  expect(codeOf(await ask('/stuck/pay_stuck/resolve', { decision: 'retry' }))).toEqual([
+    409,
+    'stuck_already_resolved',
+  ]);
+  await world.work();
+  expect(await world.usdc(affiliate)).toBe(250_000n);
+});
+
+test('an effect whose transaction can land no more is ended by a retry, that of an airline with its booking', async () => {
+  const { world, ask } = desk;
+  const open = (effectId: string, fields: object) =>
+    world.store
+      .insertInto('effects')
+      .values({
+        effect_id: effectId,
+        kind: 'sweep',
+        subject: 'int_gone',
+        state: 'sent',
+        live_key: effectId,
+        attempt: 1,
+        transaction: null,
+        signature: null,
+        last_valid_block_height: null,
+        reference: null,
+        result: null,
+        error: null,
+        created_at_ms: world.clock.now() - 3_600_000,
+        updated_at_ms: world.clock.now(),
+        ...fields,
+      })
+      .execute();
+  const signature = '5'.repeat(87);
+  await open('eff_dead', { live_key: 'sweep:int_gone', signature, last_valid_block_height: 0 });
+  await open('eff_order', { kind: 'airline_order', live_key: 'airline_order:int_gone' });
+  const listed = (await ask<Stuck>('/stuck')).body.effects.map((one) => one.effect_id);
+  expect(listed).toEqual(expect.arrayContaining(['eff_dead', 'eff_order']));
+  const ended = await ask<StuckItem>('/stuck/eff_dead/resolve', { decision: 'retry' });
+  expect(ended.body, JSON.stringify(ended.body)).toMatchObject({ is_stuck: false, state: 'failed' });
+  expect(codeOf(await ask('/stuck/eff_order/resolve', { decision: 'retry' }))).toEqual([
+    409,
+    'decision_not_possible',
+  ]);
+});

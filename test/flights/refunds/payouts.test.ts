@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { type Address, createAddressWithSeed } from '@solana/kit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createEffects } from '../../../src/effects/effects.ts';
+import { createPayouts } from '../../../src/flights/refunds/payouts.ts';
+import { randomIds } from '../../../src/kernel/ids.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { problem } from '../../../src/kernel/problems.ts';
+import type { Cluster } from '../../../src/solana/cluster.ts';
+import { openWorld, type World } from '../world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ airline: 'scripted' });
+  await world.cluster.airdropUsdc(world.treasury.address, 10_000_000n);
+});
+afterAll(() => world.close());
+
+function payouts(cluster: Cluster = world.cluster) {
+  const { store, clock, authority, treasury } = world;
+  const effects = createEffects({ store, cluster, clock, ids: randomIds(clock.now), log: silentLog });
+  return createPayouts({ store, cluster, effects, authority, treasurySigner: treasury, mint: world.mint });
+}
+
+test('a pay-out opens the token account of its wallet and moves exactly its amount', async () => {
+  const to = world.newWallet().address;
+  const before = await world.usdc(world.treasury.address);
+  const { signature } = await payouts()({ subject: 'pay_a', to, amount: 1_234_567n });
+  expect(signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{64,90}$/);
+  expect(await world.usdc(to)).toBe(1_234_567n);
+  expect(await world.usdc(world.treasury.address)).toBe(before - 1_234_567n);
+});
+
+test('one subject is paid once, however often and from however many processes it is asked for', async () => {
+  const to = world.newWallet().address;
+  const asked = { subject: 'pay_b', to, amount: 500_000n };
+  const answers = await Promise.all([payouts()(asked), payouts()(asked), payouts()(asked)]);
+  answers.push(await payouts()(asked));
+  expect(new Set(answers.map((one) => one.signature)).size).toBe(1);
+  expect(await world.usdc(to)).toBe(500_000n);
+});
+
+test('two pay-outs of one amount to one wallet at one moment are two', async () => {
+  const to = world.newWallet().address;
+  await Promise.all(['pay_c', 'pay_d'].map((subject) => payouts()({ subject, to, amount: 100_000n })));
+  expect(await world.usdc(to)).toBe(200_000n);
+});
+
+test('more than the treasury holds is refused before anything is signed', async () => {
+  const to = world.newWallet().address;
+  const amount = (await world.usdc(world.treasury.address)) + 1n;
+  await expect(payouts()({ subject: 'pay_e', to, amount })).rejects.toMatchObject({
+    code: 'treasury_insufficient',
+  });
+  const rows = await world.store.selectFrom('effects').selectAll().where('subject', '=', 'pay_e').execute();
+  expect(rows).toEqual([]);
+});
+
+test('a pay-out whose answer was lost is found on chain, not made again', async () => {
+  const to = world.newWallet().address;
+  const silent: Cluster = {
+    ...world.cluster,
+    send: async (wire) => {
+      await world.cluster.send(wire);
+      throw problem('cluster_failed');
+    },
+    signatureStatus: async () => null,
+  };
+  const asked = { subject: 'pay_f', to, amount: 300_000n };
+  await expect(payouts(silent)(asked)).rejects.toMatchObject({ code: 'cluster_failed' });
+  await payouts()(asked);
+  expect(await world.usdc(to)).toBe(300_000n);
+});
+
+test('a pay-out that was given up for lost and landed after all is not made again', async () => {
+  const to = world.newWallet().address;
+  const asked = { subject: 'pay_g', to, amount: 300_000n };
+  await payouts()(asked);
+  await world.store
+    .updateTable('effects')
+    .set({ state: 'failed', live_key: null, error: 'expired' })
+    .where('subject', '=', 'pay_g')
+    .execute();
+  await payouts()(asked);
+  expect(await world.usdc(to)).toBe(300_000n);
+});
+
+test('whoever may no longer act pays nothing', async () => {
+  const to = world.newWallet().address;
+  const fence = async () => {
+    throw new Error('the lease is lost');
+  };
+  await expect(payouts()({ subject: 'pay_h', to, amount: 1n, fence })).rejects.toThrow('lease');
+  expect(await world.usdc(to)).toBe(0n);
+});
+
+/** Where the marker of a subject will be: anybody can work it out. */
+const markerOf = (subject: string) =>
+  createAddressWithSeed({
+    baseAddress: world.authority.address,
+    programAddress: '11111111111111111111111111111111' as Address,
+    seed: createHash('sha256').update(`farelock payout ${subject}`).digest('hex').slice(0, 32),
+  });
+
+test('the chain admits one pay-out for a subject, also of two that were signed', async () => {
+  const to = world.newWallet().address;
+  const asked = { subject: 'pay_i', to, amount: 300_000n };
+  await payouts()(asked);
+  world.clock.advance(1_000); // Another blockhash: equal bytes would be the same transaction.
+  // Every trace is lost, here and of the account that stands for it: another one is signed, and sent.
+  await world.store.deleteFrom('effects').where('subject', '=', 'pay_i').execute();
+  const marker = await markerOf('pay_i');
+  const blind: Cluster = {
+    ...world.cluster,
+    accounts: async (addresses) =>
+      (await world.cluster.accounts(addresses)).map((one) => (one?.address === marker ? null : one)),
+  };
+  await expect(payouts(blind)(asked)).rejects.toMatchObject({ code: 'transaction_failed' });
+  expect(await world.usdc(to)).toBe(300_000n);
+});
+
+test('lamports that a stranger sends to where the marker will be neither stop a pay-out nor stand for one', async () => {
+  const to = world.newWallet().address;
+  await world.cluster.airdropSol(await markerOf('pay_j'), 5_000_000n);
+  await payouts()({ subject: 'pay_j', to, amount: 300_000n });
+  expect(await world.usdc(to)).toBe(300_000n);
+});
