@@ -36,7 +36,7 @@ export const openService: OpenService = async (options) => {
   if (options.databaseUrl !== undefined) checkDatabaseUrl(options.databaseUrl);
   if (options.notify) (await import('./notify/settings.ts')).checkSettings(options.notify);
   const policyFile = options.partner?.compliancePolicyFile;
-  if (policyFile) (await import('./partner/policy.ts')).loadPolicy(policyFile);
+  if (policyFile) (await import('./partner/compliance/policy.ts')).loadPolicy(policyFile);
   const real = options.rpcUrl === undefined ? null : await openRealCluster(options.rpcUrl, clock);
   const storage = watchStorage({ clock, log }, () => probes);
   const opened = await openHome(options, storage.onTrouble, real);

@@ -28,11 +28,11 @@ export function createPartner(given: PartnerGiven) {
       }
       const { pathname } = new URL(request.url);
       if (pathname.startsWith('/operator/')) {
-        const { createPartnerDesk } = await import('./operator-http.ts');
+        const { createPartnerDesk } = await import('./desk/http.ts');
         return createPartnerDesk(ports)(request);
       }
       if (pathname.startsWith('/partner/')) {
-        const { describe } = await import('./description.ts');
+        const { describe } = await import('./openapi/description.ts');
         return describe(ports, procedures, request, connection.publicUrl);
       }
       return fetchProcedure(request, connection);

@@ -6,7 +6,7 @@ import type { Secrets } from '../kernel/secrets.ts';
 import type { Store } from '../store/open.ts';
 import type { PartnerEnvironment } from '../store/partner-tables.ts';
 import type { ServiceTables } from '../store/schema.ts';
-import type { OutboundGiven } from './outbound.ts';
+import type { OutboundGiven } from './outbound/outbound.ts';
 
 export type Tx = Transaction<ServiceTables>;
 export type { PartnerEnvironment } from '../store/partner-tables.ts';

@@ -12,7 +12,7 @@ const FAMILIES: readonly {
 }[] = [
   {
     operations: ['partner/UpdateOrder', 'partner/GetOrders', 'partner/GetOrderDetails'],
-    load: async (ports) => (await import('./orders.ts')).orderProcedures(ports),
+    load: async (ports) => (await import('./orders/orders.ts')).orderProcedures(ports),
   },
   {
     operations: [
@@ -21,15 +21,15 @@ const FAMILIES: readonly {
       'customer/SubmitCustomerData',
       'customer/AcceptTerms',
     ],
-    load: async (ports) => (await import('./requirements.ts')).requirementProcedures(ports),
+    load: async (ports) => (await import('./requirements/requirements.ts')).requirementProcedures(ports),
   },
   {
     operations: ['customer/GetAvailablePartners'],
-    load: async (ports) => (await import('./offers.ts')).offerProcedures(ports),
+    load: async (ports) => (await import('./offers/offers.ts')).offerProcedures(ports),
   },
   {
     operations: ['customer/CreateOrder'],
-    load: async (ports) => (await import('./order-creation.ts')).orderCreation(ports),
+    load: async (ports) => (await import('./creation/order-creation.ts')).orderCreation(ports),
   },
 ];
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Store } from '../store/open.ts';
-import { attestationsDueAtMs, retentionDueAtMs } from './compliance-due.ts';
-import { creationsDueAtMs } from './creation-due.ts';
+import { attestationsDueAtMs, retentionDueAtMs } from './compliance/compliance-due.ts';
+import { creationsDueAtMs } from './creation/creation-due.ts';
 import type { PartnerEnvironment, PartnerPorts } from './ports.ts';
 
 /** A kind of work that goes on after its request: when the next step is due, and what takes all that are. */
@@ -16,7 +16,7 @@ const JOBS: readonly Job[] = [
   {
     dueAtMs: attestationsDueAtMs,
     load: async (ports) => {
-      const { createStanding } = await import('./standing.ts');
+      const { createStanding } = await import('./compliance/standing.ts');
       const { attestations } = createStanding(ports);
       return () => attestations.runDue();
     },
@@ -24,7 +24,7 @@ const JOBS: readonly Job[] = [
   {
     dueAtMs: retentionDueAtMs,
     load: async (ports) => {
-      const { purgeCustomerData } = await import('./retention.ts');
+      const { purgeCustomerData } = await import('./compliance/retention.ts');
       return () => purgeCustomerData(ports);
     },
   },
@@ -33,7 +33,7 @@ const JOBS: readonly Job[] = [
   {
     dueAtMs: creationsDueAtMs,
     load: async (ports) => {
-      const { createOrderCreation } = await import('./order-creation.ts');
+      const { createOrderCreation } = await import('./creation/order-creation.ts');
       return () => createOrderCreation(ports).runDue();
     },
   },

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import * as offers from '../partner/offer-schema.ts';
-import * as desk from '../partner/operator-schema.ts';
-import * as requirements from '../partner/requirement-schema.ts';
+import * as desk from '../partner/desk/schema.ts';
+import * as offers from '../partner/offers/offer-schema.ts';
+import * as requirements from '../partner/requirements/requirement-schema.ts';
 import * as wire from '../partner/schema.ts';
 import { plan } from './parts.ts';
 import { type Published, published } from './published.ts';

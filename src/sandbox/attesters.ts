@@ -1,4 +1,4 @@
-import type { RunType } from '../partner/compliance.ts';
+import type { RunType } from '../partner/compliance/compliance.ts';
 import type { CustomerData } from '../partner/customer-data/schema.ts';
 
 export type Verdict = 'passed' | 'rejected';

@@ -14,7 +14,7 @@ export interface PartnerTable {
   icon: string;
   terms_url: string;
   privacy_policy_url: string;
-  /** JSON: what it sells, by country, currencies, method and limits (src/partner/offers.ts). */
+  /** JSON: what it sells, by country, currencies, method and limits (src/partner/offers/offers.ts). */
   offering: string;
   /** Signs what is sent to its platform (Standard Webhooks). */
   webhook_secret_sealed: string;

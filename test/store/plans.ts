@@ -71,7 +71,8 @@ const BOUNDED = ['CONSTANT', 'astray', 'ready', 'soonest', 'work'];
 
 /** Sorts of what is found by these alone are short, for the reason given. */
 const FEW: Readonly<Record<string, string>> = {
-  '(customer_id=?': 'what one customer gave and was asked: limited for each (partner/submission-limits.ts)',
+  '(customer_id=?':
+    'what one customer gave and was asked: limited for each (partner/requirements/submission-limits.ts)',
 };
 
 /** Indexes over open work alone: what the operator's wallets need for it is summed up, at most every 15 seconds. */

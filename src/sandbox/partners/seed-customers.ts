@@ -1,10 +1,10 @@
-import { addAcceptance } from '../../partner/acceptances.ts';
-import { inputKey, RUN_INPUTS, type RunType } from '../../partner/compliance.ts';
+import { inputKey, RUN_INPUTS, type RunType } from '../../partner/compliance/compliance.ts';
+import { loadPolicy } from '../../partner/compliance/policy.ts';
 import { DATA_KEYS, DATA_TYPES } from '../../partner/customer-data/kinds.ts';
 import type { CustomerData } from '../../partner/customer-data/schema.ts';
-import { loadPolicy } from '../../partner/policy.ts';
 import type { PartnerPorts, Tx } from '../../partner/ports.ts';
-import { createSubmissions } from '../../partner/submissions.ts';
+import { addAcceptance } from '../../partner/requirements/acceptances.ts';
+import { createSubmissions } from '../../partner/requirements/submissions.ts';
 import { SEEDED_CUSTOMER_DATA, type SeededCustomerData } from './seed-customers-table.ts';
 
 /**

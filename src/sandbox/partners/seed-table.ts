@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { offeringSchema } from '../../partner/offering.ts';
+import type { offeringSchema } from '../../partner/offers/offering.ts';
 import type { OrderStatus } from '../../partner/schema.ts';
 
 /** What a demo has from the start: two integration partners, a redirect partner, customers, and a few orders. */

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { FUNDED } from '../../domain/order-moves.ts';
 import { ensureLine } from '../../kernel/secrets.ts';
-import { insertPartnerKey } from '../../partner/accounts.ts';
 import { newPartnerKey } from '../../partner/credentials.ts';
-import { recordChange } from '../../partner/order-history.ts';
-import { sealColumn } from '../../partner/order-record.ts';
-import { linkCustomer, newWebhookSecret, sealWebhookSecret } from '../../partner/partners.ts';
+import { insertPartnerKey } from '../../partner/desk/accounts.ts';
+import { linkCustomer, newWebhookSecret, sealWebhookSecret } from '../../partner/desk/partners.ts';
+import { recordChange } from '../../partner/orders/order-history.ts';
+import { sealColumn } from '../../partner/orders/order-record.ts';
 import type { PartnerPorts, Tx } from '../../partner/ports.ts';
 import { readMark } from '../../store/marks.ts';
 import {

@@ -3,9 +3,9 @@ import { Hono } from 'hono/tiny';
 import type * as z from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
 import { canonicalJson, sha256Hex } from '../../kernel/json.ts';
-import { offeringSchema, quoteOf } from '../../partner/offering.ts';
-import { jsonOf } from '../../partner/platform-answers.ts';
-import { verifyWebhook } from '../../partner/webhook-signature.ts';
+import { jsonOf } from '../../partner/creation/platform-answers.ts';
+import { offeringSchema, quoteOf } from '../../partner/offers/offering.ts';
+import { verifyWebhook } from '../../partner/outbound/webhook-signature.ts';
 import { SEEDED_PARTNERS } from '../partners/seed-table.ts';
 import {
   BEHAVIOUR_NAMES,

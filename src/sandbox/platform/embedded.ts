@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openWebhookSecret } from '../../partner/desk/partners.ts';
 import { createPartnerHttp } from '../../partner/http.ts';
-import { openWebhookSecret } from '../../partner/partners.ts';
 import type { PartnerPorts } from '../../partner/ports.ts';
 import { createProcedures } from '../../partner/procedures.ts';
 import type { Store } from '../../store/open.ts';

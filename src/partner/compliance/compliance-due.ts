@@ -1,0 +1,65 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Store } from '../../store/open.ts';
+import type { PartnerEnvironment } from '../../store/partner-tables.ts';
+import { type Queue, queueDueAtMs } from '../../store/queue.ts';
+
+/** When the compliance side has something to do: small reads, without any of its code. */
+
+/** Longer than an attester takes; a process that died is overtaken after it. */
+export const LEASE_MS = 30_000;
+/** No attestation is ever put off for longer. */
+export const FARTHEST_MS = 10 * 60_000;
+
+/** Attestations that run; those that a person decides are due never. */
+export const ATTESTATIONS: Queue = {
+  table: 'attestation_runs',
+  key: 'attestation_id',
+  due: 'due_at_ms',
+  open: sql<SqlBool>`state = 'running'`,
+  leaseMs: LEASE_MS,
+  farthestMs: FARTHEST_MS,
+};
+
+/** Of customers of an environment. */
+export const ofCustomersIn = (environment: PartnerEnvironment): RawBuilder<SqlBool> =>
+  sql<SqlBool>`exists (select 1 from customers where customers.customer_id = attestation_runs.customer_id
+    and customers.environment = ${environment})`;
+
+/** When the next attestation of a customer of this environment is to be finished (epoch ms), null when none runs. */
+export const attestationsDueAtMs = (
+  store: Store,
+  environment: PartnerEnvironment,
+  clock: Clock,
+): Promise<number | null> => queueDueAtMs(store, ATTESTATIONS, clock.now(), ofCustomersIn(environment));
+
+/** How often customer data is looked through. */
+export const LOOK_EVERY_MS = 6 * 3_600_000;
+/** `meta` key of when customer data is looked through next. */
+export const RETENTION_DUE_AT = 'customer_data_retention_due_at_ms';
+
+/** When what is kept of people is to be looked through for what may be kept no longer; null when there is nothing. */
+export async function retentionDueAtMs(
+  store: Store,
+  _environment: PartnerEnvironment,
+  clock: Clock,
+): Promise<number | null> {
+  const known = await store
+    .selectFrom('meta')
+    .select('value')
+    .where('key', '=', RETENTION_DUE_AT)
+    .executeTakeFirst();
+  const nowMs = clock.now();
+  // Further ahead than the next look is ever put: the clock was set back since.
+  if (known) return Number(known.value) > nowMs + LOOK_EVERY_MS ? nowMs : Number(known.value);
+  const oldest = await store
+    .selectFrom('customer_data')
+    .select('last_used_at_ms')
+    .where('last_used_at_ms', '>', 0)
+    .orderBy('last_used_at_ms')
+    .limit(1)
+    .executeTakeFirst();
+  if (oldest) return oldest.last_used_at_ms;
+  const sent = await store.selectFrom('partner_outbound').select('at_ms').limit(1).executeTakeFirst();
+  return sent?.at_ms ?? null;
+}

@@ -1,0 +1,238 @@
+import type { AttestationType, DataType, WalletType } from '../customer-data/kinds.ts';
+import type { ComplianceStatus } from '../requirements/requirement-schema.ts';
+
+/** What a compliance status is made of, and the rules that make it: pure, no clock and no store. */
+
+const DAY_MS = 86_400_000;
+
+export type WalletNetwork = WalletType;
+export type RunType = Exclude<AttestationType, 'TERMS'>;
+
+/** A document that a customer agrees to. Another version, or another address, is another document. */
+export interface Terms {
+  readonly version: string;
+  readonly termsUrl: string;
+  readonly privacyPolicyUrl: string;
+}
+
+interface Limits {
+  /** How old what fulfils it may be, days; null: any age. */
+  readonly maxAgeDays: number | null;
+  /** Of a wallet; null: any network. */
+  readonly network: WalletNetwork | null;
+}
+
+export interface DataRequirement extends Limits {
+  readonly kind: 'data';
+  readonly type: DataType;
+}
+
+export interface TermsRequirement extends Limits {
+  readonly kind: 'attestation';
+  readonly type: 'TERMS';
+  readonly terms: Terms;
+}
+
+export interface RunRequirement extends Limits {
+  readonly kind: 'attestation';
+  readonly type: RunType;
+}
+
+/** One thing that is asked of a customer, by the policy or by a partner. */
+export type Requirement = DataRequirement | TermsRequirement | RunRequirement;
+
+/** Data that a customer gave. */
+export interface Submission {
+  readonly dataId: string;
+  readonly type: DataType;
+  /** Of a wallet. */
+  readonly network: WalletNetwork | null;
+  /** Orders the submissions of a customer: the highest is the latest. A clock that was set back does not touch it. */
+  readonly rank: number;
+  readonly submittedAtMs: number;
+  /** The day after which the document itself is no longer valid. */
+  readonly expiresAtMs: number | null;
+}
+
+export type RunState = 'running' | 'passed' | 'rejected';
+
+/** An attestation that was begun for certain data. */
+export interface Run {
+  readonly attestationId: string;
+  readonly type: RunType;
+  /** `inputKey` of the data it looked at. */
+  readonly inputKey: string;
+  /** Orders the runs of a customer, as that of a submission does. */
+  readonly rank: number;
+  readonly state: RunState;
+  readonly finishedAtMs: number | null;
+}
+
+export interface Acceptance extends Terms {
+  readonly acceptedAtMs: number;
+}
+
+/** Everything that a status is decided from. */
+export interface Facts {
+  readonly submissions: readonly Submission[];
+  readonly runs: readonly Run[];
+  readonly acceptances: readonly Acceptance[];
+}
+
+/** CustomerData that an attestation looks at. The first is what is to be given again when it is rejected. */
+export const RUN_INPUTS = {
+  VALIDATED_EMAIL: ['EMAIL'],
+  VALIDATED_PHONE: ['PHONE'],
+  VALIDATED_ID_DOCUMENT: ['ID_DOCUMENT', 'NAME'],
+  LIVENESS_CHECK: ['SELFIE'],
+  AML_CHECK: ['NAME', 'BIRTH_DATE', 'NATIONALITY'],
+  VALIDATED_CRYPTO_WALLET: ['CRYPTO_WALLET'],
+} as const satisfies Record<RunType, readonly [DataType, ...DataType[]]>;
+
+/** Kinds of which a customer may have several at once; of the others the latest counts. */
+export const SEVERAL: ReadonlySet<DataType> = new Set<DataType>(['BANK_ACCOUNT', 'CRYPTO_WALLET', 'TAX_ID']);
+
+/**
+ * `missing`: the customer has to act. `due`: all is there, and the attestation has to be begun. `rejected`: it was
+ * refused; `final` when nothing that the customer sends reopens it.
+ */
+export type Standing =
+  | { readonly state: 'met' | 'missing' | 'running' | 'due' }
+  | { readonly state: 'rejected'; readonly final: boolean };
+
+/** A requirement, and how it stands. */
+export interface Judged {
+  readonly requirement: Requirement;
+  readonly standing: Standing;
+  /** The data that counts for it: ids, latest first. */
+  readonly dataIds: readonly string[];
+}
+
+export interface Assessment {
+  readonly status: ComplianceStatus;
+  readonly judged: readonly Judged[];
+}
+
+/** What an attestation of these data is known by, whatever else the customer gave. */
+export const inputKey = (dataIds: readonly string[]): string => [...dataIds].sort().join('+');
+
+/** Every data requirement that follows from an attestation is one of its own; the same asked twice is asked once. */
+export function plainly(requirements: readonly Requirement[]): readonly Requirement[] {
+  const asked = new Map<string, Requirement>();
+  for (const requirement of requirements.flatMap(withInputs)) {
+    const key = [
+      requirement.type,
+      requirement.network,
+      'terms' in requirement ? JSON.stringify(requirement.terms) : '',
+    ].join(' ');
+    const known = asked.get(key);
+    asked.set(
+      key,
+      known ? { ...known, maxAgeDays: least(known.maxAgeDays, requirement.maxAgeDays) } : requirement,
+    );
+  }
+  return [...asked.values()];
+}
+
+function withInputs(requirement: Requirement): readonly Requirement[] {
+  if (requirement.kind === 'data' || requirement.type === 'TERMS') return [requirement];
+  const inputs = RUN_INPUTS[requirement.type].map(
+    (type): Requirement => ({ kind: 'data', type, maxAgeDays: null, network: requirement.network }),
+  );
+  return [...inputs, requirement];
+}
+
+const least = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b);
+
+function judge(
+  requirement: Requirement,
+  facts: Facts,
+  nowMs: number,
+  final: ReadonlySet<AttestationType>,
+): Judged {
+  const fresh = (sinceMs: number) =>
+    requirement.maxAgeDays === null || nowMs - sinceMs <= requirement.maxAgeDays * DAY_MS;
+  if (requirement.kind === 'data') {
+    const counting = current(facts, requirement, nowMs).filter(({ submittedAtMs }) => fresh(submittedAtMs));
+    return {
+      requirement,
+      standing: { state: counting.length > 0 ? 'met' : 'missing' },
+      dataIds: counting.map(({ dataId }) => dataId),
+    };
+  }
+  if (requirement.type === 'TERMS') {
+    const { terms } = requirement;
+    const agreed = facts.acceptances.some((one) => sameTerms(one, terms) && fresh(one.acceptedAtMs));
+    return { requirement, standing: { state: agreed ? 'met' : 'missing' }, dataIds: [] };
+  }
+  const { type, network } = requirement;
+  const inputs = RUN_INPUTS[type].map((input) => current(facts, { type: input, network }, nowMs)[0]?.dataId);
+  const dataIds = inputs.filter((dataId) => dataId !== undefined);
+  const runs = facts.runs.filter((run) => run.type === type).sort((a, b) => b.rank - a.rank);
+  const standing = (): Standing => {
+    if (final.has(type) && runs.some(({ state }) => state === 'rejected'))
+      return { state: 'rejected', final: true };
+    if (dataIds.length < inputs.length) return { state: 'missing' };
+    const run = runs.find((one) => one.inputKey === inputKey(dataIds));
+    if (run?.state === 'rejected') return { state: 'rejected', final: false };
+    if (run?.state === 'running') return { state: 'running' };
+    return { state: run && fresh(run.finishedAtMs ?? 0) ? 'met' : 'due' };
+  };
+  return { requirement, standing: standing(), dataIds };
+}
+
+export const sameTerms = (a: Terms, b: Terms): boolean =>
+  a.version === b.version && a.termsUrl === b.termsUrl && a.privacyPolicyUrl === b.privacyPolicyUrl;
+
+/** The customer's valid data of a kind, latest first: all of a kind of which there may be several, else the latest. */
+export function current(
+  { submissions }: Pick<Facts, 'submissions'>,
+  asked: { readonly type: DataType; readonly network: WalletNetwork | null },
+  nowMs: number,
+): readonly Submission[] {
+  const ofKind = submissions
+    .filter(
+      ({ type, network }) => type === asked.type && (asked.network === null || network === asked.network),
+    )
+    .sort((a, b) => b.rank - a.rank);
+  const latest = SEVERAL.has(asked.type) ? ofKind : ofKind.slice(0, 1);
+  return latest.filter(({ expiresAtMs }) => expiresAtMs === null || nowMs < expiresAtMs);
+}
+
+/**
+ * Decides how each requirement stands at `nowMs`, and the status of the whole (CONTRACT, section 12): pending until all
+ * is in, processing while an attestation runs, then rejected or success.
+ * @param final attestations whose rejection stands whatever is sent afterwards
+ */
+export function assess(
+  requirements: readonly Requirement[],
+  facts: Facts,
+  nowMs: number,
+  final: ReadonlySet<AttestationType>,
+): Assessment {
+  const judged = plainly(requirements).map((requirement) => judge(requirement, facts, nowMs, final));
+  const again = new Set(
+    judged.flatMap(({ requirement, standing }) =>
+      standing.state === 'rejected' && !standing.final && requirement.type in RUN_INPUTS
+        ? [`${RUN_INPUTS[requirement.type as RunType][0]} ${requirement.network}`]
+        : [],
+    ),
+  );
+  return {
+    status: statusOf(judged),
+    judged: judged.map((one) =>
+      one.requirement.kind === 'data' && again.has(`${one.requirement.type} ${one.requirement.network}`)
+        ? { ...one, standing: { state: 'rejected', final: false }, dataIds: [] }
+        : one,
+    ),
+  };
+}
+
+function statusOf(judged: readonly Judged[]): ComplianceStatus {
+  const some = (...states: Standing['state'][]) =>
+    judged.some(({ standing }) => states.includes(standing.state));
+  if (some('missing')) return 'COMPLIANCE_STATUS_PENDING';
+  if (some('running', 'due')) return 'COMPLIANCE_STATUS_PROCESSING';
+  return some('rejected') ? 'COMPLIANCE_STATUS_REJECTED' : 'COMPLIANCE_STATUS_SUCCESS';
+}

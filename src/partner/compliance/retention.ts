@@ -1,0 +1,186 @@
+import { sql } from 'kysely';
+import { erasing } from '../../store/erase.ts';
+import type { Store } from '../../store/open.ts';
+import type { SealedColumn } from '../orders/order-record.ts';
+import type { PartnerPorts, Tx } from '../ports.ts';
+import { LOOK_EVERY_MS, RETENTION_DUE_AT } from './compliance-due.ts';
+import { loadPolicy } from './policy.ts';
+
+const DAY_MS = 86_400_000;
+const MOST_AT_ONCE = 200;
+/** Refused orders are told of for 30 days (wanted-orders.ts). */
+const WANTED_MS = 30 * DAY_MS;
+/** Where an order is over. */
+const OVER = ['PAYMENT_PROCESSED', 'REFUNDED', 'CANCELED'];
+
+/** What an order holds of people. The words are those of the index (partner-migrations.ts), so that it is used. */
+const ORDER_SEALS = sql<boolean>`(creation_sealed is not null or redirect_url_sealed is not null
+  or deposit_instructions_sealed is not null or reason_sealed is not null
+  or customer_facing_reason_sealed is not null or return_details_sealed is not null)`;
+const OUTBOUND_SEALS = sql<boolean>`(request_sealed is not null or raw_response_sealed is not null)`;
+
+/** What is to go, by its ids; each list is cut at `MOST_AT_ONCE`. */
+interface Found {
+  readonly data: readonly string[];
+  readonly orders: readonly string[];
+  readonly outbound: readonly string[];
+  readonly answers: readonly string[];
+  readonly tokens: readonly string[];
+}
+
+/**
+ * Removes what is kept of people for as long as the policy keeps it (`retentionDays`), so that it is gone from the file
+ * too: data of customers that was neither given nor used for an order, the words and addresses of orders that are over,
+ * were redirected or came to nothing, and what was sent to and heard from platforms about them. Nothing that an open
+ * order needs goes. What stays names nobody: amounts, codes, ids and times, that an attestation passed, which terms were
+ * accepted, what partners asked. What has run out goes with it: tokens, and answers kept by Idempotency-Key.
+ * @returns how many pieces were removed
+ */
+export async function purgeCustomerData(
+  ports: Pick<PartnerPorts, 'store' | 'clock' | 'log' | 'options'>,
+): Promise<number> {
+  const { store, clock, log } = ports;
+  const nowMs = clock.now();
+  await lookAgain(LOOK_EVERY_MS);
+  const { retentionDays } = loadPolicy(ports.options.compliancePolicyFile);
+  await sql`delete from wanted_orders where (customer_id, ramp_type) in (
+    select customer_id, ramp_type from wanted_orders where wanted_at_ms <= ${nowMs - WANTED_MS}
+    order by wanted_at_ms limit ${MOST_AT_ONCE})`.execute(store);
+  const sinceMs = nowMs - retentionDays * DAY_MS;
+  const found = await findOld(store, sinceMs, nowMs);
+  const pieces = Object.values(found).flat().length;
+  if (pieces === 0) return 0;
+  await erasing(store, () => remove(store, found, sinceMs, nowMs));
+  if (Object.values(found).some(({ length }) => length === MOST_AT_ONCE)) await lookAgain(0);
+  log('info', 'customer_data_purged', { pieces });
+  return pieces;
+
+  async function lookAgain(afterMs: number): Promise<void> {
+    const value = String(nowMs + afterMs);
+    await store
+      .insertInto('meta')
+      .values({ key: RETENTION_DUE_AT, value })
+      .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+      .execute();
+  }
+}
+
+async function findOld(store: Store, sinceMs: number, nowMs: number): Promise<Found> {
+  const data = await store
+    .selectFrom('customer_data')
+    .select('data_id as id')
+    .where('last_used_at_ms', '<=', sinceMs)
+    .where(({ not, exists }) =>
+      not(
+        exists(
+          openOrders(store).where('mine.customer_id', '=', sql.ref<string>('customer_data.customer_id')),
+        ),
+      ),
+    )
+    .orderBy('last_used_at_ms')
+    .limit(MOST_AT_ONCE)
+    .execute();
+  const orders = await store
+    .selectFrom('partner_orders')
+    .select('order_id as id')
+    .where('updated_at_ms', '<=', sinceMs)
+    .where(ORDER_SEALS)
+    .where((is) =>
+      is.or([
+        is('creation', 'in', ['redirected', 'failed']),
+        is.and([is('creation', '=', 'created'), is('status', 'in', OVER)]),
+      ]),
+    )
+    .orderBy('updated_at_ms')
+    .limit(MOST_AT_ONCE)
+    .execute();
+  const outbound = await store
+    .selectFrom('partner_outbound')
+    .select('outbound_id as id')
+    .where('at_ms', '<=', sinceMs)
+    .where(OUTBOUND_SEALS)
+    .where(({ not, exists }) =>
+      not(
+        exists(openOrders(store).where('mine.order_id', '=', sql.ref<string>('partner_outbound.order_id'))),
+      ),
+    )
+    .orderBy('at_ms')
+    .limit(MOST_AT_ONCE)
+    .execute();
+  const answers = await store
+    .selectFrom('partner_answers')
+    .select('handle as id')
+    .where('expires_at_ms', '<=', nowMs)
+    .limit(MOST_AT_ONCE)
+    .execute();
+  const tokens = await store
+    .selectFrom('customer_tokens')
+    .select('token_hmac as id')
+    .where('expires_at_ms', '<=', nowMs)
+    .limit(MOST_AT_ONCE)
+    .execute();
+  const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
+  return {
+    data: ids(data),
+    orders: ids(orders),
+    outbound: ids(outbound),
+    answers: ids(answers),
+    tokens: ids(tokens),
+  };
+}
+
+/** Orders that go on, or may. */
+const openOrders = (store: Store) =>
+  store
+    .selectFrom('partner_orders as mine')
+    .select('mine.order_id')
+    .where('mine.creation', 'in', ['creating', 'created'])
+    .where((is) => is.or([is('mine.status', 'is', null), is('mine.status', 'not in', OVER)]));
+
+/** Once more under the lock: each may have been given, used or moved again in the meantime. */
+const remove = (store: Store, found: Found, sinceMs: number, nowMs: number): Promise<void> =>
+  store.transaction().execute(async (tx) => {
+    if (found.data.length > 0) await removeData(tx, found.data, sinceMs);
+    if (found.orders.length > 0)
+      await tx
+        .updateTable('partner_orders')
+        .set(NO_SEALS)
+        .where('order_id', 'in', found.orders)
+        .where('updated_at_ms', '<=', sinceMs)
+        .where('creation', '!=', 'creating')
+        .execute();
+    if (found.outbound.length > 0)
+      await tx
+        .updateTable('partner_outbound')
+        .set({ request_sealed: null, raw_response_sealed: null })
+        .where('outbound_id', 'in', found.outbound)
+        .execute();
+    if (found.answers.length > 0)
+      await tx
+        .deleteFrom('partner_answers')
+        .where('handle', 'in', found.answers)
+        .where('expires_at_ms', '<=', nowMs)
+        .execute();
+    if (found.tokens.length > 0)
+      await tx.deleteFrom('customer_tokens').where('token_hmac', 'in', found.tokens).execute();
+  });
+
+const NO_SEALS = {
+  creation_sealed: null,
+  redirect_url_sealed: null,
+  deposit_instructions_sealed: null,
+  reason_sealed: null,
+  customer_facing_reason_sealed: null,
+  return_details_sealed: null,
+} satisfies Record<SealedColumn, null>;
+
+async function removeData(tx: Tx, dataIds: readonly string[], sinceMs: number): Promise<void> {
+  const gone = await tx
+    .deleteFrom('customer_data')
+    .where('data_id', 'in', dataIds)
+    .where('last_used_at_ms', '<=', sinceMs)
+    .returning('data_id')
+    .execute();
+  const ids = gone.map(({ data_id }) => data_id);
+  if (ids.length > 0) await tx.deleteFrom('customer_data_fields').where('data_id', 'in', ids).execute();
+}

@@ -1,0 +1,115 @@
+import { type Attest, sandboxAttest } from '../../sandbox/attesters.ts';
+import type { Store } from '../../store/open.ts';
+import type { AttestationType, DataType } from '../customer-data/kinds.ts';
+import type { PartnerPorts, Tx } from '../ports.ts';
+import { acceptancesOf } from '../requirements/acceptances.ts';
+import { createSubmissions } from '../requirements/submissions.ts';
+import { createAttestations } from './attestations.ts';
+import { type Assessment, assess, type Facts, type Requirement, type Terms } from './compliance.ts';
+import { loadPolicy, requirementsOf } from './policy.ts';
+import { createWantedOrders, type WantedOrder } from './wanted-orders.ts';
+
+/** Which requirements an assessment is about. */
+export type About =
+  | { readonly kind: 'customer' }
+  /** One order: the policy for it, and what its own partner asks. Another partner's wishes hold nobody up. */
+  | { readonly kind: 'order'; readonly wanted: WantedOrder };
+
+/**
+ * How customers stand: the policy and what partners added, held against what is there. Reading it begins the
+ * attestations that have become possible, or whose result has grown too old.
+ */
+export function createStanding(ports: PartnerPorts, attest: Attest | null = attesterOf(ports)) {
+  const { store, clock } = ports;
+  const policy = loadPolicy(ports.options.compliancePolicyFile);
+  const final: ReadonlySet<AttestationType> = new Set(policy.rejection.final);
+  const submissions = createSubmissions(ports);
+  const attestations = createAttestations(ports, submissions, attest);
+  const wantedOrders = createWantedOrders(ports, policy);
+
+  async function requirements(at: Store | Tx, customerId: string, about: About): Promise<Requirement[]> {
+    const customer = await at
+      .selectFrom('customers')
+      .select('country')
+      .where('customer_id', '=', customerId)
+      .executeTakeFirst();
+    const orders =
+      about.kind === 'order'
+        ? [await wantedOrders.weigh(at, customerId, about.wanted)]
+        : [null, ...(await wantedOrders.of(at, customerId))];
+    return [
+      ...orders.flatMap((order) => requirementsOf(policy, customer?.country ?? null, order)),
+      ...(await added(at, customerId, about.kind === 'order' ? about.wanted.partnerId : null)),
+    ];
+  }
+
+  /** What partners added, oldest first; of one partner, or of all. */
+  async function added(
+    at: Store | Tx,
+    customerId: string,
+    partnerId: string | null,
+  ): Promise<readonly Requirement[]> {
+    const rows = await at
+      .selectFrom('partner_requirements')
+      .leftJoin('partners', 'partners.partner_id', 'partner_requirements.partner_id')
+      .select(['data_type', 'attestation_type', 'max_age_days', 'terms_url', 'privacy_policy_url'])
+      .where('partner_requirements.customer_id', '=', customerId)
+      .$if(partnerId !== null, (one) => one.where('partner_requirements.partner_id', '=', partnerId ?? ''))
+      .orderBy('partner_requirements.created_at_ms')
+      .orderBy('partner_requirements.requirement_id')
+      .execute();
+    return rows.map((row): Requirement => {
+      const limits = { maxAgeDays: row.max_age_days, network: null };
+      if (row.data_type !== null) return { ...limits, kind: 'data', type: row.data_type as DataType };
+      const type = row.attestation_type as AttestationType;
+      if (type !== 'TERMS') return { ...limits, kind: 'attestation', type };
+      return { ...limits, kind: 'attestation', type, terms: termsOf(row) ?? policy.terms };
+    });
+  }
+
+  async function facts(at: Store | Tx, customerId: string, about: About): Promise<Facts> {
+    const wallet = about.kind === 'order' ? about.wanted.walletDataId : null;
+    const given = await submissions.of(at, customerId);
+    return {
+      submissions: given.some(({ dataId }) => dataId === wallet)
+        ? given.filter(({ type, dataId }) => type !== 'CRYPTO_WALLET' || dataId === wallet)
+        : given,
+      runs: await attestations.of(at, customerId),
+      acceptances: await acceptancesOf(at, customerId),
+    };
+  }
+
+  const assessed = async (at: Store | Tx, customerId: string, about: About): Promise<Assessment> =>
+    assess(await requirements(at, customerId, about), await facts(at, customerId, about), clock.now(), final);
+
+  /** In a transaction: how the customer stands, with every attestation begun that can be. */
+  async function settled(tx: Tx, customerId: string, about: About): Promise<Assessment> {
+    const first = await assessed(tx, customerId, about);
+    return (await attestations.begin(tx, customerId, first.judged)) > 0
+      ? assessed(tx, customerId, about)
+      : first;
+  }
+
+  /** How the customer stands now: what is due is finished and begun first. */
+  async function now(customerId: string, about: About): Promise<Assessment> {
+    const first = await assessed(store, customerId, about);
+    const finished =
+      first.status === 'COMPLIANCE_STATUS_PROCESSING' ? await attestations.runDue(customerId) : 0;
+    const second = finished > 0 ? await assessed(store, customerId, about) : first;
+    if (!second.judged.some(({ standing }) => standing.state === 'due')) return second;
+    return store.transaction().execute((tx) => settled(tx, customerId, about));
+  }
+
+  return { policy, submissions, attestations, wantedOrders, assessed, settled, now };
+}
+
+export type Standing = ReturnType<typeof createStanding>;
+
+/** The sandbox attests in demo only: in production a person does, until somebody who may is connected. */
+const attesterOf = ({ environment }: Pick<PartnerPorts, 'environment'>): Attest | null =>
+  environment === 'demo' ? sandboxAttest : null;
+
+const termsOf = (row: { terms_url: string | null; privacy_policy_url: string | null }): Terms | null =>
+  row.terms_url && row.privacy_policy_url
+    ? { version: '', termsUrl: row.terms_url, privacyPolicyUrl: row.privacy_policy_url }
+    : null;

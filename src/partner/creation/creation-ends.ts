@@ -1,0 +1,125 @@
+import type { Updateable } from 'kysely';
+import { FUNDED } from '../../domain/order-moves.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
+import type { PartnerOrderTable } from '../../store/partner-tables.ts';
+import { linkCustomer } from '../desk/partners.ts';
+import { recordChange } from '../orders/order-history.ts';
+import { type OrderRow, sealColumn } from '../orders/order-record.ts';
+import type { PartnerPorts, Tx } from '../ports.ts';
+import type { OrderStatus } from '../schema.ts';
+import { type CreationEnd, noteOf, sealNote } from './creations.ts';
+import type { CreateOrderAnswer, RedirectOrderAnswer } from './platform-answers.ts';
+
+type Columns = Updateable<PartnerOrderTable>;
+
+const EXTERNAL_ID_TAKEN = 'externalOrderId is that of another order';
+
+/**
+ * How a creation ends. Each end is one transaction that holds the row's fence: of two drives of one creation, the
+ * later one's answer counts, and the earlier one's is dropped. The platform gives both the same answer.
+ */
+export function createCreationEnds({ store, secrets, clock }: PartnerPorts) {
+  async function end(row: OrderRow, work: (tx: Tx, nowMs: number) => Promise<Columns>): Promise<void> {
+    await store.transaction().execute(async (tx) => {
+      const nowMs = Math.max(clock.now(), row.created_at_ms);
+      const mine = await tx
+        .updateTable('partner_orders')
+        .set({ lease_until_ms: 0, due_at_ms: null, updated_at_ms: nowMs })
+        .where('order_id', '=', row.order_id)
+        .where('creation', '=', 'creating')
+        .where('fence', '=', row.fence)
+        .executeTakeFirst();
+      if (mine.numUpdatedRows === 0n) return;
+      await tx
+        .updateTable('partner_orders')
+        .set(await work(tx, nowMs))
+        .where('order_id', '=', row.order_id)
+        .execute();
+    });
+  }
+
+  /** From here on there is an order: its first line of history, and its customer's link to the partner. */
+  async function beginOrder(tx: Tx, row: OrderRow, to: OrderStatus, requestId: string, atMs: number) {
+    await recordChange(tx, {
+      orderId: row.order_id,
+      version: row.version,
+      from: null,
+      to,
+      fields: ['status'],
+      actor: 'platform',
+      requestId,
+      atMs,
+    });
+    await linkCustomer(tx, row.customer_id, row.partner_id, atMs);
+  }
+
+  const seal = (row: OrderRow, column: Parameters<typeof sealColumn>[1], value: unknown) =>
+    sealColumn(secrets, column, row.order_id, value);
+
+  /** It took the order, or may have, and a person has to look: the order exists, in ERROR, with the reason. */
+  const faulty = (row: OrderRow, fault: string, requestId: string): Promise<void> =>
+    end(row, async (tx, nowMs) => {
+      await beginOrder(tx, row, 'ERROR', requestId, nowMs);
+      return {
+        creation: 'created',
+        status: 'ERROR',
+        reason_sealed: seal(row, 'reason_sealed', `Create Order: ${fault}.`.slice(0, 1000)),
+        creation_sealed: null,
+        last_error: fault.slice(0, 300),
+      };
+    });
+
+  return {
+    faulty,
+
+    /** The platform took it. */
+    async taken(row: OrderRow, answer: CreateOrderAnswer, requestId: string): Promise<void> {
+      const { status, depositInstructions } = answer;
+      try {
+        await end(row, async (tx, nowMs) => {
+          const twin = await tx
+            .selectFrom('partner_orders')
+            .select('order_id')
+            .where('partner_id', '=', row.partner_id)
+            .where('external_id', '=', answer.externalOrderId)
+            .executeTakeFirst();
+          // Updates about one order would move the other one's money.
+          if (twin) throw problem('partner_answer_invalid');
+          await beginOrder(tx, row, status, requestId, nowMs);
+          return {
+            creation: 'created',
+            status,
+            external_id: answer.externalOrderId,
+            destination_amount: answer.toAmount,
+            ...(depositInstructions && {
+              deposit_instructions_sealed: seal(row, 'deposit_instructions_sealed', depositInstructions),
+            }),
+            funds_seen: FUNDED.has(status) ? 1 : 0,
+            payment_processed: status === 'PAYMENT_PROCESSED' ? 1 : 0,
+            creation_sealed: null,
+            last_error: null,
+          };
+        });
+      } catch (error) {
+        if (!isProblem(error, 'partner_answer_invalid')) throw error;
+        await faulty(row, EXTERNAL_ID_TAKEN, requestId);
+      }
+    },
+
+    redirected: (row: OrderRow, answer: RedirectOrderAnswer): Promise<void> =>
+      end(row, async () => ({
+        creation: 'redirected',
+        destination_amount: answer.toAmount,
+        redirect_url_sealed: seal(row, 'redirect_url_sealed', answer.redirectUrl),
+        last_error: null,
+      })),
+
+    /** It came to nothing: no order is there. */
+    failed: (row: OrderRow, ended: CreationEnd, fault: string | null): Promise<void> =>
+      end(row, async () => ({
+        creation: 'failed',
+        creation_sealed: sealNote(secrets, row.order_id, { ...noteOf(secrets, row), ended }),
+        last_error: fault?.slice(0, 300) ?? null,
+      })),
+  };
+}

@@ -1,0 +1,181 @@
+import { problem } from '../../kernel/problems.ts';
+import type { Secrets } from '../../kernel/secrets.ts';
+import { leaseIsOver } from '../../store/leases.ts';
+import { readyInQueue } from '../../store/queue.ts';
+import type { Call } from '../call.ts';
+import { type OrderRow, openColumn, sealColumn } from '../orders/order-record.ts';
+import type { PartnerPorts, Tx } from '../ports.ts';
+import { CREATIONS, creationsIn, LEASE_MS, LONGEST_WAIT_MS } from './creation-due.ts';
+import type { OrderRequest } from './order-request.ts';
+
+/** An order of which the platform never said anything is given to a person after this long. */
+export const GIVE_UP_MS = 24 * 3_600_000;
+const FIRST_WAIT_MS = 5_000;
+
+/** Sealed with the row: what the outbound request needs, and how a creation ended that made no order. */
+export interface CreationNote {
+  readonly walletAddress: string | null;
+  /** The end user's address, for a redirect partner. */
+  readonly forwardedFor: string;
+  readonly ended?: CreationEnd | undefined;
+}
+
+/** What the caller of a creation that failed was told. `again`: the same key asks the platform anew. */
+export type CreationEnd =
+  | { readonly kind: 'refused'; readonly reason: string | null; readonly customerFacingReason: string | null }
+  | { readonly kind: 'faulty' }
+  /** `retryAtMs`: when the platform said that it can be asked again. */
+  | { readonly kind: 'again'; readonly retryAtMs?: number };
+
+/** Of a row whose note is gone: the order exists, or the retention has taken it. */
+const NO_NOTE: CreationNote = { walletAddress: null, forwardedFor: '127.0.0.1' };
+
+export const noteOf = (secrets: Secrets, row: OrderRow): CreationNote =>
+  (openColumn(secrets, 'creation_sealed', row) as CreationNote | undefined) ?? NO_NOTE;
+
+export const sealNote = (secrets: Secrets, orderId: string, note: CreationNote): string =>
+  sealColumn(secrets, 'creation_sealed', orderId, note);
+
+/** The rows behind CreateOrder: an order's row is written before its platform hears of it (CONTRACT, section 12). */
+export function createCreations({ store, secrets, ids, clock, environment, options }: PartnerPorts) {
+  const read = (orderId: string): Promise<OrderRow | undefined> =>
+    store.selectFrom('partner_orders').selectAll().where('order_id', '=', orderId).executeTakeFirst();
+
+  return {
+    read,
+
+    /**
+     * The row of this Idempotency-Key, if it was made within the key's time.
+     * @throws Problem `idempotency_key_reused`
+     */
+    async known(key: Call['idempotency']): Promise<OrderRow | null> {
+      if (key === null) return null;
+      const row = await store
+        .selectFrom('partner_orders')
+        .selectAll()
+        .where('creation_key', '=', key.handle)
+        .executeTakeFirst();
+      if (!row || clock.now() - row.created_at_ms > options.answersKeptMs) return null;
+      if (row.request_digest !== key.requestDigest) throw problem('idempotency_key_reused');
+      return row;
+    },
+
+    /**
+     * Writes the row, where `allowed` lets it; of two calls with one key, both get the first one's.
+     * @throws what `allowed` throws, and then nothing is written
+     */
+    async begin(
+      key: Call['idempotency'],
+      wanted: OrderRequest,
+      forwardedFor: string,
+      allowed: (tx: Tx) => Promise<void>,
+    ): Promise<OrderRow> {
+      const orderId = ids.next('rmp');
+      const nowMs = clock.now();
+      await store.transaction().execute(async (tx) => {
+        await allowed(tx);
+        if (key !== null) {
+          // A key whose time is over is free again.
+          await tx
+            .updateTable('partner_orders')
+            .set({ creation_key: null })
+            .where('creation_key', '=', key.handle)
+            .where('created_at_ms', '<', nowMs - options.answersKeptMs)
+            .execute();
+        }
+        await tx
+          .insertInto('partner_orders')
+          .values({
+            order_id: orderId,
+            environment,
+            partner_id: wanted.partnerId,
+            customer_id: wanted.customerId,
+            creation: 'creating',
+            status: null,
+            transaction_type: wanted.rampType,
+            country_code: wanted.countryCode,
+            source_currency: wanted.fromCurrency,
+            source_amount: wanted.fromAmount,
+            destination_currency: wanted.toCurrency,
+            network: wanted.network,
+            payment_method: wanted.paymentMethod,
+            customer_payment_details_data_id: wanted.paymentDetailsDataId,
+            customer_wallet_data_id: wanted.walletDataId,
+            creation_key: key?.handle ?? null,
+            request_digest: key?.requestDigest ?? null,
+            creation_sealed: sealNote(secrets, orderId, {
+              walletAddress: wanted.walletAddress,
+              forwardedFor,
+            }),
+            due_at_ms: nowMs + LEASE_MS,
+            created_at_ms: nowMs,
+            updated_at_ms: nowMs,
+          })
+          .onConflict((conflict) => conflict.column('creation_key').doNothing())
+          .execute();
+      });
+      const row = (await read(orderId)) ?? (await this.known(key));
+      if (!row) throw new Error('a creation was written and is not there');
+      return row;
+    },
+
+    /** Takes the row for one drive; null when somebody else has it, or it has ended. */
+    async claim(orderId: string): Promise<OrderRow | null> {
+      const nowMs = clock.now();
+      const row = await store
+        .updateTable('partner_orders')
+        .set((row) => ({
+          lease_until_ms: nowMs + LEASE_MS,
+          due_at_ms: nowMs + LEASE_MS,
+          fence: row('fence', '+', 1),
+          attempts: row('attempts', '+', 1),
+        }))
+        .where('order_id', '=', orderId)
+        .where('creation', '=', 'creating')
+        .where(leaseIsOver(nowMs, LEASE_MS))
+        .returningAll()
+        .executeTakeFirst();
+      return row ?? null;
+    },
+
+    /** A redirection, or an order that its platform never had, is tried anew. */
+    async reopen(row: OrderRow, forwardedFor: string): Promise<void> {
+      await store
+        .updateTable('partner_orders')
+        .set({
+          creation: 'creating',
+          attempts: 0,
+          lease_until_ms: 0,
+          due_at_ms: clock.now() + LEASE_MS,
+          creation_sealed: sealNote(secrets, row.order_id, {
+            ...noteOf(secrets, row),
+            forwardedFor,
+            ended: undefined,
+          }),
+        })
+        .where('order_id', '=', row.order_id)
+        .where('creation', '=', 'failed')
+        .where('fence', '=', row.fence)
+        .execute();
+    },
+
+    /** The platform may have it: the worker asks again, with the same id, and no sooner than the platform said. */
+    async postpone(row: OrderRow, fault: string, retryAfterMs: number | null = null): Promise<void> {
+      const backoffMs = FIRST_WAIT_MS * 2 ** Math.min(20, row.attempts - 1);
+      const waitMs = Math.min(LONGEST_WAIT_MS, Math.max(backoffMs, retryAfterMs ?? 0));
+      await store
+        .updateTable('partner_orders')
+        .set({ lease_until_ms: 0, due_at_ms: clock.now() + waitMs, last_error: fault })
+        .where('order_id', '=', row.order_id)
+        .where('creation', '=', 'creating')
+        .where('fence', '=', row.fence)
+        .execute();
+    },
+
+    /** Ids of creations that wait to be taken up again. */
+    due: (limit: number): Promise<string[]> =>
+      readyInQueue(store, CREATIONS, clock.now(), limit, creationsIn(environment)),
+  };
+}
+
+export type Creations = ReturnType<typeof createCreations>;

@@ -1,0 +1,28 @@
+import { isIP } from 'node:net';
+import type { OutboundResult } from '../outbound/outbound.ts';
+import { type Outcome, outcomeOf } from './create-order.ts';
+import { type RedirectOrderAnswer, redirectOrderAnswer } from './platform-answers.ts';
+
+/** What the outbound request of a redirection holds (spec/partner-service.md, Redirect Order Request). */
+export interface RedirectOrderBody {
+  readonly countryCode: string;
+  readonly rampType: 'ONRAMP' | 'OFFRAMP';
+  readonly fromCurrency: string;
+  readonly toCurrency: string;
+  readonly network: string;
+  readonly paymentMethod: string;
+  readonly fromAmount: string;
+  readonly walletAddress?: string;
+}
+
+export const outcomeOfRedirection = (result: OutboundResult): Outcome<RedirectOrderAnswer> =>
+  outcomeOf(result, redirectOrderAnswer);
+
+/**
+ * `X-Forwarded-For`: the end user's address, from the connection and never from a header that the user could write.
+ * An embedded service has no connection: its user is on this machine.
+ */
+export function forwardedFor(clientAddress: string | undefined): string {
+  const address = (clientAddress ?? '').replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
+  return isIP(address) === 0 ? '127.0.0.1' : address;
+}

@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import type { Insertable, Selectable } from 'kysely';
+import { instant } from '../../kernel/clock.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { PartnerTable } from '../../store/partner-tables.ts';
+import { checkPartnerUrl } from '../outbound/ssrf-guard.ts';
+import type { PartnerPorts, Tx } from '../ports.ts';
+import type { Doing } from './accounts.ts';
+import type { CustomerRecord, PartnerRecord, PartnerRecords, PutPartner } from './schema.ts';
+
+const shown = (row: Selectable<PartnerTable>): PartnerRecord => ({
+  partner_id: row.partner_id,
+  environment: row.environment,
+  name: row.name,
+  type: row.type,
+  platform_url: row.platform_url,
+  icon: row.icon,
+  terms_url: row.terms_url,
+  privacy_policy_url: row.privacy_policy_url,
+  offering: JSON.parse(row.offering) as unknown,
+  enabled: row.enabled === 1,
+  created_at: instant(row.created_at_ms),
+  updated_at: instant(row.updated_at_ms),
+});
+
+/** Signs what goes to a partner's platform, in the form of Standard Webhooks. */
+export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
+
+const secretPlace = (partnerId: string) => `partners.webhook_secret_sealed.${partnerId}`;
+
+export const sealWebhookSecret = (
+  { secrets }: Pick<PartnerPorts, 'secrets'>,
+  partnerId: string,
+  secret: string,
+): string => secrets.encrypt(secretPlace(partnerId), secret);
+
+export const openWebhookSecret = (
+  { secrets }: Pick<PartnerPorts, 'secrets'>,
+  row: Pick<Selectable<PartnerTable>, 'partner_id' | 'webhook_secret_sealed'>,
+): string => secrets.decrypt(secretPlace(row.partner_id), row.webhook_secret_sealed);
+
+/** A customer becomes one that the partner may see; again is nothing new. */
+export async function linkCustomer(
+  tx: Tx,
+  customerId: string,
+  partnerId: string,
+  nowMs: number,
+): Promise<void> {
+  await tx
+    .insertInto('customer_partners')
+    .values({ customer_id: customerId, partner_id: partnerId, created_at_ms: nowMs })
+    .onConflict((conflict) => conflict.columns(['customer_id', 'partner_id']).doNothing())
+    .execute();
+}
+
+/** Partners and customers of this environment, as an operator keeps them. All audited. */
+export function createPartners(ports: PartnerPorts) {
+  const { store, clock, ids, environment, desk } = ports;
+  return {
+    async list(): Promise<PartnerRecords> {
+      const rows = await store
+        .selectFrom('partners')
+        .selectAll()
+        .where('environment', '=', environment)
+        .orderBy('partner_id')
+        .execute();
+      return { partners: rows.map(shown) };
+    },
+
+    /**
+     * Makes a partner, or changes one. The secret that signs what goes to its platform is shown once, with the
+     * partner that is new. The address of its platform is checked now as it is written, and with every call again.
+     * @throws Problem `invalid_request` for an id of the other environment, `partner_url_refused`
+     */
+    async put(by: Doing, given: PutPartner): Promise<PartnerRecord & { webhook_secret?: string }> {
+      checkPartnerUrl(given.platform_url, { environment, extraPorts: ports.options.outboundPorts });
+      return store.transaction().execute(async (tx) => {
+        const nowMs = clock.now();
+        const partnerId = given.partner_id ?? ids.next('par');
+        const before = await tx
+          .selectFrom('partners')
+          .selectAll()
+          .where('partner_id', '=', partnerId)
+          .executeTakeFirst();
+        if (before && before.environment !== environment) throw taken('partner_id');
+        const secret = before ? null : newWebhookSecret();
+        const row: Insertable<PartnerTable> = {
+          partner_id: partnerId,
+          environment,
+          name: given.name,
+          type: given.type,
+          platform_url: given.platform_url,
+          icon: given.icon,
+          terms_url: given.terms_url,
+          privacy_policy_url: given.privacy_policy_url,
+          offering: JSON.stringify(given.offering),
+          webhook_secret_sealed:
+            before?.webhook_secret_sealed ?? sealWebhookSecret(ports, partnerId, secret ?? ''),
+          enabled: given.enabled ? 1 : 0,
+          created_at_ms: before?.created_at_ms ?? nowMs,
+          updated_at_ms: nowMs,
+        };
+        if (before) await tx.updateTable('partners').set(row).where('partner_id', '=', partnerId).execute();
+        else await tx.insertInto('partners').values(row).execute();
+        await desk.audit(tx, {
+          ...by,
+          action: before ? 'partner.change' : 'partner.create',
+          subject: partnerId,
+        });
+        return { ...shown(row as Selectable<PartnerTable>), ...(secret ? { webhook_secret: secret } : {}) };
+      });
+    },
+
+    /** @throws Problem `partner_not_found`, `invalid_request` for an id that is taken */
+    createCustomer: (
+      by: Doing,
+      given: { customer_id?: string | undefined; country: string; partner_ids: readonly string[] },
+    ): Promise<CustomerRecord> =>
+      store.transaction().execute(async (tx) => {
+        const nowMs = clock.now();
+        const customerId = given.customer_id ?? ids.next('cus');
+        const before = await tx
+          .selectFrom('customers')
+          .select('customer_id')
+          .where('customer_id', '=', customerId)
+          .executeTakeFirst();
+        if (before) throw taken('customer_id');
+        await tx
+          .insertInto('customers')
+          .values({ customer_id: customerId, environment, country: given.country, created_at_ms: nowMs })
+          .execute();
+        for (const partnerId of new Set(given.partner_ids)) {
+          const partner = await tx
+            .selectFrom('partners')
+            .select('partner_id')
+            .where('partner_id', '=', partnerId)
+            .where('environment', '=', environment)
+            .executeTakeFirst();
+          if (!partner) throw problem('partner_not_found');
+          await linkCustomer(tx, customerId, partnerId, nowMs);
+        }
+        await desk.audit(tx, { ...by, action: 'customer.create', subject: customerId });
+        return {
+          customer_id: customerId,
+          environment,
+          country: given.country,
+          partner_ids: [...new Set(given.partner_ids)],
+          created_at: instant(nowMs),
+        };
+      }),
+  };
+}
+
+const taken = (path: string) =>
+  problem('invalid_request', { detail: { issues: [{ path, message: 'is taken.' }] } });

@@ -1,0 +1,144 @@
+import * as z from 'zod';
+import { ATTESTATION_TYPES } from '../customer-data/kinds.ts';
+import { offeringSchema } from '../offers/offering.ts';
+import { countryCode, identifier, text } from '../schema-parts.ts';
+
+/** What operators keep of partners: snake_case, as everything under /operator. */
+
+const instant = z.iso.datetime();
+
+export const partnerKey = z.strictObject({
+  key_id: z.string(),
+  partner_id: z.string(),
+  environment: z.enum(['demo', 'live']),
+  name: z.string(),
+  created_at: instant,
+  last_used_at: instant.nullable(),
+  /** Set by a rotation: the key works until then. */
+  expires_at: instant.nullable(),
+  revoked_at: instant.nullable(),
+  replaced_by: z.string().nullable(),
+});
+export type PartnerKey = z.output<typeof partnerKey>;
+
+export const partnerKeys = z.strictObject({ keys: z.array(partnerKey) });
+export type PartnerKeys = z.output<typeof partnerKeys>;
+
+/** The only time that the key is shown. */
+export const issuedPartnerKey = partnerKey.extend({ key: z.string() });
+export type IssuedPartnerKey = z.output<typeof issuedPartnerKey>;
+
+export const issuePartnerKeyRequest = z.strictObject({ partner_id: identifier, name: text(60) });
+
+export const rotatePartnerKeyRequest = z.strictObject({
+  overlap_hours: z
+    .number({ error: 'is a number of hours.' })
+    .min(0, 'is 0 to 720.')
+    .max(720, 'is 0 to 720.')
+    .default(24),
+});
+
+export const customerTokenRequest = z.strictObject({
+  customer_id: identifier,
+  ttl_minutes: z
+    .int({ error: 'is a whole number.' })
+    .min(1, 'is 1 to 1440.')
+    .max(1440, 'is 1 to 1440.')
+    .optional(),
+});
+
+/** The only time that the token is shown. */
+export const customerToken = z.strictObject({
+  customer_id: z.string(),
+  environment: z.enum(['demo', 'live']),
+  token: z.string(),
+  expires_at: instant,
+});
+export type CustomerToken = z.output<typeof customerToken>;
+
+export const partnerRecord = z.strictObject({
+  partner_id: z.string(),
+  environment: z.enum(['demo', 'live']),
+  name: z.string(),
+  type: z.enum(['INTEGRATION', 'REDIRECT']),
+  platform_url: z.string(),
+  icon: z.string(),
+  terms_url: z.string(),
+  privacy_policy_url: z.string(),
+  offering: z.unknown(),
+  enabled: z.boolean(),
+  created_at: instant,
+  updated_at: instant,
+});
+export type PartnerRecord = z.output<typeof partnerRecord>;
+
+export const partnerRecords = z.strictObject({ partners: z.array(partnerRecord) });
+export type PartnerRecords = z.output<typeof partnerRecords>;
+
+const webAddress = z
+  .url({ protocol: /^https?$/, error: 'is an http or https address.' })
+  .max(500, 'is at most 500 characters.');
+
+/** What a partner is made of, or changed to. Where its platform may be is the guard's rule (ssrf-guard.ts). */
+export const putPartnerRequest = z.strictObject({
+  partner_id: z
+    .string({ error: 'is a text.' })
+    .regex(/^par_[a-z0-9_]{1,60}$/, 'is par_ and up to 60 small letters, digits and _.')
+    .optional(),
+  name: text(100),
+  type: z.enum(['INTEGRATION', 'REDIRECT']),
+  platform_url: text(500),
+  icon: webAddress,
+  terms_url: webAddress,
+  privacy_policy_url: webAddress,
+  offering: offeringSchema,
+  enabled: z.boolean({ error: 'is true or false.' }).default(true),
+});
+export type PutPartner = z.output<typeof putPartnerRequest>;
+
+export const putPartnerResponse = partnerRecord.extend({ webhook_secret: z.string().optional() });
+
+export const createCustomerRequest = z.strictObject({
+  customer_id: z
+    .string({ error: 'is a text.' })
+    .regex(/^cus_[a-z0-9_]{1,60}$/, 'is cus_ and up to 60 small letters, digits and _.')
+    .optional(),
+  country: countryCode,
+  partner_ids: z.array(identifier).max(50, 'is at most 50 partners.').default([]),
+});
+
+export const customerRecord = z.strictObject({
+  customer_id: z.string(),
+  environment: z.enum(['demo', 'live']),
+  country: z.string(),
+  partner_ids: z.array(z.string()),
+  created_at: instant,
+});
+export type CustomerRecord = z.output<typeof customerRecord>;
+
+export const nothing = z.strictObject({});
+
+/** An attestation of a customer. It names nobody; `decided_by` is `sandbox`, `seed` or the key id of an operator. */
+export const attestationRecord = z.strictObject({
+  attestation_id: z.string(),
+  customer_id: z.string(),
+  type: z.enum(ATTESTATION_TYPES),
+  state: z.enum(['running', 'passed', 'rejected']),
+  started_at: instant,
+  finished_at: instant.nullable(),
+  decided_by: z.string().nullable(),
+});
+export type AttestationRecord = z.output<typeof attestationRecord>;
+
+export const attestationRecords = z.strictObject({ attestations: z.array(attestationRecord) });
+export type AttestationRecords = z.output<typeof attestationRecords>;
+
+/** With the customer data that it is about. */
+export const openedAttestation = attestationRecord.extend({
+  data: z.array(z.record(z.string(), z.unknown())),
+});
+export type OpenedAttestation = z.output<typeof openedAttestation>;
+
+export const decideAttestationRequest = z.strictObject({
+  verdict: z.enum(['passed', 'rejected'], { error: 'is passed or rejected.' }),
+});

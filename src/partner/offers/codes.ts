@@ -1,0 +1,86 @@
+import { didYouMean } from '../../kernel/nearest.ts';
+import { WALLET_TYPES, type WalletType } from '../customer-data/kinds.ts';
+import type { Issue } from '../protojson.ts';
+import { FIAT } from './currency-table.ts';
+
+/** What the codes of an exchange mean: which side is fiat, which is crypto, and on which network the crypto is. */
+
+/** Names that others give to the networks of wallets. */
+const ALIASES: Readonly<Record<string, WalletType>> = {
+  SOL: 'SOLANA',
+  BTC: 'BITCOIN',
+  ETH: 'ETHEREUM',
+  ERC20: 'ETHEREUM',
+  BNB: 'BSC',
+  BEP20: 'BSC',
+  MATIC: 'POLYGON',
+  POL: 'POLYGON',
+  ARB: 'ARBITRUM',
+  OP: 'OPTIMISM',
+  AVAX: 'AVALANCHEC',
+  AVAXC: 'AVALANCHEC',
+  AVALANCHE: 'AVALANCHEC',
+  AVAXX: 'AVALANCHEX',
+  TRX: 'TRON',
+  TRC20: 'TRON',
+};
+
+/** The wallets' name of a network, by that name or an alias; null for a network that has no wallets here. */
+export const networkNamed = (name: string): WalletType | null =>
+  WALLET_TYPES.find((type) => type === name) ??
+  (Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? null) : null);
+
+/** `SOLANA_USDC` in its two parts, whether or not its network is known; null for another form. */
+function partsOf(code: string): { readonly network: string; readonly asset: string } | null {
+  const [, network, asset] = /^([A-Z0-9]+)_([A-Z0-9.]*[A-Z0-9])$/.exec(code) ?? [];
+  return network === undefined || asset === undefined ? null : { network, asset };
+}
+
+/** The network that a crypto currency is on; null for a code that is none, or is on a network without wallets here. */
+export function networkOfCurrency(code: string): WalletType | null {
+  const parts = partsOf(code);
+  return parts && networkNamed(parts.network);
+}
+
+export interface ExchangeCodes {
+  readonly rampType: 'ONRAMP' | 'OFFRAMP';
+  readonly fromCurrency: string;
+  readonly toCurrency: string;
+}
+
+/** The crypto side of an exchange: its field and its code. */
+export const cryptoSideOf = ({ rampType, fromCurrency, toCurrency }: ExchangeCodes) =>
+  rampType === 'ONRAMP'
+    ? ({ path: 'toCurrency', code: toCurrency } as const)
+    : ({ path: 'fromCurrency', code: fromCurrency } as const);
+
+/**
+ * What is wrong with the sides of an exchange: ONRAMP is from fiat to crypto, OFFRAMP from crypto to fiat
+ * (spec/partner-service.md, Create Order Request), and the crypto is on a network that has wallets here.
+ * @param offered codes to look for a near one in
+ */
+export function sideIssues(given: ExchangeCodes, offered: readonly string[] = []): Issue[] {
+  const crypto = cryptoSideOf(given);
+  const fiat =
+    crypto.path === 'toCurrency'
+      ? { path: 'fromCurrency', code: given.fromCurrency }
+      : { path: 'toCurrency', code: given.toCurrency };
+  const issues: Issue[] = [];
+  if (!FIAT.has(fiat.code)) {
+    const words = `is fiat for ${given.rampType}: an ISO 4217 code such as EUR.`;
+    issues.push({ path: fiat.path, message: withNear(words, fiat.code, [...FIAT]) });
+  }
+  if (networkOfCurrency(crypto.code) === null) {
+    const words = partsOf(crypto.code)
+      ? `is on a network that is not served; those that are: ${WALLET_TYPES.join(', ')}.`
+      : `is crypto for ${given.rampType}, with its network, such as SOLANA_USDC.`;
+    issues.push({ path: crypto.path, message: withNear(words, crypto.code, offered) });
+  }
+  return issues;
+}
+
+/** Adds the codes that may have been meant to the words of an issue. */
+export function withNear(words: string, given: string, known: readonly string[]): string {
+  const near = didYouMean(given, known);
+  return near === '' ? words : `${words} ${near}`;
+}

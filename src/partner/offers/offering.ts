@@ -1,0 +1,98 @@
+import * as z from 'zod';
+import { decimalOf, isDecimal, unitsOf } from '../../kernel/decimal.ts';
+import { codeName, countryCode, decimalString } from '../schema-parts.ts';
+import { sideIssues } from './codes.ts';
+
+/** What a partner sells: a line per direction and pair of currencies. Kept with the partner, as JSON. */
+
+const railFields = z.strictObject({
+  /** Where; every country when it is left out. */
+  countries: z.array(countryCode).min(1, 'names a country, or is left out.').optional(),
+  rampType: z.enum(['ONRAMP', 'OFFRAMP']),
+  fromCurrency: codeName,
+  toCurrency: codeName,
+  paymentMethods: z.array(codeName).min(1, 'names a payment method.'),
+  /** Of `fromCurrency`, both included. */
+  minAmount: decimalString,
+  maxAmount: decimalString,
+  /** Units of `toCurrency` for one of `fromCurrency`, before fees. */
+  rate: decimalString,
+  /** Kept by the partner, of `fromCurrency`: first the fixed part, then the share of the rest. */
+  feeFixed: decimalString.default('0'),
+  feePercent: decimalString.default('0'),
+  /** What the customer receives is cut off, never rounded up, after so many decimals. */
+  decimals: z.int({ error: 'is a whole number.' }).min(0, 'is 0 to 18.').max(18, 'is 0 to 18.').default(2),
+});
+
+/** Its sides are those of its direction, on a network that has wallets here: what cannot be served is not sold. */
+const rail = railFields.superRefine((given, context) => {
+  for (const { path, message } of sideIssues(given))
+    context.addIssue({ code: 'custom', path: [path], message });
+});
+export type Rail = z.output<typeof rail>;
+
+export const offeringSchema = z.strictObject({ rails: z.array(rail).max(500, 'is at most 500 lines.') });
+export type Offering = z.output<typeof offeringSchema>;
+
+/**
+ * The lines of an offering on record. One that the rules have no place for any more sells nothing, and holds up none of
+ * the others; `isWhole` is false then.
+ */
+export function railsOf(offering: string): Offering & { readonly isWhole: boolean } {
+  const { rails }: { rails?: unknown } = Object(JSON.parse(offering));
+  const lines = Array.isArray(rails) ? rails.map((line) => rail.safeParse(line)) : [];
+  return {
+    rails: lines.flatMap((line) => (line.success ? [line.data] : [])),
+    isWhole: Array.isArray(rails) && lines.every(({ success }) => success),
+  };
+}
+
+/** What is asked for; `fromAmount` is a decimal string. */
+export interface Wanted {
+  readonly countryCode?: string | undefined;
+  readonly rampType: 'ONRAMP' | 'OFFRAMP';
+  readonly fromCurrency: string;
+  readonly toCurrency: string;
+  readonly paymentMethod: string;
+  readonly fromAmount: string;
+}
+
+/** What a partner gives for it: the amount (decimal string), or why it gives nothing. */
+export function quoteOf(
+  { rails }: Offering,
+  wanted: Wanted,
+):
+  | { readonly kind: 'quote'; readonly toAmount: string }
+  | { readonly kind: 'not_sold' }
+  | { readonly kind: 'outside_limits'; readonly rail: Rail } {
+  const sold = rails.filter(
+    (one) =>
+      one.rampType === wanted.rampType &&
+      one.fromCurrency === wanted.fromCurrency &&
+      one.toCurrency === wanted.toCurrency &&
+      one.paymentMethods.includes(wanted.paymentMethod) &&
+      (wanted.countryCode === undefined || (one.countries?.includes(wanted.countryCode) ?? true)),
+  );
+  const fitting = sold.find(
+    (one) =>
+      unitsOf(one.minAmount) <= unitsOf(wanted.fromAmount) &&
+      unitsOf(wanted.fromAmount) <= unitsOf(one.maxAmount),
+  );
+  if (!fitting) return sold[0] ? { kind: 'outside_limits', rail: sold[0] } : { kind: 'not_sold' };
+  const toAmount = received(fitting, wanted.fromAmount);
+  // Nothing, or more than an amount can hold.
+  if (toAmount === '0' || !isDecimal(toAmount)) return { kind: 'outside_limits', rail: fitting };
+  return { kind: 'quote', toAmount };
+}
+
+const HUNDRED = unitsOf('100');
+const ONE = unitsOf('1');
+
+function received({ feeFixed, feePercent, rate, decimals }: Rail, fromAmount: string): string {
+  const afterFixed = unitsOf(fromAmount) - unitsOf(feeFixed);
+  const kept = HUNDRED - unitsOf(feePercent);
+  if (afterFixed <= 0n || kept <= 0n) return '0';
+  // Exact until the divisions at the end, which cut off what the customer cannot receive.
+  const step = 10n ** BigInt(18 - decimals);
+  return decimalOf(((afterFixed * kept * unitsOf(rate)) / (HUNDRED * ONE) / step) * step);
+}

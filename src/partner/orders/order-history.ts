@@ -1,0 +1,55 @@
+import { instant } from '../../kernel/clock.ts';
+import type { Store } from '../../store/open.ts';
+import type { Tx } from '../ports.ts';
+import type { OrderChange, OrderStatus } from '../schema.ts';
+
+export interface RecordedChange {
+  readonly orderId: string;
+  readonly version: number;
+  /** null: the order came into being. */
+  readonly from: OrderStatus | null;
+  readonly to: OrderStatus;
+  /** Names of the fields that changed; never what is in them. */
+  readonly fields: readonly string[];
+  /** `key:<key id>`, `platform`, `seed`. */
+  readonly actor: string;
+  readonly requestId: string;
+  readonly atMs: number;
+}
+
+/**
+ * Adds to an order's history, in the transaction of the change. A version has one row, so that a change that was
+ * applied twice would fail here; there is nothing that changes a row.
+ */
+export async function recordChange(tx: Tx, change: RecordedChange): Promise<void> {
+  await tx
+    .insertInto('partner_order_changes')
+    .values({
+      order_id: change.orderId,
+      version: change.version,
+      from_status: change.from,
+      to_status: change.to,
+      fields: JSON.stringify(change.fields),
+      actor: change.actor,
+      request_id: change.requestId,
+      at_ms: change.atMs,
+    })
+    .execute();
+}
+
+/** Oldest first. */
+export async function historyOf(store: Store | Tx, orderId: string): Promise<OrderChange[]> {
+  const rows = await store
+    .selectFrom('partner_order_changes')
+    .selectAll()
+    .where('order_id', '=', orderId)
+    .orderBy('version')
+    .execute();
+  return rows.map((row) => ({
+    version: row.version,
+    ...(row.from_status === null ? {} : { fromStatus: row.from_status as OrderStatus }),
+    toStatus: row.to_status as OrderStatus,
+    fields: JSON.parse(row.fields) as string[],
+    at: instant(row.at_ms),
+  }));
+}

@@ -1,0 +1,67 @@
+import { type SqlBool, sql } from 'kysely';
+import { problem } from '../../kernel/problems.ts';
+import type { PartnerPorts } from '../ports.ts';
+import type { GetOrdersRequest, GetOrdersResponse } from '../schema.ts';
+import { orderRecord } from './order-record.ts';
+
+/**
+ * A partner's orders, newest first (CONTRACT, section 11). A page goes on after the last order of the one before: an
+ * order that comes in between moves nothing. `totalCount` counts all matches.
+ * @throws Problem `invalid_request` for a page token that is not of this list
+ */
+export async function pageOfOrders(
+  { store, secrets, environment }: Pick<PartnerPorts, 'store' | 'secrets' | 'environment'>,
+  partnerId: string,
+  { status, pageSize, pageToken }: GetOrdersRequest,
+): Promise<GetOrdersResponse> {
+  const after = pageToken === undefined ? null : readToken(pageToken, status ?? '');
+  let matching = store
+    .selectFrom('partner_orders')
+    .where('partner_id', '=', partnerId)
+    .where('environment', '=', environment)
+    .where('creation', '=', 'created');
+  if (status) matching = matching.where('status', '=', status);
+
+  let page = matching;
+  if (after) {
+    page = page.where(sql<SqlBool>`(created_at_ms, order_id) < (${after.createdAtMs}, ${after.orderId})`);
+  }
+  const rows = await page
+    .selectAll()
+    .orderBy('created_at_ms', 'desc')
+    .orderBy('order_id', 'desc')
+    .limit(pageSize + 1)
+    .execute();
+  const { n } = await matching.select(({ fn }) => fn.countAll().as('n')).executeTakeFirstOrThrow();
+  const shown = rows.slice(0, pageSize);
+  const last = shown.at(-1);
+  return {
+    orders: shown.map((row) => orderRecord(secrets, row, 'partner')),
+    totalCount: Number(n),
+    ...(rows.length > pageSize && last
+      ? { nextPageToken: writeToken(last.created_at_ms, last.order_id, status ?? '') }
+      : {}),
+  };
+}
+
+const writeToken = (createdAtMs: number, orderId: string, status: string): string =>
+  Buffer.from(JSON.stringify([1, createdAtMs, orderId, status])).toString('base64url');
+
+function readToken(token: string, status: string): { createdAtMs: number; orderId: string } {
+  let read: unknown;
+  try {
+    read = JSON.parse(Buffer.from(token, 'base64url').toString('utf8'));
+  } catch {
+    read = null;
+  }
+  if (Array.isArray(read)) {
+    const [form, createdAtMs, orderId, filter] = read as unknown[];
+    if (form === 1 && Number.isSafeInteger(createdAtMs) && typeof orderId === 'string' && filter === status)
+      return { createdAtMs: createdAtMs as number, orderId };
+  }
+  throw problem('invalid_request', {
+    detail: {
+      issues: [{ path: 'pageToken', message: 'is not the nextPageToken of a list with these filters.' }],
+    },
+  });
+}

@@ -1,0 +1,88 @@
+import type { Selectable } from 'kysely';
+import { instant } from '../../kernel/clock.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { Secrets } from '../../kernel/secrets.ts';
+import type { PartnerOrderTable } from '../../store/partner-tables.ts';
+import type { DepositInstructions, Order, OrderStatus, ReturnDetails } from '../schema.ts';
+
+export type OrderRow = Selectable<PartnerOrderTable>;
+
+/** Columns that hold account numbers, names and words about people: sealed for their row. */
+export type SealedColumn =
+  | 'deposit_instructions_sealed'
+  | 'reason_sealed'
+  | 'customer_facing_reason_sealed'
+  | 'return_details_sealed'
+  | 'redirect_url_sealed'
+  | 'creation_sealed';
+
+const place = (column: SealedColumn, orderId: string) => `partner_orders.${column}.${orderId}`;
+
+/** Seals a text or a JSON value for its column and row. */
+export const sealColumn = (secrets: Secrets, column: SealedColumn, orderId: string, value: unknown): string =>
+  secrets.encrypt(place(column, orderId), JSON.stringify(value));
+
+/** What `sealColumn` sealed, undefined where nothing is. */
+export function openColumn(secrets: Secrets, column: SealedColumn, row: OrderRow): unknown {
+  const sealed = row[column];
+  return sealed === null ? undefined : JSON.parse(secrets.decrypt(place(column, row.order_id), sealed));
+}
+
+/** What a partner may change of an order, opened. */
+export interface OrderContent {
+  readonly depositInstructions: DepositInstructions | undefined;
+  readonly reason: string | undefined;
+  readonly customerFacingReason: string | undefined;
+  readonly returnDetails: ReturnDetails | undefined;
+}
+
+export const contentOf = (secrets: Secrets, row: OrderRow): OrderContent => ({
+  depositInstructions: openColumn(secrets, 'deposit_instructions_sealed', row) as
+    | DepositInstructions
+    | undefined,
+  reason: openColumn(secrets, 'reason_sealed', row) as string | undefined,
+  customerFacingReason: openColumn(secrets, 'customer_facing_reason_sealed', row) as string | undefined,
+  returnDetails: openColumn(secrets, 'return_details_sealed', row) as ReturnDetails | undefined,
+});
+
+/**
+ * An order on the wire, unset fields left out. A customer is not shown `customerId`, `externalId` and `reason`
+ * (spec/partner-service.md, Order).
+ */
+export function orderRecord(secrets: Secrets, row: OrderRow, audience: 'partner' | 'customer'): Order {
+  if (row.status === null) throw new Error('an order without a status is nobody’s to see');
+  const content = contentOf(secrets, row);
+  return withoutUnset<Order>({
+    id: row.order_id,
+    customerId: audience === 'partner' ? row.customer_id : undefined,
+    externalId: audience === 'partner' ? (row.external_id ?? undefined) : undefined,
+    partnerId: row.partner_id,
+    status: row.status as OrderStatus,
+    sourceCurrency: row.source_currency,
+    sourceAmount: row.source_amount,
+    destinationCurrency: row.destination_currency,
+    destinationAmount: row.destination_amount ?? undefined,
+    transactionType: row.transaction_type,
+    network: row.network,
+    depositInstructions: content.depositInstructions,
+    customerPaymentDetailsDataId: row.customer_payment_details_data_id ?? undefined,
+    customerWalletDataId: row.customer_wallet_data_id ?? undefined,
+    sourceTransactionId: row.source_transaction_id ?? undefined,
+    destinationTransactionId: row.destination_transaction_id ?? undefined,
+    paymentMethod: row.payment_method,
+    reason: audience === 'partner' ? content.reason : undefined,
+    customerFacingReason: content.customerFacingReason,
+    returnDetails: content.returnDetails,
+    createdAt: instant(row.created_at_ms),
+    updatedAt: instant(row.updated_at_ms),
+    version: row.version,
+  });
+}
+
+/** Also for an order of another partner: 404, never 403 (CONTRACT, section 10). */
+export const orderNotFound = () =>
+  problem('order_not_found', { fix: 'Check the order id; GetOrders lists your orders.' });
+
+/** ProtoJSON leaves out what is not set. */
+const withoutUnset = <T extends object>(given: { [K in keyof T]: T[K] | undefined }): T =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;

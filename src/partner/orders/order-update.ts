@@ -1,0 +1,170 @@
+import {
+  allowedFrom,
+  lacksReason,
+  type MoveRefusal,
+  type OrderStanding,
+  refusalOf,
+  saysSomething,
+  standingAfter,
+} from '../../domain/order-moves.ts';
+import { sameDecimal } from '../../kernel/decimal.ts';
+import { type Problem, problem } from '../../kernel/problems.ts';
+import type { Call } from '../call.ts';
+import type { PartnerPorts } from '../ports.ts';
+import type { OrderStatus, UpdateOrderRequest, UpdateOrderResponse } from '../schema.ts';
+import { recordChange } from './order-history.ts';
+import { contentOf, type OrderRow, orderNotFound, orderRecord, sealColumn } from './order-record.ts';
+
+/** An order as the rules of UpdateOrder see it. */
+export const standingOf = (row: OrderRow): OrderStanding => ({
+  status: row.status as OrderStatus,
+  funds: row.funds_seen === 1,
+  paymentProcessed: row.payment_processed === 1,
+  sourceTransactionId: row.source_transaction_id,
+  destinationTransactionId: row.destination_transaction_id,
+  returned: row.return_details_sealed !== null,
+});
+
+/**
+ * Moves an order along, or adds to it (CONTRACT, section 11): one compare-and-set on its version inside one immediate
+ * transaction, with its line in the history. What is on record already changes nothing and bumps nothing.
+ * @throws Problem `order_not_found`, `order_version_mismatch`, `invalid_status_transition`, `transaction_id_fixed`,
+ *   `invalid_request` for data that the step needs
+ */
+export async function updateOrder(
+  ports: PartnerPorts,
+  call: Call,
+  input: UpdateOrderRequest,
+): Promise<UpdateOrderResponse> {
+  if (lacksReason(input)) throw required('reason', 'is required when status is ERROR.');
+  const expected = ifMatch(call.headers.get('if-match'));
+  return call.write(async (tx) => {
+    const { secrets } = ports;
+    const row = await tx
+      .selectFrom('partner_orders')
+      .selectAll()
+      .where('order_id', '=', input.orderId)
+      .where('partner_id', '=', call.partner.partnerId)
+      .where('environment', '=', ports.environment)
+      .where('creation', '=', 'created')
+      .executeTakeFirst();
+    if (!row) throw orderNotFound();
+    if (expected !== null && !expected.includes(row.version)) {
+      throw problem('order_version_mismatch', { detail: { expected: expected[0], version: row.version } });
+    }
+    const refusal = refusalOf(standingOf(row), input);
+    if (refusal) throw refused(refusal);
+    const { set, fields } = changesOf(ports, row, input);
+    const shown = (changed: OrderRow): UpdateOrderResponse => ({
+      order: orderRecord(secrets, changed, 'partner'),
+      allowedStatuses: allowedFrom(standingOf(changed)),
+    });
+    if (fields.length === 0) return shown(row);
+
+    // A clock that was set back must not put an update before what it follows.
+    const atMs = Math.max(call.nowMs, row.updated_at_ms);
+    const next: OrderRow = { ...row, ...set, version: row.version + 1, updated_at_ms: atMs };
+    const { numUpdatedRows } = await tx
+      .updateTable('partner_orders')
+      .set({ ...set, version: next.version, updated_at_ms: atMs })
+      .where('order_id', '=', row.order_id)
+      .where('version', '=', row.version)
+      .executeTakeFirst();
+    if (numUpdatedRows !== 1n) throw new Error('an order changed inside its own transaction');
+    await recordChange(tx, {
+      orderId: row.order_id,
+      version: next.version,
+      from: row.status as OrderStatus,
+      to: next.status as OrderStatus,
+      fields,
+      actor: `key:${call.partner.keyId}`,
+      requestId: call.requestId,
+      atMs,
+    });
+    return shown(next);
+  });
+}
+
+const required = (path: string, message: string) =>
+  problem('invalid_request', { detail: { issues: [{ path, message }] } });
+
+function refused(refusal: MoveRefusal): Problem {
+  if (refusal.kind === 'fixed') return problem('transaction_id_fixed', { detail: { field: refusal.field } });
+  const { from, to } = refusal;
+  if (refusal.kind === 'required') return required(refusal.field, `is required to go from ${from} to ${to}.`);
+  const { allowed, funds } = refusal;
+  const because = funds === null ? '' : funds ? ': its funds were seen' : ': its funds were not seen';
+  return problem('invalid_status_transition', {
+    message: `The order cannot go from ${from} to ${to}${because}.`,
+    detail: { from, to, allowed },
+  });
+}
+
+/** The columns to set and the names of the fields that change. */
+function changesOf({ secrets }: PartnerPorts, row: OrderRow, input: UpdateOrderRequest) {
+  const before = contentOf(secrets, row);
+  const set: { -readonly [K in keyof OrderRow]?: OrderRow[K] } = {};
+  const fields: string[] = [];
+  const seal = (column: Parameters<typeof sealColumn>[1], value: unknown) =>
+    sealColumn(secrets, column, row.order_id, value);
+  const change = (field: string, columns: typeof set) => {
+    fields.push(field);
+    Object.assign(set, columns);
+  };
+
+  if (input.status !== undefined && input.status !== row.status) change('status', { status: input.status });
+  if (input.sourceTransactionId !== undefined && input.sourceTransactionId !== row.source_transaction_id)
+    change('sourceTransactionId', { source_transaction_id: input.sourceTransactionId });
+  if (
+    input.destinationTransactionId !== undefined &&
+    input.destinationTransactionId !== row.destination_transaction_id
+  )
+    change('destinationTransactionId', { destination_transaction_id: input.destinationTransactionId });
+  if (
+    input.toAmount !== undefined &&
+    (row.destination_amount === null || !sameDecimal(input.toAmount, row.destination_amount))
+  )
+    change('toAmount', { destination_amount: input.toAmount });
+  // An empty message says nothing of where to pay, nor of money that came back: it changes nothing.
+  if (
+    saysSomething(input.depositInstructions) &&
+    !sameFields(input.depositInstructions, before.depositInstructions)
+  )
+    change('depositInstructions', {
+      deposit_instructions_sealed: seal('deposit_instructions_sealed', input.depositInstructions),
+    });
+  if (input.reason !== undefined && input.reason !== before.reason)
+    change('reason', { reason_sealed: seal('reason_sealed', input.reason) });
+  if (input.customerFacingReason !== undefined && input.customerFacingReason !== before.customerFacingReason)
+    change('customerFacingReason', {
+      customer_facing_reason_sealed: seal('customer_facing_reason_sealed', input.customerFacingReason),
+    });
+  if (saysSomething(input.returnDetails) && !sameFields(input.returnDetails, before.returnDetails))
+    change('returnDetails', { return_details_sealed: seal('return_details_sealed', input.returnDetails) });
+
+  const after = standingAfter(standingOf(row), input);
+  if (after.funds && row.funds_seen !== 1) set.funds_seen = 1;
+  if (after.paymentProcessed && row.payment_processed !== 1) set.payment_processed = 1;
+  return { set, fields };
+}
+
+/** Equal by what is in them, whatever the order and however unset fields are written. */
+const sameFields = (a: object, b: object | undefined): boolean => b !== undefined && sorted(a) === sorted(b);
+
+const sorted = (value: object): string =>
+  JSON.stringify(
+    Object.entries(value)
+      .filter(([, inner]) => inner !== undefined)
+      .sort(([x], [y]) => (x < y ? -1 : 1)),
+  );
+
+/** The versions of an If-Match header; null: none is asked for, or `*`. */
+function ifMatch(header: string | null): number[] | null {
+  const text = header?.trim();
+  if (!text || text === '*') return null;
+  return text.split(',').map((part) => {
+    const match = /^(?:W\/)?(?:"(\d{1,15})"|(\d{1,15}))$/.exec(part.trim());
+    if (!match) throw required('If-Match', 'is a version of the order, such as "3".');
+    return Number(match[1] ?? match[2]);
+  });
+}

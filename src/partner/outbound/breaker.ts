@@ -1,0 +1,122 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Store } from '../../store/open.ts';
+
+export interface BreakerOptions {
+  /** Failed calls in a row that open it. */
+  readonly failures: number;
+  /** How long it stays open the first time; doubled with every probe that fails. */
+  readonly openMs: number;
+  readonly mostOpenMs: number;
+  /** How long a probe keeps others out: more than a call can take. */
+  readonly probeMs: number;
+}
+
+export const breakerOptions: BreakerOptions = {
+  failures: 5,
+  openMs: 15_000,
+  mostOpenMs: 5 * 60_000,
+  probeMs: 15_000,
+};
+
+export interface Breaker {
+  /** Whether the partner may be called now; else when to ask again. While it is half open, one caller gets through. */
+  admit(partnerId: string): Promise<{ open: false } | { open: true; retryAfterMs: number }>;
+  /** What came of a call that was admitted. An answer that refuses an order is a success: the partner is there. */
+  record(partnerId: string, succeeded: boolean): Promise<void>;
+  /** Calls that were answered, between 0 and 1 (0.5 for who was never called), by partner. */
+  reliability(): Promise<ReadonlyMap<string, number>>;
+}
+
+/** Totals are halved here, so that what happened lately weighs more. */
+const MOST_CALLS_COUNTED = 1000;
+
+/**
+ * A breaker for each partner. Its state is in the database: all processes of the service stop together calling a
+ * platform that is down, and one of them at a time looks whether it is back.
+ */
+export function createBreaker(
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  options: BreakerOptions = breakerOptions,
+): Breaker {
+  const openForMs = (failures: number) =>
+    Math.min(options.mostOpenMs, options.openMs * 2 ** Math.min(20, failures - options.failures));
+
+  return {
+    async admit(partnerId) {
+      const row = await store
+        .selectFrom('partner_breakers')
+        .selectAll()
+        .where('partner_id', '=', partnerId)
+        .executeTakeFirst();
+      if (!row || row.failures < options.failures) return { open: false };
+      const nowMs = clock.now();
+      const restMs = row.open_until_ms - nowMs;
+      // Longer than it is ever opened for: the clock was turned back, and the row is of another time.
+      if (restMs > 0 && restMs <= options.mostOpenMs) return { open: true, retryAfterMs: restMs };
+      const claimed = await store
+        .updateTable('partner_breakers')
+        .set({ probe_until_ms: nowMs + options.probeMs })
+        .where('partner_id', '=', partnerId)
+        .where((where) =>
+          where.or([
+            where('probe_until_ms', '<=', nowMs),
+            where('probe_until_ms', '>', nowMs + options.probeMs),
+          ]),
+        )
+        .executeTakeFirst();
+      return claimed.numUpdatedRows > 0n ? { open: false } : { open: true, retryAfterMs: 1_000 };
+    },
+
+    async record(partnerId, succeeded) {
+      const nowMs = clock.now();
+      await store.transaction().execute(async (tx) => {
+        await tx
+          .insertInto('partner_breakers')
+          .values({
+            partner_id: partnerId,
+            failures: 0,
+            open_until_ms: 0,
+            probe_until_ms: 0,
+            calls: 0,
+            answered: 0,
+            updated_at_ms: nowMs,
+          })
+          .onConflict((conflict) => conflict.column('partner_id').doNothing())
+          .execute();
+        // Raised first: on PostgreSQL this holds the row against the other processes until the commit.
+        const row = await tx
+          .updateTable('partner_breakers')
+          .set((row) => ({
+            failures: succeeded ? 0 : row('failures', '+', 1),
+            calls: row('calls', '+', 1),
+            answered: row('answered', '+', succeeded ? 1 : 0),
+            updated_at_ms: nowMs,
+            probe_until_ms: 0,
+            open_until_ms: 0,
+          }))
+          .where('partner_id', '=', partnerId)
+          .returning(['failures', 'calls', 'answered'])
+          .executeTakeFirstOrThrow();
+        const opens = row.failures >= options.failures;
+        const full = row.calls > MOST_CALLS_COUNTED;
+        if (!opens && !full) return;
+        await tx
+          .updateTable('partner_breakers')
+          .set({
+            ...(opens && { open_until_ms: nowMs + openForMs(row.failures) }),
+            ...(full && { calls: Math.floor(row.calls / 2), answered: Math.floor(row.answered / 2) }),
+          })
+          .where('partner_id', '=', partnerId)
+          .execute();
+      });
+    },
+
+    async reliability() {
+      const rows = await store
+        .selectFrom('partner_breakers')
+        .select(['partner_id', 'calls', 'answered'])
+        .execute();
+      return new Map(rows.map((row) => [row.partner_id, (row.answered + 1) / (row.calls + 2)]));
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import type { Ids } from '../../kernel/ids.ts';
+import type { Secrets } from '../../kernel/secrets.ts';
+import type { Store } from '../../store/open.ts';
+
+/** Of a request and of an answer, this much is kept. */
+export const MOST_AUDIT_BYTES = 256 * 1024;
+
+export type OutboundOperation = 'create-order' | 'redirect-order';
+
+/** One try at a partner's platform, whatever came of it. */
+export interface OutboundEntry {
+  readonly partnerId: string;
+  /** The order, or the redirection, that the try was for. */
+  readonly subject: string;
+  readonly operation: OutboundOperation;
+  /** 1, 2, 3; 0 for a call that was stopped before it was tried. */
+  readonly attempt: number;
+  readonly atMs: number;
+  readonly durationMs: number;
+  /** `answer`, `lost`, `unsent`, `oversized`, `refused` (by the guard), `breaker_open` */
+  readonly outcome: string;
+  readonly status: number | null;
+  /** A word such as ECONNREFUSED; nothing of anybody's. */
+  readonly reason: string | null;
+  readonly request: string;
+  /** As it came. */
+  readonly answer: Uint8Array | null;
+}
+
+export interface OutboundAudit {
+  write(entry: OutboundEntry): Promise<void>;
+  /** The tries for one order or redirection, oldest first, opened. */
+  read(
+    subject: string,
+  ): Promise<readonly (Omit<OutboundEntry, 'answer'> & { readonly answer: string | null })[]>;
+}
+
+/**
+ * The append-only log of what was sent to partners and what they answered, `rawResponse` included (CONTRACT,
+ * section 13). Requests and answers speak of customers, wallets and bank accounts: both are sealed, the rest of a row
+ * is ids, numbers and words of ours. Nothing here changes or removes a row; the retention alone empties what is sealed
+ * (retention.ts), and the row stays.
+ */
+export function createOutboundAudit({
+  store,
+  secrets,
+  ids,
+}: {
+  readonly store: Store;
+  readonly secrets: Secrets;
+  readonly ids: Ids;
+}): OutboundAudit {
+  const place = (column: string, id: string) => `partner_outbound.${column}.${id}`;
+  const opened = (id: string, column: string, sealed: string | null) =>
+    sealed === null ? null : secrets.decrypt(place(column, id), sealed);
+  return {
+    async write(entry) {
+      const id = ids.next('out');
+      const answer = entry.answer === null ? null : cappedText(entry.answer);
+      await store
+        .insertInto('partner_outbound')
+        .values({
+          outbound_id: id,
+          partner_id: entry.partnerId,
+          order_id: entry.subject,
+          kind: entry.operation,
+          attempt: entry.attempt,
+          at_ms: entry.atMs,
+          duration_ms: Math.max(0, Math.round(entry.durationMs)),
+          outcome: entry.outcome,
+          status: entry.status,
+          reason: entry.reason,
+          request_sealed: secrets.encrypt(
+            place('request_sealed', id),
+            cappedText(Buffer.from(entry.request)),
+          ),
+          raw_response_sealed:
+            answer === null ? null : secrets.encrypt(place('raw_response_sealed', id), answer),
+        })
+        .execute();
+    },
+    async read(subject) {
+      const rows = await store
+        .selectFrom('partner_outbound')
+        .selectAll()
+        .where('order_id', '=', subject)
+        .orderBy('at_ms')
+        .orderBy('outbound_id')
+        .execute();
+      return rows.map((row) => ({
+        partnerId: row.partner_id,
+        subject: row.order_id,
+        operation: row.kind,
+        attempt: row.attempt,
+        atMs: row.at_ms,
+        durationMs: row.duration_ms,
+        outcome: row.outcome,
+        status: row.status,
+        reason: row.reason,
+        request: opened(row.outbound_id, 'request_sealed', row.request_sealed) ?? '',
+        answer: opened(row.outbound_id, 'raw_response_sealed', row.raw_response_sealed),
+      }));
+    },
+  };
+}
+
+/** Bytes as text, cut at the cap; what is not UTF-8 is kept in base64, so that nothing is lost in reading it. */
+function cappedText(bytes: Uint8Array): string {
+  const kept = Buffer.from(bytes.subarray(0, MOST_AUDIT_BYTES));
+  const text = kept.toString('utf8');
+  return Buffer.from(text, 'utf8').equals(kept) ? text : `base64:${kept.toString('base64')}`;
+}

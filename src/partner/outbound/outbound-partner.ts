@@ -1,0 +1,37 @@
+import type { Selectable } from 'kysely';
+import type { PartnerTable } from '../../store/partner-tables.ts';
+import { openWebhookSecret } from '../desk/partners.ts';
+import type { PartnerPorts } from '../ports.ts';
+import { createBreaker } from './breaker.ts';
+import { createOutbound, type Outbound, type OutboundPartner } from './outbound.ts';
+import { createOutboundAudit } from './outbound-audit.ts';
+
+export type PartnerRow = Selectable<PartnerTable>;
+
+/** A partner as the outbound side needs it. */
+export const outboundPartner = (ports: Pick<PartnerPorts, 'secrets'>, row: PartnerRow): OutboundPartner => ({
+  partnerId: row.partner_id,
+  platformUrl: row.platform_url,
+  webhookSecrets: [openWebhookSecret(ports, row)],
+});
+
+/** The outbound side of a service: the network, and in demo the sandbox platform in this process. */
+export function openOutbound(ports: PartnerPorts): Outbound {
+  const { store, secrets, ids, clock, environment } = ports;
+  const given = ports.outbound ?? {};
+  return createOutbound({
+    clock,
+    random: given.random ?? Math.random,
+    breaker: createBreaker({ store, clock }),
+    audit: createOutboundAudit({ store, secrets, ids }),
+    rules: { environment, extraPorts: ports.options.outboundPorts },
+    embedded: environment === 'demo' ? (given.embedded ?? ((request) => embedded(ports, request))) : null,
+    resolve: given.resolve,
+    limits: given.limits,
+    ca: given.ca,
+  });
+}
+
+/** The sandbox platform is loaded with the first call to it. */
+const embedded = async (ports: PartnerPorts, request: Request): Promise<Response> =>
+  (await import('../../sandbox/platform/embedded.ts')).answerEmbedded(ports, request);

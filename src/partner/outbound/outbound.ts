@@ -1,0 +1,222 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
+import type { Breaker } from './breaker.ts';
+import { type Attempt, guardedRequest, type OutboundLimits, outboundLimits } from './guarded-request.ts';
+import type { OutboundAudit, OutboundOperation } from './outbound-audit.ts';
+import {
+  checkPartnerUrl,
+  type GuardedUrl,
+  type GuardRules,
+  type Resolver,
+  systemResolver,
+} from './ssrf-guard.ts';
+import { signWebhook } from './webhook-signature.ts';
+
+/** A partner as far as it is called. */
+export interface OutboundPartner {
+  readonly partnerId: string;
+  readonly platformUrl: string;
+  /** Standard Webhooks secrets, newest first; two while one rotates. */
+  readonly webhookSecrets: readonly string[];
+}
+
+export interface OutboundCall {
+  readonly operation: OutboundOperation;
+  /** The order's id: `Idempotency-Key` and `webhook-id` of every try. */
+  readonly subject: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * What came of a call. `unavailable`: no answer that counts; `mayHaveActed` says whether one of the tries could have
+ * reached the platform's books all the same. `oversized`: it answered more than is read.
+ */
+export type OutboundResult =
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly retryAfterMs: number | null;
+      readonly body: Uint8Array;
+    }
+  | { readonly kind: 'unavailable'; readonly mayHaveActed: boolean; readonly retryAfterMs: number | null }
+  | { readonly kind: 'oversized'; readonly status: number };
+
+export interface OutboundPorts {
+  readonly clock: Clock;
+  /** Between 0 and 1. */
+  readonly random: () => number;
+  readonly breaker: Breaker;
+  readonly audit: OutboundAudit;
+  readonly rules: GuardRules;
+  /** The sandbox platform in this process; null where there is none. */
+  readonly embedded: ((request: Request) => Promise<Response>) | null;
+  readonly resolve?: Resolver | undefined;
+  readonly limits?: OutboundLimits | undefined;
+  /** Certificates to trust beyond the system's (tests). */
+  readonly ca?: string | undefined;
+}
+
+/** What the composition root and tests may set of it. */
+export type OutboundGiven = Partial<Pick<OutboundPorts, 'random' | 'embedded' | 'resolve' | 'limits' | 'ca'>>;
+
+export interface Outbound {
+  /** @throws Problem `partner_url_refused` */
+  send(partner: OutboundPartner, call: OutboundCall): Promise<OutboundResult>;
+}
+
+export const MOST_TRIES = 3;
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 2_000;
+const TRY_AGAIN = new Set([502, 503, 504]);
+
+/**
+ * Calls partners' platforms (CONTRACT, section 13): guarded, signed anew for each try, at most three tries with full
+ * jitter on network errors, 502, 503 and 504, within 10 seconds over all; every try in the audit log.
+ */
+export function createOutbound(ports: OutboundPorts): Outbound {
+  const { clock, audit, breaker } = ports;
+  const limits = ports.limits ?? outboundLimits;
+
+  return {
+    async send(partner, call) {
+      const body = JSON.stringify(call.body);
+      const base = { partnerId: partner.partnerId, subject: call.subject, operation: call.operation };
+      const stopped = (outcome: string, reason: string | null) =>
+        audit.write({
+          ...base,
+          attempt: 0,
+          atMs: clock.now(),
+          durationMs: 0,
+          outcome,
+          status: null,
+          reason,
+          request: body,
+          answer: null,
+        });
+
+      const guarded = await guardOrNote(partner.platformUrl, ports.rules, stopped);
+      const admitted = await breaker.admit(partner.partnerId);
+      if (admitted.open) {
+        await stopped('breaker_open', null);
+        return { kind: 'unavailable', mayHaveActed: false, retryAfterMs: admitted.retryAfterMs };
+      }
+
+      const url = new URL(guarded.url);
+      url.pathname = `${url.pathname.replace(/\/+$/, '')}/${call.operation}`;
+      const startedMs = clock.now();
+      let mayHaveActed = false;
+      let retryAfterMs: number | null = null;
+      for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
+        const atMs = clock.now();
+        const remainingMs = limits.totalMs - Math.max(0, atMs - startedMs);
+        if (remainingMs <= 0) break;
+        const headers = {
+          ...call.headers,
+          'content-type': 'application/json',
+          accept: 'application/json',
+          'user-agent': 'farelock',
+          'idempotency-key': call.subject,
+          ...signWebhook(partner.webhookSecrets, { id: call.subject, atMs, body }),
+        };
+        const came = await tried(ports, limits, guarded, { url, headers, body }, remainingMs).catch(
+          async (error: unknown) => {
+            if (isProblem(error)) await stopped('refused', String(error.detail?.reason ?? ''));
+            throw error;
+          },
+        );
+        await audit.write({
+          ...base,
+          attempt,
+          atMs,
+          durationMs: clock.now() - atMs,
+          outcome: came.kind,
+          status: 'status' in came ? came.status : null,
+          reason: 'reason' in came ? came.reason : null,
+          request: body,
+          answer: came.kind === 'answer' ? came.body : null,
+        });
+        retryAfterMs = came.kind === 'answer' ? retryAfterOf(came.retryAfter, clock.now()) : null;
+        if (came.kind === 'oversized' || (came.kind === 'answer' && !TRY_AGAIN.has(came.status))) {
+          await breaker.record(partner.partnerId, came.status < 500);
+          if (came.kind === 'oversized') return came;
+          return { kind: 'answer', status: came.status, retryAfterMs, body: came.body };
+        }
+        // A gateway that gave up waiting (502, 504) says nothing of what the platform did behind it; 503 does.
+        mayHaveActed ||= came.kind === 'lost' || (came.kind === 'answer' && came.status !== 503);
+        if (attempt === MOST_TRIES) break;
+        const jitterMs = ports.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
+        const pauseMs = Math.max(jitterMs, retryAfterMs ?? 0);
+        if (clock.now() + pauseMs - startedMs >= limits.totalMs) break;
+        await clock.sleep(pauseMs);
+      }
+      await breaker.record(partner.partnerId, false);
+      return { kind: 'unavailable', mayHaveActed, retryAfterMs };
+    },
+  };
+}
+
+async function guardOrNote(
+  platformUrl: string,
+  rules: GuardRules,
+  note: (outcome: string, reason: string) => Promise<void>,
+): Promise<GuardedUrl> {
+  try {
+    return checkPartnerUrl(platformUrl, rules);
+  } catch (error) {
+    if (isProblem(error)) await note('refused', String(error.detail?.reason ?? ''));
+    throw error;
+  }
+}
+
+function tried(
+  ports: OutboundPorts,
+  limits: OutboundLimits,
+  guarded: GuardedUrl,
+  message: { url: URL; headers: Record<string, string>; body: string },
+  remainingMs: number,
+): Promise<Attempt> {
+  if (guarded.kind !== 'embedded')
+    return guardedRequest(
+      { resolve: ports.resolve ?? systemResolver, limits, ca: ports.ca },
+      guarded,
+      message,
+      remainingMs,
+    );
+  if (ports.embedded === null) throw problem('partner_url_refused', { detail: { reason: 'reserved_host' } });
+  return embeddedRequest(ports.embedded, limits, message, remainingMs);
+}
+
+/** The same exchange with the platform in this process: its answers can be slow, torn or too large as well. */
+async function embeddedRequest(
+  answer: (request: Request) => Promise<Response>,
+  limits: OutboundLimits,
+  { url, headers, body }: { url: URL; headers: Record<string, string>; body: string },
+  remainingMs: number,
+): Promise<Attempt> {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), remainingMs);
+  const tooLate = new Promise<never>((_resolve, reject) => {
+    abort.signal.addEventListener('abort', () => reject(new Error('timeout')), { once: true });
+  });
+  try {
+    const request = new Request(url, { method: 'POST', headers, body, signal: abort.signal });
+    const response = await Promise.race([answer(request), tooLate]);
+    const bytes = new Uint8Array(await Promise.race([response.arrayBuffer(), tooLate]));
+    const { status } = response;
+    if (bytes.length > limits.answerBytes) return { kind: 'oversized', status };
+    return { kind: 'answer', status, retryAfter: response.headers.get('retry-after'), body: bytes };
+  } catch (error) {
+    return { kind: 'lost', reason: error instanceof Error ? error.message.slice(0, 40) : 'network error' };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** `Retry-After` in seconds or as a date; null when it says nothing that can be read. */
+function retryAfterOf(header: string | null, nowMs: number): number | null {
+  if (header === null) return null;
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header.trim()) * 1000;
+  const atMs = Date.parse(header);
+  return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
+}
