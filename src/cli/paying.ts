@@ -1,5 +1,5 @@
+import type { ClientStore, OpenPayment, PaymentRecord } from '../client/journal/store.ts';
 import type { Payer } from '../client/payer/payer.ts';
-import type { ClientStore, OpenPayment, PaymentRecord } from '../client/store.ts';
 import type { SpendingPolicy } from '../client/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';

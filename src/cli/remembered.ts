@@ -1,4 +1,4 @@
-import type { ClientStore, PaymentRecord, RememberedIntent } from '../client/store.ts';
+import type { ClientStore, PaymentRecord, RememberedIntent } from '../client/journal/store.ts';
 import type { Intent } from '../flights/wire.ts';
 import { formatUsdc } from '../kernel/money.ts';
 import { isRecord } from './json.ts';

@@ -1,4 +1,4 @@
-import type { TravellerFields } from '../client/travellers.ts';
+import type { TravellerFields } from '../client/journal/travellers.ts';
 import {
   BASE_FIELDS,
   checkPassengers,

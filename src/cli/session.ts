@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { ClientStore } from '../client/journal/store.ts';
 import type { OperatorClient } from '../client/operator.ts';
 import type { PartnerDesk } from '../client/partner-desk.ts';
-import type { ClientStore } from '../client/store.ts';
 import type { Allowance, Fetch, FlightsClient } from '../client/types.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { jsonLog } from '../kernel/log.ts';
@@ -139,7 +139,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
   );
   const store = once(async () => {
     const [{ openClientStore }, { openSecrets }, { randomIds }] = await Promise.all([
-      import('../client/store.ts'),
+      import('../client/journal/store.ts'),
       import('../kernel/secrets.ts'),
       import('../kernel/ids.ts'),
     ]);

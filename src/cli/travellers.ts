@@ -1,4 +1,4 @@
-import type { SavedTraveller, TravellerFields } from '../client/travellers.ts';
+import type { SavedTraveller, TravellerFields } from '../client/journal/travellers.ts';
 import {
   bookablePassengers,
   checkPassengers,

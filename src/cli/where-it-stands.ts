@@ -1,4 +1,4 @@
-import type { PaymentRecord } from '../client/store.ts';
+import type { PaymentRecord } from '../client/journal/store.ts';
 import { type Problem, problem } from '../kernel/problems.ts';
 import { EFFECTS } from './manual.ts';
 import { about, again, always, type Failed, type Steps } from './next-steps.ts';

@@ -1,7 +1,7 @@
 import type { Intent } from '../flights/wire.ts';
 import { type Problem, problem } from '../kernel/problems.ts';
+import type { IntentTerms, IntentToRemember } from './journal/store-types.ts';
 import { intentIdIn, intentOf, supportCodeIn } from './normalise.ts';
-import type { IntentTerms, IntentToRemember } from './store-types.ts';
 import { isRecord } from './transport.ts';
 
 /** The one place that says which escrows this home has agreed to pay. */

@@ -8,9 +8,9 @@ import {
 } from '../store/identity.ts';
 import { type FileState, inspectFile } from '../store/inspect.ts';
 import type { PostgresLook, PostgresRefused, PostgresState } from '../store/inspect-postgres.ts';
-import { serviceMigrations } from '../store/migrations.ts';
+import { serviceMigrations } from '../store/migrations/migrations.ts';
 import { readRows } from '../store/read-only.ts';
-import { clientMigrations } from './store-schema.ts';
+import { clientMigrations } from './journal/store-schema.ts';
 
 export { differences, RING_PURPOSE, whyLedgerLost } from '../store/identity.ts';
 export type { FileState } from '../store/inspect.ts';

@@ -6,7 +6,7 @@ import { isProblem, problem } from '../kernel/problems.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Landing } from '../solana/landing.ts';
 import type { Store } from '../store/open.ts';
-import type { EffectKind, EffectTable } from '../store/schema.ts';
+import type { EffectKind, EffectTable } from '../store/tables/schema.ts';
 
 export interface AttemptPorts {
   readonly store: Store;

@@ -2,7 +2,7 @@ import type { Instruction } from '@solana/kit';
 import type { Ids } from '../kernel/ids.ts';
 import { problem } from '../kernel/problems.ts';
 import type { Signer } from '../solana/signer.ts';
-import type { EffectKind, EffectTable } from '../store/schema.ts';
+import type { EffectKind, EffectTable } from '../store/tables/schema.ts';
 import { type AirlineEffect, createAirlineEffects } from './airline-effects.ts';
 import { type AttemptPorts, createAttempts, REPEATABLE } from './chain-attempts.ts';
 

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import type { Transaction } from 'kysely';
 import { problem } from '../kernel/problems.ts';
 import { removeOld } from '../store/remove.ts';
-import type { ServiceTables } from '../store/schema.ts';
+import type { ServiceTables } from '../store/tables/schema.ts';
 import type { FlightsPorts } from './ports.ts';
 
 /**

@@ -7,7 +7,7 @@ import type { Secrets } from '../kernel/secrets.ts';
 import { leaseIsOver } from '../store/leases.ts';
 import type { Store } from '../store/open.ts';
 import { nextInQueue, type Queue, queueDueAtMs } from '../store/queue.ts';
-import type { OutboxTable, ServiceTables } from '../store/schema.ts';
+import type { OutboxTable, ServiceTables } from '../store/tables/schema.ts';
 import { storageFields } from '../store/watch.ts';
 import { DeliveryRefused, type Message, ReceiverUnreachable, type Transports } from './message.ts';
 

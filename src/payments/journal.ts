@@ -1,7 +1,7 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Store } from '../store/open.ts';
-import type { SettlementTable } from '../store/schema.ts';
+import type { SettlementTable } from '../store/tables/schema.ts';
 
 export type Settlement = Selectable<SettlementTable>;
 

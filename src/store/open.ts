@@ -3,8 +3,8 @@ import { problem } from '../kernel/problems.ts';
 import { type OnTrouble, openSqlite } from './libsql.ts';
 import { libsqlDriver } from './libsql-driver.ts';
 import { type Migration, migrate } from './migrate.ts';
-import { serviceMigrations } from './migrations.ts';
-import type { ServiceTables } from './schema.ts';
+import { serviceMigrations } from './migrations/migrations.ts';
+import type { ServiceTables } from './tables/schema.ts';
 
 export type Store = Kysely<ServiceTables>;
 

@@ -1,5 +1,5 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
-import type { ServiceTables } from './schema.ts';
+import type { ServiceTables } from './tables/schema.ts';
 
 /** Rows that nobody can ask for any more once a time has passed. Each table has an index on that time. */
 const OLD = {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PaymentRecord } from '../../src/client/store.ts';
-import { type ClientTables, clientMigrations } from '../../src/client/store-schema.ts';
+import type { PaymentRecord } from '../../src/client/journal/store.ts';
+import { type ClientTables, clientMigrations } from '../../src/client/journal/store-schema.ts';
 import type { Offer } from '../../src/flights/wire.ts';
 import { openDatabase } from '../../src/store/open.ts';
 import { ANA, runInMemory, temporaryHome } from './memory.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createAllowance } from '../../src/cli/mcp/allowance.ts';
-import type { ClientStore } from '../../src/client/store.ts';
+import type { ClientStore } from '../../src/client/journal/store.ts';
 import type { Allowance, Fetch } from '../../src/client/types.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { openShop, openWorld, type Shop, shiftedClock, type World } from '../payments/world.ts';

@@ -1,6 +1,6 @@
 import type { Address } from '@solana/kit';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { IntentTerms } from '../../src/client/store.ts';
+import type { IntentTerms } from '../../src/client/journal/store.ts';
 import type { Fetch, PaymentRequest, SpendingPolicy } from '../../src/client/types.ts';
 import { escrowElf } from '../../src/escrow/elf.ts';
 import { ESCROW_PROGRAM_ID, escrowAddress, openInstructions } from '../../src/escrow/program.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ClientStore } from '../../src/client/journal/store.ts';
 import { resumePayment } from '../../src/client/payer/resume.ts';
-import type { ClientStore } from '../../src/client/store.ts';
 import type { Fetch } from '../../src/client/types.ts';
 import {
   challengeOf,

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createFlightsClient } from '../../src/client/flights.ts';
+import type { ClientStore } from '../../src/client/journal/store.ts';
 import { createPlanner, PaymentPlanned } from '../../src/client/payer/plan.ts';
 import { resumePayment } from '../../src/client/payer/resume.ts';
 import { verifyPayment } from '../../src/client/payer/verify.ts';
-import type { ClientStore } from '../../src/client/store.ts';
 import type { Fetch, SpendingPolicy } from '../../src/client/types.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { DEVNET_USDC } from '../../src/solana/cluster.ts';

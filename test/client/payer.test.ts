@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { ClientStore } from '../../src/client/store.ts';
+import type { ClientStore } from '../../src/client/journal/store.ts';
 import type { Fetch, PaymentRequest } from '../../src/client/types.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createFlightsClient } from '../../src/client/flights.ts';
+import { type ClientStore, openClientStore } from '../../src/client/journal/store.ts';
 import { createPayer, type PayerPorts } from '../../src/client/payer/payer.ts';
-import { type ClientStore, openClientStore } from '../../src/client/store.ts';
 import type { Fetch } from '../../src/client/types.ts';
 import type { World } from '../payments/world.ts';
 

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { sql } from 'kysely';
 import Sqlite from 'libsql';
 import { afterEach, expect, test } from 'vitest';
-import { serviceMigrations } from '../../src/store/migrations.ts';
+import { serviceMigrations } from '../../src/store/migrations/migrations.ts';
 import { openDatabase, openStore } from '../../src/store/open.ts';
 import { openWorld } from '../flights/world.ts';
 import { ORDER, openStack } from '../partner/stack.ts';

@@ -1,5 +1,5 @@
+import type { SignedPayment } from '../../client/journal/store.ts';
 import type { PaymentVerification, Verdict } from '../../client/payer/verify.ts';
-import type { SignedPayment } from '../../client/store.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext } from '../context.ts';
 import { memoFinder } from '../landed.ts';

@@ -1,4 +1,4 @@
-import type { ClientStore, PaymentRecord } from '../../client/store.ts';
+import type { ClientStore, PaymentRecord } from '../../client/journal/store.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Command } from '../context.ts';
 import { type Explorer, explorerOf } from '../explorer.ts';

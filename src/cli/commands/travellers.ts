@@ -1,4 +1,4 @@
-import type { SavedTraveller } from '../../client/travellers.ts';
+import type { SavedTraveller } from '../../client/journal/travellers.ts';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Command, CommandContext } from '../context.ts';

@@ -1,5 +1,5 @@
 import type { ParsedTransactionWithMeta } from '@solana/web3.js';
-import type { PaymentRecord } from '../../client/store.ts';
+import type { PaymentRecord } from '../../client/journal/store.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import type { Command } from '../context.ts';
 import { type Explorer, explorerOf } from '../explorer.ts';

@@ -1,4 +1,4 @@
-import type { SavedTraveller } from '../../client/travellers.ts';
+import type { SavedTraveller } from '../../client/journal/travellers.ts';
 import {
   BASE_FIELDS,
   bookablePassengers,

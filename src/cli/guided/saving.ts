@@ -1,4 +1,4 @@
-import type { TravellerFields } from '../../client/travellers.ts';
+import type { TravellerFields } from '../../client/journal/travellers.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { travellerName } from '../travellers.ts';
 import { quoted } from '../view/payment.ts';

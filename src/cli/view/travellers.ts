@@ -1,4 +1,4 @@
-import type { TravellerFields } from '../../client/travellers.ts';
+import type { TravellerFields } from '../../client/journal/travellers.ts';
 import type { Screen, View } from '../terminal.ts';
 import type { TravellerState } from '../travellers.ts';
 import type { Paint } from './paint.ts';

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
-import type { IntentToRemember, OpenPayment, PaymentJournal } from '../store.ts';
+import type { IntentToRemember, OpenPayment, PaymentJournal } from '../journal/store.ts';
 import { ask, type Call, type HttpAnswer, isRecord, type Patience, problemOf } from '../transport.ts';
 import type { CallOptions, PaymentReceipt } from '../types.ts';
 import type { PaidAnswer } from './payer.ts';

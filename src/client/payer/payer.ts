@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { type Cluster, DEVNET_USDC, MAINNET_USDC, SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import type { Signer } from '../../solana/signer.ts';
-import type { ClientStore, OpenPayment, PaymentJournal, RequestIdentity } from '../store.ts';
+import type { ClientStore, OpenPayment, PaymentJournal, RequestIdentity } from '../journal/store.ts';
 import { ask, type Call, type HttpAnswer, type Patience, problemOf } from '../transport.ts';
 import type { CallOptions, PaymentReceipt, SpendingPolicy } from '../types.ts';
 import { type Challenge, readChallenge } from './challenge.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
-import type { ClientStore, OpenPayment } from '../store.ts';
+import type { ClientStore, OpenPayment } from '../journal/store.ts';
 import { ask, problemOf } from '../transport.ts';
 import type { SpendingPolicy } from '../types.ts';
 import { type Challenge, readChallenge } from './challenge.ts';

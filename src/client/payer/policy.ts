@@ -1,7 +1,7 @@
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { overBudget } from '../budget.ts';
-import type { PaymentJournal, SpendingBudget } from '../store.ts';
+import type { PaymentJournal, SpendingBudget } from '../journal/store.ts';
 import type { PaymentRequest, SpendingPolicy } from '../types.ts';
 
 export const capOf = (policy: SpendingPolicy, kind: PaymentRequest['kind']): bigint | null =>

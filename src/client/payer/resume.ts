@@ -3,7 +3,7 @@ import { problem } from '../../kernel/problems.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import { answerRules } from '../answer-rules.ts';
-import type { PaymentJournal, SignedPayment } from '../store.ts';
+import type { PaymentJournal, SignedPayment } from '../journal/store.ts';
 import type { Patience } from '../transport.ts';
 import type { CallOptions, Fetch } from '../types.ts';
 import { type DeliveryPorts, deliver, receiptOf } from './delivery.ts';

@@ -3,7 +3,7 @@ import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import { parseTransaction } from '../../solana/embedded/parse.ts';
 import { associatedTokenAddress, MEMO_PROGRAM, TOKEN_PROGRAM } from '../../solana/token.ts';
-import type { SignedPayment } from '../store.ts';
+import type { SignedPayment } from '../journal/store.ts';
 
 /**
  * `landed`: the cluster has exactly what was signed. `mismatch`: the journal and the cluster tell different things.

@@ -1,9 +1,9 @@
 import { type Selectable, type SqlBool, sql, type Transaction } from 'kysely';
 import { isProblem } from '../../kernel/problems.ts';
-import type { AffiliatePayoutTable } from '../../store/affiliate-tables.ts';
 import { leaseIsOver, whileRowIsHeld } from '../../store/leases.ts';
 import { nextInQueue, type Queue, queueDueAtMs } from '../../store/queue.ts';
-import type { ServiceTables } from '../../store/schema.ts';
+import type { AffiliatePayoutTable } from '../../store/tables/affiliate-tables.ts';
+import type { ServiceTables } from '../../store/tables/schema.ts';
 import { LEASE_MS, LeaseLost, STEP_MS } from '../booking/claims.ts';
 import type { FlightsPorts } from '../ports.ts';
 

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely';
-import type { ServiceTables } from '../../store/schema.ts';
+import type { ServiceTables } from '../../store/tables/schema.ts';
 
 /**
  * Ends the order effect of an intent by what a person, or a late confirmation, said: it was made, or it was not. The

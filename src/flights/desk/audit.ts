@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely';
-import type { ServiceTables } from '../../store/schema.ts';
+import type { ServiceTables } from '../../store/tables/schema.ts';
 import type { FlightsPorts } from '../ports.ts';
 
 /** Who acts: an operator by the key that was sent. */

@@ -1,7 +1,7 @@
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { BookingState } from '../../store/schema.ts';
+import type { BookingState } from '../../store/tables/schema.ts';
 import { type AirlineWord, askAirline, statusOf } from '../booking/airline-word.ts';
 import { createClaims } from '../booking/claims.ts';
 import type { Escrows } from '../booking/escrows.ts';

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import { problem } from '../../kernel/problems.ts';
-import type { ServiceTables } from '../../store/schema.ts';
+import type { ServiceTables } from '../../store/tables/schema.ts';
 import type { IntentRow } from '../rows.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { instant } from '../../kernel/clock.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { FareMenuTable } from '../../store/lowcost-tables.ts';
+import type { FareMenuTable } from '../../store/tables/lowcost-tables.ts';
 import type { FlightsPorts } from '../ports.ts';
 import { type Fulfiller, fareKey, type SoldFare } from '../providers/fulfiller.ts';
 import type { FareMenu, MenuFare } from '../wire.ts';

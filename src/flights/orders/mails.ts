@@ -1,7 +1,7 @@
 import type { Selectable, Transaction } from 'kysely';
 import type { JourneyFacts, MailFacts } from '../../notify/mails.ts';
 import type { Attachment } from '../../notify/message.ts';
-import type { BookingTable, ServiceTables } from '../../store/schema.ts';
+import type { BookingTable, ServiceTables } from '../../store/tables/schema.ts';
 import { openPassengers } from '../booking/sealed-passengers.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
 import type { FlightsPorts } from '../ports.ts';

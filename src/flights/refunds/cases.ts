@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { RefundRequestState } from '../../store/schema.ts';
+import type { RefundRequestState } from '../../store/tables/schema.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow, RefundRequestRow } from '../rows.ts';

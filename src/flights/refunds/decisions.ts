@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { ServiceTables } from '../../store/schema.ts';
+import type { ServiceTables } from '../../store/tables/schema.ts';
 import { type Operator, writeAudit } from '../desk/audit.ts';
 import { isDeskOrder } from '../desk/desk-orders.ts';
 import { lockedOffer } from '../intents/intent-record.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { isProblem } from '../../kernel/problems.ts';
-import type { UpkeepTask } from '../../store/schema.ts';
+import type { UpkeepTask } from '../../store/tables/schema.ts';
 import type { Escrows } from '../booking/escrows.ts';
 import { lookForLateTicket } from '../booking/late-ticket.ts';
 import type { IntentRow } from '../rows.ts';

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely';
-import type { ServiceTables, UpkeepTask } from '../../store/schema.ts';
+import type { ServiceTables, UpkeepTask } from '../../store/tables/schema.ts';
 import type { Escrows } from '../booking/escrows.ts';
 import type { FlightsPorts } from '../ports.ts';
 

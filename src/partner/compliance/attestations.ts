@@ -1,9 +1,9 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import type { Attest, Verdict } from '../../sandbox/attesters.ts';
-import type { AttestationRunTable } from '../../store/compliance-tables.ts';
 import { leaseIsOver } from '../../store/leases.ts';
 import type { Store } from '../../store/open.ts';
 import { NEVER_MS, nextInQueue } from '../../store/queue.ts';
+import type { AttestationRunTable } from '../../store/tables/compliance-tables.ts';
 import type { CustomerData } from '../customer-data/schema.ts';
 import type { PartnerPorts, Tx } from '../ports.ts';
 import type { Submissions } from '../requirements/submissions.ts';

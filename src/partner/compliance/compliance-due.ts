@@ -1,8 +1,8 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Store } from '../../store/open.ts';
-import type { PartnerEnvironment } from '../../store/partner-tables.ts';
 import { type Queue, queueDueAtMs } from '../../store/queue.ts';
+import type { PartnerEnvironment } from '../../store/tables/partner-tables.ts';
 
 /** When the compliance side has something to do: small reads, without any of its code. */
 

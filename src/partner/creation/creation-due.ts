@@ -1,8 +1,8 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Store } from '../../store/open.ts';
-import type { PartnerEnvironment } from '../../store/partner-tables.ts';
 import { type Queue, queueDueAtMs } from '../../store/queue.ts';
+import type { PartnerEnvironment } from '../../store/tables/partner-tables.ts';
 
 /** How long one drive of a creation keeps the others away: longer than a call can take. */
 export const LEASE_MS = 13_000;

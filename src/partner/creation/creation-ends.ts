@@ -1,7 +1,7 @@
 import type { Updateable } from 'kysely';
 import { FUNDED } from '../../domain/order-moves.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import type { PartnerOrderTable } from '../../store/partner-tables.ts';
+import type { PartnerOrderTable } from '../../store/tables/partner-tables.ts';
 import { linkCustomer } from '../desk/partners.ts';
 import { recordChange } from '../orders/order-history.ts';
 import { type OrderRow, sealColumn } from '../orders/order-record.ts';

@@ -1,6 +1,6 @@
 import { unitsOf } from '../../kernel/decimal.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { PartnerTable } from '../../store/partner-tables.ts';
+import type { PartnerTable } from '../../store/tables/partner-tables.ts';
 import type { WalletType } from '../customer-data/kinds.ts';
 import type { Verdict } from '../customer-data/verdict.ts';
 import { cryptoSideOf, networkNamed, networkOfCurrency } from '../offers/codes.ts';

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { PartnerKeyTable } from '../../store/partner-tables.ts';
+import type { PartnerKeyTable } from '../../store/tables/partner-tables.ts';
 import { newPartnerKey, partnerKeyHmac } from '../credentials.ts';
 import type { Operator, PartnerPorts, Tx } from '../ports.ts';
 import type { IssuedPartnerKey, PartnerKey, PartnerKeys } from './schema.ts';

@@ -1,8 +1,8 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { AttestationRunTable } from '../../store/compliance-tables.ts';
 import type { Store } from '../../store/open.ts';
+import type { AttestationRunTable } from '../../store/tables/compliance-tables.ts';
 import { ofCustomersIn } from '../compliance/compliance-due.ts';
 import type { PartnerPorts, Tx } from '../ports.ts';
 import { createSubmissions } from '../requirements/submissions.ts';

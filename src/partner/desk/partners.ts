@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Insertable, Selectable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { PartnerTable } from '../../store/partner-tables.ts';
+import type { PartnerTable } from '../../store/tables/partner-tables.ts';
 import { checkPartnerUrl } from '../outbound/ssrf-guard.ts';
 import type { PartnerPorts, Tx } from '../ports.ts';
 import type { Doing } from './accounts.ts';

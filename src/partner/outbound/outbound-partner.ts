@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { PartnerTable } from '../../store/partner-tables.ts';
+import type { PartnerTable } from '../../store/tables/partner-tables.ts';
 import { openWebhookSecret } from '../desk/partners.ts';
 import type { PartnerPorts } from '../ports.ts';
 import { createBreaker } from './breaker.ts';

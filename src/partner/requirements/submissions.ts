@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../kernel/json.ts';
-import type { CustomerDataFieldTable, CustomerDataTable } from '../../store/compliance-tables.ts';
 import type { Store } from '../../store/open.ts';
+import type { CustomerDataFieldTable, CustomerDataTable } from '../../store/tables/compliance-tables.ts';
 import type { Submission, WalletNetwork } from '../compliance/compliance.ts';
 import type { DataType } from '../customer-data/kinds.ts';
 import type { CustomerData } from '../customer-data/schema.ts';

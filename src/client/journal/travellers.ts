@@ -1,10 +1,10 @@
 import type { Kysely, Selectable } from 'kysely';
-import { BASE_FIELDS, DOCUMENT_FIELDS, foldName, type PassengerField } from '../domain/passengers.ts';
-import { type Clock, instant } from '../kernel/clock.ts';
-import type { Ids } from '../kernel/ids.ts';
-import { problem } from '../kernel/problems.ts';
-import type { Secrets } from '../kernel/secrets.ts';
-import { erasing } from '../store/erase.ts';
+import { BASE_FIELDS, DOCUMENT_FIELDS, foldName, type PassengerField } from '../../domain/passengers.ts';
+import { type Clock, instant } from '../../kernel/clock.ts';
+import type { Ids } from '../../kernel/ids.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { Secrets } from '../../kernel/secrets.ts';
+import { erasing } from '../../store/erase.ts';
 import type { ClientTables, SavedTravellerTable, SealedField, SealedFields } from './store-schema.ts';
 
 /** A traveller as saved: the fields of a passenger, checked by the rules of passengers before they are kept. */

@@ -1,5 +1,5 @@
+import type { Migration } from '../migrate.ts';
 import { boundedWorkMigration } from './bounded-work-migration.ts';
-import type { Migration } from './migrate.ts';
 import { partnerMigrations } from './partner-migrations.ts';
 
 /** The service database, step by step. */

@@ -2,12 +2,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type ClientStore, openClientStore } from '../../src/client/store.ts';
-import { clientMigrations } from '../../src/client/store-schema.ts';
-import { systemClock } from '../../src/kernel/clock.ts';
-import { randomIds } from '../../src/kernel/ids.ts';
-import { openSecrets } from '../../src/kernel/secrets.ts';
-import { openDatabase } from '../../src/store/open.ts';
+import { type ClientStore, openClientStore } from '../../../src/client/journal/store.ts';
+import { clientMigrations } from '../../../src/client/journal/store-schema.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { randomIds } from '../../../src/kernel/ids.ts';
+import { openSecrets } from '../../../src/kernel/secrets.ts';
+import { openDatabase } from '../../../src/store/open.ts';
 
 const ANA = {
   given_name: 'Anabelisia',
@@ -114,7 +114,7 @@ test('a value that was moved to another row or column, or sealed with another ke
 });
 
 const raw = () =>
-  openDatabase<import('../../src/client/store-schema.ts').ClientTables>(
+  openDatabase<import('../../../src/client/journal/store-schema.ts').ClientTables>(
     join(home, 'client.db'),
     clientMigrations,
   );

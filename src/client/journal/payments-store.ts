@@ -1,11 +1,11 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
-import { type Clock, instant } from '../kernel/clock.ts';
-import type { Ids } from '../kernel/ids.ts';
-import { canonicalJson } from '../kernel/json.ts';
-import { asInteger, formatUsdc } from '../kernel/money.ts';
-import type { Secrets } from '../kernel/secrets.ts';
-import { openedAnswer, sealedAnswer } from './answers.ts';
-import { overBudget } from './budget.ts';
+import { type Clock, instant } from '../../kernel/clock.ts';
+import type { Ids } from '../../kernel/ids.ts';
+import { canonicalJson } from '../../kernel/json.ts';
+import { asInteger, formatUsdc } from '../../kernel/money.ts';
+import type { Secrets } from '../../kernel/secrets.ts';
+import { openedAnswer, sealedAnswer } from '../answers.ts';
+import { overBudget } from '../budget.ts';
 import type { ClientPaymentTable, ClientTables } from './store-schema.ts';
 import type {
   IntentToRemember,

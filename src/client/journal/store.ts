@@ -1,11 +1,11 @@
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import { type Clock, instant } from '../kernel/clock.ts';
-import type { Ids } from '../kernel/ids.ts';
-import { problem } from '../kernel/problems.ts';
-import type { Secrets } from '../kernel/secrets.ts';
-import { RING_PURPOSE } from '../store/identity.ts';
-import { markOnce } from '../store/marks.ts';
-import { openDatabase } from '../store/open.ts';
+import { type Clock, instant } from '../../kernel/clock.ts';
+import type { Ids } from '../../kernel/ids.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { Secrets } from '../../kernel/secrets.ts';
+import { RING_PURPOSE } from '../../store/identity.ts';
+import { markOnce } from '../../store/marks.ts';
+import { openDatabase } from '../../store/open.ts';
 import { createPaymentsStore } from './payments-store.ts';
 import { type ClientTables, clientMigrations } from './store-schema.ts';
 import type { ClientStore, IntentTerms, IntentToRemember, RememberedIntent } from './store-types.ts';

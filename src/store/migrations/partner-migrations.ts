@@ -1,8 +1,8 @@
+import type { Migration } from '../migrate.ts';
 import { complianceMigration } from './compliance-migration.ts';
-import type { Migration } from './migrate.ts';
 import { outboundMigration } from './outbound-migration.ts';
 
-/** The partner service's tables (src/store/partner-tables.ts says what is in them). */
+/** The partner service's tables (src/store/tables/partner-tables.ts says what is in them). */
 export const partnerMigrations: readonly Migration[] = [
   {
     name: '020_partner_service',
