@@ -71,7 +71,7 @@ export default defineConfig({
       groups: [
         { name: 'start', tags: ['$initial'], priority: 100 },
         { name: 'session', test: /src\/(cli\/(session|wallet)|client\/flights)\.ts$/, priority: 90 },
-        { name: 'airport-table', test: /src\/kernel\/(airport-table|metropolitan-areas)\.ts$/, priority: 85 },
+        { name: 'airport-table', test: /src\/domain\/(airport-table|metropolitan-areas)\.ts$/, priority: 85 },
         // A file of rows, for what has no more to do than look into one.
         {
           name: 'file',
@@ -79,12 +79,12 @@ export default defineConfig({
           priority: 84,
         },
         { name: 'store', test: /src\/store\/(open|marks|identity)\.ts$/, priority: 83 },
-        { name: 'journal', test: /src\/client\/store\.ts$/, priority: 82 },
+        { name: 'journal', test: /src\/client\/journal\/store\.ts$/, priority: 82 },
         { name: 'service', test: /src\/service\.ts$/, priority: 80 },
-        { name: 'schemas', test: /node_modules\/zod\/|src\/kernel\/countries\.ts$/, priority: 75 },
+        { name: 'schemas', test: /node_modules\/zod\/|src\/domain\/countries\.ts$/, priority: 75 },
         {
           name: 'paid',
-          test: /src\/(payments\/(payload|inspection|facilitator-svm)|client\/payer\/\w+|solana\/(transaction|embedded\/(executor|builtins))|flights\/(schema|search|booking)|escrow\/(account|address|observe|program|verify))\.ts$/,
+          test: /src\/(payments\/(payload|inspection|facilitator-svm)|client\/payer\/\w+|solana\/(transaction|embedded\/(executor|builtins))|flights\/(schema|search\/search|booking\/booking)|escrow\/(account|address|observe|program|verify))\.ts$/,
           priority: 70,
         },
       ],

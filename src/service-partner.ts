@@ -4,6 +4,7 @@ import type { Log } from './kernel/log.ts';
 import { once } from './kernel/once.ts';
 import type { Secrets } from './kernel/secrets.ts';
 import { partnerDueAtMs } from './partner/worker.ts';
+import { partnerDemo } from './sandbox/partner-demo.ts';
 import type { Connection, ServiceOptions, WorkerRun } from './service-types.ts';
 import type { Store } from './store/open.ts';
 
@@ -33,6 +34,7 @@ export function lazyPartner(
   options: ServiceOptions,
 ): LazyPartner {
   const environment = options.partnerEnvironment ?? 'demo';
+  const demo = environment === 'demo' ? partnerDemo : null;
   const partner = once(async () => {
     const [{ createPartner }, { createOperatorKeys }, { writeAudit }] = await Promise.all([
       import('./partner/index.ts'),
@@ -43,6 +45,7 @@ export function lazyPartner(
     return createPartner({
       ...given,
       environment,
+      demo,
       serviceName: options.partnerServiceName ?? 'farelock',
       home: options.home,
       desk: {
@@ -56,7 +59,7 @@ export function lazyPartner(
     ready: async () => (await partner()).ready(),
     fetch: async (request, connection) => (await partner()).fetch(request, connection),
     async runDue() {
-      const nextDueAtMs = await partnerDueAtMs(given.store, environment, given.clock);
+      const nextDueAtMs = await partnerDueAtMs({ ...given, environment, demo });
       if (nextDueAtMs === null || nextDueAtMs > given.clock.now()) return { worked: 0, nextDueAtMs };
       return (await partner()).worker.runDue();
     },

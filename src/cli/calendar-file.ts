@@ -1,9 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { KnownOrder } from '../client/types.ts';
+import { journeyIcs } from '../domain/ics.ts';
 import { problem } from '../kernel/problems.ts';
 import type { CommandContext } from './context.ts';
-import { journeyIcs } from './ics.ts';
 
 /**
  * Says before anything is paid that a file would be written over.

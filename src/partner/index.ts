@@ -1,5 +1,4 @@
 import { once } from '../kernel/once.ts';
-import { ensureSeed } from '../sandbox/partners/seed.ts';
 import { connectFailure } from './connect-errors.ts';
 import { type Connection, createPartnerHttp, problemOf } from './http.ts';
 import { defaultPartnerOptions, type PartnerGiven, type PartnerPorts } from './ports.ts';
@@ -15,7 +14,7 @@ export function createPartner(given: PartnerGiven) {
   const procedures = createProcedures(ports);
   const fetchProcedure = createPartnerHttp(ports, procedures);
   /** A demo has partners, customers and keys from the start; once a process. */
-  const ready = once(() => ensureSeed(ports));
+  const ready = once(async () => ports.demo?.seed(ports));
 
   return {
     /** Makes the demo's partners and their key files, where they are not there yet. */

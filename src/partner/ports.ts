@@ -6,6 +6,7 @@ import type { Secrets } from '../kernel/secrets.ts';
 import type { Store } from '../store/open.ts';
 import type { PartnerEnvironment } from '../store/tables/partner-tables.ts';
 import type { ServiceTables } from '../store/tables/schema.ts';
+import type { Attest } from './compliance/compliance.ts';
 import type { OutboundGiven } from './outbound/outbound.ts';
 
 export type Tx = Transaction<ServiceTables>;
@@ -32,6 +33,24 @@ export interface OperatorDesk {
   authenticate(authorization: string | null): Promise<Operator>;
   /** Adds to the audit trail, in the transaction of the act itself. */
   audit(tx: Tx, act: OperatorAct): Promise<void>;
+}
+
+/** A kind of work that goes on after its request: when the next step is due, and what takes all that are. */
+export interface Job {
+  /** One small read: it is asked in every round. */
+  dueAtMs(store: Store, environment: PartnerEnvironment, clock: Clock): Promise<number | null>;
+  /** Safe in several processes at once. Gives the steps taken. */
+  load(ports: PartnerPorts): Promise<() => Promise<number>>;
+}
+
+/** What a demo has that a production service has not: another room keeps it, and loads it when it is needed. */
+export interface PartnerDemo {
+  /** Makes the demo's partners, customers, orders and key files, where they are not there yet. */
+  seed(ports: PartnerPorts): Promise<void>;
+  readonly attest: Attest;
+  /** The sandbox platform inside this process: what it answers, and what it sends by itself. */
+  answer(ports: PartnerPorts, request: Request): Promise<Response>;
+  readonly updates: Job;
 }
 
 /** What an operator may set. Times in milliseconds. */
@@ -70,6 +89,8 @@ export interface PartnerPorts {
   readonly log: Log;
   /** One service is one environment: a key of the other one is no key. */
   readonly environment: PartnerEnvironment;
+  /** null in production. */
+  readonly demo: PartnerDemo | null;
   /** `<svc>` of the procedure paths. */
   readonly serviceName: string;
   /** FARELOCK_HOME: the demo partners' keys go below it. */

@@ -2,16 +2,9 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Store } from '../store/open.ts';
 import { attestationsDueAtMs, retentionDueAtMs } from './compliance/compliance-due.ts';
 import { creationsDueAtMs } from './creation/creation-due.ts';
-import type { PartnerEnvironment, PartnerPorts } from './ports.ts';
+import type { Job, PartnerDemo, PartnerEnvironment, PartnerPorts } from './ports.ts';
 
-/** A kind of work that goes on after its request: when the next step is due, and what takes all that are. */
-interface Job {
-  dueAtMs(store: Store, environment: PartnerEnvironment, clock: Clock): Promise<number | null>;
-  /** Safe in several processes at once. Gives the steps taken. */
-  load(ports: PartnerPorts): Promise<() => Promise<number>>;
-}
-
-/** A line here is all that a kind of work needs. `dueAtMs` is one small read: it is asked in every round. */
+/** A line here is all that a kind of work needs. */
 const JOBS: readonly Job[] = [
   {
     dueAtMs: attestationsDueAtMs,
@@ -37,23 +30,9 @@ const JOBS: readonly Job[] = [
       return () => createOrderCreation(ports).runDue();
     },
   },
-  // The sandbox platform's own updates, where it runs in this process.
-  {
-    async dueAtMs(store, environment) {
-      if (environment !== 'demo') return null;
-      const row = await store
-        .selectFrom('meta')
-        .select('value')
-        .where('key', '=', 'sandbox_platform_due_ms')
-        .executeTakeFirst();
-      return row?.value ? Number(row.value) : null;
-    },
-    load: async (ports) => {
-      const { moveEmbedded } = await import('../sandbox/platform/embedded.ts');
-      return () => moveEmbedded(ports);
-    },
-  },
 ];
+
+const jobsOf = (demo: PartnerDemo | null): readonly Job[] => (demo ? [...JOBS, demo.updates] : JOBS);
 
 export interface WorkerRun {
   /** Steps taken. */
@@ -66,13 +45,14 @@ export interface WorkerRun {
  * When the partner service has something to do next. Loads nothing. What belongs to the other environment, which may
  * keep its work in the same database, is never due here: nobody here could do it.
  */
-export async function partnerDueAtMs(
-  store: Store,
-  environment: PartnerEnvironment,
-  clock: Clock,
-): Promise<number | null> {
+export async function partnerDueAtMs({
+  store,
+  environment,
+  clock,
+  demo,
+}: Pick<PartnerPorts, 'store' | 'environment' | 'clock' | 'demo'>): Promise<number | null> {
   let earliest: number | null = null;
-  for (const job of JOBS) {
+  for (const job of jobsOf(demo)) {
     const due = await job.dueAtMs(store, environment, clock);
     if (due !== null && (earliest === null || due < earliest)) earliest = due;
   }
@@ -86,7 +66,7 @@ export async function partnerDueAtMs(
 export async function runPartnerWorker(ports: PartnerPorts): Promise<WorkerRun> {
   let worked = 0;
   const failures: unknown[] = [];
-  for (const job of JOBS) {
+  for (const job of jobsOf(ports.demo)) {
     try {
       const due = await job.dueAtMs(ports.store, ports.environment, ports.clock);
       if (due !== null && due <= ports.clock.now()) worked += await (await job.load(ports))();
@@ -95,5 +75,5 @@ export async function runPartnerWorker(ports: PartnerPorts): Promise<WorkerRun> 
     }
   }
   if (failures.length > 0) throw failures[0];
-  return { worked, nextDueAtMs: await partnerDueAtMs(ports.store, ports.environment, ports.clock) };
+  return { worked, nextDueAtMs: await partnerDueAtMs(ports) };
 }

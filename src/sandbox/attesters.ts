@@ -1,10 +1,5 @@
-import type { RunType } from '../partner/compliance/compliance.ts';
+import type { Attest, RunType } from '../partner/compliance/compliance.ts';
 import type { CustomerData } from '../partner/customer-data/schema.ts';
-
-export type Verdict = 'passed' | 'rejected';
-
-/** Says what came of an attestation of these data. It may ask somebody outside; it is asked again after a crash. */
-export type Attest = (type: RunType, data: readonly CustomerData[]) => Promise<Verdict>;
 
 /** A file that ends with these letters shows nobody. */
 const NOBODY = Buffer.from('REJECTED');

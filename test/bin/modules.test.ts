@@ -70,7 +70,7 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
   }
 
   const SERVICES =
-    /^src\/(service|flights\/|partner\/|payments\/|notify\/|store\/|escrow\/)|^package:(hono|kysely|libsql|@libsql|zod)/;
+    /^src\/(service|flights\/|partner\/|payments\/|notify\/|store\/|escrow\/|effects\/|http\/|sandbox\/)|^package:(hono|kysely|libsql|@libsql|zod)/;
   const CHAIN = /^package:(@solana|@x402|litesvm|bs58)/;
   const ASKING = /^package:(@?inquirer|ora|conf)\b/;
   const SERVING = /^package:(@hono\/node-server|pg|@modelcontextprotocol|protobufjs|@connectrpc)|^node:http/;
@@ -83,7 +83,7 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
   /** What pays, and the schemas of what is paid for. */
   const PAYING = /^src\/(client\/payer\/|payments\/payload|flights\/schema)|^package:(@x402|zod)/;
   /** The tool's own journal. */
-  const JOURNAL = /^src\/client\/(store|payments-store)/;
+  const JOURNAL = /^src\/client\/journal\//;
   /** The services. */
   const STACK = /^src\/(service|flights\/|partner\/|payments\/|notify\/|escrow\/)|^package:hono/;
   const ALL_COMMANDS = /^src\/cli\/commands\//;
@@ -184,7 +184,7 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
         WEB3,
         ASKING,
         MAIL,
-        /^src\/(flights\/sweeper|client\/payer)|^package:(@hono\/node-server|pg|ibantools|libphonenumber-js|undici)/,
+        /^src\/(flights\/upkeep\/sweeper|client\/payer)|^package:(@hono\/node-server|pg|ibantools|libphonenumber-js|undici)/,
       ],
     },
   };

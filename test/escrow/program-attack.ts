@@ -1,10 +1,10 @@
 import type { Address, Instruction } from '@solana/kit';
 import { AccountState, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { expect } from 'vitest';
-import { ESCROW_REFUSALS, type EscrowRefusalName } from '../../src/effects/errors.ts';
 import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
 import { openEscrow } from './program-scene.ts';
 import { createWorld, type Person, person, tokenData } from './program-world.ts';
+import { ESCROW_REFUSALS, type EscrowRefusalName } from './refusals.ts';
 
 /** Every attack is a valid instruction with one thing changed; each has to fail for its own reason. */
 

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { ESCROW_REFUSALS } from '../../src/effects/errors.ts';
 import { escrowElf } from '../../src/escrow/elf.ts';
+import { ESCROW_REFUSALS } from './refusals.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const source = (file: string) => readFileSync(join(ROOT, file), 'utf8');

@@ -1,6 +1,5 @@
 import { AccountState, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { escrowRefusal, escrowRefusalIn } from '../../src/effects/errors.ts';
 import { readEscrow } from '../../src/escrow/account.ts';
 import {
   type EscrowCheckName,
@@ -10,6 +9,7 @@ import {
 } from '../../src/escrow/verify.ts';
 import { type OpenEscrow, openEscrow } from './program-scene.ts';
 import { createWorld, person, START, tokenData, type World } from './program-world.ts';
+import { escrowRefusal, escrowRefusalIn } from './refusals.ts';
 
 let world: World;
 let escrow: OpenEscrow;

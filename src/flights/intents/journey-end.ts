@@ -1,4 +1,4 @@
-import { zonedInstant } from '../../cli/ics.ts';
+import { zonedInstant } from '../../domain/ics.ts';
 import type { Slice } from '../wire.ts';
 
 /** When the last flight of a journey has landed, by the clock of its airport; epoch ms. */

@@ -1,5 +1,4 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
-import type { Attest, Verdict } from '../../sandbox/attesters.ts';
 import { leaseIsOver } from '../../store/leases.ts';
 import type { Store } from '../../store/open.ts';
 import { NEVER_MS, nextInQueue } from '../../store/queue.ts';
@@ -7,7 +6,15 @@ import type { AttestationRunTable } from '../../store/tables/compliance-tables.t
 import type { CustomerData } from '../customer-data/schema.ts';
 import type { PartnerPorts, Tx } from '../ports.ts';
 import type { Submissions } from '../requirements/submissions.ts';
-import { type Facts, inputKey, type Judged, type Run, type RunType } from './compliance.ts';
+import {
+  type Attest,
+  type Facts,
+  inputKey,
+  type Judged,
+  type Run,
+  type RunType,
+  type Verdict,
+} from './compliance.ts';
 import { ATTESTATIONS, FARTHEST_MS, LEASE_MS, ofCustomersIn } from './compliance-due.ts';
 
 const MOST_BACKOFF_MS = 60_000;

@@ -1,4 +1,5 @@
 import type { AttestationType, DataType, WalletType } from '../customer-data/kinds.ts';
+import type { CustomerData } from '../customer-data/schema.ts';
 import type { ComplianceStatus } from '../requirements/requirement-schema.ts';
 
 /** What a compliance status is made of, and the rules that make it: pure, no clock and no store. */
@@ -7,6 +8,11 @@ const DAY_MS = 86_400_000;
 
 export type WalletNetwork = WalletType;
 export type RunType = Exclude<AttestationType, 'TERMS'>;
+
+export type Verdict = 'passed' | 'rejected';
+
+/** Says what came of an attestation of these data. It may ask somebody outside; it is asked again after a crash. */
+export type Attest = (type: RunType, data: readonly CustomerData[]) => Promise<Verdict>;
 
 /** A document that a customer agrees to. Another version, or another address, is another document. */
 export interface Terms {

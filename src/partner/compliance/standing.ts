@@ -1,11 +1,17 @@
-import { type Attest, sandboxAttest } from '../../sandbox/attesters.ts';
 import type { Store } from '../../store/open.ts';
 import type { AttestationType, DataType } from '../customer-data/kinds.ts';
 import type { PartnerPorts, Tx } from '../ports.ts';
 import { acceptancesOf } from '../requirements/acceptances.ts';
 import { createSubmissions } from '../requirements/submissions.ts';
 import { createAttestations } from './attestations.ts';
-import { type Assessment, assess, type Facts, type Requirement, type Terms } from './compliance.ts';
+import {
+  type Assessment,
+  type Attest,
+  assess,
+  type Facts,
+  type Requirement,
+  type Terms,
+} from './compliance.ts';
 import { loadPolicy, requirementsOf } from './policy.ts';
 import { createWantedOrders, type WantedOrder } from './wanted-orders.ts';
 
@@ -19,7 +25,7 @@ export type About =
  * How customers stand: the policy and what partners added, held against what is there. Reading it begins the
  * attestations that have become possible, or whose result has grown too old.
  */
-export function createStanding(ports: PartnerPorts, attest: Attest | null = attesterOf(ports)) {
+export function createStanding(ports: PartnerPorts, attest: Attest | null = ports.demo?.attest ?? null) {
   const { store, clock } = ports;
   const policy = loadPolicy(ports.options.compliancePolicyFile);
   const final: ReadonlySet<AttestationType> = new Set(policy.rejection.final);
@@ -104,10 +110,6 @@ export function createStanding(ports: PartnerPorts, attest: Attest | null = atte
 }
 
 export type Standing = ReturnType<typeof createStanding>;
-
-/** The sandbox attests in demo only: in production a person does, until somebody who may is connected. */
-const attesterOf = ({ environment }: Pick<PartnerPorts, 'environment'>): Attest | null =>
-  environment === 'demo' ? sandboxAttest : null;
 
 const termsOf = (row: { terms_url: string | null; privacy_policy_url: string | null }): Terms | null =>
   row.terms_url && row.privacy_policy_url

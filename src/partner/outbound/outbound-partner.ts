@@ -17,7 +17,7 @@ export const outboundPartner = (ports: Pick<PartnerPorts, 'secrets'>, row: Partn
 
 /** The outbound side of a service: the network, and in demo the sandbox platform in this process. */
 export function openOutbound(ports: PartnerPorts): Outbound {
-  const { store, secrets, ids, clock, environment } = ports;
+  const { store, secrets, ids, clock, environment, demo } = ports;
   const given = ports.outbound ?? {};
   return createOutbound({
     clock,
@@ -25,13 +25,9 @@ export function openOutbound(ports: PartnerPorts): Outbound {
     breaker: createBreaker({ store, clock }),
     audit: createOutboundAudit({ store, secrets, ids }),
     rules: { environment, extraPorts: ports.options.outboundPorts },
-    embedded: environment === 'demo' ? (given.embedded ?? ((request) => embedded(ports, request))) : null,
+    embedded: demo && (given.embedded ?? ((request) => demo.answer(ports, request))),
     resolve: given.resolve,
     limits: given.limits,
     ca: given.ca,
   });
 }
-
-/** The sandbox platform is loaded with the first call to it. */
-const embedded = async (ports: PartnerPorts, request: Request): Promise<Response> =>
-  (await import('../../sandbox/platform/embedded.ts')).answerEmbedded(ports, request);

@@ -8,10 +8,9 @@ import type { Store } from '../../store/open.ts';
 import { partnerKeyFile } from '../partners/seed.ts';
 import { createPlatformApp } from './app.ts';
 import { type Books, openBooks } from './books.ts';
+import { PLATFORM_DUE } from './due.ts';
 import { moveDue } from './mover.ts';
 
-/** When the platform's script has something to send next: kept in the service's database, so that asking is one read. */
-const DUE = 'sandbox_platform_due_ms';
 const SLOW_MS = 3_000;
 
 /**
@@ -33,14 +32,14 @@ async function publishDue(store: Store, books: Books): Promise<void> {
   await store.transaction().execute(async (tx) => {
     await tx
       .insertInto('meta')
-      .values({ key: DUE, value: '' })
+      .values({ key: PLATFORM_DUE, value: '' })
       .onConflict((conflict) => conflict.column('key').doUpdateSet({ value: '' }))
       .execute();
     const dueAtMs = books.nextDueAtMs();
     await tx
       .updateTable('meta')
       .set({ value: dueAtMs === null ? '' : String(dueAtMs) })
-      .where('key', '=', DUE)
+      .where('key', '=', PLATFORM_DUE)
       .execute();
   });
 }

@@ -16,6 +16,7 @@ import type { DataType } from '../../../src/partner/customer-data/kinds.ts';
 import type { CustomerData } from '../../../src/partner/customer-data/schema.ts';
 import { defaultPartnerOptions, type PartnerPorts } from '../../../src/partner/ports.ts';
 import { addRequirement } from '../../../src/partner/requirements/partner-requirements.ts';
+import { partnerDemo } from '../../../src/sandbox/partner-demo.ts';
 import { ensureSeed } from '../../../src/sandbox/partners/seed.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { postgresIsInstalled, startPostgres } from '../../store/postgres.ts';
@@ -75,6 +76,7 @@ async function world({
       ids: randomIds(clock.now),
       log: silentLog,
       environment: 'demo',
+      demo: partnerDemo,
       serviceName: 'farelock',
       home,
       desk: { authenticate: async () => ({ keyId: 'k', name: 'n' }), audit: async () => undefined },
@@ -482,7 +484,7 @@ test('in production nothing is attested by the sandbox', async () => {
   const here = await world({
     policy: { ...SMALL, rules: [{ name: 'all', require: [{ attestation: 'VALIDATED_EMAIL' }] }] },
   });
-  const live = createStanding({ ...here.ports, environment: 'live' });
+  const live = createStanding({ ...here.ports, environment: 'live', demo: null });
   await here.store.transaction().execute(async (tx) => {
     await live.submissions.save(tx, EVA, [{ type: 'EMAIL', value: EMAIL }], here.clock.now());
     await live.settled(tx, EVA, { kind: 'customer' });

@@ -127,7 +127,7 @@ describe('the policy file', () => {
   });
 
   test('the example of the page is a policy that works, and the rules that the page tells of are the shipped ones', () => {
-    const page = readFileSync(resolve(import.meta.dirname, '../../docs/compliance.md'), 'utf8');
+    const page = readFileSync(resolve(import.meta.dirname, '../../../docs/compliance.md'), 'utf8');
     const example = [...page.matchAll(/^```json\n([\s\S]*?)^```/gm)].find(([, block]) =>
       block?.includes('"rules"'),
     );
