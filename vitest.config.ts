@@ -1,8 +1,14 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Runs other files of tests once more: what those have loaded must not be there already. */
-const APART = ['test/flights/postgres.test.ts'];
+/** In a process of its own each. */
+const APART = [
+  // Runs other files of tests once more: what those have loaded must not be there already.
+  'test/flights/postgres.test.ts',
+  // Measure by the millisecond: what others have left in the process would be measured with it.
+  'test/interop/json-rpc-heavy.test.ts',
+  'test/store/much-use.test.ts',
+];
 
 /** What takes long begins first, so that no worker waits at the end for another's last file. */
 const LONGEST = [
@@ -13,7 +19,6 @@ const LONGEST = [
   'test/docs-commands',
   'test/interop/mcp',
   'test/sim/',
-  'test/store/much-use',
   'test/cli/',
   'test/flights/',
 ];
