@@ -5,7 +5,6 @@ import type { Address } from '@solana/kit';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { getCloseAccountInstruction, getTransferInstruction } from '@solana-program/token';
 import { afterEach, expect, test } from 'vitest';
-import { signPayment } from '../../src/client/payer/transaction.ts';
 import type { CreatedIntent, Intent, Offer } from '../../src/flights/wire.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { type Cluster, DEVNET_USDC } from '../../src/solana/cluster.ts';
@@ -16,6 +15,8 @@ import { associatedTokenAddress } from '../../src/solana/token.ts';
 import { buildTransaction } from '../../src/solana/transaction.ts';
 import { WORLD_STARTS_MS } from '../clock.ts';
 import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from './farelock.ts';
+import { type Answer, signedCall } from './signed-call.ts';
+import { asked } from './stage.ts';
 
 /**
  * What creations may cost the operator, held against the built service: the attacker has keys of his own, HTTP, and the
@@ -38,17 +39,6 @@ const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
-
-async function asked<T>(url: string, method: string, params: unknown[]): Promise<T> {
-  const answer = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
-  const { result, error } = (await answer.json()) as { result: T; error?: { message: string } };
-  if (error) throw new Error(`${method}: ${error.message}`);
-  return result;
-}
 
 interface Told {
   readonly meta: { readonly preBalances: number[]; readonly postBalances: number[] };
@@ -107,21 +97,6 @@ async function send(
   await cluster.send(buildTransaction({ feePayer, signers, instructions, blockhash }).wire);
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: CreatedIntent;
-}
-
-interface Challenge {
-  readonly resource: unknown;
-  readonly accepts: {
-    amount: string;
-    payTo: Address;
-    asset: Address;
-    extra: { feePayer: Address; memo: string };
-  }[];
-}
-
 /** Wallets that share one stake: whoever has it pays, then hands it on. One more pays their network fees. */
 async function attackerAt({ flightsUrl, rpcUrl }: Served, cluster: Cluster) {
   const newWallet = () => signerFromSeed(randomBytes(32));
@@ -155,29 +130,11 @@ async function attackerAt({ flightsUrl, rpcUrl }: Served, cluster: Cluster) {
     holds,
     transfer,
 
-    /** Asks for a creation and signs its payment, which need not be covered; each from an address of its own. */
-    async signed({ signer }: Wallet, offerId: string): Promise<() => Promise<Answer>> {
-      const from = `203.0.113.${clients++ % 250}`;
-      const post = async (payment: Record<string, string>): Promise<Answer> => {
-        const answer = await fetch(`${flightsUrl}/air/intents`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', 'x-forwarded-for': from, ...payment },
-          body: JSON.stringify({ offer_id: offerId }),
-        });
-        return { status: answer.status, body: (await answer.json()) as CreatedIntent };
-      };
-      const challenged = await post({});
-      if (challenged.status !== 402) return async () => challenged;
-      const { resource, accepts } = challenged.body as unknown as Challenge;
-      const [accepted] = accepts;
-      if (!accepted) throw new Error('nothing to accept');
-      const { amount, payTo, asset, extra } = accepted;
-      const order = { ...extra, payTo, asset, amount: BigInt(amount) };
-      const transaction = await signPayment(signer, order, await cluster.latestBlockhash());
-      const payload = { x402Version: 2, resource, accepted, payload: { transaction } };
-      const payment = Buffer.from(JSON.stringify(payload)).toString('base64');
-      return () => post({ 'payment-signature': payment });
-    },
+    /** A creation whose payment need not be covered; each from an address of its own. */
+    signed: ({ signer }: Wallet, offerId: string) =>
+      signedCall<CreatedIntent>(`${flightsUrl}/air/intents`, { offer_id: offerId }, signer, cluster, {
+        'x-forwarded-for': `203.0.113.${clients++ % 250}`,
+      }),
 
     async closeAccount({ signer, account }: Wallet): Promise<void> {
       const instruction = getCloseAccountInstruction({
@@ -256,7 +213,7 @@ test.each(Array.from({ length: ROUNDS }, (_, round) => round))(
     const setUp = (await gains(first.rpcUrl, [...operator, ...attacker.accounts])).signatures;
 
     const honest = booking(runner, offerAt(0));
-    const answers: Answer[] = [];
+    const answers: Answer<CreatedIntent>[] = [];
     let delayMs = 5;
     for (let burst = 0; burst < BURSTS; burst++) {
       const [wallet, next] = [burst, burst + 1].map((n) => attacker.wallets[n % WALLETS]);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Intent, Offer } from '../../src/flights/wire.ts';
 import { readOwnKeypair, type Signer } from '../../src/solana/keypair.ts';
+import { WORLD_STARTS_MS } from '../clock.ts';
 import type { RpcAnswer, RpcCall } from '../solana/lying-rpc.ts';
 import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from './farelock.ts';
 
@@ -19,7 +20,10 @@ export type Between = (call: RpcCall, honest: () => Promise<RpcAnswer>) => Promi
 export async function asked<T>(url: string, method: string, params: unknown[]): Promise<T> {
   const headers = { 'content-type': 'application/json' };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-  return ((await (await fetch(url, { method: 'POST', headers, body })).json()) as { result: T }).result;
+  const answer = await fetch(url, { method: 'POST', headers, body });
+  const { result, error } = (await answer.json()) as { result: T; error?: { message: string } };
+  if (error) throw new Error(`${method}: ${error.message}`);
+  return result;
 }
 
 export async function ran<T>(runner: Runner, args: string[], input = ''): Promise<T> {
@@ -76,9 +80,13 @@ export async function openStage(rate: number) {
   }
   let served: Served;
   closing.push(() => served?.stop());
-  const start = async (env: Record<string, string> = {}) => {
-    const runner = { ...operated, env: { ...operated.env, ...env } };
-    served = await serveIn(runner, ['--rpc-url', between.url]);
+  let aheadMs = 0;
+  const start = async (laterMs = 0) => {
+    aheadMs += laterMs;
+    for (const { env } of [operated, traveller, operator]) {
+      env.TEST_CLOCK_STARTS_MS = String(WORLD_STARTS_MS + aheadMs);
+    }
+    served = await serveIn(operated, ['--rpc-url', between.url]);
     traveller.env.FARELOCK_FLIGHTS_URL = served.flightsUrl;
     operator.env.FARELOCK_FLIGHTS_URL = served.flightsUrl;
     operator.env.FARELOCK_OPERATOR_KEY = readFileSync(served.operatorKeyFile, 'utf8').trim();
@@ -94,7 +102,7 @@ export async function openStage(rate: number) {
     traveller,
     operator,
     key,
-    /** Starts the service again, after it was killed. */
+    /** Starts the service again, after it was killed, so much later. */
     start,
     kill: () => served.kill(),
     flightsUrl: () => served.flightsUrl,
