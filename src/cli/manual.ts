@@ -72,7 +72,10 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   airports: ['farelock airports london', 'farelock airports sao paulo --json iata'],
   offer: ['farelock offer off_… --json available_services', 'farelock offer 1 --fares'],
-  'intent create': ['farelock intent 1', 'farelock intent create off_… --refund-wallet 7xKX…'],
+  'intent create': [
+    'farelock intent 1',
+    'farelock intent create off_… --refund-wallet 7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU',
+  ],
   'intent show': ['farelock intent show int_…'],
   'intent list': ['farelock intent list --json intent_id,status'],
   'intent verify': ['farelock intent verify int_…'],
