@@ -6,7 +6,7 @@ import { afterEach, expect } from 'vitest';
  * (src/http/router.ts). So each test of a service is a test of its route table and of its /openapi.json.
  */
 
-const undeclared: unknown[] = [];
+export const undeclared: unknown[] = [];
 subscribe('farelock:undeclared-answer', (answer) => undeclared.push(answer));
 
 afterEach(() => expect(undeclared.splice(0)).toEqual([]));

@@ -7,8 +7,8 @@ import { checked, readJson, readQuery } from './body.ts';
 import { failure, problemOf } from './failures.ts';
 import { type Connection, codesOf, methodsOf, type Route, type RouteTable, type Visit } from './routes.ts';
 
-/** Told of an answer that its route does not declare: who listens (tests do) can make it fail. */
-export const UNDECLARED = channel('farelock:undeclared-answer');
+/** The diagnostics channel that is told of an answer that its route does not declare. Tests listen, and fail. */
+const UNDECLARED = 'farelock:undeclared-answer';
 
 export type Fetch = (request: Request, connection?: Connection) => Promise<Response>;
 
@@ -39,6 +39,7 @@ interface Matched<C, O> {
 /** Serves a route table. The answer is never an exception. */
 export function createRouter<C, O>(served: Served<C, O>): Fetch {
   const { table, log, ids, arrive, enter } = served;
+  const undeclared = channel(UNDECLARED);
 
   async function read(request: Request, route: Route<C, O>): Promise<Body> {
     const schema = await route.body?.load();
@@ -74,7 +75,8 @@ export function createRouter<C, O>(served: Served<C, O>): Fetch {
       code = refusal.code;
       return (served.failure ?? failure)(refusal);
     });
-    if ('route' in matched && UNDECLARED.hasSubscribers) tell(table, matched.route, response.status, code);
+    if (undeclared.hasSubscribers && 'route' in matched && !isDeclared(table, matched.route, response, code))
+      undeclared.publish(told(matched.route, response, code));
     response.headers.set('X-Request-Id', visit.requestId);
     if (!response.headers.has('cache-control')) response.headers.set('Cache-Control', 'no-store');
     return request.method === 'HEAD' ? new Response(null, response) : response;
@@ -83,19 +85,24 @@ export function createRouter<C, O>(served: Served<C, O>): Fetch {
 
 const firstStatus = ({ answers }: Pick<Route<never>, 'answers'>): number => Number(Object.keys(answers)[0]);
 
-function tell<C, O>(
+/** Whether a route says that it may answer so. A code is known of a refusal that was raised, not of one given again. */
+function isDeclared<C, O>(
   table: RouteTable<C, O>,
   route: Route<C, O>,
-  status: number,
+  { status }: Response,
   code: ProblemCode | null,
-): void {
+): boolean {
   const codes = codesOf(table, route);
+  if (code !== null) return codes.includes(code);
   const statuses = codes.map((one) => (PROBLEMS[one] as ProblemKind).status);
-  const isDeclared = code
-    ? codes.includes(code)
-    : status in route.answers || statuses.includes(status) || (route.price && status === 402);
-  if (!isDeclared) UNDECLARED.publish(`${route.method} ${route.path} answered ${status} ${code ?? ''}`);
+  return status in route.answers || statuses.includes(status) || (status === 402 && !!route.price);
 }
+
+const told = (
+  { method, path }: Pick<Route<never>, 'method' | 'path'>,
+  { status }: Response,
+  code: string | null,
+) => [method, path, 'answered', status, code].filter((word) => word !== null).join(' ');
 
 /** The route of a request, or why there is none. */
 function matchOf<C, O>(table: RouteTable<C, O>, method: string, pathname: string): Matched<C, O> | Problem {
