@@ -37,7 +37,7 @@ const shared = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   maxWorkers: 2,
-  setupFiles: ['test/setup.ts'],
+  setupFiles: ['test/setup.ts', 'test/undeclared.ts'],
   // A certificate bundle in the environment slows every Node start; colour and profiles change what is printed.
   env: {
     NO_COLOR: '1',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openapiDocument } from '../src/flights/openapi/openapi.ts';
+import { openapiDocument } from '../src/flights/openapi.ts';
 import { defaultOptions } from '../src/flights/ports.ts';
 import { codesOf, operationsOf, type ServedDocument } from './sim/fuzz/document.ts';
 import { SPEC_ITEMS } from './spec-items.ts';
@@ -16,7 +16,7 @@ const items = page.table('Id');
 const statuses = page.table('Call');
 const codes = page.table('Code');
 
-const document = JSON.parse(JSON.stringify(openapiDocument(defaultOptions))) as ServedDocument;
+const document = JSON.parse(JSON.stringify(await openapiDocument(defaultOptions))) as ServedDocument;
 
 test('every item of the specification is a row, once, in its words', () => {
   const rows = items.map(([id, statement]) => [id, statement]);

@@ -44,7 +44,7 @@ export function createFlights(given: FlightsGiven) {
   const funds = createFunds(ports);
   const intents = createIntents(ports, escrows, funds);
   return {
-    app: createFlightsApp(ports, { escrows, intents, pricing, funds }),
+    app: createFlightsApp({ ports, escrows, intents, pricing, funds }),
     worker: createWorker(ports, escrows, intents, funds),
     outbox: ports.outbox,
   };

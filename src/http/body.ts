@@ -1,4 +1,31 @@
+import type * as z from 'zod';
+import { repeatedName } from '../domain/repeated-names.ts';
 import { problem } from '../kernel/problems.ts';
+import type { JsonForm } from './routes.ts';
+
+/** Most of a request's body, where its route says nothing else. */
+export const MOST_BODY_BYTES = 64 * 1024;
+
+export interface Issue {
+  readonly path: string;
+  readonly message: string;
+}
+
+/**
+ * Reads a JSON body, and its bytes as they were sent. They are read once: a copy of the request would wait for its
+ * other half when the body is too large and is read no further.
+ * @throws Problem `unsupported_media_type`, `payload_too_large`, `body_incomplete`, `invalid_json`, `invalid_request`
+ */
+export async function readJson(
+  request: Request,
+  mostBytes: number = MOST_BODY_BYTES,
+  form: JsonForm = {},
+): Promise<{ value: unknown; bytes: Uint8Array<ArrayBuffer> }> {
+  const mediaType = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (mediaType !== 'application/json') throw problem('unsupported_media_type');
+  const bytes = await readBytes(request, mostBytes);
+  return { value: parsed(bytes, form), bytes };
+}
 
 /**
  * The bytes of a request's body, read no further than they are allowed to go: a body without a length is given up as
@@ -27,6 +54,66 @@ export async function readBytes(request: Request, mostBytes: number): Promise<Ui
   return new Uint8Array(Buffer.concat(chunks));
 }
 
-/** The media type of a request, without its parameters. */
-export const mediaTypeOf = (request: Request): string | undefined =>
-  request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+function parsed(bytes: Uint8Array, { mayBeEmpty, namesOnce }: JsonForm): unknown {
+  if (mayBeEmpty && bytes.length === 0) return {};
+  let text: string;
+  let value: unknown;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw problem('invalid_json', { cause });
+  }
+  const path = namesOnce ? repeatedName(text) : null;
+  if (path !== null) refuse([{ path: path.slice(0, 200), message: 'is given twice: give it once.' }]);
+  return value;
+}
+
+type Named = (path: readonly PropertyKey[]) => string;
+const dotted: Named = (path) => path.map(String).join('.');
+
+/** The value as its schema reads it. @throws Problem `invalid_request` with `detail.issues` */
+export function checked<S extends z.ZodType>(schema: S, value: unknown, named: Named = dotted): z.output<S> {
+  const result = schema.safeParse(value, { reportInput: true });
+  return result.success ? result.data : refuse(issuesOf(result.error, named));
+}
+
+/** @throws Problem `invalid_request` with `detail.issues` */
+export function refuse(issues: readonly Issue[]): never {
+  throw problem('invalid_request', { detail: { issues } });
+}
+
+/** One issue per field; an unknown field is named itself, not its parent. Values are never repeated. */
+export const issuesOf = (error: z.ZodError, named: Named = dotted, worded = wordOf): Issue[] =>
+  error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({ path: named([...issue.path, key]), message: 'is not a known field.' }))
+      : [{ path: named(issue.path), message: worded(issue) }],
+  );
+
+/** A missing field says so, whatever its kind; the other words are the schema's. */
+function wordOf(issue: z.core.$ZodIssue): string {
+  const isOfKind = issue.code === 'invalid_type' || issue.code === 'invalid_value';
+  if (isOfKind && issue.input === undefined) return 'is required.';
+  return issue.code === 'invalid_value' && issue.message.startsWith('Invalid option')
+    ? `is one of ${issue.values.map(String).join(', ')}.`
+    : issue.message;
+}
+
+/**
+ * The parameters of a query; without a schema none is known, and one that would be ignored in silence is refused.
+ * @throws Problem `invalid_request`, also for a parameter that is given twice
+ */
+export async function readQuery(
+  url: URL,
+  schema: { load(): Promise<z.ZodType> } | undefined,
+): Promise<unknown> {
+  const names = [...new Set(url.searchParams.keys())];
+  if (!schema) {
+    if (names.length > 0) refuse(names.map((path) => ({ path, message: 'is not a known query parameter.' })));
+    return {};
+  }
+  const twice = names.filter((name) => url.searchParams.getAll(name).length > 1);
+  if (twice.length > 0) refuse(twice.map((path) => ({ path, message: 'is given twice.' })));
+  return checked(await schema.load(), Object.fromEntries(url.searchParams));
+}

@@ -1,5 +1,9 @@
 import type * as z from 'zod';
-import type { Tx } from './ports.ts';
+import type { DeclaredAnswer, HeaderParameter, LazySchema, Route } from '../http/routes.ts';
+import type { ProblemCode } from '../kernel/problems.ts';
+import type { Standing } from './compliance/standing.ts';
+import { createAnswers, idempotencyOf } from './idempotency.ts';
+import type { PartnerPorts, Tx } from './ports.ts';
 
 /** The partner whose key was sent. */
 export interface CallingPartner {
@@ -32,48 +36,107 @@ export interface Call {
   write<T extends object>(work: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
-export type ServiceName = 'partner' | 'customer';
+/** What procedures work with. */
+export interface PartnerService {
+  readonly ports: PartnerPorts;
+  readonly standing: () => Promise<Standing>;
+}
 
-interface Described {
-  readonly service: ServiceName;
-  readonly name: string;
-  /** The answer, for the description of the interface. */
-  readonly output?: z.ZodType;
-  /** `customer`: a customer's token is needed too. `none`: any partner's key is enough. */
-  readonly concerns: 'partner' | 'customer' | 'none';
-  /** It changes something: Idempotency-Key counts. */
-  readonly writes: boolean;
-  readonly mostBodyBytes?: number;
-  /** Headers of the answer beside the usual ones, such as ETag. */
-  headers?(answer: object): Record<string, string>;
+/** The same, and who calls. */
+export interface Caller extends PartnerService {
+  readonly partner: CallingPartner;
+  readonly customerId: string | null;
 }
 
 /** A procedure as it is written: what it takes, whom it concerns, what it does. */
-interface Written<I extends z.ZodType> extends Described {
+interface Written<I extends z.ZodType> {
+  readonly service: 'partner' | 'customer';
+  readonly name: string;
+  readonly summary: string;
   /** After ProtoJSON's forms were made one: camelCase names, nulls left out. Strict: unknown fields are refused. */
-  readonly input: I;
-  run(call: Call, input: z.output<I>): Promise<object>;
+  readonly input: LazySchema<I>;
+  readonly output: LazySchema;
+  /** `customer`: a customer's token is needed too. */
+  readonly concerns: 'partner' | 'customer';
+  /** It changes something: Idempotency-Key counts. */
+  readonly writes: boolean;
+  readonly mostBodyBytes?: number;
+  readonly headers?: readonly HeaderParameter[];
+  /** The answer has the order's version as ETag. */
+  readonly versioned?: true;
+  readonly codes?: readonly ProblemCode[];
+  run(service: PartnerService, call: Call, input: z.output<I>): Promise<object>;
 }
 
-/** What was read, and what it is for. */
-interface Asked {
-  readonly input: unknown;
-  run(call: Call): Promise<object>;
-}
+const CONNECT_HEADERS: readonly HeaderParameter[] = [
+  { name: 'Connect-Protocol-Version', description: 'As Connect clients send it.', schema: { const: '1' } },
+  {
+    name: 'Connect-Timeout-Ms',
+    description: 'As Connect clients send it.',
+    schema: { type: 'string', pattern: '^\\d{1,10}$' },
+  },
+];
+const IDEMPOTENCY_KEY: HeaderParameter = {
+  name: 'Idempotency-Key',
+  description:
+    'For 24 hours the first answer is given again to the same request, and another request is refused.',
+  schema: { type: 'string', maxLength: 255 },
+};
+const ETAG: DeclaredAnswer['headers'] = {
+  ETag: { schema: { type: 'string' }, description: "The order's version, for If-Match." },
+};
 
-/** A procedure where those of many shapes stand in one list: what `run` takes is what its own schema has read. */
-export interface Procedure extends Described {
-  readonly input: z.ZodType;
-  /** @param by reads the message by the schema it is given */
-  read(by: <S extends z.ZodType>(schema: S) => Promise<z.output<S>>): Promise<Asked>;
-}
-
-export function procedure<I extends z.ZodType>({ run, ...written }: Written<I>): Procedure {
+/** A procedure as a route; its path is below the name of the service (routes.ts). */
+export function procedure<I extends z.ZodType>(written: Written<I>): Route<Caller> {
+  const { service, name, concerns, writes, versioned } = written;
+  const operation = `${service}/${name}`;
   return {
-    ...written,
-    async read(by) {
-      const input = await by(written.input);
-      return { input, run: (call) => run(call, input) };
+    method: 'POST',
+    path: operation,
+    id: name,
+    tag: service,
+    summary: written.summary,
+    security: [concerns === 'customer' ? ['apiKey', 'customerToken'] : ['apiKey']],
+    headers: [...CONNECT_HEADERS, ...(writes ? [IDEMPOTENCY_KEY] : []), ...(written.headers ?? [])],
+    body: written.input,
+    ...(written.mostBodyBytes === undefined ? {} : { mostBodyBytes: written.mostBodyBytes }),
+    answers: {
+      200: { description: 'Done.', schema: written.output, ...(versioned && ETAG ? { headers: ETAG } : {}) },
+    },
+    codes: [
+      ...(concerns === 'customer' ? (['customer_token_required', 'customer_token_invalid'] as const) : []),
+      ...(writes ? (['idempotency_key_reused'] as const) : []),
+      ...(written.codes ?? []),
+    ],
+    async run({ context, request, requestId, connection, body }) {
+      const { ports, partner, customerId } = context;
+      const { headers } = request;
+      const answers = createAnswers(ports);
+      const idempotency = writes
+        ? idempotencyOf(
+            ports,
+            headers.get('idempotency-key'),
+            `${partner.partnerId} ${customerId ?? ''}`,
+            operation,
+            { input: body, ifMatch: headers.get('if-match') },
+          )
+        : null;
+      const call: Call = {
+        partner,
+        customerId,
+        requestId,
+        headers,
+        clientAddress: connection.clientAddress,
+        nowMs: ports.clock.now(),
+        idempotency,
+        write: (work) => answers.write(idempotency, work),
+      };
+      const first = idempotency && (await answers.recall(idempotency));
+      const answer = first ?? (await written.run(context, call, body as z.output<I>));
+      return Response.json(answer, { headers: versioned ? etagOf(answer) : {} });
     },
   };
 }
+
+const etagOf = (answer: object): Record<string, string> =>
+  'order' in answer ? { ETag: `"${(answer.order as { version: number }).version}"` } : {};

@@ -1,9 +1,9 @@
+import { refusalHeaders } from '../http/failures.ts';
 import {
   PROBLEMS,
   type Problem,
   type ProblemCode,
   type ProblemKind,
-  problem,
   wireDetail,
 } from '../kernel/problems.ts';
 
@@ -63,15 +63,6 @@ export const connectBody = (error: Problem): ConnectErrorBody => ({
   detail: { ...wireDetail(error.detail ?? {}), reason: error.code },
 });
 
-/** The answer to a problem. A problem without a status of its own says nothing of the inside. */
-export function connectFailure(given: Problem): Response {
-  const error = given.kind.status === undefined ? problem('internal_error') : given;
-  const allow = error.detail?.allow;
-  return Response.json(connectBody(error), {
-    status: error.status,
-    headers: {
-      ...(Array.isArray(allow) ? { Allow: allow.join(', ') } : {}),
-      ...(error.retryAfter === undefined ? {} : { 'Retry-After': String(Math.ceil(error.retryAfter)) }),
-    },
-  });
-}
+/** The answer to a problem. */
+export const connectFailure = (error: Problem): Response =>
+  Response.json(connectBody(error), { status: error.status, headers: refusalHeaders(error) });

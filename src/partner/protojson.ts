@@ -1,3 +1,4 @@
+import type { Issue } from '../http/body.ts';
 import { STORABLE } from '../kernel/texts.ts';
 
 /**
@@ -9,11 +10,6 @@ export interface Normalised {
   readonly issues: readonly Issue[];
   /** The path of an issue in the words of who sent it: `deposit_instructions.bank_name`. */
   asSent(path: readonly PropertyKey[]): string;
-}
-
-export interface Issue {
-  readonly path: string;
-  readonly message: string;
 }
 
 /** Deeper than any message of ours; what is deeper only wants to exhaust the stack. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { problem } from '../../src/kernel/problems.ts';
 import { PASSENGER, TRIP } from '../flights/world.ts';
 import { isProof, rounds, seedOr } from '../rounds.ts';
 import type { Operation } from './fuzz/document.ts';
@@ -137,6 +138,29 @@ describe('every call of the document', () => {
       expect([one.name, answer.status], JSON.stringify(answer.body)).toEqual([one.name, 500]);
       expect(answer.body).toEqual({ code: 'internal_error', message: expect.not.stringContaining('secret') });
       expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
+    }
+  });
+
+  test.each([
+    'not_ready',
+    'storage_full',
+    'storage_failed',
+    'storage_not_writable',
+    'storage_locked',
+    'storage_damaged',
+    'too_many_open_files',
+  ] as const)('503 %s: of every call that needs the database', async (code) => {
+    const broken = scene.world.service((ports) => ({
+      ...ports,
+      store: new Proxy(ports.store, {
+        get: () => () => {
+          throw problem(code);
+        },
+      }),
+    }));
+    for (const one of all().filter(({ path }) => !NEED_NOTHING.includes(path))) {
+      const answer = await scene.send(goodAsk(one) ?? bare(one), broken.app);
+      expect([one.name, answer.status, answer.body]).toMatchObject([one.name, 503, { code }]);
     }
   });
 

@@ -1,13 +1,8 @@
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
-import { type Call, type Procedure, procedure } from '../call.ts';
+import type { Call } from '../call.ts';
 import { createComplianceGate, type WantedOrder } from '../compliance/compliance-gate.ts';
 import { createStanding } from '../compliance/standing.ts';
-import {
-  type CreateOrderRequest,
-  type CreateOrderResponse,
-  createOrderRequest,
-  createOrderResponse,
-} from '../offers/offer-schema.ts';
+import type { CreateOrderRequest, CreateOrderResponse } from '../offers/offer-schema.ts';
 import { type OrderRow, openColumn, orderRecord } from '../orders/order-record.ts';
 import { openOutbound, outboundPartner, type PartnerRow } from '../outbound/outbound-partner.ts';
 import type { PartnerPorts } from '../ports.ts';
@@ -247,15 +242,3 @@ export function createOrderCreation(ports: PartnerPorts) {
 
 /** By which the operator's log of outbound calls is found. */
 const names = (row: OrderRow) => ({ partnerId: row.partner_id, orderId: row.order_id });
-
-export const orderCreation = (ports: PartnerPorts): readonly Procedure[] => [
-  procedure({
-    service: 'customer',
-    name: 'CreateOrder',
-    input: createOrderRequest,
-    output: createOrderResponse,
-    concerns: 'customer',
-    writes: true,
-    run: (call, input) => createOrderCreation(ports).create(call, input),
-  }),
-];

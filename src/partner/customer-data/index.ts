@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { issuesOf } from '../../http/body.ts';
 import { DATA_KEYS, DATA_TYPES, type DataType } from './kinds.ts';
 import { type CustomerData, customerDataSchema } from './schema.ts';
 import { type DataContext, type DataIssue, type Findings, findings } from './verdict.ts';
@@ -21,7 +22,7 @@ export async function validateCustomerData(
   context: DataContext,
 ): Promise<CheckedCustomerData> {
   const parsed = customerDataSchema.safeParse(withoutUnset(value), { reportInput: true });
-  if (!parsed.success) return { issues: issuesOf(parsed.error) };
+  if (!parsed.success) return { issues: issuesOf(parsed.error, undefined, messageOf) };
   const kind = DATA_TYPES.find((type) => parsed.data[DATA_KEYS[type]] !== undefined);
   if (kind === undefined) return { issues: [{ path: '', message: 'must have exactly one kind of data.' }] };
   const found = findings();
@@ -66,19 +67,6 @@ function withoutUnset(value: unknown): unknown {
   if (Array.isArray(value) || typeof value !== 'object' || value === null) return value;
   const set = Object.entries(value).filter(([, member]) => member !== null && member !== '');
   return Object.fromEntries(set.map(([name, member]) => [name, withoutUnset(member)]));
-}
-
-function issuesOf(error: z.ZodError): DataIssue[] {
-  return error.issues.flatMap((issue): DataIssue[] => {
-    const path = issue.path.join('.');
-    if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => ({
-        path: [...issue.path, key].join('.'),
-        message: 'is not a known field.',
-      }));
-    }
-    return [{ path, message: messageOf(issue) }];
-  });
 }
 
 function messageOf(issue: z.core.$ZodIssue): string {

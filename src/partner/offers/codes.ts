@@ -1,6 +1,6 @@
+import type { Issue } from '../../http/body.ts';
 import { didYouMean } from '../../kernel/nearest.ts';
 import { WALLET_TYPES, type WalletType } from '../customer-data/kinds.ts';
-import type { Issue } from '../protojson.ts';
 import { FIAT } from './currency-table.ts';
 
 /** What the codes of an exchange mean: which side is fiat, which is crypto, and on which network the crypto is. */

@@ -1,5 +1,5 @@
+import type { Issue } from '../../http/body.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Issue } from '../protojson.ts';
 import { type ExchangeCodes, sideIssues, withNear } from './codes.ts';
 import { FIAT } from './currency-table.ts';
 import { type Rail, railsOf } from './offering.ts';

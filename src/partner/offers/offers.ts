@@ -1,14 +1,11 @@
 import { compareDecimals, unitsOf } from '../../kernel/decimal.ts';
 import { problem } from '../../kernel/problems.ts';
-import { type Procedure, procedure } from '../call.ts';
 import { createBreaker } from '../outbound/breaker.ts';
 import type { PartnerPorts } from '../ports.ts';
-import {
-  type GetAvailablePartnersRequest,
-  type GetAvailablePartnersResponse,
-  getAvailablePartnersRequest,
-  getAvailablePartnersResponse,
-  type PartnerOffer,
+import type {
+  GetAvailablePartnersRequest,
+  GetAvailablePartnersResponse,
+  PartnerOffer,
 } from './offer-schema.ts';
 import { refuseUnknownCodes } from './offered-codes.ts';
 import { quoteOf, railsOf } from './offering.ts';
@@ -26,19 +23,7 @@ const UNKNOWN_RELIABILITY = 0.5;
  * what the customer receives, then by how reliably the partner answers, then by name. Who is outside its limits,
  * countries, currencies or methods is left out.
  */
-export const offerProcedures = (ports: PartnerPorts): readonly Procedure[] => [
-  procedure({
-    service: 'customer',
-    name: 'GetAvailablePartners',
-    input: getAvailablePartnersRequest,
-    output: getAvailablePartnersResponse,
-    concerns: 'none',
-    writes: false,
-    run: (_call, input) => availablePartners(ports, input),
-  }),
-];
-
-async function availablePartners(
+export async function availablePartners(
   { store, clock, environment, log }: PartnerPorts,
   input: GetAvailablePartnersRequest,
 ): Promise<GetAvailablePartnersResponse> {

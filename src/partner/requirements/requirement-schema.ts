@@ -64,12 +64,15 @@ export const getOnboardingRequirementsResponse = z.strictObject({
 });
 export type GetOnboardingRequirementsResponse = z.output<typeof getOnboardingRequirementsResponse>;
 
+/** The same as it is sent. */
+export const sentCustomerData = z.record(z.string(), z.unknown(), {
+  error: 'is an object with exactly one kind of data.',
+});
+
 /** SubmitCustomerData and AcceptTerms are ours. Each item is checked by the rules of its own kind (customer-data/). */
 export const submitCustomerDataRequest = z.strictObject({
   data: z
-    .array(z.record(z.string(), z.unknown(), { error: 'is an object with exactly one kind of data.' }), {
-      error: 'is a list of customer data.',
-    })
+    .array(sentCustomerData, { error: 'is a list of customer data.' })
     .min(1, 'is empty: give at least one.')
     .max(20, 'is at most 20 pieces of data.'),
 });

@@ -1,23 +1,18 @@
 import { problem } from '../../kernel/problems.ts';
-import { MOST_DATA_BODY_BYTES } from '../body.ts';
-import { type Call, type Procedure, procedure } from '../call.ts';
+import type { Call, PartnerService } from '../call.ts';
 import { sameTerms, type Terms } from '../compliance/compliance.ts';
-import { createStanding } from '../compliance/standing.ts';
 import { validateCustomerData } from '../customer-data/index.ts';
-import type { PartnerPorts } from '../ports.ts';
 import { addAcceptance } from './acceptances.ts';
 import { onboardingOf } from './onboarding.ts';
 import { addRequirement } from './partner-requirements.ts';
-import {
-  acceptTermsRequest,
-  acceptTermsResponse,
-  addCustomerRequirementRequest,
-  addCustomerRequirementResponse,
-  getOnboardingRequirementsRequest,
-  getOnboardingRequirementsResponse,
-  type SubmitCustomerDataRequest,
-  submitCustomerDataRequest,
-  submitCustomerDataResponse,
+import type {
+  AcceptTermsRequest,
+  AcceptTermsResponse,
+  AddCustomerRequirementRequest,
+  AddCustomerRequirementResponse,
+  GetOnboardingRequirementsResponse,
+  SubmitCustomerDataRequest,
+  SubmitCustomerDataResponse,
 } from './requirement-schema.ts';
 import { refuseExcess } from './submission-limits.ts';
 import type { GivenData } from './submissions.ts';
@@ -28,93 +23,69 @@ const ABOUT = { kind: 'customer' } as const;
  * Requirements and what fulfils them (spec/partner-service.md, AddCustomerRequirement and GetOnboardingRequirements;
  * CONTRACT, section 12). A change and the attestations that it makes possible are one transaction.
  */
-export function requirementProcedures(ports: PartnerPorts): readonly Procedure[] {
-  const standing = createStanding(ports);
-  const { submissions } = standing;
+export async function addCustomerRequirement(
+  { ports, standing }: PartnerService,
+  call: Call,
+  input: AddCustomerRequirementRequest,
+): Promise<AddCustomerRequirementResponse> {
+  const { settled } = await standing();
+  return call.write(async (tx) => {
+    const requirementId = await addRequirement(ports, tx, call.partner.partnerId, input);
+    await settled(tx, input.customerId, ABOUT);
+    return { requirementId };
+  });
+}
 
-  return [
-    procedure({
-      service: 'partner',
-      name: 'AddCustomerRequirement',
-      input: addCustomerRequirementRequest,
-      output: addCustomerRequirementResponse,
-      concerns: 'partner',
-      writes: true,
-      run: (call, input) =>
-        call.write(async (tx) => {
-          const requirementId = await addRequirement(ports, tx, call.partner.partnerId, input);
-          await standing.settled(tx, input.customerId, ABOUT);
-          return { requirementId };
-        }),
-    }),
+export async function onboardingRequirements(
+  { ports, standing }: PartnerService,
+  call: Call,
+): Promise<GetOnboardingRequirementsResponse> {
+  const customerId = customerOf(call);
+  const { now, submissions } = await standing();
+  return onboardingOf(ports.store, submissions, customerId, await now(customerId, ABOUT));
+}
 
-    procedure({
-      service: 'customer',
-      name: 'GetOnboardingRequirements',
-      input: getOnboardingRequirementsRequest,
-      output: getOnboardingRequirementsResponse,
-      concerns: 'customer',
-      writes: false,
-      async run(call) {
-        const customerId = customerOf(call);
-        const assessment = await standing.now(customerId, ABOUT);
-        return onboardingOf(ports.store, submissions, customerId, assessment);
-      },
-    }),
+/** @throws Problem `invalid_request`, `too_many_attempts` */
+export async function submitCustomerData(
+  { ports, standing }: PartnerService,
+  call: Call,
+  input: SubmitCustomerDataRequest,
+): Promise<SubmitCustomerDataResponse> {
+  const { policy, submissions, settled } = await standing();
+  const customerId = customerOf(call);
+  const given = await validated(input, call.nowMs, ports.environment === 'demo');
+  return call.write(async (tx) => {
+    await refuseExcess(tx, policy, customerId, given, call.nowMs);
+    const items = await submissions.save(tx, customerId, given, call.nowMs);
+    const { status } = await settled(tx, customerId, ABOUT);
+    return { items, complianceStatus: status };
+  });
+}
 
-    procedure({
-      service: 'customer',
-      name: 'SubmitCustomerData',
-      input: submitCustomerDataRequest,
-      output: submitCustomerDataResponse,
-      concerns: 'customer',
-      writes: true,
-      mostBodyBytes: MOST_DATA_BODY_BYTES,
-      async run(call, input) {
-        const customerId = customerOf(call);
-        const given = await validated(input, call.nowMs, ports.environment === 'demo');
-        return call.write(async (tx) => {
-          await refuseExcess(tx, standing.policy, customerId, given, call.nowMs);
-          const items = await submissions.save(tx, customerId, given, call.nowMs);
-          const { status } = await standing.settled(tx, customerId, ABOUT);
-          return { items, complianceStatus: status };
-        });
-      },
-    }),
-
-    procedure({
-      service: 'customer',
-      name: 'AcceptTerms',
-      input: acceptTermsRequest,
-      output: acceptTermsResponse,
-      concerns: 'customer',
-      writes: true,
-      run: (call, input) =>
-        call.write(async (tx) => {
-          const customerId = customerOf(call);
-          const { judged } = await standing.assessed(tx, customerId, ABOUT);
-          const asked = judged.flatMap(({ requirement, standing: { state } }) =>
-            requirement.type === 'TERMS' && namedBy(requirement.terms, input)
-              ? [{ terms: requirement.terms, met: state === 'met' }]
-              : [],
-          );
-          if (asked.length === 0) {
-            throw problem('terms_changed', { detail: { asked: judged.flatMap(termsIn) } });
-          }
-          const open = asked.filter(({ met }) => !met);
-          for (const { terms } of open) {
-            await addAcceptance(tx, {
-              acceptanceId: ports.ids.next('att'),
-              customerId,
-              terms,
-              atMs: call.nowMs,
-            });
-          }
-          const { status } = await standing.settled(tx, customerId, ABOUT);
-          return { complianceStatus: status };
-        }),
-    }),
-  ];
+/** @throws Problem `terms_changed`, where no requirement asks for terms with these addresses */
+export async function acceptTerms(
+  { ports, standing }: PartnerService,
+  call: Call,
+  input: AcceptTermsRequest,
+): Promise<AcceptTermsResponse> {
+  const { assessed, settled } = await standing();
+  return call.write(async (tx) => {
+    const customerId = customerOf(call);
+    const { judged } = await assessed(tx, customerId, ABOUT);
+    const asked = judged.flatMap(({ requirement, standing: { state } }) =>
+      requirement.type === 'TERMS' && namedBy(requirement.terms, input)
+        ? [{ terms: requirement.terms, met: state === 'met' }]
+        : [],
+    );
+    if (asked.length === 0) throw problem('terms_changed', { detail: { asked: judged.flatMap(termsIn) } });
+    const open = asked.filter(({ met }) => !met);
+    for (const { terms } of open) {
+      const acceptanceId = ports.ids.next('att');
+      await addAcceptance(tx, { acceptanceId, customerId, terms, atMs: call.nowMs });
+    }
+    const { status } = await settled(tx, customerId, ABOUT);
+    return { complianceStatus: status };
+  });
 }
 
 /** The addresses that were sent are those of the terms: nobody agrees to a page that he was not shown. */

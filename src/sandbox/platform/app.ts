@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { Hono } from 'hono/tiny';
 import type * as z from 'zod';
+import { MOST_BODY_BYTES, readBytes } from '../../http/body.ts';
+import { createRouter } from '../../http/router.ts';
+import { type Call, type RouteTable, routesOf, type Visit } from '../../http/routes.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { randomIds } from '../../kernel/ids.ts';
 import { canonicalJson, sha256Hex } from '../../kernel/json.ts';
+import { silentLog } from '../../kernel/log.ts';
 import { jsonOf } from '../../partner/creation/platform-answers.ts';
 import { offeringSchema, quoteOf } from '../../partner/offers/offering.ts';
 import { verifyWebhook } from '../../partner/outbound/webhook-signature.ts';
@@ -38,154 +42,205 @@ export const PLATFORM_PARTNERS = SEEDED_PARTNERS.map((partner) => ({
 }));
 type PlatformPartner = (typeof PLATFORM_PARTNERS)[number];
 
-const MOST_BODY_BYTES = 64 * 1024;
+/** Read from bytes, not by a schema of the table: the signature is over what was sent. */
+const bodyOf = ({ request }: Visit): Promise<Uint8Array> => readBytes(request, MOST_BODY_BYTES);
+
+const route = routesOf<PlatformPorts>();
+
+/** What orders are answered with; behaviours answer with whatever they were made for. */
+const ORDERED = Object.fromEntries(
+  [200, 307, 400, 401, 404, 422, 502, 503].map((status) => [status, { description: 'Done, or refused.' }]),
+);
+
+const ROUTES: RouteTable<PlatformPorts> = {
+  unknown: 'not_found',
+  routes: [
+    route({
+      method: 'GET',
+      path: '/health',
+      id: 'health',
+      summary: 'Liveness.',
+      answers: { 200: { description: 'Alive.' } },
+      run: async () => ({ status: 'ok' }),
+    }),
+    route({
+      method: 'GET',
+      path: '/admin/behaviours',
+      id: 'behaviours',
+      summary: 'The switches: what a partner does until it is told otherwise.',
+      answers: { 200: { description: 'By partner.' } },
+      run: async ({ context: { books } }) => ({
+        partners: Object.fromEntries(PLATFORM_PARTNERS.map(({ slug }) => [slug, books.behaviourOf(slug)])),
+        behaviours: BEHAVIOUR_NAMES,
+      }),
+    }),
+    route({
+      method: 'POST',
+      path: '/admin/behaviours/{partner}',
+      id: 'turnBehaviour',
+      summary: 'Turn a switch.',
+      answers: ORDERED,
+      codes: ['unsupported_media_type'],
+      run: turnBehaviour,
+    }),
+    route({
+      method: 'GET',
+      path: '/admin/orders/{partner}',
+      id: 'orders',
+      summary: 'The orders in the books.',
+      answers: { 200: { description: 'Of one partner.' } },
+      run: async ({ context: { books }, params }) => ({
+        orders: books.orders(params.partner).map(({ orderId, steps, outcome, answer }) => ({
+          orderId,
+          externalOrderId: (JSON.parse(answer) as { externalOrderId?: string }).externalOrderId,
+          outcome,
+          updatesSent: steps,
+        })),
+      }),
+    }),
+    route({
+      method: 'POST',
+      path: '/{partner}/create-order',
+      id: 'createOrder',
+      summary: 'Takes an order.',
+      answers: ORDERED,
+      codes: ['payload_too_large'],
+      run: createOrder,
+    }),
+    route({
+      method: 'POST',
+      path: '/{partner}/redirect-order',
+      id: 'redirectOrder',
+      summary: 'Gives an address to send the customer to.',
+      answers: ORDERED,
+      codes: ['payload_too_large'],
+      run: redirectOrder,
+    }),
+  ],
+};
+
+type PlatformCall = Call<PlatformPorts, unknown, unknown, 'partner'>;
 
 /**
  * The sandbox partner platform: a real HTTP service that takes the two outbound requests of the specification, keeps
  * books, and misbehaves when told to (docs/sandbox.md). It is another company: it knows the service by its calls alone.
  */
-export function createPlatformApp(ports: PlatformPorts): Hono {
+export const createPlatformApp = (ports: PlatformPorts): { fetch(request: Request): Promise<Response> } => ({
+  fetch: createRouter({
+    table: ROUTES,
+    log: silentLog,
+    ids: randomIds(ports.clock.now),
+    enter: () => ports,
+    failure: ({ code }) => {
+      if (code === 'not_found' || code === 'method_not_allowed')
+        return failure(404, 'There is nothing at this address.');
+      if (code === 'payload_too_large') return failure(400, 'The body is too large.');
+      return failure(500, 'Something failed in the sandbox platform.');
+    },
+  }),
+});
+
+async function turnBehaviour(call: PlatformCall): Promise<object> {
+  const partner = partnerAt(call.params.partner);
+  if (!partner) return failure(404, 'There is no such partner.');
+  // A page in a browser cannot send this type to another site without asking.
+  if (!call.request.headers.get('content-type')?.startsWith('application/json'))
+    return failure(415, 'Send application/json.');
+  const given = jsonOf(await bodyOf(call)) as { behaviour?: unknown } | undefined;
+  const name = BEHAVIOUR_NAMES.find((one) => one === given?.behaviour);
+  if (!name) return failure(400, `behaviour is one of ${BEHAVIOUR_NAMES.join(', ')}.`);
+  call.context.books.setBehaviour(partner.slug, name);
+  return { partner: partner.slug, behaviour: name };
+}
+
+async function createOrder(call: PlatformCall): Promise<Response> {
+  const partner = partnerAt(call.params.partner);
+  if (partner?.type !== 'INTEGRATION') return failure(404, 'There is no such partner.');
+  const taken = await taking(call, partner, createOrderBody);
+  if (taken instanceof Response) return taken;
+  const { order, digest } = taken;
+  return acted(call, partner, order.orderId, digest, { ...order, rampType: order.type }, (toAmount) => ({
+    externalOrderId: `${partner.slug}_${randomBytes(8).toString('hex')}`,
+    status: 'AWAITING_FUNDS',
+    toAmount,
+    depositInstructions: instructionsFor(order, partner.name),
+  }));
+}
+
+async function redirectOrder(call: PlatformCall): Promise<Response> {
+  const partner = partnerAt(call.params.partner);
+  if (partner?.type !== 'REDIRECT') return failure(404, 'There is no such partner.');
+  const taken = await taking(call, partner, redirectOrderBody);
+  if (taken instanceof Response) return taken;
+  const { order, digest } = taken;
+  const session = call.request.headers.get('idempotency-key') ?? randomBytes(12).toString('hex');
+  return acted(call, partner, session, digest, order, (toAmount) => ({
+    redirectUrl: `https://redirecta.sandbox.farelock.invalid/start/${randomBytes(12).toString('hex')}`,
+    toAmount,
+    rawResponse: { session, country: order.countryCode },
+  }));
+}
+
+/** Verifies and reads a request. A Response is a refusal. */
+async function taking<S extends z.ZodType>(
+  call: PlatformCall,
+  partner: PlatformPartner,
+  schema: S,
+): Promise<{ order: z.output<S>; digest: string } | Response> {
+  const { webhookSecrets, clock } = call.context;
+  const bytes = await bodyOf(call);
+  const secrets = await webhookSecrets(partner.partnerId);
+  const body = new TextDecoder().decode(bytes);
+  if (secrets !== null && !verifyWebhook(secrets, call.request.headers, body, clock.now()))
+    return refusal(partner, 401, 'the signature is missing or not valid', 'The order could not be made.');
+  const parsed = schema.safeParse(jsonOf(bytes));
+  if (parsed.success) return { order: parsed.data, digest: sha256Hex(canonicalJson(parsed.data)) };
+  const [issue] = parsed.error.issues;
+  const where = issue?.path.join('.') || 'the body';
+  return refusal(partner, 400, `${where}: ${issue?.message ?? ''}`, 'The order is not complete.');
+}
+
+/** Does what the behaviour says around the one thing that counts: the order in the books, once. */
+async function acted(
+  { context: ports, request }: PlatformCall,
+  partner: PlatformPartner,
+  id: string,
+  digest: string,
+  wanted: Parameters<typeof quoteOf>[1],
+  make: (toAmount: string) => object,
+): Promise<Response> {
   const { books, clock } = ports;
-  const app = new Hono();
-
-  app.notFound(() => failure(404, 'There is nothing at this address.'));
-  app.onError(() => failure(500, 'Something failed in the sandbox platform.'));
-  app.get('/health', (context) => context.json({ status: 'ok' }));
-
-  /** The switches: what a partner does until it is told otherwise. */
-  app.get('/admin/behaviours', (context) =>
-    context.json({
-      partners: Object.fromEntries(PLATFORM_PARTNERS.map(({ slug }) => [slug, books.behaviourOf(slug)])),
-      behaviours: BEHAVIOUR_NAMES,
-    }),
-  );
-  app.post('/admin/behaviours/:partner', async (context) => {
-    const partner = partnerAt(context.req.param('partner'));
-    if (!partner) return failure(404, 'There is no such partner.');
-    // A page in a browser cannot send this type to another site without asking.
-    if (!context.req.header('content-type')?.startsWith('application/json'))
-      return failure(415, 'Send application/json.');
-    const given = jsonOf(await bodyOf(context.req.raw)) as { behaviour?: unknown } | undefined;
-    const name = BEHAVIOUR_NAMES.find((one) => one === given?.behaviour);
-    if (!name) return failure(400, `behaviour is one of ${BEHAVIOUR_NAMES.join(', ')}.`);
-    books.setBehaviour(partner.slug, name);
-    return context.json({ partner: partner.slug, behaviour: name });
-  });
-  app.get('/admin/orders/:partner', (context) =>
-    context.json({
-      orders: books.orders(context.req.param('partner')).map(({ orderId, steps, outcome, answer }) => ({
-        orderId,
-        externalOrderId: (JSON.parse(answer) as { externalOrderId?: string }).externalOrderId,
-        outcome,
-        updatesSent: steps,
-      })),
-    }),
-  );
-
-  app.post('/:partner/create-order', async (context) => {
-    const partner = partnerAt(context.req.param('partner'));
-    if (partner?.type !== 'INTEGRATION') return failure(404, 'There is no such partner.');
-    const taken = await taking(partner, context.req.raw, createOrderBody);
-    if (taken instanceof Response) return taken;
-    const { order, digest } = taken;
-    return acted(
-      partner,
-      order.orderId,
-      digest,
-      { ...order, rampType: order.type },
-      (toAmount) => ({
-        externalOrderId: `${partner.slug}_${randomBytes(8).toString('hex')}`,
-        status: 'AWAITING_FUNDS',
-        toAmount,
-        depositInstructions: instructionsFor(order, partner.name),
-      }),
-      context.req.raw.signal,
-    );
-  });
-
-  app.post('/:partner/redirect-order', async (context) => {
-    const partner = partnerAt(context.req.param('partner'));
-    if (partner?.type !== 'REDIRECT') return failure(404, 'There is no such partner.');
-    const taken = await taking(partner, context.req.raw, redirectOrderBody);
-    if (taken instanceof Response) return taken;
-    const { order, digest } = taken;
-    const session = context.req.header('idempotency-key') ?? randomBytes(12).toString('hex');
-    return acted(
-      partner,
-      session,
-      digest,
-      order,
-      (toAmount) => ({
-        redirectUrl: `https://redirecta.sandbox.farelock.invalid/start/${randomBytes(12).toString('hex')}`,
-        toAmount,
-        rawResponse: { session, country: order.countryCode },
-      }),
-      context.req.raw.signal,
-    );
-  });
-
-  /** Verifies and reads a request. A Response is a refusal. */
-  async function taking<S extends z.ZodType>(
-    partner: PlatformPartner,
-    request: Request,
-    schema: S,
-  ): Promise<{ order: z.output<S>; digest: string } | Response> {
-    const bytes = await bodyOf(request);
-    if (bytes.length > MOST_BODY_BYTES) return failure(400, 'The body is too large.');
-    const secrets = await ports.webhookSecrets(partner.partnerId);
-    const body = new TextDecoder().decode(bytes);
-    if (secrets !== null && !verifyWebhook(secrets, request.headers, body, clock.now()))
-      return refusal(partner, 401, 'the signature is missing or not valid', 'The order could not be made.');
-    const parsed = schema.safeParse(jsonOf(bytes));
-    if (parsed.success) return { order: parsed.data, digest: sha256Hex(canonicalJson(parsed.data)) };
-    const [issue] = parsed.error.issues;
-    const where = issue?.path.join('.') || 'the body';
-    return refusal(partner, 400, `${where}: ${issue?.message ?? ''}`, 'The order is not complete.');
+  const calls = books.countCall(partner.slug, id);
+  const behaviour = behaviourFor(books.behaviourOf(partner.slug), wanted.fromAmount);
+  const { before, answer } = behaviour;
+  if (before && (!before.once || calls === 1)) {
+    const [reason, words] = WORDS[before.status];
+    const retry = before.retryAfterSeconds;
+    const headers: Record<string, string> = retry === undefined ? {} : { 'Retry-After': String(retry) };
+    return refusal(partner, before.status, reason, words, headers);
   }
-
-  /** Does what the behaviour says around the one thing that counts: the order in the books, once. */
-  async function acted(
-    partner: PlatformPartner,
-    id: string,
-    digest: string,
-    wanted: Parameters<typeof quoteOf>[1],
-    make: (toAmount: string) => object,
-    signal: AbortSignal,
-  ): Promise<Response> {
-    const call = books.countCall(partner.slug, id);
-    const behaviour = behaviourFor(books.behaviourOf(partner.slug), wanted.fromAmount);
-    const { before, answer } = behaviour;
-    if (before && (!before.once || call === 1)) {
-      const [reason, words] = WORDS[before.status];
-      const retry = before.retryAfterSeconds;
-      const headers: Record<string, string> = retry === undefined ? {} : { 'Retry-After': String(retry) };
-      return refusal(partner, before.status, reason, words, headers);
+  const known = books.find(partner.slug, id);
+  if (known && known.digest !== digest)
+    return refusal(partner, 400, 'the same order with other data', 'The order could not be made.');
+  let booked = known;
+  if (!booked) {
+    const quote = quoteOf(partner.sells, wanted);
+    if (quote.kind === 'not_sold')
+      return refusal(partner, 422, 'this is not sold', 'This currency or payment method is not offered.');
+    if (quote.kind === 'outside_limits') {
+      const { minAmount, maxAmount, fromCurrency } = quote.rail;
+      const limits = `${minAmount} to ${maxAmount} ${fromCurrency}`;
+      return refusal(partner, 422, `outside ${limits}`, `The amount must be between ${limits}.`);
     }
-    const known = books.find(partner.slug, id);
-    if (known && known.digest !== digest)
-      return refusal(partner, 400, 'the same order with other data', 'The order could not be made.');
-    let booked = known;
-    if (!booked) {
-      const quote = quoteOf(partner.sells, wanted);
-      if (quote.kind === 'not_sold')
-        return refusal(partner, 422, 'this is not sold', 'This currency or payment method is not offered.');
-      if (quote.kind === 'outside_limits') {
-        const { minAmount, maxAmount, fromCurrency } = quote.rail;
-        const limits = `${minAmount} to ${maxAmount} ${fromCurrency}`;
-        return refusal(partner, 422, `outside ${limits}`, `The amount must be between ${limits}.`);
-      }
-      const outcome = partner.type === 'REDIRECT' ? 'waiting' : (behaviour.outcome ?? 'processed');
-      booked = books.book(
-        { orderId: id, partner: partner.slug, digest, answer: JSON.stringify(make(quote.toAmount)), outcome },
-        STEPS[outcome].length === 0 ? null : clock.now() + ports.stepMs,
-      );
-    }
-    if (answer && (!('once' in answer) || call === 1))
-      return misanswered(answer.kind, booked.answer, ports, signal);
-    return new Response(booked.answer, { headers: { 'content-type': 'application/json' } });
+    const outcome = partner.type === 'REDIRECT' ? 'waiting' : (behaviour.outcome ?? 'processed');
+    booked = books.book(
+      { orderId: id, partner: partner.slug, digest, answer: JSON.stringify(make(quote.toAmount)), outcome },
+      STEPS[outcome].length === 0 ? null : clock.now() + ports.stepMs,
+    );
   }
-
-  return app;
+  if (answer && (!('once' in answer) || calls === 1))
+    return misanswered(answer.kind, booked.answer, ports, request.signal);
+  return new Response(booked.answer, { headers: { 'content-type': 'application/json' } });
 }
 
 const partnerAt = (slug: string): PlatformPartner | undefined =>
@@ -215,21 +270,3 @@ const refusal = (
   );
 
 const failure = (status: number, error: string): Response => Response.json({ error }, { status });
-
-/** Of a request, no more than is taken. */
-async function bodyOf(request: Request): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  const reader = request.body?.getReader();
-  for (;;) {
-    const read = await reader?.read();
-    if (!read || read.done) break;
-    length += read.value.length;
-    chunks.push(read.value);
-    if (length > MOST_BODY_BYTES) {
-      await reader?.cancel();
-      break;
-    }
-  }
-  return Buffer.concat(chunks);
-}

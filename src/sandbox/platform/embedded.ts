@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { openWebhookSecret } from '../../partner/desk/partners.ts';
 import { createPartnerHttp } from '../../partner/http.ts';
 import type { PartnerPorts } from '../../partner/ports.ts';
-import { createProcedures } from '../../partner/procedures.ts';
 import type { Store } from '../../store/open.ts';
 import { partnerKeyFile } from '../partners/seed.ts';
 import { createPlatformApp } from './app.ts';
@@ -73,7 +72,7 @@ export const answerEmbedded = (ports: PartnerPorts, request: Request): Promise<R
 /** Sends what the platform's script has due, with the partners' own keys, through the service's own door. */
 export const moveEmbedded = (ports: PartnerPorts): Promise<number> =>
   withBooks(ports, (books) => {
-    const fetchProcedure = createPartnerHttp(ports, createProcedures(ports));
+    const fetchProcedure = createPartnerHttp(ports);
     return moveDue({
       books,
       clock: ports.clock,

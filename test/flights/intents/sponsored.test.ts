@@ -247,15 +247,18 @@ test('over a real socket the Host header is the host that counts', async () => {
   const { serve } = await import('@hono/node-server');
   const body = newBody();
   const answered = await new Promise<Response>((resolve, reject) => {
-    const server = serve({ fetch: world.app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => {
-      const headers = {
-        'content-type': 'application/json',
-        ...headersOf(body, { host: `127.0.0.1:${port}` }),
-      };
-      fetch(`http://127.0.0.1:${port}/air/search`, { method: 'POST', body, headers })
-        .then(resolve, reject)
-        .finally(() => server.close());
-    });
+    const server = serve(
+      { fetch: (request) => world.app.fetch(request), port: 0, hostname: '127.0.0.1' },
+      ({ port }) => {
+        const headers = {
+          'content-type': 'application/json',
+          ...headersOf(body, { host: `127.0.0.1:${port}` }),
+        };
+        fetch(`http://127.0.0.1:${port}/air/search`, { method: 'POST', body, headers })
+          .then(resolve, reject)
+          .finally(() => server.close());
+      },
+    );
   });
   expect(answered.status).toBe(200);
   expect(answered.headers.get('x-sponsored-preview')).toBe('true');

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { OPERATIONS, openStack, pathOf, type Stack } from '../stack.ts';
+import { OPERATIONS, openStack, pathOf, type Stack } from './stack.ts';
 
 /** The description of the partner service says what the service does. */
 

@@ -1,0 +1,243 @@
+import { type Call, type RouteTable, routesOf, schemasOf, type Visit } from '../../http/routes.ts';
+import type { ProblemCode } from '../../kernel/problems.ts';
+import type { FlightsPorts } from '../ports.ts';
+import { createRefundCases } from '../refunds/cases.ts';
+import { type By, createRefundDecisions } from '../refunds/decisions.ts';
+import type { RefundCase } from '../wire.ts';
+import { writeAudit } from './audit.ts';
+import { createControls } from './controls.ts';
+import { createOperatorKeys } from './keys.ts';
+import { createStuck } from './stuck.ts';
+
+/**
+ * What a call of an operator works with, and who calls. Every call carries a bearer key.
+ * @throws Problem `operator_key_required`, `operator_key_invalid`
+ */
+export const enterDesk =
+  (ports: FlightsPorts) =>
+  async ({ request, requestId }: Visit) => {
+    const keys = createOperatorKeys(ports);
+    const operator = await keys.authenticate(request.headers.get('authorization'));
+    const by: By = { operator, requestId };
+    const cases = createRefundCases(ports);
+    const decisions = createRefundDecisions(ports, cases);
+    const stuck = createStuck(ports, cases, decisions);
+    return { ports, by, keys, cases, decisions, stuck, controls: createControls(ports) };
+  };
+
+type Desk = Awaited<ReturnType<ReturnType<typeof enterDesk>>>;
+
+const route = routesOf<Desk>();
+const wire = schemasOf(() => import('./schema.ts'));
+const stuckWire = schemasOf(() => import('./stuck-schema.ts'));
+
+const DONE = 'Done.';
+const DECIDING: readonly ProblemCode[] = [
+  'refund_request_not_found',
+  'case_already_claimed',
+  'case_already_decided',
+];
+
+const shown = async ({ cases }: Desk, id: string): Promise<RefundCase> => cases.show(await cases.open(id));
+
+/** Acts on a case by its own id, and shows it as it then is. */
+async function acted(
+  { context, params }: Call<Desk, unknown, unknown, 'request_id'>,
+  act: (requestId: string) => Promise<unknown>,
+): Promise<RefundCase> {
+  const { row } = await context.cases.open(params.request_id);
+  await act(row.request_id);
+  return shown(context, params.request_id);
+}
+
+/** The operator API (CONTRACT, section 8); every act is in the audit trail with its request id. */
+export const deskRoutes: RouteTable<Desk> = {
+  unknown: 'not_found',
+  keyFirst: true,
+  tag: 'operator',
+  security: [['operatorKey']],
+  codes: ['operator_key_required', 'operator_key_invalid'],
+  routes: [
+    route({
+      method: 'GET',
+      path: '/operator/refund-requests',
+      id: 'refundQueue',
+      summary: 'What waits for a decision, or what has a status.',
+      query: wire('queueQuery'),
+      answers: { 200: { description: DONE, schema: wire('refundQueue') } },
+      run: ({ context, query }) => context.cases.queue(query),
+    }),
+    route({
+      method: 'GET',
+      path: '/operator/refund-requests/{request_id}',
+      id: 'refundCase',
+      summary: "One case, with the customer's words.",
+      answers: { 200: { description: DONE, schema: wire('refundCase') } },
+      codes: ['refund_request_not_found'],
+      async run({ context: { ports, by, cases }, params }) {
+        const opened = await cases.open(params.request_id);
+        // Reading the customer's words is an act too.
+        await ports.store
+          .transaction()
+          .execute((tx) =>
+            writeAudit(tx, ports, { ...by, action: 'refund.show', subject: opened.row.request_id }),
+          );
+        return cases.show(opened);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/operator/refund-requests/{request_id}/claim',
+      id: 'claimRefund',
+      summary: 'Take a case.',
+      body: wire('nothing'),
+      answers: { 200: { description: DONE, schema: wire('refundCase') } },
+      codes: DECIDING,
+      run: (call) => acted(call, (id) => call.context.decisions.claim(id, call.context.by)),
+    }),
+    route({
+      method: 'POST',
+      path: '/operator/refund-requests/{request_id}/release',
+      id: 'releaseRefund',
+      summary: 'Give a case back; force frees one that another operator has.',
+      body: wire('releaseRequest'),
+      answers: { 200: { description: DONE, schema: wire('refundCase') } },
+      codes: DECIDING,
+      run: (call) =>
+        acted(call, (id) => call.context.decisions.release(id, call.context.by, call.body.force)),
+    }),
+    route({
+      method: 'POST',
+      path: '/operator/refund-requests/{request_id}/note',
+      id: 'noteRefund',
+      summary: 'Write a note.',
+      body: wire('noteRequest'),
+      answers: { 200: { description: DONE, schema: wire('refundCase') } },
+      codes: ['refund_request_not_found'],
+      run: (call) => acted(call, (id) => call.context.decisions.note(id, call.context.by, call.body.text)),
+    }),
+    route({
+      method: 'POST',
+      path: '/operator/refund-requests/{request_id}/approve',
+      id: 'approveRefund',
+      summary:
+        'Cancel at the airline and pay out; dry_run says what would move. status approved: it is on record, last_error says what holds up the pay-out, and the service goes on with it.',
+      body: wire('approveRequest'),
+      answers: { 200: { description: DONE, schema: [wire('refundCase'), wire('refundPlan')] } },
+      codes: [
+        ...DECIDING,
+        'payout_undecided',
+        'payout_is_zero',
+        'plan_changed',
+        'treasury_insufficient',
+        'cluster_failed',
+      ],
+      async run({ context, params, body }) {
+        const { cases, decisions, by } = context;
+        if (body.dry_run) return decisions.plan(await cases.open(params.request_id), body);
+        await decisions.approve(params.request_id, by, body);
+        return shown(context, params.request_id);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/operator/refund-requests/{request_id}/reject',
+      id: 'rejectRefund',
+      summary: 'Decline, with the reason that the customer is told.',
+      body: wire('rejectRequest'),
+      answers: { 200: { description: DONE, schema: wire('refundCase') } },
+      codes: DECIDING,
+      async run({ context, params, body }) {
+        await context.decisions.reject(params.request_id, context.by, body.reason);
+        return shown(context, params.request_id);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/operator/stuck',
+      id: 'stuck',
+      summary: 'What waits for a person.',
+      answers: { 200: { description: DONE, schema: stuckWire('stuck') } },
+      run: ({ context }) => context.stuck.list(),
+    }),
+    route({
+      method: 'GET',
+      path: '/operator/stuck/{id}',
+      id: 'stuckItem',
+      summary: 'One of them: what chain and airline say, and what can be decided.',
+      answers: { 200: { description: DONE, schema: stuckWire('stuckItem') } },
+      codes: ['stuck_not_found', 'cluster_failed'],
+      run: ({ context, params }) => context.stuck.show(params.id),
+    }),
+    route({
+      method: 'POST',
+      path: '/operator/stuck/{id}/resolve',
+      id: 'resolveStuck',
+      summary: 'End what is stuck, by what the airline said; dry_run says what would move.',
+      body: stuckWire('resolveRequest'),
+      answers: { 200: { description: DONE, schema: [stuckWire('stuckItem'), stuckWire('stuckPlan')] } },
+      codes: [
+        'stuck_not_found',
+        'stuck_already_resolved',
+        'decision_not_possible',
+        'case_already_claimed',
+        'cluster_failed',
+      ],
+      run: ({ context, params, body }) => context.stuck.resolve(params.id, context.by, body),
+    }),
+    route({
+      method: 'GET',
+      path: '/operator/switches',
+      id: 'switches',
+      summary: 'The switches.',
+      answers: { 200: { description: DONE, schema: wire('switches') } },
+      run: ({ context }) => context.controls.switches(),
+    }),
+    route({
+      method: 'POST',
+      path: '/operator/switches',
+      id: 'turnSwitches',
+      summary: 'Turn switches on or off.',
+      body: wire('switchesRequest'),
+      answers: { 200: { description: DONE, schema: wire('switches') } },
+      run: ({ context, body }) => context.controls.turn(context.by, body),
+    }),
+    route({
+      method: 'GET',
+      path: '/operator/audit',
+      id: 'audit',
+      summary: 'The audit trail, newest first.',
+      query: wire('auditQuery'),
+      answers: { 200: { description: DONE, schema: wire('auditTrail') } },
+      run: ({ context, query }) => context.controls.audit(query),
+    }),
+    route({
+      method: 'GET',
+      path: '/operator/keys',
+      id: 'operatorKeys',
+      summary: 'The operator keys, oldest first.',
+      query: wire('keysQuery'),
+      answers: { 200: { description: DONE, schema: wire('operatorKeys') } },
+      run: ({ context, query }) => context.keys.list(query),
+    }),
+    route({
+      method: 'POST',
+      path: '/operator/keys',
+      id: 'issueKey',
+      summary: 'Issue a key; it is shown once.',
+      body: wire('issueKeyRequest'),
+      answers: { 201: { description: DONE, schema: wire('issuedKey') } },
+      run: ({ context: { keys, by }, body }) => keys.issue(by.operator, body.name, by.requestId),
+    }),
+    route({
+      method: 'POST',
+      path: '/operator/keys/{key_id}/revoke',
+      id: 'revokeKey',
+      summary: 'Revoke a key.',
+      body: wire('nothing'),
+      answers: { 200: { description: DONE, schema: wire('operatorKey') } },
+      codes: ['operator_key_not_found', 'operator_key_last'],
+      run: ({ context: { keys, by }, params }) => keys.revoke(by.operator, params.key_id, by.requestId),
+    }),
+  ],
+};

@@ -1,0 +1,95 @@
+import { describe, publicCodes, ref } from '../http/openapi.ts';
+import type { ProblemCode } from '../kernel/problems.ts';
+import { deskRoutes } from './desk/routes.ts';
+import type { FlightsOptions } from './ports.ts';
+import { API_VERSION, flightRoutes } from './routes.ts';
+
+const header = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description });
+
+const refusal = (codes: readonly ProblemCode[]) => ({
+  allOf: [ref('Error'), { properties: { code: { enum: codes } } }],
+});
+
+/**
+ * The machine-readable description, made from the route tables and from the prices that are charged.
+ * @param publicUrl where the service is reached, where that is known
+ */
+export const openapiDocument = (options: FlightsOptions, publicUrl = '/') =>
+  describe({
+    info: {
+      title: 'Flight search and escrow booking',
+      version: API_VERSION,
+      description:
+        'Paid flight search, escrow-backed booking intents, booking and order status. Paid calls use x402 version 2 (USDC on Solana): a call without PAYMENT-SIGNATURE answers 402 with the challenge to sign.',
+    },
+    publicUrl,
+    options,
+    tables: [
+      { table: flightRoutes, refusal },
+      { table: deskRoutes, refusal },
+    ],
+    modules: [() => import('./offers/offer-schema.ts')],
+    schemas: { PaymentRequired: PAYMENT_REQUIRED, Error: errorSchema() },
+    securitySchemes: {
+      x402: header('PAYMENT-SIGNATURE', 'Base64 of an x402 version 2 payment payload.'),
+      sponsoredPreview: header(
+        'X-GATEWAY-SPONSORED-SIGNATURE',
+        "A gateway's signature of the request, with its three companion headers.",
+      ),
+      familyName: header('X-Passenger-Family-Name', "The lead passenger's family name."),
+      operatorKey: { type: 'http', scheme: 'bearer', description: 'An operator key: flk_op_…' },
+      supportCode: header(
+        'X-Customer-Support-Code',
+        'The code that was returned once, when the intent was created.',
+      ),
+    },
+  });
+
+function errorSchema() {
+  return {
+    type: 'object',
+    required: ['code', 'message'],
+    additionalProperties: false,
+    properties: {
+      code: { type: 'string', enum: publicCodes() },
+      message: { type: 'string', description: 'For people; says what to do next.' },
+      detail: { type: 'object', additionalProperties: true },
+    },
+  };
+}
+
+/** The 402 body equals the decoded PAYMENT-REQUIRED header. */
+const PAYMENT_REQUIRED = {
+  type: 'object',
+  required: ['x402Version', 'error', 'resource', 'accepts'],
+  properties: {
+    x402Version: { const: 2 },
+    error: { type: 'string' },
+    resource: {
+      type: 'object',
+      required: ['url'],
+      properties: {
+        url: { type: 'string' },
+        description: { type: 'string' },
+        mimeType: { type: 'string' },
+      },
+    },
+    accepts: {
+      type: 'array',
+      minItems: 1,
+      items: {
+        type: 'object',
+        required: ['scheme', 'network', 'asset', 'amount', 'payTo', 'maxTimeoutSeconds', 'extra'],
+        properties: {
+          scheme: { const: 'exact' },
+          network: { type: 'string' },
+          asset: { type: 'string' },
+          amount: { type: 'string', pattern: '^\\d+$', description: 'Atomic units.' },
+          payTo: { type: 'string' },
+          maxTimeoutSeconds: { type: 'integer' },
+          extra: { type: 'object', additionalProperties: true },
+        },
+      },
+    },
+  },
+};

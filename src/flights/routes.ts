@@ -1,0 +1,397 @@
+import { AWAY_S } from '../http/failures.ts';
+import {
+  type Call,
+  type HeaderParameter,
+  type PriceRange,
+  type RouteTable,
+  routesOf,
+  schemasOf,
+} from '../http/routes.ts';
+import { instant } from '../kernel/clock.ts';
+import { atomic, formatUsdc } from '../kernel/money.ts';
+import type { ProblemCode } from '../kernel/problems.ts';
+import { STORAGE_RETRY_S } from '../kernel/storage.ts';
+import type { PaidCall } from '../payments/terms.ts';
+import { storageFields } from '../store/watch.ts';
+import { clientOf } from './attempts.ts';
+import type { Escrows } from './booking/escrows.ts';
+import { type Funds, shown } from './intents/funds.ts';
+import type { Intents } from './intents/intents.ts';
+import type { FlightsOptions, FlightsPorts } from './ports.ts';
+import type { Pricing } from './search/pricing.ts';
+import type { Health } from './wire.ts';
+
+export const SERVICE_NAME = 'farelock-flights';
+export const API_VERSION = '1.0.0';
+
+/** What the customers' calls work with. */
+export interface FlightsParts {
+  readonly ports: FlightsPorts;
+  readonly escrows: Escrows;
+  readonly intents: Intents;
+  readonly pricing: Pricing;
+  readonly funds: Funds;
+}
+
+type FlightsCall = Call<FlightsParts, unknown, unknown, never>;
+
+const route = routesOf<FlightsParts, FlightsOptions>();
+const wire = schemasOf(() => import('./schema.ts'));
+const usdc = (amount: bigint): string => formatUsdc(atomic(amount));
+
+const rangeOf = (one: bigint, other: bigint): PriceRange =>
+  one === other ? one : one < other ? [one, other] : [other, one];
+
+const searchPrices = ({ searchPrice, searchPriceCap, mostMultiplier }: FlightsOptions): [bigint, bigint] => {
+  const dearest = searchPrice * BigInt(mostMultiplier);
+  return [searchPrice, dearest < searchPriceCap ? dearest : searchPriceCap];
+};
+
+/** The address of this call as its client knows it. */
+const addressOf = ({ request, connection: { publicUrl } }: FlightsCall): string =>
+  publicUrl === undefined ? request.url : publicUrl + new URL(request.url).pathname;
+
+const askerOf = ({ context, connection }: FlightsCall): string =>
+  clientOf(context.ports.secrets, connection.clientAddress);
+
+const charge = ({ context, request }: FlightsCall, call: PaidCall): Promise<Response> =>
+  context.ports.paywall.charge(request, call);
+
+const UPSTREAM: readonly ProblemCode[] = ['provider_failed', 'upstream_rate_limited'];
+const PAID = 'Done and paid.';
+
+const SUPPORT_CODE: HeaderParameter = {
+  name: 'X-Customer-Support-Code',
+  description: 'The code returned when the intent was created.',
+  required: true,
+};
+const FAMILY_NAME: HeaderParameter = {
+  name: 'X-Passenger-Family-Name',
+  description: "The lead passenger's family name; beyond ASCII, in UTF-8.",
+  required: true,
+};
+
+const PREVIEW_HEADERS: readonly HeaderParameter[] = Object.entries({
+  'KEY-ID': 'Which gateway signs.',
+  TIMESTAMP: 'Whole seconds since the epoch, at most 60 from now.',
+  WALLET: 'The Solana wallet that the preview is for.',
+  SIGNATURE:
+    'Ed25519, base58 or base64, over `v1`, timestamp, wallet, method, host, path and the SHA-256 of the body in lower-case hex, joined by newlines. It works once.',
+}).map(([name, description]) => ({ name: `X-GATEWAY-SPONSORED-${name}`, description }));
+
+/** A search that a gateway sponsors. A payment comes first. */
+const isSponsored = ({ headers }: Request): boolean => {
+  const names = [...headers.keys()].map((name) => name.toLowerCase());
+  return (
+    names.some((name) => name.startsWith('x-gateway-sponsored-')) && !names.includes('payment-signature')
+  );
+};
+
+const health = ({ context: { ports } }: FlightsCall, status: Health['status']): Health => ({
+  status,
+  service: SERVICE_NAME,
+  version: API_VERSION,
+  time: instant(ports.clock.now()),
+});
+
+const unavailable = (call: FlightsCall, retryAfterS: number, more: Partial<Health> = {}): Response =>
+  Response.json(
+    { ...health(call, 'unavailable'), ...more },
+    { status: 503, headers: { 'Retry-After': String(retryAfterS) } },
+  );
+
+async function readiness(call: FlightsCall): Promise<object> {
+  const { ports, funds } = call.context;
+  if (ports.writable && !(await ports.writable())) return unavailable(call, STORAGE_RETRY_S);
+  try {
+    await ports.ready?.();
+    const wallets = (await funds.short()).map(shown);
+    return wallets.length === 0 ? health(call, 'ok') : unavailable(call, 60, { wallets });
+  } catch (error) {
+    ports.log('error', 'not_ready', storageFields(error));
+    return unavailable(call, AWAY_S);
+  }
+}
+
+/** The calls of customers (spec/flight-service.md; CONTRACT, sections 1 to 7). */
+export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
+  unknown: 'not_found',
+  routes: [
+    route({
+      method: 'GET',
+      path: '/health',
+      id: 'health',
+      summary: 'Liveness.',
+      stored: false,
+      answers: { 200: { description: 'Alive.', schema: wire('health') } },
+      run: async (call) => health(call, 'ok'),
+    }),
+    route({
+      method: 'GET',
+      path: '/ready',
+      id: 'ready',
+      summary: "Readiness: the database answers, and the operator's wallets hold what is needed.",
+      stored: false,
+      answers: {
+        200: { description: 'Ready.', schema: wire('health') },
+        503: { description: 'Not ready.', schema: wire('health') },
+      },
+      run: readiness,
+    }),
+    route({
+      method: 'GET',
+      path: '/openapi.json',
+      id: 'openapi',
+      summary: 'This document.',
+      stored: false,
+      answers: { 200: { description: 'OpenAPI 3.1.' } },
+      async run({ context, connection }) {
+        const { openapiDocument } = await import('./openapi.ts');
+        return openapiDocument(context.ports.options, connection.publicUrl);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/air/search',
+      id: 'search',
+      summary: (options) => {
+        const [least, most] = searchPrices(options);
+        return `Find live offers. The price follows the load: ${usdc(least)} to ${usdc(most)} USDC.`;
+      },
+      price: (options) => rangeOf(...searchPrices(options)),
+      security: [['x402'], ['sponsoredPreview']],
+      headers: PREVIEW_HEADERS,
+      body: wire('searchRequest'),
+      answers: {
+        200: {
+          description: 'Done, and paid or sponsored.',
+          schema: wire('searchResponse'),
+          // A gateway's signature stands in for a payment: not charged, and no PAYMENT-RESPONSE.
+          headers: {
+            'X-Sponsored-Preview': {
+              schema: { const: 'true' },
+              description: 'A gateway sponsored this answer.',
+            },
+          },
+        },
+      },
+      codes: ['invalid_sponsored_preview', 'provider_not_configured', ...UPSTREAM],
+      async run(call) {
+        const { ports, pricing } = call.context;
+        const { createSearch } = await import('./search/search.ts');
+        const search = createSearch(ports, pricing)(call.body, addressOf(call), call.requestId);
+        if (!isSponsored(call.request)) return charge(call, search);
+        const { createSponsored } = await import('./intents/sponsored.ts');
+        return createSponsored(ports)(call.request, call.bytes, search, call.connection.publicUrl);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/air/search-updates',
+      id: 'searchUpdates',
+      summary: 'Offers of the slower tier, as they land. Free.',
+      body: wire('searchUpdatesRequest'),
+      answers: {
+        200: { description: 'What landed after the cursor.', schema: wire('searchUpdatesResponse') },
+      },
+      codes: ['search_not_found', ...UPSTREAM],
+      async run({ context, body }) {
+        const { searchUpdates } = await import('./search/search-updates.ts');
+        return searchUpdates(context.ports, body);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/air/offer-details',
+      id: 'offerDetails',
+      summary: ({ offerDetailsPrice, lowcostDetailsPrice }) =>
+        `Fresh price, expiry and extras of one offer: ${usdc(offerDetailsPrice)} USDC. For a \`lowcost:\` offer, its fare menu: ${usdc(lowcostDetailsPrice)} USDC, charged once it is ready; one that fails is free.`,
+      price: ({ offerDetailsPrice, lowcostDetailsPrice }) => rangeOf(offerDetailsPrice, lowcostDetailsPrice),
+      body: wire('offerDetailsRequest'),
+      answers: {
+        200: { description: PAID, schema: wire('offerDetailsResponse') },
+        202: {
+          description: 'The fare menu is being opened. Not charged.',
+          schema: wire('offerDetailsResponse'),
+          free: true,
+        },
+      },
+      codes: [
+        'offer_not_found',
+        'offer_unavailable',
+        'offer_expired',
+        'fare_check_failed',
+        'too_many_requests',
+        'provider_not_configured',
+        ...UPSTREAM,
+      ],
+      async run(call) {
+        const { createOfferDetails } = await import('./offers/offers.ts');
+        const details = createOfferDetails(call.context.ports);
+        return charge(call, await details(call.body, addressOf(call), askerOf(call)));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/air/intents',
+      id: 'createIntent',
+      summary: ({ intentPrice }) => `Lock one offer and open its escrow. ${usdc(intentPrice)} USDC.`,
+      price: ({ intentPrice }) => intentPrice,
+      body: wire('createIntentRequest'),
+      answers: { 201: { description: PAID, schema: wire('createdIntent') } },
+      codes: [
+        'invalid_wallet',
+        'funding_wallet_not_payer',
+        'refund_wallet_without_account',
+        'refund_wallet_not_allowed',
+        'offer_not_found',
+        'intent_already_exists',
+        'offer_unsupported',
+        'offer_unavailable',
+        'offer_expired',
+        'lowcost_booking_unavailable',
+        'fare_check_failed',
+        'fare_menu_expired',
+        'invalid_fare_index',
+        'escrow_initialization_failed',
+        'creation_under_way',
+        'creations_busy',
+        'too_many_requests',
+        'booking_disabled',
+        ...UPSTREAM,
+      ],
+      run: (call) => charge(call, call.context.intents.creation(call.body, addressOf(call), askerOf(call))),
+    }),
+    route({
+      method: 'POST',
+      path: '/affiliates',
+      id: 'createAffiliate',
+      summary:
+        'An affiliate code for a wallet, to be used as `referrer`. The same wallet gets its code again. Free.',
+      body: wire('affiliateRequest'),
+      answers: {
+        200: { description: 'The code that the wallet has.', schema: wire('affiliate') },
+        201: { description: 'Made.', schema: wire('affiliate') },
+      },
+      codes: ['invalid_wallet', 'too_many_attempts'],
+      async run({ context, body }) {
+        const { createAffiliates } = await import('./affiliates/affiliates.ts');
+        const made = await createAffiliates(context.ports).register(body.wallet);
+        return Response.json(made.body, { status: made.status });
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/affiliates/{code}',
+      id: 'affiliate',
+      summary: 'What an affiliate code has earned.',
+      answers: { 200: { description: 'Its credit.', schema: wire('affiliateCredit') } },
+      codes: ['affiliate_not_found'],
+      async run({ context, params }) {
+        const { createAffiliates } = await import('./affiliates/affiliates.ts');
+        return createAffiliates(context.ports).show(params.code);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/air/intents/{intent_id}',
+      id: 'intent',
+      summary: 'How an intent stands. For polling.',
+      answers: { 200: { description: 'The intent.', schema: wire('intent') } },
+      codes: ['intent_not_found'],
+      run: ({ context, params }) => context.intents.show(params.intent_id),
+    }),
+    route({
+      method: 'POST',
+      path: '/air/book',
+      id: 'book',
+      summary: 'Pay the escrow amount into the escrow and queue the booking.',
+      price: ({ leastTicket, mostTicket }) => rangeOf(leastTicket, mostTicket),
+      body: wire('bookRequest'),
+      answers: { 200: { description: PAID, schema: wire('bookResponse') } },
+      codes: [
+        'duplicate_passenger',
+        'passenger_count_mismatch',
+        'travel_document_required',
+        'travel_document_expired',
+        'intent_not_found',
+        'intent_not_active',
+        'intent_expired',
+        'offer_expired',
+        'offer_unavailable',
+        'offer_repriced',
+        'escrow_missing',
+        'escrow_funding_mismatch',
+        'booking_already_requested',
+        'lowcost_booking_unavailable',
+        'too_many_requests',
+        'booking_disabled',
+        'provider_not_configured',
+        // The cluster is read before money is asked for.
+        'cluster_failed',
+        ...UPSTREAM,
+      ],
+      async run(call) {
+        const { createBooking } = await import('./booking/booking.ts');
+        const { ports, escrows } = call.context;
+        return charge(call, createBooking(ports, escrows).book(call.body, addressOf(call), askerOf(call)));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/air/refund-requests',
+      id: 'requestRefund',
+      summary: ({ refundRequestPrice }) =>
+        `File a refund request for manual review. ${usdc(refundRequestPrice)} USDC.`,
+      price: ({ refundRequestPrice }) => refundRequestPrice,
+      security: [['x402', 'supportCode', 'familyName']],
+      headers: [SUPPORT_CODE, FAMILY_NAME],
+      body: wire('refundRequest'),
+      answers: { 202: { description: PAID, schema: wire('refundRequestResponse') } },
+      codes: [
+        'support_code_required',
+        'family_name_required',
+        'identity_mismatch',
+        'intent_not_found',
+        'use_automatic_refund',
+        'already_refunded',
+        'refund_already_requested',
+        'family_name_unavailable',
+        'too_many_attempts',
+      ],
+      async run(call) {
+        const { createRefunds } = await import('./refunds/requests.ts');
+        const who = {
+          supportCode: call.request.headers.get(SUPPORT_CODE.name),
+          familyName: call.request.headers.get(FAMILY_NAME.name),
+          client: askerOf(call),
+        };
+        return charge(call, createRefunds(call.context.ports).request(call.body, who, addressOf(call)));
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/air/orders/{order_id}',
+      id: 'order',
+      summary: ({ orderPrice }) => `Airline booking reference and order status. ${usdc(orderPrice)} USDC.`,
+      price: ({ orderPrice }) => orderPrice,
+      security: [['x402', 'supportCode']],
+      headers: [SUPPORT_CODE],
+      answers: { 200: { description: 'The order as the airline holds it now.', schema: wire('order') } },
+      codes: [
+        'support_code_required',
+        'support_code_mismatch',
+        'order_not_found',
+        'too_many_attempts',
+        'provider_not_configured',
+        ...UPSTREAM,
+      ],
+      async run(call) {
+        const { createOrders } = await import('./orders/orders.ts');
+        const code = call.request.headers.get(SUPPORT_CODE.name);
+        const order = createOrders(call.context.ports);
+        return charge(call, order(call.params.order_id, code, addressOf(call), askerOf(call)));
+      },
+    }),
+  ],
+};

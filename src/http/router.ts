@@ -1,0 +1,140 @@
+import { channel } from 'node:diagnostics_channel';
+import type * as z from 'zod';
+import type { Ids } from '../kernel/ids.ts';
+import type { Log } from '../kernel/log.ts';
+import { PROBLEMS, type Problem, type ProblemCode, type ProblemKind, problem } from '../kernel/problems.ts';
+import { checked, readJson, readQuery } from './body.ts';
+import { failure, problemOf } from './failures.ts';
+import { type Connection, codesOf, methodsOf, type Route, type RouteTable, type Visit } from './routes.ts';
+
+/** The diagnostics channel that is told of an answer that its route does not declare. Tests listen, and fail. */
+const UNDECLARED = 'farelock:undeclared-answer';
+
+export type Fetch = (request: Request, connection?: Connection) => Promise<Response>;
+
+interface Served<C, O> {
+  readonly table: RouteTable<C, O>;
+  readonly log: Log;
+  readonly ids: Pick<Ids, 'next'>;
+  /** Comes before everything else. */
+  readonly arrive?: (visit: Visit) => Promise<unknown>;
+  /** What the call's `run` works with, and who calls. `route` is null where there is none. */
+  readonly enter: (visit: Visit, route: Route<C, O> | null) => C | Promise<C>;
+  /** Another reading of a body than plain JSON. */
+  readonly read?: (request: Request, schema: z.ZodType, route: Route<C, O>) => Promise<Body>;
+  readonly failure?: (error: Problem) => Response;
+}
+
+export interface Body {
+  readonly body: unknown;
+  readonly bytes: Uint8Array;
+}
+const NO_BODY: Body = { body: undefined, bytes: new Uint8Array() };
+
+interface Matched<C, O> {
+  readonly route: Route<C, O>;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** Serves a route table. The answer is never an exception. */
+export function createRouter<C, O>(served: Served<C, O>): Fetch {
+  const { table, log, ids, arrive, enter } = served;
+  const undeclared = channel(UNDECLARED);
+
+  async function read(request: Request, route: Route<C, O>): Promise<Body> {
+    const schema = await route.body?.load();
+    if (!schema) return NO_BODY;
+    if (served.read) return served.read(request, schema, route);
+    const { value, bytes } = await readJson(request, route.mostBodyBytes, table.json);
+    return { body: checked(schema, value), bytes };
+  }
+
+  async function answer(visit: Visit, url: URL, matched: Matched<C, O> | Problem): Promise<Response> {
+    await arrive?.(visit);
+    const first = table.keyFirst ? { context: await enter(visit, null) } : null;
+    if (!('route' in matched)) throw matched;
+    const { route, params } = matched;
+    const query = await readQuery(url, route.query);
+    const { context } = first ?? { context: await enter(visit, route) };
+    const given = await read(visit.request, route);
+    const result = await route.run({ ...visit, ...given, context, params, query });
+    return result instanceof Response ? result : Response.json(result, { status: firstStatus(route) });
+  }
+
+  return async function fetch(request, connection = {}) {
+    const visit = { request, connection, requestId: '' };
+    const url = new URL(request.url);
+    const matched = matchOf(table, request.method, url.pathname);
+    let code: ProblemCode | null = null;
+    const named = async () => {
+      visit.requestId = ids.next('req');
+      return answer(visit, url, matched);
+    };
+    const response = await named().catch((error: unknown) => {
+      const refusal = problemOf(log, error, visit);
+      code = refusal.code;
+      return (served.failure ?? failure)(refusal);
+    });
+    if (undeclared.hasSubscribers && 'route' in matched && !isDeclared(table, matched.route, response, code))
+      undeclared.publish(told(matched.route, response, code));
+    response.headers.set('X-Request-Id', visit.requestId);
+    if (!response.headers.has('cache-control')) response.headers.set('Cache-Control', 'no-store');
+    return request.method === 'HEAD' ? new Response(null, response) : response;
+  };
+}
+
+const firstStatus = ({ answers }: Pick<Route<never>, 'answers'>): number => Number(Object.keys(answers)[0]);
+
+/** Whether a route says that it may answer so. A code is known of a refusal that was raised, not of one given again. */
+function isDeclared<C, O>(
+  table: RouteTable<C, O>,
+  route: Route<C, O>,
+  { status }: Response,
+  code: ProblemCode | null,
+): boolean {
+  const codes = codesOf(table, route);
+  if (code !== null) return codes.includes(code);
+  const statuses = codes.map((one) => (PROBLEMS[one] as ProblemKind).status);
+  return status in route.answers || statuses.includes(status) || (status === 402 && !!route.price);
+}
+
+const told = (
+  { method, path }: Pick<Route<never>, 'method' | 'path'>,
+  { status }: Response,
+  code: string | null,
+) => [method, path, 'answered', status, code].filter((word) => word !== null).join(' ');
+
+/** The route of a request, or why there is none. */
+function matchOf<C, O>(table: RouteTable<C, O>, method: string, pathname: string): Matched<C, O> | Problem {
+  const segments = pathname.split('/');
+  const matching = table.routes.flatMap((route) => {
+    const params = paramsIn(route.path.split('/'), segments);
+    return params ? [{ route, params }] : [];
+  });
+  if (matching.length === 0) return problem(table.unknown);
+  const found = matching.find(({ route }) => methodsOf(table, route).includes(method));
+  const allow = matching.flatMap(({ route }) => methodsOf(table, route));
+  return found ?? problem('method_not_allowed', { detail: { allow } });
+}
+
+function paramsIn(pattern: readonly string[], segments: readonly string[]): Record<string, string> | null {
+  if (pattern.length !== segments.length) return null;
+  const params: Record<string, string> = {};
+  for (const [index, part] of pattern.entries()) {
+    const segment = segments[index] ?? '';
+    if (!part.startsWith('{')) {
+      if (part !== segment) return null;
+    } else if (segment === '') return null;
+    else params[part.slice(1, -1)] = decoded(segment);
+  }
+  return params;
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    // No text in UTF-8: then it is no id either.
+    return segment;
+  }
+}

@@ -1,0 +1,181 @@
+import type * as z from 'zod';
+import type { ProblemCode } from '../kernel/problems.ts';
+
+/**
+ * A route table says everything of a service's calls once: routing, validation, refusals and /openapi.json are made
+ * from it (router.ts, openapi.ts). It loads neither a schema nor what a call does before the call comes.
+ */
+export interface RouteTable<C, O = unknown> {
+  readonly routes: readonly Route<C, O>[];
+  /** Under which tag its operations are described, and who may call them, where a route says nothing else. */
+  readonly tag?: string;
+  readonly security?: Security;
+  /** Refusals of every route of the table, beside those that are in the nature of a call. */
+  readonly codes?: readonly ProblemCode[];
+  /** The refusal of a path that no route has. */
+  readonly unknown: ProblemCode;
+  /** Without a key nobody learns which paths there are. */
+  readonly keyFirst?: true;
+  /** The body is JSON, in which form beside the usual one? */
+  readonly json?: JsonForm;
+}
+
+/** Ways to be allowed in, each a list of security schemes that are needed together. */
+export type Security = readonly (readonly string[])[];
+
+export interface JsonForm {
+  /** An empty body is an empty object. */
+  readonly mayBeEmpty?: true;
+  /** A name that is given twice in one object is refused. */
+  readonly namesOnce?: true;
+}
+
+/** Money for a call in atomic USDC: always the same, or from the least to the most. */
+export type PriceRange = bigint | readonly [least: bigint, most: bigint];
+
+export interface HeaderParameter {
+  readonly name: string;
+  readonly description: string;
+  readonly required?: true;
+  readonly schema?: object;
+}
+
+/** An answer that is no refusal. */
+export interface DeclaredAnswer {
+  readonly description: string;
+  /** Of the body: one schema, or one of several. Absent: any object. */
+  readonly schema?: LazySchema | readonly LazySchema[];
+  readonly headers?: Readonly<Record<string, { readonly schema: object; readonly description: string }>>;
+  /** Nothing is charged for it, though the call has a price. */
+  readonly free?: true;
+}
+
+interface Described<O> {
+  readonly method: 'GET' | 'POST';
+  /** `/air/intents/{intent_id}`: a segment in braces is a parameter. */
+  readonly path: string;
+  readonly id: string;
+  readonly summary: string | ((options: O) => string);
+  readonly tag?: string;
+  readonly security?: Security;
+  /** A call with a price answers 402 until it is paid. */
+  readonly price?: (options: O) => PriceRange;
+  readonly headers?: readonly HeaderParameter[];
+  readonly mostBodyBytes?: number;
+  /** By status. What `run` gives without a Response is answered with the first of them. */
+  readonly answers: Readonly<Record<number, DeclaredAnswer>>;
+  /** Refusals of its own. */
+  readonly codes?: readonly ProblemCode[];
+  /** `false`: it needs no database. */
+  readonly stored?: false;
+}
+
+/** What a request is, before any route knows it. */
+export interface Visit {
+  readonly request: Request;
+  /** X-Request-Id of the answer. */
+  readonly requestId: string;
+  readonly connection: Connection;
+}
+
+/** What the HTTP server knows of a connection, never from the request alone; an embedded service has none of it. */
+export interface Connection {
+  readonly clientAddress?: string | undefined;
+  readonly publicUrl?: string | undefined;
+}
+
+/** One call of a route: what was asked, checked by the schemas of the route. */
+export interface Call<C, B = unknown, Q = unknown, P extends string = string> extends Visit {
+  /** What the table's service gave for this call. */
+  readonly context: C;
+  readonly params: Readonly<Record<P, string>>;
+  readonly query: Q;
+  readonly body: B;
+  /** The body as it was sent, for a signature over it. */
+  readonly bytes: Uint8Array;
+}
+
+interface Written<C, O, B extends z.ZodType, Q extends z.ZodType, Path extends string> extends Described<O> {
+  readonly path: Path;
+  readonly body?: LazySchema<B>;
+  /** Absent: every parameter is refused. */
+  readonly query?: LazySchema<Q>;
+  /** Gives the body of the answer, or a Response. */
+  run(call: Call<C, z.output<B>, z.output<Q>, ParamsOf<Path>>): Promise<object>;
+}
+
+export interface Route<C, O = unknown> extends Described<O> {
+  readonly body?: LazySchema;
+  readonly query?: LazySchema;
+  run(call: Call<C>): Promise<object>;
+}
+
+type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamsOf<Rest>
+  : never;
+
+/** Writes routes of one context: `run` is given what the route's own schemas have read. */
+export const routesOf =
+  <C, O = unknown>() =>
+  <B extends z.ZodType, Q extends z.ZodType, Path extends string>(
+    route: Written<C, O, B, Q, Path>,
+  ): Route<C, O> =>
+    route;
+
+/** A schema that is loaded when it is first needed. */
+export interface LazySchema<S extends z.ZodType = z.ZodType> {
+  /** Its name in OpenAPI: that of its export, with a capital letter. */
+  readonly name: string;
+  load(): Promise<S>;
+  module(): Promise<object>;
+}
+
+type SchemaNames<M> = { [K in keyof M]: M[K] extends z.ZodType ? K : never }[keyof M] & string;
+
+/** Names schemas of a module without loading it: `const wire = schemasOf(() => import('./schema.ts'))`. */
+export const schemasOf =
+  <M extends object>(module: () => Promise<M>) =>
+  <K extends SchemaNames<M>>(name: K): LazySchema<Extract<M[K], z.ZodType>> => ({
+    name: componentName(name),
+    module,
+    load: async () => (await module())[name] as Extract<M[K], z.ZodType>,
+  });
+
+export const componentName = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+
+/** What a database that is away or a disk that fails is answered with. */
+const STORED: readonly ProblemCode[] = [
+  'not_ready',
+  'storage_full',
+  'storage_failed',
+  'storage_not_writable',
+  'storage_locked',
+  'storage_damaged',
+  'too_many_open_files',
+];
+const BODY: readonly ProblemCode[] = [
+  'invalid_json',
+  'body_incomplete',
+  'payload_too_large',
+  'unsupported_media_type',
+];
+const PAID: readonly ProblemCode[] = ['invalid_payment_signature', 'payment_pending', 'operator_funds_low'];
+const ANY: readonly ProblemCode[] = ['invalid_request', 'method_not_allowed', 'internal_error'];
+
+/** Every refusal that a route can answer with. */
+export const codesOf = <C, O>(table: RouteTable<C, O>, route: Route<C, O>): readonly ProblemCode[] => [
+  ...new Set([
+    ...(route.body ? BODY : []),
+    ...(route.price ? PAID : []),
+    ...(table.codes ?? []),
+    ...(route.codes ?? []),
+    ...ANY,
+    ...(route.stored === false ? [] : STORED),
+  ]),
+];
+
+/** A read that is free for all can be asked for its headers alone. */
+export const methodsOf = <C, O>(
+  table: RouteTable<C, O>,
+  { method, price }: Route<C, O>,
+): readonly string[] => (method === 'GET' && !price && !table.keyFirst ? ['GET', 'HEAD'] : [method]);

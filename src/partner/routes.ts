@@ -1,0 +1,163 @@
+import { type RouteTable, routesOf, schemasOf } from '../http/routes.ts';
+import { type Caller, procedure } from './call.ts';
+import type { PartnerPorts } from './ports.ts';
+
+const orders = schemasOf(() => import('./schema.ts'));
+const requirements = schemasOf(() => import('./requirements/requirement-schema.ts'));
+const offers = schemasOf(() => import('./offers/offer-schema.ts'));
+
+/** Customer data holds pictures, which travel as base64. */
+const MOST_DATA_BODY_BYTES = 8 * 1024 * 1024;
+
+/** The procedures of both services (spec/partner-service.md; CONTRACT, sections 10 to 12). */
+const PROCEDURES = [
+  procedure({
+    service: 'partner',
+    name: 'UpdateOrder',
+    summary: 'Move an order along, or add to it.',
+    input: orders('updateOrderRequest'),
+    output: orders('updateOrderResponse'),
+    concerns: 'partner',
+    writes: true,
+    versioned: true,
+    headers: [
+      { name: 'If-Match', description: 'A version of the order, such as "3": a stale writer is refused.' },
+    ],
+    codes: ['order_not_found', 'invalid_status_transition', 'transaction_id_fixed', 'order_version_mismatch'],
+    run: async ({ ports }, call, input) =>
+      (await import('./orders/order-update.ts')).updateOrder(ports, call, input),
+  }),
+  procedure({
+    service: 'partner',
+    name: 'GetOrders',
+    summary: "The partner's orders, newest first.",
+    input: orders('getOrdersRequest'),
+    output: orders('getOrdersResponse'),
+    concerns: 'partner',
+    writes: false,
+    run: async ({ ports }, call, input) =>
+      (await import('./orders/order-pages.ts')).pageOfOrders(ports, call.partner.partnerId, input),
+  }),
+  procedure({
+    service: 'partner',
+    name: 'GetOrderDetails',
+    summary: 'One order, with its history when asked for.',
+    input: orders('getOrderDetailsRequest'),
+    output: orders('getOrderDetailsResponse'),
+    concerns: 'partner',
+    writes: false,
+    versioned: true,
+    codes: ['order_not_found'],
+    run: async ({ ports }, call, input) =>
+      (await import('./orders/orders.ts')).orderDetails(ports, call, input),
+  }),
+  procedure({
+    service: 'partner',
+    name: 'AddCustomerRequirement',
+    summary: 'Ask one customer for more than the policy does.',
+    input: requirements('addCustomerRequirementRequest'),
+    output: requirements('addCustomerRequirementResponse'),
+    concerns: 'partner',
+    writes: true,
+    codes: ['customer_not_found', 'too_many_attempts'],
+    run: async (service, call, input) =>
+      (await import('./requirements/requirements.ts')).addCustomerRequirement(service, call, input),
+  }),
+  procedure({
+    service: 'customer',
+    name: 'GetOnboardingRequirements',
+    summary: 'What the customer has to give, and how far its compliance is.',
+    input: requirements('getOnboardingRequirementsRequest'),
+    output: requirements('getOnboardingRequirementsResponse'),
+    concerns: 'customer',
+    writes: false,
+    run: async (service, call) =>
+      (await import('./requirements/requirements.ts')).onboardingRequirements(service, call),
+  }),
+  procedure({
+    service: 'customer',
+    name: 'SubmitCustomerData',
+    summary: 'Fulfil data requirements; one item that is wrong refuses them all.',
+    input: requirements('submitCustomerDataRequest'),
+    output: requirements('submitCustomerDataResponse'),
+    concerns: 'customer',
+    writes: true,
+    mostBodyBytes: MOST_DATA_BODY_BYTES,
+    codes: ['too_many_attempts'],
+    run: async (service, call, input) =>
+      (await import('./requirements/requirements.ts')).submitCustomerData(service, call, input),
+  }),
+  procedure({
+    service: 'customer',
+    name: 'AcceptTerms',
+    summary: 'Accept the terms that a requirement names.',
+    input: requirements('acceptTermsRequest'),
+    output: requirements('acceptTermsResponse'),
+    concerns: 'customer',
+    writes: true,
+    codes: ['terms_changed'],
+    run: async (service, call, input) =>
+      (await import('./requirements/requirements.ts')).acceptTerms(service, call, input),
+  }),
+  procedure({
+    service: 'customer',
+    name: 'GetAvailablePartners',
+    summary: 'What partners offer, the most for the customer first.',
+    input: offers('getAvailablePartnersRequest'),
+    output: offers('getAvailablePartnersResponse'),
+    // Any partner's key is enough.
+    concerns: 'partner',
+    writes: false,
+    run: async ({ ports }, _call, input) =>
+      (await import('./offers/offers.ts')).availablePartners(ports, input),
+  }),
+  procedure({
+    service: 'customer',
+    name: 'CreateOrder',
+    summary: 'Make an order with a partner, or send the customer to it.',
+    input: offers('createOrderRequest'),
+    output: offers('createOrderResponse'),
+    concerns: 'customer',
+    writes: true,
+    codes: [
+      'partner_not_found',
+      'compliance_required',
+      'partner_refused',
+      'partner_unavailable',
+      'partner_answer_invalid',
+    ],
+    run: async ({ ports }, call, input) =>
+      (await import('./creation/order-creation.ts')).createOrderCreation(ports).create(call, input),
+  }),
+];
+
+/** @param serviceName `<svc>` of the paths */
+export const procedureRoutes = (serviceName: string): RouteTable<Caller> => ({
+  unknown: 'unknown_procedure',
+  codes: ['partner_key_required', 'partner_key_invalid', 'unknown_procedure'],
+  json: { mayBeEmpty: true, namesOnce: true },
+  routes: PROCEDURES.map((one) => {
+    const [service, name] = one.path.split('/');
+    return { ...one, path: `/${serviceName}.core.v1.${service}.Service/${name}` };
+  }),
+});
+
+const route = routesOf<PartnerPorts>();
+
+/** What the service says of itself. */
+export const aboutRoutes: RouteTable<PartnerPorts> = {
+  unknown: 'not_found',
+  routes: [
+    route({
+      method: 'GET',
+      path: '/partner/openapi.json',
+      id: 'openapi',
+      summary: 'This document.',
+      answers: { 200: { description: 'OpenAPI 3.1.' } },
+      async run({ context, connection }) {
+        const { openapiDocument } = await import('./openapi.ts');
+        return openapiDocument(context.serviceName, connection.publicUrl);
+      },
+    }),
+  ],
+};

@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { openapiDocument } from '../../src/flights/openapi.ts';
+import { defaultOptions } from '../../src/flights/ports.ts';
+import { openStack } from '../partner/stack.ts';
+
+/**
+ * The descriptions of both services mean what they meant when they were written by hand (fixtures/): the same paths,
+ * parameters, requests and answers. Only refusals that were never listed may have come to it, and bounds of queries.
+ */
+
+type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+type Fields = { [name: string]: Json };
+
+const isFields = (value: Json | undefined): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const fieldsOf = (value: Json | undefined): Fields => (isFields(value) ? value : {});
+
+function earlier(name: string): Fields {
+  const file = resolve(import.meta.dirname, `fixtures/${name}-openapi.json.gz`);
+  return JSON.parse(gunzipSync(readFileSync(file)).toString()) as Fields;
+}
+
+/** Without references and without an order: what two documents with the same meaning have in common. */
+function meaning(document: Fields, value: Json): Json {
+  if (Array.isArray(value)) return value.map((one) => meaning(document, one)).sort(byText);
+  if (!isFields(value)) return value;
+  if (typeof value.$ref === 'string') {
+    const { $ref, ...beside } = value;
+    const found = ['components', 'schemas', $ref.split('/').at(-1) ?? ''].reduce<Json | undefined>(
+      (at, name) => fieldsOf(at)[name],
+      document,
+    );
+    if (found === undefined) throw new Error(`${$ref} leads nowhere`);
+    return { ...fieldsOf(meaning(document, found)), ...fieldsOf(meaning(document, beside)) };
+  }
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, inner]) => [name, meaning(document, inner)]),
+  );
+}
+
+const byText = (a: Json, b: Json): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+
+/** The codes under `code` or `detail.reason` of a refusal; null for every other answer. */
+function codesOf(response: Json): string[] | null {
+  const text = JSON.stringify(response);
+  const listed = /"reason":\{"enum":(\[[^\]]*\])/.exec(text) ?? /"code":\{"enum":(\[[^\]]*\])/.exec(text);
+  return listed?.[1] ? (JSON.parse(listed[1]) as string[]) : null;
+}
+
+const BOUNDS = ['default', 'maximum', 'maxLength', 'minLength', 'type'];
+
+/** A parameter without the bounds that were not told before. */
+function parameterMeaning(document: Fields, parameter: Json): Json {
+  const { schema, ...rest } = fieldsOf(parameter);
+  const isQuery = rest.in === 'query';
+  const told = Object.entries(fieldsOf(schema)).filter(([name]) => !isQuery || !BOUNDS.includes(name));
+  return meaning(document, { ...rest, schema: Object.fromEntries(told) });
+}
+
+function operationMeaning(document: Fields, operation: Json): Fields {
+  const { parameters, responses, requestBody, ...rest } = fieldsOf(operation);
+  // How large a body may be was told of one service only; that every answer has an id, of all but two.
+  const { description: _limit, ...body } = fieldsOf(requestBody);
+  const answers = Object.entries(fieldsOf(responses)).filter(([, one]) => codesOf(one) === null);
+  return {
+    ...fieldsOf(meaning(document, rest)),
+    parameters: ((parameters ?? []) as Json[]).map((one) => parameterMeaning(document, one)).sort(byText),
+    body: meaning(document, body),
+    answers: Object.fromEntries(
+      answers.map(([status, one]) => {
+        const { headers, ...answer } = fieldsOf(meaning(document, one));
+        const { 'X-Request-Id': _id, ...others } = fieldsOf(headers);
+        return [status, { ...answer, headers: others }];
+      }),
+    ),
+    refusals: Object.entries(fieldsOf(responses)).flatMap(([status, one]) =>
+      (codesOf(one) ?? []).map((code) => `${status} ${code}`),
+    ),
+  };
+}
+
+function operationsOf(document: Fields): Record<string, Fields> {
+  return Object.fromEntries(
+    Object.entries(fieldsOf(document.paths)).flatMap(([path, methods]) =>
+      Object.entries(fieldsOf(methods)).map(([method, one]) => [
+        `${method} ${path}`,
+        operationMeaning(document, one),
+      ]),
+    ),
+  );
+}
+
+/** Fails where the two differ in anything but refusals that are new. @returns these, by operation */
+function added(before: Fields, after: Fields): Record<string, string[]> {
+  const [was, is] = [operationsOf(before), operationsOf(after)];
+  expect(Object.keys(is).sort()).toEqual(Object.keys(was).sort());
+  const listed: Record<string, string[]> = {};
+  for (const [name, { refusals: told, ...rest }] of Object.entries(was)) {
+    const { refusals, ...now } = fieldsOf(is[name]);
+    expect(now, name).toEqual(rest);
+    expect(refusals, name).toEqual(expect.arrayContaining(told as string[]));
+    const more = (refusals as string[]).filter((one) => !(told as string[]).includes(one));
+    if (more.length > 0) listed[name] = more;
+  }
+  for (const part of ['info', 'openapi', 'servers', 'jsonSchemaDialect'])
+    expect(after[part]).toEqual(before[part]);
+  expect(fieldsOf(after.components).securitySchemes).toEqual(fieldsOf(before.components).securitySchemes);
+  return listed;
+}
+
+const STORAGE = [
+  'not_ready',
+  'storage_full',
+  'storage_failed',
+  'storage_not_writable',
+  'storage_locked',
+  'storage_damaged',
+  'too_many_open_files',
+];
+const PAID = [
+  '/air/search',
+  '/air/offer-details',
+  '/air/book',
+  '/air/refund-requests',
+  '/air/orders/{order_id}',
+];
+const NO_DATABASE = ['/health', '/ready', '/openapi.json'];
+
+/** Refusals that were always answered and never listed, and of which operations. */
+const LISTED_NOW: Record<string, (method: string, path: string) => boolean> = {
+  ...Object.fromEntries(
+    STORAGE.map((code) => [`503 ${code}`, (_method: string, path: string) => !NO_DATABASE.includes(path)]),
+  ),
+  '400 body_incomplete': (method) => method === 'post',
+  '503 operator_funds_low': (_, path) => PAID.includes(path),
+};
+
+const unforeseen = (listed: Record<string, string[]>): string[] =>
+  Object.entries(listed).flatMap(([operation, refusals]) => {
+    const [method = '', path = ''] = operation.split(' ');
+    return refusals.flatMap((one) => (LISTED_NOW[one]?.(method, path) ? [] : [`${operation}: ${one}`]));
+  });
+
+test('/openapi.json of the flight service', async () => {
+  const now = JSON.parse(JSON.stringify(await openapiDocument(defaultOptions))) as Fields;
+  expect(unforeseen(added(earlier('flights'), now))).toEqual([]);
+});
+
+test('/partner/openapi.json', async () => {
+  const stack = await openStack();
+  const { body } = await stack.call<Fields>('/partner/openapi.json', undefined, { method: 'GET' });
+  await stack.close();
+  expect(unforeseen(added(earlier('partner'), body))).toEqual([]);
+});
