@@ -11,7 +11,6 @@ import type { Paywall } from '../payments/terms.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/signer.ts';
 import type { Store } from '../store/open.ts';
-import type { GatewayKeys } from './intents/sponsored.ts';
 import type { AirlineChecks } from './offers/airline-checks.ts';
 import type { Fulfiller } from './providers/fulfiller.ts';
 import type { Provider } from './providers/provider.ts';
@@ -93,6 +92,9 @@ export const defaultOptions: FlightsOptions = {
   settlingGraceMs: 5_000,
   purgeAfterDays: 30,
 };
+
+/** The public keys of gateways that may sponsor previews, 32 bytes each, by key id. */
+export type GatewayKeys = Readonly<Record<string, Uint8Array>>;
 
 /** What createFlights is given. `recover` is the paywall's own: settles what a crash left open. */
 export interface FlightsGiven {

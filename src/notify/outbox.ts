@@ -1,12 +1,11 @@
-import { randomInt } from 'node:crypto';
 import { type Selectable, type SqlBool, sql, type Transaction } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Secrets } from '../kernel/secrets.ts';
-import { leaseIsOver } from '../store/leases.ts';
 import type { Store } from '../store/open.ts';
-import { nextInQueue, type Queue, queueDueAtMs } from '../store/queue.ts';
+import { type OpenQueue, openQueue, type Queue } from '../store/queue.ts';
+import type { RetryPolicy } from '../store/retry.ts';
 import type { OutboxTable, ServiceTables } from '../store/tables/schema.ts';
 import { storageFields } from '../store/watch.ts';
 import { DeliveryRefused, type Message, ReceiverUnreachable, type Transports } from './message.ts';
@@ -51,16 +50,22 @@ export interface OutboxPorts {
 
 type OutboxRow = Selectable<OutboxTable>;
 
-/** Longer than a try may take; a process that died in it is overtaken after that. */
-const LEASE_MS = 60_000;
 export const TRY_MS = 20_000;
-const FIRST_BACKOFF_MS = 2_000;
-const MOST_BACKOFF_MS = 5 * 60_000;
-/** A receiver that takes a message for wrong is asked seldomer: the fault may still be its own. */
-const MOST_REFUSED_BACKOFF_MS = 6 * 3_600_000;
+const HOUR_MS = 3_600_000;
 /** After this long a person has to look. */
-export const GIVE_UP_MS = 7 * 86_400_000;
+export const GIVE_UP_MS = 7 * 24 * HOUR_MS;
 const MOST_AT_ONCE = 50;
+
+const RETRY: RetryPolicy = {
+  firstMs: 2_000,
+  factor: 2,
+  mostMs: 5 * 60_000,
+  jitter: 'half',
+  tellAfter: null,
+  giveUp: { after: 'age', ms: GIVE_UP_MS },
+};
+/** A receiver that takes a message for wrong is asked less often: the fault may still be its own. */
+const REFUSED: RetryPolicy = { ...RETRY, mostMs: 6 * HOUR_MS };
 
 /** A queue for each channel: one that is down, and however full, holds up no other. */
 const waiting = (open: Queue['open']): Queue => ({
@@ -68,155 +73,39 @@ const waiting = (open: Queue['open']): Queue => ({
   key: 'message_id',
   due: 'next_at_ms',
   open,
-  leaseMs: LEASE_MS,
-  farthestMs: MOST_REFUSED_BACKOFF_MS,
+  // Longer than a try may take; a process that died in it is overtaken after that.
+  leaseMs: 60_000,
+  mostMs: 60_000,
+  farthestMs: REFUSED.mostMs,
+  counts: 'claims',
+  claimed: (nowMs) => ({ state: 'sending', updated_at_ms: nowMs }),
+  begun: 'created_at_ms',
+  retry: RETRY,
 });
-const WAITING: Readonly<Record<Message['kind'], Queue>> = {
+const WAITING = {
   page: waiting(sql<SqlBool>`kind = 'page' and state in ('queued', 'sending')`),
   email: waiting(sql<SqlBool>`kind = 'email' and state in ('queued', 'sending')`),
-};
+} as const satisfies Readonly<Record<Message['kind'], Queue>>;
+
+type Channel = OpenQueue<OutboxRow>;
 
 export function createOutbox(ports: OutboxPorts): Outbox {
-  const { store, secrets, clock, ids, log } = ports;
+  const channels = {
+    page: openQueue<OutboxRow>(ports, WAITING.page),
+    email: openQueue<OutboxRow>(ports, WAITING.email),
+  };
+  const deliverDue = () => deliver(ports, channels);
   let running: Promise<unknown> | null = null;
-
-  async function enqueue(tx: Transaction<ServiceTables>, message: Message): Promise<boolean> {
-    const id = ids.next('msg');
-    const nowMs = clock.now();
-    const written = await tx
-      .insertInto('outbox')
-      .values({
-        message_id: id,
-        kind: message.kind,
-        dedup_key: message.dedupKey,
-        intent_id: message.intentId,
-        payload_sealed: secrets.encrypt(payloadPlace(id), JSON.stringify(message)),
-        state: 'queued',
-        attempts: 0,
-        next_at_ms: nowMs,
-        lease_until_ms: 0,
-        fence: 0,
-        last_error: null,
-        created_at_ms: nowMs,
-        updated_at_ms: nowMs,
-      })
-      .onConflict((conflict) => conflict.column('dedup_key').doNothing())
-      .executeTakeFirst();
-    return (written.numInsertedOrUpdatedRows ?? 0n) > 0n;
-  }
-
-  /** Takes a due message: the lease keeps others away, the fence makes older holders powerless. */
-  async function claim(kind: Message['kind']): Promise<OutboxRow | null> {
-    const nowMs = clock.now();
-    const row = await store
-      .updateTable('outbox')
-      .set((column) => ({
-        state: 'sending' as const,
-        lease_until_ms: nowMs + LEASE_MS,
-        fence: column('fence', '+', 1),
-        attempts: column('attempts', '+', 1),
-        updated_at_ms: nowMs,
-      }))
-      .where('message_id', '=', nextInQueue(WAITING[kind], nowMs))
-      .where(leaseIsOver(nowMs, LEASE_MS))
-      .where('state', 'in', ['queued', 'sending'])
-      .returningAll()
-      .executeTakeFirst();
-    return row ?? null;
-  }
-
-  async function write(row: OutboxRow, change: Partial<OutboxRow>): Promise<void> {
-    await store
-      .updateTable('outbox')
-      .set({ ...change, lease_until_ms: 0, updated_at_ms: clock.now() })
-      .where('message_id', '=', row.message_id)
-      .where('fence', '=', row.fence)
-      .where('state', '=', 'sending')
-      .execute();
-  }
-
-  async function send(row: OutboxRow, transports: Transports): Promise<void> {
-    const message = JSON.parse(secrets.decrypt(payloadPlace(row.message_id), row.payload_sealed)) as Message;
-    const delivery = { id: row.message_id, createdAtMs: row.created_at_ms, attempt: row.attempts };
-    const signal = AbortSignal.timeout(TRY_MS);
-    if (message.kind === 'page') await transports.page(message, delivery, signal);
-    else await transports.mail(message, delivery, signal);
-  }
-
-  /** Puts a message off, longer each time and never two at the same moment; gives it up after a week. */
-  async function putOff(row: OutboxRow, error: unknown): Promise<void> {
-    const nowMs = clock.now();
-    const refused = error instanceof DeliveryRefused;
-    const error_name = error instanceof Error ? error.name : 'unknown';
-    const fields = {
-      message_id: row.message_id,
-      kind: row.kind,
-      attempts: row.attempts,
-      ...storageFields(error),
-    };
-    if (nowMs - row.created_at_ms >= GIVE_UP_MS) {
-      await write(row, { state: 'failed', last_error: error_name });
-      log('error', 'message_given_up', fields);
-      return;
-    }
-    const most = refused ? MOST_REFUSED_BACKOFF_MS : MOST_BACKOFF_MS;
-    const backoffMs = Math.min(most, FIRST_BACKOFF_MS * 2 ** Math.min(row.attempts - 1, 20));
-    await write(row, {
-      state: 'queued',
-      last_error: error_name,
-      next_at_ms: nowMs + Math.round(backoffMs / 2) + randomInt(Math.round(backoffMs / 2) + 1),
-    });
-    log('warn', 'message_put_off', fields);
-  }
-
-  async function channelsWithWork(): Promise<Message['kind'][]> {
-    const nowMs = clock.now();
-    const channels: Message['kind'][] = [];
-    for (const kind of ['page', 'email'] as const) {
-      const dueAtMs = await queueDueAtMs(store, WAITING[kind], nowMs);
-      if (dueAtMs !== null && dueAtMs <= nowMs) channels.push(kind);
-    }
-    return channels;
-  }
-
-  async function deliverDue() {
-    let sent = 0;
-    let failed = 0;
-    if (!ports.transports) return { sent, failed };
-    const open = new Set(await channelsWithWork());
-    if (open.size === 0) return { sent, failed };
-    const transports = await ports.transports();
-    // In turns: a heap of mails holds up no page. A channel that is down is tried once a round, not once per message.
-    for (let tries = 0; open.size > 0 && tries < MOST_AT_ONCE; tries++) {
-      const kind = [...open][tries % open.size] ?? 'page';
-      const row = await claim(kind);
-      if (!row) {
-        open.delete(kind);
-        continue;
-      }
-      try {
-        await send(row, transports);
-      } catch (error) {
-        failed++;
-        if (error instanceof ReceiverUnreachable) open.delete(row.kind);
-        await putOff(row, error);
-        continue;
-      }
-      await write(row, { state: 'sent', payload_sealed: '', last_error: null });
-      sent++;
-      log('info', 'message_sent', { message_id: row.message_id, kind: row.kind, attempts: row.attempts });
-    }
-    return { sent, failed };
-  }
-
   return {
-    enqueue,
+    enqueue: (tx, message) => enqueue(ports, tx, message),
     deliverDue,
     start() {
       running ??= deliverDue()
         .catch((error: unknown) => {
           // The lease of what was under way runs out, and the next round takes it up again.
-          log('error', 'delivery_broken', { error_name: error instanceof Error ? error.name : 'unknown' });
+          ports.log('error', 'delivery_broken', {
+            error_name: error instanceof Error ? error.name : 'unknown',
+          });
         })
         .finally(() => {
           running = null;
@@ -225,28 +114,142 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     async drain() {
       await running;
     },
-    async forget(intentId) {
-      const rows = await store
-        .selectFrom('outbox')
-        .select('message_id')
-        .where('intent_id', '=', intentId)
-        .execute();
-      if (rows.length === 0) return;
-      const transports = await ports.transports?.();
-      for (const { message_id } of rows) await transports?.forget(message_id);
-      await store
-        .updateTable('outbox')
-        .set({ payload_sealed: '', updated_at_ms: clock.now() })
-        .where('intent_id', '=', intentId)
-        .execute();
-      await store
-        .updateTable('outbox')
-        .set({ state: 'failed', last_error: 'purged' })
-        .where('intent_id', '=', intentId)
-        .where('state', 'in', ['queued', 'sending'])
-        .execute();
-    },
+    forget: (intentId) => forget(ports, intentId),
   };
+}
+
+async function enqueue(
+  { secrets, clock, ids }: OutboxPorts,
+  tx: Transaction<ServiceTables>,
+  message: Message,
+): Promise<boolean> {
+  const id = ids.next('msg');
+  const nowMs = clock.now();
+  const written = await tx
+    .insertInto('outbox')
+    .values({
+      message_id: id,
+      kind: message.kind,
+      dedup_key: message.dedupKey,
+      intent_id: message.intentId,
+      payload_sealed: secrets.encrypt(payloadPlace(id), JSON.stringify(message)),
+      state: 'queued',
+      attempts: 0,
+      next_at_ms: nowMs,
+      lease_until_ms: 0,
+      fence: 0,
+      last_error: null,
+      created_at_ms: nowMs,
+      updated_at_ms: nowMs,
+    })
+    .onConflict((conflict) => conflict.column('dedup_key').doNothing())
+    .executeTakeFirst();
+  return (written.numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+async function send({ secrets }: OutboxPorts, row: OutboxRow, transports: Transports): Promise<void> {
+  const message = JSON.parse(secrets.decrypt(payloadPlace(row.message_id), row.payload_sealed)) as Message;
+  const delivery = { id: row.message_id, createdAtMs: row.created_at_ms, attempt: row.attempts };
+  const signal = AbortSignal.timeout(TRY_MS);
+  if (message.kind === 'page') await transports.page(message, delivery, signal);
+  else await transports.mail(message, delivery, signal);
+}
+
+/** Sends what is due of each channel, in turns: a heap of mails holds up no page. */
+async function deliver(ports: OutboxPorts, channels: Readonly<Record<Message['kind'], Channel>>) {
+  let sent = 0;
+  let failed = 0;
+  if (!ports.transports) return { sent, failed };
+  const open = await withWork(ports, channels);
+  if (open.size === 0) return { sent, failed };
+  const transports = await ports.transports();
+  for (let tries = 0; open.size > 0 && tries < MOST_AT_ONCE; tries++) {
+    const kind = [...open][tries % open.size] ?? 'page';
+    const queue = channels[kind];
+    const row = await queue.claim();
+    if (!row) {
+      open.delete(kind);
+      continue;
+    }
+    await queue.take(row, {
+      async perform() {
+        await send(ports, row, transports);
+        await queue.finish(row, {
+          state: 'sent',
+          payload_sealed: '',
+          last_error: null,
+          updated_at_ms: ports.clock.now(),
+        });
+        sent++;
+        ports.log('info', 'message_sent', { message_id: row.message_id, kind, attempts: row.attempts });
+      },
+      async failed(_row, error) {
+        failed++;
+        // A channel that is down is tried once a round, not once per message.
+        if (error instanceof ReceiverUnreachable) open.delete(kind);
+        await putOff(ports, queue, row, error);
+      },
+    });
+  }
+  return { sent, failed };
+}
+
+async function withWork(
+  { clock }: OutboxPorts,
+  channels: Readonly<Record<Message['kind'], Channel>>,
+): Promise<Set<Message['kind']>> {
+  const open = new Set<Message['kind']>();
+  for (const kind of ['page', 'email'] as const) {
+    const dueAtMs = await channels[kind].dueAtMs();
+    if (dueAtMs !== null && dueAtMs <= clock.now()) open.add(kind);
+  }
+  return open;
+}
+
+/** Puts a message off, longer each time and never two at the same moment; gives it up after a week. */
+function putOff({ clock, log }: OutboxPorts, queue: Channel, row: OutboxRow, error: unknown): Promise<void> {
+  const policy = error instanceof DeliveryRefused ? REFUSED : RETRY;
+  return queue.postpone(
+    row,
+    error,
+    ({ verdict, failures, code }) => {
+      const isOver = verdict === 'given_up';
+      const { message_id, kind } = row;
+      return {
+        change: { state: isOver ? 'failed' : 'queued', last_error: code, updated_at_ms: clock.now() },
+        log: () =>
+          log(isOver ? 'error' : 'warn', isOver ? 'message_given_up' : 'message_put_off', {
+            message_id,
+            kind,
+            attempts: failures,
+            ...storageFields(error),
+          }),
+      };
+    },
+    policy,
+  );
+}
+
+async function forget({ store, clock, transports: open }: OutboxPorts, intentId: string): Promise<void> {
+  const rows = await store
+    .selectFrom('outbox')
+    .select('message_id')
+    .where('intent_id', '=', intentId)
+    .execute();
+  if (rows.length === 0) return;
+  const transports = await open?.();
+  for (const { message_id } of rows) await transports?.forget(message_id);
+  await store
+    .updateTable('outbox')
+    .set({ payload_sealed: '', updated_at_ms: clock.now() })
+    .where('intent_id', '=', intentId)
+    .execute();
+  await store
+    .updateTable('outbox')
+    .set({ state: 'failed', last_error: 'purged' })
+    .where('intent_id', '=', intentId)
+    .where('state', 'in', ['queued', 'sending'])
+    .execute();
 }
 
 const payloadPlace = (messageId: string): string => `outbox.payload_sealed.${messageId}`;

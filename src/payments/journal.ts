@@ -1,6 +1,13 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
-import type { Clock } from '../kernel/clock.ts';
-import type { Store } from '../store/open.ts';
+import {
+  isHeld,
+  type Leased,
+  type LeasePorts,
+  takeRow,
+  unlessLost,
+  whileHeld,
+  writeRow,
+} from '../store/leases.ts';
 import type { SettlementTable } from '../store/tables/schema.ts';
 
 export type Settlement = Selectable<SettlementTable>;
@@ -38,40 +45,32 @@ export interface Journal {
   claim(settlement: NewSettlement): Promise<Settlement | null>;
   /** Takes over a row whose lease has run out; null when somebody else did. */
   overtake(row: Settlement): Promise<Settlement | null>;
-  isHeld(row: Settlement): boolean;
-  renew(row: Settlement): Promise<void>;
-  /** Lets anybody go on with an unfinished row; nothing when it was overtaken. */
-  release(row: Settlement): Promise<void>;
+  /**
+   * Runs `work` while the lease of a row is renewed, and gives the lease up afterwards unless the row is finished: a
+   * retry then goes on at once. After a crash it waits for the lease, a few seconds.
+   */
+  hold<T>(row: Settlement, work: () => Promise<T>): Promise<T>;
   /** @throws LeaseLost when the row was overtaken. */
   write(row: Settlement, change: SettlementChange): Promise<Settlement>;
   /** Rows under way that nobody holds any more. */
   orphans(limit: number): Promise<Settlement[]>;
 }
 
-export class LeaseLost extends Error {
-  override readonly name = 'LeaseLost';
-}
-
 export const LEASE_MS = 4_000;
 
-export function createJournal(ports: { store: Store; clock: Clock }): Journal {
+/** A payment under way. Its lease is renewed for as long as its request lives. */
+const SETTLEMENTS: Leased = {
+  table: 'settlements',
+  key: 'payment_key',
+  open: sql<SqlBool>`state not in ('answered', 'failed')`,
+  leaseMs: LEASE_MS,
+  mostMs: Number.POSITIVE_INFINITY,
+};
+
+export function createJournal(ports: LeasePorts): Journal {
   const { store, clock } = ports;
-  // A lease that ends later than any holder could have asked for was written before the clock was set back.
-  const isHeld = (row: Settlement) => {
-    const now = clock.now();
-    return row.lease_until_ms > now && row.lease_until_ms <= now + LEASE_MS;
-  };
-  const setLease = async (row: Settlement, untilMs: number) => {
-    await store
-      .updateTable('settlements')
-      .set({ lease_until_ms: untilMs })
-      .where('payment_key', '=', row.payment_key)
-      .where('fence', '=', row.fence)
-      .where('state', 'not in', ['answered', 'failed'])
-      .execute();
-  };
+  const isFree = (row: Settlement) => !isHeld(row, clock.now(), LEASE_MS);
   return {
-    isHeld,
     find: (key) =>
       store.selectFrom('settlements').selectAll().where('payment_key', '=', key).executeTakeFirst(),
     async claim(one) {
@@ -96,31 +95,18 @@ export function createJournal(ports: { store: Store; clock: Clock }): Journal {
         .executeTakeFirst();
       return row ?? null;
     },
-    async overtake(row) {
-      if (isHeld(row)) return null;
-      const taken = await store
-        .updateTable('settlements')
-        .set({ fence: row.fence + 1, lease_until_ms: clock.now() + LEASE_MS })
-        .where('payment_key', '=', row.payment_key)
-        .where('fence', '=', row.fence)
-        .where('lease_until_ms', '=', row.lease_until_ms)
-        .returningAll()
-        .executeTakeFirst();
-      return taken ?? null;
+    overtake: async (row) => (isFree(row) ? takeRow<Settlement>(ports, SETTLEMENTS, row.payment_key) : null),
+    async hold(row, work) {
+      try {
+        return await whileHeld(ports, SETTLEMENTS, row, work);
+      } finally {
+        await unlessLost(async () => {
+          await writeRow<Settlement>(store, SETTLEMENTS, row, { lease_until_ms: 0 });
+        });
+      }
     },
-    renew: (row) => setLease(row, clock.now() + LEASE_MS),
-    release: (row) => setLease(row, 0),
-    async write(row, change) {
-      const written = await store
-        .updateTable('settlements')
-        .set({ ...change, updated_at_ms: clock.now() })
-        .where('payment_key', '=', row.payment_key)
-        .where('fence', '=', row.fence)
-        .returningAll()
-        .executeTakeFirst();
-      if (!written) throw new LeaseLost(`the payment ${row.payment_key} was taken over`);
-      return written;
-    },
+    write: (row, change) =>
+      writeRow<Settlement>(store, SETTLEMENTS, row, { ...change, updated_at_ms: clock.now() }),
     async orphans(limit) {
       const rows = await store
         .selectFrom('settlements')
@@ -131,7 +117,7 @@ export function createJournal(ports: { store: Store; clock: Clock }): Journal {
         .orderBy('updated_at_ms')
         .limit(limit)
         .execute();
-      return rows.filter((row) => !isHeld(row));
+      return rows.filter(isFree);
     },
   };
 }

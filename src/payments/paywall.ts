@@ -12,7 +12,6 @@ import { challengeResponse, type Refusal, type Requirements, requirementsOf } fr
 import type { Facilitator } from './facilitator.ts';
 import { PAYMENT_SIGNATURE } from './headers.ts';
 import { createJournal, type Settlement } from './journal.ts';
-import { holding } from './lease.ts';
 import type { OperatorWallets } from './operator-wallets.ts';
 import type { SentPayment } from './payload.ts';
 import { createQuotes, type Quote } from './quotes.ts';
@@ -62,7 +61,6 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
   const quotes = createQuotes(ports);
   const journal = createJournal(ports);
   const patienceMs = ports.patienceMs ?? 8_000;
-  const held = { journal, clock, log };
   // Loaded with the first payment: a free or unpaid call has no use for it.
   const facilitator = once(
     async (): Promise<Facilitator> =>
@@ -145,7 +143,7 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
       return known ? again(visit, sent, known) : refuse(visit, terms, 'this challenge was paid already');
     }
     const attempt = { call, sent, requirements: bound.requirements, ...verdict };
-    const ended = await holding(held, row, () => settling.start(row, attempt));
+    const ended = await journal.hold(row, () => settling.start(row, attempt));
     return conclude(visit, sent, terms, ended);
   }
 
@@ -171,10 +169,10 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
   async function resume(visit: Visit, sent: SentPayment, row: Settlement): Promise<Response> {
     const { call } = visit;
     if (row.state !== 'claimed' && row.state !== 'performed') {
-      const ended = await holding(held, row, () => settling.goOn(row, call));
+      const ended = await journal.hold(row, () => settling.goOn(row, call));
       return conclude(visit, sent, null, ended);
     }
-    const { terms, ended } = await holding(held, row, async () => {
+    const { terms, ended } = await journal.hold(row, async () => {
       const terms = await termsOf(call, { payer: row.payer });
       const bound = await bind(visit, sent);
       if (typeof bound === 'string') return { terms, ended: await settling.abandon(row, bound) };

@@ -2,9 +2,9 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import { isProblem } from '../kernel/problems.ts';
 import type { Cluster } from '../solana/cluster.ts';
+import { LeaseLost } from '../store/leases.ts';
 import type { Facilitator } from './facilitator.ts';
-import { type Journal, LeaseLost, type Settlement } from './journal.ts';
-import { holding } from './lease.ts';
+import type { Journal, Settlement } from './journal.ts';
 import { QUOTE_LIFE_MS } from './quotes.ts';
 import { settledChange } from './settling.ts';
 import type { Paywall } from './terms.ts';
@@ -41,7 +41,7 @@ export function createRecovery(ports: RecoveryPorts): Recovery {
     const mine = await journal.overtake(row);
     if (!mine) return 'unknown';
     try {
-      return await holding(ports, mine, () => conclude(mine));
+      return await journal.hold(mine, () => conclude(mine));
     } catch (error) {
       if (error instanceof LeaseLost || isProblem(error, 'cluster_failed')) return 'unknown';
       throw error;
@@ -49,6 +49,8 @@ export function createRecovery(ports: RecoveryPorts): Recovery {
   }
 
   async function conclude(row: Settlement): Promise<'settled' | 'failed' | 'unknown'> {
+    // Its holder was only slow, and came to its end before it was overtaken.
+    if (row.state === 'settled') return 'settled';
     const outcome =
       row.state === 'settling'
         ? await (await ports.facilitator()).resolve(row)

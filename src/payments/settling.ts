@@ -3,12 +3,12 @@ import type { Log } from '../kernel/log.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import type { Secrets } from '../kernel/secrets.ts';
 import type { Cluster } from '../solana/cluster.ts';
+import { LeaseLost } from '../store/leases.ts';
 import { storeTrouble } from '../store/trouble.ts';
 import { paidProblem, paidResponse, refusalAnswer, type SettleResponse, sealAnswer } from './answers.ts';
 import type { Requirements } from './challenge.ts';
 import type { Facilitator, Outcome } from './facilitator.ts';
-import { type Journal, LeaseLost, type Settlement } from './journal.ts';
-import { nameOf } from './lease.ts';
+import type { Journal, Settlement } from './journal.ts';
 import type { SentPayment } from './payload.ts';
 import type { Answer, PaidCall, Payment } from './terms.ts';
 
@@ -180,7 +180,7 @@ export function createSettling(ports: SettlingPorts): Settling {
         payment: row.payment_key,
         resource: call.resource,
         error_code: known.code,
-        error_name: nameOf(error),
+        error_name: error instanceof Error ? error.name : typeof error,
       });
       return { kind: 'answer', response: paidProblem(row, known) };
     }

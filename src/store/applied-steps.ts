@@ -1,5 +1,3 @@
-import type { Migration } from './migrate.ts';
-
 /** How far the migrations of a database have come. */
 export interface AppliedSteps {
   /** Steps that this version knows and the database has not seen. */
@@ -8,7 +6,10 @@ export interface AppliedSteps {
   readonly newer: readonly string[];
 }
 
-export function appliedSteps(applied: readonly string[], migrations: readonly Migration[]): AppliedSteps {
+export function appliedSteps(
+  applied: readonly string[],
+  migrations: readonly { readonly name: string }[],
+): AppliedSteps {
   const known = migrations.map((step) => step.name);
   return {
     missing: known.filter((step) => !applied.includes(step)),

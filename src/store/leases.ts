@@ -1,12 +1,58 @@
-import { type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Store } from './open.ts';
+import type { ServiceTables } from './tables/schema.ts';
 
 /**
  * Leases on rows of work: `lease_until_ms` keeps others away until then, a `fence` that every write names makes
  * holders that were overtaken powerless (DESIGN, section 6).
  */
+export interface Leased {
+  readonly table:
+    | 'affiliate_payouts'
+    | 'attestation_runs'
+    | 'bookings'
+    | 'outbox'
+    | 'partner_orders'
+    | 'refund_requests'
+    | 'settlements';
+  readonly key: string;
+  /** Which rows are work, in the very words of the index: a database uses it for nothing else. */
+  readonly open: RawBuilder<SqlBool>;
+  readonly leaseMs: number;
+  /** Work that takes longer hangs: its lease is renewed no more, and somebody else may do it. */
+  readonly mostMs: number;
+}
+
+/** A row of work. Whoever was given it by a claim holds it under this fence. */
+export interface LeasedRow {
+  readonly fence: number;
+  readonly lease_until_ms: number;
+}
+
+export interface LeasePorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The database, or a transaction on it. */
+export type Writer = Store | Transaction<ServiceTables>;
+
+/** Somebody else took the row over; whatever was under way is theirs now. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
+
+/** Whoever was overtaken has nothing more to do. */
+export async function unlessLost(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof LeaseLost)) throw error;
+  }
+}
 
 /**
  * Whether nobody holds a row. A lease that ends later than any holder could have asked for was written before the
@@ -15,28 +61,99 @@ import type { Store } from './open.ts';
 export const leaseIsOver = (nowMs: number, leaseMs: number) =>
   sql<SqlBool>`(lease_until_ms <= ${nowMs} or lease_until_ms > ${nowMs + leaseMs})`;
 
-/** Runs `work` while its lease is renewed, so that it may take longer than one lease, and a crash costs only one. */
-export async function whileRenewed<T>(
-  lease: {
-    readonly clock: Clock;
-    readonly leaseMs: number;
-    /** Work that takes longer hangs: it is kept no more, and somebody else may do it. */
-    readonly mostMs: number;
-    renew(): Promise<void>;
-    /** The fence keeps the row right without a lease; only somebody else may now do the same work. */
-    failed(error: unknown): void;
-  },
+/** The same of a row that was read. */
+export const isHeld = ({ lease_until_ms }: LeasedRow, nowMs: number, leaseMs: number): boolean =>
+  lease_until_ms > nowMs && lease_until_ms <= nowMs + leaseMs;
+
+/** Columns and their new values; those that are undefined stay as they are. */
+export type Change<Row> = {
+  readonly [Column in keyof Row]?: Row[Column] | RawBuilder<Row[Column]> | undefined;
+};
+
+const assignments = (change: object): RawBuilder<unknown> =>
+  sql.join(
+    Object.entries(change)
+      .filter(([, value]) => value !== undefined)
+      .map(([column, value]) => sql`${sql.ref(column)} = ${value}`),
+  );
+
+export const keyOf = (leased: Leased, row: object): string =>
+  String((row as Record<string, unknown>)[leased.key]);
+
+/**
+ * Takes the row of a key, where it is work and nobody holds it: the lease keeps others away, and the fence that it
+ * raises makes older holders powerless.
+ * @param change what else is written with it
+ */
+export async function takeRow<Row extends LeasedRow>(
+  { store, clock }: Pick<LeasePorts, 'store' | 'clock'>,
+  { table, key, open, leaseMs }: Leased,
+  id: string | RawBuilder<string>,
+  change: object = {},
+): Promise<Row | null> {
+  const nowMs = clock.now();
+  const taken = assignments({ ...change, lease_until_ms: nowMs + leaseMs, fence: sql`fence + 1` });
+  const { rows } = await sql<Row>`update ${sql.table(table)} set ${taken}
+    where ${sql.ref(key)} = ${id} and ${open} and ${leaseIsOver(nowMs, leaseMs)} returning *`.execute(store);
+  return rows[0] ?? null;
+}
+
+/**
+ * Writes to a row that is held, under its fence.
+ * @throws LeaseLost when it was overtaken, or is work no more
+ */
+export async function writeRow<Row extends LeasedRow>(
+  on: Writer,
+  leased: Leased,
+  row: Row,
+  change: Change<Row>,
+): Promise<Row> {
+  const { table, key, open } = leased;
+  const { rows } = await sql<Row>`update ${sql.table(table)} set ${assignments(change)}
+    where ${sql.ref(key)} = ${keyOf(leased, row)} and fence = ${row.fence} and ${open} returning *`.execute(
+    on,
+  );
+  if (!rows[0]) throw new LeaseLost(`${table} ${keyOf(leased, row)} was taken over`);
+  return rows[0];
+}
+
+/** @throws LeaseLost when the row was overtaken: before an act that no fence in a database can stop */
+export async function checkHeld(on: Writer, leased: Leased, row: LeasedRow): Promise<void> {
+  const { table, key } = leased;
+  const { rows } = await sql<{ fence: number }>`select fence from ${sql.table(table)}
+    where ${sql.ref(key)} = ${keyOf(leased, row)}`.execute(on);
+  if (rows[0]?.fence !== row.fence) throw new LeaseLost(`${table} ${keyOf(leased, row)} was taken over`);
+}
+
+/**
+ * Runs `work` while the lease of a row is renewed, so that it may take longer than one lease, and a crash costs only
+ * one. Once the row was overtaken, or given back, there is nothing to renew. Without a lease the fence keeps the row
+ * right; only somebody else may then do the same work.
+ */
+export async function whileHeld<T>(
+  { store, clock, log }: LeasePorts,
+  leased: Leased,
+  row: LeasedRow,
   work: () => Promise<T>,
 ): Promise<T> {
+  const { table, key, open, leaseMs, mostMs } = leased;
   const done = new AbortController();
-  const untilMs = lease.clock.now() + lease.mostMs;
+  const untilMs = clock.now() + mostMs;
   const renewing = (async () => {
     for (;;) {
-      await lease.clock.sleep(lease.leaseMs / 4, done.signal);
-      if (done.signal.aborted || lease.clock.now() > untilMs) return;
-      await lease.renew();
+      await clock.sleep(leaseMs / 4, done.signal);
+      if (done.signal.aborted || clock.now() > untilMs) return;
+      await sql`update ${sql.table(table)} set lease_until_ms = ${clock.now() + leaseMs}
+        where ${sql.ref(key)} = ${keyOf(leased, row)} and fence = ${row.fence} and lease_until_ms > 0
+          and ${open}`.execute(store);
     }
-  })().catch(lease.failed);
+  })().catch((error: unknown) =>
+    log('warn', 'lease_not_renewed', {
+      table,
+      row: keyOf(leased, row),
+      error_name: error instanceof Error ? error.name : typeof error,
+    }),
+  );
   try {
     return await work();
   } finally {
@@ -44,39 +161,3 @@ export async function whileRenewed<T>(
     await renewing;
   }
 }
-
-/** A row that was claimed under `fence`. */
-export interface HeldRow {
-  readonly table: 'affiliate_payouts' | 'bookings' | 'refund_requests';
-  readonly key: 'intent_id' | 'payout_id' | 'request_id';
-  readonly id: string;
-  readonly fence: number;
-  readonly leaseMs: number;
-  readonly mostMs: number;
-}
-
-/** Runs `work` while the claim on a row is kept. Once it was overtaken, or has ended, there is nothing to keep. */
-export const whileRowIsHeld = <T>(
-  { store, clock, log }: { readonly store: Store; readonly clock: Clock; readonly log: Log },
-  row: HeldRow,
-  work: () => Promise<T>,
-): Promise<T> =>
-  whileRenewed(
-    {
-      clock,
-      leaseMs: row.leaseMs,
-      mostMs: row.mostMs,
-      async renew() {
-        await sql`update ${sql.table(row.table)} set lease_until_ms = ${clock.now() + row.leaseMs}
-          where ${sql.ref(row.key)} = ${row.id} and fence = ${row.fence} and lease_until_ms > 0`.execute(
-          store,
-        );
-      },
-      failed: (error) =>
-        log('warn', 'lease_not_renewed', {
-          [row.key]: row.id,
-          error_name: error instanceof Error ? error.name : typeof error,
-        }),
-    },
-    work,
-  );

@@ -1,27 +1,39 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { leaseIsOver } from './leases.ts';
+import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
+import { isProblem } from '../kernel/problems.ts';
+import {
+  type Change,
+  checkHeld,
+  type Leased,
+  type LeasedRow,
+  LeaseLost,
+  type LeasePorts,
+  leaseIsOver,
+  takeRow,
+  unlessLost,
+  type Writer,
+  whileHeld,
+  writeRow,
+} from './leases.ts';
 import type { Store } from './open.ts';
+import { checkRetryPolicy, isGivenUp, type RetryPolicy, retryDelayMs } from './retry.ts';
+import type { ServiceTables } from './tables/schema.ts';
 
 /**
- * Rows of work and when they are due. Each kind has a partial index over its open rows alone, by when they are due:
+ * Rows of work, and when they are due. Each kind has a partial index over its open rows alone, by when they are due:
  * asking what is due costs the same however many are done, or wait.
  */
-export interface Queue {
-  readonly table:
-    | 'affiliate_payouts'
-    | 'attestation_runs'
-    | 'bookings'
-    | 'outbox'
-    | 'partner_orders'
-    | 'refund_requests';
-  readonly key: string;
+export interface Queue extends Leased {
   /** The column that says when a row is due (epoch ms). */
   readonly due: 'due_at_ms' | 'next_at_ms';
-  /** Which rows are work, in the very words of the index: a database uses it for nothing else. */
-  readonly open: RawBuilder<SqlBool>;
-  readonly leaseMs: number;
   /** How far ahead a row is ever put: one that lies further was written before the clock was set back. */
   readonly farthestMs: number;
+  readonly retry: RetryPolicy;
+  /** When `attempts` rises. Counted by claims, a process that dies with a row in its hands counts as a failure. */
+  readonly counts: 'claims' | 'failures';
+  /** What a claim writes beside the lease. */
+  readonly claimed?: (nowMs: number) => object;
+  /** The column of when a row was begun, where its age decides that it is given up. */
+  readonly begun?: string;
 }
 
 /** Work that only a person finishes is never due. */
@@ -50,24 +62,6 @@ export function nextInQueue(queue: Queue, nowMs: number, which = ANY): RawBuilde
   return sql<string>`coalesce(${first(isDue(queue, nowMs))}, ${first(isAstray(queue, nowMs))})`;
 }
 
-/** Keys of rows that can be taken now, as `nextInQueue` has it, the longest due first. */
-export async function readyInQueue(
-  store: Store,
-  queue: Queue,
-  nowMs: number,
-  most: number,
-  which = ANY,
-): Promise<string[]> {
-  const { table, key, due, open, leaseMs } = queue;
-  const some = (when: RawBuilder<SqlBool>, name: string) =>
-    sql`select id from (select ${sql.ref(key)} as id from ${sql.table(table)}
-      where ${open} and ${when} and ${which} and ${leaseIsOver(nowMs, leaseMs)}
-      order by ${sql.ref(due)} limit ${most}) as ${sql.id(name)}`;
-  const { rows } = await sql<{ id: string }>`${some(isDue(queue, nowMs), 'ready')}
-    union all ${some(isAstray(queue, nowMs), 'astray')}`.execute(store);
-  return rows.slice(0, most).map(({ id }) => id);
-}
-
 /** When the first row can be taken (epoch ms): it is due then, and nobody holds it any more. Null when none is open. */
 export async function queueDueAtMs(
   store: Store,
@@ -92,3 +86,151 @@ export async function queueDueAtMs(
   // The drivers write large integers as they like.
   return value === null || value === undefined ? null : Number(value);
 }
+
+/** A row of a queue. */
+export interface QueuedRow extends LeasedRow {
+  readonly attempts: number;
+}
+
+/** What a failure means for its row. */
+export interface Failure {
+  /** `again`: it is put off, and tried again. `given_up`: it waits for a person. */
+  readonly verdict: 'again' | 'given_up';
+  /** How often it has failed, this time included. */
+  readonly failures: number;
+  /** A person is told now, and it is tried further. */
+  readonly tells: boolean;
+  /** The error's own code, or its name. */
+  readonly code: string;
+}
+
+/** What is written with a failure: columns, what belongs to the same transaction, and one line of the log. */
+export interface Aftermath<Row> {
+  readonly change?: Change<Row>;
+  /** How long whoever refused asked us to wait, where the error does not say so itself. */
+  readonly atLeastMs?: number | null;
+  readonly also?: ((tx: Transaction<ServiceTables>) => Promise<unknown>) | undefined;
+  log(): void;
+}
+
+/** How a queue's rows are worked on. */
+export interface Work<Row> {
+  perform(row: Row): Promise<void>;
+  /** Puts the row off, or gives it up: `postpone`, with what the kind of work says about it. */
+  failed(row: Row, error: unknown): Promise<void>;
+}
+
+export interface QueueRun {
+  readonly worked: number;
+  /** When the next row can be taken (epoch ms), null when none is open. */
+  readonly dueAtMs: number | null;
+}
+
+const codeOf = (error: unknown): string =>
+  isProblem(error) ? error.code : error instanceof Error ? error.name : 'unknown';
+
+/** How long whoever refused asked us to wait. */
+const askedMs = (error: unknown): number =>
+  isProblem(error) && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0;
+
+/**
+ * Takes rows of a queue, keeps them while they are worked on, and puts off or gives up those that fail. Any number of
+ * processes may do so at once: a row has one holder, and whoever was overtaken writes nothing more.
+ * @throws RangeError for a queue whose policy puts rows further ahead than it knows of
+ */
+export function openQueue<Row extends QueuedRow>(ports: LeasePorts, queue: Queue) {
+  const { store, clock } = ports;
+  checkRetryPolicy(queue.retry);
+  if (queue.retry.mostMs > queue.farthestMs) throw new RangeError(`${queue.table}: farthestMs is too near`);
+  const claimed = () => ({
+    ...(queue.counts === 'claims' ? { attempts: sql`attempts + 1` } : {}),
+    ...queue.claimed?.(clock.now()),
+  });
+
+  const dueAtMs = (which?: RawBuilder<SqlBool>) => queueDueAtMs(store, queue, clock.now(), which);
+
+  /** Takes the row that is longest due; with several conditions, the first of the first one that has any. */
+  const claim = (which: readonly RawBuilder<SqlBool>[] = [ANY]): Promise<Row | null> => {
+    const nowMs = clock.now();
+    const next = sql.join(which.map((one) => nextInQueue(queue, nowMs, one)));
+    const first = which.length === 1 ? next : sql`coalesce(${next})`;
+    return takeRow<Row>(ports, queue, sql<string>`${first}`, claimed());
+  };
+
+  /** Takes the row of a key, due or not. */
+  const claimRow = (id: string): Promise<Row | null> => takeRow<Row>(ports, queue, id, claimed());
+
+  /** @throws LeaseLost */
+  const check = (row: Row, on: Writer = store): Promise<void> => checkHeld(on, queue, row);
+
+  /** Writes to a row, and gives its lease back. @throws LeaseLost, and then nothing is written */
+  const finish = (row: Row, change: Change<Row>, on: Writer = store): Promise<Row> =>
+    writeRow<Row>(on, queue, row, { ...change, lease_until_ms: 0 } as Change<Row>);
+
+  /**
+   * Puts a failed row off by the policy, or by what whoever refused asked for, if that is longer; or says that it is
+   * given up, for the aftermath to write. A row that was overtaken stays as it is.
+   */
+  async function postpone(
+    row: Row,
+    error: unknown,
+    aftermath: (failure: Failure) => Aftermath<Row>,
+    policy: RetryPolicy = queue.retry,
+  ): Promise<void> {
+    const nowMs = clock.now();
+    const failures = queue.counts === 'claims' ? row.attempts : row.attempts + 1;
+    const begunAtMs =
+      queue.begun === undefined ? nowMs : Number((row as object as Record<string, unknown>)[queue.begun]);
+    const isOver = isGivenUp(policy, { failures, ageMs: nowMs - begunAtMs });
+    const { change, atLeastMs, also, log } = aftermath({
+      verdict: isOver ? 'given_up' : 'again',
+      failures,
+      tells: failures === policy.tellAfter,
+      code: codeOf(error),
+    });
+    const delayMs = Math.min(
+      queue.farthestMs,
+      Math.max(atLeastMs ?? askedMs(error), retryDelayMs(policy, failures)),
+    );
+    const written = { attempts: failures, [queue.due]: nowMs + delayMs, ...change } as Change<Row>;
+    await unlessLost(async () => {
+      if (!also) await finish(row, written);
+      else
+        await store.transaction().execute(async (tx) => {
+          await finish(row, written, tx);
+          await also(tx);
+        });
+      log();
+    });
+  }
+
+  /** Works on a row that was claimed. A failure is the row's own: it holds up no other. */
+  const take = (row: Row, work: Work<Row>): Promise<void> =>
+    unlessLost(async () => {
+      try {
+        await whileHeld(ports, queue, row, () => work.perform(row));
+      } catch (error) {
+        if (error instanceof LeaseLost) throw error;
+        await work.failed(row, error);
+      }
+    });
+
+  /** Works on what is due, up to so many rows. With nothing due it is one small read. */
+  async function runDue(
+    work: Work<Row>,
+    most: number,
+    which?: readonly RawBuilder<SqlBool>[],
+  ): Promise<QueueRun> {
+    const all = which?.at(-1);
+    for (let worked = 0; ; worked++) {
+      const next = await dueAtMs(all);
+      const row = next !== null && next <= clock.now() && worked < most ? await claim(which) : null;
+      if (!row) return { worked, dueAtMs: next };
+      await take(row, work);
+    }
+  }
+
+  return { dueAtMs, claim, claimRow, check, finish, postpone, take, runDue };
+}
+
+export type OpenQueue<Row extends QueuedRow> = ReturnType<typeof openQueue<Row>>;

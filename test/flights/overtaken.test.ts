@@ -1,6 +1,6 @@
 import type { Address } from '@solana/kit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { LEASE_MS } from '../../src/flights/booking/claims.ts';
+import { LEASE_MS } from '../../src/flights/booking/booking-queue.ts';
 import type { CreatedIntent } from '../../src/flights/wire.ts';
 import { openStore, type Store } from '../../src/store/open.ts';
 import { lowcostIntent, TRAVELLER } from './lowcost-journey.ts';

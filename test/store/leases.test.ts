@@ -1,38 +1,84 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { manualClock } from '../../src/kernel/clock.ts';
-import { whileRenewed } from '../../src/store/leases.ts';
+import { type Leased, takeRow, whileHeld } from '../../src/store/leases.ts';
+import { openStore, type Store } from '../../src/store/open.ts';
 
 const NOW_MS = 1_800_000_000_000;
 const LEASE_MS = 10_000;
+const PAYOUTS: Omit<Leased, 'mostMs'> = {
+  table: 'affiliate_payouts',
+  key: 'payout_id',
+  open: sql`state = 'open'`,
+  leaseMs: LEASE_MS,
+};
+const ROW = {
+  payout_id: 'one',
+  code: 'C',
+  wallet: 'w',
+  amount: 1,
+  state: 'open',
+  attempts: 0,
+  created_at_ms: 0,
+} as const;
 
 describe('a lease', () => {
-  const begin = (mostMs: number, renew: () => Promise<void> = async () => undefined) => {
+  const home = mkdtempSync(join(tmpdir(), 'farelock-leases-'));
+  let store: Store;
+  beforeAll(async () => {
+    store = await openStore(join(home, 'service.db'));
+  });
+  afterAll(async () => {
+    await store.destroy();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  /** Work on a held row: when its lease was renewed, and what became of the work. */
+  const begin = async (mostMs: number, away?: Error) => {
     const clock = manualClock(NOW_MS);
-    const renewedAt: number[] = [];
+    await store.deleteFrom('affiliate_payouts').execute();
+    await store
+      .insertInto('affiliate_payouts')
+      .values({ ...ROW, due_at_ms: NOW_MS, lease_until_ms: 0 })
+      .execute();
+    const leased: Leased = { ...PAYOUTS, mostMs };
+    const row = await takeRow({ store, clock }, leased, 'one');
+    if (!row) throw new Error('nothing was taken');
     const failures: unknown[] = [];
-    let finish: (value: string) => void = () => undefined;
-    const held = whileRenewed(
-      {
-        clock,
-        leaseMs: LEASE_MS,
-        mostMs,
-        renew: async () => {
-          renewedAt.push(clock.now() - NOW_MS);
-          await renew();
-        },
-        failed: (error) => failures.push(error),
+    const broken = new Proxy(store, {
+      get: () => {
+        throw away;
       },
+    });
+    let finish: (value: string) => void = () => undefined;
+    const held = whileHeld(
+      {
+        store: away ? broken : store,
+        clock,
+        log: (_level, event, fields) => failures.push([event, fields?.error_name]),
+      },
+      leased,
+      row,
       () => new Promise<string>((resolve) => (finish = resolve)),
     );
+    const renewedAt: number[] = [];
     const pass = async (ms: number) => {
       clock.advance(ms);
-      await new Promise(setImmediate);
+      for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+      const { lease_until_ms } = await store
+        .selectFrom('affiliate_payouts')
+        .select('lease_until_ms')
+        .executeTakeFirstOrThrow();
+      if (lease_until_ms === clock.now() + LEASE_MS) renewedAt.push(clock.now() - NOW_MS);
     };
     return { held, renewedAt, failures, pass, finish: (value: string) => finish(value) };
   };
 
   test('is renewed four times in its length, as long as the work goes on', async () => {
-    const { held, renewedAt, pass, finish } = begin(60_000);
+    const { held, renewedAt, pass, finish } = await begin(60_000);
     await pass(2_500);
     await pass(2_500);
     finish('done');
@@ -42,7 +88,7 @@ describe('a lease', () => {
   });
 
   test('is renewed no more once the work hangs', async () => {
-    const { held, renewedAt, pass, finish } = begin(5_000);
+    const { held, renewedAt, pass, finish } = await begin(5_000);
     for (let step = 0; step < 8; step++) await pass(2_500);
     expect(renewedAt).toEqual([2_500, 5_000]);
     finish('late');
@@ -51,10 +97,10 @@ describe('a lease', () => {
 
   test('that cannot be renewed lets the work go on, and is reported', async () => {
     const lost = new Error('the database is away');
-    const { held, failures, pass, finish } = begin(60_000, () => Promise.reject(lost));
+    const { held, failures, pass, finish } = await begin(60_000, lost);
     await pass(2_500);
     await pass(2_500);
-    expect(failures).toEqual([lost]);
+    expect(failures).toEqual([['lease_not_renewed', 'Error']]);
     finish('done');
     expect(await held).toBe('done');
   });

@@ -1,14 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type SqlBool, sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Selectable, type SqlBool, sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type ManualClock, manualClock } from '../../src/kernel/clock.ts';
+import { problem } from '../../src/kernel/problems.ts';
+import { LeaseLost } from '../../src/store/leases.ts';
 import { openStore, type Store } from '../../src/store/open.ts';
-import { NEVER_MS, nextInQueue, type Queue, queueDueAtMs, readyInQueue } from '../../src/store/queue.ts';
+import { NEVER_MS, nextInQueue, openQueue, type Queue, queueDueAtMs } from '../../src/store/queue.ts';
+import type { RetryPolicy } from '../../src/store/retry.ts';
+import type { AffiliatePayoutTable } from '../../src/store/tables/affiliate-tables.ts';
 import { postgresIsInstalled, startPostgres, type TestPostgres } from './postgres.ts';
 
 const NOW_MS = 1_800_000_000_000;
 const LEASE_MS = 10_000;
+const MOST_MS = 20_000;
 const FARTHEST_MS = 60_000;
 
 const QUEUE: Queue = {
@@ -17,8 +23,20 @@ const QUEUE: Queue = {
   due: 'due_at_ms',
   open: sql<SqlBool>`state = 'open'`,
   leaseMs: LEASE_MS,
+  mostMs: MOST_MS,
   farthestMs: FARTHEST_MS,
+  counts: 'failures',
+  retry: {
+    firstMs: 1_000,
+    factor: 2,
+    mostMs: FARTHEST_MS,
+    jitter: 'none',
+    tellAfter: null,
+    giveUp: { after: 'never' },
+  },
 };
+
+type Payout = Selectable<AffiliatePayoutTable>;
 
 describe.each(postgresIsInstalled ? ['SQLite', 'PostgreSQL'] : ['SQLite'])('a queue on %s', (database) => {
   const home = mkdtempSync(join(tmpdir(), 'farelock-queue-'));
@@ -50,6 +68,23 @@ describe.each(postgresIsInstalled ? ['SQLite', 'PostgreSQL'] : ['SQLite'])('a qu
         created_at_ms: 0,
       })
       .execute();
+  /** A process of its own: another connection of the database, and a clock that only it sees. */
+  const processes: Store[] = [];
+  const processAt = async (clock: ManualClock, of: Queue = QUEUE) => {
+    const own = await openStore(postgres?.url ?? join(home, 'service.db'));
+    processes.push(own);
+    return openQueue<Payout>(
+      { store: own, clock, log: (level, event) => logged.push(`${level} ${event}`) },
+      of,
+    );
+  };
+  const logged: string[] = [];
+  afterEach(async () => {
+    logged.length = 0;
+    for (const own of processes.splice(0)) await own.destroy();
+  });
+  const read = (id: string) =>
+    store.selectFrom('affiliate_payouts').selectAll().where('payout_id', '=', id).executeTakeFirstOrThrow();
   const next = async () => {
     const { rows } = await sql<{ id: string | null }>`select ${nextInQueue(QUEUE, NOW_MS)} as id`.execute(
       store,
@@ -75,8 +110,10 @@ describe.each(postgresIsInstalled ? ['SQLite', 'PostgreSQL'] : ['SQLite'])('a qu
   ])('a row that is %s', async (_name, dueIn, leaseIn, { taken, inMs }) => {
     await add('one', NOW_MS + dueIn, NOW_MS + leaseIn);
     expect(await next()).toBe(taken ? 'one' : null);
-    expect(await readyInQueue(store, QUEUE, NOW_MS, 9)).toEqual(taken ? ['one'] : []);
     expect(await dueInMs()).toBe(inMs);
+    const claimed = await (await processAt(manualClock(NOW_MS))).claim();
+    expect(claimed?.payout_id ?? null).toBe(taken ? 'one' : null);
+    if (taken) expect(claimed).toMatchObject({ fence: 1, lease_until_ms: NOW_MS + LEASE_MS, attempts: 0 });
   });
 
   test('gives the longest due first, passes over what is held, and knows nothing of what is done', async () => {
@@ -86,8 +123,211 @@ describe.each(postgresIsInstalled ? ['SQLite', 'PostgreSQL'] : ['SQLite'])('a qu
     await add('first', NOW_MS - 20);
     await add('astray', NOW_MS + 2 * FARTHEST_MS);
     expect(await next()).toBe('first');
-    expect(await readyInQueue(store, QUEUE, NOW_MS, 9)).toEqual(['first', 'later', 'astray']);
-    expect(await readyInQueue(store, QUEUE, NOW_MS, 1)).toEqual(['first']);
     expect(await dueInMs()).toBe(-20);
+    const queue = await processAt(manualClock(NOW_MS));
+    const taken: (string | undefined)[] = [];
+    for (let claims = 0; claims < 4; claims++) taken.push((await queue.claim())?.payout_id);
+    expect(taken).toEqual(['first', 'later', 'astray', undefined]);
+  });
+
+  test('gives each row to one of two processes, and to nobody twice', async () => {
+    const clock = manualClock(NOW_MS);
+    for (let row = 0; row < 20; row++) await add(`row ${row}`, NOW_MS - row);
+    const both = [await processAt(clock), await processAt(clock)];
+    const done: string[] = [];
+    const runs = both.map((queue) =>
+      queue.runDue(
+        {
+          async perform(row) {
+            done.push(row.payout_id);
+            await queue.finish(row, { state: 'paid' });
+          },
+          failed: (_row, error) => Promise.reject(error),
+        },
+        50,
+      ),
+    );
+    const worked = (await Promise.all(runs)).map((run) => run.worked);
+    expect([...done].sort()).toEqual(Array.from({ length: 20 }, (_, row) => `row ${row}`).sort());
+    expect((worked[0] ?? 0) + (worked[1] ?? 0)).toBe(20);
+    expect(await dueInMs()).toBe(null);
+  });
+
+  test('passes the row of a process that died to another one once its lease is over', async () => {
+    const clock = manualClock(NOW_MS);
+    await add('one', NOW_MS);
+    const [dead, heir] = [await processAt(clock), await processAt(clock)];
+    expect(await dead.claim()).toMatchObject({ fence: 1 });
+    expect(await heir.claim()).toBe(null);
+    expect(await heir.claimRow('one')).toBe(null);
+    clock.advance(LEASE_MS - 1);
+    expect(await heir.claim()).toBe(null);
+    clock.advance(1);
+    expect(await heir.claim()).toMatchObject({ fence: 2 });
+  });
+
+  test('lets a holder that was overtaken write nothing, act no more, and give nothing back', async () => {
+    const clock = manualClock(NOW_MS);
+    await add('one', NOW_MS);
+    const [slow, heir] = [await processAt(clock), await processAt(clock)];
+    const late = await slow.claim();
+    clock.advance(LEASE_MS);
+    const held = await heir.claim();
+    if (!late || !held) throw new Error('nothing was claimed');
+    await expect(slow.check(late)).rejects.toThrow(LeaseLost);
+    await expect(slow.finish(late, { state: 'paid' })).rejects.toThrow(LeaseLost);
+    let told = 0;
+    await slow.postpone(late, new Error('too late'), () => ({
+      change: { last_error: 'too late' },
+      also: async () => told++,
+      log: () => told++,
+    }));
+    await slow.take(late, {
+      perform: async (row) => void (await slow.finish(row, { state: 'paid' })),
+      failed: async () => void told++,
+    });
+    expect(told).toBe(0);
+    expect(await read('one')).toEqual(held);
+    await heir.check(held);
+    await heir.finish(held, { state: 'paid' });
+    expect(await read('one')).toMatchObject({ state: 'paid', lease_until_ms: 0, fence: 2 });
+  });
+
+  test('writes nothing more to a row that somebody else ended, whatever the fence', async () => {
+    const clock = manualClock(NOW_MS);
+    await add('one', NOW_MS);
+    const queue = await processAt(clock);
+    const row = await queue.claim();
+    if (!row) throw new Error('nothing was claimed');
+    await store.updateTable('affiliate_payouts').set({ state: 'paid' }).execute();
+    await expect(queue.finish(row, { last_error: 'x' })).rejects.toThrow(LeaseLost);
+    expect((await read('one')).last_error).toBe(null);
+  });
+
+  test('keeps the lease of work that goes on, and lets go of work that hangs', async () => {
+    const clock = manualClock(NOW_MS);
+    let sleeps = 0;
+    const counting = {
+      ...clock,
+      sleep: (ms: number, signal?: AbortSignal) => {
+        sleeps++;
+        return clock.sleep(ms, signal);
+      },
+    };
+    await add('one', NOW_MS);
+    const queue = await processAt(counting);
+    const row = await queue.claim();
+    if (!row) throw new Error('nothing was claimed');
+    let end = (): void => undefined;
+    const working = queue.take(row, {
+      perform: () => new Promise((resolve) => (end = resolve)),
+      failed: (_row, error) => Promise.reject(error),
+    });
+    const leaseInMs = async () => (await read('one')).lease_until_ms - clock.now();
+    for (let passed = 0; passed < MOST_MS; passed += LEASE_MS / 4) {
+      const before = sleeps;
+      clock.advance(LEASE_MS / 4);
+      await expect.poll(() => sleeps, { timeout: 20_000 }).toBeGreaterThan(before);
+      expect(await leaseInMs()).toBe(LEASE_MS);
+    }
+    clock.advance(LEASE_MS);
+    expect((await (await processAt(clock)).claim())?.fence).toBe(2);
+    end();
+    await working;
+    expect(await read('one')).toMatchObject({ fence: 2, lease_until_ms: clock.now() + LEASE_MS });
+  });
+
+  test('is not held up by a clock that was set back by a year', async () => {
+    const clock = manualClock(NOW_MS);
+    await add('put off', NOW_MS);
+    await add('held', NOW_MS);
+    const before = await processAt(clock);
+    const row = await before.claimRow('put off');
+    if (!row) throw new Error('nothing was claimed');
+    await before.postpone(row, new Error('busy'), () => ({ log: () => undefined }));
+    await before.claimRow('held');
+    clock.set(NOW_MS - 365 * 86_400_000);
+    const after = await processAt(clock);
+    expect(await after.dueAtMs()).toBe(clock.now());
+    const taken = [await after.claim(), await after.claim()].map((one) => one?.payout_id);
+    expect(taken.sort()).toEqual(['held', 'put off']);
+    expect(await after.claim()).toBe(null);
+  });
+
+  test('puts a poison row off ever longer, tells of it once, and gives it to a person in the end', async () => {
+    const clock = manualClock(NOW_MS);
+    const retry: RetryPolicy = { ...QUEUE.retry, tellAfter: 2, giveUp: { after: 'failures', most: 4 } };
+    const queue = await processAt(clock, { ...QUEUE, retry });
+    await add('poison', NOW_MS);
+    await add('sound', NOW_MS + 1);
+    const story: string[] = [];
+    const work = {
+      async perform(row: Payout) {
+        if (row.payout_id === 'poison') throw new Error('poison');
+        await queue.finish(row, { state: 'paid' });
+      },
+      failed: (row: Payout, error: unknown) =>
+        queue.postpone(row, error, ({ verdict, failures, tells, code }) => ({
+          change: { last_error: code, ...(verdict === 'given_up' ? { due_at_ms: NEVER_MS } : {}) },
+          also: async () => {
+            if (tells || verdict === 'given_up') story.push(`page ${failures}`);
+          },
+          log: () => story.push(`${verdict} ${failures}`),
+        })),
+    };
+    const delays: (number | null)[] = [];
+    for (let round = 0; round < 4; round++) {
+      await queue.runDue(work, 9);
+      const { due_at_ms } = await read('poison');
+      delays.push(due_at_ms === NEVER_MS ? null : due_at_ms - clock.now());
+      if (due_at_ms !== NEVER_MS) clock.set(due_at_ms);
+    }
+    expect(delays).toEqual([1_000, 2_000, 4_000, null]);
+    expect(story).toEqual(['again 1', 'page 2', 'again 2', 'again 3', 'page 4', 'given_up 4']);
+    expect(await read('poison')).toMatchObject({ attempts: 4, last_error: 'Error', lease_until_ms: 0 });
+    // It stopped nobody else, and is due no more.
+    expect((await read('sound')).state).toBe('paid');
+    expect(await queue.dueAtMs()).toBe(null);
+  });
+
+  test('believes whoever says how long to wait, as far as rows are ever put', async () => {
+    const clock = manualClock(NOW_MS);
+    const queue = await processAt(clock);
+    for (const [retryAfter, waitedMs] of [
+      [0.5, 1_000],
+      [30, 30_000],
+      [3_600, FARTHEST_MS],
+    ] as const) {
+      await add(`after ${retryAfter}`, NOW_MS);
+      const row = await queue.claim();
+      if (!row) throw new Error('nothing was claimed');
+      const error = problem('upstream_rate_limited', { retryAfter });
+      await queue.postpone(row, error, ({ code }) => ({
+        change: { last_error: code },
+        log: () => undefined,
+      }));
+      expect(await read(row.payout_id)).toMatchObject({
+        due_at_ms: NOW_MS + waitedMs,
+        last_error: 'upstream_rate_limited',
+      });
+    }
+  });
+
+  test('counts a process that dies with a row as a failure where claims are counted', async () => {
+    const clock = manualClock(NOW_MS);
+    const queue = await processAt(clock, { ...QUEUE, counts: 'claims' });
+    await add('one', NOW_MS);
+    expect((await queue.claim())?.attempts).toBe(1);
+    clock.advance(LEASE_MS);
+    const row = await queue.claim();
+    expect(row?.attempts).toBe(2);
+    if (!row) throw new Error('nothing was claimed');
+    await queue.postpone(row, new Error('busy'), () => ({ log: () => undefined }));
+    expect(await read('one')).toMatchObject({ attempts: 2, due_at_ms: clock.now() + 2_000 });
+  });
+
+  test('whose policy puts rows further than it knows of is refused', async () => {
+    const far = { ...QUEUE, farthestMs: QUEUE.retry.mostMs - 1 };
+    await expect(processAt(manualClock(NOW_MS), far)).rejects.toThrow(RangeError);
   });
 });

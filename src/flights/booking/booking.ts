@@ -3,6 +3,7 @@ import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall, Payment } from '../../payments/terms.ts';
 import { checkBookingEnabled } from '../desk/switches.ts';
+import { holdOrDrop } from '../hold-or-drop.ts';
 import { lockedOffer, shownIntent } from '../intents/intent-record.ts';
 import { dropUnpaid } from '../intents/retire.ts';
 import type { Tiers } from '../offers/airline-checks.ts';
@@ -13,11 +14,12 @@ import type { BookingRow, IntentRow } from '../rows.ts';
 import type { BookRequest, BookResponse, Passenger } from '../wire.ts';
 import type { Escrows } from './escrows.ts';
 import { queueFunded } from './funding.ts';
+import { beginBooking } from './moves.ts';
 import { sealPassengers } from './sealed-passengers.ts';
 
 /** Bookings: POST /air/book. What the worker does with them is in worker.ts. */
 export function createBooking(ports: FlightsPorts, escrows: Escrows) {
-  const { store, clock, secrets, options } = ports;
+  const { store, clock, options } = ports;
 
   /**
    * The paid booking (CONTRACT, section 2): check (the live offer included), verify, put on record, settle, verify
@@ -35,11 +37,11 @@ export function createBooking(ports: FlightsPorts, escrows: Escrows) {
         configured(ports.provider);
         await checkBookingEnabled(ports);
         const intent = await shownIntent(store, request.intent_id);
-        checkBookable(intent, await bookingOf(intent.intent_id), clock.now());
+        checkBookable(intent, await bookingOf(store, intent.intent_id), clock.now());
         await checkTravellers(request.passengers, intent, clock.now());
         const escrow = await escrows.read(intent);
         if (escrow?.state !== 'open') throw problem('escrow_missing');
-        await ports.checks.look({ client, payer }, (tiers) => checkHolds(tiers, intent));
+        await ports.checks.look({ client, payer }, (tiers) => checkHolds(ports, tiers, intent));
         return {
           amount: BigInt(intent.amount),
           payTo: intent.escrow_address,
@@ -47,16 +49,16 @@ export function createBooking(ports: FlightsPorts, escrows: Escrows) {
           description: `Fund the escrow of ${intent.intent_id}`,
         };
       },
-      prepare: (payment) => record(request, payment),
+      prepare: (payment) => record(ports, request, payment),
       async perform(payment) {
         const intent = await shownIntent(store, request.intent_id);
-        let booking = await bookingOf(intent.intent_id);
+        let booking = await bookingOf(store, intent.intent_id);
         if (booking?.payment_key !== payment.key) {
-          await record(request, payment);
-          booking = await bookingOf(intent.intent_id);
+          await record(ports, request, payment);
+          booking = await bookingOf(store, intent.intent_id);
         }
         if (!booking) throw new Error('a recorded booking is gone');
-        const requestedAt = await queueFunded(ports, escrows, intent, booking);
+        const requestedAt = await queueFunded(ports, escrows, intent, booking, 'payment');
         const body: BookResponse = {
           intent_id: intent.intent_id,
           status: (await shownIntent(store, intent.intent_id)).status,
@@ -69,70 +71,52 @@ export function createBooking(ports: FlightsPorts, escrows: Escrows) {
     };
   }
 
-  /** The last look at the airline before the escrow is paid. */
-  async function checkHolds(tiers: Tiers, intent: IntentRow): Promise<void> {
-    if (isLowcost(intent.offer_id)) {
-      const { checkLowcostHolds } = await import('../offers/lowcost-offers.ts');
-      return checkLowcostHolds({ ...ports, ...tiers }, intent);
-    }
-    const expected = BigInt(intent.amount);
-    return checkPriceHolds(configured(tiers.provider), intent.offer_id, expected, clock.now());
-  }
-
-  const bookingOf = (intentId: string) =>
-    store.selectFrom('bookings').selectAll().where('intent_id', '=', intentId).executeTakeFirst();
-
-  /**
-   * Writes the booking down before its money moves: a crash right after settlement then loses nothing. The row is
-   * also the lock: a second payment for the same intent is refused here, before it is settled.
-   */
-  async function record(request: BookRequest, payment: Payment): Promise<void> {
-    const intentId = request.intent_id;
-    for (let round = 0; ; round++) {
-      const holder = await insertUnlessHeld(bookingRow(request, payment));
-      if (holder === null || holder.payment_key === payment.key) return;
-      const dead =
-        round === 0 &&
-        holder.state === 'settling' &&
-        (await ports.paywall.outcome(holder.payment_key)) === 'failed';
-      if (!dead) throw heldBy(holder, await shownIntent(store, intentId));
-      await dropUnpaid(ports, holder);
-    }
-  }
-
-  function bookingRow(request: BookRequest, payment: Payment): BookingRow {
-    const nowMs = clock.now();
-    return {
-      intent_id: request.intent_id,
-      state: 'settling',
-      payment_key: payment.key,
-      passengers_sealed: sealPassengers(secrets, request.intent_id, request.passengers),
-      provider_order_id: null,
-      refund_reason: null,
-      stuck_in: null,
-      requested_at_ms: nowMs,
-      due_at_ms: nowMs + options.settlingGraceMs,
-      lease_until_ms: 0,
-      fence: 0,
-      attempts: 0,
-      last_error: null,
-      updated_at_ms: nowMs,
-    };
-  }
-
-  const insertUnlessHeld = (row: BookingRow): Promise<BookingRow | null> =>
-    store.transaction().execute(async (tx) => {
-      const holder = await tx
-        .selectFrom('bookings')
-        .selectAll()
-        .where('intent_id', '=', row.intent_id)
-        .executeTakeFirst();
-      if (!holder) await tx.insertInto('bookings').values(row).execute();
-      return holder ?? null;
-    });
-
   return { book };
 }
+
+/** The last look at the airline before the escrow is paid. */
+async function checkHolds(ports: FlightsPorts, tiers: Tiers, intent: IntentRow): Promise<void> {
+  if (isLowcost(intent.offer_id)) {
+    const { checkLowcostHolds } = await import('../offers/lowcost-offers.ts');
+    return checkLowcostHolds({ ...ports, ...tiers }, intent);
+  }
+  const expected = BigInt(intent.amount);
+  return checkPriceHolds(configured(tiers.provider), intent.offer_id, expected, ports.clock.now());
+}
+
+const bookingOf = (on: FlightsPorts['store'], intentId: string) =>
+  on.selectFrom('bookings').selectAll().where('intent_id', '=', intentId).executeTakeFirst();
+
+/** Puts a booking on record for its payment. The row is also the lock: there is one for each intent. */
+const record = (ports: FlightsPorts, request: BookRequest, payment: Payment): Promise<void> => {
+  const { store, clock, secrets, options } = ports;
+  const intentId = request.intent_id;
+  return holdOrDrop<BookingRow>({
+    insertUnlessHeld: () =>
+      store.transaction().execute(async (tx) => {
+        const holder = await bookingOf(tx, intentId);
+        if (holder) return holder.payment_key === payment.key ? null : holder;
+        const nowMs = clock.now();
+        const row = {
+          intent_id: intentId,
+          state: 'settling',
+          payment_key: payment.key,
+          passengers_sealed: sealPassengers(secrets, intentId, request.passengers),
+          refund_reason: null,
+          due_at_ms: nowMs + options.settlingGraceMs,
+        } as const;
+        await beginBooking(tx, 'payment', row, nowMs);
+        return null;
+      }),
+    async dropUnpaid(holder) {
+      if (holder.state !== 'settling') return false;
+      if ((await ports.paywall.outcome(holder.payment_key)) !== 'failed') return false;
+      await dropUnpaid(ports, holder);
+      return true;
+    },
+    refusal: async (holder) => heldBy(holder, await shownIntent(store, intentId)),
+  });
+};
 
 /** Refuses what can't be booked (any more). A booking that is only `settling` may be this very payment, sent again. */
 function checkBookable(intent: IntentRow, booking: BookingRow | undefined, nowMs: number): void {

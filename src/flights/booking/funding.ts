@@ -1,10 +1,12 @@
 import { instant } from '../../kernel/clock.ts';
 import { asInteger } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
+import { LeaseLost } from '../../store/leases.ts';
 import { createMails } from '../orders/mails.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
 import type { Escrows } from './escrows.ts';
+import { moveBooking } from './moves.ts';
 
 /** A stranger who keeps sending dust is swept this often before the request gives up (the worker goes on). */
 const SWEEPS = 3;
@@ -13,6 +15,7 @@ const SWEEPS = 3;
  * Verifies that the vault of a settled booking holds exactly the amount, and queues the booking. A surplus is swept
  * to the refund wallet first: dust must not be able to block a booking. Safe to run again and at the same time
  * elsewhere: the booking is queued once.
+ * @param by whose call this is
  * @returns when the booking was requested, RFC 3339
  * @throws Problem `escrow_funding_mismatch` (expected, observed: atomic units), `escrow_missing`, `cluster_failed`
  */
@@ -21,6 +24,7 @@ export async function queueFunded(
   escrows: Escrows,
   intent: IntentRow,
   booking: BookingRow,
+  by: 'payment' | 'runner',
 ): Promise<string> {
   const { store, clock } = ports;
   if (booking.state !== 'settling') return instant(booking.requested_at_ms);
@@ -44,31 +48,22 @@ export async function queueFunded(
 
   const tell = await createMails(ports).bookingRequested(booking, intent);
   const nowMs = clock.now();
-  await store.transaction().execute(async (tx) => {
-    const queued = await tx
-      .updateTable('bookings')
-      .set({
-        state: 'queued',
-        requested_at_ms: nowMs,
-        due_at_ms: nowMs,
-        lease_until_ms: 0,
-        attempts: 0,
-        last_error: null,
-        updated_at_ms: nowMs,
-      })
-      .where('intent_id', '=', booking.intent_id)
-      .where('payment_key', '=', booking.payment_key)
-      .where('state', '=', 'settling')
-      .executeTakeFirst();
-    if (queued.numUpdatedRows === 0n) return;
-    await tx
-      .updateTable('intents')
-      .set({ booking_requested_at_ms: nowMs, observed_amount: intent.amount, updated_at_ms: nowMs })
-      .where('intent_id', '=', booking.intent_id)
-      .execute();
-    await tell(tx);
+  const move = { by, to: 'queued', change: { requested_at_ms: nowMs } } as const;
+  try {
+    await store.transaction().execute(async (tx) => {
+      await moveBooking(tx, booking, move, nowMs);
+      await tx
+        .updateTable('intents')
+        .set({ booking_requested_at_ms: nowMs, observed_amount: intent.amount, updated_at_ms: nowMs })
+        .where('intent_id', '=', booking.intent_id)
+        .execute();
+      await tell(tx);
+    });
     ports.log('info', 'booking_queued', { intent_id: booking.intent_id });
-  });
+  } catch (error) {
+    // Somebody else queued it.
+    if (!(error instanceof LeaseLost)) throw error;
+  }
   const row = await store
     .selectFrom('bookings')
     .select('requested_at_ms')

@@ -25,11 +25,8 @@ export async function lateTicket(
   if (order.status !== 'ticketed') return null;
   ports.log('warn', 'late_confirmation', { intent_id: intent.intent_id });
   return {
-    booking: {
-      state: 'ticketing',
-      refund_reason: null,
-      provider_order_id: order.providerOrderId,
-    },
+    to: 'ticketing',
+    change: { refund_reason: null, provider_order_id: order.providerOrderId },
     also: (tx) =>
       concludeOrderEffect(tx, intent.intent_id, { orderId: order.providerOrderId }, ports.clock.now()),
   };

@@ -1,15 +1,17 @@
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
+import { LeaseLost } from '../../store/leases.ts';
 import type { BookingState } from '../../store/tables/schema.ts';
 import { type AirlineWord, askAirline, statusOf } from '../booking/airline-word.ts';
-import { createClaims } from '../booking/claims.ts';
 import type { Escrows } from '../booking/escrows.ts';
+import { type Move, moveBooking } from '../booking/moves.ts';
 import { concludeOrderEffect } from '../booking/order-effect.ts';
+import { NOT_TICKETED } from '../booking/step.ts';
 import { createStepRunner } from '../booking/step-runner.ts';
-import { NOT_TICKETED } from '../booking/steps.ts';
 import { createOrderBook } from '../orders/order-record.ts';
 import type { FlightsPorts } from '../ports.ts';
+import type { ProviderOrder } from '../providers/provider.ts';
 import type { By } from '../refunds/decisions.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
 import type { ResolveRequest, StuckDecision, StuckItem, StuckRefusal } from '../wire.ts';
@@ -56,8 +58,7 @@ export function createStuckBookings(ports: FlightsPorts, escrows: Escrows) {
   }
 
   /** Carries a decision out as far as it goes now; what is left, the worker does. */
-  const carryOut = (intentId: string) =>
-    createStepRunner(ports, escrows, createClaims(ports)).carryOutNow(intentId);
+  const carryOut = (intentId: string) => createStepRunner(ports, escrows).carryOutNow(intentId);
 
   return {
     factsOf,
@@ -114,28 +115,8 @@ export function createStuckBookings(ports: FlightsPorts, escrows: Escrows) {
           : known?.status === 'ticketed'
             ? known
             : deskOrder(intent, request, nowMs);
-      await store.transaction().execute(async (tx) => {
-        const written = await tx
-          .updateTable('bookings')
-          .set((column) => ({
-            ...(order
-              ? { state: 'capturing' as const, provider_order_id: order.providerOrderId }
-              : decision === 'retry'
-                ? { state: facts.stuckIn }
-                : { state: 'refunding' as const, refund_reason: NOT_TICKETED }),
-            stuck_in: null,
-            due_at_ms: nowMs,
-            lease_until_ms: 0,
-            fence: column('fence', '+', 1),
-            attempts: 0,
-            last_error: null,
-            updated_at_ms: nowMs,
-          }))
-          .where('intent_id', '=', booking.intent_id)
-          .where('state', '=', 'stuck')
-          .where('fence', '=', booking.fence)
-          .executeTakeFirst();
-        if (written.numUpdatedRows === 0n) throw problem('stuck_already_resolved');
+      const decided = store.transaction().execute(async (tx) => {
+        await moveBooking(tx, booking, moveOf(decision, facts, order), nowMs);
         if (order) {
           await orders.keep(intent, order, tx);
           await concludeOrderEffect(tx, intent.intent_id, { orderId: order.providerOrderId }, nowMs);
@@ -159,10 +140,22 @@ export function createStuckBookings(ports: FlightsPorts, escrows: Escrows) {
           },
         });
       });
+      await decided.catch((error: unknown) => {
+        throw error instanceof LeaseLost ? problem('stuck_already_resolved') : error;
+      });
       ports.log('info', 'stuck_resolved', { intent_id: booking.intent_id, decision });
       await carryOut(booking.intent_id);
     },
   };
+}
+
+/** Where a decision takes the booking: the fence is raised, so that no runner goes on with what it knew before. */
+function moveOf(decision: StuckDecision, { stuckIn }: Facts, order: ProviderOrder | null): Move {
+  if (order) {
+    return { by: 'operator', to: 'capturing', change: { provider_order_id: order.providerOrderId } };
+  }
+  if (decision === 'retry') return { by: 'operator', to: stuckIn };
+  return { by: 'operator', to: 'refunding', change: { refund_reason: NOT_TICKETED } };
 }
 
 /** Rows that got stuck before it was written down where. */

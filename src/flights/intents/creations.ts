@@ -14,6 +14,9 @@ export const creatingKey = {
   closing: (intentId: string): string => `closing:${intentId}`,
 };
 
+/** A wallet has one living intent for an offer. */
+export const activeKey = (wallet: string, offerId: string): string => `active:${wallet}:${offerId}`;
+
 /** Why a creation can't begin now: another intent is in its way, or too many are under way. */
 export type Taken =
   | { readonly by: 'pair' | 'payer'; readonly holder: IntentRow }

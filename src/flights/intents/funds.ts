@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import { OPEN_BOOKINGS } from '../booking/claims.ts';
+import { OPEN_BOOKINGS } from '../booking/booking-queue.ts';
 import type { FlightsPorts } from '../ports.ts';
 
 /** One of the operator's wallets that holds less than what is open needs. */

@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { ServiceTables } from '../../store/tables/schema.ts';
+import { beginBooking, dropBooking } from '../booking/moves.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
 import { creatingKey } from './creations.ts';
@@ -30,25 +31,15 @@ export async function retire(
     })
     .where('intent_id', '=', intent.intent_id)
     .execute();
-  await tx
-    .insertInto('bookings')
-    .values({
-      intent_id: intent.intent_id,
-      state: 'refunding',
-      payment_key: NO_PAYMENT,
-      passengers_sealed: '',
-      provider_order_id: null,
-      refund_reason: reason,
-      requested_at_ms: nowMs,
-      due_at_ms: nowMs,
-      lease_until_ms: 0,
-      fence: 0,
-      attempts: 0,
-      last_error: null,
-      updated_at_ms: nowMs,
-    })
-    .onConflict((conflict) => conflict.column('intent_id').doNothing())
-    .execute();
+  const row = {
+    intent_id: intent.intent_id,
+    state: 'refunding',
+    payment_key: NO_PAYMENT,
+    passengers_sealed: '',
+    refund_reason: reason,
+    due_at_ms: nowMs,
+  } as const;
+  await beginBooking(tx, 'sweep', row, nowMs);
 }
 
 /**
@@ -61,13 +52,7 @@ export async function dropUnpaid(
 ): Promise<void> {
   const nowMs = clock.now();
   await store.transaction().execute(async (tx) => {
-    const dropped = await tx
-      .deleteFrom('bookings')
-      .where('intent_id', '=', booking.intent_id)
-      .where('payment_key', '=', booking.payment_key)
-      .where('state', '=', 'settling')
-      .executeTakeFirst();
-    if (dropped.numDeletedRows === 0n) return;
+    if (!(await dropBooking(tx, booking))) return;
     const intent = await tx
       .selectFrom('intents')
       .select(['intent_id', 'expires_at_ms', 'status'])

@@ -5,11 +5,8 @@ import { type Problem, problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/terms.ts';
 import { verifyEd25519 } from '../../solana/ed25519.ts';
 import { removeOld } from '../../store/remove.ts';
-import type { FlightsPorts } from '../ports.ts';
+import type { FlightsPorts, GatewayKeys } from '../ports.ts';
 import { checkWallet } from './wallets.ts';
-
-/** The public keys of gateways that may sponsor previews, 32 bytes each, by key id. */
-export type GatewayKeys = Readonly<Record<string, Uint8Array>>;
 
 const PREFIX = 'x-gateway-sponsored-';
 const NAMES = ['key-id', 'timestamp', 'wallet', 'signature'] as const;

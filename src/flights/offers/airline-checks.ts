@@ -1,6 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import type { FlightsOptions } from '../ports.ts';
 import type { Fulfiller } from '../providers/fulfiller.ts';
 import type { Provider } from '../providers/provider.ts';
 
@@ -47,10 +46,12 @@ class NotAsked extends Error {
  */
 export function createAirlineChecks(ports: {
   readonly clock: Clock;
-  readonly options: Pick<
-    FlightsOptions,
-    'freeChecksPerClient' | 'freeChecksPerMinute' | 'refusedChecksPerPayer'
-  >;
+  /** Questions a minute (`FlightsOptions`). */
+  readonly options: {
+    readonly freeChecksPerClient: number;
+    readonly freeChecksPerMinute: number;
+    readonly refusedChecksPerPayer: number;
+  };
   readonly paid: Tiers;
   readonly unpaid: Tiers;
 }) {

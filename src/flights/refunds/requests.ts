@@ -3,11 +3,13 @@ import { problem } from '../../kernel/problems.ts';
 import type { PaidCall, Payment } from '../../payments/terms.ts';
 import type { Store } from '../../store/open.ts';
 import { createAttempts } from '../attempts.ts';
+import { holdOrDrop } from '../hold-or-drop.ts';
 import { isCodeOf, isNameOf, leadFamilyName, normalisedCode, supportCodeHmac } from '../intents/identity.ts';
 import { lockedOffer, shownIntent } from '../intents/intent-record.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow, RefundRequestRow } from '../rows.ts';
 import type { RefundRequest, RefundRequestResponse } from '../wire.ts';
+import { movedTo } from './states.ts';
 import { contactPlace, reasonPlace } from './words.ts';
 
 /** Who asks: the two headers, and the client that they came from. */
@@ -19,7 +21,7 @@ export interface RefundIdentity {
 
 /** Refund requests: POST /air/refund-requests. What operators do with them is in operator.ts. */
 export function createRefunds(ports: FlightsPorts) {
-  const { store, clock, ids, secrets, options } = ports;
+  const { store, secrets, options } = ports;
   const judge = createAttempts(ports);
 
   /**
@@ -45,7 +47,11 @@ export function createRefunds(ports: FlightsPorts) {
         if (familyName === null || familyName.trim() === '') throw problem('family_name_required');
         const intent = await shownIntent(store, body.intent_id);
         checkStatus(intent);
-        await checkIdentity(intent, supportCode, familyName, who.client);
+        await checkIdentity(ports, judge, intent, {
+          code: supportCode,
+          name: familyName,
+          client: who.client,
+        });
         const open = await openRequest(store, intent.intent_id);
         if (open && open.state !== 'settling') throw problem('refund_already_requested');
         return {
@@ -55,15 +61,15 @@ export function createRefunds(ports: FlightsPorts) {
           description: 'File one refund request for manual review',
         };
       },
-      prepare: (payment) => record(body, payment),
+      prepare: (payment) => record(ports, body, payment),
       async perform(payment) {
-        let row = await byPayment(payment);
+        let row = await byPayment(store, payment);
         if (!row) {
-          await record(body, payment);
-          row = await byPayment(payment);
+          await record(ports, body, payment);
+          row = await byPayment(store, payment);
         }
         if (!row) throw new Error('a recorded refund request is gone');
-        const requestedAtMs = await receive(ports, row);
+        const requestedAtMs = await receive(ports, row, 'payment');
         const answer: RefundRequestResponse = {
           intent_id: row.intent_id,
           requested_at: instant(requestedAtMs),
@@ -75,98 +81,101 @@ export function createRefunds(ports: FlightsPorts) {
     };
   }
 
-  function checkStatus(intent: IntentRow): void {
-    if (intent.status === 'active') throw problem('use_automatic_refund');
-    if (intent.status === 'refunded') throw problem('already_refunded');
-  }
-
-  /** Both are compared whatever the other one is, and the answer does not say which was wrong. */
-  async function checkIdentity(intent: IntentRow, code: string, name: string, client: string): Promise<void> {
-    const booking = await store
-      .selectFrom('bookings')
-      .select(['intent_id', 'passengers_sealed'])
-      .where('intent_id', '=', intent.intent_id)
-      .executeTakeFirst();
-    const onRecord = leadFamilyName(secrets, booking);
-    const isRight = await judge({ intentId: intent.intent_id, client }, () => {
-      const codeIsRight = isCodeOf(secrets, intent, code);
-      const nameIsRight = isNameOf(onRecord ?? '', name) || onRecord === null;
-      return codeIsRight && nameIsRight;
-    });
-    if (!isRight) throw problem('identity_mismatch');
-    if (onRecord === null) throw problem('family_name_unavailable');
-  }
-
-  const byPayment = (payment: Payment) =>
-    store.selectFrom('refund_requests').selectAll().where('payment_key', '=', payment.key).executeTakeFirst();
-
-  /**
-   * Writes the request down before its money moves. The open key is the lock: a second payment for the same intent
-   * is refused here, before it is settled.
-   */
-  async function record(body: RefundRequest, payment: Payment): Promise<void> {
-    for (let round = 0; ; round++) {
-      const holder = await insertUnlessHeld(body, payment);
-      if (holder === null || holder.payment_key === payment.key) return;
-      const dead =
-        round === 0 &&
-        holder.state === 'settling' &&
-        (await ports.paywall.outcome(holder.payment_key)) === 'failed';
-      if (!dead) throw problem('refund_already_requested');
-      await dropUnpaidRequest(ports, holder.payment_key);
-    }
-  }
-
-  const insertUnlessHeld = (body: RefundRequest, payment: Payment): Promise<RefundRequestRow | null> =>
-    store.transaction().execute(async (tx) => {
-      const holder = await tx
-        .selectFrom('refund_requests')
-        .selectAll()
-        .where('open_key', '=', body.intent_id)
-        .executeTakeFirst();
-      if (holder) return holder;
-      const intent = await tx
-        .selectFrom('intents')
-        .selectAll()
-        .where('intent_id', '=', body.intent_id)
-        .executeTakeFirstOrThrow();
-      checkStatus(intent);
-      const requestId = ids.next('ref');
-      const nowMs = clock.now();
-      await tx
-        .insertInto('refund_requests')
-        .values({
-          request_id: requestId,
-          intent_id: intent.intent_id,
-          open_key: intent.intent_id,
-          payment_key: payment.key,
-          state: 'settling',
-          reason_sealed: secrets.encrypt(reasonPlace(requestId), body.reason),
-          contact_sealed:
-            body.contact === undefined ? null : secrets.encrypt(contactPlace(requestId), body.contact),
-          journey_date: lockedOffer(intent).departing_at.slice(0, 10),
-          requested_at_ms: nowMs,
-          claimed_by: null,
-          claimed_by_name: null,
-          claimed_at_ms: null,
-          decided_by_name: null,
-          decided_at_ms: null,
-          decision_sealed: null,
-          payout_amount: null,
-          penalty_amount: null,
-          payout_tx_hash: null,
-          due_at_ms: nowMs + options.settlingGraceMs,
-          lease_until_ms: 0,
-          fence: 0,
-          attempts: 0,
-          last_error: null,
-          updated_at_ms: nowMs,
-        })
-        .execute();
-      return null;
-    });
-
   return { request };
+}
+
+function checkStatus(intent: IntentRow): void {
+  if (intent.status === 'active') throw problem('use_automatic_refund');
+  if (intent.status === 'refunded') throw problem('already_refunded');
+}
+
+/** Both are compared whatever the other one is, and the answer does not say which was wrong. */
+async function checkIdentity(
+  { store, secrets }: FlightsPorts,
+  judge: ReturnType<typeof createAttempts>,
+  intent: IntentRow,
+  { code, name, client }: { readonly code: string; readonly name: string; readonly client: string },
+): Promise<void> {
+  const booking = await store
+    .selectFrom('bookings')
+    .select(['intent_id', 'passengers_sealed'])
+    .where('intent_id', '=', intent.intent_id)
+    .executeTakeFirst();
+  const onRecord = leadFamilyName(secrets, booking);
+  const isRight = await judge({ intentId: intent.intent_id, client }, () => {
+    const codeIsRight = isCodeOf(secrets, intent, code);
+    const nameIsRight = isNameOf(onRecord ?? '', name) || onRecord === null;
+    return codeIsRight && nameIsRight;
+  });
+  if (!isRight) throw problem('identity_mismatch');
+  if (onRecord === null) throw problem('family_name_unavailable');
+}
+
+const byPayment = (store: Store, payment: Payment) =>
+  store.selectFrom('refund_requests').selectAll().where('payment_key', '=', payment.key).executeTakeFirst();
+
+/** Puts a request on record for its payment. Its open key is the lock: there is one for each intent. */
+const record = (ports: FlightsPorts, body: RefundRequest, payment: Payment): Promise<void> =>
+  holdOrDrop<RefundRequestRow>({
+    insertUnlessHeld: () =>
+      ports.store.transaction().execute(async (tx) => {
+        const holder = await openRequest(tx, body.intent_id);
+        if (holder) return holder.payment_key === payment.key ? null : holder;
+        const intent = await tx
+          .selectFrom('intents')
+          .selectAll()
+          .where('intent_id', '=', body.intent_id)
+          .executeTakeFirstOrThrow();
+        checkStatus(intent);
+        await tx
+          .insertInto('refund_requests')
+          .values(newRequest(ports, body, intent, payment))
+          .execute();
+        return null;
+      }),
+    async dropUnpaid({ state, payment_key }) {
+      if (state !== 'settling' || (await ports.paywall.outcome(payment_key)) !== 'failed') return false;
+      await dropUnpaidRequest(ports, payment_key);
+      return true;
+    },
+    refusal: () => problem('refund_already_requested'),
+  });
+
+function newRequest(
+  { ids, clock, secrets, options }: FlightsPorts,
+  body: RefundRequest,
+  intent: IntentRow,
+  payment: Payment,
+): RefundRequestRow {
+  const requestId = ids.next('ref');
+  const nowMs = clock.now();
+  return {
+    request_id: requestId,
+    intent_id: intent.intent_id,
+    open_key: intent.intent_id,
+    payment_key: payment.key,
+    state: 'settling',
+    reason_sealed: secrets.encrypt(reasonPlace(requestId), body.reason),
+    contact_sealed:
+      body.contact === undefined ? null : secrets.encrypt(contactPlace(requestId), body.contact),
+    journey_date: lockedOffer(intent).departing_at.slice(0, 10),
+    requested_at_ms: nowMs,
+    claimed_by: null,
+    claimed_by_name: null,
+    claimed_at_ms: null,
+    decided_by_name: null,
+    decided_at_ms: null,
+    decision_sealed: null,
+    payout_amount: null,
+    penalty_amount: null,
+    payout_tx_hash: null,
+    due_at_ms: nowMs + options.settlingGraceMs,
+    lease_until_ms: 0,
+    fence: 0,
+    attempts: 0,
+    last_error: null,
+    updated_at_ms: nowMs,
+  };
 }
 
 const openRequest = (store: Store, intentId: string) =>
@@ -176,7 +185,11 @@ const openRequest = (store: Store, intentId: string) =>
  * Shows a paid request to the operators, pages them and writes the mail, all in one step; again is harmless.
  * @returns when it was requested, epoch ms
  */
-export async function receive(ports: FlightsPorts, row: RefundRequestRow): Promise<number> {
+export async function receive(
+  ports: FlightsPorts,
+  row: RefundRequestRow,
+  by: 'payment' | 'runner',
+): Promise<number> {
   const { store, clock } = ports;
   if (row.state !== 'settling') return row.requested_at_ms;
   const { createMails } = await import('../orders/mails.ts');
@@ -190,7 +203,7 @@ export async function receive(ports: FlightsPorts, row: RefundRequestRow): Promi
   const received = await store.transaction().execute(async (tx) => {
     const written = await tx
       .updateTable('refund_requests')
-      .set({ state: 'received', requested_at_ms: nowMs, updated_at_ms: nowMs })
+      .set({ ...movedTo(row, 'received', by), requested_at_ms: nowMs, updated_at_ms: nowMs })
       .where('request_id', '=', row.request_id)
       .where('state', '=', 'settling')
       .executeTakeFirst();

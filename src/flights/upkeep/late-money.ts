@@ -3,7 +3,7 @@ import { decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/token.ts';
 import type { Escrows } from '../booking/escrows.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow } from '../rows.ts';
-import type { SweeperPorts } from './upkeep.ts';
+import type { SweeperPorts } from './sweeper-ports.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

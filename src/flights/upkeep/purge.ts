@@ -3,7 +3,7 @@ import { lockedOffer } from '../intents/intent-record.ts';
 import { journeyEndMs } from '../intents/journey-end.ts';
 import { createOrderBook } from '../orders/order-record.ts';
 import type { IntentRow } from '../rows.ts';
-import type { SweeperPorts } from './upkeep.ts';
+import type { SweeperPorts } from './sweeper-ports.ts';
 
 const DAY_MS = 86_400_000;
 

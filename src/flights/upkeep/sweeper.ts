@@ -5,9 +5,10 @@ import type { Escrows } from '../booking/escrows.ts';
 import { lookForLateTicket } from '../booking/late-ticket.ts';
 import type { IntentRow } from '../rows.ts';
 import { createChainUpkeep, nextLookMs, vaultsWithMoney } from './late-money.ts';
+import { CLOSE_AFTER_MS, farthestMs } from './plan-upkeep.ts';
 import { prune } from './prune.ts';
 import { purge } from './purge.ts';
-import { CLOSE_AFTER_MS, farthestMs, type SweeperPorts } from './upkeep.ts';
+import type { SweeperPorts } from './sweeper-ports.ts';
 
 const DAY_MS = 86_400_000;
 const MOST_AT_ONCE = 50;

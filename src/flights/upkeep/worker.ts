@@ -1,5 +1,5 @@
+import type { QueueRun } from '../../store/queue.ts';
 import { createAffiliateCredit } from '../affiliates/affiliate-credit.ts';
-import { type Claims, createClaims } from '../booking/claims.ts';
 import type { Escrows } from '../booking/escrows.ts';
 import { createStepRunner } from '../booking/step-runner.ts';
 import type { Funds } from '../intents/funds.ts';
@@ -27,8 +27,7 @@ export interface WorkerRun {
  */
 export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Intents, funds: Funds) {
   const { store, clock } = ports;
-  const claims: Claims = createClaims(ports);
-  const { take } = createStepRunner(ports, escrows, claims);
+  const runner = createStepRunner(ports, escrows);
   const upkeep = createUpkeep(ports, escrows);
   const affiliates = createAffiliateCredit(ports);
 
@@ -54,12 +53,11 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
   }
 
   /** Refund requests: those left open by a crash, and the pay-outs of those that were approved. */
-  async function refunds(): Promise<{ worked: number; dueAtMs: number | null }> {
+  async function refunds(): Promise<QueueRun> {
     const dueAtMs = await refundsDueAtMs(ports);
     if (dueAtMs === null || dueAtMs > clock.now()) return { worked: 0, dueAtMs };
     const { createRefundPayouts } = await import('../refunds/refund-payouts.ts');
-    const worked = await createRefundPayouts(ports).runDue();
-    return { worked, dueAtMs: await refundsDueAtMs(ports) };
+    return createRefundPayouts(ports).runDue();
   }
 
   return {
@@ -67,16 +65,8 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
       await ports.paywall.recover?.();
       await ports.effects.recover();
       let worked = await tidyIntents();
-      let nextDueAtMs = await claims.nextDueAtMs();
-      while (nextDueAtMs !== null && nextDueAtMs <= clock.now() && worked < MOST_STEPS) {
-        const booking = await claims.claim();
-        if (booking) {
-          await take(booking);
-          worked++;
-        }
-        nextDueAtMs = await claims.nextDueAtMs();
-        if (!booking) break;
-      }
+      const steps = await runner.runDue(MOST_STEPS - worked);
+      worked += steps.worked;
       worked += await affiliates.runDue();
       await funds.watch();
       // Not waited for: a receiver that is down holds up no booking.
@@ -85,7 +75,7 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
       await upkeep();
       return {
         worked: worked + refunded.worked,
-        nextDueAtMs: earlier(nextDueAtMs, refunded.dueAtMs),
+        nextDueAtMs: earlier(steps.dueAtMs, refunded.dueAtMs),
       };
     },
   };

@@ -1,152 +1,29 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
-import { leaseIsOver } from '../../store/leases.ts';
 import type { Store } from '../../store/open.ts';
-import { NEVER_MS, nextInQueue } from '../../store/queue.ts';
+import { NEVER_MS, type OpenQueue, openQueue } from '../../store/queue.ts';
 import type { AttestationRunTable } from '../../store/tables/compliance-tables.ts';
 import type { CustomerData } from '../customer-data/schema.ts';
 import type { PartnerPorts, Tx } from '../ports.ts';
 import type { Submissions } from '../requirements/submissions.ts';
-import {
-  type Attest,
-  type Facts,
-  inputKey,
-  type Judged,
-  type Run,
-  type RunType,
-  type Verdict,
-} from './compliance.ts';
-import { ATTESTATIONS, FARTHEST_MS, LEASE_MS, ofCustomersIn } from './compliance-due.ts';
+import { type Attest, type Facts, inputKey, type Judged, type Run, type RunType } from './compliance.ts';
+import { ATTESTATIONS, FARTHEST_MS, ofCustomersIn } from './compliance-due.ts';
 
-const MOST_BACKOFF_MS = 60_000;
 const MOST_RUNS = 50;
 
 type RunRow = Selectable<AttestationRunTable>;
 
+type RunPorts = Pick<PartnerPorts, 'store' | 'secrets' | 'clock' | 'ids' | 'log' | 'options' | 'environment'>;
+
 /**
- * Attestations: begun as rows, finished by whoever comes by when they are due. A run has a lease and a fence, so that
- * several processes are safe at once and a crash only costs the time of the lease.
+ * Attestations: begun as rows, finished by whoever comes by when they are due.
  * @param attest null: nobody attests here but an operator, so runs wait for one
  */
-export function createAttestations(
-  ports: Pick<PartnerPorts, 'store' | 'secrets' | 'clock' | 'ids' | 'log' | 'options' | 'environment'>,
-  submissions: Submissions,
-  attest: Attest | null,
-) {
-  const { store, clock, ids, log, environment } = ports;
-
-  async function claim(customerId: string | null): Promise<RunRow | null> {
-    const nowMs = clock.now();
-    const here = ofCustomersIn(environment);
-    const which = customerId === null ? here : sql<SqlBool>`customer_id = ${customerId} and ${here}`;
-    const row = await store
-      .updateTable('attestation_runs')
-      .set((column) => ({ lease_until_ms: nowMs + LEASE_MS, fence: column('fence', '+', 1) }))
-      .where('attestation_id', '=', nextInQueue(ATTESTATIONS, nowMs, which))
-      .where('state', '=', 'running')
-      .where(leaseIsOver(nowMs, LEASE_MS))
-      .returningAll()
-      .executeTakeFirst();
-    return row ?? null;
-  }
-
-  async function perform(run: RunRow, by: Attest): Promise<void> {
-    try {
-      const data: CustomerData[] = [];
-      for (const dataId of run.input_key.split('+')) {
-        const value = await submissions.open(store, run.customer_id, dataId, { files: true });
-        // Purged in the meantime: there is nothing to attest, and the customer is asked again.
-        if (value === null) return await drop(run);
-        data.push(value);
-      }
-      await finish(run, await by(run.type as RunType, data));
-    } catch (error) {
-      await postpone(run, error);
-    }
-  }
-
-  async function finish(run: RunRow, verdict: Verdict): Promise<void> {
-    await store
-      .updateTable('attestation_runs')
-      .set({ state: verdict, live_key: null, finished_at_ms: clock.now(), decided_by: 'sandbox' })
-      .where('attestation_id', '=', run.attestation_id)
-      .where('fence', '=', run.fence)
-      .where('state', '=', 'running')
-      .execute();
-    log('info', 'attestation_finished', {
-      attestation_id: run.attestation_id,
-      type: run.type,
-      verdict,
-    });
-  }
-
-  async function drop(run: RunRow): Promise<void> {
-    await store
-      .deleteFrom('attestation_runs')
-      .where('attestation_id', '=', run.attestation_id)
-      .where('fence', '=', run.fence)
-      .where('state', '=', 'running')
-      .execute();
-  }
-
-  async function postpone(run: RunRow, error: unknown): Promise<void> {
-    await store
-      .updateTable('attestation_runs')
-      .set({
-        lease_until_ms: 0,
-        attempts: run.attempts + 1,
-        due_at_ms: clock.now() + Math.min(MOST_BACKOFF_MS, 500 * 2 ** Math.min(run.attempts, 10)),
-      })
-      .where('attestation_id', '=', run.attestation_id)
-      .where('fence', '=', run.fence)
-      .where('state', '=', 'running')
-      .execute();
-    log('warn', 'attestation_postponed', {
-      attestation_id: run.attestation_id,
-      type: run.type,
-      error_name: error instanceof Error ? error.name : typeof error,
-    });
-  }
-
+export function createAttestations(ports: RunPorts, submissions: Submissions, attest: Attest | null) {
+  const queue = openQueue<RunRow>(ports, ATTESTATIONS);
   return {
     /** Begins every attestation that is due for its data. Twice is once. @returns how many were begun */
-    async begin(tx: Tx, customerId: string, judged: readonly Judged[]): Promise<number> {
-      const due = judged.filter(({ standing }) => standing.state === 'due');
-      if (due.length === 0) return 0;
-      const nowMs = clock.now();
-      const highest = await tx
-        .selectFrom('attestation_runs')
-        .select((column) => column.fn.max<number | null>('rank').as('rank'))
-        .where('customer_id', '=', customerId)
-        .executeTakeFirst();
-      let rank = Number(highest?.rank ?? 0);
-      for (const { requirement, dataIds } of due) {
-        const key = inputKey(dataIds);
-        const attestationId = ids.next('att');
-        const begun = await tx
-          .insertInto('attestation_runs')
-          .values({
-            attestation_id: attestationId,
-            customer_id: customerId,
-            type: requirement.type,
-            input_key: key,
-            rank: ++rank,
-            state: 'running',
-            live_key: `${customerId} ${requirement.type} ${key}`,
-            due_at_ms:
-              attest === null ? NEVER_MS : nowMs + Math.min(FARTHEST_MS, ports.options.attestationMs),
-            lease_until_ms: 0,
-            attempts: 0,
-            started_at_ms: nowMs,
-            finished_at_ms: null,
-            decided_by: null,
-          })
-          .onConflict((conflict) => conflict.column('live_key').doNothing())
-          .executeTakeFirst();
-        if (attest === null && (begun.numInsertedOrUpdatedRows ?? 0n) > 0n)
-          await pageOperator(ports, tx, { attestationId, customerId, type: requirement.type });
-      }
-      return due.length;
-    },
+    begin: (tx: Tx, customerId: string, judged: readonly Judged[]): Promise<number> =>
+      beginDue(tx, ports, customerId, judged, attest === null),
 
     /** Every run of a customer. */
     async of(tx: Store | Tx, customerId: string): Promise<Facts['runs']> {
@@ -161,13 +38,105 @@ export function createAttestations(
     /** Finishes every run that is due, of one customer or of all. Safe in several processes at once. */
     async runDue(customerId: string | null = null): Promise<number> {
       if (attest === null) return 0;
-      for (let worked = 0; ; worked++) {
-        const run = worked < MOST_RUNS ? await claim(customerId) : null;
-        if (!run) return worked;
-        await perform(run, attest);
-      }
+      const here = ofCustomersIn(ports.environment);
+      const which = customerId === null ? here : sql<SqlBool>`customer_id = ${customerId} and ${here}`;
+      const work = {
+        perform: (run: RunRow) => perform(ports, queue, submissions, run, attest),
+        failed: (run: RunRow, error: unknown) => putOff(ports, queue, run, error),
+      };
+      return (await queue.runDue(work, MOST_RUNS, [which])).worked;
     },
   };
+}
+
+export type Attestations = ReturnType<typeof createAttestations>;
+
+async function perform(
+  { store, clock, log }: RunPorts,
+  queue: OpenQueue<RunRow>,
+  submissions: Submissions,
+  run: RunRow,
+  attest: Attest,
+): Promise<void> {
+  const data: CustomerData[] = [];
+  for (const dataId of run.input_key.split('+')) {
+    const value = await submissions.open(store, run.customer_id, dataId, { files: true });
+    // Purged in the meantime: there is nothing to attest, and the customer is asked again.
+    if (value === null) return drop(store, run);
+    data.push(value);
+  }
+  const verdict = await attest(run.type as RunType, data);
+  await queue.finish(run, {
+    state: verdict,
+    live_key: null,
+    finished_at_ms: clock.now(),
+    decided_by: 'sandbox',
+  });
+  log('info', 'attestation_finished', { attestation_id: run.attestation_id, type: run.type, verdict });
+}
+
+async function drop(store: Store, run: RunRow): Promise<void> {
+  await store
+    .deleteFrom('attestation_runs')
+    .where('attestation_id', '=', run.attestation_id)
+    .where('fence', '=', run.fence)
+    .where('state', '=', 'running')
+    .execute();
+}
+
+const putOff = ({ log }: RunPorts, queue: OpenQueue<RunRow>, run: RunRow, error: unknown): Promise<void> =>
+  queue.postpone(run, error, () => ({
+    log: () =>
+      log('warn', 'attestation_postponed', {
+        attestation_id: run.attestation_id,
+        type: run.type,
+        error_name: error instanceof Error ? error.name : typeof error,
+      }),
+  }));
+
+/** @param byPerson nobody attests but an operator, who is told */
+async function beginDue(
+  tx: Tx,
+  ports: RunPorts,
+  customerId: string,
+  judged: readonly Judged[],
+  byPerson: boolean,
+): Promise<number> {
+  const due = judged.filter(({ standing }) => standing.state === 'due');
+  if (due.length === 0) return 0;
+  const nowMs = ports.clock.now();
+  const highest = await tx
+    .selectFrom('attestation_runs')
+    .select((column) => column.fn.max<number | null>('rank').as('rank'))
+    .where('customer_id', '=', customerId)
+    .executeTakeFirst();
+  let rank = Number(highest?.rank ?? 0);
+  for (const { requirement, dataIds } of due) {
+    const key = inputKey(dataIds);
+    const attestationId = ports.ids.next('att');
+    const begun = await tx
+      .insertInto('attestation_runs')
+      .values({
+        attestation_id: attestationId,
+        customer_id: customerId,
+        type: requirement.type,
+        input_key: key,
+        rank: ++rank,
+        state: 'running',
+        live_key: `${customerId} ${requirement.type} ${key}`,
+        due_at_ms: byPerson ? NEVER_MS : nowMs + Math.min(FARTHEST_MS, ports.options.attestationMs),
+        lease_until_ms: 0,
+        attempts: 0,
+        started_at_ms: nowMs,
+        finished_at_ms: null,
+        decided_by: null,
+      })
+      .onConflict((conflict) => conflict.column('live_key').doNothing())
+      .executeTakeFirst();
+    if (byPerson && (begun.numInsertedOrUpdatedRows ?? 0n) > 0n)
+      await pageOperator(ports, tx, { attestationId, customerId, type: requirement.type });
+  }
+  return due.length;
 }
 
 /** A person has to attest: told with the run itself, so that none waits unseen. It names ids alone. */
@@ -187,8 +156,6 @@ async function pageOperator(
     fields: { attestation_id: run.attestationId, customer_id: run.customerId, type: run.type },
   });
 }
-
-export type Attestations = ReturnType<typeof createAttestations>;
 
 const runOf = (row: RunRow): Run => ({
   attestationId: row.attestation_id,

@@ -6,8 +6,6 @@ import type { PartnerEnvironment } from '../../store/tables/partner-tables.ts';
 
 /** When the compliance side has something to do: small reads, without any of its code. */
 
-/** Longer than an attester takes; a process that died is overtaken after it. */
-export const LEASE_MS = 30_000;
 /** No attestation is ever put off for longer. */
 export const FARTHEST_MS = 10 * 60_000;
 
@@ -17,8 +15,19 @@ export const ATTESTATIONS: Queue = {
   key: 'attestation_id',
   due: 'due_at_ms',
   open: sql<SqlBool>`state = 'running'`,
-  leaseMs: LEASE_MS,
+  // Longer than an attester takes; a process that died is overtaken after it.
+  leaseMs: 30_000,
+  mostMs: 30_000,
   farthestMs: FARTHEST_MS,
+  counts: 'failures',
+  retry: {
+    firstMs: 500,
+    factor: 2,
+    mostMs: 60_000,
+    jitter: 'none',
+    tellAfter: null,
+    giveUp: { after: 'never' },
+  },
 };
 
 /** Of customers of an environment. */

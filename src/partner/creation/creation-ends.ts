@@ -1,13 +1,14 @@
 import type { Updateable } from 'kysely';
 import { FUNDED } from '../../domain/order-moves.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
+import { unlessLost } from '../../store/leases.ts';
 import type { PartnerOrderTable } from '../../store/tables/partner-tables.ts';
 import { linkCustomer } from '../desk/partners.ts';
 import { recordChange } from '../orders/order-history.ts';
 import { type OrderRow, sealColumn } from '../orders/order-record.ts';
 import type { PartnerPorts, Tx } from '../ports.ts';
 import type { OrderStatus } from '../schema.ts';
-import { type CreationEnd, noteOf, sealNote } from './creations.ts';
+import { type CreationEnd, type Creations, noteOf, sealNote } from './creations.ts';
 import type { CreateOrderAnswer, RedirectOrderAnswer } from './platform-answers.ts';
 
 type Columns = Updateable<PartnerOrderTable>;
@@ -18,25 +19,16 @@ const EXTERNAL_ID_TAKEN = 'externalOrderId is that of another order';
  * How a creation ends. Each end is one transaction that holds the row's fence: of two drives of one creation, the
  * later one's answer counts, and the earlier one's is dropped. The platform gives both the same answer.
  */
-export function createCreationEnds({ store, secrets, clock }: PartnerPorts) {
-  async function end(row: OrderRow, work: (tx: Tx, nowMs: number) => Promise<Columns>): Promise<void> {
-    await store.transaction().execute(async (tx) => {
-      const nowMs = Math.max(clock.now(), row.created_at_ms);
-      const mine = await tx
-        .updateTable('partner_orders')
-        .set({ lease_until_ms: 0, due_at_ms: null, updated_at_ms: nowMs })
-        .where('order_id', '=', row.order_id)
-        .where('creation', '=', 'creating')
-        .where('fence', '=', row.fence)
-        .executeTakeFirst();
-      if (mine.numUpdatedRows === 0n) return;
-      await tx
-        .updateTable('partner_orders')
-        .set(await work(tx, nowMs))
-        .where('order_id', '=', row.order_id)
-        .execute();
-    });
-  }
+export function createCreationEnds({ store, secrets, clock }: PartnerPorts, { queue }: Creations) {
+  const end = (row: OrderRow, work: (tx: Tx, nowMs: number) => Promise<Columns>): Promise<void> =>
+    unlessLost(() =>
+      store.transaction().execute(async (tx) => {
+        const nowMs = Math.max(clock.now(), row.created_at_ms);
+        await queue.check(row, tx);
+        const columns = await work(tx, nowMs);
+        await queue.finish(row, { ...columns, due_at_ms: null, updated_at_ms: nowMs }, tx);
+      }),
+    );
 
   /** From here on there is an order: its first line of history, and its customer's link to the partner. */
   async function beginOrder(tx: Tx, row: OrderRow, to: OrderStatus, requestId: string, atMs: number) {

@@ -1,16 +1,13 @@
+import type { Insertable } from 'kysely';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
-import { leaseIsOver } from '../../store/leases.ts';
-import { readyInQueue } from '../../store/queue.ts';
+import { openQueue } from '../../store/queue.ts';
+import type { PartnerOrderTable } from '../../store/tables/partner-tables.ts';
 import type { Call } from '../call.ts';
 import { type OrderRow, openColumn, sealColumn } from '../orders/order-record.ts';
 import type { PartnerPorts, Tx } from '../ports.ts';
-import { CREATIONS, creationsIn, LEASE_MS, LONGEST_WAIT_MS } from './creation-due.ts';
+import { CREATIONS, creationsIn, LEASE_MS } from './creation-due.ts';
 import type { OrderRequest } from './order-request.ts';
-
-/** An order of which the platform never said anything is given to a person after this long. */
-export const GIVE_UP_MS = 24 * 3_600_000;
-const FIRST_WAIT_MS = 5_000;
 
 /** Sealed with the row: what the outbound request needs, and how a creation ended that made no order. */
 export interface CreationNote {
@@ -37,11 +34,22 @@ export const sealNote = (secrets: Secrets, orderId: string, note: CreationNote):
   sealColumn(secrets, 'creation_sealed', orderId, note);
 
 /** The rows behind CreateOrder: an order's row is written before its platform hears of it (CONTRACT, section 12). */
-export function createCreations({ store, secrets, ids, clock, environment, options }: PartnerPorts) {
+export function createCreations(ports: PartnerPorts) {
+  const { store, secrets, ids, clock, environment, options } = ports;
+  const queue = openQueue<OrderRow>(ports, CREATIONS);
+
   const read = (orderId: string): Promise<OrderRow | undefined> =>
     store.selectFrom('partner_orders').selectAll().where('order_id', '=', orderId).executeTakeFirst();
 
+  /** What nobody foresaw: one order must not hold up the others. */
+  const failed = (row: OrderRow, error: unknown): Promise<void> =>
+    queue.postpone(row, error, ({ code }) => ({
+      change: { last_error: code },
+      log: () => ports.log('error', 'order_creation_failed', { order_id: row.order_id, error_name: code }),
+    }));
+
   return {
+    queue,
     read,
 
     /**
@@ -85,32 +93,7 @@ export function createCreations({ store, secrets, ids, clock, environment, optio
         }
         await tx
           .insertInto('partner_orders')
-          .values({
-            order_id: orderId,
-            environment,
-            partner_id: wanted.partnerId,
-            customer_id: wanted.customerId,
-            creation: 'creating',
-            status: null,
-            transaction_type: wanted.rampType,
-            country_code: wanted.countryCode,
-            source_currency: wanted.fromCurrency,
-            source_amount: wanted.fromAmount,
-            destination_currency: wanted.toCurrency,
-            network: wanted.network,
-            payment_method: wanted.paymentMethod,
-            customer_payment_details_data_id: wanted.paymentDetailsDataId,
-            customer_wallet_data_id: wanted.walletDataId,
-            creation_key: key?.handle ?? null,
-            request_digest: key?.requestDigest ?? null,
-            creation_sealed: sealNote(secrets, orderId, {
-              walletAddress: wanted.walletAddress,
-              forwardedFor,
-            }),
-            due_at_ms: nowMs + LEASE_MS,
-            created_at_ms: nowMs,
-            updated_at_ms: nowMs,
-          })
+          .values(newRow(ports, orderId, key, wanted, forwardedFor))
           .onConflict((conflict) => conflict.column('creation_key').doNothing())
           .execute();
       });
@@ -119,24 +102,8 @@ export function createCreations({ store, secrets, ids, clock, environment, optio
       return row;
     },
 
-    /** Takes the row for one drive; null when somebody else has it, or it has ended. */
-    async claim(orderId: string): Promise<OrderRow | null> {
-      const nowMs = clock.now();
-      const row = await store
-        .updateTable('partner_orders')
-        .set((row) => ({
-          lease_until_ms: nowMs + LEASE_MS,
-          due_at_ms: nowMs + LEASE_MS,
-          fence: row('fence', '+', 1),
-          attempts: row('attempts', '+', 1),
-        }))
-        .where('order_id', '=', orderId)
-        .where('creation', '=', 'creating')
-        .where(leaseIsOver(nowMs, LEASE_MS))
-        .returningAll()
-        .executeTakeFirst();
-      return row ?? null;
-    },
+    /** Takes the row for one drive, due or not; null when somebody else has it, or it has ended. */
+    claim: (orderId: string): Promise<OrderRow | null> => queue.claimRow(orderId),
 
     /** A redirection, or an order that its platform never had, is tried anew. */
     async reopen(row: OrderRow, forwardedFor: string): Promise<void> {
@@ -160,22 +127,52 @@ export function createCreations({ store, secrets, ids, clock, environment, optio
     },
 
     /** The platform may have it: the worker asks again, with the same id, and no sooner than the platform said. */
-    async postpone(row: OrderRow, fault: string, retryAfterMs: number | null = null): Promise<void> {
-      const backoffMs = FIRST_WAIT_MS * 2 ** Math.min(20, row.attempts - 1);
-      const waitMs = Math.min(LONGEST_WAIT_MS, Math.max(backoffMs, retryAfterMs ?? 0));
-      await store
-        .updateTable('partner_orders')
-        .set({ lease_until_ms: 0, due_at_ms: clock.now() + waitMs, last_error: fault })
-        .where('order_id', '=', row.order_id)
-        .where('creation', '=', 'creating')
-        .where('fence', '=', row.fence)
-        .execute();
-    },
+    postpone: (row: OrderRow, fault: string, retryAfterMs: number | null = null): Promise<void> =>
+      queue.postpone(row, null, () => ({
+        change: { last_error: fault },
+        atLeastMs: retryAfterMs,
+        log: () => undefined,
+      })),
 
-    /** Ids of creations that wait to be taken up again. */
-    due: (limit: number): Promise<string[]> =>
-      readyInQueue(store, CREATIONS, clock.now(), limit, creationsIn(environment)),
+    /** Takes up what is due, up to so many. */
+    async runDue(drive: (row: OrderRow) => Promise<void>, most: number): Promise<number> {
+      const run = await queue.runDue({ perform: drive, failed }, most, [creationsIn(environment)]);
+      return run.worked;
+    },
   };
 }
 
 export type Creations = ReturnType<typeof createCreations>;
+
+const newRow = (
+  { secrets, environment, clock }: PartnerPorts,
+  orderId: string,
+  key: Call['idempotency'],
+  wanted: OrderRequest,
+  forwardedFor: string,
+): Insertable<PartnerOrderTable> => {
+  const nowMs = clock.now();
+  return {
+    order_id: orderId,
+    environment,
+    partner_id: wanted.partnerId,
+    customer_id: wanted.customerId,
+    creation: 'creating',
+    status: null,
+    transaction_type: wanted.rampType,
+    country_code: wanted.countryCode,
+    source_currency: wanted.fromCurrency,
+    source_amount: wanted.fromAmount,
+    destination_currency: wanted.toCurrency,
+    network: wanted.network,
+    payment_method: wanted.paymentMethod,
+    customer_payment_details_data_id: wanted.paymentDetailsDataId,
+    customer_wallet_data_id: wanted.walletDataId,
+    creation_key: key?.handle ?? null,
+    request_digest: key?.requestDigest ?? null,
+    creation_sealed: sealNote(secrets, orderId, { walletAddress: wanted.walletAddress, forwardedFor }),
+    due_at_ms: nowMs + LEASE_MS,
+    created_at_ms: nowMs,
+    updated_at_ms: nowMs,
+  };
+};

@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import { afterEach, expect, test } from 'vitest';
 import { readEscrow } from '../../../src/escrow/account.ts';
-import { LEASE_MS, STEP_MS } from '../../../src/flights/booking/claims.ts';
+import { LEASE_MS, STEP_MS } from '../../../src/flights/booking/booking-queue.ts';
 import type { CreatedIntent } from '../../../src/flights/wire.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import { openWorld, type World, type WorldOptions } from '../world.ts';

@@ -1,0 +1,39 @@
+import { type SqlBool, sql } from 'kysely';
+import type { Queue } from '../../store/queue.ts';
+import type { BookingState } from '../../store/tables/schema.ts';
+import { BOOKING_STATES, isWork } from './states.ts';
+
+/** Renewed while a step is taken; a worker that died is overtaken after it. */
+export const LEASE_MS = 10_000;
+/** Longer than any one step takes. */
+export const STEP_MS = 60_000;
+/** No step is ever put off for longer, whatever an airline asks for. */
+export const FARTHEST_MS = 10 * 60_000;
+
+const inWork = (Object.keys(BOOKING_STATES) as BookingState[]).filter(isWork);
+
+/** The bookings in which the step runner has something to do; `stuck` waits for a person. */
+export const OPEN_BOOKINGS = sql.raw<SqlBool>(`state in (${inWork.map((state) => `'${state}'`).join(', ')})`);
+
+export const BOOKINGS: Queue = {
+  table: 'bookings',
+  key: 'intent_id',
+  due: 'due_at_ms',
+  open: OPEN_BOOKINGS,
+  leaseMs: LEASE_MS,
+  mostMs: STEP_MS,
+  farthestMs: FARTHEST_MS,
+  counts: 'failures',
+  // What fails may pass by itself: it is tried further, and somebody should know.
+  retry: {
+    firstMs: 250,
+    factor: 2,
+    mostMs: 60_000,
+    jitter: 'none',
+    tellAfter: 24,
+    giveUp: { after: 'never' },
+  },
+};
+
+/** What nobody foresaw would come back for ever, and no one would know. */
+export const FAULTS = { giveUp: { after: 'failures', most: 24 } } as const;

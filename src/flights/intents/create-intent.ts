@@ -1,0 +1,174 @@
+import { isProblem, problem } from '../../kernel/problems.ts';
+import type { Answer, PaidCall, Payment } from '../../payments/terms.ts';
+import { type Escrows, escrowNotOpened } from '../booking/escrows.ts';
+import { checkBookingEnabled } from '../desk/switches.ts';
+import { holdOrDrop } from '../hold-or-drop.ts';
+import { offerToLock } from '../offers/live-offer.ts';
+import type { FlightsPorts } from '../ports.ts';
+import type { LiveOffer } from '../providers/provider.ts';
+import type { IntentRow } from '../rows.ts';
+import type { CreatedIntent, CreateIntentRequest } from '../wire.ts';
+import { activeKey, creationsBusy, creationUnderWay, type Taken } from './creations.ts';
+import type { Funds } from './funds.ts';
+import { supportCodeHmac } from './identity.ts';
+import { intentRecord } from './intent-record.ts';
+import { newIntent } from './new-intent.ts';
+import { abandon, finishCreation, insertUnlessTaken, isShown } from './under-way.ts';
+import { checkRefundWallet, checkWallet } from './wallets.ts';
+
+/** How often a creation looks for a place while too many are under way. */
+const PLACE_POLL_MS = 100;
+/** The pair, and the payer's one creation: both may be held by one that died. */
+const PLACES = 2;
+
+type Held = Extract<Taken, { holder: IntentRow }>;
+
+export interface IntentTools {
+  readonly ports: FlightsPorts;
+  readonly escrows: Escrows;
+  readonly funds: Funds;
+}
+
+/**
+ * The paid creation (CONTRACT, section 2): check, verify, open the escrow, settle; shown once it is settled. The
+ * funding wallet is the payer: anybody else could take his (wallet, offer) pair and name a refund wallet of their own.
+ * Problems: `invalid_wallet`, `funding_wallet_not_payer`, `refund_wallet_*`, `offer_*`, `intent_already_exists`,
+ * `booking_disabled`, `operator_funds_low`, `provider_failed`, `creation_under_way`, `creations_busy`,
+ * `escrow_initialization_failed`.
+ */
+export function createIntentCall(
+  tools: IntentTools,
+  request: CreateIntentRequest,
+  url: string,
+  client: string,
+): PaidCall {
+  const { ports, escrows, funds } = tools;
+  const { options } = ports;
+  let live: LiveOffer | undefined;
+  const lookUp = async () => {
+    live ??= await offerToLock(ports, request.offer_id);
+    return live;
+  };
+  return {
+    resource: 'POST /air/intents',
+    url,
+    request,
+    settle: 'before',
+    async check({ payer }) {
+      const { funding_wallet: funding, refund_wallet: refund } = request;
+      if (funding !== undefined) await checkWallet('funding_wallet', funding);
+      await checkBookingEnabled(ports);
+      const refundWallet = refund ?? funding;
+      if (refundWallet !== undefined) await checkRefundWallet(ports, refundWallet);
+      const holder =
+        funding === undefined ? undefined : await holderOf(ports, activeKey(funding, request.offer_id));
+      if (holder && isShown(holder) && holder.expires_at_ms > ports.clock.now()) throw alreadyExists(holder);
+      const found = await ports.checks.look({ client, payer }, (tiers) =>
+        offerToLock({ ...ports, ...tiers }, request.offer_id),
+      );
+      if (payer !== null) live = found ?? undefined;
+      await funds.check();
+      return {
+        amount: options.intentPrice,
+        payTo: ports.treasury,
+        asset: ports.mint,
+        description: 'Create a booking intent and open its escrow',
+      };
+    },
+    async prepare(payment) {
+      if ((request.funding_wallet ?? payment.payer) !== payment.payer) {
+        throw problem('funding_wallet_not_payer', { detail: { payer: payment.payer } });
+      }
+      const row =
+        (await byPayment(ports.store, payment)) ?? (await holdPair(tools, request, payment, await lookUp()));
+      if (row.abandoned === 1) throw problem('escrow_initialization_failed');
+      try {
+        await escrows.open(row);
+      } catch (error) {
+        ports.log('error', 'escrow_not_opened', {
+          intent_id: row.intent_id,
+          error_code: isProblem(error) ? error.code : 'unexpected',
+        });
+        throw isProblem(error) ? escrowNotOpened(error) : error;
+      }
+    },
+    perform: (payment) => reveal(ports, payment),
+    async undo(payment) {
+      const row = await byPayment(ports.store, payment);
+      if (!row || !(await abandon(ports, row))) return;
+      // At once, rather than when the worker comes to it: until then the rent is tied up. What fails here, it does.
+      const { createStepRunner } = await import('../booking/step-runner.ts');
+      await createStepRunner(ports, escrows).carryOutNow(row.intent_id);
+    },
+  };
+}
+
+/** Takes the (wallet, offer) pair and the payer's one creation for this payment, or says who has them. */
+async function holdPair(
+  { ports, escrows, funds }: IntentTools,
+  request: CreateIntentRequest,
+  payment: Payment,
+  offer: LiveOffer,
+): Promise<IntentRow> {
+  // Before the payment nobody knew the payer, and the wallet's account may have been closed since.
+  await checkRefundWallet(ports, request.refund_wallet ?? payment.payer);
+  await funds.check();
+  const untilMs = ports.clock.now() + ports.options.creationWaitMs;
+  let row: IntentRow | undefined;
+  await holdOrDrop<Held>(
+    {
+      async insertUnlessHeld() {
+        for (;;) {
+          row = await newIntent(ports, escrows, request, payment, offer);
+          const taken = await insertUnlessTaken(ports, row);
+          if (taken?.by !== 'others') return taken;
+          if (ports.clock.now() >= untilMs) throw creationsBusy();
+          await ports.clock.sleep(PLACE_POLL_MS);
+        }
+      },
+      // A creation that died before it was paid must not hold the pair until it expires.
+      dropUnpaid: async ({ holder }) =>
+        !isShown(holder) && (await finishCreation(ports, holder)) !== 'unknown',
+      refusal: ({ by, holder }) => (by === 'pair' ? alreadyExists(holder) : creationUnderWay()),
+    },
+    PLACES,
+  );
+  if (!row) throw new Error('an intent was held and is not there');
+  return row;
+}
+
+/**
+ * Shows the paid intent and makes its support code. Runs again when the answer was lost before it was kept: the
+ * code is then a new one, for nobody has seen the old. The comparison with the code that was read keeps a slow
+ * first run from replacing the code that a second one gave out.
+ */
+async function reveal({ store, ids, clock, secrets }: FlightsPorts, payment: Payment): Promise<Answer> {
+  const row = await byPayment(store, payment);
+  if (!row || row.abandoned === 1) throw new Error('a paid intent was given up');
+  const code = ids.supportCode();
+  const nowMs = clock.now();
+  const shown = await store
+    .updateTable('intents')
+    .set({
+      opened_at_ms: row.opened_at_ms ?? nowMs,
+      creating_key: null,
+      support_code_hmac: supportCodeHmac(secrets, code),
+      updated_at_ms: nowMs,
+    })
+    .where('intent_id', '=', row.intent_id)
+    .where('support_code_hmac', '=', row.support_code_hmac)
+    .returningAll()
+    .executeTakeFirst();
+  if (!shown) throw problem('payment_pending', { retryAfter: 1 });
+  const body: CreatedIntent = { ...intentRecord(shown, 0), customer_support_code: code };
+  return { status: 201, body };
+}
+
+const holderOf = ({ store }: FlightsPorts, key: string) =>
+  store.selectFrom('intents').selectAll().where('active_key', '=', key).executeTakeFirst();
+
+const byPayment = (store: FlightsPorts['store'], payment: Payment) =>
+  store.selectFrom('intents').selectAll().where('payment_key', '=', payment.key).executeTakeFirst();
+
+const alreadyExists = (holder: IntentRow) =>
+  problem('intent_already_exists', { detail: { intent_id: holder.intent_id } });

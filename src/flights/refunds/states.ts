@@ -1,0 +1,28 @@
+import type { RefundRequestState } from '../../store/tables/desk-tables.ts';
+
+/** Who moves a refund request: the request that pays for it, the worker, or an operator. */
+type Mover = 'payment' | 'runner' | 'operator';
+
+/** Where a refund request may go from each state, and who moves it there. */
+const MOVES: Readonly<
+  Record<RefundRequestState, Readonly<Partial<Record<RefundRequestState, readonly Mover[]>>>>
+> = {
+  settling: { received: ['payment', 'runner'] },
+  received: { approved: ['operator'], rejected: ['operator'] },
+  // To itself: an operator starts it again.
+  approved: { refunded: ['runner'], stuck: ['runner'], approved: ['operator'] },
+  stuck: { approved: ['operator'] },
+  refunded: {},
+  rejected: {},
+};
+
+/** The new state of a request, where the table lets whoever asks move it there. */
+export function movedTo<State extends RefundRequestState>(
+  { state: from }: { readonly state: RefundRequestState },
+  to: State,
+  by: Mover,
+): { readonly state: State } {
+  if (!MOVES[from][to]?.includes(by))
+    throw new Error(`no refund request goes from ${from} to ${to} by ${by}`);
+  return { state: to };
+}
