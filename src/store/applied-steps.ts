@@ -1,4 +1,11 @@
-import type { Migration } from './migrate.ts';
+/**
+ * One step of a database's life. A step, once released, never changes. Every statement is understood by SQLite and
+ * by PostgreSQL: `bigint` for integers, `text` for everything else.
+ */
+export interface Migration {
+  readonly name: string;
+  readonly statements: readonly string[];
+}
 
 /** How far the migrations of a database have come. */
 export interface AppliedSteps {

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
+import type { Migration } from './applied-steps.ts';
 import { type AppliedSteps, appliedSteps } from './applied-steps.ts';
-import type { Migration } from './migrate.ts';
 import { type PostgresRefusal, postgresRefusal } from './postgres-refusal.ts';
 import { inWordsOfPg } from './postgres-url.ts';
 

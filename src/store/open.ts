@@ -1,8 +1,9 @@
 import { Kysely, SqliteDialect } from 'kysely';
 import { problem } from '../kernel/problems.ts';
+import type { Migration } from './applied-steps.ts';
 import { type OnTrouble, openSqlite } from './libsql.ts';
 import { libsqlDriver } from './libsql-driver.ts';
-import { type Migration, migrate } from './migrate.ts';
+import { migrate } from './migrate.ts';
 import { serviceMigrations } from './migrations/migrations.ts';
 import type { ServiceTables } from './tables/schema.ts';
 

@@ -8,7 +8,8 @@ import {
 } from 'kysely';
 import { isProblem, problem } from '../kernel/problems.ts';
 import { storageProblem } from '../kernel/storage.ts';
-import { type Migration, migrate } from './migrate.ts';
+import type { Migration } from './applied-steps.ts';
+import { migrate } from './migrate.ts';
 import { postgresRefusal } from './postgres-refusal.ts';
 import { inWordsOfPg } from './postgres-url.ts';
 

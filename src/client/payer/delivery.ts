@@ -5,7 +5,6 @@ import type { Cluster } from '../../solana/cluster.ts';
 import type { IntentToRemember, OpenPayment, PaymentJournal } from '../journal/store.ts';
 import { ask, type Call, type HttpAnswer, isRecord, type Patience, problemOf } from '../transport.ts';
 import type { CallOptions, PaymentReceipt } from '../types.ts';
-import type { PaidAnswer } from './payer.ts';
 import { paidProblemOf, refusalIn } from './refusals.ts';
 
 /** What decides how an answer is taken. */
@@ -20,6 +19,13 @@ export interface AnswerRules {
   readonly remember?: (body: unknown) => IntentToRemember | null;
   /** false: the answer can be had again for nothing, and is not kept. */
   readonly keepsAnswer?: boolean;
+}
+
+export interface PaidAnswer {
+  readonly body: unknown;
+  readonly payment: PaymentReceipt | null;
+  /** It was paid and answered before, and nobody has seen it. */
+  readonly isKept?: true;
 }
 
 export interface Delivery {

@@ -1,6 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import type { FlightsOptions } from '../ports.ts';
 import type { Fulfiller } from '../providers/fulfiller.ts';
 import type { Provider } from '../providers/provider.ts';
 
@@ -14,6 +13,13 @@ export interface AirlineAsker {
 export interface Tiers {
   readonly provider: Pick<Provider, 'offer'> | null;
   readonly lowcost?: Pick<Fulfiller, 'offer'> | null | undefined;
+}
+
+/** Questions a minute (flights/ports.ts has the defaults). */
+interface CheckLimits {
+  readonly freeChecksPerClient: number;
+  readonly freeChecksPerMinute: number;
+  readonly refusedChecksPerPayer: number;
 }
 
 /** An answer about an offer is shared among unpaid calls for so long. */
@@ -47,10 +53,7 @@ class NotAsked extends Error {
  */
 export function createAirlineChecks(ports: {
   readonly clock: Clock;
-  readonly options: Pick<
-    FlightsOptions,
-    'freeChecksPerClient' | 'freeChecksPerMinute' | 'refusedChecksPerPayer'
-  >;
+  readonly options: CheckLimits;
   readonly paid: Tiers;
   readonly unpaid: Tiers;
 }) {

@@ -4,7 +4,7 @@ import type { FlightsPorts } from '../ports.ts';
 import type { SearchRequest, SearchUpdatesRequest, SearchUpdatesResponse } from '../wire.ts';
 import { filterOffers, sortOffers } from './filters.ts';
 import { groupByItinerary } from './grouping.ts';
-import { queryOf } from './search.ts';
+import { queryOf } from './query.ts';
 
 /** How long a search is kept (CONTRACT, section 3). */
 const KEPT_MS = 30 * 60_000;

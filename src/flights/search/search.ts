@@ -5,11 +5,12 @@ import { problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/terms.ts';
 import { configured } from '../offers/live-offer.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { OfferQuery, Provider } from '../providers/provider.ts';
+import type { Provider } from '../providers/provider.ts';
 import type { SearchRequest, SearchResponse } from '../wire.ts';
 import { filterOffers, sortOffers } from './filters.ts';
 import { groupByItinerary } from './grouping.ts';
 import type { Pricing } from './pricing.ts';
+import { queryOf } from './query.ts';
 
 const MOST_DAYS_AHEAD = 360;
 const DAY_MS = 86_400_000;
@@ -55,16 +56,6 @@ export function createSearch(ports: FlightsPorts, pricing: Pricing) {
     };
   };
 }
-
-/** What a search asks of a tier. */
-export const queryOf = (request: SearchRequest): OfferQuery => ({
-  origin: request.origin_iata,
-  destination: request.destination_iata,
-  departDate: request.depart_date,
-  returnDate: request.return_date,
-  adults: request.adults,
-  cabinClass: request.cabin_class,
-});
 
 /** The code of a city is none of an airport; its airports are told. */
 function notAnAirport(code: string, provider: Provider): string {

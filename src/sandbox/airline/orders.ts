@@ -4,8 +4,8 @@ import type { ProviderOrder } from '../../flights/providers/provider.ts';
 import type { Offer, Slice } from '../../flights/wire.ts';
 import { CROCKFORD } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { Migration } from '../../store/applied-steps.ts';
 import type { OnTrouble } from '../../store/libsql.ts';
-import type { Migration } from '../../store/migrate.ts';
 import { openDatabase } from '../../store/open.ts';
 
 /** The sandbox airline's own book of orders. It keeps how many travel and nothing about them. */

@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts';
+import type { Migration } from '../applied-steps.ts';
 
 /** What the audit log and the breaker of outbound requests keep beyond their first form. */
 export const outboundMigration: Migration = {

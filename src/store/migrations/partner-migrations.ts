@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts';
+import type { Migration } from '../applied-steps.ts';
 import { complianceMigration } from './compliance-migration.ts';
 import { outboundMigration } from './outbound-migration.ts';
 
