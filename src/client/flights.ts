@@ -20,7 +20,7 @@ import type { PaidExchange, Payer } from './payer/payer.ts';
 import { ask, type Call, type Patience, problemOf } from './transport.ts';
 import type { CallOptions, Fetch, FlightsClient, Paid } from './types.ts';
 
-export interface FlightsClientPorts {
+interface FlightsClientPorts {
   /** Such as `https://flights.example`; of an embedded service any http address does. */
   readonly baseUrl: string;
   readonly fetch: Fetch;

@@ -5,7 +5,7 @@ import { readRows } from '../store/read-only.ts';
 
 /** A glance at the client's own database, for shell completion: quick, and nothing is opened for writing. */
 
-export interface GlancedIntent {
+interface GlancedIntent {
   readonly intentId: string;
   readonly orderId: string | null;
   /** Such as LIS-BER. */

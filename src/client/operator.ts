@@ -20,7 +20,7 @@ import type {
 import { ask, problemOf } from './transport.ts';
 import type { CallOptions, Fetch } from './types.ts';
 
-export interface OperatorClientPorts {
+interface OperatorClientPorts {
   readonly baseUrl: string;
   readonly fetch: Fetch;
   /** `flk_op_…` */

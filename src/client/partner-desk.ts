@@ -11,7 +11,7 @@ import type {
 import { ask, problemOf } from './transport.ts';
 import type { CallOptions, Fetch } from './types.ts';
 
-export interface PartnerDeskPorts {
+interface PartnerDeskPorts {
   readonly baseUrl: string;
   readonly fetch: Fetch;
   /** `flk_op_…` */

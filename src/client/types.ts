@@ -45,7 +45,7 @@ export type KnownOrder = Omit<
   readonly total_currency: string | null;
 };
 
-export type Phase = 'asking' | 'paying' | 'waiting';
+type Phase = 'asking' | 'paying' | 'waiting';
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
@@ -124,7 +124,7 @@ export interface Allowance {
   resend(paymentId: string, amount: bigint): void;
 }
 
-export interface Reservation {
+interface Reservation {
   /** It is signed, and in the journal by this id. */
   spend(paymentId: string): void;
   /** Nothing was written: it is there again. */

@@ -16,7 +16,7 @@ export interface NamedAirport {
 }
 
 /** Without accents, case, hyphens or apostrophes: `São Paulo`, `sao-paulo` and `SAO PAULO` are the same. */
-export const folded = (text: string): string =>
+const folded = (text: string): string =>
   text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')

@@ -19,7 +19,7 @@ export interface IcsSegment {
   readonly destination_terminal?: string | null | undefined;
 }
 
-export interface IcsJourney {
+interface IcsJourney {
   /** What the events are recognised by when they are sent again: an order or intent id. */
   readonly reference: string;
   /** The record locator, when it is known. */

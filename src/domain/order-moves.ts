@@ -27,7 +27,7 @@ export interface OrderStanding {
 }
 
 /** An update as far as the rules look at it. */
-export interface WantedMove {
+interface WantedMove {
   readonly status?: OrderStatus | undefined;
   readonly sourceTransactionId?: string | undefined;
   readonly destinationTransactionId?: string | undefined;

@@ -24,7 +24,7 @@ export interface LateMoney extends ObservedEscrow {
 }
 
 /** What became of a claim. `amount` is in atomic units; `transaction` is null where somebody else was first. */
-export interface Claim {
+interface Claim {
   readonly outcome: 'refunded' | 'swept' | 'recovered' | 'already_refunded';
   readonly amount: bigint;
   readonly transaction: Signature | null;

@@ -23,7 +23,7 @@ export {
 } from './instructions.ts';
 
 /** Those who have to do with one escrow. Owners of token accounts are named, not their token accounts. */
-export interface EscrowParties {
+interface EscrowParties {
   /** Default: the program of the embedded cluster. */
   readonly programId?: Address | undefined;
   /** Pays rent of what has to be created. */
@@ -44,7 +44,7 @@ export interface EscrowParties {
   readonly observed?: ObservedEscrow | undefined;
 }
 
-export interface AuthorityParties extends EscrowParties {
+interface AuthorityParties extends EscrowParties {
   readonly authority: Address;
 }
 
@@ -64,7 +64,7 @@ function createTokenAccount(payer: Address, account: Address, owner: Address, mi
   };
 }
 
-export interface OpenParties {
+interface OpenParties {
   readonly programId?: Address | undefined;
   readonly authority: Address;
   readonly payer: Address;

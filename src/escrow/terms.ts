@@ -3,7 +3,7 @@ import type { Address } from '@solana/kit';
 export type EscrowState = 'open' | 'captured' | 'refunded';
 
 /** What Open freezes, and what a traveller checks before paying (docs/escrow.md). */
-export interface EscrowTerms {
+interface EscrowTerms {
   readonly programId: Address;
   readonly authority: Address;
   readonly mint: Address;

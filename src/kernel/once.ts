@@ -1,4 +1,4 @@
-export interface Once<A extends readonly unknown[], T> {
+interface Once<A extends readonly unknown[], T> {
   (...given: A): Promise<T>;
   /** What was opened, or is being opened; null before, and after a failure. */
   opened(): Promise<T> | null;

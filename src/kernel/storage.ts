@@ -17,7 +17,7 @@ import { dirname } from 'node:path';
 import { isProblem, type Problem, type ProblemCode, problem } from './problems.ts';
 
 /** What can be wrong with the place where something is kept. */
-export const STORAGE_CODES = [
+const STORAGE_CODES = [
   'storage_full',
   'storage_failed',
   'storage_not_writable',
@@ -25,7 +25,7 @@ export const STORAGE_CODES = [
   'storage_damaged',
   'too_many_open_files',
 ] as const satisfies readonly ProblemCode[];
-export type StorageCode = (typeof STORAGE_CODES)[number];
+type StorageCode = (typeof STORAGE_CODES)[number];
 
 /** Seconds after which a caller may ask again; as long a failed write keeps /ready from saying ok. */
 export const STORAGE_RETRY_S = 5;

@@ -30,7 +30,7 @@ export interface SignatureStatus {
   readonly confirmation: 'confirmed' | 'finalized';
 }
 
-export interface Simulation {
+interface Simulation {
   readonly err: unknown;
   readonly logs: readonly string[];
   readonly unitsConsumed: bigint;

@@ -5,7 +5,7 @@ import type { Problem } from '../kernel/problems.ts';
 import { storageProblem } from '../kernel/storage.ts';
 
 /** The part of libsql (and of better-sqlite3, whose interface it has) that is used here. */
-export interface SqliteStatement {
+interface SqliteStatement {
   readonly reader: boolean;
   all(...parameters: unknown[]): unknown[];
   get(...parameters: unknown[]): unknown;

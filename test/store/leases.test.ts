@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { manualClock } from '../../src/kernel/clock.ts';
 import { whileRenewed } from '../../src/store/leases.ts';
+import { manualClock } from '../clock.ts';
 
 const NOW_MS = 1_800_000_000_000;
 const LEASE_MS = 10_000;

@@ -46,7 +46,7 @@ export interface ClientPaymentTable {
   updated_at_ms: number;
 }
 
-export interface RememberedIntentTable {
+interface RememberedIntentTable {
   intent_id: string;
   base_url: string;
   support_code_sealed: string;

@@ -28,7 +28,7 @@ export interface PaidAnswer {
   readonly isKept?: true;
 }
 
-export interface Delivery {
+interface Delivery {
   readonly exchange: Call & AnswerRules;
   readonly open: OpenPayment;
   /** Signed just now, rather than found in the journal. */

@@ -15,7 +15,7 @@ import { type HttpAnswer, isRecord, problemOf } from '../transport.ts';
  * `refused`: the service has turned the call down for a reason of its own. `not_accepted`: it asks for another payment.
  * null: nobody knows that the service has seen the payment.
  */
-export type Refusal = 'refused' | 'not_accepted';
+type Refusal = 'refused' | 'not_accepted';
 
 export function refusalIn(answer: HttpAnswer): Refusal | null {
   if (answer.status === 402) return isChallenge(answer) && !isUnseen(answer) ? 'not_accepted' : null;

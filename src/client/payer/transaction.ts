@@ -20,7 +20,7 @@ const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111' as 
 const COMPUTE_UNITS = 20_000;
 const PRICE_MICROLAMPORTS = 1n;
 
-export interface PaymentOrder {
+interface PaymentOrder {
   readonly feePayer: Address;
   readonly payTo: Address;
   readonly asset: Address;

@@ -4,7 +4,7 @@ import type { Fulfiller } from '../providers/fulfiller.ts';
 import type { Provider } from '../providers/provider.ts';
 
 /** Who has the airline asked: a client that has not paid, or the payer of a payment that was verified. */
-export interface AirlineAsker {
+interface AirlineAsker {
   readonly client: string;
   readonly payer: string | null;
 }

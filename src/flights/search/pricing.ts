@@ -3,7 +3,7 @@ import type { FlightsPorts } from '../ports.ts';
 
 const RATE_LIMITED_AT = 'provider_rate_limited_at_ms';
 
-export interface SearchLoad {
+interface SearchLoad {
   /** Searches completed in the last minute. */
   readonly completed: number;
   /** Whether the provider slowed us down in the last five minutes. */

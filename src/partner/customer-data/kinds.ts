@@ -56,7 +56,6 @@ export const DATA_KEYS = {
   LAST_OCCUPATION: 'lastOccupation',
   PROOF_OF_ADDRESS: 'proofOfAddress',
 } as const satisfies Record<DataType, string>;
-export type DataKey = (typeof DATA_KEYS)[DataType];
 
 export const ACCOUNT_PURPOSES = [
   'INVESTMENT',

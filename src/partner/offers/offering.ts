@@ -48,7 +48,7 @@ export function railsOf(offering: string): Offering & { readonly isWhole: boolea
 }
 
 /** What is asked for; `fromAmount` is a decimal string. */
-export interface Wanted {
+interface Wanted {
   readonly countryCode?: string | undefined;
   readonly rampType: 'ONRAMP' | 'OFFRAMP';
   readonly fromCurrency: string;

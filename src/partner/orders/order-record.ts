@@ -29,7 +29,7 @@ export function openColumn(secrets: Secrets, column: SealedColumn, row: OrderRow
 }
 
 /** What a partner may change of an order, opened. */
-export interface OrderContent {
+interface OrderContent {
   readonly depositInstructions: DepositInstructions | undefined;
   readonly reason: string | undefined;
   readonly customerFacingReason: string | undefined;

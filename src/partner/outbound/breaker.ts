@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Store } from '../../store/open.ts';
 
-export interface BreakerOptions {
+interface BreakerOptions {
   /** Failed calls in a row that open it. */
   readonly failures: number;
   /** How long it stays open the first time; doubled with every probe that fails. */

@@ -21,7 +21,7 @@ export const outboundLimits: OutboundLimits = {
   answerBytes: 256 * 1024,
 };
 
-export interface OutboundMessage {
+interface OutboundMessage {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -39,7 +39,7 @@ export type Attempt =
   /** The answer broke a limit and was not read on; the platform did act. */
   | { readonly kind: 'oversized'; readonly status: number };
 
-export interface AttemptPorts {
+interface AttemptPorts {
   readonly resolve: Resolver;
   readonly limits: OutboundLimits;
   /** Certificates to trust beyond the system's (tests). */

@@ -20,7 +20,7 @@ export interface OutboundPartner {
   readonly webhookSecrets: readonly string[];
 }
 
-export interface OutboundCall {
+interface OutboundCall {
   readonly operation: OutboundOperation;
   /** The order's id: `Idempotency-Key` and `webhook-id` of every try. */
   readonly subject: string;
@@ -65,7 +65,7 @@ export interface Outbound {
   send(partner: OutboundPartner, call: OutboundCall): Promise<OutboundResult>;
 }
 
-export const MOST_TRIES = 3;
+const MOST_TRIES = 3;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 2_000;
 const TRY_AGAIN = new Set([502, 503, 504]);

@@ -6,7 +6,7 @@ import { EUR_PER_USD, type Seller } from './sellers.ts';
 import type { World } from './world.ts';
 
 /** What a fare brand includes. Tier 0 is the most restricted. */
-export interface FareTerms {
+interface FareTerms {
   readonly checkedBags: number | null;
   readonly carryOnBags: number | null;
   readonly conditions: Conditions | null;

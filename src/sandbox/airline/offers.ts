@@ -40,7 +40,7 @@ export const expiresAtMs = (
 ): number => (issuedMinute + 21 + world.dice.pick(24, TOPIC.lifetime, base.bits, tier, sellerIndex)) * 60_000;
 
 /** What all offers on a journey under one airline's numbers have in common, worked out once. */
-export interface Frame {
+interface Frame {
   readonly comparisonKey: string;
   readonly lengthKm: number;
   readonly emissionsKgPerAdult: number | null;

@@ -52,7 +52,7 @@ export const airlineMigrations: readonly Migration[] = [
   },
 ];
 
-export interface NewOrder {
+interface NewOrder {
   readonly reference: string;
   readonly offer: Offer;
   readonly passengerCount: number;

@@ -13,7 +13,7 @@ export interface BaseFare {
   readonly bits: number;
 }
 
-export interface Price {
+interface Price {
   /** All adults, cents of the seller's currency; base + tax = total. */
   readonly totalCents: number;
   readonly baseCents: number;

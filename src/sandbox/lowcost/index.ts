@@ -6,7 +6,7 @@ import type { Fulfilment, SandboxLowcostOptions } from './fulfilment.ts';
 
 export { LOWCOST_ROUTES } from './scenarios.ts';
 
-export interface SandboxLowcost extends Fulfiller {
+interface SandboxLowcost extends Fulfiller {
   close(): Promise<void>;
 }
 

@@ -28,7 +28,7 @@ interface SaleTables {
   lowcost_sales: SaleTable;
 }
 
-export type Sale = Selectable<SaleTable>;
+type Sale = Selectable<SaleTable>;
 
 /** The carriers' and our own records of purchases, shared by every process of the home. It holds no passenger. */
 export interface Sales {

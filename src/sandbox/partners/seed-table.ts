@@ -6,7 +6,7 @@ import type { OrderStatus } from '../../partner/schema.ts';
 
 export const SANDBOX_ORIGIN = 'https://platform.sandbox.farelock.invalid';
 
-export interface SeededPartner {
+interface SeededPartner {
   readonly partnerId: string;
   readonly name: string;
   readonly type: 'INTEGRATION' | 'REDIRECT';

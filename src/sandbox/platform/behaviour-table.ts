@@ -94,7 +94,7 @@ export function behaviourOfAmount(amount: string): BehaviourName {
 }
 
 /** One update that the platform sends about an order. */
-export interface Step {
+interface Step {
   readonly status: string;
   readonly details: (orderId: string) => Readonly<Record<string, unknown>>;
 }

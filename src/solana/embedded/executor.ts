@@ -9,7 +9,7 @@ import { epochOf, type LedgerTime } from './slot-clock.ts';
 
 export const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address;
 export const NATIVE_LOADER = 'NativeLoader1111111111111111111111111111111' as Address;
-export const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111' as Address;
+const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111' as Address;
 export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111' as Address;
 const UPGRADEABLE_LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111' as Address;
 

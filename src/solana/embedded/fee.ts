@@ -1,6 +1,6 @@
 import type { ParsedTransaction } from './parse.ts';
 
-export const LAMPORTS_PER_SIGNATURE = 5000n;
+const LAMPORTS_PER_SIGNATURE = 5000n;
 
 const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
 /** Programs of the runtime itself: an instruction of theirs counts for little (SIMD-0170). */

@@ -57,14 +57,14 @@ export interface AccountsWanted {
 }
 
 /** A place in the history of an address. */
-export interface HistoryRange {
+interface HistoryRange {
   readonly beforeSeq: number;
   readonly untilSeq: number;
   readonly limit: number;
 }
 
 /** A transaction that landed, without what it did. */
-export interface Landing {
+interface Landing {
   readonly seq: number;
   readonly signature: Signature;
   readonly slot: number;

@@ -8,7 +8,7 @@ import { lamportsOf, tokenBalancesOf } from './meta.ts';
 import { isWritable, type ParsedTransaction, parseTransaction, refused, wrongSignatures } from './parse.ts';
 import { BLOCKHASH_SLOTS, epochOf, type LedgerTime, type SlotClock } from './slot-clock.ts';
 
-export interface SimulationReport extends Execution {
+interface SimulationReport extends Execution {
   readonly transaction: ParsedTransaction;
   readonly slot: number;
   readonly fee: bigint;

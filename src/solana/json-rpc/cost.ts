@@ -64,7 +64,7 @@ function costOf(call: unknown): number {
 }
 
 /** Why a request is not answered: with the HTTP status that says whether it is worth to try it again. */
-export interface TooMuch {
+interface TooMuch {
   readonly status: 413 | 429;
   readonly error: JsonRpcError;
 }

@@ -5,7 +5,7 @@ import { encodeAccount } from './encode-account.ts';
 import { encodeInner, encodeReturnData, encodeTokenBalance } from './encode-transaction.ts';
 import type { AccountEncoding } from './params.ts';
 
-export interface SimulationOptions {
+interface SimulationOptions {
   readonly sigVerify?: boolean | null | undefined;
   readonly replaceRecentBlockhash?: boolean | null | undefined;
   readonly innerInstructions?: boolean | null | undefined;

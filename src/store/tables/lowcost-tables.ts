@@ -7,7 +7,7 @@ export interface SearchTable {
   expires_at_ms: number;
 }
 
-export type FareMenuStatus = 'pending' | 'ready' | 'failed';
+type FareMenuStatus = 'pending' | 'ready' | 'failed';
 
 /** The latest look at the fares of one `lowcost:` offer. */
 export interface FareMenuTable {

@@ -8,7 +8,7 @@ import { distanceKm, eastward, tailwindKmh } from './geography.ts';
 import { type Service, SLOTS_BY_SIZE } from './network.ts';
 
 /** A flight number in one direction: what stays the same from day to day. */
-export interface Slot {
+interface Slot {
   readonly service: Service;
   /** Which of the day's departures, from 0. */
   readonly number: number;
