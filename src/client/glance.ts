@@ -51,7 +51,7 @@ export function glanceAtPayments(home: string): { readonly paymentId: string; re
   }));
 }
 
-/** What the saved travellers are called here. */
+/** Names of the saved travellers. */
 export function glanceAtTravellers(home: string): string[] {
   const keys = join(home, 'keys', 'client.json');
   if (!existsSync(keys)) return [];

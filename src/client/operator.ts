@@ -29,10 +29,10 @@ interface OperatorClientPorts {
   readonly timeoutMs?: number | undefined;
 }
 
-/** What is decided about a case; see the operator API's schema. */
+/** A decision about a case; see the operator API's schema. */
 export type Approval = Partial<Omit<ApproveRequest, 'dry_run'>>;
 
-/** What is decided about something that is stuck. */
+/** A decision about something that is stuck. */
 export type Verdict = Omit<ResolveRequest, 'dry_run'>;
 
 /** The operator API, typed. Throws the Problems that the service answers with. */

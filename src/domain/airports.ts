@@ -74,7 +74,7 @@ export function findAirports(text: string): FoundAirport[] {
   return sorted(misspelt);
 }
 
-/** Whether an airport was only found by forgiving a mistake. */
+/** True for an airport that was only found by forgiving a typo. */
 export const isMistake = ({ fit }: FoundAirport): boolean => fit >= FITS.mistake;
 
 function fitOf(airport: NamedAirport, wanted: string): number | null {

@@ -20,7 +20,7 @@ export interface IcsSegment {
 }
 
 interface IcsJourney {
-  /** What the events are recognised by when they are sent again: an order or intent id. */
+  /** Identifies the events when they are sent again: an order or intent id. */
   readonly reference: string;
   /** The record locator, when it is known. */
   readonly bookingReference: string | null;

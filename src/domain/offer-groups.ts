@@ -2,7 +2,7 @@ import { byPrice, type OfferSort, type OrderedOffer, sortOffers } from './offer-
 
 /** One entry per physical itinerary (spec/flight-service.md, cheapest_per_itinerary): by the service and by the tool. */
 
-/** What grouping looks at; an offer of the wire has it. */
+/** The fields that grouping reads; an offer of the wire has them. */
 interface GroupedOffer extends OrderedOffer {
   readonly comparison_key: string;
   readonly owner_name: string;

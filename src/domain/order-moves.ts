@@ -1,8 +1,8 @@
 import { type Guard, type OrderStatus, TRANSITIONS } from './order-statuses.ts';
 
 /**
- * What UpdateOrder allows (CONTRACT, section 11): the service refuses by these rules, and the tool plans by them. What
- * a plan promises is so what the service does.
+ * Rules of UpdateOrder (CONTRACT, section 11): the service refuses by them, and the tool plans by them, so that a plan
+ * promises what the service does.
  */
 
 /** Statuses that an order has only after its customer's funds were seen. */
@@ -58,7 +58,7 @@ export const allowedFrom = ({ status, funds }: Pick<OrderStanding, 'status' | 'f
     .filter(([, guards]) => funds === null || !guards.includes(funds ? 'no_funds' : 'funds'))
     .map(([to]) => to);
 
-/** Whether a message of an update says anything: one without a set field changes nothing. */
+/** Checks that a message of an update sets a field: without one it changes nothing. */
 export const saysSomething = (message: object | undefined): message is object =>
   Object.values(message ?? {}).some((value) => value !== undefined && value !== null);
 

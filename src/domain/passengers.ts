@@ -4,7 +4,7 @@ import { alpha3Of, isCountry } from './countries.ts';
 export { isRealDate } from './calendar.ts';
 
 /**
- * What makes a passenger bookable (spec/flight-service.md, Passenger; CONTRACT, section 6). The tool runs these
+ * Rules for a bookable passenger (spec/flight-service.md, Passenger; CONTRACT, section 6). The tool runs these
  * rules before it pays, the service before it charges: one text, so that they can't disagree.
  */
 

@@ -23,7 +23,7 @@ export interface LateMoney extends ObservedEscrow {
   readonly refundOwner: Address | null;
 }
 
-/** What became of a claim. `amount` is in atomic units; `transaction` is null where somebody else was first. */
+/** The result of a claim. `amount` is in atomic units; `transaction` is null where somebody else was first. */
 interface Claim {
   readonly outcome: 'refunded' | 'swept' | 'recovered' | 'already_refunded';
   readonly amount: bigint;

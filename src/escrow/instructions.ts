@@ -107,7 +107,7 @@ export const captureInstruction = (capture: CaptureAccounts): Instruction =>
 interface RefundAccounts extends Of {
   /** The recorded one, whoever refunds. */
   readonly authority: Address;
-  /** Whether the authority signs. Without it the refund works once `refund_after` has passed, for anybody. */
+  /** The authority signs. Without it the refund works once `refund_after` has passed, for anybody. */
   readonly byAuthority: boolean;
   readonly escrow: Address;
   readonly vault: Address;

@@ -36,11 +36,11 @@ interface EscrowParties {
   /** Default: the associated token account of the refund owner. Another one where that one is unusable. */
   readonly refundAccount?: Address | undefined;
   /**
-   * Whether `payer` opens the refund owner's token account where it is missing (default true). Its rent is a gift: the
+   * `payer` opens the refund owner's token account where it is missing (default true). Its rent is a gift: the
    * refund owner can close it and keep that.
    */
   readonly opensRefundAccount?: boolean | undefined;
-  /** What `observeEscrow` read just before; see each function for what happens without it. */
+  /** The reading that `observeEscrow` just made; see each function for what happens without it. */
   readonly observed?: ObservedEscrow | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit';
 
 export type EscrowState = 'open' | 'captured' | 'refunded';
 
-/** What Open freezes, and what a traveller checks before paying (docs/escrow.md). */
+/** The terms that Open freezes and a traveller checks before paying (docs/escrow.md). */
 interface EscrowTerms {
   readonly programId: Address;
   readonly authority: Address;

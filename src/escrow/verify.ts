@@ -4,7 +4,7 @@ import { type AccountReader, escrowIn } from './account.ts';
 import { ESCROW_PROGRAM_ID, escrowPlace, intentHashOf } from './address.ts';
 import type { EscrowAccount } from './terms.ts';
 
-/** What the payer was told, by the intent record and the payment challenge. */
+/** The escrow as the intent record and the payment challenge describe it. */
 export interface ExpectedEscrow {
   readonly intentId: string;
   readonly address: Address;

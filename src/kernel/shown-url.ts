@@ -18,7 +18,7 @@ export function shownUrl(address: string): string {
 export const withoutAddressKeys = (text: string): string =>
   text.includes('://') ? text.replace(/[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi, shownUrl) : text;
 
-/** What an address has in its path where it is not a key: small words, a version such as v2. Keys have digits or capitals. */
+/** Matches the parts of a path that are no key: lower-case words, a version such as v2. Keys have digits or capitals. */
 const isPlainWord = (part: string): boolean =>
   part.length < KEY_LENGTH && /^(v\d{1,3}|[a-z]+([-_.][a-z]+)*)?$/.test(part);
 

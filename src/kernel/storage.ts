@@ -16,7 +16,7 @@ import {
 import { dirname } from 'node:path';
 import { isProblem, type Problem, type ProblemCode, problem } from './problems.ts';
 
-/** What can be wrong with the place where something is kept. */
+/** Codes of storage problems. */
 const STORAGE_CODES = [
   'storage_full',
   'storage_failed',
@@ -108,7 +108,7 @@ const SAYS_WHY: ReadonlySet<StorageCode> = new Set(['storage_full', 'storage_loc
 const reasonOf = ({ code, message }: NativeError): string => code ?? message;
 
 /**
- * What the system says when another file is written beside this one; null where that works. The file itself is never
+ * Tries to write another file beside this one: the system's error, or null where it works. The file itself is never
  * opened: closing it would drop the locks that SQLite holds on it for this whole process.
  */
 function errnoBeside(path: string): string | null {

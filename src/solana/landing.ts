@@ -10,7 +10,7 @@ export interface SignedBytes {
 }
 
 /**
- * What became of signed bytes.
+ * The fate of signed bytes.
  * - `landed`, `failed`: in a block; `final` once nobody can take that block back.
  * - `open`: not seen, and their blockhash may still live. The same bytes may be sent again.
  * - `dead`: never landed, and never will.

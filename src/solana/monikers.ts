@@ -1,6 +1,6 @@
 import { SOLANA_NETWORKS, type SolanaNetwork } from './cluster.ts';
 
-/** What the first block of each public cluster hashes to; a CAIP-2 id is its first 32 characters. */
+/** Genesis hashes of the public clusters; a CAIP-2 id is the first 32 characters. */
 export const GENESIS_HASHES = {
   mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
   devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',

@@ -17,7 +17,7 @@ import {
 import type { Signer } from './signer.ts';
 
 interface SignedTransaction {
-  /** What is stored before it is sent, and sent again after a crash. */
+  /** Stored before it is sent, and sent again after a crash. */
   readonly wire: Uint8Array;
   readonly signature: Signature;
   /** Past this block height a transaction that has not landed never will. */

@@ -25,7 +25,7 @@ export interface FileOptions {
   readonly waitMs?: number;
   /** Told of trouble with the file, each time. */
   readonly onTrouble?: OnTrouble | undefined;
-  /** What trouble with the file is to those who use it; it carries the trouble as its cause. */
+  /** Translates trouble with the file for its users; the result carries the trouble as its cause. */
   readonly thrownAs?: (trouble: Problem) => Problem;
 }
 

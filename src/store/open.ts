@@ -45,7 +45,7 @@ const POSTGRES = /^postgres(ql)?:\/\//;
 export const isDatabaseUrl = (url: string): boolean => POSTGRES.test(url) && URL.canParse(url);
 
 /**
- * What is not the address of a PostgreSQL database would be taken for the name of a file. It is not shown: it may hold a
+ * Refuses anything but a PostgreSQL address: it would be taken for a file name. It is not shown: it may hold a
  * password.
  * @throws Problem `usage`
  */

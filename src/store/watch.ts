@@ -13,7 +13,7 @@ export interface StorageWatch {
   /** The last trouble, in the words for this machine. */
   last(): Problem | null;
   /**
-   * Whether things can be written: a row is, and nothing failed in the last seconds. Callers at the same moment, and
+   * Checks that data can be written: a row is, and nothing failed in the last seconds. Callers at the same moment, and
    * within a second of one that went well, share an answer.
    */
   writable(): Promise<boolean>;
@@ -81,7 +81,7 @@ export const writeProbe = (store: Store) => () => {
     on conflict (key) do update set value = ${value}`.execute(store);
 };
 
-/** What a log says of a failure: for trouble with storage its code and the file, else the error's name. */
+/** Log fields of a failure: for trouble with storage its code and the file, else the error's name. */
 export function storageFields(error: unknown): Record<string, string> {
   const trouble = storageTrouble(error);
   if (trouble) return { error_code: trouble.code, ...placeOf(trouble) };

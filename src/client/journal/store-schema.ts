@@ -52,7 +52,7 @@ interface RememberedIntentTable {
   support_code_sealed: string;
   /** Sealed; what a refund request is identified by. */
   lead_family_name_sealed: string | null;
-  /** What was locked, in a few words of JSON, for lists. */
+  /** A short JSON summary of the locked fare, for lists. */
   summary: string | null;
   /** Sealed JSON: what was asked for and answered when it was created; null in intents of older versions. */
   terms_sealed: string | null;

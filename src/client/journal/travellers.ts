@@ -11,7 +11,7 @@ import type { ClientTables, SavedTravellerTable, SealedField, SealedFields } fro
 export type TravellerFields = Readonly<Partial<Record<PassengerField, string>>>;
 
 export interface SavedTraveller {
-  /** What the person calls them: `ana`. */
+  /** The person's own name for them: `ana`. */
   readonly name: string;
   readonly fields: TravellerFields;
   /** RFC 3339, UTC. */

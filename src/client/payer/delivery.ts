@@ -7,15 +7,15 @@ import { ask, type Call, type HttpAnswer, isRecord, type Patience, problemOf } f
 import type { CallOptions, PaymentReceipt } from '../types.ts';
 import { paidProblemOf, refusalIn } from './refusals.ts';
 
-/** What decides how an answer is taken. */
+/** Rules for reading and keeping an answer. */
 export interface AnswerRules {
-  /** Whether the service is still at it: such an answer is not charged, and the payment waits for the real one. */
+  /** True while the service is still working: such an answer is not charged, and the payment waits for the real one. */
   readonly isPending?: (answer: HttpAnswer) => boolean;
-  /** Whether it came to nothing and nothing is charged: the payment ends without a receipt. */
+  /** True where the call failed for free: the payment ends without a receipt. */
   readonly isFree?: (answer: HttpAnswer) => boolean;
   /** Reads an answer as its caller will; throws where it can't be read. */
   readonly read: (body: unknown) => unknown;
-  /** What must be kept of the answer before anybody sees it. */
+  /** Returns what must be saved before anybody sees the answer. */
   readonly remember?: (body: unknown) => IntentToRemember | null;
   /** false: the answer can be had again for nothing, and is not kept. */
   readonly keepsAnswer?: boolean;
@@ -43,7 +43,7 @@ export interface DeliveryPorts {
   readonly journal: PaymentJournal;
   readonly clock: Clock;
   readonly cluster: () => Promise<Cluster>;
-  /** Whether the chain shows that a payment did not land and never will; absent: it can't be asked. */
+  /** Asks the chain for proof that a payment did not land and never will; absent: it can't be asked. */
   readonly neverLanded?: ((paymentId: string) => Promise<boolean>) | undefined;
   /** Told what went wrong beside an answer, which is given all the same. */
   readonly warn?: ((text: string) => void) | undefined;

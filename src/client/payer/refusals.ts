@@ -115,7 +115,7 @@ export function paidProblemOf(answer: HttpAnswer): Problem {
 const errorIn = ({ body }: HttpAnswer): unknown =>
   isRecord(body) && isRecord(body.error) && isProblemCode(body.error.code) ? body.error : null;
 
-/** What the new challenge says about the refused payment: `payment_verification_failed: <reason>`. */
+/** Reads why the payment was refused from the new challenge: `payment_verification_failed: <reason>`. */
 function challengeProblem(answer: HttpAnswer): Problem {
   const said = challengeOf(answer)?.error;
   const text = typeof said === 'string' ? said : '';

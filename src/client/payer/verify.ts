@@ -27,7 +27,7 @@ interface PaymentCheck {
   readonly ok: boolean;
 }
 
-/** What the payer's own bytes say: read from the journal, not from what the service told. */
+/** The content of the payer's own bytes: read from the journal, not from the service's words. */
 interface SignedContent {
   /** The message that the wallet has signed. */
   readonly message: Uint8Array;

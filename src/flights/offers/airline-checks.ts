@@ -24,7 +24,7 @@ interface CheckLimits {
 
 /** An answer about an offer is shared among unpaid calls for so long. */
 const SHARED_MS = 5_000;
-/** What is remembered of offers and askers; the oldest goes first. */
+/** Limits on remembered answers and askers; the oldest go first. */
 const MOST_SHARED = 1_000;
 const MOST_ASKERS = 10_000;
 const MINUTE_MS = 60_000;

@@ -14,7 +14,7 @@ const OPENING_MS = 5 * 60_000;
 /** A fare with the number that it keeps for good: a menu opened again shows the same fares in another order. */
 interface NumberedFare extends SoldFare {
   readonly index: number;
-  /** Whether the latest look found it. */
+  /** The latest look found it. */
   readonly onSale: boolean;
 }
 

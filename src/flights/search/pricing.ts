@@ -6,7 +6,7 @@ const RATE_LIMITED_AT = 'provider_rate_limited_at_ms';
 interface SearchLoad {
   /** Searches completed in the last minute. */
   readonly completed: number;
-  /** Whether the provider slowed us down in the last five minutes. */
+  /** The provider slowed us down in the last five minutes. */
   readonly rateLimited: boolean;
 }
 
@@ -16,7 +16,7 @@ export function searchMultiplier(load: SearchLoad, options: FlightsPorts['option
   return Math.min(options.mostMultiplier, steps * (load.rateLimited ? options.rateLimitFactor : 1));
 }
 
-/** What a search costs at this moment, and the record that the price is made from. */
+/** Prices a search by the load of the last minute, and keeps the record of that load. */
 export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'store' | 'clock' | 'options'>) {
   async function load(): Promise<SearchLoad> {
     const nowMs = clock.now();

@@ -67,7 +67,7 @@ function notAnAirport(code: string, provider: Provider): string {
 }
 
 /**
- * What the schema can't say: airports that are known, dates that exist and are neither past (where the journey
+ * Checks what the schema can't: airports that are known, dates that exist and are neither past (where the journey
  * begins) nor too far ahead.
  * @throws Problem `invalid_request` with every issue
  */

@@ -27,7 +27,7 @@ interface OutboundMessage {
   readonly body: string;
 }
 
-/** What came of one try. `lost`: the platform may or may not have acted; `unsent`: it was not reached. */
+/** The outcome of one try. `lost`: the platform may or may not have acted; `unsent`: it was not reached. */
 export type Attempt =
   | {
       readonly kind: 'answer';

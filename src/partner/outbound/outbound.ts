@@ -29,7 +29,7 @@ interface OutboundCall {
 }
 
 /**
- * What came of a call. `unavailable`: no answer that counts; `mayHaveActed` says whether one of the tries could have
+ * The outcome of a call. `unavailable`: no answer that counts; `mayHaveActed` says whether one of the tries could have
  * reached the platform's books all the same. `oversized`: it answered more than is read.
  */
 export type OutboundResult =
@@ -57,7 +57,7 @@ export interface OutboundPorts {
   readonly ca?: string | undefined;
 }
 
-/** What the composition root and tests may set of it. */
+/** Settings for the composition root and tests. */
 export type OutboundGiven = Partial<Pick<OutboundPorts, 'random' | 'embedded' | 'resolve' | 'limits' | 'ca'>>;
 
 export interface Outbound {

@@ -50,7 +50,7 @@ const urlRefused = (reason: UrlRefusal) =>
   });
 
 const PLAIN_AUTHORITY = /^[a-z]+:\/\/([a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?(?=\/|$)/i;
-/** What every machine, and the private networks behind it, call themselves. */
+/** Host names of the machine itself and of private networks. */
 const LOCAL_NAME =
   /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|home\.arpa|onion)$/;
 

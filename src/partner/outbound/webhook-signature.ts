@@ -27,7 +27,7 @@ export function signWebhook(
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
 }
 
-/** Whether one of the signatures of a message is of one of these secrets, and its time is now. */
+/** Checks that one of a message's signatures was made with one of these secrets, and just now. */
 export function verifyWebhook(
   secrets: readonly string[],
   headers: { get(name: string): string | null },

@@ -27,7 +27,7 @@ export interface SandboxOptions {
   /** The same seed is the same world. */
   readonly seed: string;
   readonly clock: Clock;
-  /** What goes wrong everywhere; the routes of SCENARIO_ROUTES have their own. */
+  /** The failure on every route; the routes of SCENARIO_ROUTES have their own. */
   readonly scenario?: Scenario | undefined;
   /** From an order's confirmation to its ticket, milliseconds. */
   readonly ticketingMs: number;

@@ -117,7 +117,7 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble): Promis
     },
     byId,
     async cancel(orderId, nowMs) {
-      // What failed has nothing to cancel; what is cancelled stays so, with its first moment.
+      // A failed order has nothing to cancel; a cancelled one keeps the time of its first cancellation.
       await database
         .updateTable('orders')
         .set({ cancelled_at_ms: nowMs })

@@ -6,7 +6,7 @@ import { TOPIC } from './random.ts';
 import { EUR_PER_USD, type Seller } from './sellers.ts';
 import type { World } from './world.ts';
 
-/** What the airline asks for one adult in the cheapest brand, US cents. */
+/** The airline's price for one adult in the cheapest brand, US cents. */
 export interface BaseFare {
   readonly fareCents: number;
   readonly taxCents: number;

@@ -7,9 +7,9 @@ export interface Seller {
   readonly only?: string;
   /** Share of journeys that it sells. */
   readonly reach: number;
-  /** What it adds to the airline's price, at least and at most, as a share. */
+  /** Its markup on the airline's price, as a share: the least and the most. */
   readonly markup: readonly [least: number, most: number];
-  /** What it leaves undisclosed. */
+  /** Fields that it leaves undisclosed. */
   readonly silent: readonly ('conditions' | 'fare_basis' | 'brand' | 'bags' | 'tax' | 'refund')[];
 }
 

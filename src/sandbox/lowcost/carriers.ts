@@ -41,7 +41,7 @@ export function carriersBetween(from: Airport, to: Airport): readonly Carrier[] 
   return CARRIERS.filter((carrier) => at(carrier, from) && at(carrier, to));
 }
 
-/** Whether anybody flies between two airports: looked up without making a world. */
+/** Checks that somebody flies between two airports, without making a world. */
 export function isServed(origin: string, destination: string): boolean {
   const from = airportByCode(origin);
   const to = airportByCode(destination);

@@ -27,7 +27,7 @@ export interface Visit {
   addOns(): readonly AddOn[];
   untick(name: string): void;
   submit(passengers: readonly Passenger[]): FormAnswer;
-  /** What the till asks for, US cents. */
+  /** The total at the till, US cents. */
   totalCents(): number;
 }
 

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { offeringSchema } from '../../partner/offers/offering.ts';
 import type { OrderStatus } from '../../partner/schema.ts';
 
-/** What a demo has from the start: two integration partners, a redirect partner, customers, and a few orders. */
+/** The seed of a demo: two integration partners, a redirect partner, customers, and a few orders. */
 
 export const SANDBOX_ORIGIN = 'https://platform.sandbox.farelock.invalid';
 

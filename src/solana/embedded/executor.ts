@@ -95,7 +95,7 @@ export async function openExecutor(): Promise<Executor> {
       prepare(transaction, read, time);
       const result = send(transaction.wire, transaction.version);
       const failed = result instanceof FailedTransactionMetadata;
-      // What was just run may yet be rolled back: a program that it could write to is loaded afresh next time.
+      // This run may still be rolled back: a program that it could write to is loaded afresh next time.
       transaction.accountKeys.forEach((address, index) => {
         if (isWritable(transaction, index)) compiled.delete(address);
       });

@@ -19,7 +19,7 @@ const PRECOMPILES = new Set([
 ]);
 const MOST_UNITS = 1_400_000n;
 
-/** What a transaction costs its payer, lamports: per signature, and the priority that it bids for. */
+/** The fee of a transaction, lamports: per signature, plus the priority that it bids for. */
 export function feeOf(message: Pick<ParsedTransaction, 'header' | 'accountKeys' | 'instructions'>): bigint {
   let signatures = BigInt(message.header.numRequiredSignatures);
   let defaultUnits = 0n;

@@ -30,7 +30,7 @@ const LEDGER_INDEXES = [
   'create index accounts_of_mint on accounts (mint, address) where mint is not null',
 ] as const;
 
-/** What ledgers before version 1 had in their place. */
+/** The indexes of ledgers before version 1. */
 const OLD_INDEXES = ['accounts_by_owner', 'accounts_by_token_owner', 'accounts_by_mint'] as const;
 
 /** The version of a ledger file's form, in its `user_version`. */
@@ -112,7 +112,7 @@ export interface LedgerFile {
   putAccount(account: ChainAccount, slot: number): void;
   removeAccount(address: Address): void;
   transaction(signature: string): LandedTransaction | null;
-  /** What became of a transaction, without what it did. */
+  /** The result of a transaction, without its effects. */
   landing(signature: string): Landing | null;
   addTransaction(landed: Omit<LandedTransaction, 'seq' | 'memo'>, parsed: ParsedTransaction): void;
   /** The latest transactions that name an address, newest first, without what they did. */

@@ -128,7 +128,7 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
 
 type ReadAccount = (address: Address) => ChainAccount | null;
 
-/** What is kept of a transaction that landed. */
+/** The record of a transaction that landed. */
 function recordOf(
   transaction: ParsedTransaction,
   { slot, unixTime }: LedgerTime,

@@ -18,7 +18,7 @@ interface SimulationOptions {
     | undefined;
 }
 
-/** What a transaction would do now, as simulateTransaction shows it. */
+/** Simulates a transaction now, in the form of simulateTransaction. */
 export async function simulation(ledger: EmbeddedLedger, wire: Uint8Array, options: SimulationOptions) {
   const report = await ledger.tryOut(wire, {
     verifySignatures: options.sigVerify ?? false,

@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import { createFreshness, levelOf } from './freshness.ts';
 
-/** What the cluster answered instead of a result: it understood the request and refuses it. */
+/** A refusal by the cluster: it understood the request, and answered with an error. */
 export class RpcRefusal extends Error {
   override readonly name = 'RpcRefusal';
   constructor(
@@ -184,7 +184,7 @@ function retryAfterMs(header: string | null, clock: Clock): number | null {
   return Number.isFinite(ms) ? Math.max(0, ms) : null;
 }
 
-/** What the node asked its callers to wait, in ms, of a `cluster_failed` that came from here. */
+/** The pause in ms that the node asked for, from a `cluster_failed` that came from here. */
 export const askedPauseMs = (error: Problem): number | null =>
   error.retryAfter === undefined ? null : error.retryAfter * 1000;
 

@@ -12,7 +12,7 @@ const POLLS_PER_BROADCAST = 4;
 /** A blockhash lives about a minute; this is a bound for clusters that stand still. */
 const LONGEST_WAIT_MS = 120_000;
 
-/** What a node said to the bytes: it took them, it refused them, or nobody knows whether it took them. */
+/** A node's answer to the bytes: it took them, it refused them, or nobody knows. */
 type Broadcast =
   | { readonly kind: 'taken' }
   | { readonly kind: 'refused'; readonly refusal: Problem }

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-/** What a partner asks of one customer, beyond the policy. It stands until the partner's link to the customer ends. */
+/** A partner's own requirement of one customer, beyond the policy. It lasts until their link ends. */
 interface PartnerRequirementTable {
   requirement_id: string;
   customer_id: string;

@@ -22,7 +22,7 @@ export interface OutboxTable {
 }
 
 /**
- * What is left to do for an intent after its booking ended: look for money that came late, close its escrow, purge
+ * Work left for an intent after its booking ended: look for money that came late, close its escrow, purge
  * its personal data. A row goes once it is done.
  */
 export type UpkeepTask = 'late_money' | 'late_ticket' | 'close_escrow' | 'purge';

@@ -153,7 +153,7 @@ interface PartnerOutboundTable {
   duration_ms: number;
   /** The answer as it came, size-capped. */
   raw_response_sealed: string | null;
-  /** What was sent, sealed. */
+  /** The request as it was sent, sealed. */
   request_sealed: string | null;
   /** A word such as ECONNREFUSED. */
   reason: string | null;

@@ -216,7 +216,7 @@ type EffectState = 'planned' | 'sent' | 'done' | 'failed' | 'stuck';
 export interface EffectTable {
   effect_id: string;
   kind: EffectKind;
-  /** What it concerns, usually an intent id. */
+  /** Its subject, usually an intent id. */
   subject: string;
   state: EffectState;
   live_key: string | null;

@@ -37,7 +37,7 @@ export interface Flight {
 }
 
 export interface Timetable {
-  /** What a service flies on a local date, in order of departure. */
+  /** Flights of a service on a local date, in order of departure. */
   flights(service: Service, from: Airport, day: number): readonly Flight[];
   /** One departure by its slot, or null when that slot does not fly that day. */
   flight(service: Service, from: Airport, slot: number, day: number): Flight | null;
