@@ -34,7 +34,7 @@ export interface Paid<T> {
   readonly payment: PaymentReceipt | null;
 }
 
-/** An order as far as it is known: other deployments say less. The status `unknown` is none of the service's. */
+/** An order as far as it is known: other deployments send less. The service never sends the status `unknown`. */
 export type KnownOrder = Omit<
   Order,
   'status' | 'passenger_count' | 'total_amount_decimal' | 'total_currency'
@@ -49,7 +49,7 @@ type Phase = 'asking' | 'paying' | 'waiting';
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Told as a paid call goes through its phases, for a spinner. */
+  /** Called as a paid call goes through its phases, for a spinner. */
   readonly onPhase?: ((phase: Phase) => void) | undefined;
 }
 
@@ -99,7 +99,7 @@ export interface SpendingPolicy {
   readonly perDay?: bigint | null;
   /** Hosts that may be paid (with the port where it is not the usual one); null or absent: any. */
   readonly hosts?: readonly string[] | null;
-  /** Told of a payment above its cap first; throws the Problem of what no answer lifts. */
+  /** Sees a payment above its cap first; throws the Problem of a limit that no answer lifts. */
   readonly refuse?: (ask: PaymentRequest) => void;
   /** Asked when a payment is above its cap; null where nobody can be asked (the payment is then refused). */
   readonly approve: ((ask: PaymentRequest) => Promise<boolean>) | null;

@@ -89,7 +89,7 @@ function fitOf(airport: NamedAirport, wanted: string): number | null {
   return code.startsWith(wanted) ? FITS.codeStart : null;
 }
 
-/** The city, the name, and both together; a name that begins with the city stands for both. */
+/** The city, the name, and both together; a name that begins with the city is used for both. */
 function namesOf(airport: NamedAirport): string[] {
   const city = folded(airport.city);
   const name = folded(airport.name);

@@ -22,7 +22,7 @@ export interface OrderStanding {
   readonly paymentProcessed: boolean;
   readonly sourceTransactionId: string | null;
   readonly destinationTransactionId: string | null;
-  /** It tells of returned funds. */
+  /** It reports returned funds. */
   readonly returned: boolean;
 }
 
@@ -96,7 +96,7 @@ export function refusalOf(order: OrderStanding, update: WantedMove): MoveRefusal
   return null;
 }
 
-/** How an order stands after an update that was not refused. */
+/** The state of an order after an accepted update. */
 export function standingAfter(order: OrderStanding, update: WantedMove): OrderStanding {
   const status = update.status ?? order.status;
   return {

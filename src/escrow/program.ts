@@ -31,7 +31,7 @@ interface EscrowParties {
   readonly escrow: Address;
   readonly mint: Address;
   readonly refundOwner: Address;
-  /** Who paid the rents at Open; default `payer`. */
+  /** The payer of the rents at Open; default `payer`. */
   readonly rentPayer?: Address | undefined;
   /** Default: the associated token account of the refund owner. Another one where that one is unusable. */
   readonly refundAccount?: Address | undefined;

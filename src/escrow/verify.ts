@@ -104,7 +104,7 @@ function termChecks(escrow: EscrowAccount, expected: ExpectedEscrow): EscrowChec
 }
 
 /**
- * Holds an escrow on chain against what its payer was told (DESIGN, section 3). Pay only when every check is `ok`.
+ * Compares an escrow on chain with the terms that its payer saw (DESIGN, section 3). Pay only when every check is `ok`.
  * Without a state account of a known program the list ends after `program` and `address`.
  * @throws Problem `cluster_failed`
  */

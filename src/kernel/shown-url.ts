@@ -7,7 +7,7 @@ export function shownUrl(address: string): string {
   if (scheme === '') return address;
   const [, place = '', query = ''] = /^([^?#]*)(.*)$/s.exec(rest) ?? [];
   const host = place.lastIndexOf('@') + 1;
-  // A password with a bare ? or # in it: nothing before the last @ can be told from it.
+  // A password with a bare ? or # in it: it may be anything before the last @.
   if (host === 0 && query.includes('@')) return `${scheme}…`;
   const [name = '', ...path] = place.slice(host).split('/');
   const parts = path.map((part) => (isPlainWord(part) ? part : '…'));

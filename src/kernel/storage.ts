@@ -72,7 +72,7 @@ interface NativeError extends Error {
 }
 
 /**
- * The problem that a native error of a file or a database stands for, or null where it is about something else. The
+ * Translates a native error of a file or a database into a problem; null where it is about something else. The
  * one place that knows SQLite's codes, the system's and PostgreSQL's.
  *
  * The problem itself names no path, so that it may be answered to anybody; its `cause` is the same problem in the words
@@ -134,7 +134,7 @@ function removeQuietly(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // It was never made, for the reason that is being told.
+    // It was never created, for the reason being reported.
   }
 }
 
@@ -211,7 +211,7 @@ export function publicTrouble(error: unknown): Problem | null {
   return here && problem(here.code, { retryAfter: STORAGE_RETRY_S, cause: here });
 }
 
-/** Runs `work` on the file at `path`, and tells what the system says of it as a problem that names the file. */
+/** Runs `work` on the file at `path`, and raises the system's errors as problems that name the file. */
 export function onFile<T>(path: string, work: () => T): T {
   try {
     return work();

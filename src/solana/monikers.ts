@@ -23,7 +23,7 @@ const MONIKER_URLS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** The RPC address that a moniker stands for (as in the Solana CLI); a URL stands for itself; else null. */
+/** The RPC address of a moniker (as in the Solana CLI); a URL is returned as it is; else null. */
 export function rpcUrl(monikerOrUrl: string): string | null {
   const known = MONIKER_URLS.get(monikerOrUrl);
   if (known) return known;

@@ -78,7 +78,7 @@ export const differences = (kept: Identity, mine: Partial<Identity>): string[] =
     .filter((part) => mine[part] !== undefined && mine[part] !== kept[part])
     .map((part) => WORDS[part]);
 
-/** The purpose under which a ring's keyed hash tells rings apart. */
+/** The purpose of the keyed hash that identifies a key ring. */
 export const RING_PURPOSE = 'database identity';
 
 export const readIdentity = (value: string | null): KeptIdentity | null =>

@@ -11,7 +11,7 @@ export type Store = Kysely<ServiceTables>;
 
 /**
  * Opens (and creates, and brings up to date) a database file of ours with typed tables `T`.
- * @param onTrouble told of trouble with the file
+ * @param onTrouble called for trouble with the file
  * @throws Problem of storage, here and from every statement; `database_newer`
  */
 export async function openDatabase<T>(

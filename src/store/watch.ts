@@ -21,7 +21,7 @@ export interface StorageWatch {
 
 const SAME_S = 60;
 const GOOD_FOR_MS = 1_000;
-/** A writer that waits for its turn longer than this is told of as one that cannot write. */
+/** A writer that waits longer than this for its turn is reported as unable to write. */
 const PROBE_MS = 3_000;
 
 /** @param probes write something small to each place that counts */

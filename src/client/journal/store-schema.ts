@@ -37,7 +37,7 @@ export interface ClientPaymentTable {
   asset: string;
   pay_to: string;
   network: string;
-  /** The settling transaction, as the service told it. */
+  /** The settling transaction, as the service reported it. */
   transaction: string | null;
   /** Past this height the payment can't land. */
   last_valid_block_height: number;
@@ -65,7 +65,7 @@ export type SealedFields = Record<SealedField, string | null>;
 
 export interface SavedTravellerTable extends SealedFields {
   traveller_id: string;
-  /** HMAC of the folded name: recognises it, and tells nothing. */
+  /** HMAC of the folded name: recognises the name without revealing it. */
   name_key: string;
   name_sealed: string;
   updated_at_ms: number;

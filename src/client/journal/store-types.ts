@@ -3,7 +3,7 @@ import type { TravellersStore } from './travellers.ts';
 
 export type { PaymentState } from './store-schema.ts';
 
-/** Who asks whom for what: the same identity, the same payment. */
+/** Identifies a request: the same identity, the same payment. */
 export interface RequestIdentity {
   readonly baseUrl: string;
   readonly resource: string;
@@ -47,7 +47,7 @@ export interface OpenPayment {
 /** The answer that a payment bought. */
 export interface KeptAnswer {
   readonly body: unknown;
-  /** The settling transaction, as the service told it. */
+  /** The settling transaction, as the service reported it. */
   readonly transaction: string | null;
   /** false: it is kept as it came, and never paid for again. */
   readonly isReadable: boolean;

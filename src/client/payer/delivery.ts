@@ -17,7 +17,7 @@ export interface AnswerRules {
   readonly read: (body: unknown) => unknown;
   /** Returns what must be saved before anybody sees the answer. */
   readonly remember?: (body: unknown) => IntentToRemember | null;
-  /** false: the answer can be had again for nothing, and is not kept. */
+  /** false: the answer is free to fetch again, and is not kept. */
   readonly keepsAnswer?: boolean;
 }
 
@@ -35,7 +35,7 @@ interface Delivery {
   readonly fresh: boolean;
   readonly patience: Patience;
   readonly options: CallOptions;
-  /** The payment is left over from a run so long ago that its answer is of no use: it is brought to its end only. */
+  /** The payment is left over from a run so long ago that its answer is of no use: it is only finished. */
   readonly stale: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface DeliveryPorts {
   readonly cluster: () => Promise<Cluster>;
   /** Asks the chain for proof that a payment did not land and never will; absent: it can't be asked. */
   readonly neverLanded?: ((paymentId: string) => Promise<boolean>) | undefined;
-  /** Told what went wrong beside an answer, which is given all the same. */
+  /** Called with what went wrong besides an answer, which is given all the same. */
   readonly warn?: ((text: string) => void) | undefined;
 }
 
@@ -227,7 +227,7 @@ const withResume = (error: Problem, { id }: OpenPayment): Problem =>
     cause: error,
   });
 
-/** The settling transaction that the answer tells of; null when nothing was settled as far as it says. */
+/** Reads the settling transaction from the answer; null when it reports none. */
 function settlementOf(answer: HttpAnswer): string | null {
   const header = answer.headers.get('PAYMENT-RESPONSE');
   if (header === null) return null;

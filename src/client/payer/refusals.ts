@@ -9,7 +9,7 @@ import {
 import { type HttpAnswer, isRecord, problemOf } from '../transport.ts';
 
 /**
- * Who has said no to a signed payment? A proxy, a gateway or a page that asks for a login may stand between: what they
+ * Who refused a signed payment? A proxy, a gateway or a page that asks for a login may stand between: what they
  * say is no word on the payment, which may have been settled a moment before.
  *
  * `refused`: the service has turned the call down for a reason of its own. `not_accepted`: it asks for another payment.
@@ -97,7 +97,7 @@ function challengeOf(answer: HttpAnswer): Record<string, unknown> | null {
   }
 }
 
-/** The Problem that an answer to a signed payment stands for. */
+/** Translates an answer to a signed payment into a Problem. */
 export function paidProblemOf(answer: HttpAnswer): Problem {
   if (answer.status === 402) return challengeProblem(answer);
   const error = problemOf(answer);

@@ -3,7 +3,7 @@ import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Fulfiller } from '../providers/fulfiller.ts';
 import type { Provider } from '../providers/provider.ts';
 
-/** Who has the airline asked: a client that has not paid, or the payer of a payment that was verified. */
+/** The cause of a question to the airline: a client that has not paid, or the payer of a verified payment. */
 interface AirlineAsker {
   readonly client: string;
   readonly payer: string | null;

@@ -46,7 +46,7 @@ export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'sto
       return price < options.searchPriceCap ? price : options.searchPriceCap;
     },
 
-    /** One completed search; the same id counts once, however often it is told. */
+    /** One completed search; the same id counts once, however often it is given. */
     async completed(id: string): Promise<void> {
       const nowMs = clock.now();
       await store

@@ -57,7 +57,7 @@ export function createSearch(ports: FlightsPorts, pricing: Pricing) {
   };
 }
 
-/** The code of a city is none of an airport; its airports are told. */
+/** Says why a code is no airport; for the code of a city, names its airports. */
 function notAnAirport(code: string, provider: Provider): string {
   const area = metropolitanArea(code);
   if (area === null) return 'is not an airport that is known here.';

@@ -34,7 +34,7 @@ export const ATTESTATION_TYPES = [
 ] as const;
 export type AttestationType = (typeof ATTESTATION_TYPES)[number];
 
-/** The key under which a data type stands in a CustomerData object. */
+/** The key of a data type in a CustomerData object. */
 export const DATA_KEYS = {
   EMAIL: 'email',
   PHONE: 'phone',

@@ -33,7 +33,7 @@ export interface SandboxOptions {
   readonly ticketingMs: number;
   /** Path of the airline's own database file. Opened on the first order, never by a search. */
   readonly orders: string;
-  /** Told of trouble with that file. */
+  /** Called for trouble with that file. */
   readonly onTrouble?: OnTrouble | undefined;
 }
 

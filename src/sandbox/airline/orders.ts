@@ -131,7 +131,7 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble): Promis
   };
 }
 
-/** An order as it stands at a moment: nothing runs in the background, time itself issues the ticket. */
+/** The state of an order at a moment: nothing runs in the background, time itself issues the ticket. */
 function orderAt(row: Selectable<OrderTable>, nowMs: number): ProviderOrder {
   const settled = nowMs >= row.settled_at_ms;
   const cancelled = row.cancelled_at_ms !== null;

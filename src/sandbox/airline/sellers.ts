@@ -1,4 +1,4 @@
-/** Who sells a fare. The agencies are invented. Position 0 is the airline itself; offer ids name a seller by position. */
+/** Sellers of fares. The agencies are invented. Position 0 is the airline itself; offer ids name sellers by position. */
 export interface Seller {
   /** null: the airline whose number the flight carries. */
   readonly name: string | null;

@@ -62,7 +62,7 @@ export function legOf(
     to,
     day,
     wave,
-    // Evening numbers are a thousand higher, so that the number tells the wave.
+    // Evening numbers are a thousand higher, so that the number shows the wave.
     number: 1000 * (wave + 1) + world.dice.pick(1000, THROW.departure, from.index, to.index, carrier.index),
     departureMs,
     departureLocalMs,

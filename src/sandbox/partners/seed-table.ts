@@ -192,7 +192,7 @@ export interface SeededOrder {
   readonly network: string;
   readonly paymentMethod: string;
   readonly deposit: Readonly<Record<string, string>>;
-  /** The way it went: the first is AWAITING_FUNDS, the last is where it stands. */
+  /** Its statuses so far: the first is AWAITING_FUNDS, the last is the current one. */
   readonly way: readonly OrderStatus[];
   readonly sourceTransactionId?: string;
   readonly destinationTransactionId?: string;

@@ -126,7 +126,7 @@ export interface LedgerFile {
 }
 
 /**
- * @param onTrouble told of trouble with the file
+ * @param onTrouble called for trouble with the file
  * @throws Problem `cluster_failed`, here and from everything that reads or writes: a ledger that cannot be read or
  *   written is a cluster that does not answer, and leaves open what became of a transaction. Its cause is the trouble.
  */
@@ -148,7 +148,7 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
       database.exec('commit');
       return result;
     } catch (error) {
-      // After a full disk or an I/O error SQLite has rolled back by itself; the first error tells why.
+      // After a full disk or an I/O error SQLite has rolled back by itself; the first error says why.
       if (database.inTransaction) database.exec('rollback');
       throw error;
     }

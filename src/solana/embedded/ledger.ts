@@ -103,7 +103,7 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
       const transaction = parseTransaction(wire);
       if (verifySignatures) requireSignatures(transaction);
       const machine = await executor();
-      // A blockhash that is told is kept first, which a read-only transaction could not do.
+      // A blockhash is kept before it is handed out, which a read-only transaction could not do.
       const newest = latest();
       return file.snapshot(() => {
         const fail = (err: string): Execution => ({

@@ -34,7 +34,7 @@ export async function openEmbeddedCluster(options: {
   readonly path: string;
   readonly clock: Clock;
   readonly programs?: readonly GenesisProgram[];
-  /** Told of trouble with the file. */
+  /** Called for trouble with the file. */
   readonly onTrouble?: OnTrouble;
   /** Called before a ledger is made, and may throw: then none is made. */
   readonly ifMissing?: (() => void) | undefined;

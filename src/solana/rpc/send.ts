@@ -42,7 +42,7 @@ export async function sendAndConfirm(
   };
   const alive = () => caller.read('isBlockhashValid', [blockhashOf(wire), CONFIRMED], booleanAnswer);
   let taken = false;
-  // From the first answer that is not a refusal on, no refusal tells anything: another node may have the bytes.
+  // From the first answer that is not a refusal on, no refusal means anything: another node may have the bytes.
   let mayBeOut = false;
   for (let unheard = 0; clock.now() < deadlineMs; ) {
     const said = await broadcast(caller, wire, taken);

@@ -9,7 +9,7 @@ interface PartnerRequirementTable {
   data_type: string | null;
   attestation_type: string | null;
   max_age_days: number | null;
-  /** Who asks whom for what, with which age: unique, so that asking again is the same requirement. */
+  /** Identifies a requirement by partner, customer, content and age: unique, so that asking again adds nothing. */
   ask_key: string;
   created_at_ms: number;
 }

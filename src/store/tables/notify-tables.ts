@@ -6,7 +6,7 @@ export type OutboxState = 'queued' | 'sending' | 'sent' | 'failed';
 export interface OutboxTable {
   message_id: string;
   kind: 'page' | 'email';
-  /** Names the happening; unique, so that it is told once. */
+  /** Names the event; unique, so that it is reported once. */
   dedup_key: string;
   intent_id: string | null;
   /** The message, sealed: it holds names. Empty once it was sent, or purged. */

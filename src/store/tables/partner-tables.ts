@@ -66,7 +66,7 @@ interface CustomerTokenTable {
 
 /**
  * `creating` and `failed` orders are nobody's to see: the partner's platform has not taken them. `redirected` is no
- * order either: the customer was sent to a Tier 1 partner, which tells nothing of what became of it.
+ * order either: the customer was sent to a Tier 1 partner, which reports nothing about its outcome.
  */
 type OrderCreation = 'creating' | 'created' | 'redirected' | 'failed';
 
@@ -165,7 +165,7 @@ interface PartnerBreakerTable {
   partner_id: string;
   failures: number;
   open_until_ms: number;
-  /** Who looks whether the platform is back has until then. */
+  /** The caller that tries whether the platform is back has until then. */
   probe_until_ms: Generated<number>;
   /** Calls lately, and how many of them were answered: the partner's reliability. */
   calls: Generated<number>;
