@@ -2,8 +2,11 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import { ESCROW_PROGRAM_ID } from './escrow/program.ts';
 import { isProblem, type Problem, problem } from './kernel/problems.ts';
 import { openSecrets, type Secrets } from './kernel/secrets.ts';
+import { type OpenedCluster, openEmbedded } from './service-cluster.ts';
+import type { ServiceOptions } from './service-types.ts';
 import { createKeypairFile, readOwnKeypair, type Signer } from './solana/keypair.ts';
 import {
   type Belonging,
@@ -17,20 +20,81 @@ import {
   readIdentity,
   readSeen,
   SEEN_LEDGER,
+  type SeenLedger,
   whyLedgerLost,
 } from './store/identity.ts';
-import { markOnce, readMark } from './store/marks.ts';
-import type { Store } from './store/open.ts';
+import type { OnTrouble } from './store/libsql.ts';
+import { markOnce, noteLedger, readMark } from './store/marks.ts';
+import { openStore, type Store } from './store/open.ts';
+import { storeTrouble } from './store/trouble.ts';
 
-/** The keys of a home: what is sealed and signed in its database's name. */
-export interface HomeKeys {
+/** The keys of a home seal and sign for its database. */
+interface HomeKeys {
   readonly secrets: Secrets;
   readonly authority: Signer;
   readonly facilitator: Signer;
   readonly treasury: Signer;
 }
 
-export async function belongingOf(store: Store): Promise<Belonging> {
+/** The opened database, keys and cluster of a home. */
+export interface Home extends OpenedCluster {
+  readonly store: Store;
+  readonly keys: HomeKeys;
+  /** Writes down how far the embedded ledger has come. */
+  noteProgress(): Promise<void>;
+}
+
+/**
+ * The database, the keys and the cluster of a home, held against each other before anything is made or moved.
+ * @throws Problem `database_of_another_home`, `ledger_lost`, `database_newer`, `database_unavailable`, of storage
+ */
+export async function openHome(
+  options: ServiceOptions,
+  onTrouble: OnTrouble,
+  real: OpenedCluster | null,
+): Promise<Home> {
+  const { home } = options;
+  const store = await openStore(options.databaseUrl ?? join(home, 'service.db'), onTrouble);
+  try {
+    const belonging = await belongingOf(store);
+    const keys = openKeys(home, belonging);
+    const opened = real ?? (await openEmbedded(options, onTrouble, () => checkLedger(home, belonging, null)));
+    const { cluster, ledger } = opened;
+    const facts = ledger && {
+      id: ledger.ledgerId,
+      transactions: ledger.ledger.transactionCount(),
+      landed: (signature: string) => ledger.ledger.landed(signature) !== null,
+    };
+    if (facts) checkLedger(home, belonging, facts);
+    await claimDatabase(store, home, keys, {
+      network: cluster.network,
+      program: ESCROW_PROGRAM_ID,
+      ledger: ledger?.ledgerId ?? null,
+    });
+    if (!ledger) return { ...opened, store, keys, noteProgress: async () => undefined };
+    const progress = () => ({ ledger: ledger.ledgerId, seq: ledger.ledger.transactionCount() });
+    return { ...opened, store, keys, noteProgress: progressNotes(store, belonging.seen, progress) };
+  } catch (error) {
+    await store.destroy();
+    throw error;
+  }
+}
+
+/**
+ * Notes how far the ledger has come, where it has come further than is known. Where that cannot be written down, what
+ * was done is done all the same: the trouble is logged, and the next process notes it.
+ */
+function progressNotes(store: Store, known: SeenLedger | null, now: () => SeenLedger) {
+  return async () => {
+    const seen = now();
+    if (seen.seq <= (known?.seq ?? 0)) return;
+    await noteLedger(store, seen).catch((error: unknown) => {
+      if (!storeTrouble(error)) throw error;
+    });
+  };
+}
+
+async function belongingOf(store: Store): Promise<Belonging> {
   const { rows } = await sql.raw<{ signature: string }>(NEWEST_SETTLED).execute(store);
   return {
     identity: readIdentity(await readMark(store, IDENTITY)),
@@ -47,7 +111,7 @@ const SIGNERS = ['authority.json', 'facilitator.json', 'treasury.json'] as const
  * its own are refused: they could not do what the database holds.
  * @throws Problem `database_of_another_home`, `keypair_unreadable`, of storage
  */
-export function openKeys(home: string, { identity }: Belonging): HomeKeys {
+function openKeys(home: string, { identity }: Belonging): HomeKeys {
   const at = (name: string) => join(home, 'keys', name);
   const missing = [RING, ...SIGNERS].filter((name) => !existsSync(at(name)));
   if (identity && missing.length > 0) {
@@ -96,7 +160,7 @@ function operatorKey(path: string): Signer {
  * Marks a database as this home's, or holds the home against the mark.
  * @throws Problem `database_of_another_home`: nothing was changed
  */
-export async function claimDatabase(
+async function claimDatabase(
   store: Store,
   home: string,
   keys: HomeKeys,
@@ -124,7 +188,7 @@ const ledgerLost = (home: string, why: string): Problem =>
   });
 
 /** @throws Problem `ledger_lost`: the ledger is not what the database knows of it */
-export function checkLedger(home: string, belonging: Belonging, ledger: LedgerFacts | null): void {
+function checkLedger(home: string, belonging: Belonging, ledger: LedgerFacts | null): void {
   const why = whyLedgerLost(belonging, ledger);
   if (why !== null) throw ledgerLost(home, why);
 }

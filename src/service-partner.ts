@@ -14,7 +14,7 @@ export const isPartnerPath = (pathname: string): boolean =>
     pathname,
   );
 
-export interface LazyPartner {
+interface LazyPartner {
   fetch(request: Request, connection: Connection): Promise<Response>;
   /** Makes a demo's partners and their key files now, not with the first request. */
   ready(): Promise<void>;

@@ -33,7 +33,7 @@ export interface ServiceOptions {
   readonly partnerEnvironment?: 'demo' | 'live' | undefined;
   /** `<svc>` of the partner service's procedure paths (default `farelock`). */
   readonly partnerServiceName?: string | undefined;
-  /** What an operator may set of the partner service. */
+  /** The operator's settings of the partner service. */
   readonly partner?: Partial<PartnerOptions> | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface WorkerRun {
   readonly nextDueAtMs: number | null;
 }
 
-/** What the HTTP server knows of a connection; never read from the request itself. */
+/** Facts about a connection from the HTTP server; never read from the request itself. */
 export interface Connection {
   readonly clientAddress?: string | undefined;
   /** The address that the service was reached at, without a slash at its end, as far as it can be believed. */
@@ -93,9 +93,9 @@ export interface Platform {
     readonly type: 'INTEGRATION' | 'REDIRECT';
     /** `/bank` */
     readonly path: string;
-    /** Whether signatures are verified: its secret is known. */
+    /** Its secret is known, so signatures are verified. */
     readonly verifies: boolean;
-    /** Whether its orders are moved along: its key is known, and the service's address. */
+    /** Its key and the service's address are known, so its orders are moved along. */
     readonly moves: boolean;
   }[];
   fetch(request: Request): Promise<Response>;

@@ -36,6 +36,46 @@ export function hastyClock(): Clock {
   };
 }
 
+export interface ManualClock extends Clock {
+  /** Moves time forward and wakes what slept until then. */
+  advance(ms: number): void;
+  set(nowMs: number): void;
+}
+
+/** A clock that stands still until it is moved. `sleep` returns once `advance` has passed its deadline. */
+export function manualClock(startMs = Date.UTC(2026, 10, 21, 9, 0, 0)): ManualClock {
+  let nowMs = startMs;
+  const sleepers = new Set<{ at: number; wake: () => void }>();
+  const wakeDue = () => {
+    for (const sleeper of [...sleepers]) {
+      if (sleeper.at > nowMs) continue;
+      sleepers.delete(sleeper);
+      sleeper.wake();
+    }
+  };
+  return {
+    now: () => nowMs,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (ms <= 0 || signal?.aborted) return resolve();
+        const sleeper = { at: nowMs + ms, wake: resolve };
+        sleepers.add(sleeper);
+        signal?.addEventListener('abort', () => {
+          sleepers.delete(sleeper);
+          resolve();
+        });
+      }),
+    advance: (ms) => {
+      nowMs += ms;
+      wakeDue();
+    },
+    set: (ms) => {
+      nowMs = ms;
+      wakeDue();
+    },
+  };
+}
+
 /** For Node processes that agree on the time among themselves: what takes a minute takes a few seconds. */
 export const fastClockEnv = (times: number) => ({ TEST_CLOCK_SPEED: String(isProof ? 1 : times) });
 

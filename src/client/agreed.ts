@@ -59,7 +59,7 @@ export const notAgreed = (intent: Intent, wrong: readonly string[]): Problem =>
   });
 
 /**
- * What is kept of the answer that creates an intent: the only copy of its support code, and what was agreed to. The
+ * Keeps the only copy of an intent's support code, and the terms that were agreed to, when it is created. The
  * refund wallet is the one that was asked for, not the one that the service says.
  */
 export function intentToRemember(body: unknown, request: unknown, baseUrl: string): IntentToRemember | null {

@@ -17,7 +17,7 @@ export function answerRules(
       // The answer holds the only copy of the support code.
       return { read: createdIntentOf, remember: (body) => intentToRemember(body, request, baseUrl) };
     case 'POST /air/book':
-      // What became of it is in the intent, for everybody to read.
+      // The intent shows the outcome to everybody.
       return { read: queuedOf, keepsAnswer: false };
     case 'POST /air/refund-requests':
       return { read: receivedOf };

@@ -53,7 +53,7 @@ const BY_STATUS: Readonly<Record<number, ConnectCode>> = {
 };
 
 /**
- * The Problem that an answer of Connect's stands for (CONTRACT, section 10): `detail.reason` where it is a code of
+ * Translates an error of Connect's into a Problem (CONTRACT, section 10): `detail.reason` where it is a code of
  * ours, else one by Connect's code, else by the status. `detail` and `Retry-After` are kept.
  */
 export function connectProblemOf(answer: HttpAnswer): Problem {

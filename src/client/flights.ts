@@ -17,10 +17,10 @@ import {
 } from './normalise.ts';
 import type { AnswerRules } from './payer/delivery.ts';
 import type { PaidExchange, Payer } from './payer/payer.ts';
-import { ask, type Call, problemOf } from './transport.ts';
+import { ask, type Call, type Patience, problemOf } from './transport.ts';
 import type { CallOptions, Fetch, FlightsClient, Paid } from './types.ts';
 
-export interface FlightsClientPorts {
+interface FlightsClientPorts {
   /** Such as `https://flights.example`; of an embedded service any http address does. */
   readonly baseUrl: string;
   readonly fetch: Fetch;
@@ -36,55 +36,17 @@ const FRESH_MS = 600_000;
 const MENU_PAUSE_MS = 1_000;
 const SHORTEST_PAUSE_MS = 50;
 
+const get = (path: string) => ({ method: 'GET' as const, path });
+const post = (path: string, body: unknown) => ({ method: 'POST' as const, path, body });
+
 /** The flight service, typed (client/types.ts). The same client speaks to our services and to other deployments. */
 export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
-  const { baseUrl, fetch, payer, timeoutMs = 30_000, clock = systemClock } = ports;
-  const patience = (options: CallOptions) => ({ timeoutMs, signal: options.signal });
-
-  async function free(call: Pick<Call, 'method' | 'path' | 'body'>, options: CallOptions): Promise<unknown> {
-    options.onPhase?.('asking');
-    const answer = await ask({ baseUrl, fetch, ...call }, patience(options));
-    if (answer.status >= 300) throw problemOf(answer);
-    return answer.body;
-  }
-
-  async function paid<T>(
-    exchange: Omit<PaidExchange, 'baseUrl' | 'fetch' | keyof AnswerRules>,
-    read: (body: unknown) => T,
-    options: CallOptions,
-  ): Promise<Paid<T>> {
-    const { method, path, body: request } = exchange;
-    const rules = answerRules({ resource: `${method} ${path}`, body: request }, baseUrl);
-    const { body, payment } = await payer.send(
-      { baseUrl, fetch, ...exchange, ...rules },
-      patience(options),
-      options,
-    );
-    return { value: read(body), payment };
-  }
-
-  /** Nothing is charged while the menu is pending, and the payment that was sent with the call stays the same one; nor for one that failed. */
-  async function offerDetails(offerId: string, options: CallOptions): Promise<Paid<OfferDetailsResponse>> {
-    const exchange = {
-      ...post('/air/offer-details', { offer_id: offerId }),
-      freshForMs: FRESH_MS,
-    };
-    const deadlineMs = clock.now() + timeoutMs;
-    for (;;) {
-      const details = await paid(exchange, offerDetailsOf, options);
-      if (details.value.fare_menu?.status !== 'pending') return details;
-      const pauseMs = Math.max(SHORTEST_PAUSE_MS, details.value.poll_after_ms ?? MENU_PAUSE_MS);
-      if (clock.now() + pauseMs > deadlineMs) return details;
-      options.onPhase?.('waiting');
-      await clock.sleep(pauseMs, options.signal);
-      if (options.signal?.aborted) throw problem('interrupted');
-    }
-  }
-
-  const post = (path: string, body: unknown) => ({ method: 'POST' as const, path, body });
+  const free = (call: FreeCall, options: CallOptions) => askFree(ports, call, options);
+  const paid = <T>(call: PaidCall, read: (body: unknown) => T, options: CallOptions) =>
+    askPaid(ports, call, read, options);
 
   return {
-    health: async (options = {}) => healthOf(await free({ method: 'GET', path: '/health' }, options)),
+    health: async (options = {}) => healthOf(await free(get('/health'), options)),
     search: (request, options = {}) =>
       paid({ ...post('/air/search', request), freshForMs: FRESH_MS }, searchOf, options),
     searchUpdates: async (request, options = {}) =>
@@ -93,10 +55,10 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
         request.search_id,
         request.cursor ?? '',
       ),
-    offerDetails: (offerId, options = {}) => offerDetails(offerId, options),
+    offerDetails: (offerId, options = {}) => offerDetails(ports, offerId, options),
     createIntent: (request, options = {}) => paid(post('/air/intents', request), createdIntentOf, options),
     intent: async (intentId, options = {}) =>
-      intentOf(await free({ method: 'GET', path: `/air/intents/${encodeURIComponent(intentId)}` }, options)),
+      intentOf(await free(get(`/air/intents/${encodeURIComponent(intentId)}`), options)),
     book: (intent, passengers, options = {}) =>
       paid(
         {
@@ -123,8 +85,7 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
     order: (orderId, supportCode, options = {}) =>
       paid(
         {
-          method: 'GET',
-          path: `/air/orders/${encodeURIComponent(orderId)}`,
+          ...get(`/air/orders/${encodeURIComponent(orderId)}`),
           headers: { 'X-Customer-Support-Code': supportCode },
           freshForMs: FRESH_MS,
         },
@@ -134,8 +95,59 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
     createAffiliate: async (wallet, options = {}) =>
       affiliateOf(await free(post('/affiliates', { wallet }), options)),
     affiliate: async (code, options = {}) =>
-      affiliateCreditOf(
-        await free({ method: 'GET', path: `/affiliates/${encodeURIComponent(code)}` }, options),
-      ),
+      affiliateCreditOf(await free(get(`/affiliates/${encodeURIComponent(code)}`), options)),
   };
 }
+
+type FreeCall = Pick<Call, 'method' | 'path' | 'body'>;
+type PaidCall = Omit<PaidExchange, 'baseUrl' | 'fetch' | keyof AnswerRules>;
+
+async function askFree(ports: FlightsClientPorts, call: FreeCall, options: CallOptions): Promise<unknown> {
+  options.onPhase?.('asking');
+  const answer = await ask({ baseUrl: ports.baseUrl, fetch: ports.fetch, ...call }, patience(ports, options));
+  if (answer.status >= 300) throw problemOf(answer);
+  return answer.body;
+}
+
+async function askPaid<T>(
+  ports: FlightsClientPorts,
+  call: PaidCall,
+  read: (body: unknown) => T,
+  options: CallOptions,
+): Promise<Paid<T>> {
+  const { baseUrl, fetch, payer } = ports;
+  const rules = answerRules({ resource: `${call.method} ${call.path}`, body: call.body }, baseUrl);
+  const exchange = { baseUrl, fetch, ...call, ...rules };
+  const { body, payment } = await payer.send(exchange, patience(ports, options), options);
+  return { value: read(body), payment };
+}
+
+/**
+ * Asks until the fare menu is there or the time is up. Nothing is charged while it is pending, nor for one that failed,
+ * and the payment that was sent with the call stays the same one.
+ */
+async function offerDetails(
+  ports: FlightsClientPorts,
+  offerId: string,
+  options: CallOptions,
+): Promise<Paid<OfferDetailsResponse>> {
+  const { clock = systemClock } = ports;
+  const call = { ...post('/air/offer-details', { offer_id: offerId }), freshForMs: FRESH_MS };
+  const deadlineMs = clock.now() + timeoutOf(ports);
+  for (;;) {
+    const details = await askPaid(ports, call, offerDetailsOf, options);
+    if (details.value.fare_menu?.status !== 'pending') return details;
+    const pauseMs = Math.max(SHORTEST_PAUSE_MS, details.value.poll_after_ms ?? MENU_PAUSE_MS);
+    if (clock.now() + pauseMs > deadlineMs) return details;
+    options.onPhase?.('waiting');
+    await clock.sleep(pauseMs, options.signal);
+    if (options.signal?.aborted) throw problem('interrupted');
+  }
+}
+
+const timeoutOf = ({ timeoutMs = 30_000 }: FlightsClientPorts) => timeoutMs;
+
+const patience = (ports: FlightsClientPorts, { signal }: CallOptions): Patience => ({
+  timeoutMs: timeoutOf(ports),
+  signal,
+});

@@ -5,7 +5,7 @@ import { readRows } from '../store/read-only.ts';
 
 /** A glance at the client's own database, for shell completion: quick, and nothing is opened for writing. */
 
-export interface GlancedIntent {
+interface GlancedIntent {
   readonly intentId: string;
   readonly orderId: string | null;
   /** Such as LIS-BER. */
@@ -51,7 +51,7 @@ export function glanceAtPayments(home: string): { readonly paymentId: string; re
   }));
 }
 
-/** What the saved travellers are called here. */
+/** Names of the saved travellers. */
 export function glanceAtTravellers(home: string): string[] {
   const keys = join(home, 'keys', 'client.json');
   if (!existsSync(keys)) return [];

@@ -48,10 +48,10 @@ export const openPaymentsIn = (path: string): { id: string; createdAtMs: number 
       order by created_at_ms`,
   ).map((row) => ({ id: String(row.payment_id), createdAtMs: Number(row.created_at_ms) }));
 
-/** What waits for a person in the services' own database. Empty without one. */
+/** Lists what waits for a person in the services' own database. Empty without one. */
 export const stuckIn = (path: string): string[] => readRows(path, STUCK).map((row) => String(row.id));
 
-/** What the services' own database knows of the keys and the ledger that it belongs to; null without one. */
+/** Reads from the services' own database which keys and ledger it belongs to; null without one. */
 export function belongingIn(path: string): Belonging | null {
   const meta = readRows(path, 'select name from sqlite_master').some(({ name }) => name === 'meta');
   if (!meta) return null;

@@ -1,6 +1,6 @@
 import { type HttpAnswer, isRecord } from './transport.ts';
 
-/** What the paying side must know of an answer of POST /air/offer-details: for neither of the two is anything charged. */
+/** Answers of POST /air/offer-details that cost nothing: the menu is still pending, or its check failed. */
 export const menuAnswers = {
   /** Still being opened: the payment waits for the real answer. */
   isPending: (answer: HttpAnswer): boolean => answer.status === 202,

@@ -163,7 +163,7 @@ export function bookOf(body: unknown, intentId: string): BookResponse {
   });
 }
 
-/** The answer of POST /air/book, told from what anybody else may answer. @throws Problem `unexpected_answer` */
+/** Reads an answer of POST /air/book, and refuses a stranger's. @throws Problem `unexpected_answer` */
 export function queuedOf(body: unknown): void {
   const wire = opened(body, 'intent');
   const isOne = isRecord(wire.booking) || wire.booking_requested_at != null || intentIdIn(body) !== null;
@@ -204,7 +204,7 @@ function decimalOf(value: unknown): string | null {
   return Number.isInteger(amount) && amount >= 1_000_000 ? formatUsdc(BigInt(amount)) : String(value);
 }
 
-/** The answer of POST /air/refund-requests, told from what anybody else may answer. */
+/** Reads an answer of POST /air/refund-requests, and refuses a stranger's. */
 export function receivedOf(body: unknown): void {
   const wire = opened(body, 'refund_request');
   const isOne = wire.status === 'received' || wire.requested_at != null || wire.intent_id != null;

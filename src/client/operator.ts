@@ -20,7 +20,7 @@ import type {
 import { ask, problemOf } from './transport.ts';
 import type { CallOptions, Fetch } from './types.ts';
 
-export interface OperatorClientPorts {
+interface OperatorClientPorts {
   readonly baseUrl: string;
   readonly fetch: Fetch;
   /** `flk_op_…` */
@@ -29,10 +29,10 @@ export interface OperatorClientPorts {
   readonly timeoutMs?: number | undefined;
 }
 
-/** What is decided about a case; see the operator API's schema. */
+/** A decision about a case; see the operator API's schema. */
 export type Approval = Partial<Omit<ApproveRequest, 'dry_run'>>;
 
-/** What is decided about something that is stuck. */
+/** A decision about something that is stuck. */
 export type Verdict = Omit<ResolveRequest, 'dry_run'>;
 
 /** The operator API, typed. Throws the Problems that the service answers with. */

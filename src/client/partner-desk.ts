@@ -11,7 +11,7 @@ import type {
 import { ask, problemOf } from './transport.ts';
 import type { CallOptions, Fetch } from './types.ts';
 
-export interface PartnerDeskPorts {
+interface PartnerDeskPorts {
   readonly baseUrl: string;
   readonly fetch: Fetch;
   /** `flk_op_…` */
@@ -20,7 +20,7 @@ export interface PartnerDeskPorts {
   readonly timeoutMs?: number | undefined;
 }
 
-/** What operators do for partners: keys, tokens for customers, attestations. Throws the Problems that the service answers with. */
+/** The operators' desk for partners: keys, customer tokens, attestations. Throws the service's Problems. */
 export function createPartnerDesk({ baseUrl, fetch, operatorKey, timeoutMs = 30_000 }: PartnerDeskPorts) {
   async function call<T>(path: string, options: CallOptions, body?: object): Promise<T> {
     const sent = {

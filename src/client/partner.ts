@@ -21,7 +21,7 @@ import { connectProblemOf } from './connect.ts';
 import { ask, type HttpAnswer, isRecord } from './transport.ts';
 import type { CallOptions, Fetch } from './types.ts';
 
-export interface PartnerClientPorts {
+interface PartnerClientPorts {
   readonly baseUrl: string;
   readonly fetch: Fetch;
   /** `<svc>` of the procedure paths. */
@@ -34,7 +34,7 @@ export interface PartnerClientPorts {
   readonly timeoutMs?: number | undefined;
 }
 
-export interface WriteOptions extends CallOptions {
+interface WriteOptions extends CallOptions {
   /** The same key gives the first answer again (24 h). */
   readonly idempotencyKey?: string | undefined;
   /** The version that the order is expected to have. */

@@ -118,7 +118,7 @@ const BY_STATUS: Readonly<Record<number, ProblemCode>> = {
 };
 
 /**
- * The Problem that an error answer stands for: its code where it is one of ours (`{ code, message, detail? }`, also
+ * Translates an error answer into a Problem: its code where it is one of ours (`{ code, message, detail? }`, also
  * inside `error`), else one by the status. `Retry-After` and `detail` are kept.
  */
 export function problemOf(answer: HttpAnswer): Problem {

@@ -20,7 +20,7 @@ import type {
 /** The web's fetch: the network's for a remote profile, the app's own for an embedded one. */
 export type Fetch = (request: Request) => Promise<Response>;
 
-/** What was paid for an answer (CONTRACT, section 15). `amount` is a decimal string in USDC. */
+/** The payment for an answer (CONTRACT, section 15). `amount` is a decimal string in USDC. */
 export interface PaymentReceipt {
   readonly amount: string;
   /** The mint's address. */
@@ -34,7 +34,7 @@ export interface Paid<T> {
   readonly payment: PaymentReceipt | null;
 }
 
-/** An order as far as it is known: other deployments say less. The status `unknown` is none of the service's. */
+/** An order as far as it is known: other deployments send less. The service never sends the status `unknown`. */
 export type KnownOrder = Omit<
   Order,
   'status' | 'passenger_count' | 'total_amount_decimal' | 'total_currency'
@@ -45,11 +45,11 @@ export type KnownOrder = Omit<
   readonly total_currency: string | null;
 };
 
-export type Phase = 'asking' | 'paying' | 'waiting';
+type Phase = 'asking' | 'paying' | 'waiting';
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Told as a paid call goes through its phases, for a spinner. */
+  /** Called as a paid call goes through its phases, for a spinner. */
   readonly onPhase?: ((phase: Phase) => void) | undefined;
 }
 
@@ -90,7 +90,7 @@ export interface FlightsClient {
   affiliate(code: string, options?: CallOptions): Promise<AffiliateCredit>;
 }
 
-/** What may be signed without asking. Amounts are atomic USDC. */
+/** Limits for signing without asking. Amounts are atomic USDC. */
 export interface SpendingPolicy {
   readonly perCallCap: bigint;
   /** For /air/book: null means that every booking asks. */
@@ -99,17 +99,17 @@ export interface SpendingPolicy {
   readonly perDay?: bigint | null;
   /** Hosts that may be paid (with the port where it is not the usual one); null or absent: any. */
   readonly hosts?: readonly string[] | null;
-  /** Told of a payment above its cap first; throws the Problem of what no answer lifts. */
+  /** Sees a payment above its cap first; throws the Problem of a limit that no answer lifts. */
   readonly refuse?: (ask: PaymentRequest) => void;
   /** Asked when a payment is above its cap; null where nobody can be asked (the payment is then refused). */
   readonly approve: ((ask: PaymentRequest) => Promise<boolean>) | null;
-  /** What a program was allowed, all its payments together; absent: nothing is counted. */
+  /** A program's allowance for all its payments together; absent: nothing is counted. */
   readonly allowance?: Allowance | undefined;
 }
 
-/** What a program that drives the tool may sign for while it runs, counted as it is signed. Amounts are atomic USDC. */
+/** The amount that a program driving the tool may sign for while it runs, counted at each signature. Atomic USDC. */
 export interface Allowance {
-  /** What may still be signed for, all payments together. */
+  /** The rest, for all payments together. */
   left(): bigint;
   /**
    * Takes an amount out before it is signed, at once: two calls at the same time can't have the same money.
@@ -124,7 +124,7 @@ export interface Allowance {
   resend(paymentId: string, amount: bigint): void;
 }
 
-export interface Reservation {
+interface Reservation {
   /** It is signed, and in the journal by this id. */
   spend(paymentId: string): void;
   /** Nothing was written: it is there again. */
@@ -140,6 +140,6 @@ export interface PaymentRequest {
   readonly network: string;
   readonly cap: bigint | null;
   readonly kind: 'call' | 'booking';
-  /** What could not be verified about it; such a payment always asks. */
+  /** A part of it that could not be verified; such a payment always asks. */
   readonly warning?: string;
 }

@@ -16,7 +16,7 @@ export interface NamedAirport {
 }
 
 /** Without accents, case, hyphens or apostrophes: `São Paulo`, `sao-paulo` and `SAO PAULO` are the same. */
-export const folded = (text: string): string =>
+const folded = (text: string): string =>
   text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -74,7 +74,7 @@ export function findAirports(text: string): FoundAirport[] {
   return sorted(misspelt);
 }
 
-/** Whether an airport was only found by forgiving a mistake. */
+/** True for an airport that was only found by forgiving a typo. */
 export const isMistake = ({ fit }: FoundAirport): boolean => fit >= FITS.mistake;
 
 function fitOf(airport: NamedAirport, wanted: string): number | null {
@@ -89,7 +89,7 @@ function fitOf(airport: NamedAirport, wanted: string): number | null {
   return code.startsWith(wanted) ? FITS.codeStart : null;
 }
 
-/** The city, the name, and both together; a name that begins with the city stands for both. */
+/** The city, the name, and both together; a name that begins with the city is used for both. */
 function namesOf(airport: NamedAirport): string[] {
   const city = folded(airport.city);
   const name = folded(airport.name);

@@ -1,4 +1,4 @@
-/** Whether the text is YYYY-MM-DD and a day that exists. */
+/** Checks that the text is YYYY-MM-DD and a day that exists. */
 export function isRealDate(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
   const day = new Date(`${text}T00:00:00Z`);

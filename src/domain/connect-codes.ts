@@ -1,5 +1,5 @@
 /** Connect's codes, which the partner service answers with beside our own reason (CONTRACT, section 10). */
-export interface ConnectCodeKind {
+interface ConnectCodeKind {
   readonly status: number;
   readonly exit: 1 | 2 | 3 | 4 | 5 | 7;
   readonly message: string;

@@ -18,7 +18,7 @@ const COUNTRIES =
 /** Every alpha-3 code. */
 export const alpha3Codes = (): string[] => COUNTRIES.split(' ').map((pair) => pair.slice(2));
 
-/** Whether `code` is an ISO 3166-1 alpha-2 or alpha-3 code, upper case. */
+/** Checks for an ISO 3166-1 alpha-2 or alpha-3 code in upper case. */
 export function isCountry(code: string): boolean {
   return pairOf(code) !== undefined;
 }

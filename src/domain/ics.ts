@@ -19,8 +19,8 @@ export interface IcsSegment {
   readonly destination_terminal?: string | null | undefined;
 }
 
-export interface IcsJourney {
-  /** What the events are recognised by when they are sent again: an order or intent id. */
+interface IcsJourney {
+  /** Identifies the events when they are sent again: an order or intent id. */
   readonly reference: string;
   /** The record locator, when it is known. */
   readonly bookingReference: string | null;

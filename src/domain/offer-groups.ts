@@ -2,8 +2,8 @@ import { byPrice, type OfferSort, type OrderedOffer, sortOffers } from './offer-
 
 /** One entry per physical itinerary (spec/flight-service.md, cheapest_per_itinerary): by the service and by the tool. */
 
-/** What grouping looks at; an offer of the wire has it. */
-export interface GroupedOffer extends OrderedOffer {
+/** The fields that grouping reads; an offer of the wire has them. */
+interface GroupedOffer extends OrderedOffer {
   readonly comparison_key: string;
   readonly owner_name: string;
   readonly fare_brand_name: string | null;
@@ -21,7 +21,7 @@ export interface GroupedOffer extends OrderedOffer {
 }
 
 /** A fare of an itinerary, lossless on price, brand, refund and change conditions, and checked bags. */
-export interface GroupedFare {
+interface GroupedFare {
   offer_id: string;
   owner_name: string;
   fare_brand_name: string | null;

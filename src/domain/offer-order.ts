@@ -5,7 +5,7 @@
 
 export type OfferSort = 'price' | 'duration' | 'departure' | 'emissions';
 
-/** What the order looks at; an offer of the wire has it. */
+/** The fields that sorting reads; an offer of the wire has them. */
 export interface OrderedOffer {
   readonly offer_id: string;
   readonly departing_at: string;

@@ -1,8 +1,8 @@
 import { type Guard, type OrderStatus, TRANSITIONS } from './order-statuses.ts';
 
 /**
- * What UpdateOrder allows (CONTRACT, section 11): the service refuses by these rules, and the tool plans by them. What
- * a plan promises is so what the service does.
+ * Rules of UpdateOrder (CONTRACT, section 11): the service refuses by them, and the tool plans by them, so that a plan
+ * promises what the service does.
  */
 
 /** Statuses that an order has only after its customer's funds were seen. */
@@ -22,12 +22,12 @@ export interface OrderStanding {
   readonly paymentProcessed: boolean;
   readonly sourceTransactionId: string | null;
   readonly destinationTransactionId: string | null;
-  /** It tells of returned funds. */
+  /** It reports returned funds. */
   readonly returned: boolean;
 }
 
 /** An update as far as the rules look at it. */
-export interface WantedMove {
+interface WantedMove {
   readonly status?: OrderStatus | undefined;
   readonly sourceTransactionId?: string | undefined;
   readonly destinationTransactionId?: string | undefined;
@@ -58,7 +58,7 @@ export const allowedFrom = ({ status, funds }: Pick<OrderStanding, 'status' | 'f
     .filter(([, guards]) => funds === null || !guards.includes(funds ? 'no_funds' : 'funds'))
     .map(([to]) => to);
 
-/** Whether a message of an update says anything: one without a set field changes nothing. */
+/** Checks that a message of an update sets a field: without one it changes nothing. */
 export const saysSomething = (message: object | undefined): message is object =>
   Object.values(message ?? {}).some((value) => value !== undefined && value !== null);
 
@@ -96,7 +96,7 @@ export function refusalOf(order: OrderStanding, update: WantedMove): MoveRefusal
   return null;
 }
 
-/** How an order stands after an update that was not refused. */
+/** The state of an order after an accepted update. */
 export function standingAfter(order: OrderStanding, update: WantedMove): OrderStanding {
   const status = update.status ?? order.status;
   return {

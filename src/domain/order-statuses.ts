@@ -16,11 +16,11 @@ export const ORDER_STATUSES = [
 
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
-/** Whether a text is a status. */
+/** Checks that a text is a status. */
 export const isOrderStatus = (text: unknown): text is OrderStatus =>
   ORDER_STATUSES.some((status) => status === text);
 
-/** What a transition needs beside the status that it starts from (CONTRACT, section 11). */
+/** A condition of a transition beside the status that it starts from (CONTRACT, section 11). */
 export type Guard =
   /** Only where the customer's funds were seen. */
   | 'funds'

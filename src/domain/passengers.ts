@@ -4,11 +4,11 @@ import { alpha3Of, isCountry } from './countries.ts';
 export { isRealDate } from './calendar.ts';
 
 /**
- * What makes a passenger bookable (spec/flight-service.md, Passenger; CONTRACT, section 6). The tool runs these
+ * Rules for a bookable passenger (spec/flight-service.md, Passenger; CONTRACT, section 6). The tool runs these
  * rules before it pays, the service before it charges: one text, so that they can't disagree.
  */
 
-export type PassengerIssueCode =
+type PassengerIssueCode =
   | 'invalid_request'
   | 'duplicate_passenger'
   | 'passenger_count_mismatch'
@@ -35,7 +35,7 @@ export interface PassengerRules {
 }
 
 export const TITLES = ['mr', 'mrs', 'ms', 'miss', 'dr'] as const;
-export const GENDERS = ['m', 'f'] as const;
+const GENDERS = ['m', 'f'] as const;
 export const BASE_FIELDS = [
   'given_name',
   'family_name',
@@ -53,7 +53,7 @@ type CheckedPassenger = Readonly<Record<(typeof BASE_FIELDS)[number], string>> &
   readonly [field in (typeof DOCUMENT_FIELDS)[number]]?: string | null;
 };
 
-export type BookablePassenger = Readonly<Record<(typeof BASE_FIELDS)[number], string>> & {
+type BookablePassenger = Readonly<Record<(typeof BASE_FIELDS)[number], string>> & {
   readonly [field in (typeof DOCUMENT_FIELDS)[number]]?: string;
 };
 

@@ -7,7 +7,7 @@ import type { EscrowAccount, EscrowState } from './terms.ts';
 export type AccountReader = Pick<Cluster, 'accounts'>;
 
 /** Version 1 of the layout (docs/escrow.md, State account). */
-export const ESCROW_ACCOUNT_SIZE = 272;
+const ESCROW_ACCOUNT_SIZE = 272;
 const MAGIC = new TextEncoder().encode('FARELOCK');
 const VERSION = 1;
 const STATES: readonly (EscrowState | undefined)[] = [undefined, 'open', 'captured', 'refunded'];

@@ -8,7 +8,7 @@ import { associatedTokenAddress } from '../solana/token.ts';
  */
 export const ESCROW_PROGRAM_ID = 'FLKFgRHGErf3EwbLdxVUrACXZDrAhmgJmjawBzvQGq7B' as Address;
 
-export interface EscrowPlace {
+interface EscrowPlace {
   /** The state account; also what an x402 payment names as `payTo`. */
   readonly address: Address;
   readonly bump: number;

@@ -23,8 +23,8 @@ export interface LateMoney extends ObservedEscrow {
   readonly refundOwner: Address | null;
 }
 
-/** What became of a claim. `amount` is in atomic units; `transaction` is null where somebody else was first. */
-export interface Claim {
+/** The result of a claim. `amount` is in atomic units; `transaction` is null where somebody else was first. */
+interface Claim {
   readonly outcome: 'refunded' | 'swept' | 'recovered' | 'already_refunded';
   readonly amount: bigint;
   readonly transaction: Signature | null;

@@ -20,7 +20,7 @@ export function refundCommitment(start: string, refundOwner: Address): Uint8Arra
   return new Uint8Array(hash.update(new Uint8Array(getAddressEncoder().encode(refundOwner))).digest());
 }
 
-/** Whether an intent id names this refund owner. Ids that were made before 0.2 name nobody. */
+/** Checks that an intent id names this refund owner. Ids that were made before 0.2 name nobody. */
 export function commitsTo(intentId: string, refundOwner: Address): boolean {
   if (!FORM.test(intentId)) return false;
   const bits = [...intentId.slice(NONCE)].map((one) => CROCKFORD.indexOf(one.toUpperCase()));

@@ -33,7 +33,7 @@ const instruction = (of: Of, accounts: readonly AccountMeta[], data: Uint8Array)
   data,
 });
 
-export interface OpenAccounts extends Of {
+interface OpenAccounts extends Of {
   readonly authority: Address;
   /** Pays the rents, and gets them back at the end. */
   readonly payer: Address;
@@ -76,7 +76,7 @@ export function openInstruction(open: OpenAccounts): Instruction {
   );
 }
 
-export interface CaptureAccounts extends Of {
+interface CaptureAccounts extends Of {
   readonly authority: Address;
   readonly escrow: Address;
   readonly vault: Address;
@@ -104,10 +104,10 @@ export const captureInstruction = (capture: CaptureAccounts): Instruction =>
     Uint8Array.of(TAG.capture),
   );
 
-export interface RefundAccounts extends Of {
+interface RefundAccounts extends Of {
   /** The recorded one, whoever refunds. */
   readonly authority: Address;
-  /** Whether the authority signs. Without it the refund works once `refund_after` has passed, for anybody. */
+  /** The authority signs. Without it the refund works once `refund_after` has passed, for anybody. */
   readonly byAuthority: boolean;
   readonly escrow: Address;
   readonly vault: Address;
@@ -130,7 +130,7 @@ export const refundInstruction = (refund: RefundAccounts): Instruction =>
     Uint8Array.of(TAG.refund),
   );
 
-export interface SweepAccounts extends Of {
+interface SweepAccounts extends Of {
   readonly escrow: Address;
   readonly vault: Address;
   readonly refundAccount: Address;
@@ -150,7 +150,7 @@ export const sweepInstruction = (sweep: SweepAccounts): Instruction =>
     Uint8Array.of(TAG.sweep),
   );
 
-export interface CloseAccounts extends Of {
+interface CloseAccounts extends Of {
   readonly authority: Address;
   readonly escrow: Address;
   readonly vault: Address;
@@ -164,7 +164,7 @@ export const closeInstruction = (close: CloseAccounts): Instruction =>
     Uint8Array.of(TAG.close),
   );
 
-export interface RecoverAccounts extends Of {
+interface RecoverAccounts extends Of {
   /** One that names `refundOwner` (commitment.ts). */
   readonly intentId: string;
   /** Where the escrow was: there must be none. */

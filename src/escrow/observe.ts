@@ -3,15 +3,15 @@ import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../so
 import { type AccountReader, escrowIn } from './account.ts';
 import type { EscrowAccount } from './terms.ts';
 
-/** What has to be known to move the money of an escrow: one reading of three accounts. */
+/** The facts needed to move the money of an escrow: one reading of three accounts. */
 export interface ObservedEscrow {
   /** null: there is none, or it was closed. */
   readonly escrow: EscrowAccount | null;
-  /** Whether there is a token account where the vault is: after the end somebody made it again. */
+  /** There is a token account at the vault's address; after the end somebody may have created it again. */
   readonly hasVault: boolean;
   /** Atomic units in the vault; 0 when it does not exist. */
   readonly held: bigint;
-  /** What a sweep would move: above the amount while open, everything after the end. */
+  /** The amount that a sweep would move: the excess while open, everything after the end. */
   readonly excess: bigint;
   /** The associated token account of the refund owner. `unusable`: given away, or frozen. */
   readonly refundAccount: 'usable' | 'missing' | 'unusable';

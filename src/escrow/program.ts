@@ -23,7 +23,7 @@ export {
 } from './instructions.ts';
 
 /** Those who have to do with one escrow. Owners of token accounts are named, not their token accounts. */
-export interface EscrowParties {
+interface EscrowParties {
   /** Default: the program of the embedded cluster. */
   readonly programId?: Address | undefined;
   /** Pays rent of what has to be created. */
@@ -31,20 +31,20 @@ export interface EscrowParties {
   readonly escrow: Address;
   readonly mint: Address;
   readonly refundOwner: Address;
-  /** Who paid the rents at Open; default `payer`. */
+  /** The payer of the rents at Open; default `payer`. */
   readonly rentPayer?: Address | undefined;
   /** Default: the associated token account of the refund owner. Another one where that one is unusable. */
   readonly refundAccount?: Address | undefined;
   /**
-   * Whether `payer` opens the refund owner's token account where it is missing (default true). Its rent is a gift: the
+   * `payer` opens the refund owner's token account where it is missing (default true). Its rent is a gift: the
    * refund owner can close it and keep that.
    */
   readonly opensRefundAccount?: boolean | undefined;
-  /** What `observeEscrow` read just before; see each function for what happens without it. */
+  /** The reading that `observeEscrow` just made; see each function for what happens without it. */
   readonly observed?: ObservedEscrow | undefined;
 }
 
-export interface AuthorityParties extends EscrowParties {
+interface AuthorityParties extends EscrowParties {
   readonly authority: Address;
 }
 
@@ -64,7 +64,7 @@ function createTokenAccount(payer: Address, account: Address, owner: Address, mi
   };
 }
 
-export interface OpenParties {
+interface OpenParties {
   readonly programId?: Address | undefined;
   readonly authority: Address;
   readonly payer: Address;

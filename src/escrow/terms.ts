@@ -2,8 +2,8 @@ import type { Address } from '@solana/kit';
 
 export type EscrowState = 'open' | 'captured' | 'refunded';
 
-/** What Open freezes, and what a traveller checks before paying (docs/escrow.md). */
-export interface EscrowTerms {
+/** The terms that Open freezes and a traveller checks before paying (docs/escrow.md). */
+interface EscrowTerms {
   readonly programId: Address;
   readonly authority: Address;
   readonly mint: Address;

@@ -4,7 +4,7 @@ import { type AccountReader, escrowIn } from './account.ts';
 import { ESCROW_PROGRAM_ID, escrowPlace, intentHashOf } from './address.ts';
 import type { EscrowAccount } from './terms.ts';
 
-/** What the payer was told, by the intent record and the payment challenge. */
+/** The escrow as the intent record and the payment challenge describe it. */
 export interface ExpectedEscrow {
   readonly intentId: string;
   readonly address: Address;
@@ -104,7 +104,7 @@ function termChecks(escrow: EscrowAccount, expected: ExpectedEscrow): EscrowChec
 }
 
 /**
- * Holds an escrow on chain against what its payer was told (DESIGN, section 3). Pay only when every check is `ok`.
+ * Compares an escrow on chain with the terms that its payer saw (DESIGN, section 3). Pay only when every check is `ok`.
  * Without a state account of a known program the list ends after `program` and `address`.
  * @throws Problem `cluster_failed`
  */

@@ -16,7 +16,7 @@ export interface Ids {
   supportCode(): string;
 }
 
-export type IdPrefix =
+type IdPrefix =
   | 'int'
   | 'ord'
   | 'quo'

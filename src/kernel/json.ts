@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-
 /** JSON with sorted keys, so that equal values have equal text. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>

@@ -1,6 +1,6 @@
 import { withoutAddressKeys } from './shown-url.ts';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /**
  * A structured log: one JSON object per line, to a sink. Fields are names and ids, never bodies: what a customer

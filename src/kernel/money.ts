@@ -2,7 +2,7 @@ import { problem } from './problems.ts';
 
 declare const atomicUsdc: unique symbol;
 /** USDC in atomic units: 1 USDC = 1,000,000. Never a float, never negative where a price is meant. */
-export type AtomicUsdc = bigint & { readonly [atomicUsdc]: true };
+type AtomicUsdc = bigint & { readonly [atomicUsdc]: true };
 
 export const USDC_DECIMALS = 6;
 const UNIT = 10n ** BigInt(USDC_DECIMALS);

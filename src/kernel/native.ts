@@ -1,7 +1,7 @@
 import { type Problem, problem } from './problems.ts';
 
 /**
- * What a native package that is not there is told as, or null for any other failure. They are optional packages, one
+ * The problem for a missing native package, or null for any other failure. They are optional packages, one
  * for each platform, and package managers leave optional packages out when they are told to, or when a download fails.
  */
 export function missingNative(error: unknown): Problem | null {

@@ -1,4 +1,4 @@
-/** What somebody may have meant: for "Did you mean …?". */
+/** Guesses for "Did you mean …?". */
 
 /** Insertions, deletions, replacements and swaps of neighbours between two texts; more than `most` counts as `most + 1`. */
 export function editDistance(from: string, to: string, most = 3): number {

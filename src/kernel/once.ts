@@ -1,6 +1,6 @@
-export interface Once<A extends readonly unknown[], T> {
+interface Once<A extends readonly unknown[], T> {
   (...given: A): Promise<T>;
-  /** What was opened, or is being opened; null before, and after a failure. */
+  /** The opened value, or the one being opened; null before, and after a failure. */
   opened(): Promise<T> | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Whether a text that should be a path is a key that was pasted in its place: a JSON array of bytes, a key in base58 or
- * hex, an API key, a token, a seed phrase. Such a text is shown nowhere.
+ * Recognises a key that was pasted in place of a path: a JSON array of bytes, a key in base58 or hex, an API key, a
+ * token, a seed phrase. Such a text is shown nowhere.
  */
 export const isPastedKey = (text: string): boolean =>
   /^["'\s]*[[{]/.test(text) ||

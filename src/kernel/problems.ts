@@ -860,7 +860,7 @@ export const PROBLEMS = {
 } as const satisfies Record<string, ProblemKind>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
-export type ProblemDetail = Record<string, unknown>;
+type ProblemDetail = Record<string, unknown>;
 
 export interface ProblemOptions {
   readonly message?: string;

@@ -7,7 +7,7 @@ export function shownUrl(address: string): string {
   if (scheme === '') return address;
   const [, place = '', query = ''] = /^([^?#]*)(.*)$/s.exec(rest) ?? [];
   const host = place.lastIndexOf('@') + 1;
-  // A password with a bare ? or # in it: nothing before the last @ can be told from it.
+  // A password with a bare ? or # in it: it may be anything before the last @.
   if (host === 0 && query.includes('@')) return `${scheme}…`;
   const [name = '', ...path] = place.slice(host).split('/');
   const parts = path.map((part) => (isPlainWord(part) ? part : '…'));
@@ -18,7 +18,7 @@ export function shownUrl(address: string): string {
 export const withoutAddressKeys = (text: string): string =>
   text.includes('://') ? text.replace(/[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi, shownUrl) : text;
 
-/** What an address has in its path where it is not a key: small words, a version such as v2. Keys have digits or capitals. */
+/** Matches the parts of a path that are no key: lower-case words, a version such as v2. Keys have digits or capitals. */
 const isPlainWord = (part: string): boolean =>
   part.length < KEY_LENGTH && /^(v\d{1,3}|[a-z]+([-_.][a-z]+)*)?$/.test(part);
 

@@ -16,8 +16,8 @@ import {
 import { dirname } from 'node:path';
 import { isProblem, type Problem, type ProblemCode, problem } from './problems.ts';
 
-/** What can be wrong with the place where something is kept. */
-export const STORAGE_CODES = [
+/** Codes of storage problems. */
+const STORAGE_CODES = [
   'storage_full',
   'storage_failed',
   'storage_not_writable',
@@ -25,7 +25,7 @@ export const STORAGE_CODES = [
   'storage_damaged',
   'too_many_open_files',
 ] as const satisfies readonly ProblemCode[];
-export type StorageCode = (typeof STORAGE_CODES)[number];
+type StorageCode = (typeof STORAGE_CODES)[number];
 
 /** Seconds after which a caller may ask again; as long a failed write keeps /ready from saying ok. */
 export const STORAGE_RETRY_S = 5;
@@ -72,7 +72,7 @@ interface NativeError extends Error {
 }
 
 /**
- * The problem that a native error of a file or a database stands for, or null where it is about something else. The
+ * Translates a native error of a file or a database into a problem; null where it is about something else. The
  * one place that knows SQLite's codes, the system's and PostgreSQL's.
  *
  * The problem itself names no path, so that it may be answered to anybody; its `cause` is the same problem in the words
@@ -108,7 +108,7 @@ const SAYS_WHY: ReadonlySet<StorageCode> = new Set(['storage_full', 'storage_loc
 const reasonOf = ({ code, message }: NativeError): string => code ?? message;
 
 /**
- * What the system says when another file is written beside this one; null where that works. The file itself is never
+ * Tries to write another file beside this one: the system's error, or null where it works. The file itself is never
  * opened: closing it would drop the locks that SQLite holds on it for this whole process.
  */
 function errnoBeside(path: string): string | null {
@@ -134,7 +134,7 @@ function removeQuietly(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // It was never made, for the reason that is being told.
+    // It was never created, for the reason being reported.
   }
 }
 
@@ -211,7 +211,7 @@ export function publicTrouble(error: unknown): Problem | null {
   return here && problem(here.code, { retryAfter: STORAGE_RETRY_S, cause: here });
 }
 
-/** Runs `work` on the file at `path`, and tells what the system says of it as a problem that names the file. */
+/** Runs `work` on the file at `path`, and raises the system's errors as problems that name the file. */
 export function onFile<T>(path: string, work: () => T): T {
   try {
     return work();

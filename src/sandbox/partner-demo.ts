@@ -1,7 +1,7 @@
 import type { PartnerDemo } from '../partner/ports.ts';
 import { PLATFORM_DUE } from './platform/due.ts';
 
-/** What a demo of the partner service has: its people, its attesters, and its platform. Loads and touches nothing. */
+/** The people, attesters and platform of a partner service demo. Loads and touches nothing. */
 export const partnerDemo: PartnerDemo = {
   seed: async (ports) => (await import('./partners/seed.ts')).ensureSeed(ports),
   // Where nobody else attests, a person does: in demo the sandbox.

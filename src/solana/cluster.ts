@@ -21,7 +21,7 @@ export interface ChainAccount {
 }
 
 /**
- * What became of a signature. `err` is null when it succeeded, else the runtime's error in JSON-RPC form. Nothing
+ * The status of a signature. `err` is null when it succeeded, else the runtime's error in JSON-RPC form. Nothing
  * below `confirmed` exists: what is only processed can vanish with its fork, a failure as much as a success.
  */
 export interface SignatureStatus {
@@ -30,7 +30,7 @@ export interface SignatureStatus {
   readonly confirmation: 'confirmed' | 'finalized';
 }
 
-export interface Simulation {
+interface Simulation {
   readonly err: unknown;
   readonly logs: readonly string[];
   readonly unitsConsumed: bigint;
@@ -79,8 +79,8 @@ export interface Cluster {
   signatureStatus(signature: Signature): Promise<SignatureStatus | null>;
   transaction(signature: Signature): Promise<ChainTransaction | null>;
   /**
-   * Whether the history of `account` reaches back to before `sinceS` (seconds since the epoch) and does not name the
-   * signature. A history that ends sooner proves nothing: false.
+   * Proves that the history of `account` reaches back to before `sinceS` (seconds since the epoch) and does not
+   * name the signature. A history that ends sooner proves nothing: false.
    */
   isAbsent(
     signature: Signature,
@@ -95,7 +95,7 @@ export interface Cluster {
   close(): Promise<void>;
 }
 
-/** What the embedded cluster adds: play money. Real clusters have no such thing for USDC. */
+/** Play money of the embedded cluster. Real clusters have no such thing for USDC. */
 export interface Faucet {
   airdropSol(to: Address, lamports: bigint): Promise<Signature>;
   /** Mints test USDC to the associated token account of `owner`, creating it when needed. */

@@ -10,7 +10,7 @@ export interface SignedBytes {
 }
 
 /**
- * What became of signed bytes.
+ * The fate of signed bytes.
  * - `landed`, `failed`: in a block; `final` once nobody can take that block back.
  * - `open`: not seen, and their blockhash may still live. The same bytes may be sent again.
  * - `dead`: never landed, and never will.
@@ -26,7 +26,7 @@ const MARGIN_BLOCKS = 32n;
 /** A transaction lives for so many blocks, and blocks come no faster than every 0.4 s. */
 const LIFE_BLOCKS = 150n;
 const BLOCK_S = 0.4;
-/** Block times and the cluster's clock are told in whole seconds, and may lie a little apart. */
+/** Block times and the cluster's clock are in whole seconds, and may differ a little. */
 const SLACK_S = 5;
 
 /**

@@ -1,6 +1,6 @@
 import { SOLANA_NETWORKS, type SolanaNetwork } from './cluster.ts';
 
-/** What the first block of each public cluster hashes to; a CAIP-2 id is its first 32 characters. */
+/** Genesis hashes of the public clusters; a CAIP-2 id is the first 32 characters. */
 export const GENESIS_HASHES = {
   mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
   devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
@@ -23,7 +23,7 @@ const MONIKER_URLS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** The RPC address that a moniker stands for (as in the Solana CLI); a URL stands for itself; else null. */
+/** The RPC address of a moniker (as in the Solana CLI); a URL is returned as it is; else null. */
 export function rpcUrl(monikerOrUrl: string): string | null {
   const known = MONIKER_URLS.get(monikerOrUrl);
   if (known) return known;

@@ -21,7 +21,7 @@ export function signerFromSeed(seed: Uint8Array): Signer {
 }
 
 /**
- * The signer of a keypair whose public half is taken as it stands until the first signature: deriving it takes longer
+ * The signer of a keypair whose public half is trusted until the first signature: deriving it takes longer
  * than the whole of a command that only reads.
  * @throws `mismatch()` at the first signature when the halves do not belong together: it would not verify
  */

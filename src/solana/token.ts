@@ -15,7 +15,7 @@ export async function associatedTokenAddress(owner: Address, mint: Address): Pro
   return address;
 }
 
-export interface TokenAccount {
+interface TokenAccount {
   readonly mint: Address;
   readonly owner: Address;
   /** Atomic units. */
@@ -28,7 +28,7 @@ export interface TokenAccount {
   readonly nativeReserve: bigint | null;
 }
 
-export const TOKEN_ACCOUNT_SIZE = 165;
+const TOKEN_ACCOUNT_SIZE = 165;
 export const MINT_SIZE = 82;
 
 /** null when the bytes are not an initialised token account of the SPL token program. */
@@ -52,7 +52,7 @@ export function decodeTokenAccount(data: Uint8Array): TokenAccount | null {
 export const tokenAmountOf = (data: Uint8Array): bigint =>
   new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(64, true);
 
-export interface Mint {
+interface Mint {
   readonly mintAuthority: Address | null;
   /** Atomic units. */
   readonly supply: bigint;

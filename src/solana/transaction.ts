@@ -16,8 +16,8 @@ import {
 } from '@solana/kit';
 import type { Signer } from './signer.ts';
 
-export interface SignedTransaction {
-  /** What is stored before it is sent, and sent again after a crash. */
+interface SignedTransaction {
+  /** Stored before it is sent, and sent again after a crash. */
   readonly wire: Uint8Array;
   readonly signature: Signature;
   /** Past this block height a transaction that has not landed never will. */

@@ -23,7 +23,7 @@ export interface SeenLedger {
   readonly seq: number;
 }
 
-/** What a database says of the home that it belongs to. */
+/** The home that a database belongs to, as the database records it. */
 export interface Belonging {
   /** null: it belongs to nobody yet. */
   readonly identity: KeptIdentity | null;
@@ -72,13 +72,13 @@ const WORDS: Readonly<Record<keyof Identity, string>> = {
   ledger: 'the ledger (ledger.db)',
 };
 
-/** What differs, in words for a person. Of what is not given nothing is said. */
+/** Names the differences for a person. Fields that are not given are not compared. */
 export const differences = (kept: Identity, mine: Partial<Identity>): string[] =>
   (Object.keys(WORDS) as (keyof Identity)[])
     .filter((part) => mine[part] !== undefined && mine[part] !== kept[part])
     .map((part) => WORDS[part]);
 
-/** The purpose under which a ring's keyed hash tells rings apart. */
+/** The purpose of the keyed hash that identifies a key ring. */
 export const RING_PURPOSE = 'database identity';
 
 export const readIdentity = (value: string | null): KeptIdentity | null =>

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
+import type { Migration } from './applied-steps.ts';
 import { type AppliedSteps, appliedSteps } from './applied-steps.ts';
-import type { Migration } from './migrate.ts';
 import { type PostgresRefusal, postgresRefusal } from './postgres-refusal.ts';
 import { inWordsOfPg } from './postgres-url.ts';
 
@@ -14,7 +14,7 @@ export interface PostgresState extends AppliedSteps {
   readonly isEmpty: boolean;
   /** Nothing was written to see: the server and the rights were asked. */
   readonly writing: 'allowed' | 'read_only' | 'no_rights';
-  /** What the user would need rights on; empty unless `no_rights`. */
+  /** Objects that the user lacks rights on; empty unless `no_rights`. */
   readonly lacking: readonly string[];
   /** The server's clock, less this one's. */
   readonly aheadMs: number;

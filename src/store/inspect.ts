@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
+import type { Migration } from './applied-steps.ts';
 import { type AppliedSteps, appliedSteps } from './applied-steps.ts';
 import { isBusy, type SqliteDatabase } from './libsql.ts';
-import type { Migration } from './migrate.ts';
 import { type FileUsers, openForReading, usersOf } from './read-only.ts';
 
 /** A look at a database file that changes nothing: nothing is created, brought up to date, or written back. */
 export interface FileState extends FileUsers, AppliedSteps {
   readonly kind: 'fine' | 'busy' | 'damaged' | 'unreadable';
-  /** What the database says of its damage, or of why it cannot be read. */
+  /** The database's own words about its damage, or why it cannot be read. */
   readonly said: string | null;
   /** Only its head and its steps were read: it is large. */
   readonly isReadInPart: boolean;

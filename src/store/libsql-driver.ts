@@ -47,7 +47,7 @@ export function libsqlDriver(
     },
   };
 
-  /** After a full disk or an I/O error SQLite has rolled back by itself: the first error tells why. */
+  /** After a full disk or an I/O error SQLite has rolled back by itself: the first error says why. */
   const rollBack = async () => {
     if (database.inTransaction) await patiently(() => void database.exec('rollback'));
   };

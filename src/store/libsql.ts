@@ -5,7 +5,7 @@ import type { Problem } from '../kernel/problems.ts';
 import { storageProblem } from '../kernel/storage.ts';
 
 /** The part of libsql (and of better-sqlite3, whose interface it has) that is used here. */
-export interface SqliteStatement {
+interface SqliteStatement {
   readonly reader: boolean;
   all(...parameters: unknown[]): unknown[];
   get(...parameters: unknown[]): unknown;
@@ -23,9 +23,9 @@ export interface SqliteDatabase {
 export interface FileOptions {
   /** How long a writer waits for its turn, holding the thread: never await inside a transaction of such a one. */
   readonly waitMs?: number;
-  /** Told of trouble with the file, each time. */
+  /** Called for each trouble with the file. */
   readonly onTrouble?: OnTrouble | undefined;
-  /** What trouble with the file is to those who use it; it carries the trouble as its cause. */
+  /** Translates trouble with the file for its users; the result carries the trouble as its cause. */
   readonly thrownAs?: (trouble: Problem) => Problem;
 }
 
@@ -78,14 +78,14 @@ function tellingOf(path: string, { waitMs, ...rest }: FileOptions): Telling {
     try {
       return work();
     } catch (error) {
-      // Who waits by himself asks again.
+      // A caller that does its own waiting asks again.
       if (waitMs === 0 && isBusy(error)) throw error;
       throw troubleWith(path, error, rest);
     }
   };
 }
 
-/** The error as a problem that names the file, once told; any other error as it is. */
+/** Reports an error as a problem that names the file; any other error stays as it is. */
 export function troubleWith(
   path: string,
   error: unknown,

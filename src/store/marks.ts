@@ -7,7 +7,7 @@ export async function readMark(database: QueryExecutorProvider, key: string): Pr
   return rows[0]?.value ?? null;
 }
 
-/** Marks a database for good: the first value given for `key` stays, and is what everybody is told. */
+/** Marks a database for good: the first value given for `key` stays, and everybody gets it. */
 export async function markOnce(database: QueryExecutorProvider, key: string, value: string): Promise<string> {
   const known = await readMark(database, key);
   if (known !== null) return known;

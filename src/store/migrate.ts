@@ -1,15 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { problem } from '../kernel/problems.ts';
-import { appliedSteps } from './applied-steps.ts';
-
-/**
- * One step of a database's life. A step, once released, never changes. Every statement is understood by SQLite and
- * by PostgreSQL: `bigint` for integers, `text` for everything else.
- */
-export interface Migration {
-  readonly name: string;
-  readonly statements: readonly string[];
-}
+import { appliedSteps, type Migration } from './applied-steps.ts';
 
 /**
  * Applies what is missing, in order, each step in one transaction with its mark. The writer's lock of the transaction

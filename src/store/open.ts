@@ -1,8 +1,9 @@
 import { Kysely, SqliteDialect } from 'kysely';
 import { problem } from '../kernel/problems.ts';
+import type { Migration } from './applied-steps.ts';
 import { type OnTrouble, openSqlite } from './libsql.ts';
 import { libsqlDriver } from './libsql-driver.ts';
-import { type Migration, migrate } from './migrate.ts';
+import { migrate } from './migrate.ts';
 import { serviceMigrations } from './migrations/migrations.ts';
 import type { ServiceTables } from './tables/schema.ts';
 
@@ -10,7 +11,7 @@ export type Store = Kysely<ServiceTables>;
 
 /**
  * Opens (and creates, and brings up to date) a database file of ours with typed tables `T`.
- * @param onTrouble told of trouble with the file
+ * @param onTrouble called for trouble with the file
  * @throws Problem of storage, here and from every statement; `database_newer`
  */
 export async function openDatabase<T>(
@@ -44,7 +45,7 @@ const POSTGRES = /^postgres(ql)?:\/\//;
 export const isDatabaseUrl = (url: string): boolean => POSTGRES.test(url) && URL.canParse(url);
 
 /**
- * What is not the address of a PostgreSQL database would be taken for the name of a file. It is not shown: it may hold a
+ * Refuses anything but a PostgreSQL address: it would be taken for a file name. It is not shown: it may hold a
  * password.
  * @throws Problem `usage`
  */

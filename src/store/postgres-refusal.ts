@@ -32,7 +32,7 @@ export function postgresRefusal(error: unknown): PostgresRefusal {
 const LOST = /^(57P0[1-3]|53300|08\d{3})$/;
 
 /**
- * Whether an unexpected error is a database that cannot be reached: what was asked may be asked again later. A statement
+ * True for an error that means an unreachable database: the statement may be tried again later. A statement
  * that was refused, for whatever reason, is none.
  */
 export function isDatabaseAway(error: unknown): boolean {

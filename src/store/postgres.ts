@@ -8,7 +8,8 @@ import {
 } from 'kysely';
 import { isProblem, problem } from '../kernel/problems.ts';
 import { storageProblem } from '../kernel/storage.ts';
-import { type Migration, migrate } from './migrate.ts';
+import type { Migration } from './applied-steps.ts';
+import { migrate } from './migrate.ts';
 import { postgresRefusal } from './postgres-refusal.ts';
 import { inWordsOfPg } from './postgres-url.ts';
 
@@ -46,7 +47,7 @@ export async function openPostgres<T>(url: string, migrations: readonly Migratio
   });
   // An idle connection that the server ends is only gone from the pool; who asks next gets a new one, or the error.
   pool.on('error', () => undefined);
-  // One that is in use tells its query of its end, and tells it once more as an event: unheard, that ends the process.
+  // A connection in use reports its end to its query, and once more as an event: unheard, that ends the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const config: PostgresDialectConfig = { pool };
   class Dialect extends PostgresDialect {

@@ -64,7 +64,7 @@ export interface FileUsers {
   readonly writer: number | null;
 }
 
-/** Who holds locks on a file, by the kernel's own list; Linux alone has one. */
+/** Lists the processes that lock a file, from the kernel's own list; only Linux has one. */
 export function usersOf(path: string): FileUsers {
   let list: string;
   try {

@@ -13,7 +13,7 @@ export interface StorageWatch {
   /** The last trouble, in the words for this machine. */
   last(): Problem | null;
   /**
-   * Whether things can be written: a row is, and nothing failed in the last seconds. Callers at the same moment, and
+   * Checks that data can be written: a row is, and nothing failed in the last seconds. Callers at the same moment, and
    * within a second of one that went well, share an answer.
    */
   writable(): Promise<boolean>;
@@ -21,7 +21,7 @@ export interface StorageWatch {
 
 const SAME_S = 60;
 const GOOD_FOR_MS = 1_000;
-/** A writer that waits for its turn longer than this is told of as one that cannot write. */
+/** A writer that waits longer than this for its turn is reported as unable to write. */
 const PROBE_MS = 3_000;
 
 /** @param probes write something small to each place that counts */
@@ -81,7 +81,7 @@ export const writeProbe = (store: Store) => () => {
     on conflict (key) do update set value = ${value}`.execute(store);
 };
 
-/** What a log says of a failure: for trouble with storage its code and the file, else the error's name. */
+/** Log fields of a failure: for trouble with storage its code and the file, else the error's name. */
 export function storageFields(error: unknown): Record<string, string> {
   const trouble = storageTrouble(error);
   if (trouble) return { error_code: trouble.code, ...placeOf(trouble) };

@@ -7,8 +7,8 @@ import { openTerminal } from '../../src/cli/terminal.ts';
 import { unpainted } from '../../src/cli/view/text.ts';
 import type { FlightsClient } from '../../src/client/types.ts';
 import type { Offer, SearchRequestInput, SearchUpdatesResponse } from '../../src/flights/wire.ts';
-import { manualClock } from '../../src/kernel/clock.ts';
 import { type Problem, problem } from '../../src/kernel/problems.ts';
+import { manualClock } from '../clock.ts';
 import { offerWith, option, response, segment, slice } from './offers.ts';
 
 // Commands load these when an answer is not complete; time stands still in these tests meanwhile.

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createFlightsClient } from '../../src/client/flights.ts';
 import type { Payer } from '../../src/client/payer/payer.ts';
-import { manualClock } from '../../src/kernel/clock.ts';
+import { manualClock } from '../clock.ts';
 import { openWorld, type World } from '../payments/world.ts';
 import { openClient } from './world.ts';
 

@@ -6,7 +6,6 @@ import type { Address, Signature } from '@solana/kit';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ChainEffect, createEffects } from '../../src/effects/effects.ts';
-import { manualClock } from '../../src/kernel/clock.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { isProblem, problem } from '../../src/kernel/problems.ts';
@@ -14,6 +13,7 @@ import type { Cluster } from '../../src/solana/cluster.ts';
 import { openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { signerFromSeed } from '../../src/solana/signer.ts';
 import { openStore } from '../../src/store/open.ts';
+import { manualClock } from '../clock.ts';
 
 const AMOUNT = 1_000_000n;
 const MINUTE_MS = 60_000;

@@ -8,11 +8,11 @@ import { ESCROW_PROGRAM_ID, escrowAddress } from '../../src/escrow/address.ts';
 import { EARLIER_ESCROW_ELFS, escrowElf } from '../../src/escrow/elf.ts';
 import { observeEscrow } from '../../src/escrow/observe.ts';
 import { captureInstructions, openInstructions, refundInstructions } from '../../src/escrow/program.ts';
-import { manualClock } from '../../src/kernel/clock.ts';
 import { DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { type EmbeddedCluster, openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { signerFromSeed } from '../../src/solana/signer.ts';
 import { buildTransaction } from '../../src/solana/transaction.ts';
+import { manualClock } from '../clock.ts';
 
 /** Ledgers of older homes, written by the program of 0.1.0. */
 

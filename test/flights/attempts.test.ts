@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { clientOf, createAttempts } from '../../src/flights/attempts.ts';
-import { manualClock } from '../../src/kernel/clock.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { isProblem } from '../../src/kernel/problems.ts';
 import { openSecrets } from '../../src/kernel/secrets.ts';
 import { openStore, type Store } from '../../src/store/open.ts';
+import { manualClock } from '../clock.ts';
 
 /** Wrong codes and names are slowed down, and nobody can keep the owner out with them. */
 

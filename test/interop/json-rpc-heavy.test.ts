@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'libsql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { manualClock } from '../../src/kernel/clock.ts';
 import { DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { type EmbeddedCluster, openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { createJsonRpc } from '../../src/solana/json-rpc/index.ts';
 import { signerFromSeed } from '../../src/solana/signer.ts';
 import { TOKEN_PROGRAM } from '../../src/solana/token.ts';
+import { manualClock } from '../clock.ts';
 
 /** One service on one thread: whoever asks the chain for much, from however many connections, stops nobody else. */
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serve } from '@hono/node-server';
-import { type ManualClock, manualClock } from '../../src/kernel/clock.ts';
 import { type EmbeddedCluster, openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { createJsonRpc } from '../../src/solana/json-rpc/index.ts';
+import { type ManualClock, manualClock } from '../clock.ts';
 
 export interface RpcEndpoint {
   readonly url: string;

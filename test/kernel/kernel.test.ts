@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { manualClock } from '../../src/kernel/clock.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { canonicalJson } from '../../src/kernel/json.ts';
 import { jsonLog } from '../../src/kernel/log.ts';
 import { atomic, formatUsdc, parseUsdc } from '../../src/kernel/money.ts';
 import { PROBLEMS, problem, problemBody } from '../../src/kernel/problems.ts';
 import { openSecrets, sameSecret, writeOnce } from '../../src/kernel/secrets.ts';
+import { manualClock } from '../clock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'farelock-kernel-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

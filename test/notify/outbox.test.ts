@@ -2,7 +2,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { manualClock } from '../../src/kernel/clock.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { jsonLog } from '../../src/kernel/log.ts';
 import { openSecrets } from '../../src/kernel/secrets.ts';
@@ -17,6 +16,7 @@ import { createOutbox } from '../../src/notify/outbox.ts';
 import { checkSettings } from '../../src/notify/settings.ts';
 import { createTransports } from '../../src/notify/transports.ts';
 import { openStore, type Store } from '../../src/store/open.ts';
+import { manualClock } from '../clock.ts';
 import { smtpReceiver, webhookReceiver } from './receivers.ts';
 
 const HOUR_MS = 3_600_000;

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { address } from '@solana/kit';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ManualClock, manualClock } from '../../src/kernel/clock.ts';
 import { isProblem } from '../../src/kernel/problems.ts';
 import { DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { type EmbeddedCluster, openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress, decodeMint } from '../../src/solana/token.ts';
 import { buildTransaction } from '../../src/solana/transaction.ts';
+import { type ManualClock, manualClock } from '../clock.ts';
 
 const SOL = 1_000_000_000n;
 const signer = (n: number): Signer => signerFromSeed(new Uint8Array(32).fill(n));

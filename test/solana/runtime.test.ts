@@ -6,13 +6,13 @@ import { getTransferSolInstruction } from '@solana-program/system';
 import { getTransferInstruction } from '@solana-program/token';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { manualClock } from '../../src/kernel/clock.ts';
 import { isProblem } from '../../src/kernel/problems.ts';
 import { DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { type EmbeddedCluster, openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress, MEMO_PROGRAM } from '../../src/solana/token.ts';
 import { blockhashOf, buildTransaction, signatureOf } from '../../src/solana/transaction.ts';
+import { manualClock } from '../clock.ts';
 
 const SOL = 1_000_000_000n;
 const alice = signerFromSeed(new Uint8Array(32).fill(41));

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { manualClock } from '../../src/kernel/clock.ts';
 import { type Leased, takeRow, whileHeld } from '../../src/store/leases.ts';
 import { openStore, type Store } from '../../src/store/open.ts';
+import { manualClock } from '../clock.ts';
 
 const NOW_MS = 1_800_000_000_000;
 const LEASE_MS = 10_000;

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type ManualClock, manualClock } from '../../src/kernel/clock.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { LeaseLost } from '../../src/store/leases.ts';
 import { openStore, type Store } from '../../src/store/open.ts';
 import { NEVER_MS, nextInQueue, openQueue, type Queue, queueDueAtMs } from '../../src/store/queue.ts';
 import type { RetryPolicy } from '../../src/store/retry.ts';
 import type { AffiliatePayoutTable } from '../../src/store/tables/affiliate-tables.ts';
+import { type ManualClock, manualClock } from '../clock.ts';
 import { postgresIsInstalled, startPostgres, type TestPostgres } from './postgres.ts';
 
 const NOW_MS = 1_800_000_000_000;

@@ -1,6 +1,5 @@
 import type { SignedPayment } from '../../client/journal/store.ts';
-import { receiptOf, unreadableIn } from '../../client/payer/delivery.ts';
-import type { PaidAnswer } from '../../client/payer/payer.ts';
+import { type PaidAnswer, receiptOf, unreadableIn } from '../../client/payer/delivery.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
 import { isOwn, standingOf } from '../agreement.ts';

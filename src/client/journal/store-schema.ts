@@ -1,5 +1,5 @@
 import type { PassengerField } from '../../domain/passengers.ts';
-import type { Migration } from '../../store/migrate.ts';
+import type { Migration } from '../../store/applied-steps.ts';
 
 /**
  * `signed`: on the disk, may or may not have left. `sent`: it left, and no answer came. `refused`: the service says
@@ -37,7 +37,7 @@ export interface ClientPaymentTable {
   asset: string;
   pay_to: string;
   network: string;
-  /** The settling transaction, as the service told it. */
+  /** The settling transaction, as the service reported it. */
   transaction: string | null;
   /** Past this height the payment can't land. */
   last_valid_block_height: number;
@@ -46,13 +46,13 @@ export interface ClientPaymentTable {
   updated_at_ms: number;
 }
 
-export interface RememberedIntentTable {
+interface RememberedIntentTable {
   intent_id: string;
   base_url: string;
   support_code_sealed: string;
   /** Sealed; what a refund request is identified by. */
   lead_family_name_sealed: string | null;
-  /** What was locked, in a few words of JSON, for lists. */
+  /** A short JSON summary of the locked fare, for lists. */
   summary: string | null;
   /** Sealed JSON: what was asked for and answered when it was created; null in intents of older versions. */
   terms_sealed: string | null;
@@ -65,7 +65,7 @@ export type SealedFields = Record<SealedField, string | null>;
 
 export interface SavedTravellerTable extends SealedFields {
   traveller_id: string;
-  /** HMAC of the folded name: recognises it, and tells nothing. */
+  /** HMAC of the folded name: recognises the name without revealing it. */
   name_key: string;
   name_sealed: string;
   updated_at_ms: number;

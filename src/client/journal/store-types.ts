@@ -3,7 +3,7 @@ import type { TravellersStore } from './travellers.ts';
 
 export type { PaymentState } from './store-schema.ts';
 
-/** Who asks whom for what: the same identity, the same payment. */
+/** Identifies a request: the same identity, the same payment. */
 export interface RequestIdentity {
   readonly baseUrl: string;
   readonly resource: string;
@@ -22,7 +22,7 @@ export interface NewPayment {
   readonly payTo: string;
   readonly network: string;
   readonly lastValidBlockHeight: bigint;
-  /** What may be signed in a while; absent: anything. Held when the payment is written, in one transaction. */
+  /** The spending limit for a time window; absent: none. Checked in the transaction that writes the payment. */
   readonly budget?: SpendingBudget | undefined;
 }
 
@@ -44,10 +44,10 @@ export interface OpenPayment {
   readonly answer?: KeptAnswer | undefined;
 }
 
-/** What a payment has bought. */
+/** The answer that a payment bought. */
 export interface KeptAnswer {
   readonly body: unknown;
-  /** The settling transaction, as the service told it. */
+  /** The settling transaction, as the service reported it. */
   readonly transaction: string | null;
   /** false: it is kept as it came, and never paid for again. */
   readonly isReadable: boolean;
@@ -57,7 +57,7 @@ export interface KeptAnswer {
 export interface SignedPayment {
   readonly record: PaymentRecord;
   readonly payment: OpenPayment;
-  /** Whether it is still to be answered. */
+  /** It has no answer yet. */
   readonly isOpen: boolean;
   /** The request that it pays. `headers` is null in a payment that an older version has written. */
   readonly request: {
@@ -94,14 +94,14 @@ export interface RememberedIntent {
   readonly intentId: string;
   readonly baseUrl: string;
   readonly supportCode: string;
-  /** What was locked, for lists; null until it is described. */
+  /** The locked fare, for lists; null until it is described. */
   readonly summary: unknown;
   /** null: an older version has remembered it. */
   readonly terms: IntentTerms | null;
   readonly createdAt: string;
 }
 
-/** What this home agreed to when it created an intent: what it asked for, and the escrow that it was shown. */
+/** The terms that this home agreed to when it created an intent: its request, and the escrow that it was shown. */
 export interface IntentTerms {
   readonly offerId: string | null;
   /** The wallet that was asked for, whatever the service has made of it. */

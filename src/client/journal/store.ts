@@ -1,4 +1,4 @@
-import type { Kysely, Selectable, Transaction } from 'kysely';
+import type { Insertable, Kysely, Selectable, Transaction } from 'kysely';
 import { type Clock, instant } from '../../kernel/clock.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
@@ -52,45 +52,20 @@ export async function openClientStore(ports: {
       next: ['farelock doctor'],
     });
   }
-  const leadPlace = (intentId: string) => `intents.lead_family_name_sealed.${intentId}`;
-  const termsPlace = (intentId: string) => `intents.terms_sealed.${intentId}`;
-  const codePlace = (intentId: string) => `intents.support_code_sealed.${intentId}`;
-
-  const keepIntent = (on: Kysely<ClientTables> | Transaction<ClientTables>, intent: IntentToRemember) =>
-    on
+  const keepIntent = async (
+    on: Kysely<ClientTables> | Transaction<ClientTables>,
+    intent: IntentToRemember,
+  ) => {
+    await on
       .insertInto('intents')
-      .values({
-        intent_id: intent.intentId,
-        base_url: intent.baseUrl,
-        support_code_sealed: secrets.encrypt(codePlace(intent.intentId), intent.supportCode),
-        lead_family_name_sealed: null,
-        summary: null,
-        terms_sealed:
-          intent.terms === null
-            ? null
-            : secrets.encrypt(termsPlace(intent.intentId), JSON.stringify(intent.terms)),
-        created_at_ms: clock.now(),
-      })
+      .values(rowOf(secrets, intent, clock.now()))
       .onConflict((conflict) => conflict.doNothing())
       .execute();
-
-  const rememberedFrom = (row: Selectable<ClientTables['intents']>): RememberedIntent => ({
-    intentId: row.intent_id,
-    baseUrl: row.base_url,
-    supportCode: secrets.decrypt(codePlace(row.intent_id), row.support_code_sealed),
-    summary: row.summary === null ? null : JSON.parse(row.summary),
-    terms:
-      row.terms_sealed === null
-        ? null
-        : (JSON.parse(secrets.decrypt(termsPlace(row.intent_id), row.terms_sealed)) as IntentTerms),
-    createdAt: instant(row.created_at_ms),
-  });
+  };
 
   return {
     ...createPaymentsStore({ db, secrets, clock, ids, keepIntent }),
-    async remember(intent) {
-      await keepIntent(db, intent);
-    },
+    remember: (intent) => keepIntent(db, intent),
     async rememberLead(intentId, familyName) {
       await db
         .updateTable('intents')
@@ -121,7 +96,7 @@ export async function openClientStore(ports: {
         .orderBy('created_at_ms', 'desc')
         .orderBy('intent_id', 'desc')
         .execute();
-      return rows.map(rememberedFrom);
+      return rows.map((row) => rememberedFrom(secrets, row));
     },
     async intent(intentId) {
       const row = await db
@@ -129,9 +104,39 @@ export async function openClientStore(ports: {
         .selectAll()
         .where('intent_id', '=', intentId)
         .executeTakeFirst();
-      return row && rememberedFrom(row);
+      return row && rememberedFrom(secrets, row);
     },
     travellers: async () => (await import('./travellers.ts')).createTravellers({ db, secrets, clock, ids }),
     shut: () => db.destroy(),
   };
 }
+
+const leadPlace = (intentId: string) => `intents.lead_family_name_sealed.${intentId}`;
+const termsPlace = (intentId: string) => `intents.terms_sealed.${intentId}`;
+const codePlace = (intentId: string) => `intents.support_code_sealed.${intentId}`;
+
+const rowOf = (
+  secrets: Secrets,
+  { intentId, baseUrl, supportCode, terms }: IntentToRemember,
+  nowMs: number,
+): Insertable<ClientTables['intents']> => ({
+  intent_id: intentId,
+  base_url: baseUrl,
+  support_code_sealed: secrets.encrypt(codePlace(intentId), supportCode),
+  lead_family_name_sealed: null,
+  summary: null,
+  terms_sealed: terms === null ? null : secrets.encrypt(termsPlace(intentId), JSON.stringify(terms)),
+  created_at_ms: nowMs,
+});
+
+const rememberedFrom = (secrets: Secrets, row: Selectable<ClientTables['intents']>): RememberedIntent => ({
+  intentId: row.intent_id,
+  baseUrl: row.base_url,
+  supportCode: secrets.decrypt(codePlace(row.intent_id), row.support_code_sealed),
+  summary: row.summary === null ? null : JSON.parse(row.summary),
+  terms:
+    row.terms_sealed === null
+      ? null
+      : (JSON.parse(secrets.decrypt(termsPlace(row.intent_id), row.terms_sealed)) as IntentTerms),
+  createdAt: instant(row.created_at_ms),
+});

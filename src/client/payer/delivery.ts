@@ -5,31 +5,37 @@ import type { Cluster } from '../../solana/cluster.ts';
 import type { IntentToRemember, OpenPayment, PaymentJournal } from '../journal/store.ts';
 import { ask, type Call, type HttpAnswer, isRecord, type Patience, problemOf } from '../transport.ts';
 import type { CallOptions, PaymentReceipt } from '../types.ts';
-import type { PaidAnswer } from './payer.ts';
 import { paidProblemOf, refusalIn } from './refusals.ts';
 
-/** What decides how an answer is taken. */
+/** Rules for reading and keeping an answer. */
 export interface AnswerRules {
-  /** Whether the service is still at it: such an answer is not charged, and the payment waits for the real one. */
+  /** True while the service is still working: such an answer is not charged, and the payment waits for the real one. */
   readonly isPending?: (answer: HttpAnswer) => boolean;
-  /** Whether it came to nothing and nothing is charged: the payment ends without a receipt. */
+  /** True where the call failed for free: the payment ends without a receipt. */
   readonly isFree?: (answer: HttpAnswer) => boolean;
   /** Reads an answer as its caller will; throws where it can't be read. */
   readonly read: (body: unknown) => unknown;
-  /** What must be kept of the answer before anybody sees it. */
+  /** Returns what must be saved before anybody sees the answer. */
   readonly remember?: (body: unknown) => IntentToRemember | null;
-  /** false: the answer can be had again for nothing, and is not kept. */
+  /** false: the answer is free to fetch again, and is not kept. */
   readonly keepsAnswer?: boolean;
 }
 
-export interface Delivery {
+export interface PaidAnswer {
+  readonly body: unknown;
+  readonly payment: PaymentReceipt | null;
+  /** It was paid and answered before, and nobody has seen it. */
+  readonly isKept?: true;
+}
+
+interface Delivery {
   readonly exchange: Call & AnswerRules;
   readonly open: OpenPayment;
   /** Signed just now, rather than found in the journal. */
   readonly fresh: boolean;
   readonly patience: Patience;
   readonly options: CallOptions;
-  /** The payment is left over from a run so long ago that its answer is of no use: it is brought to its end only. */
+  /** The payment is left over from a run so long ago that its answer is of no use: it is only finished. */
   readonly stale: boolean;
 }
 
@@ -37,9 +43,9 @@ export interface DeliveryPorts {
   readonly journal: PaymentJournal;
   readonly clock: Clock;
   readonly cluster: () => Promise<Cluster>;
-  /** Whether the chain shows that a payment did not land and never will; absent: it can't be asked. */
+  /** Asks the chain for proof that a payment did not land and never will; absent: it can't be asked. */
   readonly neverLanded?: ((paymentId: string) => Promise<boolean>) | undefined;
-  /** Told what went wrong beside an answer, which is given all the same. */
+  /** Called with what went wrong besides an answer, which is given all the same. */
   readonly warn?: ((text: string) => void) | undefined;
 }
 
@@ -221,7 +227,7 @@ const withResume = (error: Problem, { id }: OpenPayment): Problem =>
     cause: error,
   });
 
-/** The settling transaction that the answer tells of; null when nothing was settled as far as it says. */
+/** Reads the settling transaction from the answer; null when it reports none. */
 function settlementOf(answer: HttpAnswer): string | null {
   const header = answer.headers.get('PAYMENT-RESPONSE');
   if (header === null) return null;

@@ -9,13 +9,13 @@ import {
 import { type HttpAnswer, isRecord, problemOf } from '../transport.ts';
 
 /**
- * Who has said no to a signed payment? A proxy, a gateway or a page that asks for a login may stand between: what they
+ * Who refused a signed payment? A proxy, a gateway or a page that asks for a login may stand between: what they
  * say is no word on the payment, which may have been settled a moment before.
  *
  * `refused`: the service has turned the call down for a reason of its own. `not_accepted`: it asks for another payment.
  * null: nobody knows that the service has seen the payment.
  */
-export type Refusal = 'refused' | 'not_accepted';
+type Refusal = 'refused' | 'not_accepted';
 
 export function refusalIn(answer: HttpAnswer): Refusal | null {
   if (answer.status === 402) return isChallenge(answer) && !isUnseen(answer) ? 'not_accepted' : null;
@@ -97,7 +97,7 @@ function challengeOf(answer: HttpAnswer): Record<string, unknown> | null {
   }
 }
 
-/** The Problem that an answer to a signed payment stands for. */
+/** Translates an answer to a signed payment into a Problem. */
 export function paidProblemOf(answer: HttpAnswer): Problem {
   if (answer.status === 402) return challengeProblem(answer);
   const error = problemOf(answer);
@@ -115,7 +115,7 @@ export function paidProblemOf(answer: HttpAnswer): Problem {
 const errorIn = ({ body }: HttpAnswer): unknown =>
   isRecord(body) && isRecord(body.error) && isProblemCode(body.error.code) ? body.error : null;
 
-/** What the new challenge says about the refused payment: `payment_verification_failed: <reason>`. */
+/** Reads why the payment was refused from the new challenge: `payment_verification_failed: <reason>`. */
 function challengeProblem(answer: HttpAnswer): Problem {
   const said = challengeOf(answer)?.error;
   const text = typeof said === 'string' ? said : '';

@@ -16,11 +16,11 @@ import { associatedTokenAddress, MEMO_PROGRAM, TOKEN_PROGRAM } from '../../solan
 
 const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111' as Address;
 
-/** What x402's own client asks for: a transfer and a memo need about half of it. */
+/** The limit of x402's own client: a transfer and a memo need about half of it. */
 const COMPUTE_UNITS = 20_000;
 const PRICE_MICROLAMPORTS = 1n;
 
-export interface PaymentOrder {
+interface PaymentOrder {
   readonly feePayer: Address;
   readonly payTo: Address;
   readonly asset: Address;

@@ -20,15 +20,15 @@ export interface PaymentVerification {
   readonly checks: readonly PaymentCheck[];
 }
 
-export interface PaymentCheck {
+interface PaymentCheck {
   readonly check: 'landed' | 'succeeded' | 'signed_here' | 'amount' | 'destination' | 'memo' | 'payer';
   readonly expected: string;
   readonly found: string;
   readonly ok: boolean;
 }
 
-/** What the payer's own bytes say: read from the journal, not from what the service told. */
-export interface SignedContent {
+/** The content of the payer's own bytes: read from the journal, not from the service's words. */
+interface SignedContent {
   /** The message that the wallet has signed. */
   readonly message: Uint8Array;
   readonly memo: string | null;
@@ -69,7 +69,7 @@ function contentOfWire(wire: Uint8Array): SignedContent {
   return { message: messageBytes, memo: memo ?? null, feePayer: key(0), transfers };
 }
 
-export interface VerifyPorts {
+interface VerifyPorts {
   readonly cluster: Cluster;
   /** Looks a transaction up by its memo in the history of a token account; null when there is none. */
   readonly findByMemo: (tokenAccount: Address, memo: string) => Promise<string | null>;

@@ -3,8 +3,8 @@ import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Fulfiller } from '../providers/fulfiller.ts';
 import type { Provider } from '../providers/provider.ts';
 
-/** Who has the airline asked: a client that has not paid, or the payer of a payment that was verified. */
-export interface AirlineAsker {
+/** The cause of a question to the airline: a client that has not paid, or the payer of a verified payment. */
+interface AirlineAsker {
   readonly client: string;
   readonly payer: string | null;
 }
@@ -15,9 +15,16 @@ export interface Tiers {
   readonly lowcost?: Pick<Fulfiller, 'offer'> | null | undefined;
 }
 
+/** Questions a minute (flights/ports.ts has the defaults). */
+interface CheckLimits {
+  readonly freeChecksPerClient: number;
+  readonly freeChecksPerMinute: number;
+  readonly refusedChecksPerPayer: number;
+}
+
 /** An answer about an offer is shared among unpaid calls for so long. */
 const SHARED_MS = 5_000;
-/** What is remembered of offers and askers; the oldest goes first. */
+/** Limits on remembered answers and askers; the oldest go first. */
 const MOST_SHARED = 1_000;
 const MOST_ASKERS = 10_000;
 const MINUTE_MS = 60_000;
@@ -46,12 +53,7 @@ class NotAsked extends Error {
  */
 export function createAirlineChecks(ports: {
   readonly clock: Clock;
-  /** Questions a minute (`FlightsOptions`). */
-  readonly options: {
-    readonly freeChecksPerClient: number;
-    readonly freeChecksPerMinute: number;
-    readonly refusedChecksPerPayer: number;
-  };
+  readonly options: CheckLimits;
   readonly paid: Tiers;
   readonly unpaid: Tiers;
 }) {

@@ -12,9 +12,9 @@ export const FRESH_MS = 30 * 60_000;
 const OPENING_MS = 5 * 60_000;
 
 /** A fare with the number that it keeps for good: a menu opened again shows the same fares in another order. */
-export interface NumberedFare extends SoldFare {
+interface NumberedFare extends SoldFare {
   readonly index: number;
-  /** Whether the latest look found it. */
+  /** The latest look found it. */
   readonly onSale: boolean;
 }
 
@@ -99,7 +99,7 @@ export async function openMenu(
  * Numbers the fares of a look. A fare that was seen before, however the page orders it now, keeps its number; one that
  * was not gets a new one; one that is gone keeps its own, so that it can't come to mean another fare.
  */
-export function numbered(known: readonly NumberedFare[], found: readonly SoldFare[]): NumberedFare[] {
+function numbered(known: readonly NumberedFare[], found: readonly SoldFare[]): NumberedFare[] {
   const numbers = new Map(known.map((fare) => [fareKey(fare), fare.index]));
   let last = known.reduce((most, { index }) => Math.max(most, index), 0);
   const byPrice = [...found].sort(

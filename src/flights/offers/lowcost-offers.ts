@@ -89,8 +89,8 @@ export function lowcostDetails(
 }
 
 /**
- * What an intent locks: fare n of a fresh menu under `lowcost:<flight>##<n>`; under `lowcost:<flight>` the offer as
- * it was quoted (spec/flight-service.md, Rules for lowcost offers).
+ * Returns the offer that an intent locks: fare n of a fresh menu under `lowcost:<flight>##<n>`; under
+ * `lowcost:<flight>` the offer as it was quoted (spec/flight-service.md, Rules for lowcost offers).
  * @throws Problem `lowcost_booking_unavailable`, `offer_not_found`, `fare_check_failed`, `fare_menu_expired`,
  *   `invalid_fare_index`
  */

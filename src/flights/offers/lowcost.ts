@@ -10,7 +10,7 @@ export const isLowcost = (id: string): boolean => id.startsWith(PREFIX);
 /** `lowcost:<flight>` of `lowcost:<flight>##<n>`. */
 export const flightOf = (offerId: string): string => offerId.split('##', 1)[0] ?? offerId;
 
-/** What a purchase is called among the airline orders: its reference at the fulfiller, which is our intent id. */
+/** The id of a purchase among the airline orders: its reference at the fulfiller, which is our intent id. */
 export const orderIdOf = (reference: string): string => PREFIX + reference;
 export const referenceOf = (orderId: string): string => orderId.slice(PREFIX.length);
 

@@ -3,10 +3,10 @@ import type { FlightsPorts } from '../ports.ts';
 
 const RATE_LIMITED_AT = 'provider_rate_limited_at_ms';
 
-export interface SearchLoad {
+interface SearchLoad {
   /** Searches completed in the last minute. */
   readonly completed: number;
-  /** Whether the provider slowed us down in the last five minutes. */
+  /** The provider slowed us down in the last five minutes. */
   readonly rateLimited: boolean;
 }
 
@@ -16,7 +16,7 @@ export function searchMultiplier(load: SearchLoad, options: FlightsPorts['option
   return Math.min(options.mostMultiplier, steps * (load.rateLimited ? options.rateLimitFactor : 1));
 }
 
-/** What a search costs at this moment, and the record that the price is made from. */
+/** Prices a search by the load of the last minute, and keeps the record of that load. */
 export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'store' | 'clock' | 'options'>) {
   async function load(): Promise<SearchLoad> {
     const nowMs = clock.now();
@@ -46,7 +46,7 @@ export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'sto
       return price < options.searchPriceCap ? price : options.searchPriceCap;
     },
 
-    /** One completed search; the same id counts once, however often it is told. */
+    /** One completed search; the same id counts once, however often it is given. */
     async completed(id: string): Promise<void> {
       const nowMs = clock.now();
       await store

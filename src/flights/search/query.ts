@@ -1,7 +1,7 @@
 import type { OfferQuery } from '../providers/provider.ts';
 import type { SearchRequest } from '../wire.ts';
 
-/** What a search asks of a tier. */
+/** A search request in the terms of a provider. */
 export const queryOf = (request: SearchRequest): OfferQuery => ({
   origin: request.origin_iata,
   destination: request.destination_iata,

@@ -57,7 +57,7 @@ export function createSearch(ports: FlightsPorts, pricing: Pricing) {
   };
 }
 
-/** The code of a city is none of an airport; its airports are told. */
+/** Says why a code is no airport; for the code of a city, names its airports. */
 function notAnAirport(code: string, provider: Provider): string {
   const area = metropolitanArea(code);
   if (area === null) return 'is not an airport that is known here.';
@@ -67,7 +67,7 @@ function notAnAirport(code: string, provider: Provider): string {
 }
 
 /**
- * What the schema can't say: airports that are known, dates that exist and are neither past (where the journey
+ * Checks what the schema can't: airports that are known, dates that exist and are neither past (where the journey
  * begins) nor too far ahead.
  * @throws Problem `invalid_request` with every issue
  */

@@ -5,7 +5,7 @@ import { POSTAL_CODES } from './postal-codes-table.ts';
 import { SUBDIVISIONS } from './subdivisions-table.ts';
 import { type Findings, isWrong, normal, type Verdict, wrong } from './verdict.ts';
 
-export interface Address {
+interface Address {
   readonly streetLine1: string;
   readonly streetLine2?: string | undefined;
   readonly city: string;
@@ -15,7 +15,7 @@ export interface Address {
 }
 
 /** A postal code by the form of its country; `countryAlpha3` is empty when the country was refused. */
-export function postalCode(text: string, countryAlpha3: string): Verdict {
+function postalCode(text: string, countryAlpha3: string): Verdict {
   const code = text.trim().replace(/\s+/g, ' ').toUpperCase();
   const form = POSTAL_CODES[countryAlpha3] ?? /^(?=.*[A-Z0-9])[A-Z0-9 -]{2,12}$/;
   // Many write the country in front, as D-10115 or SE-111 22.

@@ -6,7 +6,7 @@ import { type DataContext, normal, todayOf, type Verdict, wrong } from './verdic
 const LEAST_AGE_YEARS = 18;
 const MOST_AGE_YEARS = 120;
 
-// Any script: letters and their marks, joined by what stands in names (d'Arc, Smith-Jones, Jr., Gal·la, a/l).
+// Any script: letters and their marks, joined by the punctuation of names (d'Arc, Smith-Jones, Jr., Gal·la, a/l).
 const NAME = /^['’‘]?\p{L}(?:\u200c|\u200d|[\p{L}\p{M}'’‘´`.·‐‑,/ -])*$/u;
 
 /** A first or last name as in the document, up to 100 characters. */

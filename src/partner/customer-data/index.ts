@@ -8,7 +8,7 @@ export * from './kinds.ts';
 export { type CustomerData, customerDataSchema } from './schema.ts';
 export type { DataContext, DataIssue } from './verdict.ts';
 
-export type CheckedCustomerData =
+type CheckedCustomerData =
   | { readonly kind: DataType; readonly data: CustomerData }
   | { readonly issues: readonly DataIssue[] };
 

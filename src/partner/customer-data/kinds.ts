@@ -34,7 +34,7 @@ export const ATTESTATION_TYPES = [
 ] as const;
 export type AttestationType = (typeof ATTESTATION_TYPES)[number];
 
-/** The key under which a data type stands in a CustomerData object. */
+/** The key of a data type in a CustomerData object. */
 export const DATA_KEYS = {
   EMAIL: 'email',
   PHONE: 'phone',
@@ -56,7 +56,6 @@ export const DATA_KEYS = {
   LAST_OCCUPATION: 'lastOccupation',
   PROOF_OF_ADDRESS: 'proofOfAddress',
 } as const satisfies Record<DataType, string>;
-export type DataKey = (typeof DATA_KEYS)[DataType];
 
 export const ACCOUNT_PURPOSES = [
   'INVESTMENT',

@@ -7,7 +7,7 @@ import {
 import { alpha2Of } from '../../domain/countries.ts';
 import type { Findings } from './verdict.ts';
 
-export interface Phone {
+interface Phone {
   readonly countryCode: string;
   readonly number: string;
 }

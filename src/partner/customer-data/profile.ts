@@ -6,7 +6,7 @@ import { birthDate, countryAlpha3, personName } from './identity.ts';
 import type { CustomerData } from './schema.ts';
 import type { DataContext, Findings } from './verdict.ts';
 
-/** What customers say about themselves; kinds that are one value of an enum hold already when their shape does. */
+/** Checks what customers say about themselves; a kind that is one value of an enum is valid when its shape is. */
 export function checkProfile(data: CustomerData, context: DataContext, found: Findings): CustomerData {
   if (data.email) return { email: { value: found.take('email.value', emailAddress(data.email.value)) } };
   if (data.name) {

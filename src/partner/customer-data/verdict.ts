@@ -1,4 +1,4 @@
-/** What a rule says of one text: the form it is kept in, or what is wrong with it. Never the text itself. */
+/** A rule's verdict on a text: its normal form, or what is wrong with it. Never the text itself. */
 export type Verdict = { readonly normal: string } | { readonly wrong: string };
 
 export const normal = (text: string): Verdict => ({ normal: text });
@@ -39,10 +39,10 @@ export function findings(): Findings {
   };
 }
 
-/** What the rules know beside the data itself. */
+/** Facts that the rules need besides the data itself. */
 export interface DataContext {
   readonly nowMs: number;
-  /** Whether addresses of test networks are taken; a live service never does. */
+  /** Accepts addresses of test networks; a live service never does. */
   readonly testNetworks?: boolean;
 }
 

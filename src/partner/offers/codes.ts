@@ -3,7 +3,7 @@ import { didYouMean } from '../../kernel/nearest.ts';
 import { WALLET_TYPES, type WalletType } from '../customer-data/kinds.ts';
 import { FIAT } from './currency-table.ts';
 
-/** What the codes of an exchange mean: which side is fiat, which is crypto, and on which network the crypto is. */
+/** Meanings of the codes of an exchange: which side is fiat, which is crypto, and on which network the crypto is. */
 
 /** Names that others give to the networks of wallets. */
 const ALIASES: Readonly<Record<string, WalletType>> = {
@@ -55,7 +55,7 @@ export const cryptoSideOf = ({ rampType, fromCurrency, toCurrency }: ExchangeCod
     : ({ path: 'fromCurrency', code: fromCurrency } as const);
 
 /**
- * What is wrong with the sides of an exchange: ONRAMP is from fiat to crypto, OFFRAMP from crypto to fiat
+ * Lists what is wrong with the sides of an exchange: ONRAMP is from fiat to crypto, OFFRAMP from crypto to fiat
  * (spec/partner-service.md, Create Order Request), and the crypto is on a network that has wallets here.
  * @param offered codes to look for a near one in
  */

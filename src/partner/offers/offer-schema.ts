@@ -4,7 +4,7 @@ import { codeName, countryCode, decimalString, identifier, text } from '../schem
 
 /** Offers, and the orders that come of them (spec/partner-service.md, GetAvailablePartners; CONTRACT, section 12). */
 
-export const PARTNER_TYPES = ['TYPE_UNDEFINED', 'INTEGRATION', 'REDIRECT'] as const;
+const PARTNER_TYPES = ['TYPE_UNDEFINED', 'INTEGRATION', 'REDIRECT'] as const;
 export const partnerType = z.enum(PARTNER_TYPES);
 export type PartnerType = z.output<typeof partnerType>;
 
@@ -19,7 +19,7 @@ export const getAvailablePartnersRequest = z.strictObject({
 });
 export type GetAvailablePartnersRequest = z.output<typeof getAvailablePartnersRequest>;
 
-export const partnerOffer = z.strictObject({
+const partnerOffer = z.strictObject({
   partnerId: z.string(),
   partnerName: z.string(),
   toAmount: z.string(),

@@ -3,7 +3,7 @@ import { decimalOf, isDecimal, unitsOf } from '../../kernel/decimal.ts';
 import { codeName, countryCode, decimalString } from '../schema-parts.ts';
 import { sideIssues } from './codes.ts';
 
-/** What a partner sells: a line per direction and pair of currencies. Kept with the partner, as JSON. */
+/** A partner's offering: a line per direction and pair of currencies. Kept with the partner, as JSON. */
 
 const railFields = z.strictObject({
   /** Where; every country when it is left out. */
@@ -20,7 +20,7 @@ const railFields = z.strictObject({
   /** Kept by the partner, of `fromCurrency`: first the fixed part, then the share of the rest. */
   feeFixed: decimalString.default('0'),
   feePercent: decimalString.default('0'),
-  /** What the customer receives is cut off, never rounded up, after so many decimals. */
+  /** The customer's amount is cut off, never rounded up, after this many decimals. */
   decimals: z.int({ error: 'is a whole number.' }).min(0, 'is 0 to 18.').max(18, 'is 0 to 18.').default(2),
 });
 
@@ -47,8 +47,8 @@ export function railsOf(offering: string): Offering & { readonly isWhole: boolea
   };
 }
 
-/** What is asked for; `fromAmount` is a decimal string. */
-export interface Wanted {
+/** The requested exchange; `fromAmount` is a decimal string. */
+interface Wanted {
   readonly countryCode?: string | undefined;
   readonly rampType: 'ONRAMP' | 'OFFRAMP';
   readonly fromCurrency: string;
@@ -57,7 +57,7 @@ export interface Wanted {
   readonly fromAmount: string;
 }
 
-/** What a partner gives for it: the amount (decimal string), or why it gives nothing. */
+/** Quotes the amount that a partner gives (decimal string), or why it gives nothing. */
 export function quoteOf(
   { rails }: Offering,
   wanted: Wanted,

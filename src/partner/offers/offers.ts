@@ -15,7 +15,7 @@ interface Ranked {
   readonly reliability: number;
 }
 
-/** Who was never called is neither preferred nor passed over. */
+/** A partner that was never called is neither preferred nor passed over. */
 const UNKNOWN_RELIABILITY = 0.5;
 
 /**

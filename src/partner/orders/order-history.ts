@@ -3,7 +3,7 @@ import type { Store } from '../../store/open.ts';
 import type { Tx } from '../ports.ts';
 import type { OrderChange, OrderStatus } from '../schema.ts';
 
-export interface RecordedChange {
+interface RecordedChange {
   readonly orderId: string;
   readonly version: number;
   /** null: the order came into being. */

@@ -22,14 +22,14 @@ const place = (column: SealedColumn, orderId: string) => `partner_orders.${colum
 export const sealColumn = (secrets: Secrets, column: SealedColumn, orderId: string, value: unknown): string =>
   secrets.encrypt(place(column, orderId), JSON.stringify(value));
 
-/** What `sealColumn` sealed, undefined where nothing is. */
+/** Opens what `sealColumn` sealed; undefined where there is nothing. */
 export function openColumn(secrets: Secrets, column: SealedColumn, row: OrderRow): unknown {
   const sealed = row[column];
   return sealed === null ? undefined : JSON.parse(secrets.decrypt(place(column, row.order_id), sealed));
 }
 
-/** What a partner may change of an order, opened. */
-export interface OrderContent {
+/** The fields of an order that a partner may change, opened. */
+interface OrderContent {
   readonly depositInstructions: DepositInstructions | undefined;
   readonly reason: string | undefined;
   readonly customerFacingReason: string | undefined;

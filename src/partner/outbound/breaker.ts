@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Store } from '../../store/open.ts';
 
-export interface BreakerOptions {
+interface BreakerOptions {
   /** Failed calls in a row that open it. */
   readonly failures: number;
   /** How long it stays open the first time; doubled with every probe that fails. */
@@ -19,9 +19,9 @@ export const breakerOptions: BreakerOptions = {
 };
 
 export interface Breaker {
-  /** Whether the partner may be called now; else when to ask again. While it is half open, one caller gets through. */
+  /** Lets a call to the partner through, or says when to ask again. While it is half open, one caller gets through. */
   admit(partnerId: string): Promise<{ open: false } | { open: true; retryAfterMs: number }>;
-  /** What came of a call that was admitted. An answer that refuses an order is a success: the partner is there. */
+  /** Records the result of an admitted call. An answer that refuses an order is a success: the partner is there. */
   record(partnerId: string, succeeded: boolean): Promise<void>;
   /** Calls that were answered, between 0 and 1 (0.5 for who was never called), by partner. */
   reliability(): Promise<ReadonlyMap<string, number>>;

@@ -21,13 +21,13 @@ export const outboundLimits: OutboundLimits = {
   answerBytes: 256 * 1024,
 };
 
-export interface OutboundMessage {
+interface OutboundMessage {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** What came of one try. `lost`: the platform may or may not have acted; `unsent`: it was not reached. */
+/** The outcome of one try. `lost`: the platform may or may not have acted; `unsent`: it was not reached. */
 export type Attempt =
   | {
       readonly kind: 'answer';
@@ -39,7 +39,7 @@ export type Attempt =
   /** The answer broke a limit and was not read on; the platform did act. */
   | { readonly kind: 'oversized'; readonly status: number };
 
-export interface AttemptPorts {
+interface AttemptPorts {
   readonly resolve: Resolver;
   readonly limits: OutboundLimits;
   /** Certificates to trust beyond the system's (tests). */

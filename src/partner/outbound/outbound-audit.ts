@@ -8,7 +8,7 @@ export const MOST_AUDIT_BYTES = 256 * 1024;
 export type OutboundOperation = 'create-order' | 'redirect-order';
 
 /** One try at a partner's platform, whatever came of it. */
-export interface OutboundEntry {
+interface OutboundEntry {
   readonly partnerId: string;
   /** The order, or the redirection, that the try was for. */
   readonly subject: string;

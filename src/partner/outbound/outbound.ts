@@ -20,7 +20,7 @@ export interface OutboundPartner {
   readonly webhookSecrets: readonly string[];
 }
 
-export interface OutboundCall {
+interface OutboundCall {
   readonly operation: OutboundOperation;
   /** The order's id: `Idempotency-Key` and `webhook-id` of every try. */
   readonly subject: string;
@@ -29,7 +29,7 @@ export interface OutboundCall {
 }
 
 /**
- * What came of a call. `unavailable`: no answer that counts; `mayHaveActed` says whether one of the tries could have
+ * The outcome of a call. `unavailable`: no answer that counts; `mayHaveActed` says whether one of the tries could have
  * reached the platform's books all the same. `oversized`: it answered more than is read.
  */
 export type OutboundResult =
@@ -57,7 +57,7 @@ export interface OutboundPorts {
   readonly ca?: string | undefined;
 }
 
-/** What the composition root and tests may set of it. */
+/** Settings for the composition root and tests. */
 export type OutboundGiven = Partial<Pick<OutboundPorts, 'random' | 'embedded' | 'resolve' | 'limits' | 'ca'>>;
 
 export interface Outbound {
@@ -65,7 +65,7 @@ export interface Outbound {
   send(partner: OutboundPartner, call: OutboundCall): Promise<OutboundResult>;
 }
 
-export const MOST_TRIES = 3;
+const MOST_TRIES = 3;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 2_000;
 const TRY_AGAIN = new Set([502, 503, 504]);
@@ -74,95 +74,121 @@ const TRY_AGAIN = new Set([502, 503, 504]);
  * Calls partners' platforms (CONTRACT, section 13): guarded, signed anew for each try, at most three tries with full
  * jitter on network errors, 502, 503 and 504, within 10 seconds over all; every try in the audit log.
  */
-export function createOutbound(ports: OutboundPorts): Outbound {
-  const { clock, audit, breaker } = ports;
-  const limits = ports.limits ?? outboundLimits;
+export const createOutbound = (ports: OutboundPorts): Outbound => ({
+  send: (partner, call) => send(ports, partner, call),
+});
 
-  return {
-    async send(partner, call) {
-      const body = JSON.stringify(call.body);
-      const base = { partnerId: partner.partnerId, subject: call.subject, operation: call.operation };
-      const stopped = (outcome: string, reason: string | null) =>
-        audit.write({
-          ...base,
-          attempt: 0,
-          atMs: clock.now(),
-          durationMs: 0,
-          outcome,
-          status: null,
-          reason,
-          request: body,
-          answer: null,
-        });
-
-      const guarded = await guardOrNote(partner.platformUrl, ports.rules, stopped);
-      const admitted = await breaker.admit(partner.partnerId);
-      if (admitted.open) {
-        await stopped('breaker_open', null);
-        return { kind: 'unavailable', mayHaveActed: false, retryAfterMs: admitted.retryAfterMs };
-      }
-
-      const url = new URL(guarded.url);
-      url.pathname = `${url.pathname.replace(/\/+$/, '')}/${call.operation}`;
-      const startedMs = clock.now();
-      let mayHaveActed = false;
-      let retryAfterMs: number | null = null;
-      for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
-        const atMs = clock.now();
-        const remainingMs = limits.totalMs - Math.max(0, atMs - startedMs);
-        if (remainingMs <= 0) break;
-        const headers = {
-          ...call.headers,
-          'content-type': 'application/json',
-          accept: 'application/json',
-          'user-agent': 'farelock',
-          'idempotency-key': call.subject,
-          ...signWebhook(partner.webhookSecrets, { id: call.subject, atMs, body }),
-        };
-        const came = await tried(ports, limits, guarded, { url, headers, body }, remainingMs).catch(
-          async (error: unknown) => {
-            if (isProblem(error)) await stopped('refused', String(error.detail?.reason ?? ''));
-            throw error;
-          },
-        );
-        await audit.write({
-          ...base,
-          attempt,
-          atMs,
-          durationMs: clock.now() - atMs,
-          outcome: came.kind,
-          status: 'status' in came ? came.status : null,
-          reason: 'reason' in came ? came.reason : null,
-          request: body,
-          answer: came.kind === 'answer' ? came.body : null,
-        });
-        retryAfterMs = came.kind === 'answer' ? retryAfterOf(came.retryAfter, clock.now()) : null;
-        if (came.kind === 'oversized' || (came.kind === 'answer' && !TRY_AGAIN.has(came.status))) {
-          await breaker.record(partner.partnerId, came.status < 500);
-          if (came.kind === 'oversized') return came;
-          return { kind: 'answer', status: came.status, retryAfterMs, body: came.body };
-        }
-        // A gateway that gave up waiting (502, 504) says nothing of what the platform did behind it; 503 does.
-        mayHaveActed ||= came.kind === 'lost' || (came.kind === 'answer' && came.status !== 503);
-        if (attempt === MOST_TRIES) break;
-        const jitterMs = ports.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
-        const pauseMs = Math.max(jitterMs, retryAfterMs ?? 0);
-        if (clock.now() + pauseMs - startedMs >= limits.totalMs) break;
-        await clock.sleep(pauseMs);
-      }
-      await breaker.record(partner.partnerId, false);
-      return { kind: 'unavailable', mayHaveActed, retryAfterMs };
-    },
-  };
+async function send(
+  ports: OutboundPorts,
+  partner: OutboundPartner,
+  call: OutboundCall,
+): Promise<OutboundResult> {
+  const body = JSON.stringify(call.body);
+  const note: Note = (entry) =>
+    ports.audit.write({
+      partnerId: partner.partnerId,
+      subject: call.subject,
+      operation: call.operation,
+      request: body,
+      durationMs: 0,
+      status: null,
+      answer: null,
+      ...entry,
+    });
+  const stopped = (outcome: string, reason: string | null) =>
+    note({ attempt: 0, atMs: ports.clock.now(), outcome, reason });
+  const guarded = await notingRefusal(stopped, async () => checkPartnerUrl(partner.platformUrl, ports.rules));
+  const admitted = await ports.breaker.admit(partner.partnerId);
+  if (admitted.open) {
+    await stopped('breaker_open', null);
+    return { kind: 'unavailable', mayHaveActed: false, retryAfterMs: admitted.retryAfterMs };
+  }
+  const result = await tryUntilAnswered(ports, note, async (remainingMs) => {
+    const message = messageTo(guarded, partner, call, body, ports.clock.now());
+    return notingRefusal(stopped, () => tried(ports, guarded, message, remainingMs));
+  });
+  await ports.breaker.record(partner.partnerId, result.kind !== 'unavailable' && result.status < 500);
+  return result;
 }
 
-async function guardOrNote(
-  platformUrl: string,
-  rules: GuardRules,
+type Entry = Parameters<OutboundAudit['write']>[0];
+/** Writes to the audit log of a call. */
+type Note = (entry: Pick<Entry, 'attempt' | 'atMs' | 'outcome' | 'reason'> & Partial<Entry>) => Promise<void>;
+
+/** Tries until an answer counts, the tries or the time are used up. @param attemptWithin makes one try, in milliseconds */
+async function tryUntilAnswered(
+  ports: OutboundPorts,
+  note: Note,
+  attemptWithin: (remainingMs: number) => Promise<Attempt>,
+): Promise<OutboundResult> {
+  const { clock } = ports;
+  const { totalMs } = ports.limits ?? outboundLimits;
+  const startedMs = clock.now();
+  let mayHaveActed = false;
+  let retryAfterMs: number | null = null;
+  for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
+    const atMs = clock.now();
+    const remainingMs = totalMs - Math.max(0, atMs - startedMs);
+    if (remainingMs <= 0) break;
+    const came = await attemptWithin(remainingMs);
+    await note({
+      attempt,
+      atMs,
+      durationMs: clock.now() - atMs,
+      outcome: came.kind,
+      status: 'status' in came ? came.status : null,
+      reason: 'reason' in came ? came.reason : null,
+      answer: came.kind === 'answer' ? came.body : null,
+    });
+    if (came.kind === 'oversized') return came;
+    retryAfterMs = came.kind === 'answer' ? retryAfterOf(came.retryAfter, clock.now()) : null;
+    if (came.kind === 'answer' && !TRY_AGAIN.has(came.status)) {
+      return { kind: 'answer', status: came.status, retryAfterMs, body: came.body };
+    }
+    // A gateway that gave up waiting (502, 504) says nothing of what the platform did behind it; 503 does.
+    mayHaveActed ||= came.kind === 'lost' || (came.kind === 'answer' && came.status !== 503);
+    if (attempt === MOST_TRIES) break;
+    const jitterMs = ports.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
+    const pauseMs = Math.max(jitterMs, retryAfterMs ?? 0);
+    if (clock.now() + pauseMs - startedMs >= totalMs) break;
+    await clock.sleep(pauseMs);
+  }
+  return { kind: 'unavailable', mayHaveActed, retryAfterMs };
+}
+
+interface Message {
+  readonly url: URL;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+/** The request of one try, signed at this moment. */
+function messageTo(
+  guarded: GuardedUrl,
+  partner: OutboundPartner,
+  call: OutboundCall,
+  body: string,
+  atMs: number,
+): Message {
+  const url = new URL(guarded.url);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/${call.operation}`;
+  const headers = {
+    ...call.headers,
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'user-agent': 'farelock',
+    'idempotency-key': call.subject,
+    ...signWebhook(partner.webhookSecrets, { id: call.subject, atMs, body }),
+  };
+  return { url, headers, body };
+}
+
+async function notingRefusal<T>(
   note: (outcome: string, reason: string) => Promise<void>,
-): Promise<GuardedUrl> {
+  work: () => Promise<T>,
+): Promise<T> {
   try {
-    return checkPartnerUrl(platformUrl, rules);
+    return await work();
   } catch (error) {
     if (isProblem(error)) await note('refused', String(error.detail?.reason ?? ''));
     throw error;
@@ -171,18 +197,15 @@ async function guardOrNote(
 
 function tried(
   ports: OutboundPorts,
-  limits: OutboundLimits,
   guarded: GuardedUrl,
-  message: { url: URL; headers: Record<string, string>; body: string },
+  message: Message,
   remainingMs: number,
 ): Promise<Attempt> {
-  if (guarded.kind !== 'embedded')
-    return guardedRequest(
-      { resolve: ports.resolve ?? systemResolver, limits, ca: ports.ca },
-      guarded,
-      message,
-      remainingMs,
-    );
+  const limits = ports.limits ?? outboundLimits;
+  if (guarded.kind !== 'embedded') {
+    const at = { resolve: ports.resolve ?? systemResolver, limits, ca: ports.ca };
+    return guardedRequest(at, guarded, message, remainingMs);
+  }
   if (ports.embedded === null) throw problem('partner_url_refused', { detail: { reason: 'reserved_host' } });
   return embeddedRequest(ports.embedded, limits, message, remainingMs);
 }
@@ -191,7 +214,7 @@ function tried(
 async function embeddedRequest(
   answer: (request: Request) => Promise<Response>,
   limits: OutboundLimits,
-  { url, headers, body }: { url: URL; headers: Record<string, string>; body: string },
+  { url, headers, body }: Message,
   remainingMs: number,
 ): Promise<Attempt> {
   const abort = new AbortController();

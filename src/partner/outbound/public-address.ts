@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Whether an IP address (canonical text, from a resolver or a URL) belongs to the public internet. Everything that is
- * not plainly global unicast is not: loopback, private, link-local, carrier NAT, documentation, multicast, and every
+ * Checks that an IP address (canonical text, from a resolver or a URL) belongs to the public internet. Everything
+ * that is not plainly global unicast does not: loopback, private, link-local, carrier NAT, documentation, multicast, and every
  * form of IPv6 that carries an IPv4 address inside it (mapped, compatible, NAT64, 6to4, Teredo, ISATAP), since a
  * gateway on the way would open it again.
  */
@@ -17,7 +17,7 @@ export function isPublicAddress(address: string): boolean {
   return !isIsatap;
 }
 
-/** Whether an IP address is this machine's own loopback, in its plain form. */
+/** Recognises this machine's own loopback addresses, in their plain form. */
 export function isLoopbackAddress(address: string): boolean {
   return ipaddr.isValid(address) && !address.includes('%') && ipaddr.parse(address).range() === 'loopback';
 }

@@ -6,7 +6,7 @@ import { isLoopbackAddress, isPublicAddress } from './public-address.ts';
 /** Where the sandbox platform answers inside the process. `.invalid` is never resolved by anybody (RFC 6761). */
 export const EMBEDDED_PLATFORM_HOST = 'platform.sandbox.farelock.invalid';
 
-export const OUTBOUND_PORTS: readonly number[] = [443, 8443];
+const OUTBOUND_PORTS: readonly number[] = [443, 8443];
 
 export interface GuardRules {
   readonly environment: 'demo' | 'live';
@@ -21,7 +21,7 @@ export interface GuardedUrl {
   readonly hostname: string;
 }
 
-export type UrlRefusal =
+type UrlRefusal =
   | 'not_a_url'
   | 'scheme'
   | 'credentials'
@@ -43,14 +43,14 @@ const WORDS: Record<UrlRefusal, string> = {
 };
 
 /** @returns Problem `partner_url_refused`, whose `detail.reason` names the rule; the address itself is not repeated. */
-export const urlRefused = (reason: UrlRefusal) =>
+const urlRefused = (reason: UrlRefusal) =>
   problem('partner_url_refused', {
     message: `The partner's platform address ${WORDS[reason]}.`,
     detail: { reason },
   });
 
 const PLAIN_AUTHORITY = /^[a-z]+:\/\/([a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?(?=\/|$)/i;
-/** What every machine, and the private networks behind it, call themselves. */
+/** Host names of the machine itself and of private networks. */
 const LOCAL_NAME =
   /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|home\.arpa|onion)$/;
 

@@ -1,14 +1,14 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** How far apart the two clocks may be, seconds: what Standard Webhooks libraries allow. */
-export const SIGNATURE_TOLERANCE_SECONDS = 5 * 60;
+const SIGNATURE_TOLERANCE_SECONDS = 5 * 60;
 
 const PREFIX = 'whsec_';
 
 /** A new secret in the form that Standard Webhooks libraries read. */
 export const newWebhookSecret = (): string => `${PREFIX}${randomBytes(32).toString('base64')}`;
 
-export interface WebhookHeaders {
+interface WebhookHeaders {
   readonly 'webhook-id': string;
   readonly 'webhook-timestamp': string;
   readonly 'webhook-signature': string;
@@ -27,7 +27,7 @@ export function signWebhook(
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
 }
 
-/** Whether one of the signatures of a message is of one of these secrets, and its time is now. */
+/** Checks that one of a message's signatures was made with one of these secrets, and just now. */
 export function verifyWebhook(
   secrets: readonly string[],
   headers: { get(name: string): string | null },

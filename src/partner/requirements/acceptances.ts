@@ -4,7 +4,7 @@ import type { Tx } from '../ports.ts';
 
 /** Which terms a customer has accepted, and when. Acceptances are added, never changed. */
 
-export interface Acceptance extends Terms {
+interface Acceptance extends Terms {
   readonly acceptedAtMs: number;
 }
 

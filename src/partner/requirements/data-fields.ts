@@ -14,7 +14,7 @@ export const FILE_FIELDS: readonly string[] = [
   'selfie.image',
 ];
 
-/** Whether a field holds a file's bytes, or the hash that knows them again. */
+/** True for a field that holds a file's bytes, or their hash. */
 export const isOfFile = (field: string): boolean => FILE_FIELDS.includes(field.replace(/Hash$/, ''));
 
 /** Takes a piece of data apart. A piece without any field (nothing said about intermediaries) is one field itself. */

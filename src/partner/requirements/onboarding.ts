@@ -9,8 +9,8 @@ import type { Submissions } from './submissions.ts';
 const MOST_SHOWN = 20;
 
 /**
- * What a customer is told (spec/partner-service.md, Customer requirement). A data requirement stays in the list once
- * it is met, with what was given, masked; one whose `data` is empty is to be done. The form has no place for consent
+ * Lists a customer's requirements (spec/partner-service.md, Customer requirement). A data requirement stays in the
+ * list once it is met, with what was given, masked; one whose `data` is empty is to be done. The form has no place for consent
  * that was given, so terms are listed only while they are to be accepted; and an attestation shows through the data
  * that it looks at.
  */

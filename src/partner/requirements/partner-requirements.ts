@@ -7,7 +7,7 @@ import type { AddCustomerRequirementRequest } from './requirement-schema.ts';
 const MOST_PER_CUSTOMER = 100;
 
 /**
- * Adds what a partner asks of one customer. A requirement stands from then on, and the same one asked again (same
+ * Adds what a partner asks of one customer. A requirement applies from then on, and the same one asked again (same
  * kind, same maxAgeDays) is the same requirement: a request that is sent twice adds nothing.
  * @returns its id
  * @throws Problem `customer_not_found`, also for a customer who is not the partner's; `too_many_attempts`

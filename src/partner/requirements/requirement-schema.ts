@@ -7,17 +7,17 @@ export const MOST_AGE_DAYS = 3_650;
 
 /** Requirements and what fulfils them (spec/partner-service.md, Customer requirement; CONTRACT, section 12). */
 
-export const COMPLIANCE_STATUSES = [
+const COMPLIANCE_STATUSES = [
   'COMPLIANCE_STATUS_PENDING',
   'COMPLIANCE_STATUS_PROCESSING',
   'COMPLIANCE_STATUS_REJECTED',
   'COMPLIANCE_STATUS_SUCCESS',
 ] as const;
-export const complianceStatus = z.enum(COMPLIANCE_STATUSES);
+const complianceStatus = z.enum(COMPLIANCE_STATUSES);
 export type ComplianceStatus = z.output<typeof complianceStatus>;
 
-export const dataType = z.enum(DATA_TYPES);
-export const attestationType = z.enum(ATTESTATION_TYPES);
+const dataType = z.enum(DATA_TYPES);
+const attestationType = z.enum(ATTESTATION_TYPES);
 
 export const addCustomerRequirementRequest = z
   .strictObject({
@@ -42,7 +42,7 @@ export type AddCustomerRequirementResponse = z.output<typeof addCustomerRequirem
 /** A CustomerData as it is shown: an object with exactly one key (customer-data/ knows the kinds). */
 export const shownCustomerData = z.record(z.string(), z.unknown());
 
-export const customerRequirement = z.strictObject({
+const customerRequirement = z.strictObject({
   attestationRequirement: z
     .strictObject({ terms: z.strictObject({ termsUrl: z.string(), privacyPolicyUrl: z.string() }) })
     .optional(),

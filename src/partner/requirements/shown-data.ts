@@ -1,7 +1,7 @@
 import type { CustomerData } from '../customer-data/schema.ts';
 import { dataOf, type Field, fieldsOf, isOfFile } from './data-fields.ts';
 
-/** What is shown as it is: choices from a list, and countries. They say what was given, and know nobody again. */
+/** Fields that are shown in full: choices from a list, and countries. They identify nobody. */
 const PLAIN: ReadonlySet<string> = new Set([
   'accountPurpose.type',
   'bankAccount.iban.country',

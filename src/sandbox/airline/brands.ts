@@ -5,8 +5,8 @@ import { TOPIC } from './random.ts';
 import { EUR_PER_USD, type Seller } from './sellers.ts';
 import type { World } from './world.ts';
 
-/** What a fare brand includes. Tier 0 is the most restricted. */
-export interface FareTerms {
+/** The contents of a fare brand. Tier 0 is the most restricted. */
+interface FareTerms {
   readonly checkedBags: number | null;
   readonly carryOnBags: number | null;
   readonly conditions: Conditions | null;

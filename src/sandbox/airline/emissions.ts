@@ -27,7 +27,7 @@ export function emissionsKg(world: World, journey: Journey, cabin: CabinClass): 
 }
 
 /** One adult on one flight, kg. */
-export function flightKg(flight: Flight, cabin: CabinClass): number {
+function flightKg(flight: Flight, cabin: CabinClass): number {
   const { aircraft, service } = flight.slot;
   const km = service.distanceKm;
   const flownKm = km + (km < 550 ? 50 : km <= 5500 ? 100 : 125);

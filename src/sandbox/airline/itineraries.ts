@@ -9,7 +9,7 @@ export type Itinerary = readonly Flight[];
 
 export interface Itineraries {
   /**
-   * What can be flown on a local date, best first: direct flights, then connections over hubs that lie on the way;
+   * Finds the itineraries of a local date, best first: direct flights, then connections over hubs that lie on the way;
    * only where those are few, longer chains. Never empty between two airports of the world on a future date.
    * @param notBeforeMs flights that leave earlier are left out.
    */
@@ -27,11 +27,11 @@ const MOST_HUBS = 30;
 /** At the ends of the world, where two flights a day are many. */
 const LONGEST_WAIT_MS = 17 * HOUR_MS;
 
-/** What every way of putting flights together needs. */
+/** The flights and airports that itineraries are made of. */
 interface Air {
   readonly world: World;
   readonly network: Network;
-  /** What a service flies from an airport on a day. */
+  /** Flights of a service from an airport on a day. */
   departures(service: Service, from: Airport, day: number): readonly Flight[];
 }
 

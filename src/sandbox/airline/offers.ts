@@ -39,8 +39,8 @@ export const expiresAtMs = (
   base: BaseFare,
 ): number => (issuedMinute + 21 + world.dice.pick(24, TOPIC.lifetime, base.bits, tier, sellerIndex)) * 60_000;
 
-/** What all offers on a journey under one airline's numbers have in common, worked out once. */
-export interface Frame {
+/** The common part of all offers on a journey under one airline's numbers, worked out once. */
+interface Frame {
   readonly comparisonKey: string;
   readonly lengthKm: number;
   readonly emissionsKgPerAdult: number | null;

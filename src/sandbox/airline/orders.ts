@@ -4,8 +4,8 @@ import type { ProviderOrder } from '../../flights/providers/provider.ts';
 import type { Offer, Slice } from '../../flights/wire.ts';
 import { CROCKFORD } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { Migration } from '../../store/applied-steps.ts';
 import type { OnTrouble } from '../../store/libsql.ts';
-import type { Migration } from '../../store/migrate.ts';
 import { openDatabase } from '../../store/open.ts';
 
 /** The sandbox airline's own book of orders. It keeps how many travel and nothing about them. */
@@ -52,7 +52,7 @@ export const airlineMigrations: readonly Migration[] = [
   },
 ];
 
-export interface NewOrder {
+interface NewOrder {
   readonly reference: string;
   readonly offer: Offer;
   readonly passengerCount: number;
@@ -117,7 +117,7 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble): Promis
     },
     byId,
     async cancel(orderId, nowMs) {
-      // What failed has nothing to cancel; what is cancelled stays so, with its first moment.
+      // A failed order has nothing to cancel; a cancelled one keeps the time of its first cancellation.
       await database
         .updateTable('orders')
         .set({ cancelled_at_ms: nowMs })
@@ -131,7 +131,7 @@ export async function openOrderBook(path: string, onTrouble?: OnTrouble): Promis
   };
 }
 
-/** An order as it stands at a moment: nothing runs in the background, time itself issues the ticket. */
+/** The state of an order at a moment: nothing runs in the background, time itself issues the ticket. */
 function orderAt(row: Selectable<OrderTable>, nowMs: number): ProviderOrder {
   const settled = nowMs >= row.settled_at_ms;
   const cancelled = row.cancelled_at_ms !== null;

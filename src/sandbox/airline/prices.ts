@@ -6,14 +6,14 @@ import { TOPIC } from './random.ts';
 import { EUR_PER_USD, type Seller } from './sellers.ts';
 import type { World } from './world.ts';
 
-/** What the airline asks for one adult in the cheapest brand, US cents. */
+/** The airline's price for one adult in the cheapest brand, US cents. */
 export interface BaseFare {
   readonly fareCents: number;
   readonly taxCents: number;
   readonly bits: number;
 }
 
-export interface Price {
+interface Price {
   /** All adults, cents of the seller's currency; base + tax = total. */
   readonly totalCents: number;
   readonly baseCents: number;
@@ -70,7 +70,7 @@ function directionFare(world: World, itinerary: Itinerary, plating: Airline, atM
   return (20 + 0.125 * lengthKm(itinerary) ** 0.9) * level * airline * stops * demand * horizon(daysAhead);
 }
 
-/** Dear in the last days, cheapest some two months ahead, a little dearer when sales have just opened. */
+/** Expensive in the last days, cheapest about two months ahead, a little more when sales have just opened. */
 const horizon = (daysAhead: number): number =>
   0.92 + 0.85 * Math.exp(-daysAhead / 9) + 0.12 * (1 - Math.exp(-Math.max(0, daysAhead - 60) / 120));
 

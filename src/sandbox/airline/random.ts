@@ -14,7 +14,7 @@ export interface Dice {
 /** A topic and the integers that it is about. Not a rest parameter: it is thrown thousands of times in a search. */
 type Throw = (topic: number, a?: number, b?: number, c?: number, d?: number, e?: number) => number;
 
-/** What a throw is about: two topics never share a result. */
+/** Topics of throws: two topics never share a result. */
 export const TOPIC = {
   demand: 1,
   slot: 2,

@@ -55,7 +55,7 @@ export const SCENARIO_ROUTES: readonly {
   },
 ];
 
-/** What happens on a route: its own scenario, else the configured one. */
+/** The scenario of a route: its own, else the configured one. */
 export const scenarioOn = (configured: Scenario, origin: string, destination: string): Scenario =>
   SCENARIO_ROUTES.find((route) => route.origin === origin && route.destination === destination)?.scenario ??
   configured;

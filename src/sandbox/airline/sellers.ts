@@ -1,4 +1,4 @@
-/** Who sells a fare. The agencies are invented. Position 0 is the airline itself; offer ids name a seller by position. */
+/** Sellers of fares. The agencies are invented. Position 0 is the airline itself; offer ids name sellers by position. */
 export interface Seller {
   /** null: the airline whose number the flight carries. */
   readonly name: string | null;
@@ -7,9 +7,9 @@ export interface Seller {
   readonly only?: string;
   /** Share of journeys that it sells. */
   readonly reach: number;
-  /** What it adds to the airline's price, at least and at most, as a share. */
+  /** Its markup on the airline's price, as a share: the least and the most. */
   readonly markup: readonly [least: number, most: number];
-  /** What it leaves undisclosed. */
+  /** Fields that it leaves undisclosed. */
   readonly silent: readonly ('conditions' | 'fare_basis' | 'brand' | 'bags' | 'tax' | 'refund')[];
 }
 

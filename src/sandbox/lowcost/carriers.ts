@@ -31,7 +31,7 @@ export const CARRIERS: readonly Carrier[] = CARRIER_TABLE.map(([code, name, area
 const LEAST_KM = 250;
 const MOST_KM = 3800;
 
-/** Who flies between two airports: short and medium haul within the carrier's part of the world. */
+/** Lists the carriers between two airports: short and medium haul within the carrier's part of the world. */
 export function carriersBetween(from: Airport, to: Airport): readonly Carrier[] {
   if (scenarioRoute(from.iata, to.iata)) return CARRIERS.filter(({ areas }) => areas.length === 0);
   const km = distanceKm(from, to);
@@ -41,7 +41,7 @@ export function carriersBetween(from: Airport, to: Airport): readonly Carrier[] 
   return CARRIERS.filter((carrier) => at(carrier, from) && at(carrier, to));
 }
 
-/** Whether anybody flies between two airports: looked up without making a world. */
+/** Checks that somebody flies between two airports, without making a world. */
 export function isServed(origin: string, destination: string): boolean {
   const from = airportByCode(origin);
   const to = airportByCode(destination);

@@ -33,7 +33,7 @@ function bareCents(world: World, leg: Leg, quotedMinute: number): number {
   return Math.round((usd + tax) * 100);
 }
 
-/** What a carrier sells for a trip, cheapest first. Penalties are for the whole booking. */
+/** A carrier's fares for a trip, cheapest first. Penalties are for the whole booking. */
 export function fareMenu(world: World, trip: Trip): PageFare[] {
   const { adults, legs } = trip;
   const bare = legs.reduce((sum, leg) => sum + bareCents(world, leg, trip.quotedMinute), 0);

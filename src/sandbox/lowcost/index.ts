@@ -1,30 +1,12 @@
 import type { Fulfiller } from '../../flights/providers/fulfiller.ts';
-import type { Scenario } from '../../flights/providers/provider.ts';
-import type { Clock } from '../../kernel/clock.ts';
 import { once } from '../../kernel/once.ts';
-import type { OnTrouble } from '../../store/libsql.ts';
 import type { World } from '../airline/world.ts';
 import { isServed } from './carriers.ts';
-import type { Fulfilment } from './fulfilment.ts';
+import type { Fulfilment, SandboxLowcostOptions } from './fulfilment.ts';
 
 export { LOWCOST_ROUTES } from './scenarios.ts';
 
-export interface SandboxLowcostOptions {
-  /** The same seed is the same world. */
-  readonly seed: string;
-  readonly clock: Clock;
-  readonly scenario?: Scenario | undefined;
-  /** From the pay button to the confirmation, milliseconds. */
-  readonly ticketingMs: number;
-  /** How long quoting takes; opening a fare menu takes half of it. Milliseconds. */
-  readonly quotingMs: number;
-  /** Path of the sandbox airlines' own database file. Opened with the first purchase. */
-  readonly orders: string;
-  /** Told of trouble with that file. */
-  readonly onTrouble?: OnTrouble | undefined;
-}
-
-export interface SandboxLowcost extends Fulfiller {
+interface SandboxLowcost extends Fulfiller {
   close(): Promise<void>;
 }
 

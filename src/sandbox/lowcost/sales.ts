@@ -28,7 +28,7 @@ interface SaleTables {
   lowcost_sales: SaleTable;
 }
 
-export type Sale = Selectable<SaleTable>;
+type Sale = Selectable<SaleTable>;
 
 /** The carriers' and our own records of purchases, shared by every process of the home. It holds no passenger. */
 export interface Sales {
@@ -125,7 +125,7 @@ export async function openSales(path: string, onTrouble?: OnTrouble): Promise<Sa
   };
 }
 
-/** How a purchase stands at a moment; null: the button was not pressed, and whoever takes the visit over may. */
+/** The state of a purchase at a moment; null: the button was not pressed, and whoever takes the visit over may. */
 function outcomeAt(row: Sale, nowMs: number): BookOutcome | null {
   if (row.state === 'begun') return null;
   if (row.state === 'ended') return endedAs(row.outcome);

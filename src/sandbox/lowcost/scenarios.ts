@@ -1,6 +1,6 @@
 import type { LowcostScenario, Scenario } from '../../flights/providers/provider.ts';
 
-/** What can go wrong on a carrier's website; `sold_out` is the fast tier's word for the seat that is gone. */
+/** Failures of a carrier's website; `sold_out` is the fast tier's word for the seat that is gone. */
 type Mishap = LowcostScenario | 'sold_out';
 
 /**
@@ -25,7 +25,7 @@ export const LOWCOST_ROUTES: readonly {
 export const scenarioRoute = (origin: string, destination: string) =>
   LOWCOST_ROUTES.find((route) => route.origin === origin && route.destination === destination);
 
-/** What happens on a route: its own scenario, else the configured one. */
+/** The scenario of a route: its own, else the configured one. */
 export const mishapOn = (configured: Scenario, origin: string, destination: string): Scenario =>
   scenarioRoute(origin, destination)?.scenario ?? configured;
 

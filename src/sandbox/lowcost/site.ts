@@ -6,13 +6,13 @@ import { THROW, type Trip } from './flights.ts';
 import { DEARER_BY } from './scenarios.ts';
 
 /** Something that the page would like to sell besides the flight. */
-export interface AddOn {
+interface AddOn {
   readonly name: string;
   readonly cents: number;
   readonly ticked: boolean;
 }
 
-export type FormAnswer =
+type FormAnswer =
   | { readonly kind: 'ready_to_pay' }
   | { readonly kind: 'rejected'; readonly fields: readonly string[] }
   | { readonly kind: 'account_wall' }
@@ -27,7 +27,7 @@ export interface Visit {
   addOns(): readonly AddOn[];
   untick(name: string): void;
   submit(passengers: readonly Passenger[]): FormAnswer;
-  /** What the till asks for, US cents. */
+  /** The total at the till, US cents. */
   totalCents(): number;
 }
 

@@ -2,11 +2,11 @@ import type { z } from 'zod';
 import type { offeringSchema } from '../../partner/offers/offering.ts';
 import type { OrderStatus } from '../../partner/schema.ts';
 
-/** What a demo has from the start: two integration partners, a redirect partner, customers, and a few orders. */
+/** The seed of a demo: two integration partners, a redirect partner, customers, and a few orders. */
 
 export const SANDBOX_ORIGIN = 'https://platform.sandbox.farelock.invalid';
 
-export interface SeededPartner {
+interface SeededPartner {
   readonly partnerId: string;
   readonly name: string;
   readonly type: 'INTEGRATION' | 'REDIRECT';
@@ -192,7 +192,7 @@ export interface SeededOrder {
   readonly network: string;
   readonly paymentMethod: string;
   readonly deposit: Readonly<Record<string, string>>;
-  /** The way it went: the first is AWAITING_FUNDS, the last is where it stands. */
+  /** Its statuses so far: the first is AWAITING_FUNDS, the last is the current one. */
   readonly way: readonly OrderStatus[];
   readonly sourceTransactionId?: string;
   readonly destinationTransactionId?: string;

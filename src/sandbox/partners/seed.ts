@@ -58,7 +58,7 @@ export async function ensureSeed(ports: PartnerPorts): Promise<void> {
 const ensureKey = ({ home }: PartnerPorts, partnerId: string): string =>
   ensureLine(partnerKeyFile(home, partnerId), 'flk_demo_', () => newPartnerKey('demo'));
 
-/** What is there already stays: an operator may have changed it. */
+/** Leaves existing partners alone: an operator may have changed them. */
 async function seedPartners(ports: PartnerPorts, tx: Tx): Promise<void> {
   const nowMs = ports.clock.now();
   for (const partner of SEEDED_PARTNERS) {

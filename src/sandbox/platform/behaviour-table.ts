@@ -1,5 +1,5 @@
 /**
- * What the sandbox platform can be made to do: for a whole partner over its admin route, or for one order by the last
+ * Behaviours of the sandbox platform: set for a whole partner over its admin route, or for one order by the last
  * four decimals of its amount (docs/sandbox.md). `once`: for the first call about an order alone.
  */
 export interface Behaviour {
@@ -87,14 +87,14 @@ export const MAGIC_DECIMALS: Readonly<Record<string, BehaviourName>> = {
   '0024': 'waits',
 };
 
-/** What an amount asks for by its decimals; exactly four of them. */
+/** Reads the behaviour from the decimals of an amount; exactly four of them. */
 export function behaviourOfAmount(amount: string): BehaviourName {
   const decimals = /\.(\d{4})$/.exec(amount)?.[1] ?? '';
   return Object.hasOwn(MAGIC_DECIMALS, decimals) ? (MAGIC_DECIMALS[decimals] ?? 'normal') : 'normal';
 }
 
 /** One update that the platform sends about an order. */
-export interface Step {
+interface Step {
   readonly status: string;
   readonly details: (orderId: string) => Readonly<Record<string, unknown>>;
 }

@@ -20,60 +20,43 @@ export interface BookedOrder {
 /** How long a process that sends an update keeps the others away. */
 const LEASE_MS = 12_000;
 
+const TABLES = `
+  create table if not exists orders (
+    order_id text not null, partner text not null, digest text not null, answer text not null,
+    outcome text not null, steps integer not null, version integer not null, attempts integer not null,
+    due_at_ms integer, lease_until_ms integer not null, primary key (partner, order_id));
+  create index if not exists orders_due on orders (due_at_ms) where due_at_ms is not null;
+  create table if not exists calls (partner text not null, order_id text not null, count integer not null,
+    primary key (partner, order_id));
+  create table if not exists behaviours (partner text primary key, behaviour text not null);
+`;
+
 /**
  * The sandbox platform's books, in a file of their own: it is another company's. Orders are idempotent by their id, and
  * survive a restart. Opened with the first call.
  */
 export function openBooks(path: string) {
   const database = openSqlite(path);
-  database.exec(`
-    create table if not exists orders (
-      order_id text not null, partner text not null, digest text not null, answer text not null,
-      outcome text not null, steps integer not null, version integer not null, attempts integer not null,
-      due_at_ms integer, lease_until_ms integer not null, primary key (partner, order_id));
-    create index if not exists orders_due on orders (due_at_ms) where due_at_ms is not null;
-    create table if not exists calls (partner text not null, order_id text not null, count integer not null,
-      primary key (partner, order_id));
-    create table if not exists behaviours (partner text primary key, behaviour text not null);
-  `);
-
-  function inTransaction<T>(work: () => T): T {
-    database.exec('begin immediate');
-    try {
-      const result = work();
-      database.exec('commit');
-      return result;
-    } catch (error) {
-      // After a full disk or an I/O error SQLite has rolled back by itself; the first error tells why.
-      if (database.inTransaction) database.exec('rollback');
-      throw error;
-    }
-  }
-
-  const find = (partner: string, orderId: string): BookedOrder | null => {
-    const row = database
-      .prepare('select * from orders where partner = ? and order_id = ?')
-      .get(partner, orderId) as Row | undefined;
-    return row ? bookedOrder(row) : null;
-  };
+  database.exec(TABLES);
+  /** Every row of an answer is read: a statement that writes is done only then. */
+  const rows = <T>(query: string, ...values: unknown[]) => database.prepare(query).all(...values) as T[];
+  const orders = (query: string, ...values: unknown[]) => rows<Row>(query, ...values).map(bookedOrder);
+  const find = (partner: string, orderId: string): BookedOrder | null =>
+    orders('select * from orders where partner = ? and order_id = ?', partner, orderId)[0] ?? null;
 
   return {
     find,
 
     /** How often the platform was called about an order, this call included. */
-    countCall: (partner: string, orderId: string): number =>
-      inTransaction(() => {
-        database
-          .prepare(
-            `insert into calls (partner, order_id, count) values (?, ?, 1)
-             on conflict (partner, order_id) do update set count = count + 1`,
-          )
-          .run(partner, orderId);
-        const row = database
-          .prepare('select count from calls where partner = ? and order_id = ?')
-          .get(partner, orderId) as { count: number };
-        return Number(row.count);
-      }),
+    countCall(partner: string, orderId: string): number {
+      const [row] = rows<{ count: number }>(
+        `insert into calls (partner, order_id, count) values (?, ?, 1)
+         on conflict (partner, order_id) do update set count = count + 1 returning count`,
+        partner,
+        orderId,
+      );
+      return Number(row?.count);
+    },
 
     /** Writes an order, unless it is there: the first one stays. `dueAtMs`: its first update, null for none. */
     book(
@@ -91,11 +74,9 @@ export function openBooks(path: string) {
       return booked;
     },
 
-    behaviourOf: (partner: string): BehaviourName => {
-      const row = database.prepare('select behaviour from behaviours where partner = ?').get(partner) as
-        | { behaviour: BehaviourName }
-        | undefined;
-      return row?.behaviour ?? 'normal';
+    behaviourOf(partner: string): BehaviourName {
+      const query = 'select behaviour from behaviours where partner = ?';
+      return rows<{ behaviour: BehaviourName }>(query, partner)[0]?.behaviour ?? 'normal';
     },
 
     setBehaviour(partner: string, behaviour: BehaviourName): void {
@@ -109,29 +90,28 @@ export function openBooks(path: string) {
 
     /** When the next update is due (epoch ms), null when none is. */
     nextDueAtMs(): number | null {
-      const row = database
-        .prepare('select min(due_at_ms) as at_ms from orders where due_at_ms is not null')
-        .get() as { at_ms: number | null };
-      return row.at_ms === null ? null : Number(row.at_ms);
+      const query = 'select min(due_at_ms) as at_ms from orders where due_at_ms is not null';
+      const atMs = rows<{ at_ms: number | null }>(query)[0]?.at_ms ?? null;
+      return atMs === null ? null : Number(atMs);
     },
 
     /** Takes one order whose next update is due, for this process alone. */
-    claimDue: (nowMs: number): BookedOrder | null =>
-      inTransaction(() => {
-        const row = database
-          .prepare(
-            `select * from orders where due_at_ms <= ? and (lease_until_ms <= ? or lease_until_ms > ?)
-             order by due_at_ms limit 1`,
-          )
-          .get(nowMs, nowMs, nowMs + LEASE_MS) as Row | undefined;
-        if (!row) return null;
-        database
-          .prepare('update orders set lease_until_ms = ?, due_at_ms = ? where partner = ? and order_id = ?')
-          .run(nowMs + LEASE_MS, nowMs + LEASE_MS, row.partner, row.order_id);
-        return bookedOrder(row);
-      }),
+    claimDue(nowMs: number): BookedOrder | null {
+      const leaseUntilMs = nowMs + LEASE_MS;
+      const [order] = orders(
+        `update orders set lease_until_ms = ?, due_at_ms = ? where rowid = (
+           select rowid from orders where due_at_ms <= ? and (lease_until_ms <= ? or lease_until_ms > ?)
+           order by due_at_ms limit 1) returning *`,
+        leaseUntilMs,
+        leaseUntilMs,
+        nowMs,
+        nowMs,
+        leaseUntilMs,
+      );
+      return order ?? null;
+    },
 
-    /** Keeps what came of an update; `dueAtMs` null: there is nothing more to send. */
+    /** Keeps the outcome of an update; `dueAtMs` null: there is nothing more to send. */
     moved(
       { partner, orderId }: BookedOrder,
       now: { steps: number; version: number; attempts: number; dueAtMs: number | null },
@@ -144,12 +124,8 @@ export function openBooks(path: string) {
         .run(now.steps, now.version, now.attempts, now.dueAtMs, partner, orderId);
     },
 
-    orders: (partner: string): BookedOrder[] =>
-      (
-        database
-          .prepare('select * from orders where partner = ? order by rowid desc limit 200')
-          .all(partner) as Row[]
-      ).map(bookedOrder),
+    orders: (partner: string) =>
+      orders('select * from orders where partner = ? order by rowid desc limit 200', partner),
 
     close: () => database.close(),
   };

@@ -63,7 +63,7 @@ export const answerEmbedded = (ports: PartnerPorts, request: Request): Promise<R
     const response = await app.fetch(request);
     const body = await response.arrayBuffer();
     const announced = response.headers.get('content-length');
-    // What a socket would notice: a torn answer.
+    // A torn answer, which a socket would notice.
     if (announced !== null && Number(announced) !== body.byteLength)
       throw new Error('the answer was cut off');
     return new Response(response.status === 307 ? null : body, response);

@@ -3,7 +3,7 @@ import { PLATFORM_PARTNERS } from './app.ts';
 import { STEPS } from './behaviour-table.ts';
 import type { BookedOrder, Books } from './books.ts';
 
-export interface MoverPorts {
+interface MoverPorts {
   readonly books: Books;
   readonly clock: Clock;
   readonly stepMs: number;

@@ -18,7 +18,7 @@ export const createOrderBody = z.object({
   customerWalletDataId: field,
   network: field,
 });
-export type CreateOrder = z.output<typeof createOrderBody>;
+type CreateOrder = z.output<typeof createOrderBody>;
 
 export const redirectOrderBody = z.object({
   countryCode,
@@ -30,7 +30,6 @@ export const redirectOrderBody = z.object({
   fromAmount: decimalString,
   walletAddress: field.optional(),
 });
-export type RedirectOrder = z.output<typeof redirectOrderBody>;
 
 /** Where the customer pays. Every number is a published example or openly made up: nobody's account. */
 export function instructionsFor(order: CreateOrder, bankName: string): Record<string, string> {

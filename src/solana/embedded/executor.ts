@@ -9,7 +9,7 @@ import { epochOf, type LedgerTime } from './slot-clock.ts';
 
 export const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address;
 export const NATIVE_LOADER = 'NativeLoader1111111111111111111111111111111' as Address;
-export const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111' as Address;
+const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111' as Address;
 export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111' as Address;
 const UPGRADEABLE_LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111' as Address;
 
@@ -95,7 +95,7 @@ export async function openExecutor(): Promise<Executor> {
       prepare(transaction, read, time);
       const result = send(transaction.wire, transaction.version);
       const failed = result instanceof FailedTransactionMetadata;
-      // What was just run may yet be rolled back: a program that it could write to is loaded afresh next time.
+      // This run may still be rolled back: a program that it could write to is loaded afresh next time.
       transaction.accountKeys.forEach((address, index) => {
         if (isWritable(transaction, index)) compiled.delete(address);
       });

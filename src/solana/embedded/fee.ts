@@ -1,6 +1,6 @@
 import type { ParsedTransaction } from './parse.ts';
 
-export const LAMPORTS_PER_SIGNATURE = 5000n;
+const LAMPORTS_PER_SIGNATURE = 5000n;
 
 const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
 /** Programs of the runtime itself: an instruction of theirs counts for little (SIMD-0170). */
@@ -19,7 +19,7 @@ const PRECOMPILES = new Set([
 ]);
 const MOST_UNITS = 1_400_000n;
 
-/** What a transaction costs its payer, lamports: per signature, and the priority that it bids for. */
+/** The fee of a transaction, lamports: per signature, plus the priority that it bids for. */
 export function feeOf(message: Pick<ParsedTransaction, 'header' | 'accountKeys' | 'instructions'>): bigint {
   let signatures = BigInt(message.header.numRequiredSignatures);
   let defaultUnits = 0n;

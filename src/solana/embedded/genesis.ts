@@ -55,7 +55,7 @@ function isDue({ replaces = [] }: GenesisProgram, there: ChainAccount | null): b
   return there === null || replaces.includes(createHash('sha256').update(there.data).digest('hex'));
 }
 
-/** Whether there is a ledger in the file. */
+/** Checks that the file holds a ledger. */
 export const hasGenesis = (file: LedgerFile): boolean =>
   file.database.prepare(`select 1 from sqlite_master where type = 'table' and name = 'ledger'`).get() !==
   undefined;

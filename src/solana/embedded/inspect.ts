@@ -11,7 +11,7 @@ export interface LedgerReading {
   readonly genesisMs: number;
   /** Tells this ledger from every other one. */
   readonly id: string;
-  /** Whether a transaction is on it. */
+  /** Checks that a transaction is on it. */
   landed(signature: string): boolean;
   /** Transactions that have landed. */
   readonly transactions: number;
@@ -21,7 +21,7 @@ export interface LedgerReading {
   tokens(tokenAccount: string): bigint | null;
 }
 
-/** What `read` makes of the ledger at `path`; null where there is no ledger yet. @throws what SQLite says of a bad file */
+/** Runs `read` on the ledger at `path`; null where there is no ledger yet. @throws SQLite's own error for a bad file */
 export function readLedger<T>(path: string, clock: Clock, read: (ledger: LedgerReading) => T): T | null {
   if (!existsSync(path)) return null;
   const database = openForReading(path);

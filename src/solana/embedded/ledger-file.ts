@@ -30,7 +30,7 @@ const LEDGER_INDEXES = [
   'create index accounts_of_mint on accounts (mint, address) where mint is not null',
 ] as const;
 
-/** What ledgers before version 1 had in their place. */
+/** The indexes of ledgers before version 1. */
 const OLD_INDEXES = ['accounts_by_owner', 'accounts_by_token_owner', 'accounts_by_mint'] as const;
 
 /** The version of a ledger file's form, in its `user_version`. */
@@ -57,14 +57,14 @@ export interface AccountsWanted {
 }
 
 /** A place in the history of an address. */
-export interface HistoryRange {
+interface HistoryRange {
   readonly beforeSeq: number;
   readonly untilSeq: number;
   readonly limit: number;
 }
 
 /** A transaction that landed, without what it did. */
-export interface Landing {
+interface Landing {
   readonly seq: number;
   readonly signature: Signature;
   readonly slot: number;
@@ -112,7 +112,7 @@ export interface LedgerFile {
   putAccount(account: ChainAccount, slot: number): void;
   removeAccount(address: Address): void;
   transaction(signature: string): LandedTransaction | null;
-  /** What became of a transaction, without what it did. */
+  /** The result of a transaction, without its effects. */
   landing(signature: string): Landing | null;
   addTransaction(landed: Omit<LandedTransaction, 'seq' | 'memo'>, parsed: ParsedTransaction): void;
   /** The latest transactions that name an address, newest first, without what they did. */
@@ -126,7 +126,7 @@ export interface LedgerFile {
 }
 
 /**
- * @param onTrouble told of trouble with the file
+ * @param onTrouble called for trouble with the file
  * @throws Problem `cluster_failed`, here and from everything that reads or writes: a ledger that cannot be read or
  *   written is a cluster that does not answer, and leaves open what became of a transaction. Its cause is the trouble.
  */
@@ -148,7 +148,7 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
       database.exec('commit');
       return result;
     } catch (error) {
-      // After a full disk or an I/O error SQLite has rolled back by itself; the first error tells why.
+      // After a full disk or an I/O error SQLite has rolled back by itself; the first error says why.
       if (database.inTransaction) database.exec('rollback');
       throw error;
     }

@@ -8,7 +8,7 @@ import { lamportsOf, tokenBalancesOf } from './meta.ts';
 import { isWritable, type ParsedTransaction, parseTransaction, refused, wrongSignatures } from './parse.ts';
 import { BLOCKHASH_SLOTS, epochOf, type LedgerTime, type SlotClock } from './slot-clock.ts';
 
-export interface SimulationReport extends Execution {
+interface SimulationReport extends Execution {
   readonly transaction: ParsedTransaction;
   readonly slot: number;
   readonly fee: bigint;
@@ -103,7 +103,7 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
       const transaction = parseTransaction(wire);
       if (verifySignatures) requireSignatures(transaction);
       const machine = await executor();
-      // A blockhash that is told is kept first, which a read-only transaction could not do.
+      // A blockhash is kept before it is handed out, which a read-only transaction could not do.
       const newest = latest();
       return file.snapshot(() => {
         const fail = (err: string): Execution => ({
@@ -128,7 +128,7 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
 
 type ReadAccount = (address: Address) => ChainAccount | null;
 
-/** What is kept of a transaction that landed. */
+/** The record of a transaction that landed. */
 function recordOf(
   transaction: ParsedTransaction,
   { slot, unixTime }: LedgerTime,

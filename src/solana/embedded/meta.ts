@@ -23,7 +23,7 @@ export interface TokenBalance {
   readonly decimals: number;
 }
 
-/** What a landed transaction did, as its row keeps it. Lamports are decimal text. */
+/** The effects of a landed transaction, as its row keeps them. Lamports are decimal text. */
 export interface StoredMeta {
   readonly fee: string;
   readonly preBalances: readonly string[];

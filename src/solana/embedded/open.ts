@@ -18,7 +18,7 @@ export type { GenesisProgram } from './genesis.ts';
 export type { EmbeddedLedger } from './ledger.ts';
 
 export interface EmbeddedCluster extends Cluster, Faucet {
-  /** What the JSON-RPC facade needs beyond the port. */
+  /** The ledger itself, for the JSON-RPC facade. */
   readonly ledger: EmbeddedLedger;
   /** Tells this ledger from every other one. */
   readonly ledgerId: string;
@@ -34,7 +34,7 @@ export async function openEmbeddedCluster(options: {
   readonly path: string;
   readonly clock: Clock;
   readonly programs?: readonly GenesisProgram[];
-  /** Told of trouble with the file. */
+  /** Called for trouble with the file. */
   readonly onTrouble?: OnTrouble;
   /** Called before a ledger is made, and may throw: then none is made. */
   readonly ifMissing?: (() => void) | undefined;
@@ -83,7 +83,7 @@ export async function openEmbeddedCluster(options: {
         const { err, logs, unitsConsumed } = await ledger.tryOut(wire, { verifySignatures });
         return { err, logs, unitsConsumed: BigInt(unitsConsumed) };
       } catch (error) {
-        // What cannot even be tried out is a result of the simulation too.
+        // A transaction that cannot even be tried is a result of the simulation too.
         if (!isProblem(error, 'transaction_failed')) throw error;
         return { err: error.detail?.error, logs: [], unitsConsumed: 0n };
       }

@@ -6,7 +6,7 @@ import { MOST_TRANSACTION_BYTES } from '../transaction.ts';
 
 // bs58 and a reader of our own, rather than kit's codecs: they take a twentieth of the time, in every send.
 
-export interface ParsedInstruction {
+interface ParsedInstruction {
   readonly programIdIndex: number;
   readonly accounts: readonly number[];
   readonly data: Uint8Array;

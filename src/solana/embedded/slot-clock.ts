@@ -3,7 +3,7 @@ import bs58 from 'bs58';
 import type { Clock } from '../../kernel/clock.ts';
 import type { SqliteDatabase } from '../../store/libsql.ts';
 
-export const SLOT_MS = 400;
+const SLOT_MS = 400;
 /** A blockhash is good for this many slots, as on a real cluster. */
 export const BLOCKHASH_SLOTS = 150;
 export const SLOTS_PER_EPOCH = 432_000;

@@ -175,7 +175,7 @@ const createScan =
     }
   };
 
-/** What an account adds to an answer, roughly: its data, and what stands around it. */
+/** The approximate size of an account in an answer: its data and the JSON around it. */
 const bytesShown = ({ data }: ChainAccount, options: AccountConfig): number =>
   200 + Math.min(data.length, options?.dataSlice?.length ?? data.length);
 

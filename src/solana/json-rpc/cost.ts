@@ -1,14 +1,14 @@
 import { JsonRpcError, LIMIT_EXCEEDED } from './wire.ts';
 
-/** What a request may cost in all its calls, in the time of a small read. */
+/** The most that all calls of a request may cost together, in the time of a small read. */
 const MOST_COST = 250;
-/** What all requests that are being answered may cost together; one small read more is always taken. */
+/** The most that all requests in progress may cost together; one more small read is always taken. */
 const MOST_AT_ONCE = 500;
 const SMALL = 10;
 /** An answer that is larger than this is asked for in parts. */
 const MOST_ANSWER_BYTES = 8 * 1024 * 1024;
 
-/** What a call costs when it asks for the most; whatever is not named here is one small read. */
+/** The cost of a call that asks for the most; any other call is one small read. */
 const COSTS: Readonly<Record<string, number>> = {
   farelock_airdropUsdc: 5,
   getProgramAccounts: 100,
@@ -26,7 +26,7 @@ const DEEPEST = 16;
 
 const limitExceeded = (message: string) => new JsonRpcError(LIMIT_EXCEEDED, message);
 
-/** Whether JSON text opens more brackets within each other than any call of ours, its batch included. */
+/** True where JSON text is nested more deeply than any call of ours, its batch included. */
 export function isNestedDeeply(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
@@ -64,7 +64,7 @@ function costOf(call: unknown): number {
 }
 
 /** Why a request is not answered: with the HTTP status that says whether it is worth to try it again. */
-export interface TooMuch {
+interface TooMuch {
   readonly status: 413 | 429;
   readonly error: JsonRpcError;
 }

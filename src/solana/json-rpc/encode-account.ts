@@ -9,7 +9,7 @@ import { zstdFrame } from './zstd-frame.ts';
 const RENT_EXEMPT_EPOCH = 2n ** 64n - 1n;
 const MOST_BASE58_BYTES = 128;
 
-export interface AccountView {
+interface AccountView {
   readonly encoding?: AccountEncoding | null | undefined;
   readonly dataSlice?: { readonly offset: number; readonly length: number } | null | undefined;
 }

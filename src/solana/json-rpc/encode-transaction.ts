@@ -6,7 +6,7 @@ import { TOKEN_PROGRAM } from '../token.ts';
 import { uiAmount } from './encode-account.ts';
 import { parsedInstruction } from './parsed-instructions.ts';
 
-export type TransactionEncoding = 'json' | 'jsonParsed' | 'base58' | 'base64' | 'binary';
+type TransactionEncoding = 'json' | 'jsonParsed' | 'base58' | 'base64' | 'binary';
 
 /** A landed transaction as getTransaction shows it. */
 export function encodeTransaction(landed: LandedTransaction, encoding: TransactionEncoding) {

@@ -73,7 +73,7 @@ export function createJsonRpc(
     const text = await readText(request);
     if (text === null) {
       const tooLarge = failure(null, new JsonRpcError(INVALID_REQUEST, 'Request too large'));
-      // What is left of it is not read, so nothing more can come over the connection.
+      // The rest is not read, so nothing more can come over the connection.
       return json(tooLarge, 413, { connection: 'close' });
     }
     const body = await turns.run(() => parseJson(text));

@@ -23,7 +23,7 @@ const commitment = z.enum([
   'root',
   'max',
 ]);
-/** What most methods take last. Commitments are all alike here: what has landed is final. */
+/** The last parameter of most methods. All commitments are alike here: what has landed is final. */
 export const config = z
   .looseObject({ commitment: commitment.nullish(), minContextSlot: integerParam.nullish() })
   .optional();

@@ -3,7 +3,7 @@ import { SYSTEM_PROGRAM } from '../embedded/executor.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, MEMO_PROGRAM, TOKEN_PROGRAM } from '../token.ts';
 import { uiAmount } from './encode-account.ts';
 
-export interface FlatInstruction {
+interface FlatInstruction {
   readonly programId: string;
   readonly accounts: readonly string[];
   readonly data: Uint8Array;

@@ -4,7 +4,7 @@ import { explain } from '../embedded/ledger.ts';
 import { signatureOf } from '../transaction.ts';
 import { invalidParams, JsonRpcError, SIGNATURE_VERIFICATION_FAILED, SIMULATION_FAILED } from './wire.ts';
 
-/** What the ledger refused, as the validator says it. */
+/** Words a refusal of the ledger as the validator does. */
 export function refusal(error: unknown, wire: Uint8Array, skipPreflight: boolean): string {
   if (!isProblem(error, 'transaction_failed')) throw error;
   const reason = error.detail?.error;

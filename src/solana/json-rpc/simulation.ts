@@ -5,7 +5,7 @@ import { encodeAccount } from './encode-account.ts';
 import { encodeInner, encodeReturnData, encodeTokenBalance } from './encode-transaction.ts';
 import type { AccountEncoding } from './params.ts';
 
-export interface SimulationOptions {
+interface SimulationOptions {
   readonly sigVerify?: boolean | null | undefined;
   readonly replaceRecentBlockhash?: boolean | null | undefined;
   readonly innerInstructions?: boolean | null | undefined;
@@ -18,7 +18,7 @@ export interface SimulationOptions {
     | undefined;
 }
 
-/** What a transaction would do now, as simulateTransaction shows it. */
+/** Simulates a transaction now, in the form of simulateTransaction. */
 export async function simulation(ledger: EmbeddedLedger, wire: Uint8Array, options: SimulationOptions) {
   const report = await ledger.tryOut(wire, {
     verifySignatures: options.sigVerify ?? false,

@@ -58,5 +58,5 @@ export const transactionAnswer = z
   })
   .nullable();
 
-/** What a refused preflight carries. */
+/** The data of a refused preflight. */
 export const preflightData = z.looseObject({ err: z.unknown(), logs: z.array(z.string()).nullish() });

@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import { createFreshness, levelOf } from './freshness.ts';
 
-/** What the cluster answered instead of a result: it understood the request and refuses it. */
+/** A refusal by the cluster: it understood the request, and answered with an error. */
 export class RpcRefusal extends Error {
   override readonly name = 'RpcRefusal';
   constructor(
@@ -19,7 +19,7 @@ export interface RpcCaller {
   /**
    * Calls a method and checks its result against `schema`. Whatever is no answer to it is asked for again, within
    * bounds: network errors, 429 and 5xx (as late as `Retry-After` asks for), torn and foreign answers, answers that
-   * are older than what was told before, and refusals of a node that is behind or busy.
+   * are older than an earlier answer, and refusals of a node that is behind or busy.
    * @throws Problem `cluster_failed` without an answer; RpcRefusal for a refusal of the request itself.
    */
   call: Call;
@@ -40,7 +40,7 @@ type Call = <S extends z.ZodType>(
 const TRIES = 8;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
-/** A node that asks for longer is not waited for: whoever asked is told to come back. */
+/** A node that asks for a longer pause is not waited for: the caller is asked to come back. */
 const LONGEST_ASKED_PAUSE_MS = 5_000;
 const TIMEOUT_MS = 15_000;
 /** After so long nothing is asked again: somebody waits for the answer. */
@@ -184,7 +184,7 @@ function retryAfterMs(header: string | null, clock: Clock): number | null {
   return Number.isFinite(ms) ? Math.max(0, ms) : null;
 }
 
-/** What the node asked its callers to wait, in ms, of a `cluster_failed` that came from here. */
+/** The pause in ms that the node asked for, from a `cluster_failed` that came from here. */
 export const askedPauseMs = (error: Problem): number | null =>
   error.retryAfter === undefined ? null : error.retryAfter * 1000;
 

@@ -8,7 +8,7 @@ const AT_LEAST: Readonly<Record<Level, readonly Level[]>> = {
 };
 
 /**
- * How far the cluster has told it was, by the `context.slot` of its answers. Behind one address there are often
+ * Remembers how far the cluster had come, by the `context.slot` of its answers. Behind one address there are often
  * several nodes, and one that lags behind what another said before would take back what is known already.
  */
 export function createFreshness() {

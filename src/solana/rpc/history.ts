@@ -6,8 +6,8 @@ const PAGE = 1000;
 const MOST_PAGES = 50;
 
 /**
- * Whether an account's history reaches back to before `sinceS` and does not name the signature. One that ends sooner
- * (a node that keeps little, or has just lost what it kept) proves nothing: false. So does one that is too long.
+ * Proves that an account's history reaches back to before `sinceS` and does not name the signature. One that ends
+ * sooner (a node that keeps little, or has just lost what it kept) proves nothing: false. So does one that is too long.
  * @throws Problem `cluster_failed`
  */
 export async function isAbsent(

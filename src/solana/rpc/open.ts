@@ -107,7 +107,7 @@ export async function openRpcCluster(options: {
         return { err: err ?? null, logs: logs ?? [], unitsConsumed: unitsConsumed ?? 0n };
       } catch (error) {
         if (!(error instanceof RpcRefusal)) throw error;
-        // What cannot even be tried out is a result of the simulation too.
+        // A transaction that cannot even be tried is a result of the simulation too.
         return { err: refusal(error).detail?.error, logs: [], unitsConsumed: 0n };
       }
     },

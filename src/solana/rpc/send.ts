@@ -12,7 +12,7 @@ const POLLS_PER_BROADCAST = 4;
 /** A blockhash lives about a minute; this is a bound for clusters that stand still. */
 const LONGEST_WAIT_MS = 120_000;
 
-/** What a node said to the bytes: it took them, it refused them, or nobody knows whether it took them. */
+/** A node's answer to the bytes: it took them, it refused them, or nobody knows. */
 type Broadcast =
   | { readonly kind: 'taken' }
   | { readonly kind: 'refused'; readonly refusal: Problem }
@@ -42,7 +42,7 @@ export async function sendAndConfirm(
   };
   const alive = () => caller.read('isBlockhashValid', [blockhashOf(wire), CONFIRMED], booleanAnswer);
   let taken = false;
-  // From the first answer that is not a refusal on, no refusal tells anything: another node may have the bytes.
+  // From the first answer that is not a refusal on, no refusal means anything: another node may have the bytes.
   let mayBeOut = false;
   for (let unheard = 0; clock.now() < deadlineMs; ) {
     const said = await broadcast(caller, wire, taken);

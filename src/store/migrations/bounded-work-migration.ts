@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts';
+import type { Migration } from '../applied-steps.ts';
 
 /**
  * Every question that the worker and the sweeps ask has an index over the rows that it is about, and over no others:

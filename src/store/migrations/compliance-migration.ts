@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts';
+import type { Migration } from '../applied-steps.ts';
 
 export const complianceMigration: Migration = {
   name: '021_compliance',

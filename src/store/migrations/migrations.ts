@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts';
+import type { Migration } from '../applied-steps.ts';
 import { boundedWorkMigration } from './bounded-work-migration.ts';
 import { partnerMigrations } from './partner-migrations.ts';
 

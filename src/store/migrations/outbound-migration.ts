@@ -1,6 +1,6 @@
-import type { Migration } from '../migrate.ts';
+import type { Migration } from '../applied-steps.ts';
 
-/** What the audit log and the breaker of outbound requests keep beyond their first form. */
+/** Columns that the audit log and the breaker of outbound requests gained later. */
 export const outboundMigration: Migration = {
   name: '022_outbound',
   statements: [

@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts';
+import type { Migration } from '../applied-steps.ts';
 import { complianceMigration } from './compliance-migration.ts';
 import { outboundMigration } from './outbound-migration.ts';
 
@@ -75,7 +75,7 @@ export const partnerMigrations: readonly Migration[] = [
   complianceMigration,
   outboundMigration,
   {
-    // What the retention looks for: rows that still hold something of people.
+    // For the retention: finds rows that still hold personal data.
     name: '023_partner_retention',
     statements: [
       `create index partner_orders_sealed on partner_orders (updated_at_ms)

@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely';
 
-/** What a partner asks of one customer, beyond the policy. It stands until the partner's link to the customer ends. */
-export interface PartnerRequirementTable {
+/** A partner's own requirement of one customer, beyond the policy. It lasts until their link ends. */
+interface PartnerRequirementTable {
   requirement_id: string;
   customer_id: string;
   partner_id: string;
@@ -9,13 +9,13 @@ export interface PartnerRequirementTable {
   data_type: string | null;
   attestation_type: string | null;
   max_age_days: number | null;
-  /** Who asks whom for what, with which age: unique, so that asking again is the same requirement. */
+  /** Identifies a requirement by partner, customer, content and age: unique, so that asking again adds nothing. */
   ask_key: string;
   created_at_ms: number;
 }
 
 /** One piece of data that a customer gave; its values are in `customer_data_fields`. */
-export interface CustomerDataTable {
+interface CustomerDataTable {
   data_id: string;
   customer_id: string;
   type: string;
@@ -31,13 +31,13 @@ export interface CustomerDataTable {
 }
 
 /** One field of a piece of data (`idDocument.documentNumber`, an image), sealed for this row and field alone. */
-export interface CustomerDataFieldTable {
+interface CustomerDataFieldTable {
   data_id: string;
   field: string;
   value_sealed: string;
 }
 
-export type AttestationRunState = 'running' | 'passed' | 'rejected';
+type AttestationRunState = 'running' | 'passed' | 'rejected';
 
 /** An attestation that was begun for certain data of a customer. It names the data by their ids, and holds none. */
 export interface AttestationRunTable {
@@ -60,7 +60,7 @@ export interface AttestationRunTable {
 }
 
 /** A customer's consent to a document. Rows are only added. */
-export interface TermsAcceptanceTable {
+interface TermsAcceptanceTable {
   acceptance_id: string;
   customer_id: string;
   version: string;
@@ -70,7 +70,7 @@ export interface TermsAcceptanceTable {
 }
 
 /** The order that was refused last for want of compliance, per direction: what it needs is asked of the customer. */
-export interface WantedOrderTable {
+interface WantedOrderTable {
   customer_id: string;
   ramp_type: string;
   partner_id: string;

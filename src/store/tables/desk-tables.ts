@@ -6,7 +6,7 @@ import type { Generated } from 'kysely';
  */
 export type RefundRequestState = 'settling' | 'received' | 'approved' | 'refunded' | 'rejected' | 'stuck';
 
-/** What customers ask to have looked at. At most one open request per intent: `open_key` is unique. */
+/** Customers' refund requests. At most one open request per intent: `open_key` is unique. */
 export interface RefundRequestTable {
   request_id: string;
   intent_id: string;
@@ -58,14 +58,14 @@ export interface ApiKeyTable {
   revoked_at_ms: number | null;
 }
 
-/** What operators did: written with the act, in its transaction, and never changed. */
+/** Operators' acts: written in the transaction of the act, and never changed. */
 export interface OperatorAuditTable {
   audit_id: string;
   at_ms: number;
   key_id: string;
   operator_name: string;
   action: string;
-  /** What it concerns: a refund request, a key, a switch. */
+  /** Its subject: a refund request, a key, a switch. */
   subject: string;
   /** X-Request-Id of the call. */
   request_id: string;

@@ -7,7 +7,7 @@ export interface SearchTable {
   expires_at_ms: number;
 }
 
-export type FareMenuStatus = 'pending' | 'ready' | 'failed';
+type FareMenuStatus = 'pending' | 'ready' | 'failed';
 
 /** The latest look at the fares of one `lowcost:` offer. */
 export interface FareMenuTable {
@@ -15,7 +15,7 @@ export interface FareMenuTable {
   status: FareMenuStatus;
   /** Every fare that was ever seen, with the number it keeps (JSON); `on_sale` says which the latest look found. */
   fares: string;
-  /** When the look that `status` tells of was begun. */
+  /** Start of the look that `status` is about. */
   opened_at_ms: number;
   checked_at_ms: number | null;
   expires_at_ms: number;

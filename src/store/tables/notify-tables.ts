@@ -6,7 +6,7 @@ export type OutboxState = 'queued' | 'sending' | 'sent' | 'failed';
 export interface OutboxTable {
   message_id: string;
   kind: 'page' | 'email';
-  /** Names the happening; unique, so that it is told once. */
+  /** Names the event; unique, so that it is reported once. */
   dedup_key: string;
   intent_id: string | null;
   /** The message, sealed: it holds names. Empty once it was sent, or purged. */
@@ -22,7 +22,7 @@ export interface OutboxTable {
 }
 
 /**
- * What is left to do for an intent after its booking ended: look for money that came late, close its escrow, purge
+ * Work left for an intent after its booking ended: look for money that came late, close its escrow, purge
  * its personal data. A row goes once it is done.
  */
 export type UpkeepTask = 'late_money' | 'late_ticket' | 'close_escrow' | 'purge';

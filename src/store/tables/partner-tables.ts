@@ -40,7 +40,7 @@ export interface PartnerKeyTable {
   replaced_by: string | null;
 }
 
-export interface CustomerTable {
+interface CustomerTable {
   customer_id: string;
   environment: PartnerEnvironment;
   /** ISO 3166-1 alpha-3. */
@@ -49,14 +49,14 @@ export interface CustomerTable {
 }
 
 /** Which partner may see which customer. */
-export interface CustomerPartnerTable {
+interface CustomerPartnerTable {
   customer_id: string;
   partner_id: string;
   created_at_ms: number;
 }
 
 /** Bearer tokens of customers, kept as a keyed hash. */
-export interface CustomerTokenTable {
+interface CustomerTokenTable {
   token_hmac: string;
   customer_id: string;
   environment: PartnerEnvironment;
@@ -66,9 +66,9 @@ export interface CustomerTokenTable {
 
 /**
  * `creating` and `failed` orders are nobody's to see: the partner's platform has not taken them. `redirected` is no
- * order either: the customer was sent to a Tier 1 partner, which tells nothing of what became of it.
+ * order either: the customer was sent to a Tier 1 partner, which reports nothing about its outcome.
  */
-export type OrderCreation = 'creating' | 'created' | 'redirected' | 'failed';
+type OrderCreation = 'creating' | 'created' | 'redirected' | 'failed';
 
 export interface PartnerOrderTable {
   order_id: string;
@@ -118,7 +118,7 @@ export interface PartnerOrderTable {
 }
 
 /** The history of an order: a row per version, written with the change and never changed. */
-export interface PartnerOrderChangeTable {
+interface PartnerOrderChangeTable {
   order_id: string;
   version: number;
   from_status: string | null;
@@ -132,7 +132,7 @@ export interface PartnerOrderChangeTable {
 }
 
 /** First answers by Idempotency-Key. */
-export interface PartnerAnswerTable {
+interface PartnerAnswerTable {
   /** Keyed hash of owner, procedure and key. */
   handle: string;
   request_digest: string;
@@ -142,7 +142,7 @@ export interface PartnerAnswerTable {
 }
 
 /** Requests to partner platforms: a row per try, written when it has ended and never changed. */
-export interface PartnerOutboundTable {
+interface PartnerOutboundTable {
   outbound_id: string;
   partner_id: string;
   order_id: string;
@@ -153,7 +153,7 @@ export interface PartnerOutboundTable {
   duration_ms: number;
   /** The answer as it came, size-capped. */
   raw_response_sealed: string | null;
-  /** What was sent, sealed. */
+  /** The request as it was sent, sealed. */
   request_sealed: string | null;
   /** A word such as ECONNREFUSED. */
   reason: string | null;
@@ -161,11 +161,11 @@ export interface PartnerOutboundTable {
 }
 
 /** The breaker of a partner's platform. */
-export interface PartnerBreakerTable {
+interface PartnerBreakerTable {
   partner_id: string;
   failures: number;
   open_until_ms: number;
-  /** Who looks whether the platform is back has until then. */
+  /** The caller that tries whether the platform is back has until then. */
   probe_until_ms: Generated<number>;
   /** Calls lately, and how many of them were answered: the partner's reliability. */
   calls: Generated<number>;

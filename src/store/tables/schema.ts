@@ -37,25 +37,25 @@ export interface ServiceTables extends PartnerTables {
 }
 
 /** One row per wrong try and bucket that it counts in (flights/attempts.ts); old rows are of no use. */
-export interface WrongCodeTable {
+interface WrongCodeTable {
   id: string;
   subject: string;
   at_ms: number;
 }
 
-export interface MetaTable {
+interface MetaTable {
   key: string;
   value: string;
 }
 
 /** One row per search that was answered; surge pricing counts the last 60 seconds. */
-export interface SearchCompletionTable {
+interface SearchCompletionTable {
   id: string;
   at_ms: number;
 }
 
 /** A challenge that was given out: what it is for, what it costs, until when it may be paid. */
-export interface QuoteTable {
+interface QuoteTable {
   quote_id: string;
   /** `POST /air/search`: the method and path that may be bought with it. */
   resource: string;
@@ -69,7 +69,7 @@ export interface QuoteTable {
   created_at_ms: number;
 }
 
-export type SettlementState = 'claimed' | 'performed' | 'settling' | 'settled' | 'answered' | 'failed';
+type SettlementState = 'claimed' | 'performed' | 'settling' | 'settled' | 'answered' | 'failed';
 
 /**
  * The settlement journal: one row per payment that passed verification, keyed by the payer's signature. It makes
@@ -98,7 +98,7 @@ export interface SettlementTable {
   updated_at_ms: number;
 }
 
-export type IntentStatus = 'active' | 'booked' | 'refunded';
+type IntentStatus = 'active' | 'booked' | 'refunded';
 
 export interface IntentTable {
   intent_id: string;
@@ -207,7 +207,7 @@ export type EffectKind =
   | 'airline_order'
   | 'airline_cancel'
   | 'payout';
-export type EffectState = 'planned' | 'sent' | 'done' | 'failed' | 'stuck';
+type EffectState = 'planned' | 'sent' | 'done' | 'failed' | 'stuck';
 
 /**
  * Something done to the outside world, written before it is done (DESIGN, section 6). At most one live attempt
@@ -216,7 +216,7 @@ export type EffectState = 'planned' | 'sent' | 'done' | 'failed' | 'stuck';
 export interface EffectTable {
   effect_id: string;
   kind: EffectKind;
-  /** What it concerns, usually an intent id. */
+  /** Its subject, usually an intent id. */
   subject: string;
   state: EffectState;
   live_key: string | null;

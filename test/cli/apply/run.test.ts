@@ -6,8 +6,8 @@ import type { CheckedRow, OrderUpdate } from '../../../src/cli/apply/check.ts';
 import { openJournal } from '../../../src/cli/apply/journal.ts';
 import { journalPath, type RowResult, readProgress } from '../../../src/cli/apply/results.ts';
 import { type RunPorts, runRows } from '../../../src/cli/apply/run.ts';
-import { manualClock } from '../../../src/kernel/clock.ts';
 import { problem } from '../../../src/kernel/problems.ts';
+import { manualClock } from '../../clock.ts';
 
 /** A run that can be cut off anywhere, and goes on without repeating a row. */
 

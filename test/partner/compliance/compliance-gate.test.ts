@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type ManualClock, manualClock } from '../../../src/kernel/clock.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { isProblem, type Problem } from '../../../src/kernel/problems.ts';
@@ -19,6 +18,7 @@ import { addRequirement } from '../../../src/partner/requirements/partner-requir
 import { partnerDemo } from '../../../src/sandbox/partner-demo.ts';
 import { ensureSeed } from '../../../src/sandbox/partners/seed.ts';
 import { openStore } from '../../../src/store/open.ts';
+import { type ManualClock, manualClock } from '../../clock.ts';
 import { postgresIsInstalled, startPostgres } from '../../store/postgres.ts';
 
 const DAY_MS = 86_400_000;

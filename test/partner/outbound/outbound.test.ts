@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { instant, type ManualClock, manualClock } from '../../../src/kernel/clock.ts';
+import { instant } from '../../../src/kernel/clock.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
 import { type Breaker, breakerOptions, createBreaker } from '../../../src/partner/outbound/breaker.ts';
@@ -12,6 +12,7 @@ import { createOutboundAudit, MOST_AUDIT_BYTES } from '../../../src/partner/outb
 import { EMBEDDED_PLATFORM_HOST } from '../../../src/partner/outbound/ssrf-guard.ts';
 import { newWebhookSecret, verifyWebhook } from '../../../src/partner/outbound/webhook-signature.ts';
 import { openStore, type Store } from '../../../src/store/open.ts';
+import { type ManualClock, manualClock } from '../../clock.ts';
 
 /** CONTRACT, section 13: tries, pauses, breaker, signature, audit log. */
 

@@ -1,5 +1,5 @@
-import { manualClock } from '../../../src/kernel/clock.ts';
 import { createSandboxProvider } from '../../../src/sandbox/airline/index.ts';
+import { manualClock } from '../../clock.ts';
 import { NOW_MS, passenger, query } from './world.ts';
 
 /** A process of its own: orders the same references as another one, at once, and prints what it was given. */

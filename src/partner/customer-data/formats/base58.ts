@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { base58, createBase58check } from '@scure/base';
 
-/** The bytes behind a base58 text; null where it is none. */
+/** Decodes base58; null for any other text. */
 export function decodeBase58(text: string): Uint8Array | null {
   return /^[1-9A-HJ-NP-Za-km-z]{1,128}$/.test(text) ? base58.decode(text) : null;
 }

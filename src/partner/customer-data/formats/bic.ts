@@ -17,7 +17,7 @@ const SYSTEMS = [
   'DK FO GL',
 ];
 
-/** Whether an account in one country (alpha-2) can be held at a bank of the other. */
+/** True where an account in one country (alpha-2) can be held at a bank of the other. */
 export const shareBanks = (one: string, other: string): boolean =>
   one === other ||
   SYSTEMS.some((system) => system.split(' ').includes(one) && system.split(' ').includes(other));

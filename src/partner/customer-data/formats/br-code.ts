@@ -74,7 +74,7 @@ function transactionIdProblem(additional: string | undefined): string | null {
     : null;
 }
 
-/** The Pix account stands in one of the merchant account fields 26 to 51, as a key or as the address of a charge. */
+/** The Pix account is in one of the merchant account fields 26 to 51, as a key or as the address of a charge. */
 function accountProblem(fields: readonly Field[]): string | null {
   const accounts = fields
     .filter(({ id }) => Number(id) >= 26 && Number(id) <= 51)

@@ -14,7 +14,7 @@ export function isLuhn(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** ISO 7064 MOD 11,10: the check digit stands last. */
+/** ISO 7064 MOD 11,10: the check digit is the last. */
 export function isMod11And10(digits: string): boolean {
   let product = 10;
   for (const digit of digits.slice(0, -1)) {

@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { NOBODY, normal, type Verdict, wrong } from '../verdict.ts';
 
 /** The capitals of an address by EIP-55: a letter is a capital where the hash of the small text has 8 or more. */
-export function checksummed(address: string): string {
+function checksummed(address: string): string {
   const small = address.slice(2).toLowerCase();
   const hash = Buffer.from(keccak_256(new TextEncoder().encode(small))).toString('hex');
   const cased = [...small].map((letter, place) =>

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Findings } from '../verdict.ts';
 
 /** Of a picture or document, decoded. */
-export const MOST_FILE_BYTES = 5 * 1024 * 1024;
+const MOST_FILE_BYTES = 5 * 1024 * 1024;
 
 /**
  * Base64 in either alphabet, padded or not, to bytes; null when it is neither. Bits beyond the last byte must be
  * zero, so that one file has one text.
  */
-export function decodeBase64(text: string): Buffer | null {
+function decodeBase64(text: string): Buffer | null {
   const bare = text.replace(/={1,2}$/, '');
   if (!/^[A-Za-z0-9+/]*$/.test(bare) && !/^[A-Za-z0-9_-]*$/.test(bare)) return null;
   if (text.length !== bare.length && text.length % 4 !== 0) return null;
@@ -17,12 +17,12 @@ export function decodeBase64(text: string): Buffer | null {
 }
 
 /** SHA-256 as 64 hex digits or as base64 of its 32 bytes, to the bytes; null when it is neither. */
-export function decodeSha256(text: string): Buffer | null {
+function decodeSha256(text: string): Buffer | null {
   const bytes = /^[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text, 'hex') : decodeBase64(text);
   return bytes?.length === 32 ? bytes : null;
 }
 
-export interface FileField {
+interface FileField {
   /** Path of the bytes, and of the hash beside it. */
   readonly at: string;
   readonly hashAt: string;

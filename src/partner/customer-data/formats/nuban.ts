@@ -3,7 +3,7 @@ import { weightedSum } from './check-digits.ts';
 import { ungrouped } from './text.ts';
 
 /** A NUBAN account with the code of its institution, since the check digit is computed over both. */
-export interface Nuban {
+interface Nuban {
   readonly accountNumber: string;
   readonly bankCode: string;
 }

@@ -1,10 +1,10 @@
-/** What a character counts at an odd place; at an even one it counts its digit or its place in the alphabet. */
+/** Values of characters at odd places; at an even one a character counts its digit or its place in the alphabet. */
 const ODD_DIGITS = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21];
 const ODD_LETTERS = [
   1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23,
 ];
 
-/** Whether the last letter of an Italian codice fiscale (16 capitals and digits) is the one its rule gives. */
+/** Checks the last letter of an Italian codice fiscale (16 capitals and digits). */
 export function isCodiceFiscale(code: string): boolean {
   const sum = [...code.slice(0, 15)].reduce((total, letter, index) => {
     const isDigit = /\d/.test(letter);

@@ -93,7 +93,7 @@ function isDni(code: string): boolean {
   return 'TRWAGMYFPDXBNJZSQVHLCKE'[Number(digits) % 23] === code[8];
 }
 
-/** Which kinds of company get a letter and which a digit is told in several ways: either is taken. */
+/** Sources disagree about which kinds of company get a letter and which a digit: either is accepted. */
 function isCif(code: string): boolean {
   const check = [...'0123456789'].findIndex((digit) => isLuhn(code.slice(1, 8) + digit));
   return code[8] === String(check) || code[8] === 'JABCDEFGHI'[check];

@@ -25,7 +25,7 @@ const ONE_COUNTRY =
   'ITIN EIN CPF CNPJ RFC CURP CUIT CUIL STEUER_ID STEUERNUMMER UST_ID SPI SIREN CODICE_FISCALE PARTITA_IVA BSN PESEL ' +
   'UTR NINO PPS AHV HETU TCKN BVN TFN';
 
-export interface TaxId {
+interface TaxId {
   readonly country: string;
   readonly type?: string | undefined;
   readonly number: string;

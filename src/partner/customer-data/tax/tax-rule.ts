@@ -1,7 +1,7 @@
 import { normal, type Verdict, wrong } from '../verdict.ts';
 
 /** Takes a number in capitals without its grouping; gives its normal form or what is wrong with it. */
-export type TaxRule = (code: string) => Verdict;
+type TaxRule = (code: string) => Verdict;
 
 /** A number with a form and, where its authority computes one, a check that the form's capture must pass. */
 export const taxRule =

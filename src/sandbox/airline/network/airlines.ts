@@ -2,8 +2,8 @@
  * The airlines of the sandbox. All of them are invented, codes included: none is meant to be a real company. Rows are
  * only ever added at the end: offer ids and flight numbers name an airline by its position.
  */
-export type AirlineKind = 'full_service' | 'leisure' | 'regional';
-export type Alliance = 'Meridian Circle' | 'Compass Concord' | 'Windrose Network';
+type AirlineKind = 'full_service' | 'leisure' | 'regional';
+type Alliance = 'Meridian Circle' | 'Compass Concord' | 'Windrose Network';
 
 export interface Airline {
   readonly index: number;

@@ -20,7 +20,7 @@ export function eastward(a: Airport, b: Airport): number {
 }
 
 /**
- * What the jet streams add to the ground speed from a to b, km/h: with the wind eastbound, against it westbound,
+ * The jet streams' effect on the ground speed from a to b, km/h: with the wind eastbound, against it westbound,
  * strongest around 40 degrees north and south, nothing at the equator.
  */
 export function tailwindKmh(a: Airport, b: Airport): number {

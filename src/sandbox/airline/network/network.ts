@@ -15,7 +15,7 @@ export interface Service {
   readonly weeklyBySlot: readonly number[];
 }
 
-/** Who flies where: a gravity model of the airports' sizes, the airline's kind and the distance. */
+/** Lays out the airlines' routes: a gravity model of the airports' sizes, the airline's kind and the distance. */
 export interface Network {
   /** Services between two airports, either way around. */
   services(a: Airport, b: Airport): readonly Service[];

@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import type { Address } from '@solana/kit';
+import { EARLIER_ESCROW_ELFS, escrowElf } from './escrow/elf.ts';
+import { ESCROW_PROGRAM_ID } from './escrow/program.ts';
+import { type Clock, systemClock } from './kernel/clock.ts';
+import { silentLog } from './kernel/log.ts';
+import { once } from './kernel/once.ts';
+import { problem } from './kernel/problems.ts';
+import type { ServiceOptions } from './service-types.ts';
+import { type Cluster, type Faucet, SOLANA_NETWORKS } from './solana/cluster.ts';
+import { type EmbeddedCluster, openEmbeddedCluster } from './solana/embedded/open.ts';
+import type { OnTrouble } from './store/libsql.ts';
+
+export interface OpenedCluster {
+  readonly cluster: Cluster;
+  readonly faucet: Faucet | null;
+  /** Serves the embedded cluster to other tools; a real one has its own address. */
+  readonly rpc: ((request: Request) => Promise<Response>) | null;
+  /** The embedded cluster's file; null for a real one. */
+  readonly ledger: EmbeddedCluster | null;
+}
+
+/**
+ * A cluster of somebody else's, held to the network that it is on when it is opened. Mainnet is refused before a key is
+ * made: nothing here sells a flight that exists, so nothing here takes money that does.
+ * @throws Problem `sandbox_on_mainnet`, `cluster_failed`
+ */
+export async function openRealCluster(url: string, clock: Clock): Promise<OpenedCluster> {
+  const [{ openRpcCluster }, { heldToItsNetwork }] = await Promise.all([
+    import('./solana/rpc/open.ts'),
+    import('./solana/same-cluster.ts'),
+  ]);
+  const open = () => openRpcCluster({ url, clock });
+  const cluster = heldToItsNetwork(await open(), {
+    now: clock.now,
+    networkNow: async () => (await open()).network,
+  });
+  if (cluster.network === SOLANA_NETWORKS.mainnet)
+    throw problem('sandbox_on_mainnet', { next: ['farelock serve'] });
+  return { cluster, faucet: null, rpc: null, ledger: null };
+}
+
+export async function openEmbedded(
+  { home, clock = systemClock, log = silentLog }: ServiceOptions,
+  onTrouble: OnTrouble,
+  ifMissing: () => void,
+): Promise<OpenedCluster & { readonly ledger: EmbeddedCluster }> {
+  const cluster = await openEmbeddedCluster({
+    path: join(home, 'ledger.db'),
+    clock,
+    programs: [{ address: ESCROW_PROGRAM_ID as Address, elf: escrowElf, replaces: EARLIER_ESCROW_ELFS }],
+    onTrouble,
+    ifMissing,
+  });
+  const jsonRpc = once(async () =>
+    (await import('./solana/json-rpc/index.ts')).createJsonRpc(cluster, { log }),
+  );
+  const rpc = async (request: Request) => (await jsonRpc())(request);
+  return { cluster, faucet: cluster, rpc, ledger: cluster };
+}
