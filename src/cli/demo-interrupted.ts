@@ -1,6 +1,6 @@
 import { isProblem, problem } from '../kernel/problems.ts';
 import { quoted } from '../kernel/shell-word.ts';
-import type { Reached } from './commands/demo.ts';
+import type { Reached } from './commands/demo/run.ts';
 import type { CommandContext } from './context.ts';
 import { whereMoneyIs } from './interruption.ts';
 import { whereItStands } from './where-it-stands.ts';

@@ -1,7 +1,7 @@
 import type { Command as Commander } from 'commander';
-import type { AttestationDecideOptions, AttestationOptions } from './commands/attestations.ts';
-import type { AuditOptions } from './commands/audit.ts';
-import type { KeysIssueOptions, KeysListOptions, KeysRevokeOptions } from './commands/keys.ts';
+import type { AttestationDecideOptions, AttestationOptions } from './commands/attestations/run.ts';
+import type { AuditOptions } from './commands/audit/run.ts';
+import type { KeysIssueOptions, KeysListOptions, KeysRevokeOptions } from './commands/keys/run.ts';
 import type {
   ApproveOptions,
   CaseOptions,
@@ -9,10 +9,10 @@ import type {
   NoteOptions,
   QueueOptions,
   RejectOptions,
-} from './commands/refund-desk.ts';
-import type { RefundRequestOptions } from './commands/refund-request.ts';
-import type { StuckOptions, StuckResolveOptions } from './commands/stuck.ts';
-import type { SwitchOptions } from './commands/switch.ts';
+} from './commands/refund-desk/run.ts';
+import type { RefundRequestOptions } from './commands/refund-request/run.ts';
+import type { StuckOptions, StuckResolveOptions } from './commands/stuck/run.ts';
+import type { SwitchOptions } from './commands/switch/run.ts';
 import type { Command } from './context.ts';
 import { addressOption, choiceOption, collected, integerOption, usdcOption } from './options.ts';
 import { addPartnerKeyCommands } from './program-partner.ts';
@@ -22,7 +22,7 @@ type Runs = <O extends object>(
 ) => (this: Commander, ...given: unknown[]) => void;
 
 const STATUSES = ['received', 'approved', 'refunded', 'rejected', 'stuck'] as const;
-const desk = () => import('./commands/refund-desk.ts');
+const desk = () => import('./commands/refund-desk/run.ts');
 
 /** `refund`: a traveller's request, and the operator's desk. */
 export function addRefundCommands(program: Commander, runs: Runs): void {
@@ -33,7 +33,9 @@ export function addRefundCommands(program: Commander, runs: Runs): void {
     .option('--reason <text>', 'why, up to 1000 characters')
     .option('--contact <text>', 'where to answer, up to 320 characters')
     .action(
-      runs<RefundRequestOptions>(async () => (await import('./commands/refund-request.ts')).refundRequest),
+      runs<RefundRequestOptions>(
+        async () => (await import('./commands/refund-request/run.ts')).refundRequest,
+      ),
     );
   refund
     .command('queue')
@@ -57,7 +59,7 @@ export function addRefundCommands(program: Commander, runs: Runs): void {
       'of a closed escrow: whose the money is, where this home did not make it',
       addressOption('--refund-wallet'),
     )
-    .action(runs<ClaimOptions>(async () => (await import('./commands/refund-claim.ts')).refundClaim));
+    .action(runs<ClaimOptions>(async () => (await import('./commands/refund-claim/run.ts')).refundClaim));
   refund
     .command('note <id> [text]')
     .description('Operators: write a note; - reads it from standard input')
@@ -85,11 +87,11 @@ export function addDeskCommands(program: Commander, runs: Runs): void {
   stuck
     .command('list', { isDefault: true })
     .description('Bookings, refunds, pay-outs and effects that a person must look at')
-    .action(runs<object>(async () => (await import('./commands/stuck.ts')).stuckList));
+    .action(runs<object>(async () => (await import('./commands/stuck/run.ts')).stuckList));
   stuck
     .command('show <id>')
     .description('What chain and airline say, and what can be decided')
-    .action(runs<StuckOptions>(async () => (await import('./commands/stuck.ts')).stuckShow));
+    .action(runs<StuckOptions>(async () => (await import('./commands/stuck/run.ts')).stuckShow));
   stuck
     .command('resolve')
     .argument('<id>')
@@ -97,19 +99,19 @@ export function addDeskCommands(program: Commander, runs: Runs): void {
     .description('End it by what the airline said; shows what moves, then asks')
     .option('--reference <pnr>', 'with ticketed: the booking reference')
     .option('--ticket <number>', 'with ticketed: a ticket number; once for each', collected)
-    .action(runs<StuckResolveOptions>(async () => (await import('./commands/stuck.ts')).stuckResolve));
+    .action(runs<StuckResolveOptions>(async () => (await import('./commands/stuck/run.ts')).stuckResolve));
   const attestations = program
     .command('attestations')
     .description("Operators: customers' attestations that a person decides");
   attestations
     .command('list', { isDefault: true })
     .description('What waits, and what was rejected')
-    .action(runs<object>(async () => (await import('./commands/attestations.ts')).attestationsList));
+    .action(runs<object>(async () => (await import('./commands/attestations/run.ts')).attestationsList));
   attestations
     .command('show <attestation-id>')
     .description('One, with the customer data that it is about; the look is in the audit trail')
     .action(
-      runs<AttestationOptions>(async () => (await import('./commands/attestations.ts')).attestationShow),
+      runs<AttestationOptions>(async () => (await import('./commands/attestations/run.ts')).attestationShow),
     );
   attestations
     .command('decide')
@@ -118,7 +120,7 @@ export function addDeskCommands(program: Commander, runs: Runs): void {
     .description("A person's verdict, also against an earlier one; asks first")
     .action(
       runs<AttestationDecideOptions>(
-        async () => (await import('./commands/attestations.ts')).attestationDecide,
+        async () => (await import('./commands/attestations/run.ts')).attestationDecide,
       ),
     );
   program
@@ -126,7 +128,7 @@ export function addDeskCommands(program: Commander, runs: Runs): void {
     .argument('[name]', SWITCHES.join(', '), choiceOption('name', SWITCHES))
     .argument('[state]', 'on, off', choiceOption('state', ['on', 'off'] as const))
     .description('Operators: show the switches, or turn one')
-    .action(runs<SwitchOptions>(async () => (await import('./commands/switch.ts')).turnSwitch));
+    .action(runs<SwitchOptions>(async () => (await import('./commands/switch/run.ts')).turnSwitch));
   program
     .command('audit')
     .description('Operators: who did what')
@@ -135,7 +137,7 @@ export function addDeskCommands(program: Commander, runs: Runs): void {
     .option('--subject <id>', 'only about this')
     .option('--limit <n>', 'how many (100)', integerOption('--limit', 1, 500))
     .option('--cursor <cursor>', 'next_cursor of the page before')
-    .action(runs<AuditOptions>(async () => (await import('./commands/audit.ts')).auditList));
+    .action(runs<AuditOptions>(async () => (await import('./commands/audit/run.ts')).auditList));
 }
 
 /** `keys`: who may call the operator API. */
@@ -146,14 +148,14 @@ export function addKeyCommands(program: Commander, runs: Runs): void {
     .description("Operators' keys: names, and when each was last used")
     .option('--limit <n>', 'how many (100)', integerOption('--limit', 1, 500))
     .option('--cursor <cursor>', 'next_cursor of the page before')
-    .action(runs<KeysListOptions>(async () => (await import('./commands/keys.ts')).keysList));
+    .action(runs<KeysListOptions>(async () => (await import('./commands/keys/run.ts')).keysList));
   keys
     .command('issue <name>')
     .description('Issue a key to an operator; it is shown once')
-    .action(runs<KeysIssueOptions>(async () => (await import('./commands/keys.ts')).keysIssue));
+    .action(runs<KeysIssueOptions>(async () => (await import('./commands/keys/run.ts')).keysIssue));
   keys
     .command('revoke <key-id>')
     .description("Make an operator's key worthless")
-    .action(runs<KeysRevokeOptions>(async () => (await import('./commands/keys.ts')).keysRevoke));
+    .action(runs<KeysRevokeOptions>(async () => (await import('./commands/keys/run.ts')).keysRevoke));
   addPartnerKeyCommands(keys, runs);
 }

@@ -1,6 +1,6 @@
 import type { Command as Commander } from 'commander';
-import type { OfferOptions } from './commands/offer.ts';
-import type { SearchOptions } from './commands/search.ts';
+import type { OfferOptions } from './commands/offer/run.ts';
+import type { SearchOptions } from './commands/search/run.ts';
 import type { Command } from './context.ts';
 import { airportOption, choiceOption, clockTimeOption, integerOption, usdcOption } from './options.ts';
 
@@ -34,7 +34,7 @@ export function addSearchCommand(program: Commander, runs: Runs): void {
     .option('--wait', 'wait for slower offers, with --json too')
     .option('--no-wait', 'the first answer, without waiting for slower offers')
     .option('--ndjson', 'a line of JSON for each offer as it arrives, then one with the status')
-    .action(runs<SearchOptions>(async () => (await import('./commands/search.ts')).search));
+    .action(runs<SearchOptions>(async () => (await import('./commands/search/run.ts')).search));
 }
 
 /** `offer`: one offer, or the fares of its itinerary. */
@@ -43,5 +43,5 @@ export function addOfferCommand(program: Commander, runs: Runs): void {
     .command('offer <offer-id>')
     .description('Fresh price, extras and fare menu of one offer (paid, 0.01 USDC; lowcost 0.10)')
     .option('--fares', 'the fares of its itinerary side by side, and what a bag costs with each')
-    .action(runs<OfferOptions>(async () => (await import('./commands/offer.ts')).offer));
+    .action(runs<OfferOptions>(async () => (await import('./commands/offer/run.ts')).offer));
 }

@@ -1,22 +1,22 @@
 import type { Command as Commander } from 'commander';
 import { ORDER_STATUSES } from '../domain/order-statuses.ts';
-import type { ApplyOptions } from './commands/partner-apply.ts';
+import type { ApplyOptions } from './commands/partner-apply/run.ts';
 import type {
   CustomerTokenOptions,
   PartnerKeyIssueOptions,
   PartnerKeyOptions,
   PartnerKeyRotateOptions,
-} from './commands/partner-keys.ts';
-import type { OffersOptions, OrderCreateOptions } from './commands/partner-offers.ts';
-import type { OrderShowOptions, OrdersListOptions } from './commands/partner-orders.ts';
-import type { PlatformOptions } from './commands/partner-platform.ts';
-import type { OrderUpdateOptions } from './commands/partner-update.ts';
-import type { OrderWatchOptions } from './commands/partner-watch.ts';
+} from './commands/partner-keys/run.ts';
+import type { OffersOptions, OrderCreateOptions } from './commands/partner-offers/run.ts';
+import type { OrderShowOptions, OrdersListOptions } from './commands/partner-orders/run.ts';
+import type { PlatformOptions } from './commands/partner-platform/run.ts';
+import type { OrderUpdateOptions } from './commands/partner-update/run.ts';
+import type { OrderWatchOptions } from './commands/partner-watch/run.ts';
 import type {
   AcceptTermsOptions,
   RequirementAddOptions,
   RequirementsSubmitOptions,
-} from './commands/requirements.ts';
+} from './commands/requirements/run.ts';
 import type { Command } from './context.ts';
 import { decimalOption, durationOption, integerOption, namedOption, overlapOption } from './options.ts';
 import type { PartnerIdentity } from './partner-access.ts';
@@ -31,8 +31,8 @@ const KEY_OF = 'act with the key file of this partner (or FARELOCK_API_KEY)';
 const TOKEN_OF = 'make a token for this customer (or FARELOCK_CUSTOMER_TOKEN)';
 const LIVE = 'yes, in the live environment';
 
-const keys = () => import('./commands/partner-keys.ts');
-const requirementCommands = () => import('./commands/requirements.ts');
+const keys = () => import('./commands/partner-keys/run.ts');
+const requirementCommands = () => import('./commands/requirements/run.ts');
 
 /** What is bought or sold: the same of an offer and of an order. */
 const exchange = (command: Commander): Commander =>
@@ -57,7 +57,9 @@ export function addPartnerCommands(program: Commander, runs: Runs): void {
       value.split(',').map(namedOption('--type', PARTNER_TYPES)),
     )
     .option('--partner <id>', KEY_OF)
-    .action(runs<OffersOptions>(async () => (await import('./commands/partner-offers.ts')).partnerOffers));
+    .action(
+      runs<OffersOptions>(async () => (await import('./commands/partner-offers/run.ts')).partnerOffers),
+    );
   partner
     .command('requirements')
     .description('Ask one customer for more than the policy does')
@@ -78,7 +80,7 @@ export function addPartnerCommands(program: Commander, runs: Runs): void {
     .option('--key-file <file>', 'API key of that partner, in place of FARELOCK_API_KEY')
     .option('--secret-file <file>', 'secret of the signatures, in place of FARELOCK_WEBHOOK_SECRET')
     .action(
-      runs<PlatformOptions>(async () => (await import('./commands/partner-platform.ts')).partnerPlatform),
+      runs<PlatformOptions>(async () => (await import('./commands/partner-platform/run.ts')).partnerPlatform),
     );
 }
 
@@ -91,13 +93,15 @@ function addOrderCommands(orders: Commander, runs: Runs): void {
     .option('--limit <n>', 'how many', integerOption('--limit', 1, 100_000), 50)
     .option('--page-token <token>', 'nextPageToken of the page before')
     .option('--partner <id>', KEY_OF)
-    .action(runs<OrdersListOptions>(async () => (await import('./commands/partner-orders.ts')).ordersList));
+    .action(
+      runs<OrdersListOptions>(async () => (await import('./commands/partner-orders/run.ts')).ordersList),
+    );
   orders
     .command('show <order-id>')
     .description('One order, and where it may go from here')
     .option('--history', 'every change of it')
     .option('--partner <id>', KEY_OF)
-    .action(runs<OrderShowOptions>(async () => (await import('./commands/partner-orders.ts')).orderShow));
+    .action(runs<OrderShowOptions>(async () => (await import('./commands/partner-orders/run.ts')).orderShow));
   exchange(orders.command('create <partner-id>').description('Order for a customer with this partner'))
     .option('--network <network>', 'blockchain network', capitals)
     .option('--payment-details-data-id <id>', "the customer's payment details")
@@ -107,7 +111,9 @@ function addOrderCommands(orders: Commander, runs: Runs): void {
     .option('--partner <id>', KEY_OF)
     .option('--idempotency-key <key>', 'the same key makes no second order')
     .option('--live', LIVE)
-    .action(runs<OrderCreateOptions>(async () => (await import('./commands/partner-offers.ts')).orderCreate));
+    .action(
+      runs<OrderCreateOptions>(async () => (await import('./commands/partner-offers/run.ts')).orderCreate),
+    );
   orders
     .command('update <order-id>')
     .description('Move an order on, or add to it; without a change, says what is allowed')
@@ -124,7 +130,9 @@ function addOrderCommands(orders: Commander, runs: Runs): void {
     .option('--idempotency-key <key>', 'the same key gives the first answer again')
     .option('--partner <id>', KEY_OF)
     .option('--live', LIVE)
-    .action(runs<OrderUpdateOptions>(async () => (await import('./commands/partner-update.ts')).orderUpdate));
+    .action(
+      runs<OrderUpdateOptions>(async () => (await import('./commands/partner-update/run.ts')).orderUpdate),
+    );
   orders
     .command('apply <file>')
     .description('Update many orders from CSV or NDJSON, - for standard input; each row once')
@@ -133,13 +141,15 @@ function addOrderCommands(orders: Commander, runs: Runs): void {
     .option('--retry-failed', 'also the rows that were refused or held back')
     .option('--partner <id>', KEY_OF)
     .option('--live', LIVE)
-    .action(runs<ApplyOptions>(async () => (await import('./commands/partner-apply.ts')).ordersApply));
+    .action(runs<ApplyOptions>(async () => (await import('./commands/partner-apply/run.ts')).ordersApply));
   orders
     .command('watch <order-id>')
     .description('A line for each change until it ends; exit 8 unless the payment was processed')
     .option('--every <time>', 'between two looks', durationOption, 1000)
     .option('--partner <id>', KEY_OF)
-    .action(runs<OrderWatchOptions>(async () => (await import('./commands/partner-watch.ts')).orderWatch));
+    .action(
+      runs<OrderWatchOptions>(async () => (await import('./commands/partner-watch/run.ts')).orderWatch),
+    );
 }
 
 /** `requirements`: what a customer gives. */

@@ -1,10 +1,10 @@
 import type { Command as Commander } from 'commander';
-import type { ConfigKeyOptions, ConfigListOptions, ConfigSetOptions } from './commands/config.ts';
-import type { ProfileAddOptions, ProfileNameOptions } from './commands/config-profile.ts';
-import type { PaymentsResumeOptions } from './commands/payments-resume.ts';
-import type { PaymentsVerifyOptions } from './commands/payments-verify.ts';
-import type { WalletHistoryOptions } from './commands/wallet-history.ts';
-import type { LimitsSetOptions } from './commands/wallet-limits.ts';
+import type { ConfigKeyOptions, ConfigListOptions, ConfigSetOptions } from './commands/config/run.ts';
+import type { ProfileAddOptions, ProfileNameOptions } from './commands/config-profile/run.ts';
+import type { PaymentsResumeOptions } from './commands/payments-resume/run.ts';
+import type { PaymentsVerifyOptions } from './commands/payments-verify/run.ts';
+import type { WalletHistoryOptions } from './commands/wallet-history/run.ts';
+import type { LimitsSetOptions } from './commands/wallet-limits/run.ts';
 import type { Command } from './context.ts';
 import { integerOption } from './options.ts';
 
@@ -12,8 +12,8 @@ type Runs = <O extends object>(
   load: () => Promise<Command<O>>,
 ) => (this: Commander, ...given: unknown[]) => void;
 
-const settings = () => import('./commands/config.ts');
-const profiles = () => import('./commands/config-profile.ts');
+const settings = () => import('./commands/config/run.ts');
+const profiles = () => import('./commands/config-profile/run.ts');
 
 /** `config`: settings and profiles. */
 export function addConfigCommands(program: Commander, runs: Runs): void {
@@ -70,13 +70,15 @@ export function addLimitCommands(wallet: Commander, runs: Runs): void {
     .description('What moved the USDC of the wallet, as the cluster has it')
     .option('--limit <n>', 'how many', integerOption('--limit', 1, 1000), 20)
     .action(
-      runs<WalletHistoryOptions>(async () => (await import('./commands/wallet-history.ts')).walletHistory),
+      runs<WalletHistoryOptions>(
+        async () => (await import('./commands/wallet-history/run.ts')).walletHistory,
+      ),
     );
   const limits = wallet.command('limits').description('What may be signed without you, and at all');
   limits
     .command('show', { isDefault: true })
     .description('The limits, and what is left of the day')
-    .action(runs<object>(async () => (await import('./commands/wallet-limits.ts')).limitsShow));
+    .action(runs<object>(async () => (await import('./commands/wallet-limits/run.ts')).limitsShow));
   limits
     .command('set')
     .description('Set limits for every profile, or for the one that --profile names')
@@ -84,7 +86,7 @@ export function addLimitCommands(wallet: Commander, runs: Runs): void {
     .option('--per-day <usdc>', 'sign no more than this in 24 hours, or none')
     .option('--booking <usdc>', 'pay a booking up to this, or none')
     .option('--hosts <hosts>', 'pay only these, separated by commas, or none')
-    .action(runs<LimitsSetOptions>(async () => (await import('./commands/wallet-limits.ts')).limitsSet));
+    .action(runs<LimitsSetOptions>(async () => (await import('./commands/wallet-limits/run.ts')).limitsSet));
 }
 
 /** `payments verify` and `payments resume`. */
@@ -94,12 +96,16 @@ export function addPaymentChecks(payments: Commander, runs: Runs): void {
     .description('Hold one payment, or the newest, against the cluster')
     .option('--limit <n>', 'how many', integerOption('--limit', 1, 1_000_000), 100)
     .action(
-      runs<PaymentsVerifyOptions>(async () => (await import('./commands/payments-verify.ts')).paymentsVerify),
+      runs<PaymentsVerifyOptions>(
+        async () => (await import('./commands/payments-verify/run.ts')).paymentsVerify,
+      ),
     );
   payments
     .command('resume <payment-id>')
     .description('Send an unanswered payment again; nothing new is signed')
     .action(
-      runs<PaymentsResumeOptions>(async () => (await import('./commands/payments-resume.ts')).paymentsResume),
+      runs<PaymentsResumeOptions>(
+        async () => (await import('./commands/payments-resume/run.ts')).paymentsResume,
+      ),
     );
 }

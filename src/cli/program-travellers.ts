@@ -1,12 +1,12 @@
 import type { Command as Commander } from 'commander';
-import type { TravellerNameOptions, TravellersAddOptions } from './commands/travellers.ts';
+import type { TravellerNameOptions, TravellersAddOptions } from './commands/travellers/run.ts';
 import type { Command } from './context.ts';
 
 type Runs = <O extends object>(
   load: () => Promise<Command<O>>,
 ) => (this: Commander, ...given: unknown[]) => void;
 
-const commands = () => import('./commands/travellers.ts');
+const commands = () => import('./commands/travellers/run.ts');
 
 /** `travellers`: who flies often. */
 export function addTravellerCommands(program: Commander, runs: Runs): void {

@@ -1,19 +1,19 @@
 import { Command as Commander } from 'commander';
-import type { AffiliateCreateOptions, AffiliateShowOptions } from './commands/affiliate.ts';
-import type { BookOptions } from './commands/book.ts';
-import type { DoctorOptions } from './commands/doctor.ts';
-import type { ExplainOptions } from './commands/explain.ts';
-import type { HelpOptions } from './commands/help.ts';
-import type { IntentCreateOptions } from './commands/intent-create.ts';
-import type { IntentIdOptions } from './commands/intent-show.ts';
-import type { IntentVerifyOptions } from './commands/intent-verify.ts';
-import type { McpOptions } from './commands/mcp.ts';
-import type { OrderOptions } from './commands/order.ts';
-import type { PaymentsListOptions, PaymentsShowOptions } from './commands/payments.ts';
-import type { ServeOptions } from './commands/serve.ts';
-import type { StatusOptions } from './commands/status.ts';
-import type { AirdropOptions } from './commands/wallet-airdrop.ts';
-import type { WalletShowOptions } from './commands/wallet-show.ts';
+import type { AffiliateCreateOptions, AffiliateShowOptions } from './commands/affiliate/run.ts';
+import type { BookOptions } from './commands/book/run.ts';
+import type { DoctorOptions } from './commands/doctor/run.ts';
+import type { ExplainOptions } from './commands/explain/run.ts';
+import type { HelpOptions } from './commands/help/run.ts';
+import type { IntentCreateOptions } from './commands/intent-create/run.ts';
+import type { IntentIdOptions } from './commands/intent-show/run.ts';
+import type { IntentVerifyOptions } from './commands/intent-verify/run.ts';
+import type { McpOptions } from './commands/mcp/run.ts';
+import type { OrderOptions } from './commands/order/run.ts';
+import type { PaymentsListOptions, PaymentsShowOptions } from './commands/payments/run.ts';
+import type { ServeOptions } from './commands/serve/run.ts';
+import type { StatusOptions } from './commands/status/run.ts';
+import type { AirdropOptions } from './commands/wallet-airdrop/run.ts';
+import type { WalletShowOptions } from './commands/wallet-show/run.ts';
 import type { Command, CommandContext, ExitCode, GlobalOptions } from './context.ts';
 import { EXAMPLES, FIRST_EXAMPLES } from './manual.ts';
 import { addressOption, collected, durationOption, integerOption, solOption, usdcOption } from './options.ts';
@@ -102,16 +102,16 @@ export function buildProgram(
     )
     .option('--referrer <code>', 'affiliate code')
     .action(
-      runs<IntentCreateOptions>(async () => (await import('./commands/intent-create.ts')).intentCreate),
+      runs<IntentCreateOptions>(async () => (await import('./commands/intent-create/run.ts')).intentCreate),
     );
   intent
     .command('show <intent-id>')
     .description('The intent as the service has it')
-    .action(runs<IntentIdOptions>(async () => (await import('./commands/intent-show.ts')).intentShow));
+    .action(runs<IntentIdOptions>(async () => (await import('./commands/intent-show/run.ts')).intentShow));
   intent
     .command('list')
     .description('The intents made from here')
-    .action(runs<object>(async () => (await import('./commands/intent-list.ts')).intentList));
+    .action(runs<object>(async () => (await import('./commands/intent-list/run.ts')).intentList));
   intent
     .command('verify <intent-id>')
     .description('Check the escrow on chain against the intent, and that its refunds come to you')
@@ -121,7 +121,7 @@ export function buildProgram(
       addressOption('--refund-wallet'),
     )
     .action(
-      runs<IntentVerifyOptions>(async () => (await import('./commands/intent-verify.ts')).intentVerify),
+      runs<IntentVerifyOptions>(async () => (await import('./commands/intent-verify/run.ts')).intentVerify),
     );
 
   program
@@ -135,17 +135,17 @@ export function buildProgram(
       addressOption('--refund-wallet'),
     )
     .option('--no-wait', 'return once the booking is queued')
-    .action(runs<BookOptions>(async () => (await import('./commands/book.ts')).book));
+    .action(runs<BookOptions>(async () => (await import('./commands/book/run.ts')).book));
   program
     .command('status <intent-id>')
     .description('Where the money is: funded, ticketing, captured or refunded')
     .option('--watch', 'follow it until it ends; with --json a line for each change')
-    .action(runs<StatusOptions>(async () => (await import('./commands/status.ts')).status));
+    .action(runs<StatusOptions>(async () => (await import('./commands/status/run.ts')).status));
   program
     .command('order <id>')
     .description('The airline order of an order id or an intent id (paid, 0.01 USDC)')
     .option('--ics <file>', 'write the journey as a calendar file, - for standard output')
-    .action(runs<OrderOptions>(async () => (await import('./commands/order.ts')).order));
+    .action(runs<OrderOptions>(async () => (await import('./commands/order/run.ts')).order));
 
   addRefundCommands(program, runs);
   addTravellerCommands(program, runs);
@@ -155,22 +155,24 @@ export function buildProgram(
   wallet
     .command('new')
     .description('Make a keypair file')
-    .action(runs<object>(async () => (await import('./commands/wallet-new.ts')).walletNew));
+    .action(runs<object>(async () => (await import('./commands/wallet-new/run.ts')).walletNew));
   wallet
     .command('show')
     .description('Address, file and network')
     .option('--qr [usdc]', 'as a QR code: the address, or a request to pay so much', usdcOption('--qr'))
-    .action(runs<WalletShowOptions>(async () => (await import('./commands/wallet-show.ts')).walletShow));
+    .action(runs<WalletShowOptions>(async () => (await import('./commands/wallet-show/run.ts')).walletShow));
   wallet
     .command('balance')
     .description('SOL and USDC on the cluster')
-    .action(runs<object>(async () => (await import('./commands/wallet-balance.ts')).walletBalance));
+    .action(runs<object>(async () => (await import('./commands/wallet-balance/run.ts')).walletBalance));
   wallet
     .command('airdrop')
     .description('Play money from the faucet of the embedded cluster')
     .option('--sol <amount>', 'SOL (1 when neither is named)', solOption('--sol'))
     .option('--usdc <amount>', 'USDC (1000 when neither is named)', usdcOption('--usdc'))
-    .action(runs<AirdropOptions>(async () => (await import('./commands/wallet-airdrop.ts')).walletAirdrop));
+    .action(
+      runs<AirdropOptions>(async () => (await import('./commands/wallet-airdrop/run.ts')).walletAirdrop),
+    );
 
   addLimitCommands(wallet, runs);
 
@@ -179,11 +181,11 @@ export function buildProgram(
     .command('list')
     .description('Payments made from here, newest first')
     .option('--limit <n>', 'how many', integerOption('--limit', 1, 1_000_000), 100)
-    .action(runs<PaymentsListOptions>(async () => (await import('./commands/payments.ts')).paymentsList));
+    .action(runs<PaymentsListOptions>(async () => (await import('./commands/payments/run.ts')).paymentsList));
   payments
     .command('show <payment-id>')
     .description('One payment')
-    .action(runs<PaymentsShowOptions>(async () => (await import('./commands/payments.ts')).paymentsShow));
+    .action(runs<PaymentsShowOptions>(async () => (await import('./commands/payments/run.ts')).paymentsShow));
   addPaymentChecks(payments, runs);
 
   const affiliate = program.command('affiliate').description('Codes that earn a share of the platform fee');
@@ -192,12 +194,14 @@ export function buildProgram(
     .description('The code of a wallet: a new one, or the one that it has (free)')
     .option('--wallet <address>', 'the wallet that is paid (the one of this profile)')
     .action(
-      runs<AffiliateCreateOptions>(async () => (await import('./commands/affiliate.ts')).affiliateCreate),
+      runs<AffiliateCreateOptions>(async () => (await import('./commands/affiliate/run.ts')).affiliateCreate),
     );
   affiliate
     .command('show <code>')
     .description('What a code has earned: pending and paid (free)')
-    .action(runs<AffiliateShowOptions>(async () => (await import('./commands/affiliate.ts')).affiliateShow));
+    .action(
+      runs<AffiliateShowOptions>(async () => (await import('./commands/affiliate/run.ts')).affiliateShow),
+    );
 
   program.commandsGroup('Ramp:');
   addPartnerCommands(program, runs);
@@ -210,11 +214,11 @@ export function buildProgram(
   program
     .command('guided')
     .description('Search, choose and book step by step; `farelock` alone on a terminal')
-    .action(runs<object>(async () => (await import('./commands/guided.ts')).guided));
+    .action(runs<object>(async () => (await import('./commands/guided/run.ts')).guided));
   program
     .command('demo')
     .description('The whole journey with narration, on the embedded stack')
-    .action(runs<object>(async () => (await import('./commands/demo.ts')).demo));
+    .action(runs<object>(async () => (await import('./commands/demo/run.ts')).demo));
   program
     .command('serve')
     .description('Serve the flight and the partner service, and the embedded cluster at /rpc')
@@ -234,16 +238,16 @@ export function buildProgram(
     .option('--public-url <url>', 'the address that customers use, behind a proxy (or FARELOCK_PUBLIC_URL)')
     .option('--scenario <name>', 'make the sandbox airline misbehave on purpose')
     .option('--live', 'the partner service takes live keys, and no demo keys (or FARELOCK_ENVIRONMENT=live)')
-    .action(runs<ServeOptions>(async () => (await import('./commands/serve.ts')).serve));
+    .action(runs<ServeOptions>(async () => (await import('./commands/serve/run.ts')).serve));
   program
     .command('doctor')
     .description('Look at everything that commands stand on, and say what to do; exit 8 when something fails')
     .option('--full', 'read the databases to their last page, also large ones; it can take minutes')
-    .action(runs<DoctorOptions>(async () => (await import('./commands/doctor.ts')).doctor));
+    .action(runs<DoctorOptions>(async () => (await import('./commands/doctor/run.ts')).doctor));
   program
     .command('explain <code>')
     .description('What an error code means, and what to do')
-    .action(runs<ExplainOptions>(async () => (await import('./commands/explain.ts')).explain));
+    .action(runs<ExplainOptions>(async () => (await import('./commands/explain/run.ts')).explain));
 
   addScriptCommands(program, runs);
   program
@@ -255,12 +259,12 @@ export function buildProgram(
       usdcOption('--allow-spending'),
     )
     .option('--allow-changes', 'also what changes orders, refunds and keys')
-    .action(runs<McpOptions>(async () => (await import('./commands/mcp.ts')).mcp));
+    .action(runs<McpOptions>(async () => (await import('./commands/mcp/run.ts')).mcp));
   program
     .command('help')
     .argument('[command...]')
     .description('Help on a command; with --json the whole command tree')
-    .action(runs<HelpOptions>(async () => (await import('./commands/help.ts')).help));
+    .action(runs<HelpOptions>(async () => (await import('./commands/help/run.ts')).help));
 
   showExamples(program);
   return program.addHelpText('after', examples(FIRST_EXAMPLES));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type SearchOptions, search } from '../../src/cli/commands/search.ts';
+import { type SearchOptions, search } from '../../src/cli/commands/search/run.ts';
 import type { CommandContext } from '../../src/cli/context.ts';
 import { EMBEDDED } from '../../src/cli/profile.ts';
 import type { Session } from '../../src/cli/session.ts';
@@ -12,7 +12,7 @@ import { type Problem, problem } from '../../src/kernel/problems.ts';
 import { offerWith, option, response, segment, slice } from './offers.ts';
 
 // Commands load these when an answer is not complete; time stands still in these tests meanwhile.
-await Promise.all([import('../../src/cli/gathering.ts'), import('../../src/cli/search-stream.ts')]);
+await Promise.all([import('../../src/cli/gathering.ts'), import('../../src/cli/commands/search/stream.ts')]);
 
 /** `search` while slower offers land, on a clock that is moved by hand. */
 

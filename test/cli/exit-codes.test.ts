@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { explainedCodes } from '../../src/cli/explained.ts';
+import { explainedCodes } from '../../src/cli/commands/explain/explained.ts';
 import { parse } from '../../src/cli/tool.ts';
 import { CONNECT_CODE_TABLE } from '../../src/domain/connect-codes.ts';
 import { didYouMean, editDistance, nearest } from '../../src/kernel/nearest.ts';

@@ -1,4 +1,4 @@
-import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
+import { EXIT_CODES } from '../../src/cli/commands/explain/exit-codes.ts';
 import type { CommandDescription, ParameterDescription, ToolDescription } from '../../src/cli/registry.ts';
 import { PROBLEMS, type ProblemKind } from '../../src/kernel/problems.ts';
 

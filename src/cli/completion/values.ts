@@ -94,7 +94,7 @@ const airports: Source = async ({ word }) => {
 };
 
 const problems: Source = async () => {
-  const { explainedCodes } = await import('../explained.ts');
+  const { explainedCodes } = await import('../commands/explain/explained.ts');
   return words(explainedCodes());
 };
 

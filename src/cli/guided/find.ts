@@ -1,5 +1,5 @@
 import { isProblem, type Problem } from '../../kernel/problems.ts';
-import { searchRequestOf } from '../commands/search.ts';
+import { searchRequestOf } from '../commands/search/run.ts';
 import { gatherOffers } from '../gathering.ts';
 import { problemLines } from '../view/problem.ts';
 import { numberedOffers, type SearchTitle } from '../view/search.ts';

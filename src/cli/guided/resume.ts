@@ -1,7 +1,7 @@
 import type { Intent } from '../../flights/wire.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
-import { book } from '../commands/book.ts';
+import { book } from '../commands/book/run.ts';
 import { noteIntent, notesOf } from '../remembered.ts';
 import { usdc } from '../view/intent.ts';
 import { moneyStage } from '../view/status.ts';

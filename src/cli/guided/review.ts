@@ -2,7 +2,7 @@ import type { Intent } from '../../flights/wire.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
-import { bookAgreed, checkUnchanged } from '../commands/book.ts';
+import { bookAgreed, checkUnchanged } from '../commands/book/run.ts';
 import { agreementTo, reviewLines, typedAmount } from '../confirm.ts';
 import type { ExitCode } from '../context.ts';
 import { verifyIntent } from '../escrow-check.ts';
@@ -155,6 +155,6 @@ export async function showOrder({ context, trip, ask: prompts }: Walk, intentId:
   });
   if (answer.kind === 'back' || !answer.value) return 0;
   same({ context }, `farelock order ${quoted(intentId)}`);
-  const { order } = await import('../commands/order.ts');
+  const { order } = await import('../commands/order/run.ts');
   return order(context, { id: intentId });
 }
