@@ -70,7 +70,7 @@ export default defineConfig({
     codeSplitting: {
       groups: [
         { name: 'start', tags: ['$initial'], priority: 100 },
-        { name: 'session', test: /src\/(cli\/(session|wallet)|client\/flights)\.ts$/, priority: 90 },
+        { name: 'session', test: /src\/(cli\/session\/(session|wallet)|client\/flights)\.ts$/, priority: 90 },
         { name: 'airport-table', test: /src\/domain\/(airport-table|metropolitan-areas)\.ts$/, priority: 85 },
         // A file of rows, for what has no more to do than look into one.
         {

@@ -5,8 +5,13 @@ import { didYouMean } from '../kernel/nearest.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import { withoutAddressKeys } from '../kernel/shown-url.ts';
 import { storageTrouble } from '../kernel/storage.ts';
-import type { CommandContext, Environment } from './context.ts';
-import { JSON_FIELDS } from './json.ts';
+import type { Pager } from './screen/pager.ts';
+import { report } from './screen/report.ts';
+import { type Prompts, type Streams, screenWidth } from './screen/streams.ts';
+import { openTerminal, type Terminal, type TerminalSettings } from './screen/terminal.ts';
+import type { Session } from './session/session.ts';
+import type { CommandContext, Environment } from './spec/context.ts';
+import { JSON_FIELDS } from './spec/json.ts';
 import {
   commandLine,
   corrected,
@@ -15,13 +20,8 @@ import {
   mistakenOption,
   namedCommand,
   whereToLook,
-} from './mistaken.ts';
-import type { Pager } from './pager.ts';
-import { buildProgram, type Invocation } from './program.ts';
-import { report } from './report.ts';
-import type { Session } from './session.ts';
-import { type Prompts, type Streams, screenWidth } from './streams.ts';
-import { openTerminal, type Terminal, type TerminalSettings } from './terminal.ts';
+} from './spec/mistaken.ts';
+import { buildProgram, type Invocation } from './spec/program.ts';
 
 /** The outside of the tool, as tests give it too. */
 export interface World {
@@ -69,13 +69,13 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
       world.pager,
     );
     const timer = globals.timeout && setTimeout(() => deadline.abort(problem('timed_out')), globals.timeout);
-    const { openSession } = await import('./session.ts');
+    const { openSession } = await import('./session/session.ts');
     const opened = await openSession({
       ...world,
       terminal,
       globals,
       // It says itself what is wrong with the settings.
-      ...(invocation.name === 'doctor' && { profile: (await import('./profile.ts')).EMBEDDED }),
+      ...(invocation.name === 'doctor' && { profile: (await import('./session/profile.ts')).EMBEDDED }),
     });
     session = opened;
     const context: CommandContext = { ...world, terminal, session: opened, globals, signal };
@@ -88,7 +88,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
       const cutOff = cutOffBy(error, signal);
       if (cutOff === null) throw error;
       terminal.settle();
-      const { whereItStands } = await import('./where-it-stands.ts');
+      const { whereItStands } = await import('./interruption/where-it-stands.ts');
       throw await whereItStands(cutOff, invocation.name, { argv, invocation, session });
     } finally {
       if (timer) clearTimeout(timer);
@@ -264,8 +264,8 @@ async function withFile(error: unknown, session: Session | null): Promise<unknow
 /** What helps now, as commands: the problem's own, else what goes with its code. */
 async function nextSteps(
   error: unknown,
-  about: Parameters<typeof import('./next-steps.ts').nextStepsOf>[1],
+  about: Parameters<typeof import('./interruption/next-steps.ts').nextStepsOf>[1],
 ): Promise<readonly string[]> {
   if (!isProblem(error) || error.next.length > 0) return isProblem(error) ? error.next : [];
-  return (await import('./next-steps.ts')).nextStepsOf(error, about);
+  return (await import('./interruption/next-steps.ts')).nextStepsOf(error, about);
 }

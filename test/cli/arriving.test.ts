@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { type SearchOptions, search } from '../../src/cli/commands/search/run.ts';
-import type { CommandContext } from '../../src/cli/context.ts';
-import { EMBEDDED } from '../../src/cli/profile.ts';
-import type { Session } from '../../src/cli/session.ts';
-import { openTerminal } from '../../src/cli/terminal.ts';
+import { openTerminal } from '../../src/cli/screen/terminal.ts';
+import { EMBEDDED } from '../../src/cli/session/profile.ts';
+import type { Session } from '../../src/cli/session/session.ts';
+import type { CommandContext } from '../../src/cli/spec/context.ts';
 import { unpainted } from '../../src/cli/view/text.ts';
 import type { FlightsClient } from '../../src/client/types.ts';
 import type { Offer, SearchRequestInput, SearchUpdatesResponse } from '../../src/flights/wire.ts';
@@ -12,7 +12,10 @@ import { type Problem, problem } from '../../src/kernel/problems.ts';
 import { offerWith, option, response, segment, slice } from './offers.ts';
 
 // Commands load these when an answer is not complete; time stands still in these tests meanwhile.
-await Promise.all([import('../../src/cli/gathering.ts'), import('../../src/cli/commands/search/stream.ts')]);
+await Promise.all([
+  import('../../src/cli/searching/gathering.ts'),
+  import('../../src/cli/commands/search/stream.ts'),
+]);
 
 /** `search` while slower offers land, on a clock that is moved by hand. */
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Prompts, Streams } from '../../src/cli/streams.ts';
+import type { Prompts, Streams } from '../../src/cli/screen/streams.ts';
 import { runTool } from '../../src/cli/tool.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { worldClock } from '../clock.ts';

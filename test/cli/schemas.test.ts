@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { JSON_FIELDS } from '../../src/cli/json.ts';
-import { buildProgram } from '../../src/cli/program.ts';
-import { describeTool } from '../../src/cli/registry.ts';
+import { JSON_FIELDS } from '../../src/cli/spec/json.ts';
+import { buildProgram } from '../../src/cli/spec/program.ts';
+import { describeTool } from '../../src/cli/spec/registry.ts';
 import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 import { faultsOf } from './published.ts';
 

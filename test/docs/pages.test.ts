@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { buildProgram } from '../../src/cli/program.ts';
-import { describeTool } from '../../src/cli/registry.ts';
+import { buildProgram } from '../../src/cli/spec/program.ts';
+import { describeTool } from '../../src/cli/spec/registry.ts';
 import { PROBLEMS } from '../../src/kernel/problems.ts';
 import { commandsPage, errorsPage } from './pages.ts';
 

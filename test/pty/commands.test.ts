@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildProgram } from '../../src/cli/program.ts';
-import { describeTool } from '../../src/cli/registry.ts';
+import { buildProgram } from '../../src/cli/spec/program.ts';
+import { describeTool } from '../../src/cli/spec/registry.ts';
 import { farelockIn, PASSENGER, type Ran, type Runner } from '../e2e/farelock.ts';
 import { closeTerminals, KEYS, openScreen } from './terminal.ts';
 

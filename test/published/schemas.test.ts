@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join, resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { JSON_FIELDS } from '../../src/cli/json.ts';
-import { buildProgram } from '../../src/cli/program.ts';
-import { describeTool } from '../../src/cli/registry.ts';
+import { JSON_FIELDS } from '../../src/cli/spec/json.ts';
+import { buildProgram } from '../../src/cli/spec/program.ts';
+import { describeTool } from '../../src/cli/spec/registry.ts';
 import { DOCUMENTS, publishedSchemas } from '../../src/published/index.ts';
 
 /** docs/schemas is what the sources say: `npm run schemas` writes it anew. */

@@ -1,7 +1,7 @@
-import type { Environment } from '../context.ts';
-import { JSON_FIELDS } from '../json.ts';
-import { shapeOf } from '../options.ts';
-import { buildProgram } from '../program.ts';
+import type { Environment } from '../spec/context.ts';
+import { JSON_FIELDS } from '../spec/json.ts';
+import { shapeOf } from '../spec/options.ts';
+import { buildProgram } from '../spec/program.ts';
 import { type Candidate, FILES } from './candidate.ts';
 import { type Position, positionOf } from './position.ts';
 import { type Place, valuesNamed } from './values.ts';

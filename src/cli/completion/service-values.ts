@@ -1,5 +1,5 @@
 import type { Glanced, GlancedRails } from '../../client/glance-services.ts';
-import { profileOf } from '../profile.ts';
+import { profileOf } from '../session/profile.ts';
 import type { Candidate } from './candidate.ts';
 import type { Position } from './position.ts';
 import type { Place, Source } from './values.ts';

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
-import type { Environment } from '../context.ts';
-import { homeOf } from '../profile.ts';
+import { homeOf } from '../session/profile.ts';
+import type { Environment } from '../spec/context.ts';
 import { type Candidate, FILES } from './candidate.ts';
 import type { Position } from './position.ts';
 
@@ -30,7 +30,7 @@ const orders: Source = async (_at, home) => {
 
 /** The numbers on the screen of the last search; the ids that they stand for once an id is begun. */
 const offers: Source = async ({ word }, home) => {
-  const { openRecentOffers } = await import('../recent.ts');
+  const { openRecentOffers } = await import('../session/recent.ts');
   return openRecentOffers(join(home, 'recent-offers.json'), () => undefined)
     .listed()
     .flatMap(({ number, offerId, journey }) => {
@@ -56,7 +56,7 @@ const profiles: Source = async (_at, home) => {
 };
 
 const scenarios: Source = async () => {
-  const { SCENARIO_NAMES } = await import('../scenarios.ts');
+  const { SCENARIO_NAMES } = await import('../session/scenarios.ts');
   return words(SCENARIO_NAMES);
 };
 
@@ -101,7 +101,7 @@ const problems: Source = async () => {
 /** Of `help`: the commands, and those of the group that was named before. */
 const commands: Source = async ({ command, path, arguments: named }) => {
   if (path === 'schema') {
-    const { schemaNames } = await import('../schema-files.ts');
+    const { schemaNames } = await import('../spec/schema-files.ts');
     return words(schemaNames());
   }
   let at = command.parent ?? command;

@@ -1,7 +1,7 @@
 import type { Intent } from '../../flights/wire.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import { besides, noteIntent } from '../remembered.ts';
-import { createdIntentLines, usdc } from '../view/intent.ts';
+import { besides, noteIntent } from '../session/remembered.ts';
+import { createdIntentLines, usdc } from '../view/flights/intent.ts';
 import { harmlessDocument } from '../view/text.ts';
 import { fromNow } from '../view/times.ts';
 import { lockCommand } from './commands.ts';

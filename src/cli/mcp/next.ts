@@ -1,6 +1,6 @@
 import { isProblem } from '../../kernel/problems.ts';
 import { quoted, wordsOf } from '../../kernel/shell-word.ts';
-import type { CommandDescription, ParameterDescription, ToolDescription } from '../registry.ts';
+import type { CommandDescription, ParameterDescription, ToolDescription } from '../spec/registry.ts';
 import { parse } from '../tool.ts';
 import { isInline, keyOf, parametersOf, toolName } from './tools.ts';
 

@@ -2,8 +2,8 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv
 import { describe, expect, test } from 'vitest';
 import { nextStepsFor } from '../../../src/cli/mcp/next.ts';
 import { commandLineOf, toolCommands, toolOf } from '../../../src/cli/mcp/tools.ts';
-import { buildProgram, type Invocation } from '../../../src/cli/program.ts';
-import { describeTool } from '../../../src/cli/registry.ts';
+import { buildProgram, type Invocation } from '../../../src/cli/spec/program.ts';
+import { describeTool } from '../../../src/cli/spec/registry.ts';
 import { parse } from '../../../src/cli/tool.ts';
 import { problemDocument } from '../../../src/cli/view/problem.ts';
 import { problem } from '../../../src/kernel/problems.ts';

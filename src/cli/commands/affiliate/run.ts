@@ -1,8 +1,8 @@
 import { quoted } from '../../../kernel/shell-word.ts';
-import type { Command } from '../../context.ts';
-import { printPlan } from '../../plan.ts';
-import { affiliateCreditLines, affiliateLines } from '../../view/affiliate.ts';
+import type { Command } from '../../spec/context.ts';
+import { affiliateCreditLines, affiliateLines } from '../../view/flights/affiliate.ts';
 import { nextLines } from '../../view/payment.ts';
+import { printPlan } from '../../view/plan.ts';
 
 export interface AffiliateCreateOptions {
   /** Default: the wallet of this profile. */

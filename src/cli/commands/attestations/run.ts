@@ -1,9 +1,9 @@
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import type { Command } from '../../context.ts';
-import { printPlan } from '../../plan.ts';
-import { attestationsView, openedAttestationLines, STATES } from '../../view/attestation.ts';
+import type { Command } from '../../spec/context.ts';
+import { attestationsView, openedAttestationLines, STATES } from '../../view/partner/attestation.ts';
 import { nextLines } from '../../view/payment.ts';
+import { printPlan } from '../../view/plan.ts';
 
 export interface AttestationOptions {
   readonly attestationId: string;

@@ -3,18 +3,18 @@ import type { FlightsClient, PaymentReceipt } from '../../../client/types.ts';
 import type { Intent, Passenger } from '../../../flights/wire.ts';
 import { instant } from '../../../kernel/clock.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
-import { NOT_FROM_HERE, standingOf } from '../../agreement.ts';
-import { confirmBooking } from '../../confirm.ts';
-import type { Command, CommandContext, ExitCode } from '../../context.ts';
-import { linkedOf } from '../../explorer.ts';
-import { inReview, whereMoneyIs } from '../../interruption.ts';
-import { readPassengers, warnOfPassports } from '../../passengers.ts';
-import { besides, fundingPayment, noteIntent, notesOf, signedBooking } from '../../remembered.ts';
-import { settleBookingPayments } from '../../settled-payments.ts';
-import type { BookingAgreed } from '../../spending.ts';
+import { inReview, whereMoneyIs } from '../../interruption/interruption.ts';
+import { waitForChange } from '../../interruption/waiting.ts';
+import { NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';
+import { confirmBooking } from '../../paying/confirm.ts';
+import { linkedOf } from '../../paying/explorer.ts';
+import { settleBookingPayments } from '../../paying/settled-payments.ts';
+import type { BookingAgreed } from '../../paying/spending.ts';
+import { besides, fundingPayment, noteIntent, notesOf, signedBooking } from '../../session/remembered.ts';
+import type { Command, CommandContext, ExitCode } from '../../spec/context.ts';
+import { readPassengers, warnOfPassports } from '../../travellers/passengers.ts';
+import { hasEnded, moneyStage, statusLines, USUAL_BOOKING_MS } from '../../view/flights/status.ts';
 import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
-import { hasEnded, moneyStage, statusLines, USUAL_BOOKING_MS } from '../../view/status.ts';
-import { waitForChange } from '../../waiting.ts';
 
 export interface BookOptions {
   readonly intentId: string;
@@ -218,7 +218,7 @@ async function planBooking(
   intent: Intent,
   passengers: readonly Passenger[],
 ): Promise<ExitCode> {
-  const { planPaid } = await import('../../paid-plan.ts');
+  const { planPaid } = await import('../../paying/paid-plan.ts');
   const call = (flights: FlightsClient) =>
     flights.book(intent, passengers, { signal: context.signal, refundWallet: options.refundWallet });
   return planPaid(context, call, {

@@ -1,11 +1,11 @@
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';
-import type { Command, CommandContext } from '../../context.ts';
+import type { View } from '../../screen/terminal.ts';
 import { isProfileName, type SettingValues, type UserSettings } from '../../settings/file.ts';
 import { kindOf, NotASetting, type SettingName } from '../../settings/keys-table.ts';
 import { changeUserSettings } from '../../settings/write.ts';
-import type { View } from '../../terminal.ts';
+import type { Command, CommandContext } from '../../spec/context.ts';
 import { nextLines } from '../../view/payment.ts';
 import { tableLines } from '../../view/table.ts';
 import { planned, settingsInEffect, withoutSecrets, withProfile } from '../config/run.ts';

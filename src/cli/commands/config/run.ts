@@ -1,8 +1,8 @@
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';
-import type { Command, CommandContext } from '../../context.ts';
-import { settingsFiles } from '../../profile.ts';
+import type { View } from '../../screen/terminal.ts';
+import { settingsFiles } from '../../session/profile.ts';
 import { isProfileName, OUTSIDE, type SettingValues, type UserSettings } from '../../settings/file.ts';
 import { isSecretName, keepSecret, SECRET_NAMES, type SecretName } from '../../settings/key-store.ts';
 import {
@@ -15,7 +15,7 @@ import {
 } from '../../settings/keys-table.ts';
 import { resolveSettings, type Settings, USUAL_PER_CALL } from '../../settings/resolve.ts';
 import { changeUserSettings } from '../../settings/write.ts';
-import type { View } from '../../terminal.ts';
+import type { Command, CommandContext } from '../../spec/context.ts';
 import { tableLines } from '../../view/table.ts';
 
 export interface ConfigListOptions {
@@ -145,7 +145,7 @@ function canonical(name: SettingName, key: string, value: string): string {
 
 /** What --dry-run says of a change of the settings. */
 export async function planned({ terminal }: CommandContext, step: string): Promise<0> {
-  const { printPlan } = await import('../../plan.ts');
+  const { printPlan } = await import('../../view/plan.ts');
   printPlan(terminal, [step]);
   return 0;
 }

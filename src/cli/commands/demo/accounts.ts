@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import type { Intent } from '../../../flights/wire.ts';
-import type { Session } from '../../session.ts';
-import { usdcMintOf } from '../../usdc.ts';
+import type { Session } from '../../session/session.ts';
+import { usdcMintOf } from '../../session/usdc.ts';
 
 /** USDC (atomic) where a journey can put it; null where there is no such account. */
 export interface Account {

@@ -6,19 +6,19 @@ import type { CreatedIntent, Intent, Offer, Passenger, SearchRequestInput } from
 import { parseUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import type { Command, CommandContext } from '../../context.ts';
-import { parseDate } from '../../dates.ts';
-import { verifyIntent } from '../../escrow-check.ts';
-import { inReview } from '../../interruption.ts';
-import { noteIntent } from '../../remembered.ts';
-import { openSession, type Session } from '../../session.ts';
-import { fareFamilies, money } from '../../view/fares.ts';
-import { createdIntentLines, usdc } from '../../view/intent.ts';
-import { orderLines } from '../../view/order.ts';
-import { searchLines } from '../../view/search.ts';
-import { hasEnded, moneyStage, statusLines } from '../../view/status.ts';
+import { inReview } from '../../interruption/interruption.ts';
+import { throwIfAborted, waitForChange } from '../../interruption/waiting.ts';
+import { verifyIntent } from '../../paying/escrow-check.ts';
+import { parseDate } from '../../searching/dates.ts';
+import { noteIntent } from '../../session/remembered.ts';
+import { openSession, type Session } from '../../session/session.ts';
+import type { Command, CommandContext } from '../../spec/context.ts';
+import { fareFamilies, money } from '../../view/flights/fares.ts';
+import { createdIntentLines, usdc } from '../../view/flights/intent.ts';
+import { orderLines } from '../../view/flights/order.ts';
+import { searchLines } from '../../view/flights/search.ts';
+import { hasEnded, moneyStage, statusLines } from '../../view/flights/status.ts';
 import { wrap } from '../../view/text.ts';
-import { throwIfAborted, waitForChange } from '../../waiting.ts';
 import { type Account, readAccounts } from './accounts.ts';
 import { escrowEndLines, trailLines } from './view.ts';
 
@@ -55,7 +55,7 @@ export const demo: Command<object> = async (outer) => {
     return await journey(context, home, reached);
   } catch (error) {
     if (!outer.signal.aborted) throw error;
-    const { whereDemoStands } = await import('../../demo-interrupted.ts');
+    const { whereDemoStands } = await import('../../interruption/demo-interrupted.ts');
     throw await whereDemoStands(context, reached, error, named ? null : home);
   } finally {
     await session.close();

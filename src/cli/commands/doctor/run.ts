@@ -1,4 +1,3 @@
-import type { Command, CommandContext } from '../../context.ts';
 import {
   type Check,
   type Examined,
@@ -8,10 +7,11 @@ import {
   type Patient,
   warning,
 } from '../../doctor/checks.ts';
-import { type Profile, profileOf, settingsFiles } from '../../profile.ts';
+import { throwIfAborted } from '../../interruption/waiting.ts';
+import { type Profile, profileOf, settingsFiles } from '../../session/profile.ts';
+import type { Command, CommandContext } from '../../spec/context.ts';
 import { type DoctorReport, doctorLines } from '../../view/doctor.ts';
 import { counted } from '../../view/text.ts';
-import { throwIfAborted } from '../../waiting.ts';
 
 export interface DoctorOptions {
   readonly full?: boolean;

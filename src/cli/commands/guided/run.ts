@@ -1,9 +1,7 @@
 import { problem } from '../../../kernel/problems.ts';
-import type { Command } from '../../context.ts';
 import { chooseFare, chooseItinerary } from '../../guided/choice.ts';
 import { askAdults, askDepart, askReturn } from '../../guided/dates.ts';
 import { searchStep } from '../../guided/find.ts';
-import { whereItStopped } from '../../guided/interrupted.ts';
 import { lockStep } from '../../guided/lock.ts';
 import { passengersStep } from '../../guided/party.ts';
 import { resumeStep } from '../../guided/resume.ts';
@@ -11,7 +9,9 @@ import { reviewStep } from '../../guided/review.ts';
 import { askFrom, askTo } from '../../guided/route.ts';
 import { openTranscript } from '../../guided/transcript.ts';
 import { follow, newTrip, type Walk } from '../../guided/walk.ts';
-import type { StepPrompts } from '../../streams.ts';
+import { whereItStopped } from '../../interruption/guided-interrupted.ts';
+import type { StepPrompts } from '../../screen/streams.ts';
+import type { Command } from '../../spec/context.ts';
 
 /**
  * The journey of a traveller as a walk of questions: search, choice, fare, passengers, review, booking. Each step says

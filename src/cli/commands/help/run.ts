@@ -1,10 +1,10 @@
 import { version } from '../../../../package.json' with { type: 'json' };
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { Command } from '../../context.ts';
-import { buildProgram } from '../../program.ts';
-import { describeTool } from '../../registry.ts';
-import { screenWidth } from '../../streams.ts';
+import { screenWidth } from '../../screen/streams.ts';
+import type { Command } from '../../spec/context.ts';
+import { buildProgram } from '../../spec/program.ts';
+import { describeTool } from '../../spec/registry.ts';
 
 export interface HelpOptions {
   readonly command: readonly string[];

@@ -1,10 +1,10 @@
 import type { Intent } from '../../../flights/wire.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
-import { isOwn, standingOf } from '../../agreement.ts';
-import type { Command, CommandContext } from '../../context.ts';
-import { linkedOf } from '../../explorer.ts';
-import { besides, noteIntent } from '../../remembered.ts';
-import { createdIntentLines } from '../../view/intent.ts';
+import { isOwn, standingOf } from '../../paying/agreement.ts';
+import { linkedOf } from '../../paying/explorer.ts';
+import { besides, noteIntent } from '../../session/remembered.ts';
+import type { Command, CommandContext } from '../../spec/context.ts';
+import { createdIntentLines } from '../../view/flights/intent.ts';
 import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
 
 export interface IntentCreateOptions {
@@ -26,7 +26,7 @@ export const intentCreate: Command<IntentCreateOptions> = async (context, option
     ...(options.referrer !== undefined && { referrer: options.referrer }),
   };
   if (context.globals.dryRun) {
-    const { planPaid } = await import('../../paid-plan.ts');
+    const { planPaid } = await import('../../paying/paid-plan.ts');
     return planPaid(context, (flights) => flights.createIntent(request, { signal }), {
       after: ['Remember the intent and its support code.'],
       facts: { request },

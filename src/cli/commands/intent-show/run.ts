@@ -1,10 +1,10 @@
 import { quoted } from '../../../kernel/shell-word.ts';
-import { isOwn, NOT_FROM_HERE, standingOf } from '../../agreement.ts';
-import type { Command } from '../../context.ts';
-import { intentOrChain, isFromChain, showFromChain } from '../../from-chain.ts';
-import { intentLines } from '../../view/intent.ts';
+import { isOwn, NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';
+import { intentOrChain, isFromChain, showFromChain } from '../../paying/from-chain.ts';
+import type { Command } from '../../spec/context.ts';
+import { intentLines } from '../../view/flights/intent.ts';
+import { moneyStage } from '../../view/flights/status.ts';
 import { bookCommand, nextLines } from '../../view/payment.ts';
-import { moneyStage } from '../../view/status.ts';
 
 export interface IntentIdOptions {
   readonly intentId: string;

@@ -1,10 +1,10 @@
 import { UNSAID } from '../../../client/escrow-terms.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { type ProblemOptions, problem } from '../../../kernel/problems.ts';
-import type { Command } from '../../context.ts';
-import { verifyIntent } from '../../escrow-check.ts';
-import { intentOrChain, isFromChain, recordFromChain } from '../../from-chain.ts';
-import type { View } from '../../terminal.ts';
+import { verifyIntent } from '../../paying/escrow-check.ts';
+import { intentOrChain, isFromChain, recordFromChain } from '../../paying/from-chain.ts';
+import type { View } from '../../screen/terminal.ts';
+import type { Command } from '../../spec/context.ts';
 import { tableLines } from '../../view/table.ts';
 import { utcTime } from '../../view/times.ts';
 import type { IntentIdOptions } from '../intent-show/run.ts';

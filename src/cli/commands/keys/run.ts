@@ -1,7 +1,7 @@
 import type { OperatorKeys } from '../../../flights/wire.ts';
-import type { Command } from '../../context.ts';
-import { printPlan } from '../../plan.ts';
-import type { View } from '../../terminal.ts';
+import type { View } from '../../screen/terminal.ts';
+import type { Command } from '../../spec/context.ts';
+import { printPlan } from '../../view/plan.ts';
 import { fieldLines, tableLines } from '../../view/table.ts';
 import { utcTime } from '../../view/times.ts';
 

@@ -2,13 +2,13 @@ import type { PaymentReceipt } from '../../../client/types.ts';
 import type { MenuFare, OfferDetailsResponse } from '../../../flights/wire.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem } from '../../../kernel/problems.ts';
-import type { Command } from '../../context.ts';
+import type { Command } from '../../spec/context.ts';
 import {
   bagFor,
   type ComparedFare,
   comparisonView,
   type FareComparison,
-} from '../../view/fare-comparison.ts';
+} from '../../view/flights/fare-comparison.ts';
 import { nextLines, offerCommand } from '../../view/payment.ts';
 import { counted } from '../../view/text.ts';
 import type { OfferOptions } from './run.ts';
@@ -24,7 +24,7 @@ export const offerFares: Command<OfferOptions> = async (context, options) => {
   const { terminal, session, signal } = context;
   const wanted = session.recentOffers.fareFamily(options.offerId).slice(0, MOST_FARES);
   if (context.globals.dryRun) {
-    const { planPaid } = await import('../../paid-plan.ts');
+    const { planPaid } = await import('../../paying/paid-plan.ts');
     const [first] = wanted;
     return planPaid(
       context,

@@ -1,7 +1,7 @@
 import type { OfferDetailsResponse } from '../../../flights/wire.ts';
-import type { Command, CommandContext } from '../../context.ts';
-import { linkedOf } from '../../explorer.ts';
-import { offerLines } from '../../view/offer.ts';
+import { linkedOf } from '../../paying/explorer.ts';
+import type { Command, CommandContext } from '../../spec/context.ts';
+import { offerLines } from '../../view/flights/offer.ts';
 import { costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
 
 export interface OfferOptions {
@@ -17,7 +17,7 @@ export const offer: Command<OfferOptions> = async (context, options) => {
   const { terminal, session, clock, signal } = context;
   const offerId = session.recentOffers.resolve(options.offerId);
   if (context.globals.dryRun) {
-    const { planPaid } = await import('../../paid-plan.ts');
+    const { planPaid } = await import('../../paying/paid-plan.ts');
     return planPaid(context, (flights) => flights.offerDetails(offerId, { signal }), {
       after: ['Show the offer.'],
       facts: { request: { offer_id: offerId } },
@@ -43,7 +43,7 @@ export const offer: Command<OfferOptions> = async (context, options) => {
     ]);
     return 0;
   }
-  const { fareMenuLines } = await import('../../view/fare-menu.ts');
+  const { fareMenuLines } = await import('../../view/flights/fare-menu.ts');
   const { fares } = value.fare_menu;
   const numbers = await session.recentOffers.rememberMenu(value.offer, fares);
   terminal.result(withPayment(value, payment), {

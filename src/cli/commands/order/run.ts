@@ -1,9 +1,9 @@
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import type { Command, CommandContext } from '../../context.ts';
-import { linkedOf } from '../../explorer.ts';
-import { supportCodeOf } from '../../remembered.ts';
-import { orderLines } from '../../view/order.ts';
+import { linkedOf } from '../../paying/explorer.ts';
+import { supportCodeOf } from '../../session/remembered.ts';
+import type { Command, CommandContext } from '../../spec/context.ts';
+import { orderLines } from '../../view/flights/order.ts';
 import { costLines, nextLines, withPayment } from '../../view/payment.ts';
 
 export interface OrderOptions {
@@ -23,7 +23,7 @@ export const order: Command<OrderOptions> = async (context, { id, ics }) => {
   await session.work();
   const { orderId, supportCode } = await findOrder(context, id);
   if (context.globals.dryRun) {
-    const { planPaid } = await import('../../paid-plan.ts');
+    const { planPaid } = await import('../../paying/paid-plan.ts');
     return planPaid(context, (flights) => flights.order(orderId, supportCode, { signal }), {
       after: ics === undefined ? ['Show the order.'] : [`Write the calendar to ${ics}.`],
       facts: { order_id: orderId },

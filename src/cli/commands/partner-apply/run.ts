@@ -8,14 +8,14 @@ import { readRows } from '../../apply/read.ts';
 import { type JournalPlace, type Progress, type RowResult, readProgress } from '../../apply/results.ts';
 import { openRows, refusedEarlier, runRows } from '../../apply/run.ts';
 import { standingOf } from '../../apply/standing.ts';
-import type { Command, CommandContext } from '../../context.ts';
-import { confirmLive } from '../../going-live.ts';
-import { readSource, sourceName, utf8Of } from '../../json-file.ts';
-import type { PartnerAccess, PartnerIdentity } from '../../partner-access.ts';
-import { applyView, issuePath, planLines, planView, type ShownApply } from '../../view/apply.ts';
+import { throwIfAborted } from '../../interruption/waiting.ts';
+import { confirmLive } from '../../session/going-live.ts';
+import { readSource, sourceName, utf8Of } from '../../session/json-file.ts';
+import type { PartnerAccess, PartnerIdentity } from '../../session/partner-access.ts';
+import type { Command, CommandContext } from '../../spec/context.ts';
+import { applyView, issuePath, planLines, planView, type ShownApply } from '../../view/partner/apply.ts';
 import { quoted } from '../../view/payment.ts';
 import { counted, harmless, harmlessDocument } from '../../view/text.ts';
-import { throwIfAborted } from '../../waiting.ts';
 
 export interface ApplyOptions extends PartnerIdentity {
   /** CSV or NDJSON; `-` for standard input. */

@@ -1,6 +1,6 @@
-import type { Command } from '../../context.ts';
-import { printPlan } from '../../plan.ts';
-import { issuedPartnerKeyLines, partnerKeysView } from '../../view/partner-keys.ts';
+import type { Command } from '../../spec/context.ts';
+import { issuedPartnerKeyLines, partnerKeysView } from '../../view/partner/keys.ts';
+import { printPlan } from '../../view/plan.ts';
 import { fieldLines } from '../../view/table.ts';
 import { utcTime } from '../../view/times.ts';
 

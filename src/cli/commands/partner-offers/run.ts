@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import type { CreateOrderRequest, GetAvailablePartnersRequest, PartnerType } from '../../../partner/wire.ts';
-import type { Command, CommandContext } from '../../context.ts';
-import { confirmLive } from '../../going-live.ts';
-import type { PartnerIdentity } from '../../partner-access.ts';
-import { printPlan } from '../../plan.ts';
-import { createdLines, offersView } from '../../view/partner-offer.ts';
+import { confirmLive } from '../../session/going-live.ts';
+import type { PartnerIdentity } from '../../session/partner-access.ts';
+import type { Command, CommandContext } from '../../spec/context.ts';
+import { createdLines, offersView } from '../../view/partner/offer.ts';
 import { nextLines } from '../../view/payment.ts';
+import { printPlan } from '../../view/plan.ts';
 
 /** What is bought or sold. */
 interface Exchange {

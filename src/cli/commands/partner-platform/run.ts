@@ -1,8 +1,8 @@
 import { problem } from '../../../kernel/problems.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';
-import type { Command, CommandContext } from '../../context.ts';
-import { encrypted } from '../../encrypted.ts';
-import { readKeyFile } from '../../key-file.ts';
+import { encrypted } from '../../session/encrypted.ts';
+import { readKeyFile } from '../../session/key-file.ts';
+import type { Command, CommandContext } from '../../spec/context.ts';
 import { fieldLines } from '../../view/table.ts';
 import { drainable, listening, STOPPING } from '../serve/listening.ts';
 

@@ -10,13 +10,13 @@ import { fieldNamed } from '../../apply/fields.ts';
 import { planRows, statusesAfter } from '../../apply/plan.ts';
 import { rowOf } from '../../apply/read.ts';
 import { standingOf } from '../../apply/standing.ts';
-import type { Command, CommandContext } from '../../context.ts';
-import { confirmLive } from '../../going-live.ts';
-import { isRecord } from '../../json.ts';
-import { readJson, sourceName } from '../../json-file.ts';
-import type { PartnerIdentity } from '../../partner-access.ts';
-import { printPlan } from '../../plan.ts';
-import { orderLines, type ShownOrder } from '../../view/partner-order.ts';
+import { confirmLive } from '../../session/going-live.ts';
+import { readJson, sourceName } from '../../session/json-file.ts';
+import type { PartnerIdentity } from '../../session/partner-access.ts';
+import type { Command, CommandContext } from '../../spec/context.ts';
+import { isRecord } from '../../spec/json.ts';
+import { orderLines, type ShownOrder } from '../../view/partner/order.ts';
+import { printPlan } from '../../view/plan.ts';
 import { harmless } from '../../view/text.ts';
 
 export interface OrderUpdateOptions extends PartnerIdentity {

@@ -1,11 +1,11 @@
 import { canonicalJson } from '../../../kernel/json.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import type { GetOrderDetailsResponse, Order } from '../../../partner/wire.ts';
-import type { Command, CommandContext, ExitCode } from '../../context.ts';
-import type { PartnerAccess, PartnerIdentity } from '../../partner-access.ts';
-import { changeLine, ENDS, type ShownOrder, statusWords } from '../../view/partner-order.ts';
+import { throwIfAborted } from '../../interruption/waiting.ts';
+import type { PartnerAccess, PartnerIdentity } from '../../session/partner-access.ts';
+import type { Command, CommandContext, ExitCode } from '../../spec/context.ts';
+import { changeLine, ENDS, type ShownOrder, statusWords } from '../../view/partner/order.ts';
 import { quoted } from '../../view/payment.ts';
-import { throwIfAborted } from '../../waiting.ts';
 
 export interface OrderWatchOptions extends PartnerIdentity {
   readonly orderId: string;

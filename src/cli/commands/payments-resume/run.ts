@@ -3,11 +3,11 @@ import { receiptOf, unreadableIn } from '../../../client/payer/delivery.ts';
 import type { PaidAnswer } from '../../../client/payer/payer.ts';
 import { isProblem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { isOwn, standingOf } from '../../agreement.ts';
-import type { Command, CommandContext } from '../../context.ts';
-import { isRecord } from '../../json.ts';
-import { besides, noteIntent } from '../../remembered.ts';
-import type { Screen } from '../../terminal.ts';
+import { isOwn, standingOf } from '../../paying/agreement.ts';
+import type { Screen } from '../../screen/terminal.ts';
+import { besides, noteIntent } from '../../session/remembered.ts';
+import type { Command, CommandContext } from '../../spec/context.ts';
+import { isRecord } from '../../spec/json.ts';
 import { bookCommand, nextLines, offerCommand } from '../../view/payment.ts';
 import { harmlessDocument } from '../../view/text.ts';
 import { unknownPayment } from '../payments/run.ts';
@@ -23,7 +23,7 @@ export const paymentsResume: Command<PaymentsResumeOptions> = async (context, { 
   const signed = await store.signedPayment(paymentId);
   if (!signed) throw unknownPayment(paymentId);
   if (globals.dryRun) {
-    const { printPlan } = await import('../../plan.ts');
+    const { printPlan } = await import('../../view/plan.ts');
     const { amount, resource, host } = signed.record;
     printPlan(terminal, [`Send the signed payment of ${amount} USDC for ${resource} to ${host} again.`]);
     return 0;
@@ -106,7 +106,7 @@ async function boughtBy(
   if (record.resource.startsWith('GET /air/orders/')) {
     const [{ orderOf }, { orderLines }] = await Promise.all([
       import('../../../client/normalise.ts'),
-      import('../../view/order.ts'),
+      import('../../view/flights/order.ts'),
     ]);
     return { lines: (screen) => orderLines(orderOf(body), screen), next: null };
   }
@@ -133,7 +133,7 @@ async function boughtBy(
 async function foundOffers({ session }: CommandContext, request: unknown, body: unknown): Promise<Bought> {
   const [{ searchOf }, { numberedOffers, searchLines }] = await Promise.all([
     import('../../../client/normalise.ts'),
-    import('../../view/search.ts'),
+    import('../../view/flights/search.ts'),
   ]);
   const asked = isRecord(request) ? request : {};
   const text = (name: string, usual: string): string => {
@@ -161,8 +161,8 @@ async function foundOffers({ session }: CommandContext, request: unknown, body: 
 async function openedOffer({ session, clock }: CommandContext, body: unknown): Promise<Bought> {
   const [{ offerDetailsOf }, { offerLines }, { fareMenuLines }] = await Promise.all([
     import('../../../client/normalise.ts'),
-    import('../../view/offer.ts'),
-    import('../../view/fare-menu.ts'),
+    import('../../view/flights/offer.ts'),
+    import('../../view/flights/fare-menu.ts'),
   ]);
   const details = offerDetailsOf(body);
   const { offer, fare_menu: menu } = details;
@@ -181,7 +181,7 @@ async function createdIntent(context: CommandContext, body: unknown): Promise<Bo
   const { session, terminal, clock } = context;
   const [{ createdIntentOf }, { createdIntentLines }] = await Promise.all([
     import('../../../client/normalise.ts'),
-    import('../../view/intent.ts'),
+    import('../../view/flights/intent.ts'),
   ]);
   const intent = createdIntentOf(body);
   await besides(

@@ -1,9 +1,9 @@
 import type { SignedPayment } from '../../../client/journal/store.ts';
 import type { PaymentVerification, Verdict } from '../../../client/payer/verify.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { Command, CommandContext } from '../../context.ts';
-import { memoFinder } from '../../landed.ts';
-import type { Screen, View } from '../../terminal.ts';
+import type { Screen, View } from '../../screen/terminal.ts';
+import { memoFinder } from '../../session/landed.ts';
+import type { Command, CommandContext } from '../../spec/context.ts';
 import { tableLines } from '../../view/table.ts';
 import { unknownPayment } from '../payments/run.ts';
 

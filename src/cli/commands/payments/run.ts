@@ -1,9 +1,9 @@
 import type { ClientStore, PaymentRecord } from '../../../client/journal/store.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { Command } from '../../context.ts';
-import { type Explorer, explorerOf } from '../../explorer.ts';
-import type { Screen, View } from '../../terminal.ts';
-import { money } from '../../view/fares.ts';
+import { type Explorer, explorerOf } from '../../paying/explorer.ts';
+import type { Screen, View } from '../../screen/terminal.ts';
+import type { Command } from '../../spec/context.ts';
+import { money } from '../../view/flights/fares.ts';
 import { nextLines } from '../../view/payment.ts';
 import { fieldLines, tableLines } from '../../view/table.ts';
 import { cut } from '../../view/text.ts';

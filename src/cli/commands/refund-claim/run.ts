@@ -4,13 +4,13 @@ import type { EscrowOnChain, LateMoney } from '../../../escrow/claim.ts';
 import type { EscrowAccount } from '../../../escrow/terms.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
-import { agreementOf } from '../../agreement.ts';
-import type { Command, CommandContext } from '../../context.ts';
-import { linkedOf } from '../../explorer.ts';
-import { knowsCluster } from '../../from-chain.ts';
-import { printPlan } from '../../plan.ts';
-import { usdcMintOf } from '../../usdc.ts';
+import { agreementOf } from '../../paying/agreement.ts';
+import { linkedOf } from '../../paying/explorer.ts';
+import { knowsCluster } from '../../paying/from-chain.ts';
+import { usdcMintOf } from '../../session/usdc.ts';
+import type { Command, CommandContext } from '../../spec/context.ts';
 import { shortened } from '../../view/payment.ts';
+import { printPlan } from '../../view/plan.ts';
 import type { ClaimOptions } from '../refund-desk/run.ts';
 
 /**

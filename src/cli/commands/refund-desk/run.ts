@@ -3,11 +3,11 @@ import type { RefundCase, RefundPlan } from '../../../flights/wire.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import type { Command, CommandContext } from '../../context.ts';
-import { printPlan, stepLines } from '../../plan.ts';
-import type { Screen } from '../../terminal.ts';
+import type { Screen } from '../../screen/terminal.ts';
+import type { Command, CommandContext } from '../../spec/context.ts';
+import { caseLines, queueView } from '../../view/flights/refund.ts';
 import { nextLines } from '../../view/payment.ts';
-import { caseLines, queueView } from '../../view/refund.ts';
+import { printPlan, stepLines } from '../../view/plan.ts';
 
 export interface QueueOptions {
   readonly status?: 'received' | 'approved' | 'refunded' | 'rejected' | 'stuck';

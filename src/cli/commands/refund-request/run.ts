@@ -1,8 +1,8 @@
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import type { Command, CommandContext } from '../../context.ts';
-import { linkedOf } from '../../explorer.ts';
-import { supportCodeOf } from '../../remembered.ts';
+import { linkedOf } from '../../paying/explorer.ts';
+import { supportCodeOf } from '../../session/remembered.ts';
+import type { Command, CommandContext } from '../../spec/context.ts';
 import { costLines, nextLines, withPayment } from '../../view/payment.ts';
 
 export interface RefundRequestOptions {
@@ -34,7 +34,7 @@ export const refundRequest: Command<RefundRequestOptions> = async (context, opti
   };
   const identity = { supportCode, familyName };
   if (context.globals.dryRun) {
-    const { planPaid } = await import('../../paid-plan.ts');
+    const { planPaid } = await import('../../paying/paid-plan.ts');
     return planPaid(context, (flights) => flights.requestRefund(request, identity, { signal }), {
       after: [`File the refund request for ${options.intentId}.`],
       facts: { intent_id: options.intentId },

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { problem } from '../../../kernel/problems.ts';
-import type { CommandContext } from '../../context.ts';
-import { isRecord } from '../../json.ts';
-import { readJson, sourceName } from '../../json-file.ts';
+import { readJson, sourceName } from '../../session/json-file.ts';
+import type { CommandContext } from '../../spec/context.ts';
+import { isRecord } from '../../spec/json.ts';
 
 /** Which fields hold a file's bytes, and where their hash goes (spec/partner-service.md, Customer data). */
 const FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {

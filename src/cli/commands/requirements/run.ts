@@ -1,12 +1,12 @@
 import { problem } from '../../../kernel/problems.ts';
 import type { AcceptTermsRequest, AddCustomerRequirementRequest } from '../../../partner/wire.ts';
-import type { Command } from '../../context.ts';
-import { confirmLive } from '../../going-live.ts';
-import type { PartnerIdentity } from '../../partner-access.ts';
-import { printPlan } from '../../plan.ts';
-import { statusWords } from '../../view/partner-order.ts';
+import { confirmLive } from '../../session/going-live.ts';
+import type { PartnerIdentity } from '../../session/partner-access.ts';
+import type { Command } from '../../spec/context.ts';
+import { statusWords } from '../../view/partner/order.ts';
+import { complianceLines, requirementsView, statusRow } from '../../view/partner/requirement.ts';
 import { nextLines } from '../../view/payment.ts';
-import { complianceLines, requirementsView, statusRow } from '../../view/requirement.ts';
+import { printPlan } from '../../view/plan.ts';
 import { tableLines } from '../../view/table.ts';
 import { harmless } from '../../view/text.ts';
 import { readCustomerData } from './customer-data.ts';

@@ -1,7 +1,7 @@
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { Command } from '../../context.ts';
-import { readSchema, schemaNames } from '../../schema-files.ts';
+import type { Command } from '../../spec/context.ts';
+import { readSchema, schemaNames } from '../../spec/schema-files.ts';
 
 export interface SchemaOptions {
   readonly command?: readonly string[];

@@ -3,12 +3,12 @@ import { metropolitanArea } from '../../../domain/metropolitan-areas.ts';
 import type { SearchRequestInput, SearchResponse } from '../../../flights/wire.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { ArrivalsEnd } from '../../arrivals.ts';
-import type { Command, CommandContext, ExitCode } from '../../context.ts';
-import { parseDate } from '../../dates.ts';
-import { linkedOf } from '../../explorer.ts';
+import { linkedOf } from '../../paying/explorer.ts';
+import type { ArrivalsEnd } from '../../searching/arrivals.ts';
+import { parseDate } from '../../searching/dates.ts';
+import type { Command, CommandContext, ExitCode } from '../../spec/context.ts';
+import { incompleteText, numberedOffers, type SearchTitle, searchView } from '../../view/flights/search.ts';
 import { costLines, nextLines, offerCommand, withPayment } from '../../view/payment.ts';
-import { incompleteText, numberedOffers, type SearchTitle, searchView } from '../../view/search.ts';
 
 export interface SearchOptions {
   readonly from: string;
@@ -99,7 +99,7 @@ export const search: Command<SearchOptions> = async (context, given) => {
   }
   const request = searchRequestOf(options, clock.now());
   if (globals.dryRun) {
-    const { planPaid } = await import('../../paid-plan.ts');
+    const { planPaid } = await import('../../paying/paid-plan.ts');
     return planPaid(context, (flights) => flights.search(request, { signal }), {
       after: ['Show what is found.'],
       facts: { request },
@@ -125,7 +125,7 @@ export const search: Command<SearchOptions> = async (context, given) => {
   };
   const limit = limitOf(options);
   if (options.wait && value.status === 'enriching') {
-    const { gatherOffers } = await import('../../gathering.ts');
+    const { gatherOffers } = await import('../../searching/gathering.ts');
     const { list, ended } = await gatherOffers(context, flights, { first: value, request, title, limit });
     await show(context, list, payment, title);
     return sayEnd(context, ended);
@@ -141,7 +141,7 @@ export async function withCodes<T extends Pick<SearchOptions, 'from' | 'to'>>(
 ): Promise<T> {
   const isCode = (text: string) => /^[A-Z]{3}$/.test(text) && metropolitanArea(text) === null;
   if (isCode(given.from) && isCode(given.to)) return given;
-  const { airportCode } = await import('../../airports.ts');
+  const { airportCode } = await import('../../searching/airports.ts');
   const from = isCode(given.from) ? given.from : await airportCode(context, 'from', given.from);
   return { ...given, from, to: isCode(given.to) ? given.to : await airportCode(context, 'to', given.to) };
 }

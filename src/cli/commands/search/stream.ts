@@ -2,8 +2,8 @@ import type { FlightsClient, PaymentReceipt } from '../../../client/types.ts';
 import { groupByItinerary } from '../../../domain/offer-groups.ts';
 import { sortOffers } from '../../../domain/offer-order.ts';
 import type { Offer, SearchRequestInput, SearchResponse } from '../../../flights/wire.ts';
-import { followArrivals } from '../../arrivals.ts';
-import type { CommandContext, ExitCode } from '../../context.ts';
+import { followArrivals } from '../../searching/arrivals.ts';
+import type { CommandContext, ExitCode } from '../../spec/context.ts';
 import { withPayment } from '../../view/payment.ts';
 
 /**

@@ -1,15 +1,15 @@
 import type { Intent } from '../../../flights/wire.ts';
-import { isOwn, NOT_FROM_HERE, standingOf } from '../../agreement.ts';
-import type { Command, CommandContext } from '../../context.ts';
-import { linkedOf } from '../../explorer.ts';
-import { intentOrChain, isFromChain, showFromChain } from '../../from-chain.ts';
-import { whereMoneyIs } from '../../interruption.ts';
-import { fundingPayment } from '../../remembered.ts';
-import { settleBookingPayments } from '../../settled-payments.ts';
-import type { View } from '../../terminal.ts';
+import { whereMoneyIs } from '../../interruption/interruption.ts';
+import { waitForChange } from '../../interruption/waiting.ts';
+import { isOwn, NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';
+import { linkedOf } from '../../paying/explorer.ts';
+import { intentOrChain, isFromChain, showFromChain } from '../../paying/from-chain.ts';
+import { settleBookingPayments } from '../../paying/settled-payments.ts';
+import type { View } from '../../screen/terminal.ts';
+import { fundingPayment } from '../../session/remembered.ts';
+import type { Command, CommandContext } from '../../spec/context.ts';
+import { hasEnded, type MoneyStage, moneyStage, statusLines } from '../../view/flights/status.ts';
 import { nextLines, quoted } from '../../view/payment.ts';
-import { hasEnded, type MoneyStage, moneyStage, statusLines } from '../../view/status.ts';
-import { waitForChange } from '../../waiting.ts';
 
 export interface StatusOptions {
   readonly intentId: string;

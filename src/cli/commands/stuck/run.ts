@@ -1,11 +1,11 @@
 import type { OperatorClient, Verdict } from '../../../client/operator.ts';
 import type { StuckItem, StuckPlan } from '../../../flights/wire.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { Command, CommandContext } from '../../context.ts';
-import { stepLines } from '../../plan.ts';
-import type { Screen } from '../../terminal.ts';
+import type { Screen } from '../../screen/terminal.ts';
+import type { Command, CommandContext } from '../../spec/context.ts';
+import { stuckLines, stuckView } from '../../view/flights/stuck.ts';
 import { nextLines } from '../../view/payment.ts';
-import { stuckLines, stuckView } from '../../view/stuck.ts';
+import { stepLines } from '../../view/plan.ts';
 
 export interface StuckOptions {
   /** Of an intent, a refund request, a pay-out or an effect. */

@@ -1,11 +1,11 @@
 import type { SavedTraveller } from '../../../client/journal/travellers.ts';
 import { instant } from '../../../kernel/clock.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { Command, CommandContext } from '../../context.ts';
-import { printPlan } from '../../plan.ts';
-import { askTraveller, travellerFromFile } from '../../saving-traveller.ts';
-import { travellerName, travellerNamed, travellerState } from '../../travellers.ts';
+import type { Command, CommandContext } from '../../spec/context.ts';
+import { askTraveller, travellerFromFile } from '../../travellers/saving-traveller.ts';
+import { travellerName, travellerNamed, travellerState } from '../../travellers/travellers.ts';
 import { nextLines, quoted } from '../../view/payment.ts';
+import { printPlan } from '../../view/plan.ts';
 import { type ListedTraveller, savedLines, travellerLines, travellersView } from '../../view/travellers.ts';
 
 export interface TravellersAddOptions {

@@ -1,10 +1,10 @@
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { Command } from '../../context.ts';
-import { printPlan } from '../../plan.ts';
+import { asked, connectWallet, type WalletConnection } from '../../session/wallet-connection.ts';
+import type { Command } from '../../spec/context.ts';
 import { nextLines, shortened } from '../../view/payment.ts';
+import { printPlan } from '../../view/plan.ts';
 import { formatSol } from '../../view/wallet.ts';
-import { asked, connectWallet, type WalletConnection } from '../../wallet-connection.ts';
 
 export interface AirdropOptions {
   /** Lamports. */

@@ -1,9 +1,9 @@
 import { formatUsdc } from '../../../kernel/money.ts';
-import type { Command } from '../../context.ts';
-import { usdcOf } from '../../usdc.ts';
+import { usdcOf } from '../../session/usdc.ts';
+import { asked, connectWallet } from '../../session/wallet-connection.ts';
+import type { Command } from '../../spec/context.ts';
 import { fieldLines } from '../../view/table.ts';
 import { formatSol } from '../../view/wallet.ts';
-import { asked, connectWallet } from '../../wallet-connection.ts';
 
 /** SOL and USDC of the wallet, as the cluster has them. */
 export const walletBalance: Command<object> = async ({ terminal, session }) => {

@@ -1,15 +1,15 @@
 import type { ParsedTransactionWithMeta } from '@solana/web3.js';
 import type { PaymentRecord } from '../../../client/journal/store.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
-import type { Command } from '../../context.ts';
-import { type Explorer, explorerOf } from '../../explorer.ts';
-import type { View } from '../../terminal.ts';
-import { usdcOf } from '../../usdc.ts';
+import { type Explorer, explorerOf } from '../../paying/explorer.ts';
+import type { View } from '../../screen/terminal.ts';
+import { usdcOf } from '../../session/usdc.ts';
+import { asked, connectWallet } from '../../session/wallet-connection.ts';
+import type { Command } from '../../spec/context.ts';
 import { shortened } from '../../view/payment.ts';
 import { tableLines } from '../../view/table.ts';
 import { cut } from '../../view/text.ts';
 import { utcTime } from '../../view/times.ts';
-import { asked, connectWallet } from '../../wallet-connection.ts';
 
 export interface WalletHistoryOptions {
   readonly limit: number;

@@ -1,11 +1,11 @@
 import { BUDGET_WINDOW_MS } from '../../../client/payer/policy.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { Command } from '../../context.ts';
 import { isProfileName, type SettingValues } from '../../settings/file.ts';
 import { kindOf, NotASetting, type SettingName } from '../../settings/keys-table.ts';
 import { USUAL_PER_CALL } from '../../settings/resolve.ts';
 import { changeUserSettings } from '../../settings/write.ts';
+import type { Command } from '../../spec/context.ts';
 import { fieldLines } from '../../view/table.ts';
 import { withProfile } from '../config/run.ts';
 
@@ -93,7 +93,7 @@ export const limitsSet: Command<LimitsSetOptions> = async (
   };
   const said = changes.map(([name, value]) => `${name} ${value ?? 'none'}`);
   if (globals.dryRun) {
-    const { printPlan } = await import('../../plan.ts');
+    const { printPlan } = await import('../../view/plan.ts');
     printPlan(
       terminal,
       said.map((one) => `Set ${one}.`),

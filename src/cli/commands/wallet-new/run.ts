@@ -1,6 +1,6 @@
-import type { Command } from '../../context.ts';
-import { printPlan } from '../../plan.ts';
+import type { Command } from '../../spec/context.ts';
 import { nextLines } from '../../view/payment.ts';
+import { printPlan } from '../../view/plan.ts';
 import { fieldLines } from '../../view/table.ts';
 
 /** Makes a keypair file; an existing one is never written over. */
