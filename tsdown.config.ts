@@ -12,6 +12,13 @@ const withoutPrograms = {
   load: (id: string) => (id === '\0no-programs' ? 'export default {};' : null),
 };
 
+/** The schemas of what commands print (src/cli/commands/<name>/result.ts) are for tests and pages: no command loads them. */
+const withoutResults = {
+  name: 'without-results',
+  resolveId: (id: string) => (id === './result.ts' ? '\0no-results' : null),
+  load: (id: string) => (id === '\0no-results' ? 'export {};' : null),
+};
+
 /**
  * kit orders the accounts of a transaction by the rules of the English language, which take 12 ms to load. Addresses
  * are letters and digits: their order is the same without (letters alike but for their case stand small before capital).
@@ -57,7 +64,7 @@ const namesModules = {
 export default defineConfig({
   entry: { main: 'src/cli/main.ts' },
   outDir: 'dist',
-  plugins: [withoutPrograms, namesModules, withoutCollation],
+  plugins: [withoutPrograms, withoutResults, namesModules, withoutCollation],
   format: 'cjs',
   platform: 'node',
   target: 'node20',

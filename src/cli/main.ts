@@ -2,6 +2,7 @@ import { version } from '../../package.json' with { type: 'json' };
 import { systemClock } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
 import { storageProblem, storageTrouble } from '../kernel/storage.ts';
+import { TOOL } from './commands/index.ts';
 import { type Pager, pagerCommand } from './screen/pager.ts';
 import { terminalPrompts } from './screen/prompts.ts';
 import { processStreams } from './screen/streams.ts';
@@ -59,6 +60,7 @@ if (process.argv.includes('--no-color')) process.env.NO_COLOR ||= '1';
 /** Runs the command line of this process, and leaves with its exit code; `leaving` is called right before. */
 export async function main({ leaving }: { readonly leaving: () => void }): Promise<void> {
   const code = await runTool(process.argv.slice(2), {
+    tool: TOOL,
     version,
     environment: process.env,
     streams: processStreams(),

@@ -10,8 +10,8 @@ import { report } from './screen/report.ts';
 import { type Prompts, type Streams, screenWidth } from './screen/streams.ts';
 import { openTerminal, type Terminal, type TerminalSettings } from './screen/terminal.ts';
 import type { Session } from './session/session.ts';
-import type { CommandContext, Environment } from './spec/context.ts';
-import { JSON_FIELDS } from './spec/json.ts';
+import type { CommandContext, ToolSpec } from './spec/command.ts';
+import type { Environment } from './spec/globals.ts';
 import {
   commandLine,
   corrected,
@@ -21,10 +21,11 @@ import {
   namedCommand,
   whereToLook,
 } from './spec/mistaken.ts';
-import { buildProgram, type Invocation } from './spec/program.ts';
+import { buildTree, type Invocation } from './spec/tree.ts';
 
 /** The outside of the tool, as tests give it too. */
 export interface World {
+  readonly tool: ToolSpec;
   readonly version: string;
   readonly environment: Environment;
   readonly streams: Streams;
@@ -89,7 +90,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
       if (cutOff === null) throw error;
       terminal.settle();
       const { whereItStands } = await import('./interruption/where-it-stands.ts');
-      throw await whereItStands(cutOff, invocation.name, { argv, invocation, session });
+      throw await whereItStands(cutOff, invocation.spec, { argv, invocation, session });
     } finally {
       if (timer) clearTimeout(timer);
       await opened.close();
@@ -105,8 +106,11 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
   }
 }
 
+/** What parsing goes by. */
+type Reader = Pick<World, 'tool' | 'version' | 'streams'>;
+
 /** null when help or the version was all that was wanted, and has been printed. */
-export function parse(argv: readonly string[], world: Pick<World, 'version' | 'streams'>): Invocation | null {
+export function parse(argv: readonly string[], world: Reader): Invocation | null {
   try {
     return parseOnce(argv, world);
   } catch (error) {
@@ -121,12 +125,10 @@ export function parse(argv: readonly string[], world: Pick<World, 'version' | 's
   }
 }
 
-function parseOnce(
-  argv: readonly string[],
-  { version, streams }: Pick<World, 'version' | 'streams'>,
-): Invocation | null {
+function parseOnce(argv: readonly string[], { tool, version, streams }: Reader): Invocation | null {
   let invocation: Invocation | null = null;
-  const program = buildProgram(
+  const program = buildTree(
+    tool,
     version,
     {
       write: (text) => streams.stdout.write(text),
@@ -200,9 +202,9 @@ function withBareJson(argv: readonly string[]): string[] | null {
   return ['--json=', ...argv.slice(0, at), ...argv.slice(at + 1)];
 }
 
-function fieldsOf({ name, globals }: Invocation): string[] | null {
+function fieldsOf({ name, spec, globals }: Invocation): string[] | null {
   if (typeof globals.json !== 'string' || globals.json === '') return null;
-  const known = JSON_FIELDS[name] ?? [];
+  const known = spec.result.fields;
   const wanted = globals.json
     .split(',')
     .map((field) => field.trim())

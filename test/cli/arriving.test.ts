@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { TOOL } from '../../src/cli/commands/index.ts';
 import { type SearchOptions, search } from '../../src/cli/commands/search/run.ts';
 import { openTerminal } from '../../src/cli/screen/terminal.ts';
 import { EMBEDDED } from '../../src/cli/session/profile.ts';
 import type { Session } from '../../src/cli/session/session.ts';
-import type { CommandContext } from '../../src/cli/spec/context.ts';
+import type { CommandContext } from '../../src/cli/spec/command.ts';
 import { unpainted } from '../../src/cli/view/text.ts';
 import type { FlightsClient } from '../../src/client/types.ts';
 import type { Offer, SearchRequestInput, SearchUpdatesResponse } from '../../src/flights/wire.ts';
@@ -115,6 +116,7 @@ async function searching(given: Given = {}) {
     },
   };
   const context: CommandContext = {
+    tool: TOOL,
     terminal,
     session: session as Session,
     streams,

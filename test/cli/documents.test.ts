@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Prompts } from '../../src/cli/screen/streams.ts';
-import type { CommandContext } from '../../src/cli/spec/context.ts';
+import type { CommandContext } from '../../src/cli/spec/command.ts';
 import { readPassengers } from '../../src/cli/travellers/passengers.ts';
 import { ANA } from './memory.ts';
 

@@ -3,7 +3,7 @@ import type {
   CommandDescription,
   ParameterDescription,
   ToolDescription,
-} from '../../src/cli/spec/registry.ts';
+} from '../../src/cli/spec/description.ts';
 import { PROBLEMS, type ProblemKind } from '../../src/kernel/problems.ts';
 
 /** The pages of docs/ that are made from the tool itself. */

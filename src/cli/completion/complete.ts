@@ -12,7 +12,7 @@ export async function complete(argv: readonly string[], world: World): Promise<0
   const given = rest[0] === '--' ? rest.slice(1) : rest;
   const words = shell === 'bash' ? rejoined(given) : given;
   try {
-    const found = await candidatesFor(words, world.environment, world.folder);
+    const found = await candidatesFor(words, world.tool, world.environment, world.folder);
     // What stands before the last colon is no part of the word that bash puts a candidate in the place of.
     const before = shell === 'bash' ? (words.at(-1)?.lastIndexOf(':') ?? -1) + 1 : 0;
     const shown = found.map((one) => (one === FILES ? one : { ...one, value: one.value.slice(before) }));

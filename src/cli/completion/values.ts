@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { homeOf } from '../session/profile.ts';
-import type { Environment } from '../spec/context.ts';
+import type { Environment } from '../spec/globals.ts';
 import { type Candidate, FILES } from './candidate.ts';
 import type { Position } from './position.ts';
 

@@ -5,7 +5,7 @@ import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { callCap, liftedBy } from '../paying/spending.ts';
 import { usdcOf } from '../session/usdc.ts';
-import type { CommandContext } from '../spec/context.ts';
+import type { CommandContext } from '../spec/command.ts';
 import { counted } from '../view/text.ts';
 import { aboutText, DEARER_AFTER, waitFor } from './pace.ts';
 

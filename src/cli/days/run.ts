@@ -4,7 +4,7 @@ import { instant } from '../../kernel/clock.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, type ProblemCode } from '../../kernel/problems.ts';
 import { followArrivals } from '../searching/arrivals.ts';
-import type { CommandContext } from '../spec/context.ts';
+import type { CommandContext } from '../spec/command.ts';
 import type { JourneyDays } from './calendar.ts';
 import type { DayMemory, RememberedDay } from './memory.ts';
 import { nextTryMs } from './pace.ts';

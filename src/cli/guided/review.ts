@@ -6,7 +6,7 @@ import { bookAgreed, checkUnchanged } from '../commands/book/run.ts';
 import { agreementTo, reviewLines, typedAmount } from '../paying/confirm.ts';
 import { verifyIntent } from '../paying/escrow-check.ts';
 import type { BookingAgreed } from '../paying/spending.ts';
-import type { ExitCode } from '../spec/context.ts';
+import type { ExitCode } from '../spec/globals.ts';
 import { warnOfPassports } from '../travellers/passengers.ts';
 import { money } from '../view/flights/fares.ts';
 import { sliceLines } from '../view/flights/itinerary.ts';

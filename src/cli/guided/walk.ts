@@ -1,6 +1,7 @@
 import type { Intent, Offer, Passenger, SearchResponse } from '../../flights/wire.ts';
 import type { StepPrompts } from '../screen/streams.ts';
-import type { CommandContext, ExitCode } from '../spec/context.ts';
+import type { CommandContext } from '../spec/command.ts';
+import type { ExitCode } from '../spec/globals.ts';
 import type { SearchTitle } from '../view/flights/search.ts';
 import { padEnd, wrap } from '../view/text.ts';
 import type { Transcript } from './transcript.ts';

@@ -1,7 +1,7 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
 import type { Reached } from '../commands/demo/run.ts';
-import type { CommandContext } from '../spec/context.ts';
+import type { CommandContext } from '../spec/command.ts';
 import { whereMoneyIs } from './interruption.ts';
 import { whereItStands } from './where-it-stands.ts';
 
@@ -21,7 +21,11 @@ export async function whereDemoStands(
   const told = intent
     ? await whereMoneyIs(context, intent, error, ANEW)
     : isProblem(reason) && (!isProblem(error) || isProblem(error, 'interrupted', 'timed_out'))
-      ? await whereItStands(reason, 'demo', { argv: ['demo'], invocation: null, session: context.session })
+      ? await whereItStands(
+          reason,
+          { name: 'demo', effect: 'runs' },
+          { argv: ['demo'], invocation: null, session: context.session },
+        )
       : error;
   if (!isProblem(told) || told.detail?.money === undefined) return told;
   const looks = told.next.filter((command) => command !== ANEW);

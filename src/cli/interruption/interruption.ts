@@ -2,7 +2,7 @@ import type { Intent } from '../../flights/wire.ts';
 import { isProblem, type Problem, type ProblemCode, problem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
 import { signedBooking } from '../session/remembered.ts';
-import type { CommandContext } from '../spec/context.ts';
+import type { CommandContext } from '../spec/command.ts';
 import { usdc } from '../view/flights/intent.ts';
 import { hasEnded, moneyStage, reviewText } from '../view/flights/status.ts';
 import { utcTime } from '../view/times.ts';

@@ -2,7 +2,7 @@ import type { Problem, ProblemCode } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
 import type { Session } from '../session/session.ts';
 import { commandLine } from '../spec/mistaken.ts';
-import type { Invocation } from '../spec/program.ts';
+import type { Invocation } from '../spec/tree.ts';
 
 /** What a failed command line was about. */
 export interface Failed {
@@ -13,7 +13,7 @@ export interface Failed {
   readonly session: Session | null;
 }
 
-export type Steps = (failed: Failed) => readonly string[] | Promise<readonly string[]>;
+type Steps = (failed: Failed) => readonly string[] | Promise<readonly string[]>;
 
 /** The first of the options that are there, as a shell takes it. */
 function given({ invocation }: Failed, ...names: readonly string[]): string | null {
@@ -22,16 +22,24 @@ function given({ invocation }: Failed, ...names: readonly string[]): string | nu
   return typeof value === 'string' ? quoted(value) : null;
 }
 
-export const about =
+const about =
   (command: string, ...names: readonly string[]): Steps =>
   (failed) => {
     const id = given(failed, ...names);
     return id === null ? [] : [`farelock ${command.replace('ID', id)}`];
   };
-export const always =
+const always =
   (...commands: readonly string[]): Steps =>
   () =>
     commands;
+
+/** The command of a spec's `look`, with the option that it names; null where that was not given. */
+export function lookOf(look: string, failed: Failed): string | null {
+  const [, name] = /\{(\w+)\}/.exec(look) ?? [];
+  if (name === undefined) return `farelock ${look}`;
+  const value = given(failed, name);
+  return value === null ? null : `farelock ${look.replace(`{${name}}`, () => value)}`;
+}
 
 const status = about('status ID', 'intentId', 'id');
 const follow = about('status ID --watch', 'intentId', 'id');

@@ -1,7 +1,7 @@
 import type { FlightsClient } from '../../client/types.ts';
 import type { Intent } from '../../flights/wire.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import type { CommandContext } from '../spec/context.ts';
+import type { CommandContext } from '../spec/command.ts';
 import { type MoneyStage, moneyStage } from '../view/flights/status.ts';
 
 const LONGEST_WAIT_MS = 1000;

@@ -1,7 +1,7 @@
 import type { PaymentRecord } from '../../client/journal/store.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
-import { EFFECTS } from '../spec/manual.ts';
-import { about, again, always, type Failed, type Steps } from './next-steps.ts';
+import type { CommandSpec } from '../spec/command.ts';
+import { again, type Failed, lookOf } from './next-steps.ts';
 
 /**
  * What a command that was cut off (Ctrl-C, --timeout) ends with: what it has done to money and records, and the command
@@ -10,8 +10,7 @@ import { about, again, always, type Failed, type Steps } from './next-steps.ts';
  */
 export async function whereItStands(
   cutOff: Problem,
-  /** Of the command. */
-  name: string,
+  { name, effect, cutOff: afterwards }: Pick<CommandSpec, 'name' | 'effect' | 'cutOff'>,
   failed: Failed,
 ): Promise<Problem> {
   const payments = (await failed.session?.paidHere.records()) ?? [];
@@ -44,49 +43,17 @@ export async function whereItStands(
   }
   if (paid.length > 0)
     return told(`${sums(paid)} was paid.`, 'It is in the journal.', ['farelock payments list']);
-  const effect = EFFECTS[name] ?? 'reads';
   if (effect === 'pays' || effect === 'runs') return told('Nothing was paid.', SAME, sameAgain);
   const isAtQuestion = cutOff.code === 'interrupted' && cutOff.message !== problem('interrupted').message;
   if (effect === 'reads' || isAtQuestion) return told('Nothing was changed.', SAME, sameAgain);
-  const may = MAY_HAVE[name] ?? 'The change may have been made.';
-  const look = (await LOOK[name]?.(failed)) ?? [];
-  return look.length > 0
-    ? told(may, 'Look before you run the same command again.', look)
-    : told(may, SAME, sameAgain);
+  const may = afterwards?.said ?? 'The change may have been made.';
+  const look = afterwards ? lookOf(afterwards.look, failed) : null;
+  return look === null
+    ? told(may, SAME, sameAgain)
+    : told(may, 'Look before you run the same command again.', [look]);
 }
 
 const SAME = 'Run the same command again.';
-
-const MAY_HAVE: Readonly<Record<string, string>> = {
-  'refund approve': 'The approval may be on record: then the service goes on with it, and pays out once.',
-  'partner orders create': 'The order may have been made.',
-  'partner orders update': 'The order may have been updated.',
-  'wallet airdrop': 'The play money may have been given.',
-};
-
-/** Where to see whether a change was made; a command that is missing here can be repeated without harm. */
-export const LOOK: Readonly<Record<string, Steps>> = {
-  'refund claim': about('refund show ID', 'id'),
-  'refund note': about('refund show ID', 'id'),
-  'refund approve': about('refund show ID', 'id'),
-  'refund reject': about('refund show ID', 'id'),
-  'stuck resolve': about('stuck show ID', 'id'),
-  'attestations decide': about('attestations show ID', 'id'),
-  switch: always('farelock switch'),
-  'wallet airdrop': always('farelock wallet balance'),
-  'partner orders create': always('farelock partner orders list'),
-  'partner orders update': about('partner orders show ID', 'orderId'),
-  'partner requirements add': about('requirements list --customer ID', 'customerId'),
-  'requirements submit': always('farelock requirements list'),
-  'requirements accept-terms': always('farelock requirements list'),
-  'keys issue': always('farelock keys list'),
-  'keys revoke': always('farelock keys list'),
-  'keys partner issue': always('farelock keys partner list'),
-  'keys partner revoke': always('farelock keys partner list'),
-  'keys partner rotate': always('farelock keys partner list'),
-  'travellers add': always('farelock travellers list'),
-  'travellers remove': always('farelock travellers list'),
-};
 
 const sums = (payments: readonly PaymentRecord[]): string =>
   payments.map((one) => `${one.amount} USDC for ${purposeOf(one)}`).join(' and ');

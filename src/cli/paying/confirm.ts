@@ -3,7 +3,7 @@ import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import type { Screen } from '../screen/terminal.ts';
-import type { CommandContext } from '../spec/context.ts';
+import type { CommandContext } from '../spec/command.ts';
 import { fieldLines } from '../view/table.ts';
 import { harmless } from '../view/text.ts';
 import { fromNow, utcTime } from '../view/times.ts';

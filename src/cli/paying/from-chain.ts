@@ -3,7 +3,7 @@ import type { Intent } from '../../flights/wire.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
 import type { View } from '../screen/terminal.ts';
 import type { Session } from '../session/session.ts';
-import type { CommandContext } from '../spec/context.ts';
+import type { CommandContext } from '../spec/command.ts';
 import { fromChainLines } from '../view/flights/escrow.ts';
 import { nextLines } from '../view/payment.ts';
 

@@ -1,7 +1,7 @@
 import { type PaymentPlan, PaymentPlanned } from '../../client/payer/plan.ts';
 import type { FlightsClient } from '../../client/types.ts';
 import type { Screen } from '../screen/terminal.ts';
-import type { CommandContext } from '../spec/context.ts';
+import type { CommandContext } from '../spec/command.ts';
 import { money } from '../view/flights/fares.ts';
 import { fieldLines } from '../view/table.ts';
 import { fromNow, utcTime } from '../view/times.ts';

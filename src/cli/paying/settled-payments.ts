@@ -1,6 +1,6 @@
 import type { Intent } from '../../flights/wire.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import type { CommandContext } from '../spec/context.ts';
+import type { CommandContext } from '../spec/command.ts';
 
 /** The service forgets a finished payment after a week; an older one is left as it is rather than called refused. */
 const REMEMBERED_MS = 6 * 86_400_000;

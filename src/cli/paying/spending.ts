@@ -4,7 +4,7 @@ import { problem } from '../../kernel/problems.ts';
 import { SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import type { Terminal } from '../screen/terminal.ts';
 import type { Limits, Profile } from '../session/profile.ts';
-import type { GlobalOptions } from '../spec/context.ts';
+import type { GlobalOptions } from '../spec/globals.ts';
 
 /** CONTRACT, section 14: a call of up to 1 USDC is paid without a question. */
 const PER_CALL_CAP = 1_000_000n;

@@ -1,4 +1,4 @@
-import type { CommandContext } from '../spec/context.ts';
+import type { CommandContext } from '../spec/command.ts';
 import { createLive } from './live.ts';
 
 /** Lines on stderr that are redrawn in place, with a moving sign of life under them. */

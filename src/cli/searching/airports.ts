@@ -1,7 +1,7 @@
 import { type FoundAirport, findAirports, isMistake, type NamedAirport } from '../../domain/airports.ts';
 import { metropolitanArea } from '../../domain/metropolitan-areas.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { CommandContext } from '../spec/context.ts';
+import type { CommandContext } from '../spec/command.ts';
 import { quoted } from '../view/payment.ts';
 import { counted, harmless } from '../view/text.ts';
 

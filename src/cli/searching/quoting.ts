@@ -1,7 +1,7 @@
 import type { Offer, SearchResponse } from '../../flights/wire.ts';
 import { canDrawLive, openLiveSign } from '../screen/live-sign.ts';
 import { screenWidth } from '../screen/streams.ts';
-import type { CommandContext } from '../spec/context.ts';
+import type { CommandContext } from '../spec/command.ts';
 import { listLines, type SearchTitle } from '../view/flights/search.ts';
 import { harmlessDocument } from '../view/text.ts';
 

@@ -1,5 +1,5 @@
 import { problem } from '../../kernel/problems.ts';
-import type { CommandContext } from '../spec/context.ts';
+import type { CommandContext } from '../spec/command.ts';
 import type { PartnerAccess } from './partner-access.ts';
 
 /**

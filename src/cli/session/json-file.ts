@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { repeatedName } from '../../domain/repeated-names.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { CommandContext } from '../spec/context.ts';
+import type { CommandContext } from '../spec/command.ts';
 
 /** How a source is called in a message. */
 export const sourceName = (source: string): string => (source === '-' ? 'standard input' : source);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createOperatorClient, type OperatorClient } from '../../client/operator.ts';
 import type { Fetch } from '../../client/types.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Environment } from '../spec/context.ts';
+import type { Environment } from '../spec/globals.ts';
 import { readKeyFile } from './key-file.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { PartnerClient } from '../../client/partner.ts';
 import type { PartnerDesk } from '../../client/partner-desk.ts';
 import type { Fetch } from '../../client/types.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Environment } from '../spec/context.ts';
+import type { Environment } from '../spec/globals.ts';
 import { encrypted } from './encrypted.ts';
 import { readKeyFile } from './key-file.ts';
 import type { Profile } from './profile.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { problem } from '../../kernel/problems.ts';
 import type { ServiceOptions } from '../../service-types.ts';
-import type { Environment } from '../spec/context.ts';
+import type { Environment } from '../spec/globals.ts';
 
 /**
  * What the environment says of the partner service that this process runs: FARELOCK_ENVIRONMENT, FARELOCK_SERVICE_NAME,

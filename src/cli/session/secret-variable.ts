@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { problem } from '../../kernel/problems.ts';
-import type { Environment } from '../spec/context.ts';
+import type { Environment } from '../spec/globals.ts';
 
 /**
  * The value of a variable that can hold a secret, or of the file that the same name with `_FILE` behind it names, so

@@ -14,7 +14,7 @@ import type { Signer } from '../../solana/keypair.ts';
 import { openPaidHere, openPayer, type PaidHere } from '../paying/paying.ts';
 import { agreedPolicy, type BookingAgreed, spendingPolicy } from '../paying/spending.ts';
 import type { Terminal } from '../screen/terminal.ts';
-import type { Environment, GlobalOptions } from '../spec/context.ts';
+import type { Environment, GlobalOptions } from '../spec/globals.ts';
 import { notifySettings, purgeAfterDays } from './notify-settings.ts';
 import type { PartnerAccess, PartnerIdentity } from './partner-access.ts';
 import { partnerSettings } from './partner-settings.ts';

@@ -4,7 +4,7 @@ import { didYouMean } from '../../kernel/nearest.ts';
 import { problem } from '../../kernel/problems.ts';
 import { keypairPath } from '../session/profile.ts';
 import { secret } from '../session/secret-variable.ts';
-import type { Environment, GlobalOptions } from '../spec/context.ts';
+import type { Environment, GlobalOptions } from '../spec/globals.ts';
 import { readUserSettings, type SettingValues, type UserSettings } from './file.ts';
 import { kindOf, NotASetting, SETTING_NAMES, type SettingName, SOLANA_CONFIG } from './keys-table.ts';
 import { type ProjectSettings, readProjectSettings } from './project.ts';

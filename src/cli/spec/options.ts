@@ -124,3 +124,11 @@ export const collected = Object.assign(
 );
 
 export const isRepeated = (parse: unknown): boolean => typeof parse === 'function' && 'isRepeated' in parse;
+
+/** Any text, as it is given. */
+export const text = (value: string): string => value;
+
+export const capitals = (value: string): string => value.trim().toUpperCase();
+
+/** A name that the service checks: `id-document` is ID_DOCUMENT. */
+export const named = (value: string): string => capitals(value).replace(/[- ]/g, '_');

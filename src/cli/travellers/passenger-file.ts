@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { problem } from '../../kernel/problems.ts';
-import type { CommandContext } from '../spec/context.ts';
+import type { CommandContext } from '../spec/command.ts';
 
 /** What a file is called in a message. */
 export const sourceName = (source: string): string => (source === '-' ? 'standard input' : source);

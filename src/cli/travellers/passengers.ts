@@ -10,7 +10,7 @@ import {
 import type { Passenger } from '../../flights/wire.ts';
 import { problem } from '../../kernel/problems.ts';
 import { notesOf } from '../session/remembered.ts';
-import type { CommandContext } from '../spec/context.ts';
+import type { CommandContext } from '../spec/command.ts';
 import { readPassengerFile, sourceName } from './passenger-file.ts';
 
 /** Where the passengers of a booking come from; neither: they are asked for. */

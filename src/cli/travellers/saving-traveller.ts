@@ -8,7 +8,7 @@ import {
 } from '../../domain/passengers.ts';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { CommandContext } from '../spec/context.ts';
+import type { CommandContext } from '../spec/command.ts';
 import { readPassengerFile, sourceName } from './passenger-file.ts';
 
 /** The rules that a traveller is saved by: those of a passenger of a flight that is not known yet. */

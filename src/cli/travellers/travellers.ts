@@ -9,7 +9,7 @@ import {
 } from '../../domain/passengers.ts';
 import type { Passenger } from '../../flights/wire.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { CommandContext } from '../spec/context.ts';
+import type { CommandContext } from '../spec/command.ts';
 import { quoted } from '../view/payment.ts';
 
 /** What a booking may still need of a saved traveller. */

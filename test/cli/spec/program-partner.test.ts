@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { TOOL } from '../../../src/cli/commands/index.ts';
 import { parse } from '../../../src/cli/tool.ts';
 import { isProblem } from '../../../src/kernel/problems.ts';
 
@@ -6,7 +7,7 @@ import { isProblem } from '../../../src/kernel/problems.ts';
 
 const silent = { isTTY: false, columns: null, write: () => undefined };
 const streams = { stdout: silent, stderr: silent, stdin: { isTTY: false, text: async () => '' } };
-const parsed = (line: string) => parse(line.split(' '), { version: '1.0.0', streams });
+const parsed = (line: string) => parse(line.split(' '), { tool: TOOL, version: '1.0.0', streams });
 
 const EXCHANGE = '--country bra --ramp on --from brl --to solana_usdc --amount 100.50 --method bra_pix';
 const exchange = {

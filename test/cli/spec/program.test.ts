@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Invocation } from '../../../src/cli/spec/program.ts';
+import { TOOL } from '../../../src/cli/commands/index.ts';
+import type { Invocation } from '../../../src/cli/spec/tree.ts';
 import { parse } from '../../../src/cli/tool.ts';
 import { isProblem, type Problem } from '../../../src/kernel/problems.ts';
 
@@ -11,7 +12,7 @@ const streams = {
   stdin: { isTTY: false, text: async () => '' },
 };
 const parsed = (line: string): Invocation => {
-  const invocation = parse(line.split(' ').filter(Boolean), { version: '1.0.0', streams });
+  const invocation = parse(line.split(' ').filter(Boolean), { tool: TOOL, version: '1.0.0', streams });
   if (!invocation) throw new Error('nothing to run');
   return invocation;
 };

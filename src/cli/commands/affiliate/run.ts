@@ -1,5 +1,5 @@
 import { quoted } from '../../../kernel/shell-word.ts';
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 import { affiliateCreditLines, affiliateLines } from '../../view/flights/affiliate.ts';
 import { nextLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';

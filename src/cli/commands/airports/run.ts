@@ -2,7 +2,7 @@ import { findAirports, namedAirports } from '../../../domain/airports.ts';
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { View } from '../../screen/terminal.ts';
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 import { tableLines } from '../../view/table.ts';
 
 export interface AirportsOptions {

@@ -1,6 +1,6 @@
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 import { attestationsView, openedAttestationLines, STATES } from '../../view/partner/attestation.ts';
 import { nextLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';

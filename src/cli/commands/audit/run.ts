@@ -1,6 +1,6 @@
 import type { AuditTrail } from '../../../flights/wire.ts';
 import type { View } from '../../screen/terminal.ts';
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 import { tableLines } from '../../view/table.ts';
 import { utcTime } from '../../view/times.ts';
 

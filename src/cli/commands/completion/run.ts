@@ -1,5 +1,5 @@
 import { COMPLETION_SCRIPTS, type Shell } from '../../completion/scripts.ts';
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 
 export interface CompletionOptions {
   readonly shell: Shell;

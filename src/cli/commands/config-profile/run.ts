@@ -5,7 +5,7 @@ import type { View } from '../../screen/terminal.ts';
 import { isProfileName, type SettingValues, type UserSettings } from '../../settings/file.ts';
 import { kindOf, NotASetting, type SettingName } from '../../settings/keys-table.ts';
 import { changeUserSettings } from '../../settings/write.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { nextLines } from '../../view/payment.ts';
 import { tableLines } from '../../view/table.ts';
 import { planned, settingsInEffect, withoutSecrets, withProfile } from '../config/run.ts';

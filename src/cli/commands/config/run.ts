@@ -15,7 +15,7 @@ import {
 } from '../../settings/keys-table.ts';
 import { resolveSettings, type Settings, USUAL_PER_CALL } from '../../settings/resolve.ts';
 import { changeUserSettings } from '../../settings/write.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { tableLines } from '../../view/table.ts';
 
 export interface ConfigListOptions {

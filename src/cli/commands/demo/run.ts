@@ -12,7 +12,7 @@ import { verifyIntent } from '../../paying/escrow-check.ts';
 import { parseDate } from '../../searching/dates.ts';
 import { noteIntent } from '../../session/remembered.ts';
 import { openSession, type Session } from '../../session/session.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { fareFamilies, money } from '../../view/flights/fares.ts';
 import { createdIntentLines, usdc } from '../../view/flights/intent.ts';
 import { orderLines } from '../../view/flights/order.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../doctor/checks.ts';
 import { throwIfAborted } from '../../interruption/waiting.ts';
 import { type Profile, profileOf, settingsFiles } from '../../session/profile.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { type DoctorReport, doctorLines } from '../../view/doctor.ts';
 import { counted } from '../../view/text.ts';
 

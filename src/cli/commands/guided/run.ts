@@ -11,7 +11,7 @@ import { openTranscript } from '../../guided/transcript.ts';
 import { follow, newTrip, type Walk } from '../../guided/walk.ts';
 import { whereItStopped } from '../../interruption/guided-interrupted.ts';
 import type { StepPrompts } from '../../screen/streams.ts';
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 
 /**
  * The journey of a traveller as a walk of questions: search, choice, fare, passengers, review, booking. Each step says

@@ -2,9 +2,9 @@ import { version } from '../../../../package.json' with { type: 'json' };
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { screenWidth } from '../../screen/streams.ts';
-import type { Command } from '../../spec/context.ts';
-import { buildProgram } from '../../spec/program.ts';
-import { describeTool } from '../../spec/registry.ts';
+import type { Command } from '../../spec/command.ts';
+import { describeTool } from '../../spec/description.ts';
+import { buildTree } from '../../spec/tree.ts';
 
 export interface HelpOptions {
   readonly command: readonly string[];
@@ -15,7 +15,7 @@ export interface HelpOptions {
  * their types and defaults, examples, and what it does to the world.
  * @throws Problem `usage` for a command that there is not
  */
-export const help: Command<HelpOptions> = async ({ terminal, streams }, { command: path }) => {
+export const help: Command<HelpOptions> = async ({ tool, terminal, streams }, { command: path }) => {
   const written: string[] = [];
   const output = {
     write: (text: string) => {
@@ -23,7 +23,7 @@ export const help: Command<HelpOptions> = async ({ terminal, streams }, { comman
     },
     width: Math.min(100, streams.stdout.isTTY ? screenWidth(streams.stdout) : 80),
   };
-  const program = buildProgram(version, output, () => undefined);
+  const program = buildTree(tool, version, output, () => undefined);
   let found = program;
   for (const name of path) {
     const child = found.commands.find((one) => one.name() === name);
@@ -43,11 +43,11 @@ export const help: Command<HelpOptions> = async ({ terminal, streams }, { comman
     terminal.tell(written.join('').trimEnd().split('\n'));
     return 0;
   }
-  const tool = describeTool(program);
+  const described = describeTool(tool, version);
   const name = path.join(' ');
-  const commands = tool.commands.filter(
+  const commands = described.commands.filter(
     (one) => path.length === 0 || one.name === name || one.name.startsWith(`${name} `),
   );
-  terminal.result({ ...tool, commands }, { lines: () => [] });
+  terminal.result({ ...described, commands }, { lines: () => [] });
   return 0;
 };

@@ -3,7 +3,7 @@ import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import { isOwn, standingOf } from '../../paying/agreement.ts';
 import { linkedOf } from '../../paying/explorer.ts';
 import { besides, noteIntent } from '../../session/remembered.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { createdIntentLines } from '../../view/flights/intent.ts';
 import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
 

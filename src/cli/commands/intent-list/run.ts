@@ -1,7 +1,7 @@
 import { isProblem } from '../../../kernel/problems.ts';
 import type { View } from '../../screen/terminal.ts';
 import { noteIntent, notesOf } from '../../session/remembered.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { tableLines } from '../../view/table.ts';
 import { utcTime } from '../../view/times.ts';
 

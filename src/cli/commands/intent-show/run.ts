@@ -1,7 +1,7 @@
 import { quoted } from '../../../kernel/shell-word.ts';
 import { isOwn, NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';
 import { intentOrChain, isFromChain, showFromChain } from '../../paying/from-chain.ts';
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 import { intentLines } from '../../view/flights/intent.ts';
 import { moneyStage } from '../../view/flights/status.ts';
 import { bookCommand, nextLines } from '../../view/payment.ts';

@@ -4,7 +4,7 @@ import { type ProblemOptions, problem } from '../../../kernel/problems.ts';
 import { verifyIntent } from '../../paying/escrow-check.ts';
 import { intentOrChain, isFromChain, recordFromChain } from '../../paying/from-chain.ts';
 import type { View } from '../../screen/terminal.ts';
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 import { tableLines } from '../../view/table.ts';
 import { utcTime } from '../../view/times.ts';
 import type { IntentIdOptions } from '../intent-show/run.ts';

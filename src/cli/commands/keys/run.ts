@@ -1,6 +1,6 @@
 import type { OperatorKeys } from '../../../flights/wire.ts';
 import type { View } from '../../screen/terminal.ts';
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 import { printPlan } from '../../view/plan.ts';
 import { fieldLines, tableLines } from '../../view/table.ts';
 import { utcTime } from '../../view/times.ts';

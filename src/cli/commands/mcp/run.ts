@@ -12,9 +12,8 @@ import { withheld } from '../../mcp/output.ts';
 import { amountMoved, movesOthersMoney } from '../../mcp/pay-outs.ts';
 import { openRunning, stoppedText } from '../../mcp/running.ts';
 import { type CommandLine, commandLineOf, toolCommands, toolName, toolOf } from '../../mcp/tools.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
-import { buildProgram } from '../../spec/program.ts';
-import { type CommandDescription, describeTool } from '../../spec/registry.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { type CommandDescription, describeTool } from '../../spec/description.ts';
 import { runTool } from '../../tool.ts';
 import { problemDocument } from '../../view/problem.ts';
 
@@ -45,7 +44,7 @@ interface Call {
  * has allowed more when starting it: a program can ask for a payment, and never allow one.
  */
 export const mcp: Command<McpOptions> = async (context, options) => {
-  const tool = describeTool(buildProgram(version, { write: () => undefined, width: 80 }, () => undefined));
+  const tool = describeTool(context.tool, version);
   const commands = new Map(toolCommands(tool).map((command) => [toolName(command), command]));
   const callable = new Set([...commands.values()].map(({ name }) => name));
   const allowance = createAllowance({
@@ -63,7 +62,13 @@ export const mcp: Command<McpOptions> = async (context, options) => {
     if (typeof error !== 'object' || error === null || !('next' in error) || !Array.isArray(error.next)) {
       return document;
     }
-    return { ...document, error: { ...error, ...nextStepsFor(command, error.next, tool, callable) } };
+    return {
+      ...document,
+      error: {
+        ...error,
+        ...nextStepsFor(command, error.next, { described: tool, spec: context.tool, callable }),
+      },
+    };
   };
 
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...commands.values()].map(toolOf) }));
@@ -141,7 +146,7 @@ async function permitted(
 
 /** Runs a command line of this very tool, as a script would, and hands over its one document. */
 async function runInside(
-  { environment, globals, clock, folder, signal }: CommandContext,
+  { tool, environment, globals, clock, folder, signal }: CommandContext,
   approval: readonly string[],
   { argv, stdin }: CommandLine,
   given: {
@@ -163,6 +168,7 @@ async function runInside(
     ...(globals.keypair === undefined ? [] : [`--keypair=${globals.keypair}`]),
   ];
   const exitCode = await runTool(['--json=', '--no-input', ...approval, ...place, ...argv], {
+    tool,
     version,
     environment,
     streams: {

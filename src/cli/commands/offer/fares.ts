@@ -2,7 +2,7 @@ import type { PaymentReceipt } from '../../../client/types.ts';
 import type { MenuFare, OfferDetailsResponse } from '../../../flights/wire.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem } from '../../../kernel/problems.ts';
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 import {
   bagFor,
   type ComparedFare,

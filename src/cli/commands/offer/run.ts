@@ -1,6 +1,6 @@
 import type { OfferDetailsResponse } from '../../../flights/wire.ts';
 import { linkedOf } from '../../paying/explorer.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { offerLines } from '../../view/flights/offer.ts';
 import { costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
 

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { KnownOrder } from '../../../client/types.ts';
 import { journeyIcs } from '../../../domain/ics.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { CommandContext } from '../../spec/context.ts';
+import type { CommandContext } from '../../spec/command.ts';
 
 /**
  * Says before anything is paid that a file would be written over.

@@ -12,7 +12,7 @@ import { throwIfAborted } from '../../interruption/waiting.ts';
 import { confirmLive } from '../../session/going-live.ts';
 import { readSource, sourceName, utf8Of } from '../../session/json-file.ts';
 import type { PartnerAccess, PartnerIdentity } from '../../session/partner-access.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { applyView, issuePath, planLines, planView, type ShownApply } from '../../view/partner/apply.ts';
 import { quoted } from '../../view/payment.ts';
 import { counted, harmless, harmlessDocument } from '../../view/text.ts';

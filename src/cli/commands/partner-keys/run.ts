@@ -1,4 +1,4 @@
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 import { issuedPartnerKeyLines, partnerKeysView } from '../../view/partner/keys.ts';
 import { printPlan } from '../../view/plan.ts';
 import { fieldLines } from '../../view/table.ts';

@@ -4,7 +4,7 @@ import { quoted } from '../../../kernel/shell-word.ts';
 import type { CreateOrderRequest, GetAvailablePartnersRequest, PartnerType } from '../../../partner/wire.ts';
 import { confirmLive } from '../../session/going-live.ts';
 import type { PartnerIdentity } from '../../session/partner-access.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { createdLines, offersView } from '../../view/partner/offer.ts';
 import { nextLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';

@@ -2,7 +2,7 @@ import { problem } from '../../../kernel/problems.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';
 import { encrypted } from '../../session/encrypted.ts';
 import { readKeyFile } from '../../session/key-file.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { fieldLines } from '../../view/table.ts';
 import { drainable, listening, STOPPING } from '../serve/listening.ts';
 

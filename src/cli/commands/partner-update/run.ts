@@ -13,7 +13,7 @@ import { standingOf } from '../../apply/standing.ts';
 import { confirmLive } from '../../session/going-live.ts';
 import { readJson, sourceName } from '../../session/json-file.ts';
 import type { PartnerIdentity } from '../../session/partner-access.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { isRecord } from '../../spec/json.ts';
 import { orderLines, type ShownOrder } from '../../view/partner/order.ts';
 import { printPlan } from '../../view/plan.ts';

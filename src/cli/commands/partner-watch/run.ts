@@ -3,7 +3,8 @@ import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import type { GetOrderDetailsResponse, Order } from '../../../partner/wire.ts';
 import { throwIfAborted } from '../../interruption/waiting.ts';
 import type { PartnerAccess, PartnerIdentity } from '../../session/partner-access.ts';
-import type { Command, CommandContext, ExitCode } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import type { ExitCode } from '../../spec/globals.ts';
 import { changeLine, ENDS, type ShownOrder, statusWords } from '../../view/partner/order.ts';
 import { quoted } from '../../view/payment.ts';
 

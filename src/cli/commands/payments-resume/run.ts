@@ -6,7 +6,7 @@ import { quoted } from '../../../kernel/shell-word.ts';
 import { isOwn, standingOf } from '../../paying/agreement.ts';
 import type { Screen } from '../../screen/terminal.ts';
 import { besides, noteIntent } from '../../session/remembered.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { isRecord } from '../../spec/json.ts';
 import { bookCommand, nextLines, offerCommand } from '../../view/payment.ts';
 import { harmlessDocument } from '../../view/text.ts';

@@ -3,7 +3,7 @@ import type { PaymentVerification, Verdict } from '../../../client/payer/verify.
 import { problem } from '../../../kernel/problems.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
 import { memoFinder } from '../../session/landed.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { tableLines } from '../../view/table.ts';
 import { unknownPayment } from '../payments/run.ts';
 

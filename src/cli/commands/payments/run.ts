@@ -2,7 +2,7 @@ import type { ClientStore, PaymentRecord } from '../../../client/journal/store.t
 import { problem } from '../../../kernel/problems.ts';
 import { type Explorer, explorerOf } from '../../paying/explorer.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 import { money } from '../../view/flights/fares.ts';
 import { nextLines } from '../../view/payment.ts';
 import { fieldLines, tableLines } from '../../view/table.ts';

@@ -8,7 +8,7 @@ import { agreementOf } from '../../paying/agreement.ts';
 import { linkedOf } from '../../paying/explorer.ts';
 import { knowsCluster } from '../../paying/from-chain.ts';
 import { usdcMintOf } from '../../session/usdc.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { shortened } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
 import type { ClaimOptions } from '../refund-desk/run.ts';

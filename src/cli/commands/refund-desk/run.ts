@@ -4,7 +4,7 @@ import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import type { Screen } from '../../screen/terminal.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { caseLines, queueView } from '../../view/flights/refund.ts';
 import { nextLines } from '../../view/payment.ts';
 import { printPlan, stepLines } from '../../view/plan.ts';

@@ -2,7 +2,7 @@ import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { linkedOf } from '../../paying/explorer.ts';
 import { supportCodeOf } from '../../session/remembered.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { costLines, nextLines, withPayment } from '../../view/payment.ts';
 
 export interface RefundRequestOptions {

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { problem } from '../../../kernel/problems.ts';
 import { readJson, sourceName } from '../../session/json-file.ts';
-import type { CommandContext } from '../../spec/context.ts';
+import type { CommandContext } from '../../spec/command.ts';
 import { isRecord } from '../../spec/json.ts';
 
 /** Which fields hold a file's bytes, and where their hash goes (spec/partner-service.md, Customer data). */

@@ -2,7 +2,7 @@ import { problem } from '../../../kernel/problems.ts';
 import type { AcceptTermsRequest, AddCustomerRequirementRequest } from '../../../partner/wire.ts';
 import { confirmLive } from '../../session/going-live.ts';
 import type { PartnerIdentity } from '../../session/partner-access.ts';
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 import { statusWords } from '../../view/partner/order.ts';
 import { complianceLines, requirementsView, statusRow } from '../../view/partner/requirement.ts';
 import { nextLines } from '../../view/payment.ts';
@@ -24,8 +24,9 @@ export interface AcceptTermsOptions extends PartnerIdentity {
 
 export interface RequirementAddOptions extends PartnerIdentity {
   readonly customerId: string;
-  readonly data?: NonNullable<AddCustomerRequirementRequest['data']>;
-  readonly attestation?: NonNullable<AddCustomerRequirementRequest['attestation']>;
+  /** A name that the service knows; it refuses any other. */
+  readonly data?: string;
+  readonly attestation?: string;
   readonly maxAgeDays?: number;
   readonly live?: true;
 }
@@ -136,12 +137,12 @@ export const requirementAdd: Command<RequirementAddOptions> = async (context, op
       fix: 'Give the one that is to be required; see farelock partner requirements add --help.',
     });
   }
-  const request: AddCustomerRequirementRequest = {
+  const request = {
     customerId,
     ...(data === undefined ? {} : { data }),
     ...(attestation === undefined ? {} : { attestation }),
     ...(maxAgeDays === undefined ? {} : { maxAgeDays }),
-  };
+  } as AddCustomerRequirementRequest;
   const access = await session.partner(options);
   const what = data ?? attestation ?? '';
   if (globals.dryRun) {

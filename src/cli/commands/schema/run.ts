@@ -1,6 +1,6 @@
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 import { readSchema, schemaNames } from '../../spec/schema-files.ts';
 
 export interface SchemaOptions {

@@ -6,7 +6,8 @@ import { problem } from '../../../kernel/problems.ts';
 import { linkedOf } from '../../paying/explorer.ts';
 import type { ArrivalsEnd } from '../../searching/arrivals.ts';
 import { parseDate } from '../../searching/dates.ts';
-import type { Command, CommandContext, ExitCode } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import type { ExitCode } from '../../spec/globals.ts';
 import { incompleteText, numberedOffers, type SearchTitle, searchView } from '../../view/flights/search.ts';
 import { costLines, nextLines, offerCommand, withPayment } from '../../view/payment.ts';
 

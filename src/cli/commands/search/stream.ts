@@ -3,7 +3,8 @@ import { groupByItinerary } from '../../../domain/offer-groups.ts';
 import { sortOffers } from '../../../domain/offer-order.ts';
 import type { Offer, SearchRequestInput, SearchResponse } from '../../../flights/wire.ts';
 import { followArrivals } from '../../searching/arrivals.ts';
-import type { CommandContext, ExitCode } from '../../spec/context.ts';
+import type { CommandContext } from '../../spec/command.ts';
+import type { ExitCode } from '../../spec/globals.ts';
 import { withPayment } from '../../view/payment.ts';
 
 /**

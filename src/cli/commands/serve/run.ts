@@ -4,7 +4,7 @@ import { shownUrl, withoutAddressKeys } from '../../../kernel/shown-url.ts';
 import { storageTrouble } from '../../../kernel/storage.ts';
 import { scenarioNamed } from '../../session/scenarios.ts';
 import { secret } from '../../session/secret-variable.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { fieldLines } from '../../view/table.ts';
 import { proxiesIn, trustedProxies } from './client-address.ts';
 import { drainable, listening, STOPPING } from './listening.ts';

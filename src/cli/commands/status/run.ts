@@ -7,7 +7,7 @@ import { intentOrChain, isFromChain, showFromChain } from '../../paying/from-cha
 import { settleBookingPayments } from '../../paying/settled-payments.ts';
 import type { View } from '../../screen/terminal.ts';
 import { fundingPayment } from '../../session/remembered.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { hasEnded, type MoneyStage, moneyStage, statusLines } from '../../view/flights/status.ts';
 import { nextLines, quoted } from '../../view/payment.ts';
 

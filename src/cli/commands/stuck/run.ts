@@ -2,7 +2,7 @@ import type { OperatorClient, Verdict } from '../../../client/operator.ts';
 import type { StuckItem, StuckPlan } from '../../../flights/wire.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { Screen } from '../../screen/terminal.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { stuckLines, stuckView } from '../../view/flights/stuck.ts';
 import { nextLines } from '../../view/payment.ts';
 import { stepLines } from '../../view/plan.ts';

@@ -1,7 +1,7 @@
 import type { Switches } from '../../../flights/wire.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { View } from '../../screen/terminal.ts';
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 import { fieldLines } from '../../view/table.ts';
 
 export interface SwitchOptions {

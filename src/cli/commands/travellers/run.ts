@@ -1,7 +1,7 @@
 import type { SavedTraveller } from '../../../client/journal/travellers.ts';
 import { instant } from '../../../kernel/clock.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { Command, CommandContext } from '../../spec/context.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
 import { askTraveller, travellerFromFile } from '../../travellers/saving-traveller.ts';
 import { travellerName, travellerNamed, travellerState } from '../../travellers/travellers.ts';
 import { nextLines, quoted } from '../../view/payment.ts';

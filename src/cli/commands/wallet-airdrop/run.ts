@@ -1,7 +1,7 @@
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { asked, connectWallet, type WalletConnection } from '../../session/wallet-connection.ts';
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 import { nextLines, shortened } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
 import { formatSol } from '../../view/wallet.ts';

@@ -1,7 +1,7 @@
 import { formatUsdc } from '../../../kernel/money.ts';
 import { usdcOf } from '../../session/usdc.ts';
 import { asked, connectWallet } from '../../session/wallet-connection.ts';
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 import { fieldLines } from '../../view/table.ts';
 import { formatSol } from '../../view/wallet.ts';
 

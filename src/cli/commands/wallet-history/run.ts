@@ -5,7 +5,7 @@ import { type Explorer, explorerOf } from '../../paying/explorer.ts';
 import type { View } from '../../screen/terminal.ts';
 import { usdcOf } from '../../session/usdc.ts';
 import { asked, connectWallet } from '../../session/wallet-connection.ts';
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 import { shortened } from '../../view/payment.ts';
 import { tableLines } from '../../view/table.ts';
 import { cut } from '../../view/text.ts';

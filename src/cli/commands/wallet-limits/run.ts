@@ -5,7 +5,7 @@ import { isProfileName, type SettingValues } from '../../settings/file.ts';
 import { kindOf, NotASetting, type SettingName } from '../../settings/keys-table.ts';
 import { USUAL_PER_CALL } from '../../settings/resolve.ts';
 import { changeUserSettings } from '../../settings/write.ts';
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 import { fieldLines } from '../../view/table.ts';
 import { withProfile } from '../config/run.ts';
 

@@ -1,7 +1,7 @@
 import { formatUsdc } from '../../../kernel/money.ts';
 import { explorerOf } from '../../paying/explorer.ts';
 import { usdcOf } from '../../session/usdc.ts';
-import type { Command } from '../../spec/context.ts';
+import type { Command } from '../../spec/command.ts';
 import { fieldLines } from '../../view/table.ts';
 
 export interface WalletShowOptions {
