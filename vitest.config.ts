@@ -1,20 +1,64 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** In a process of its own each. */
+const APART = [
+  // Runs other files of tests once more: what those have loaded must not be there already.
+  'test/flights/postgres.test.ts',
+  // Measure by the millisecond: what others have left in the process would be measured with it.
+  'test/interop/json-rpc-heavy.test.ts',
+  'test/store/much-use.test.ts',
+];
+
+/** What takes long begins first, so that no worker waits at the end for another's last file. */
+const LONGEST = [
+  ...APART,
+  'test/package/',
+  'test/e2e/',
+  'test/pty/',
+  'test/docs-commands',
+  'test/interop/mcp',
+  'test/sim/',
+  'test/cli/',
+  'test/flights/',
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const found = LONGEST.findIndex((part) => moduleId.includes(part));
+      return found < 0 ? LONGEST.length : found;
+    };
+    return [...files].sort((a, b) => place(a) - place(b) || (a.moduleId < b.moduleId ? -1 : 1));
+  }
+}
+
+const shared = {
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  maxWorkers: 2,
+  setupFiles: ['test/setup.ts'],
+  // A certificate bundle in the environment slows every Node start; colour and profiles change what is printed.
+  env: {
+    NO_COLOR: '1',
+    NODE_EXTRA_CA_CERTS: '',
+    FARELOCK_PROFILE: '',
+    FARELOCK_SCENARIO: '',
+    FARELOCK_SEED: '',
+  },
+};
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    maxWorkers: 2,
     reporters: process.env.CI ? ['default', 'json'] : ['default'],
     outputFile: { json: 'coverage/results.json' },
-    // A certificate bundle in the environment slows every Node start; colour and profiles change what is printed.
-    env: {
-      NO_COLOR: '1',
-      NODE_EXTRA_CA_CERTS: '',
-      FARELOCK_PROFILE: '',
-      FARELOCK_SCENARIO: '',
-      FARELOCK_SEED: '',
-    },
+    sequence: { sequencer: LongestFirst },
+    projects: [
+      {
+        // Nothing of ours keeps state in a module: files share a process, and load the modules once.
+        test: { ...shared, name: 'tests', isolate: false, include: ['test/**/*.test.ts'], exclude: APART },
+      },
+      { test: { ...shared, name: 'apart', include: APART } },
+    ],
   },
 });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../src/kernel/clock.ts';
+import { isProof } from './rounds.ts';
 
 /**
  * The clock of every test that looks at the sandbox's world, whatever the machine's says: the world of the same seed at
@@ -7,7 +8,12 @@ import { type Clock, systemClock } from '../src/kernel/clock.ts';
  */
 export const WORLD_STARTS_MS = Date.UTC(2026, 10, 21, 9);
 
-const startedNs = process.hrtime.bigint();
+let startedNs = process.hrtime.bigint();
+
+/** The world begins again: for the next file of tests, which may run in the same process. */
+export function restartWorldClock(): void {
+  startedNs = process.hrtime.bigint();
+}
 
 /** Runs on from `startsMs`, by a clock that nobody sets: not by the machine's calendar. */
 export const clockFrom = (startsMs: number): Clock => ({
@@ -17,9 +23,27 @@ export const clockFrom = (startsMs: number): Clock => ({
 
 export const worldClock = clockFrom(WORLD_STARTS_MS);
 
+/** The clock of the world for a test that waits for nobody but the clock: who sleeps wakes at once, and it is later. */
+export function hastyClock(): Clock {
+  let aheadMs = 0;
+  return {
+    now: () => worldClock.now() + aheadMs,
+    async sleep(ms, signal) {
+      if (signal?.aborted) return;
+      aheadMs += ms;
+      await worldClock.sleep(1, signal);
+    },
+  };
+}
+
+/** For Node processes that agree on the time among themselves: what takes a minute takes a few seconds. */
+export const fastClockEnv = (times: number) => ({ TEST_CLOCK_SPEED: String(isProof ? 1 : times) });
+
 /** For a Node process that a test starts, and all that it starts: the same clock. */
 export const worldClockEnv = {
   NODE_OPTIONS: `--require ${JSON.stringify(join(import.meta.dirname, 'moved-clock.cjs'))}`,
   TEST_CLOCK_STARTS_MS: String(WORLD_STARTS_MS),
-  TEST_CLOCK_STARTED_NS: String(startedNs),
+  get TEST_CLOCK_STARTED_NS() {
+    return String(startedNs);
+  },
 };

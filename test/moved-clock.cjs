@@ -1,7 +1,8 @@
 // Preloaded into Node (NODE_OPTIONS=--require): the clock of the process, as a test has set it. It runs on from
 // TEST_CLOCK_STARTS_MS, and since TEST_CLOCK_STARTED_NS of the machine's monotonic clock, which is the same in every
 // process: they agree on the time, whatever the machine's calendar says. The tool has no such switch; what it starts
-// inherits the variables, and with them the clock.
+// inherits the variables, and with them the clock. TEST_CLOCK_SPEED makes it run so many times as fast, and whoever waits
+// in JavaScript wakes so much earlier; what the system itself measures (AbortSignal.timeout) keeps its time.
 const [startsMs, startedNs] = ['TEST_CLOCK_STARTS_MS', 'TEST_CLOCK_STARTED_NS'].map((name) => {
   const text = process.env[name];
   if (!/^\d+$/.test(text ?? '')) throw new Error(`${name} is not a number`);
@@ -9,9 +10,20 @@ const [startsMs, startedNs] = ['TEST_CLOCK_STARTS_MS', 'TEST_CLOCK_STARTED_NS'].
 });
 
 const RealDate = Date;
-const now = () => Number(startsMs + (process.hrtime.bigint() - startedNs) / 1_000_000n);
+const speed = BigInt(process.env.TEST_CLOCK_SPEED ?? 1);
+const now = () => Number(startsMs + ((process.hrtime.bigint() - startedNs) * speed) / 1_000_000n);
 globalThis.Date = new Proxy(RealDate, {
   construct: (target, given, as) => Reflect.construct(target, given.length === 0 ? [now()] : given, as),
   apply: (target) => new target(now()).toString(),
   get: (target, key, receiver) => (key === 'now' ? now : Reflect.get(target, key, receiver)),
 });
+
+if (speed > 1n) {
+  const times = Number(speed);
+  const measured = performance.now.bind(performance);
+  performance.now = () => measured() * times;
+  for (const name of ['setTimeout', 'setInterval']) {
+    const set = globalThis[name];
+    globalThis[name] = Object.assign((run, ms, ...given) => set(run, ms / times, ...given), set);
+  }
+}

@@ -1,3 +1,4 @@
+import { STUCK } from '../flights/look.ts';
 import {
   type Belonging,
   IDENTITY,
@@ -64,6 +65,3 @@ export function belongingIn(path: string): Belonging | null {
     newest: newest ? String(newest.signature) : null,
   };
 }
-
-const STUCK = `select intent_id as id from bookings where state = 'stuck'
-  union all select request_id as id from refund_requests where state = 'stuck'`;

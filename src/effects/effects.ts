@@ -107,7 +107,9 @@ export function createEffects(ports: EffectPorts): Effects {
     const { kind, subject } = effect;
     for (let round = 0; round < 4; round++) {
       const live = await liveAttempt(kind, subject);
-      if (live?.state === 'done') return { signature: live.signature };
+      // Ended when nobody could tell which transaction it was; that may have come to light since.
+      if (live?.state === 'done')
+        return { signature: live.signature ?? (await attempts.signatureInPast(kind, subject)) };
       if (live) {
         if ((await attempts.resolve(live, effect.fence)) === 'done') return { signature: live.signature };
         continue;

@@ -70,7 +70,7 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
   }
 
   const SERVICES =
-    /^src\/(service|flights\/|partner\/|payments\/|notify\/|store\/|escrow\/|effects\/|http\/|sandbox\/)|^package:(hono|kysely|libsql|@libsql|zod)/;
+    /^src\/(service|flights\/(?!look)|partner\/(?!look)|payments\/|notify\/|store\/|escrow\/|effects\/|http\/|sandbox\/)|^package:(hono|kysely|libsql|@libsql|zod)/;
   const CHAIN = /^package:(@solana|@x402|litesvm|bs58)/;
   const ASKING = /^package:(@?inquirer|ora|conf)\b/;
   const SERVING = /^package:(@hono\/node-server|pg|@modelcontextprotocol|protobufjs|@connectrpc)|^node:http/;
@@ -85,7 +85,8 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
   /** The tool's own journal. */
   const JOURNAL = /^src\/client\/journal\//;
   /** The services. */
-  const STACK = /^src\/(service|flights\/|partner\/|payments\/|notify\/|escrow\/)|^package:hono/;
+  const STACK =
+    /^src\/(service|flights\/(?!look)|partner\/(?!look)|payments\/|notify\/|escrow\/)|^package:hono/;
   const ALL_COMMANDS = /^src\/cli\/commands\/[^/]+\/(run|days|fares)\.ts$/;
 
   interface Rule {

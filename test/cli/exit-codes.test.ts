@@ -8,6 +8,7 @@ import { CONNECT_CODE_TABLE } from '../../src/domain/connect-codes.ts';
 import { didYouMean, editDistance, nearest } from '../../src/kernel/nearest.ts';
 import { PROBLEMS, type ProblemKind } from '../../src/kernel/problems.ts';
 import { CONNECT_CODES } from '../../src/partner/connect-errors.ts';
+import { hastyClock } from '../clock.ts';
 import { ANA, type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 import { faultsOf } from './published.ts';
 
@@ -92,6 +93,7 @@ const PROVOKED: readonly (readonly [() => string, number, string | null, RegExp 
         FARELOCK_FLIGHTS_URL: 'http://127.0.0.1:59999',
         FARELOCK_RPC_URL: 'http://127.0.0.1:59999',
       },
+      clock: hastyClock(),
     },
   ],
 ];

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Address } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Clock } from '../../src/kernel/clock.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { GENESIS_HASHES } from '../../src/solana/monikers.ts';
 import { runningClock } from '../flights/world.ts';
@@ -79,7 +80,16 @@ test.each([
 test('a cluster that comes to answer as mainnet gets nothing signed or sent any more', async () => {
   const server = temporaryHome();
   const traveller = temporaryHome();
-  const clock = runningClock();
+  const running = runningClock();
+  // Whoever waits long for an answer that does not come has waited soon.
+  const clock: Clock = {
+    now: running.now,
+    async sleep(ms, signal) {
+      const waitedMs = Math.min(ms, 50);
+      running.advance(ms - waitedMs);
+      await running.sleep(waitedMs, signal);
+    },
+  };
   const stop = new AbortController();
   const environment = { FARELOCK_HOME: server.home };
   const serve = (onStdout?: (text: string) => void) =>
@@ -121,7 +131,7 @@ test('a cluster that comes to answer as mainnet gets nothing signed or sent any 
     await farelock('wallet airdrop --sol 1 --usdc 100');
     const before = await farelock('search LIS BER --depart +30d --json');
     expect(before.exitCode, before.stdout).toBe(0);
-    clock.advance(120_000);
+    running.advance(120_000);
     genesis = GENESIS_HASHES.mainnet;
     asked = [];
     const after = await farelock('search LIS BER --depart +31d --json');

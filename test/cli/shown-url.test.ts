@@ -6,6 +6,7 @@ import { commandLine } from '../../src/cli/spec/mistaken.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { quoted } from '../../src/kernel/shell-word.ts';
 import { shownUrl } from '../../src/kernel/shown-url.ts';
+import { hastyClock } from '../clock.ts';
 import { openRpcEndpoint, type RpcEndpoint } from '../interop/rpc-endpoint.ts';
 import { type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
@@ -50,7 +51,10 @@ test('a server that cannot reach its database or cluster does not repeat their a
       ['--database-url', `postgres://desk:${KEY}@127.0.0.1:9/x`],
       ['--rpc-url', `http://127.0.0.1:9/v2/${KEY}?api-key=${KEY}`],
     ]) {
-      const ran = await runInMemory(['serve', '--port', '0', '--verbose', ...given], { environment });
+      const ran = await runInMemory(['serve', '--port', '0', '--verbose', ...given], {
+        environment,
+        clock: hastyClock(),
+      });
       expect(ran.exitCode).not.toBe(0);
       expect(ran.stdout + ran.stderr).not.toContain(KEY);
     }

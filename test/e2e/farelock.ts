@@ -77,6 +77,8 @@ export interface Served {
   log(): string;
   /** SIGTERM, and the exit code of the drain. */
   stop(): Promise<number | null>;
+  /** SIGKILL: it dies where it stands. */
+  kill(): void;
 }
 
 /** `farelock serve` on a free port, as a process of its own, once it listens. */
@@ -104,10 +106,13 @@ export async function serveIn(runner: Runner, args: readonly string[] = []): Pro
     rpcUrl: shown.rpc_url,
     operatorKeyFile: shown.operator_key_file,
     log: () => errors,
-    stop: () =>
-      new Promise((stopped) => {
+    stop: async () => {
+      if (server.exitCode !== null || server.signalCode !== null) return server.exitCode;
+      return new Promise((stopped) => {
         server.once('exit', (code) => stopped(code));
         server.kill('SIGTERM');
-      }),
+      });
+    },
+    kill: () => void server.kill('SIGKILL'),
   };
 }

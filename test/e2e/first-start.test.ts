@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rounds, upTo } from '../rounds.ts';
 import { postgresIsInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts';
 import { farelockIn, serveIn } from './farelock.ts';
 
-/** More of them look harder for a race. */
-const ROUNDS = Number(process.env.FARELOCK_TEST_ROUNDS ?? 1);
 const AT_ONCE = 8;
 
 let server: TestPostgres | null = null;
@@ -18,63 +17,60 @@ afterAll(() => server?.close());
 
 const eight = <T>(work: () => Promise<T>) => Promise.all(Array.from({ length: AT_ONCE }, work));
 
-describe.each(Array.from({ length: ROUNDS }, (_, round) => round))(
-  'processes that start together, %s',
-  (round) => {
-    const newHome = () => mkdtempSync(join(tmpdir(), 'farelock-first-'));
+describe.each(upTo(rounds(1, 5)))('processes that start together, %s', (round) => {
+  const newHome = () => mkdtempSync(join(tmpdir(), 'farelock-first-'));
 
-    test('eight servers come up on a new home, and all of them serve', async () => {
+  test('eight servers come up on a new home, and all of them serve', async () => {
+    const home = newHome();
+    const servers = await eight(() => serveIn(farelockIn({}, home)));
+    const ready = await Promise.all(
+      servers.map(async ({ flightsUrl }) => (await fetch(`${flightsUrl}/ready`)).status),
+    );
+    const keyFiles = new Set(servers.map(({ operatorKeyFile }) => operatorKeyFile));
+    const ends = await Promise.all(servers.map((one) => one.stop()));
+    rmSync(home, { recursive: true, force: true });
+    expect(ready).toEqual(Array(AT_ONCE).fill(200));
+    expect(keyFiles.size).toBe(1);
+    expect(ends).toEqual(Array(AT_ONCE).fill(0));
+  }, 120_000);
+
+  test.runIf(postgresIsInstalled)(
+    'eight servers come up on a new PostgreSQL database',
+    async () => {
       const home = newHome();
-      const servers = await eight(() => serveIn(farelockIn({}, home)));
+      const client = new pg.Client({ connectionString: server?.url });
+      await client.connect();
+      await client.query(`create database first_${round}`);
+      await client.end();
+      const url = server?.url.replace('/postgres?', `/first_${round}?`) ?? '';
+      const servers = await eight(() => serveIn(farelockIn({ FARELOCK_DATABASE_URL: url }, home)));
       const ready = await Promise.all(
         servers.map(async ({ flightsUrl }) => (await fetch(`${flightsUrl}/ready`)).status),
       );
-      const keyFiles = new Set(servers.map(({ operatorKeyFile }) => operatorKeyFile));
-      const ends = await Promise.all(servers.map((one) => one.stop()));
+      await Promise.all(servers.map((one) => one.stop()));
       rmSync(home, { recursive: true, force: true });
       expect(ready).toEqual(Array(AT_ONCE).fill(200));
-      expect(keyFiles.size).toBe(1);
-      expect(ends).toEqual(Array(AT_ONCE).fill(0));
-    }, 120_000);
+    },
+    120_000,
+  );
 
-    test.runIf(postgresIsInstalled)(
-      'eight servers come up on a new PostgreSQL database',
-      async () => {
-        const home = newHome();
-        const client = new pg.Client({ connectionString: server?.url });
-        await client.connect();
-        await client.query(`create database first_${round}`);
-        await client.end();
-        const url = server?.url.replace('/postgres?', `/first_${round}?`) ?? '';
-        const servers = await eight(() => serveIn(farelockIn({ FARELOCK_DATABASE_URL: url }, home)));
-        const ready = await Promise.all(
-          servers.map(async ({ flightsUrl }) => (await fetch(`${flightsUrl}/ready`)).status),
-        );
-        await Promise.all(servers.map((one) => one.stop()));
-        rmSync(home, { recursive: true, force: true });
-        expect(ready).toEqual(Array(AT_ONCE).fill(200));
-      },
-      120_000,
-    );
-
-    test.each([
-      ['orders of the demo partner', ['partner', 'orders', 'list', '--json']],
-      ['the wallet, made once and filled once', ['wallet', 'balance', '--json']],
-      ['operators', ['keys', 'list', '--json']],
-    ])(
-      'eight commands at once on a new home all show %s',
-      async (_what, args) => {
-        const home = newHome();
-        const runs = await eight(() => farelockIn({}, home).run(args));
-        rmSync(home, { recursive: true, force: true });
-        expect(runs.map(({ exitCode, stdout }) => (exitCode === 0 ? '' : stdout))).toEqual(
-          Array(AT_ONCE).fill(''),
-        );
-        // When a key was last used differs from one to the next.
-        const shown = runs.map(({ stdout }) => stdout.replace(/"last_used_at":\s*("[^"]*"|null)/g, ''));
-        expect(new Set(shown).size).toBe(1);
-      },
-      120_000,
-    );
-  },
-);
+  test.each([
+    ['orders of the demo partner', ['partner', 'orders', 'list', '--json']],
+    ['the wallet, made once and filled once', ['wallet', 'balance', '--json']],
+    ['operators', ['keys', 'list', '--json']],
+  ])(
+    'eight commands at once on a new home all show %s',
+    async (_what, args) => {
+      const home = newHome();
+      const runs = await eight(() => farelockIn({}, home).run(args));
+      rmSync(home, { recursive: true, force: true });
+      expect(runs.map(({ exitCode, stdout }) => (exitCode === 0 ? '' : stdout))).toEqual(
+        Array(AT_ONCE).fill(''),
+      );
+      // When a key was last used differs from one to the next.
+      const shown = runs.map(({ stdout }) => stdout.replace(/"last_used_at":\s*("[^"]*"|null)/g, ''));
+      expect(new Set(shown).size).toBe(1);
+    },
+    120_000,
+  );
+});

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fastClockEnv } from '../clock.ts';
 import { BIN, farelockIn, type Runner } from './farelock.ts';
 
 /** The sandbox platform as a process of its own, beside a service, over real HTTP; each of them is killed. */
@@ -122,7 +123,7 @@ describe.runIf(built)('a platform of its own', () => {
   };
 
   beforeAll(async () => {
-    runner = farelockIn();
+    runner = farelockIn(fastClockEnv(4));
     port = '0';
     service = await start(runner, ['serve', '--port', '0']);
     // The demo's keys and secrets are made with the first call.

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import bs58 from 'bs58';
 import Sqlite from 'libsql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fastClockEnv } from '../clock.ts';
 import { BIN, farelockIn, type Ran, serveIn } from './farelock.ts';
 
 /**
@@ -151,7 +152,7 @@ test('a file that another process keeps locked is storage_locked, and named', as
   const holder = new Sqlite(join(home, 'service.db'));
   holder.exec('begin immediate');
   try {
-    expectTold(await farelockIn({}, home).run(SEARCH), 'storage_locked', 7, 'service.db');
+    expectTold(await farelockIn(fastClockEnv(10), home).run(SEARCH), 'storage_locked', 7, 'service.db');
   } finally {
     holder.exec('rollback');
     holder.close();
@@ -191,7 +192,8 @@ describe.runIf(hasShim)('a fault of a file, while serving', () => {
     async (code, file, errno) => {
       const home = copyOfUsed();
       const broken = join(folder, `broken-${homes++}`);
-      const runner = farelockIn(failing(file, 'write,fsync', errno, broken), home);
+      const faulty = failing(file, 'write,fsync', errno, broken);
+      const runner = farelockIn({ ...faulty, ...fastClockEnv(5) }, home);
       const served = await serveIn(runner);
       const status = async (path: string) => (await fetch(`${served.flightsUrl}${path}`)).status;
       const register = () =>

@@ -2,12 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { callerOf, type OrderAnswer, pathOf, type SeenOrder } from '../partner/stack.ts';
+import { rounds } from '../rounds.ts';
 import { postgresIsInstalled, startPostgres } from '../store/postgres.ts';
 import { farelockIn, serveIn } from './farelock.ts';
 
 /** Two processes of `farelock serve` over one database: no update is lost, none is applied twice. */
 
-const EACH = 100;
+const EACH = rounds(40, 100);
 const ORDER = 'rmp_demo_waiting';
 
 const closing: (() => unknown)[] = [];

@@ -86,6 +86,21 @@ test('the signed bytes are on record before they are sent', async () => {
   expect(await world.received()).toBe(AMOUNT);
 });
 
+test('an effect that was recorded as done while its signature was forgotten tells it once that is remembered', async () => {
+  const { signature } = await world.effectsOver().chain(world.effect);
+  // Given up meanwhile, by a person.
+  await world.store
+    .updateTable('effects')
+    .set({ state: 'failed', error: 'expired', live_key: null })
+    .execute();
+  world.clock.advance(13 * MINUTE_MS);
+  const forgetful = world.effectsOver({ signatureStatus: async () => null });
+  expect(await forgetful.chain(world.effect)).toEqual({ signature: null });
+  expect(await forgetful.chain(world.effect)).toEqual({ signature: null });
+  expect(await world.effectsOver().chain(world.effect)).toEqual({ signature });
+  expect(await world.received()).toBe(AMOUNT);
+});
+
 test('an effect that is done is never done again', async () => {
   const effects = world.effectsOver();
   const first = await effects.chain(world.effect);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RefundCase } from '../../src/flights/wire.ts';
+import { rounds, upTo } from '../rounds.ts';
 import { forgetting, openLyingCluster, seeded, sentSignature, told } from '../solana/lying-rpc.ts';
 import { openDesk, PAYOUT } from './refund-desk.ts';
 
@@ -52,7 +53,7 @@ async function approvedOverAmnesia(seed: number, forMs: number, alsoHistory: boo
   };
 }
 
-test.each(Array.from({ length: 20 }, (_, seed) => seed))(
+test.each(upTo(rounds(4, 20)))(
   'a pay-out that the node forgets for 110 s is made once, and ends once it remembers (run %i)',
   async (seed) => {
     const run = await approvedOverAmnesia(seed, 110_000, seed % 2 === 1);

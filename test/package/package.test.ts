@@ -24,11 +24,18 @@ const inside = (name: string) => {
   return path;
 };
 
+let packing: Promise<Packed> | undefined;
+/** Packed once. */
+const thePacked = () => {
+  packing ??= pack(folder.path);
+  return packing;
+};
+
 describe.runIf(built)('the packed tool', () => {
   let packed: Packed;
   let unpacked: string;
   beforeAll(async () => {
-    packed = await pack(folder.path);
+    packed = await thePacked();
     unpacked = inside('unpacked');
     execFileSync('tar', ['xzf', packed.file, '-C', unpacked]);
     unpacked = join(unpacked, 'package');
@@ -91,7 +98,7 @@ describe.runIf(built)('installed from the tarball alone', () => {
   beforeAll(async () => {
     why = await registryProblem(folder.path);
     if (why !== null) return;
-    tarball = (await pack(folder.path)).file;
+    tarball = (await thePacked()).file;
     modules = await install(tarball, inside('an empty prefix'));
   }, 240_000);
   beforeEach(({ skip }) => {
@@ -108,11 +115,12 @@ describe.runIf(built)('installed from the tarball alone', () => {
     expect(existsSync(join(modules, '.bin/farelock'))).toBe(true);
   });
 
-  test('nothing in it wants another Node: an install that is strict about engines succeeds', async () => {
+  // Side by side: most of it is waiting for the registry and the disk.
+  test.concurrent('nothing in it wants another Node: an install that is strict about engines succeeds', async () => {
     await install(tarball, inside('strict engines'), ['--engine-strict']);
   });
 
-  test('a package manager that lets each package see only its own dependencies can run it', async () => {
+  test.concurrent('a package manager that lets each package see only its own dependencies can run it', async () => {
     const project = inside('strict');
     await installWithPnpm(tarball, project);
     const home = inside('home strict');
@@ -121,7 +129,7 @@ describe.runIf(built)('installed from the tarball alone', () => {
     expect(await demo({ node: process.execPath, modules: isolated, home })).toMatch(/✓ Booked/);
   });
 
-  test('without its optional packages it says which one is missing, and how to get it', async () => {
+  test.concurrent('without its optional packages it says which one is missing, and how to get it', async () => {
     const bare = await install(tarball, inside('bare'), ['--omit=optional']);
     const env = { PATH: process.env.PATH, FARELOCK_HOME: inside('bare home'), NO_COLOR: '1' };
     const said = (...args: string[]) =>
@@ -158,7 +166,7 @@ describe.runIf(built)('installed from the tarball alone', () => {
   });
 
   // The oldest that it is for, and the newest of each line; the tests before ran on the Node of this process.
-  test.each(
+  test.concurrent.each(
     ['20.18.0', '20', '22', '24'].filter((version) => !`${process.version}.`.startsWith(`v${version}.`)),
   )(
     'the demo runs on Node %s',

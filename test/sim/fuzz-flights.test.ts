@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PASSENGER, TRIP } from '../flights/world.ts';
+import { isProof, rounds, seedOr } from '../rounds.ts';
 import type { Operation } from './fuzz/document.ts';
 import { paidCalls } from './fuzz/paid.ts';
 import { type Ask, requestsOf } from './fuzz/requests.ts';
@@ -8,12 +9,12 @@ import { openScene, type Scene } from './fuzz/scene.ts';
 
 /**
  * Every endpoint of the served document, with bodies made from its own schemas and broken in every way. A longer run:
- * `npm run fuzz -- --runs 500000 --seed 7`.
+ * `npm run fuzz -- --times 25 --seed 7`.
  */
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 20_000);
-const SEED = Number(process.env.FUZZ_SEED ?? 20261121);
-const PAID = Number(process.env.FUZZ_PAID ?? Math.ceil(RUNS / 100));
+const RUNS = rounds(5_000, 20_000);
+const SEED = seedOr(20_261_121);
+const PAID = rounds(60, 200);
 const BATCH = 100;
 
 let scene: Scene;
@@ -230,7 +231,7 @@ test('whatever is sent, the answer is a documented one, nothing fails inside, an
     }),
     { seed: SEED, numRuns: Math.ceil(RUNS / BATCH), endOnFailure: true },
   );
-  if (process.env.FUZZ_TELL) {
+  if (isProof) {
     const lines = [...seen].map(
       ([name, statuses]) => `${name} ${[...statuses].map(([s, n]) => `${s}:${n}`).join(' ')}`,
     );

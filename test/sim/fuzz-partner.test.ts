@@ -3,6 +3,7 @@ import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ANA, type Answer, type Failure, ORDER, openStack, type Stack } from '../partner/stack.ts';
+import { isProof, rounds, seedOr } from '../rounds.ts';
 import { brokenText, contentType, mutated, oddHeaders, textOf } from './fuzz/broken.ts';
 import { type Operation, operationsOf, type ServedDocument } from './fuzz/document.ts';
 import { type Known, validOf } from './fuzz/valid.ts';
@@ -12,8 +13,8 @@ import { type Known, validOf } from './fuzz/valid.ts';
  * sent, the answer is a documented one, nothing fails inside, and a refused field is named. `npm run fuzz` runs longer.
  */
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 700);
-const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
+const RUNS = rounds(700, 5_000);
+const SEED = seedOr(20_261_121);
 
 const KNOWN: Known = {
   orderId: ['$order', '$order', 'rmp_demo_waiting', 'rmp_demo_pix', 'rmp_nothing'],
@@ -205,7 +206,7 @@ test('whatever is sent, the answer is a documented one, nothing fails inside, an
     { seed: SEED, numRuns: RUNS, endOnFailure: true },
   );
   for (const { name } of operations) expect([...(seen.get(name) ?? [])], name).toContain(200);
-  if (process.env.FUZZ_TELL)
+  if (isProof)
     process.stdout.write(
       `${[...seen].map(([name, statuses]) => `${name} ${[...statuses].sort().join(' ')}`).join('\n')}\n`,
     );

@@ -1,4 +1,4 @@
-// npm run torture [-- --runs 200] [--seed 7]: bookings that are killed (kill -9) at random moments and then resumed
+// node test/sim/torture.mjs [--runs 200] [--seed 7]: bookings that are killed (kill -9) at random moments and then resumed
 // by running the same command again. Every journey must end booked or refunded, nothing may be paid or captured
 // twice, and all USDC must be accounted for, to the unit. The books are audited over plain JSON-RPC.
 import { spawn, spawnSync } from 'node:child_process';

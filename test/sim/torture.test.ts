@@ -1,11 +1,18 @@
 import { resolve } from 'node:path';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
+import { rounds, seedOr } from '../rounds.ts';
 
-// A short run of `npm run torture`, which is kept as a script of its own for long ones.
-test('bookings killed at random moments end booked or refunded, paid once, with every unit accounted for', async () => {
-  const script = resolve(import.meta.dirname, 'torture.mjs');
-  const ran = await execa(process.execPath, [script, '--runs', '8', '--seed', '20261121'], { reject: false });
-  expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
-  expect(ran.stdout).toMatch(/8 journeys, \d+ kills: \d+ booked, \d+ refunded/);
-}, 180_000);
+// `npm run torture` is its long form.
+test(
+  'bookings killed at random moments end booked or refunded, paid once, with every unit accounted for',
+  async () => {
+    const script = resolve(import.meta.dirname, 'torture.mjs');
+    const runs = rounds(4, 60);
+    const args = [script, '--runs', String(runs), '--seed', String(seedOr(20_261_121))];
+    const ran = await execa(process.execPath, args, { reject: false });
+    expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
+    expect(ran.stdout).toMatch(new RegExp(`${runs} journeys, \\d+ kills: \\d+ booked, \\d+ refunded`));
+  },
+  rounds(180_000, 1_800_000),
+);

@@ -1,4 +1,5 @@
-import type { Glanced, GlancedRails } from '../../client/glance-services.ts';
+import type { GlancedRails } from '../../partner/look.ts';
+import type { Glanced } from '../../store/glance.ts';
 import { profileOf } from '../session/profile.ts';
 import type { Candidate } from './candidate.ts';
 import type { Position } from './position.ts';
@@ -18,7 +19,12 @@ async function glance(at: Position, { environment, folder }: Place, home: string
   const globals = { input: false, color: false, ...(profile !== undefined && { profile }) };
   const used = await profileOf(environment, globals, home, folder);
   const isOurs = used.isEmbedded && used.partnerUrl === null;
-  return isOurs ? { profile: used, ...(await import('../../client/glance-services.ts')) } : null;
+  if (!isOurs) return null;
+  const [flights, partner] = await Promise.all([
+    import('../../flights/look.ts'),
+    import('../../partner/look.ts'),
+  ]);
+  return { profile: used, ...flights, ...partner };
 }
 
 type Look = NonNullable<Awaited<ReturnType<typeof glance>>>;
@@ -48,7 +54,7 @@ const stuck = glanced((services, home) => services.glanceAtStuck(home));
 const attestations = glanced((services, home) => services.glanceAtAttestations(home));
 const affiliates = glanced((services, home) => services.glanceAtAffiliates(home));
 const keys = glanced((services, home, { path }) =>
-  services.glanceAtKeys(home, path.startsWith('keys partner') ? 'partners' : 'operators'),
+  path.startsWith('keys partner') ? services.glanceAtPartnerKeys(home) : services.glanceAtOperatorKeys(home),
 );
 
 /** By the name of an argument, or of the value of an option, in the help. */

@@ -170,7 +170,12 @@ export function createPayouts(
       already: () => hasLanded(subject),
       plan: () => plan(subject, to as Address, amount),
     });
-    if (signature === null) throw new Error('a pay-out was made and its signature is gone');
+    if (signature === null) {
+      throw problem('cluster_failed', {
+        message: 'The pay-out was made, and the cluster does not say by which transaction.',
+        detail: { subject },
+      });
+    }
     return { signature };
   };
 }

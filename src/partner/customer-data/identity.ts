@@ -1,6 +1,6 @@
 import { isRealDate } from '../../domain/calendar.ts';
 import { alpha3Of } from '../../domain/countries.ts';
-import { line, ungrouped } from './text.ts';
+import { line, ungrouped } from './formats/text.ts';
 import { type DataContext, normal, todayOf, type Verdict, wrong } from './verdict.ts';
 
 const LEAST_AGE_YEARS = 18;

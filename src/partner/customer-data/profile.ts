@@ -1,9 +1,9 @@
 import { checkAddress } from './address.ts';
 import { emailAddress } from './email.ts';
 import { occupationCode } from './finances.ts';
+import { line } from './formats/text.ts';
 import { birthDate, countryAlpha3, personName } from './identity.ts';
 import type { CustomerData } from './schema.ts';
-import { line } from './text.ts';
 import type { DataContext, Findings } from './verdict.ts';
 
 /** What customers say about themselves; kinds that are one value of an enum hold already when their shape does. */

@@ -1,7 +1,7 @@
-import type { Airport } from './airports.ts';
-import { distanceKm } from './geography.ts';
-import type { Network, Service } from './network.ts';
-import type { Flight, Timetable } from './timetable.ts';
+import type { Airport } from './network/airports.ts';
+import { distanceKm } from './network/geography.ts';
+import type { Network, Service } from './network/network.ts';
+import type { Flight, Timetable } from './network/timetable.ts';
 import type { World } from './world.ts';
 
 /** One direction of a journey: flights in order. */
@@ -27,11 +27,44 @@ const MOST_HUBS = 30;
 /** At the ends of the world, where two flights a day are many. */
 const LONGEST_WAIT_MS = 17 * HOUR_MS;
 
-export function createItineraries(world: World, network: Network, timetable: Timetable): Itineraries {
-  const flown = new Map<Service, Map<number, readonly Flight[]>>();
+/** What every way of putting flights together needs. */
+interface Air {
+  readonly world: World;
+  readonly network: Network;
+  /** What a service flies from an airport on a day. */
+  departures(service: Service, from: Airport, day: number): readonly Flight[];
+}
 
-  /** What a service flies from `from` on a day, remembered while one search lasts. */
-  const departures = (service: Service, from: Airport, day: number): readonly Flight[] => {
+export const createItineraries = (world: World, network: Network, timetable: Timetable): Itineraries => ({
+  find: (from, to, day, notBeforeMs) => {
+    const air = { world, network, departures: rememberedDepartures(timetable) };
+    const km = distanceKm(from, to);
+    const later = (flights: Itinerary) => (flights[0]?.departureMs ?? 0) >= notBeforeMs;
+    const direct = thin(flightsOn(air, from, to, day), MOST_DIRECT).map((flight) => [flight]);
+    const allowed = km * (km < 3000 ? 1.45 : km < 7000 ? 1.35 : 1.28) + 250;
+    let found: Itinerary[] = direct;
+    if (km > 550 || direct.length < 8) {
+      const connecting = oneStop(air, from, to, day, allowed, 6 * HOUR_MS, allied, 5);
+      found = [...direct, ...sensible(connecting, direct)];
+    }
+    found = found.filter(later);
+    if (found.length < FEW) {
+      found = [
+        ...found,
+        ...oneStop(air, from, to, day, km * 1.7 + 800, 10 * HOUR_MS, anyFull, 2).filter(later),
+      ];
+    }
+    if (found.length < FEW) found = [...found, ...twoStops(air, from, to, day, 10 * HOUR_MS).filter(later)];
+    if (found.length === 0) found = twoStops(air, from, to, day, LONGEST_WAIT_MS).filter(later);
+    if (found.length === 0) found = manyStops(air, from, to, day, notBeforeMs);
+    return byDuration(distinct(found), true).slice(0, MOST);
+  },
+});
+
+/** Each service and day is asked for once while one search lasts. */
+function rememberedDepartures(timetable: Timetable): Air['departures'] {
+  const flown = new Map<Service, Map<number, readonly Flight[]>>();
+  return (service, from, day) => {
     let days = flown.get(service);
     if (!days) {
       days = new Map();
@@ -45,175 +78,150 @@ export function createItineraries(world: World, network: Network, timetable: Tim
     }
     return flights;
   };
+}
 
-  const flightsOn = (from: Airport, to: Airport, day: number): Flight[] =>
-    network.services(from, to).flatMap((service) => departures(service, from, day));
+const flightsOn = (air: Air, from: Airport, to: Airport, day: number): Flight[] =>
+  air.network.services(from, to).flatMap((service) => air.departures(service, from, day));
 
-  /** Departures to `to` after a flight has landed, the connection made and at most `longestMs` waited. */
-  const onward = (after: Flight, to: Airport, longestMs: number, fits: Fits): Flight[] => {
-    const latest = after.arrivalMs + longestMs;
-    const today = Math.floor(after.arrivalLocalMs / DAY_MS);
-    const lastDay = Math.floor((after.arrivalLocalMs + longestMs) / DAY_MS);
-    const found: Flight[] = [];
-    for (const service of network.services(after.to, to)) {
-      if (!fits(after.slot.service, service)) continue;
-      const earliest = after.arrivalMs + connectionMinutes(after, to, service) * MINUTE_MS;
-      for (let day = today; day <= lastDay; day++) {
-        for (const flight of departures(service, after.to, day)) {
-          if (flight.departureMs >= earliest && flight.departureMs <= latest) found.push(flight);
-        }
+/** Departures to `to` after a flight has landed, the connection made and at most `longestMs` waited. */
+function onward(air: Air, after: Flight, to: Airport, longestMs: number, fits: Fits): Flight[] {
+  const latest = after.arrivalMs + longestMs;
+  const today = Math.floor(after.arrivalLocalMs / DAY_MS);
+  const lastDay = Math.floor((after.arrivalLocalMs + longestMs) / DAY_MS);
+  const found: Flight[] = [];
+  for (const service of air.network.services(after.to, to)) {
+    if (!fits(after.slot.service, service)) continue;
+    const earliest = after.arrivalMs + connectionMinutes(after, to, service) * MINUTE_MS;
+    for (let day = today; day <= lastDay; day++) {
+      for (const flight of air.departures(service, after.to, day)) {
+        if (flight.departureMs >= earliest && flight.departureMs <= latest) found.push(flight);
       }
     }
-    return found.sort((a, b) => a.departureMs - b.departureMs);
-  };
+  }
+  return found.sort((a, b) => a.departureMs - b.departureMs);
+}
 
-  const oneStop = (
-    from: Airport,
-    to: Airport,
-    day: number,
-    allowedKm: number,
-    longestMs: number,
-    fits: Fits,
-    perHub: number,
-  ) => {
-    const found: Itinerary[] = [];
-    for (const hub of world.hubs) {
-      if (hub === from || hub === to) continue;
-      if (distanceKm(from, hub) + distanceKm(hub, to) > allowedKm) continue;
-      if (network.services(hub, to).length === 0) continue;
-      const here: Itinerary[] = [];
-      for (const first of flightsOn(from, hub, day)) {
-        for (const second of onward(first, to, longestMs, fits).slice(0, 2)) here.push([first, second]);
-      }
-      found.push(...byDuration(here).slice(0, perHub));
+const oneStop = (
+  air: Air,
+  from: Airport,
+  to: Airport,
+  day: number,
+  allowedKm: number,
+  longestMs: number,
+  fits: Fits,
+  perHub: number,
+) => {
+  const found: Itinerary[] = [];
+  for (const hub of air.world.hubs) {
+    if (hub === from || hub === to) continue;
+    if (distanceKm(from, hub) + distanceKm(hub, to) > allowedKm) continue;
+    if (air.network.services(hub, to).length === 0) continue;
+    const here: Itinerary[] = [];
+    for (const first of flightsOn(air, from, hub, day)) {
+      for (const second of onward(air, first, to, longestMs, fits).slice(0, 2)) here.push([first, second]);
     }
-    return found;
-  };
+    found.push(...byDuration(here).slice(0, perHub));
+  }
+  return found;
+};
 
-  /** Chains over the hubs given, taking the next flight at every one of them. */
-  const chain = (stops: readonly Airport[], day: number, longestMs: number): Itinerary[] => {
-    const [from, second, ...rest] = stops;
-    if (!from || !second) return [];
-    let chains: Itinerary[] = flightsOn(from, second, day).map((flight) => [flight]);
-    for (const next of rest) {
-      chains = chains.flatMap((flights) => {
-        const last = flights.at(-1);
-        const [earliest] = last ? onward(last, next, longestMs, anyFull) : [];
-        return earliest ? [[...flights, earliest]] : [];
-      });
-    }
-    return byDuration(chains);
-  };
+/** Chains over the hubs given, taking the next flight at every one of them. */
+function chain(air: Air, stops: readonly Airport[], day: number, longestMs: number): Itinerary[] {
+  const [from, second, ...rest] = stops;
+  if (!from || !second) return [];
+  let chains: Itinerary[] = flightsOn(air, from, second, day).map((flight) => [flight]);
+  for (const next of rest) {
+    chains = chains.flatMap((flights) => {
+      const last = flights.at(-1);
+      const [earliest] = last ? onward(air, last, next, longestMs, anyFull) : [];
+      return earliest ? [[...flights, earliest]] : [];
+    });
+  }
+  return byDuration(chains);
+}
 
-  /** Two connections, over the pairs of hubs that make the way shortest. */
-  const twoStops = (from: Airport, to: Airport, day: number, longestMs: number): Itinerary[] => {
-    // Hubs that lie best on the way, of those that each end is tied to.
-    const nearest = (end: Airport, hubs: Airport[]) =>
-      hubs
-        .filter((hub) => network.services(end, hub).length > 0)
-        .map((hub) => ({ hub, km: distanceKm(from, hub) + distanceKm(hub, to) }))
-        .sort((a, b) => a.km - b.km)
-        .slice(0, MOST_HUBS)
-        .map(({ hub }) => hub);
-    const firsts = nearest(
-      from,
-      world.hubs.filter((hub) => hub !== to),
-    );
-    const seconds = nearest(
-      to,
-      world.hubs.filter((hub) => hub !== from),
-    );
-    const ways = firsts.flatMap((first) =>
-      seconds
-        .filter((second) => second !== first)
-        .map((second) => ({
-          stops: [from, first, second, to],
-          km: distanceKm(from, first) + distanceKm(first, second) + distanceKm(second, to),
-        })),
-    );
-    ways.sort((a, b) => a.km - b.km);
-    const found: Itinerary[] = [];
-    let tried = 0;
-    for (const { stops, km } of ways) {
-      if (found.length >= 6 || tried >= 40 || (found.length > 0 && km > 2 * (ways[0]?.km ?? km))) break;
-      const [, first, second] = stops;
-      if (!first || !second || network.services(first, second).length === 0) continue;
-      tried++;
-      found.push(...chain(stops, day, longestMs).slice(0, 2));
-    }
-    return found;
-  };
-
-  /** The earliest arrival over any number of hubs, for the ends of the world. */
-  const manyStops = (from: Airport, to: Airport, day: number, notBeforeMs: number): Itinerary[] => {
-    const labels = new Map<
-      Airport,
-      { flights: Itinerary; arrivalMs: number; hopeMs: number; done: boolean }
-    >();
-    const reach = (airport: Airport, flights: Itinerary) => {
-      const arrivalMs = flights.at(-1)?.arrivalMs ?? 0;
-      if (arrivalMs < (labels.get(airport)?.arrivalMs ?? Number.POSITIVE_INFINITY)) {
-        // A*: no flight is faster than 1000 km/h, so this is never later than the truth.
-        const hopeMs = arrivalMs + (distanceKm(airport, to) / 1000) * HOUR_MS;
-        labels.set(airport, { flights, arrivalMs, hopeMs, done: false });
-      }
-    };
-    const near = world.hubs
-      .filter((hub) => hub !== from && hub !== to)
+/** Two connections, over the pairs of hubs that make the way shortest. */
+function twoStops(air: Air, from: Airport, to: Airport, day: number, longestMs: number): Itinerary[] {
+  // Hubs that lie best on the way, of those that each end is tied to.
+  const nearest = (end: Airport, hubs: Airport[]) =>
+    hubs
+      .filter((hub) => air.network.services(end, hub).length > 0)
       .map((hub) => ({ hub, km: distanceKm(from, hub) + distanceKm(hub, to) }))
       .sort((a, b) => a.km - b.km)
+      .slice(0, MOST_HUBS)
       .map(({ hub }) => hub);
-    const tied = near.filter(
-      (hub) => network.services(from, hub).length > 0 || network.services(hub, to).length > 0,
-    );
-    const nodes = [...new Set([...near.slice(0, MOST_HUBS), ...tied, to])];
-    for (const hub of nodes) {
-      for (const flight of flightsOn(from, hub, day)) {
-        if (flight.departureMs >= notBeforeMs) reach(hub, [flight]);
-      }
-    }
-    for (;;) {
-      let next: { airport: Airport; flights: Itinerary; hopeMs: number } | null = null;
-      for (const [airport, label] of labels) {
-        if (!label.done && (!next || label.hopeMs < next.hopeMs)) next = { airport, ...label };
-      }
-      if (!next) return [];
-      const { airport, flights } = next;
-      if (airport === to) return [flights];
-      const label = labels.get(airport);
-      if (label) label.done = true;
-      const last = flights.at(-1);
-      if (!last || flights.length >= MOST_FLIGHTS) continue;
-      for (const node of nodes) {
-        if (labels.get(node)?.done) continue;
-        const [earliest] = onward(last, node, LONGEST_WAIT_MS, anyFull);
-        if (earliest) reach(node, [...flights, earliest]);
-      }
-    }
-  };
+  const firsts = nearest(
+    from,
+    air.world.hubs.filter((hub) => hub !== to),
+  );
+  const seconds = nearest(
+    to,
+    air.world.hubs.filter((hub) => hub !== from),
+  );
+  const ways = firsts.flatMap((first) =>
+    seconds
+      .filter((second) => second !== first)
+      .map((second) => ({
+        stops: [from, first, second, to],
+        km: distanceKm(from, first) + distanceKm(first, second) + distanceKm(second, to),
+      })),
+  );
+  ways.sort((a, b) => a.km - b.km);
+  const found: Itinerary[] = [];
+  let tried = 0;
+  for (const { stops, km } of ways) {
+    if (found.length >= 6 || tried >= 40 || (found.length > 0 && km > 2 * (ways[0]?.km ?? km))) break;
+    const [, first, second] = stops;
+    if (!first || !second || air.network.services(first, second).length === 0) continue;
+    tried++;
+    found.push(...chain(air, stops, day, longestMs).slice(0, 2));
+  }
+  return found;
+}
 
-  return {
-    find(from, to, day, notBeforeMs) {
-      flown.clear();
-      const km = distanceKm(from, to);
-      const later = (flights: Itinerary) => (flights[0]?.departureMs ?? 0) >= notBeforeMs;
-      const direct = thin(flightsOn(from, to, day), MOST_DIRECT).map((flight) => [flight]);
-      const allowed = km * (km < 3000 ? 1.45 : km < 7000 ? 1.35 : 1.28) + 250;
-      let found: Itinerary[] = direct;
-      if (km > 550 || direct.length < 8) {
-        const connecting = oneStop(from, to, day, allowed, 6 * HOUR_MS, allied, 5);
-        found = [...direct, ...sensible(connecting, direct)];
-      }
-      found = found.filter(later);
-      if (found.length < FEW) {
-        found = [...found, ...oneStop(from, to, day, km * 1.7 + 800, 10 * HOUR_MS, anyFull, 2).filter(later)];
-      }
-      if (found.length < FEW) found = [...found, ...twoStops(from, to, day, 10 * HOUR_MS).filter(later)];
-      if (found.length === 0) found = twoStops(from, to, day, LONGEST_WAIT_MS).filter(later);
-      if (found.length === 0) found = manyStops(from, to, day, notBeforeMs);
-      return byDuration(distinct(found), true).slice(0, MOST);
-    },
+/** The earliest arrival over any number of hubs, for the ends of the world. */
+function manyStops(air: Air, from: Airport, to: Airport, day: number, notBeforeMs: number): Itinerary[] {
+  const labels = new Map<Airport, { flights: Itinerary; arrivalMs: number; hopeMs: number; done: boolean }>();
+  const reach = (airport: Airport, flights: Itinerary) => {
+    const arrivalMs = flights.at(-1)?.arrivalMs ?? 0;
+    if (arrivalMs < (labels.get(airport)?.arrivalMs ?? Number.POSITIVE_INFINITY)) {
+      // A*: no flight is faster than 1000 km/h, so this is never later than the truth.
+      const hopeMs = arrivalMs + (distanceKm(airport, to) / 1000) * HOUR_MS;
+      labels.set(airport, { flights, arrivalMs, hopeMs, done: false });
+    }
   };
+  const near = air.world.hubs
+    .filter((hub) => hub !== from && hub !== to)
+    .map((hub) => ({ hub, km: distanceKm(from, hub) + distanceKm(hub, to) }))
+    .sort((a, b) => a.km - b.km)
+    .map(({ hub }) => hub);
+  const tied = near.filter(
+    (hub) => air.network.services(from, hub).length > 0 || air.network.services(hub, to).length > 0,
+  );
+  const nodes = [...new Set([...near.slice(0, MOST_HUBS), ...tied, to])];
+  for (const hub of nodes) {
+    for (const flight of flightsOn(air, from, hub, day)) {
+      if (flight.departureMs >= notBeforeMs) reach(hub, [flight]);
+    }
+  }
+  for (;;) {
+    let next: { airport: Airport; flights: Itinerary; hopeMs: number } | null = null;
+    for (const [airport, label] of labels) {
+      if (!label.done && (!next || label.hopeMs < next.hopeMs)) next = { airport, ...label };
+    }
+    if (!next) return [];
+    const { airport, flights } = next;
+    if (airport === to) return [flights];
+    const label = labels.get(airport);
+    if (label) label.done = true;
+    const last = flights.at(-1);
+    if (!last || flights.length >= MOST_FLIGHTS) continue;
+    for (const node of nodes) {
+      if (labels.get(node)?.done) continue;
+      const [earliest] = onward(air, last, node, LONGEST_WAIT_MS, anyFull);
+      if (earliest) reach(node, [...flights, earliest]);
+    }
+  }
 }
 
 type Fits = (first: Service, second: Service) => boolean;

@@ -1,7 +1,5 @@
 import type { CabinClass, Offer, Segment, Slice } from '../../flights/wire.ts';
 import { instant } from '../../kernel/clock.ts';
-import type { Airline } from './airlines.ts';
-import type { Airport } from './airports.ts';
 import { brandName, cabinName, fareBasis, fareTerms } from './brands.ts';
 import { disclosesAircraft, emissionsKg } from './emissions.ts';
 import type { Itinerary } from './itineraries.ts';
@@ -14,10 +12,12 @@ import {
   marketingNumber,
   operatingNumber,
 } from './journey.ts';
+import type { Airline } from './network/airlines.ts';
+import type { Airport } from './network/airports.ts';
+import type { Flight } from './network/timetable.ts';
 import { type BaseFare, decimalOf, priceOf } from './prices.ts';
 import { TOPIC } from './random.ts';
 import { DIRECT, SELLERS } from './sellers.ts';
-import type { Flight } from './timetable.ts';
 import type { World } from './world.ts';
 
 /** All that makes an offer, and all that an offer id carries. */

@@ -1,6 +1,6 @@
 import type { FareContent } from '../../flights/providers/fulfiller.ts';
 import type { Conditions } from '../../flights/wire.ts';
-import { distanceKm } from '../airline/geography.ts';
+import { distanceKm } from '../airline/network/geography.ts';
 import { decimalOf } from '../airline/prices.ts';
 import type { World } from '../airline/world.ts';
 import { type Leg, THROW, type Trip } from './flights.ts';

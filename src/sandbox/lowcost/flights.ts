@@ -1,7 +1,7 @@
 import type { OfferQuery } from '../../flights/providers/provider.ts';
 import type { Offer, Slice } from '../../flights/wire.ts';
-import type { Airport } from '../airline/airports.ts';
-import { distanceKm } from '../airline/geography.ts';
+import type { Airport } from '../airline/network/airports.ts';
+import { distanceKm } from '../airline/network/geography.ts';
 import { isoDuration } from '../airline/offers.ts';
 import { decimalOf } from '../airline/prices.ts';
 import type { World } from '../airline/world.ts';

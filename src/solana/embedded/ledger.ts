@@ -73,28 +73,7 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
       if (!account || account.lamports === 0n) file.removeAccount(address);
       else if (!sameAccount(account, before[index])) file.putAccount(account, time.slot);
     });
-    const after = execution.accountsAfter;
-    file.addTransaction(
-      {
-        signature: transaction.signature,
-        slot: time.slot,
-        blockTime: time.unixTime,
-        err: execution.err,
-        wire: transaction.wire,
-        meta: {
-          fee: String(feeOf(transaction)),
-          preBalances: lamportsOf(before),
-          postBalances: lamportsOf(after),
-          preTokenBalances: tokenBalancesOf(before, read),
-          postTokenBalances: tokenBalancesOf(after, read),
-          innerInstructions: execution.innerInstructions,
-          logs: execution.logs,
-          unitsConsumed: execution.unitsConsumed,
-          returnData: execution.returnData,
-        },
-      },
-      transaction,
-    );
+    file.addTransaction(recordOf(transaction, time, execution, before, read), transaction);
     return landedOrLost(file, transaction.signature);
   };
 
@@ -143,6 +122,31 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
         const replacement = replaceBlockhash ? newest : null;
         return { ...execution, transaction, slot: newest.slot, fee: feeOf(transaction), replacement };
       });
+    },
+  };
+}
+
+type ReadAccount = (address: Address) => ChainAccount | null;
+
+/** What is kept of a transaction that landed. */
+function recordOf(
+  transaction: ParsedTransaction,
+  { slot, unixTime }: LedgerTime,
+  execution: Execution,
+  before: readonly (ChainAccount | null)[],
+  read: ReadAccount,
+): Parameters<LedgerFile['addTransaction']>[0] {
+  const { err, innerInstructions, logs, unitsConsumed, returnData, accountsAfter } = execution;
+  const { signature, wire } = transaction;
+  return {
+    ...{ signature, slot, blockTime: unixTime, err, wire },
+    meta: {
+      fee: String(feeOf(transaction)),
+      preBalances: lamportsOf(before),
+      postBalances: lamportsOf(accountsAfter),
+      preTokenBalances: tokenBalancesOf(before, read),
+      postTokenBalances: tokenBalancesOf(accountsAfter, read),
+      ...{ innerInstructions, logs, unitsConsumed, returnData },
     },
   };
 }

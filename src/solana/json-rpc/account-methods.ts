@@ -60,28 +60,6 @@ export function accountMethods(ledger: EmbeddedLedger, turns: Turns): Record<str
   });
   const shown = (account: ChainAccount | null, options: AccountConfig) =>
     account && encodeAccount(ledger, account, options);
-  /** The accounts that are wanted, as an answer shows them. */
-  async function keyed(
-    wanted: AccountsWanted,
-    isShown: (account: ChainAccount) => boolean,
-    options: AccountConfig,
-  ) {
-    const meter = createMeter();
-    const shown: { pubkey: Address; account: ReturnType<typeof encodeAccount> }[] = [];
-    await scan(wanted, (account) => {
-      if (!isShown(account)) return;
-      meter(bytesShown(account, options));
-      shown.push({ pubkey: account.address, account: encodeAccount(ledger, account, options) });
-    });
-    return shown;
-  }
-  const mintOf = (address: Address) => {
-    const account = ledger.account(address);
-    if (!account) throw invalidParams('could not find account');
-    const mint = account.owner === TOKEN_PROGRAM ? decodeMint(account.data) : null;
-    if (!mint) throw invalidParams('not a Token mint');
-    return mint;
-  };
 
   return {
     getAccountInfo: method(z.tuple([addressParam, accountConfig]), (address, options) =>
@@ -115,11 +93,11 @@ export function accountMethods(ledger: EmbeddedLedger, turns: Turns): Record<str
       return answer(options, uiAmount(token.amount, decimalsOf(ledger, token.mint)));
     }),
     getTokenSupply: method(z.tuple([addressParam, config]), (address, options) => {
-      const { supply, decimals } = mintOf(address);
+      const { supply, decimals } = mintOf(ledger, address);
       return answer(options, uiAmount(supply, decimals));
     }),
     getTokenLargestAccounts: method(z.tuple([addressParam, config]), async (address, options) => {
-      const { decimals } = mintOf(address);
+      const { decimals } = mintOf(ledger, address);
       const largest: { address: Address; amount: bigint }[] = [];
       await scan({ by: 'mint', is: address }, (account) => {
         const amount = tokenAmountOf(account.data);
@@ -143,22 +121,50 @@ export function accountMethods(ledger: EmbeddedLedger, turns: Turns): Record<str
         }
         const isShown = ({ data }: ChainAccount) =>
           !('mint' in filter) || decodeTokenAccount(data)?.mint === filter.mint;
-        return answer(options, await keyed({ by: 'token_owner', is: owner }, isShown, options));
+        return answer(options, await keyed(ledger, scan, { by: 'token_owner', is: owner }, isShown, options));
       },
     ),
     getProgramAccounts: method(z.tuple([addressParam, programConfig]), async (program, options) => {
       const filters = (options?.filters ?? []).map(matcher);
       const isShown = ({ data }: ChainAccount) => filters.every((matches) => matches(data));
-      const accounts = await keyed({ by: 'owner', is: program }, isShown, options);
+      const accounts = await keyed(ledger, scan, { by: 'owner', is: program }, isShown, options);
       return options?.withContext ? answer(options, accounts) : accounts;
     }),
   };
 }
 
+/** The accounts that are wanted, as an answer shows them. */
+async function keyed(
+  ledger: EmbeddedLedger,
+  scan: Scan,
+  wanted: AccountsWanted,
+  isShown: (account: ChainAccount) => boolean,
+  options: AccountConfig,
+) {
+  const meter = createMeter();
+  const shown: { pubkey: Address; account: ReturnType<typeof encodeAccount> }[] = [];
+  await scan(wanted, (account) => {
+    if (!isShown(account)) return;
+    meter(bytesShown(account, options));
+    shown.push({ pubkey: account.address, account: encodeAccount(ledger, account, options) });
+  });
+  return shown;
+}
+
+function mintOf(ledger: EmbeddedLedger, address: Address) {
+  const account = ledger.account(address);
+  if (!account) throw invalidParams('could not find account');
+  const mint = account.owner === TOKEN_PROGRAM ? decodeMint(account.data) : null;
+  if (!mint) throw invalidParams('not a Token mint');
+  return mint;
+}
+
+type Scan = (wanted: AccountsWanted, look: (account: ChainAccount) => void) => Promise<void>;
+
 /** Looks at accounts a page at a time, however many there are, and lets others have their turn in between. */
 const createScan =
-  (ledger: EmbeddedLedger, turns: Turns) =>
-  async (wanted: AccountsWanted, look: (account: ChainAccount) => void): Promise<void> => {
+  (ledger: EmbeddedLedger, turns: Turns): Scan =>
+  async (wanted, look) => {
     for (let after = ''; ; ) {
       const page = ledger.accountsPage(wanted, after, PAGE);
       for (const account of page) look(account);

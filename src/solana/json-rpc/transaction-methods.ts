@@ -20,139 +20,148 @@ const transactionEncoding = z.enum(['json', 'jsonParsed', 'base58', 'base64', 'b
 const minContextSlot = integerParam.nullish();
 
 /** Transactions: sending, trying out, and what became of them. */
-export function transactionMethods(ledger: EmbeddedLedger, turns: Turns): Record<string, Method> {
-  return {
-    sendTransaction: method(
-      z.tuple([
-        z.string(),
-        z
-          .looseObject({ encoding: wireEncoding, skipPreflight: z.boolean().nullish(), minContextSlot })
-          .optional(),
-      ]),
-      async (text, options) => {
-        contextOf(ledger, options);
-        const wire = wireBytes(text, options?.encoding ?? 'base58');
-        const skipPreflight = options?.skipPreflight ?? false;
-        try {
-          const landed = await ledger.submit(wire, { skipPreflight });
-          if (landed.err !== null && !skipPreflight) throw preflightFailure(landed.err, landed.meta.logs);
-          return landed.signature;
-        } catch (error) {
-          return refusal(error, wire, skipPreflight);
-        }
-      },
-    ),
+export const transactionMethods = (ledger: EmbeddedLedger, turns: Turns): Record<string, Method> => ({
+  sendTransaction: sendTransaction(ledger),
+  simulateTransaction: simulateTransaction(ledger),
+  getSignatureStatuses: getSignatureStatuses(ledger),
+  getSignaturesForAddress: getSignaturesForAddress(ledger, turns),
+  getTransaction: getTransaction(ledger),
+});
 
-    simulateTransaction: method(
-      z.tuple([
-        z.string(),
-        z
-          .looseObject({
-            encoding: wireEncoding,
-            sigVerify: z.boolean().nullish(),
-            replaceRecentBlockhash: z.boolean().nullish(),
-            innerInstructions: z.boolean().nullish(),
-            minContextSlot,
-            accounts: z
-              .object({
-                addresses: z.array(addressParam).max(MOST_SHOWN),
-                encoding: accountEncoding.nullish(),
-              })
-              .nullish(),
-          })
-          .optional(),
-      ]),
-      async (text, options) => {
-        if (options?.sigVerify && options.replaceRecentBlockhash) {
-          throw invalidParams('sigVerify may not be used with replaceRecentBlockhash');
-        }
-        const context = contextOf(ledger, options);
-        const wire = wireBytes(text, options?.encoding ?? 'base58');
-        try {
-          return { context, value: await simulation(ledger, wire, options ?? {}) };
-        } catch (error) {
-          return refusal(error, wire, false);
-        }
-      },
-    ),
+const sendTransaction = (ledger: EmbeddedLedger) =>
+  method(
+    z.tuple([
+      z.string(),
+      z
+        .looseObject({ encoding: wireEncoding, skipPreflight: z.boolean().nullish(), minContextSlot })
+        .optional(),
+    ]),
+    async (text, options) => {
+      contextOf(ledger, options);
+      const wire = wireBytes(text, options?.encoding ?? 'base58');
+      const skipPreflight = options?.skipPreflight ?? false;
+      try {
+        const landed = await ledger.submit(wire, { skipPreflight });
+        if (landed.err !== null && !skipPreflight) throw preflightFailure(landed.err, landed.meta.logs);
+        return landed.signature;
+      } catch (error) {
+        return refusal(error, wire, skipPreflight);
+      }
+    },
+  );
 
-    getSignatureStatuses: method(
-      z.tuple([z.array(signatureParam).max(MOST_STATUSES), z.looseObject({}).optional()]),
-      (signatures) => ({
-        context: contextOf(ledger),
-        value: signatures.map((signature) => {
-          const landed = ledger.landing(signature);
-          if (!landed) return null;
-          const { slot, err } = landed;
-          const status = err === null ? { Ok: null } : { Err: err };
-          return { slot, confirmations: null, err, status, confirmationStatus: 'finalized' };
-        }),
-      }),
-    ),
+const simulateTransaction = (ledger: EmbeddedLedger) =>
+  method(
+    z.tuple([
+      z.string(),
+      z
+        .looseObject({
+          encoding: wireEncoding,
+          sigVerify: z.boolean().nullish(),
+          replaceRecentBlockhash: z.boolean().nullish(),
+          innerInstructions: z.boolean().nullish(),
+          minContextSlot,
+          accounts: z
+            .object({
+              addresses: z.array(addressParam).max(MOST_SHOWN),
+              encoding: accountEncoding.nullish(),
+            })
+            .nullish(),
+        })
+        .optional(),
+    ]),
+    async (text, options) => {
+      if (options?.sigVerify && options.replaceRecentBlockhash) {
+        throw invalidParams('sigVerify may not be used with replaceRecentBlockhash');
+      }
+      const context = contextOf(ledger, options);
+      const wire = wireBytes(text, options?.encoding ?? 'base58');
+      try {
+        return { context, value: await simulation(ledger, wire, options ?? {}) };
+      } catch (error) {
+        return refusal(error, wire, false);
+      }
+    },
+  );
 
-    getSignaturesForAddress: method(
-      z.tuple([
-        addressParam,
-        z
-          .looseObject({
-            limit: z.int().min(1).max(MOST_SIGNATURES).nullish(),
-            before: signatureParam.nullish(),
-            until: signatureParam.nullish(),
-            minContextSlot,
-          })
-          .optional(),
-      ]),
-      async (address, options) => {
-        contextOf(ledger, options);
-        const before = options?.before ? ledger.landing(options.before) : undefined;
-        if (before === null) return [];
-        const untilSeq = (options?.until ? ledger.landing(options.until)?.seq : undefined) ?? 0;
-        const limit = options?.limit ?? MOST_SIGNATURES;
-        const found: object[] = [];
-        for (let beforeSeq = before?.seq ?? Number.MAX_SAFE_INTEGER; found.length < limit; ) {
-          const page = ledger.transactionsNaming(address, {
-            beforeSeq,
-            untilSeq,
-            limit: Math.min(PAGE, limit - found.length),
-          });
-          found.push(...page.map(signatureShown));
-          beforeSeq = page.at(-1)?.seq ?? 0;
-          if (page.length < PAGE) break;
-          await turns.breathe();
-        }
-        return found;
-      },
-    ),
-
-    getTransaction: method(
-      z.tuple([
-        signatureParam,
-        z
-          .union([
-            transactionEncoding,
-            z.looseObject({
-              encoding: transactionEncoding.nullish(),
-              maxSupportedTransactionVersion: z.int().nonnegative().nullish(),
-            }),
-          ])
-          .optional(),
-      ]),
-      (signature, option) => {
-        const options = typeof option === 'string' ? { encoding: option } : (option ?? {});
-        const landed = ledger.landed(signature);
+const getSignatureStatuses = (ledger: EmbeddedLedger) =>
+  method(
+    z.tuple([z.array(signatureParam).max(MOST_STATUSES), z.looseObject({}).optional()]),
+    (signatures) => ({
+      context: contextOf(ledger),
+      value: signatures.map((signature) => {
+        const landed = ledger.landing(signature);
         if (!landed) return null;
-        const { version, ...shown } = encodeTransaction(landed, options.encoding ?? 'json');
-        // Without a version asked for, the answer has the old form, and new transactions cannot be shown in it.
-        if (typeof options.maxSupportedTransactionVersion === 'number') return { ...shown, version };
-        if (version === 'legacy') return shown;
-        throw new JsonRpcError(
-          UNSUPPORTED_TRANSACTION_VERSION,
-          `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
-        );
-      },
-    ),
-  };
-}
+        const { slot, err } = landed;
+        const status = err === null ? { Ok: null } : { Err: err };
+        return { slot, confirmations: null, err, status, confirmationStatus: 'finalized' };
+      }),
+    }),
+  );
+
+const getSignaturesForAddress = (ledger: EmbeddedLedger, turns: Turns) =>
+  method(
+    z.tuple([
+      addressParam,
+      z
+        .looseObject({
+          limit: z.int().min(1).max(MOST_SIGNATURES).nullish(),
+          before: signatureParam.nullish(),
+          until: signatureParam.nullish(),
+          minContextSlot,
+        })
+        .optional(),
+    ]),
+    async (address, options) => {
+      contextOf(ledger, options);
+      const before = options?.before ? ledger.landing(options.before) : undefined;
+      if (before === null) return [];
+      const untilSeq = (options?.until ? ledger.landing(options.until)?.seq : undefined) ?? 0;
+      const limit = options?.limit ?? MOST_SIGNATURES;
+      const found: object[] = [];
+      for (let beforeSeq = before?.seq ?? Number.MAX_SAFE_INTEGER; found.length < limit; ) {
+        const page = ledger.transactionsNaming(address, {
+          beforeSeq,
+          untilSeq,
+          limit: Math.min(PAGE, limit - found.length),
+        });
+        found.push(...page.map(signatureShown));
+        beforeSeq = page.at(-1)?.seq ?? 0;
+        if (page.length < PAGE) break;
+        await turns.breathe();
+      }
+      return found;
+    },
+  );
+
+const getTransaction = (ledger: EmbeddedLedger) =>
+  method(
+    z.tuple([
+      signatureParam,
+      z
+        .union([
+          transactionEncoding,
+          z.looseObject({
+            encoding: transactionEncoding.nullish(),
+            maxSupportedTransactionVersion: z.int().nonnegative().nullish(),
+          }),
+        ])
+        .optional(),
+    ]),
+    (signature, option) => {
+      const options = typeof option === 'string' ? { encoding: option } : (option ?? {});
+      const landed = ledger.landed(signature);
+      if (!landed) return null;
+      const { version, ...shown } = encodeTransaction(landed, options.encoding ?? 'json');
+      // Without a version asked for, the answer has the old form, and new transactions cannot be shown in it.
+      if (typeof options.maxSupportedTransactionVersion === 'number') return { ...shown, version };
+      if (version === 'legacy') return shown;
+      throw new JsonRpcError(
+        UNSUPPORTED_TRANSACTION_VERSION,
+        `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+      );
+    },
+  );
 
 const signatureShown = (landed: ReturnType<EmbeddedLedger['transactionsNaming']>[number]) => ({
   signature: landed.signature,

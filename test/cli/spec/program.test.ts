@@ -60,7 +60,11 @@ test.each<[string, string, object]>([
   ['offer off_1', 'offer', { offerId: 'off_1' }],
   ['intent off_1', 'intent create', { offerId: 'off_1' }],
   ['intent off_1 --referrer aff_1', 'intent create', { offerId: 'off_1', referrer: 'aff_1' }],
-  ['intent create off_1 --refund-wallet w', 'intent create', { offerId: 'off_1', refundWallet: 'w' }],
+  [
+    'intent create off_1 --refund-wallet 7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU',
+    'intent create',
+    { offerId: 'off_1', refundWallet: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU' },
+  ],
   ['intent show int_1', 'intent show', { intentId: 'int_1' }],
   ['config list --show-origin', 'config list', { showOrigin: true }],
   ['config set rpc_url https://x', 'config set', { key: 'rpc_url', value: 'https://x' }],

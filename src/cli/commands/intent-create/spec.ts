@@ -43,7 +43,10 @@ export const intentCreate = command({
     option('--referrer <code>', 'affiliate code'),
   ],
   effect: 'pays',
-  examples: ['farelock intent 1', 'farelock intent create off_… --refund-wallet 7xKX…'],
+  examples: [
+    'farelock intent 1',
+    'farelock intent create off_… --refund-wallet 7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU',
+  ],
   result: {
     fields: [...INTENT_FIELDS, 'customer_support_code', 'payment'],
     schema: async () => (await import('./result.ts')).intentCreate,

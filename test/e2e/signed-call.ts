@@ -1,0 +1,51 @@
+import type { Address } from '@solana/kit';
+import { signPayment } from '../../src/client/payer/transaction.ts';
+import type { Cluster } from '../../src/solana/cluster.ts';
+import type { Signer } from '../../src/solana/signer.ts';
+
+export interface Answer<T> {
+  readonly status: number;
+  readonly body: T;
+}
+
+interface Challenge {
+  readonly resource: unknown;
+  readonly accepts: {
+    amount: string;
+    payTo: Address;
+    asset: Address;
+    extra: { feePayer: Address; memo: string };
+  }[];
+}
+
+/**
+ * A paid call of a client with a key of its own: asks, signs what is asked for, covered or not, and leaves it to the
+ * caller when it is sent.
+ */
+export async function signedCall<T>(
+  url: string,
+  body: object,
+  payer: Signer,
+  cluster: Pick<Cluster, 'latestBlockhash'>,
+  headers: Record<string, string> = {},
+): Promise<() => Promise<Answer<T>>> {
+  const post = async (payment: Record<string, string>): Promise<Answer<T>> => {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers, ...payment },
+      body: JSON.stringify(body),
+    });
+    return { status: answer.status, body: (await answer.json()) as T };
+  };
+  const challenged = await post({});
+  if (challenged.status !== 402) return async () => challenged;
+  const { resource, accepts } = challenged.body as unknown as Challenge;
+  const [accepted] = accepts;
+  if (!accepted) throw new Error('nothing to accept');
+  const { amount, payTo, asset, extra } = accepted;
+  const order = { ...extra, payTo, asset, amount: BigInt(amount) };
+  const transaction = await signPayment(payer, order, await cluster.latestBlockhash());
+  const payload = { x402Version: 2, resource, accepted, payload: { transaction } };
+  const payment = Buffer.from(JSON.stringify(payload)).toString('base64');
+  return () => post({ 'payment-signature': payment });
+}

@@ -1,0 +1,17 @@
+/**
+ * The two forms of a test that repeats: a short one for the gate, a long one for `npm run proof`. FARELOCK_PROOF says
+ * which: unset, the short one; `1`, the long one; `20`, twenty times the long one; `20:7`, with 7 for a seed.
+ */
+const [times = '', seed = ''] = (process.env.FARELOCK_PROOF ?? '').split(':');
+
+export const isProof = Number(times) > 0;
+
+/** How often to repeat. */
+export const rounds = (short: number, long: number): number =>
+  isProof ? Math.ceil(long * Number(times)) : short;
+
+/** What chance begins with: the same in each run, unless the proof was given another. */
+export const seedOr = (usual: number): number => (isProof && seed !== '' ? Number(seed) : usual);
+
+/** `0` to `count - 1`, for `test.each`. */
+export const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
