@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { TOOL } from '../../src/cli/commands/index.ts';
-import { type SearchOptions, search } from '../../src/cli/commands/search/run.ts';
+import type { SearchOptions } from '../../src/cli/commands/search/request.ts';
+import { search } from '../../src/cli/commands/search/run.ts';
 import { openTerminal } from '../../src/cli/screen/terminal.ts';
 import { EMBEDDED } from '../../src/cli/session/profile.ts';
 import type { Session } from '../../src/cli/session/session.ts';

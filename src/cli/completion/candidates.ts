@@ -1,19 +1,17 @@
 import { type CommandSpec, specNamed, type ToolSpec } from '../spec/command.ts';
-import type { Environment } from '../spec/globals.ts';
 import { shapeOf } from '../spec/options.ts';
 import { buildTree } from '../spec/tree.ts';
 import { type Candidate, FILES } from './candidate.ts';
 import { type Position, positionOf } from './position.ts';
-import { type Place, valuesNamed } from './values.ts';
+import type { Place } from './source.ts';
+import { valuesNamed } from './values.ts';
 
 /** What may stand where the cursor is: commands, options, values. The last of the words is being typed. */
 export async function candidatesFor(
   words: readonly string[],
   tool: ToolSpec,
-  environment: Environment,
-  folder?: string | undefined,
+  place: Place,
 ): Promise<readonly Candidate[]> {
-  const place = { environment, folder };
   const program = buildTree(tool, '', { write: () => undefined, width: 80 }, () => undefined);
   const at = positionOf(program, words);
   if (at.option) return prefixed(at, await valuesOfOption(at, tool, place));

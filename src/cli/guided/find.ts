@@ -1,5 +1,5 @@
 import { isProblem, type Problem } from '../../kernel/problems.ts';
-import { searchRequestOf } from '../commands/search/run.ts';
+import { searchRequestOf } from '../commands/search/request.ts';
 import { gatherOffers } from '../searching/gathering.ts';
 import { numberedOffers, type SearchTitle } from '../view/flights/search.ts';
 import { problemLines } from '../view/problem.ts';

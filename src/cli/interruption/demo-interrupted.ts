@@ -1,6 +1,6 @@
+import type { Intent } from '../../flights/wire.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
-import type { Reached } from '../commands/demo/run.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { whereMoneyIs } from './interruption.ts';
 import { whereItStands } from './where-it-stands.ts';
@@ -13,7 +13,7 @@ const ANEW = 'farelock demo';
  */
 export async function whereDemoStands(
   context: CommandContext,
-  { intent }: Reached,
+  { intent }: { readonly intent: Intent | null },
   error: unknown,
   home: string | null,
 ): Promise<unknown> {

@@ -4,28 +4,8 @@ import { isProblem, type Problem } from '../../kernel/problems.ts';
 import type { View } from '../screen/terminal.ts';
 import type { Session } from '../session/session.ts';
 import type { CommandContext } from '../spec/command.ts';
-import { fromChainLines } from '../view/flights/escrow.ts';
+import { type ChainStatus, fromChainLines } from '../view/flights/escrow.ts';
 import { nextLines } from '../view/payment.ts';
-
-/** The escrow of an intent by the cluster alone, in the form that --json prints. */
-export interface ChainStatus {
-  readonly intent_id: string;
-  readonly source: 'chain';
-  readonly escrow: {
-    readonly state: 'open' | 'captured' | 'refunded';
-    readonly address: string;
-    readonly vault_address: string;
-    readonly mint: string;
-    readonly program_id: string;
-    /** Atomic units: what the escrow is for, and what its vault holds now. */
-    readonly amount: number;
-    readonly held: number;
-    readonly refund_wallet: string;
-    /** RFC 3339, UTC: from then on anyone can refund. */
-    readonly refund_after: string;
-    readonly ended_at: string | null;
-  };
-}
 
 /** The cluster can be asked without the service: a remote profile may name none. */
 export const knowsCluster = (session: Session): boolean =>

@@ -1,8 +1,6 @@
 import { problem } from '../../kernel/problems.ts';
+import type { Asks } from './step-prompts.ts';
 import type { Prompts } from './streams.ts';
-
-/** Asks one question; an interruption of it is a problem. */
-export type Asks = <T>(ask: (library: typeof import('@inquirer/prompts')) => Promise<T>) => Promise<T>;
 
 /** Prompts on stderr, so that stdout keeps to the result. Loaded when the first question is asked. */
 export function terminalPrompts(signal: AbortSignal): Prompts {

@@ -1,5 +1,7 @@
-import type { Asks } from './prompts.ts';
 import type { StepAnswer, StepChoice, StepPrompts } from './streams.ts';
+
+/** Asks one question; an interruption of it is a problem. */
+export type Asks = <T>(ask: (library: typeof import('@inquirer/prompts')) => Promise<T>) => Promise<T>;
 
 interface PromptContext {
   readonly input: NodeJS.ReadStream;

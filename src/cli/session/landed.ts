@@ -1,13 +1,14 @@
+import type { ClientStore } from '../../client/journal/store.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Session } from './session.ts';
-import { asked, connectWallet } from './wallet-connection.ts';
+import type { Cluster } from '../../solana/cluster.ts';
+import { asked, type ClusterDoor, connectWallet } from './wallet-connection.ts';
 
 /** How far back the history of a token account is searched for a memo. */
 const MOST_SIGNATURES = 1000;
 
 /** Looks a memo up in the history of a token account, which is read once. */
 export function memoFinder(
-  session: Pick<Session, 'rpc' | 'profile'>,
+  session: ClusterDoor,
 ): (tokenAccount: string, memo: string) => Promise<string | null> {
   const histories = new Map<string, Promise<readonly { signature: string; memo: string | null }[]>>();
   const read = async (tokenAccount: string) => {
@@ -28,7 +29,7 @@ export function memoFinder(
  * @throws Problem `cluster_failed`, `network_unreachable`
  */
 export async function hasNeverLanded(
-  session: Pick<Session, 'cluster' | 'store' | 'rpc' | 'profile'>,
+  session: ClusterDoor & { cluster(): Promise<Cluster>; store(): Promise<ClientStore> },
   paymentId: string,
 ): Promise<boolean> {
   const signed = await (await session.store()).signedPayment(paymentId);

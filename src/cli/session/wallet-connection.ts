@@ -1,7 +1,13 @@
 import type { Connection, PublicKey } from '@solana/web3.js';
 import type { Fetch } from '../../client/types.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Session } from './session.ts';
+import type { Profile } from './profile.ts';
+
+/** How the cluster of a session is asked. */
+export interface ClusterDoor {
+  rpc(): Promise<{ readonly url: string; readonly fetch: Fetch }>;
+  readonly profile: Pick<Profile, 'commitment'>;
+}
 
 /**
  * The wallet's own view of a cluster: web3.js over any fetch, so that the embedded cluster and an RPC provider are
@@ -14,7 +20,7 @@ export interface WalletConnection {
   call(method: string, parameters: readonly unknown[]): Promise<unknown>;
 }
 
-export async function connectWallet(session: Pick<Session, 'rpc' | 'profile'>): Promise<WalletConnection> {
+export async function connectWallet(session: ClusterDoor): Promise<WalletConnection> {
   const { url, fetch } = await session.rpc();
   const web3 = await import('@solana/web3.js');
   const connection = new web3.Connection(url, {

@@ -5,8 +5,14 @@ import type { Cluster } from '../../solana/cluster.ts';
 import type { IntentToRemember, OpenPayment, PaymentJournal } from '../journal/store.ts';
 import { ask, type Call, type HttpAnswer, isRecord, type Patience, problemOf } from '../transport.ts';
 import type { CallOptions, PaymentReceipt } from '../types.ts';
-import type { PaidAnswer } from './payer.ts';
 import { paidProblemOf, refusalIn } from './refusals.ts';
+
+export interface PaidAnswer {
+  readonly body: unknown;
+  readonly payment: PaymentReceipt | null;
+  /** It was paid and answered before, and nobody has seen it. */
+  readonly isKept?: true;
+}
 
 /** What decides how an answer is taken. */
 export interface AnswerRules {

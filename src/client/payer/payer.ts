@@ -13,6 +13,7 @@ import {
   answerUnreadable,
   type DeliveryPorts,
   deliver,
+  type PaidAnswer,
   receiptOf,
   unreadableIn,
 } from './delivery.ts';
@@ -27,13 +28,6 @@ export interface PaidExchange extends Call, AnswerRules {
   readonly refundWallet?: string | undefined;
   /** How long an answer is worth having; absent: as long as there is one. */
   readonly freshForMs?: number;
-}
-
-export interface PaidAnswer {
-  readonly body: unknown;
-  readonly payment: PaymentReceipt | null;
-  /** It was paid and answered before, and nobody has seen it. */
-  readonly isKept?: true;
 }
 
 export interface Payer {

@@ -6,8 +6,8 @@ import { answerRules } from '../answer-rules.ts';
 import type { PaymentJournal, SignedPayment } from '../journal/store.ts';
 import type { Patience } from '../transport.ts';
 import type { CallOptions, Fetch } from '../types.ts';
+import type { PaidAnswer } from './delivery.ts';
 import { type DeliveryPorts, deliver, receiptOf } from './delivery.ts';
-import type { PaidAnswer } from './payer.ts';
 
 /**
  * Sends an unanswered payment again, with the very request that it was signed for, to the service that it was signed

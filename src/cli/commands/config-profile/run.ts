@@ -8,7 +8,7 @@ import { changeUserSettings } from '../../settings/write.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { nextLines } from '../../view/payment.ts';
 import { tableLines } from '../../view/table.ts';
-import { planned, settingsInEffect, withoutSecrets, withProfile } from '../config/run.ts';
+import { planned, settingsInEffect, withoutSecrets, withProfile } from '../config/settings.ts';
 
 export interface ProfileNameOptions {
   readonly name: string;

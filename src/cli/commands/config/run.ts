@@ -17,6 +17,7 @@ import { resolveSettings, type Settings, USUAL_PER_CALL } from '../../settings/r
 import { changeUserSettings } from '../../settings/write.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { tableLines } from '../../view/table.ts';
+import { planned, settingsInEffect, withoutSecrets, withProfile } from './settings.ts';
 
 export interface ConfigListOptions {
   readonly showOrigin?: true;
@@ -55,10 +56,6 @@ function listedSetting(settings: Settings, key: SettingName): ListedSetting {
 
 const embedded = (key: SettingName): string | null =>
   key === 'flights_url' || key === 'partner_url' || key === 'rpc_url' ? 'embedded' : null;
-
-/** An RPC provider's key often stands in its address; a list is for screens and logs. */
-export const withoutSecrets = (key: string, value: string): string =>
-  key.endsWith('_url') ? shownUrl(value) : value;
 
 const listView = (showOrigin: boolean): View<{ settings: readonly ListedSetting[] }> => ({
   list: 'settings',
@@ -143,13 +140,6 @@ function canonical(name: SettingName, key: string, value: string): string {
   }
 }
 
-/** What --dry-run says of a change of the settings. */
-export async function planned({ terminal }: CommandContext, step: string): Promise<0> {
-  const { printPlan } = await import('../../view/plan.ts');
-  printPlan(terminal, [step]);
-  return 0;
-}
-
 /** Takes a setting of the profile away. */
 export const configUnset: Command<ConfigKeyOptions> = async (context, { key }) => {
   const { session, terminal, clock, globals } = context;
@@ -171,34 +161,11 @@ export const configUnset: Command<ConfigKeyOptions> = async (context, { key }) =
   return 0;
 };
 
-/** The settings of this command line, with where each comes from. */
-export const settingsInEffect = ({
-  environment,
-  globals,
-  session,
-  folder,
-}: CommandContext): Promise<Settings> =>
-  resolveSettings({
-    environment,
-    globals,
-    home: session.home,
-    ...settingsFiles(session.home, environment, folder ?? process.cwd()),
-  });
-
 /** A cluster is named in one way: setting one takes the other away. */
 function withoutRival(own: SettingValues, setting: SettingName): SettingValues {
   const { rpc_url: _url, cluster: _cluster, ...rest } = own;
   return setting === 'rpc_url' || setting === 'cluster' ? rest : own;
 }
-
-export const withProfile = (
-  settings: UserSettings,
-  name: string,
-  change: (own: SettingValues) => SettingValues,
-): UserSettings => ({
-  ...settings,
-  profiles: { ...settings.profiles, [name]: change(settings.profiles[name] ?? {}) },
-});
 
 /**
  * The profile that a change is for. One that addresses in the environment make has no place in the file.

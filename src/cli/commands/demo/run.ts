@@ -33,7 +33,7 @@ const TRAVELLER: Passenger = {
 };
 
 /** How far the journey has come. */
-export interface Reached {
+interface Reached {
   intent: Intent | null;
 }
 

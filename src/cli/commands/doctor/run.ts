@@ -8,7 +8,8 @@ import {
   warning,
 } from '../../doctor/checks.ts';
 import { throwIfAborted } from '../../interruption/waiting.ts';
-import { type Profile, profileOf, settingsFiles } from '../../session/profile.ts';
+import { type Profile, settingsFiles } from '../../session/profile.ts';
+import { profileOf } from '../../session/profile-in-use.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { type DoctorReport, doctorLines } from '../../view/doctor.ts';
 import { counted } from '../../view/text.ts';

@@ -11,7 +11,6 @@ import {
 } from '../../view/flights/fare-comparison.ts';
 import { nextLines, offerCommand } from '../../view/payment.ts';
 import { counted } from '../../view/text.ts';
-import type { OfferOptions } from './run.ts';
 
 /** So many that they can still be told apart on a screen. */
 const MOST_FARES = 8;
@@ -20,7 +19,7 @@ const MOST_FARES = 8;
  * `offer <id> --fares`: the fares of an itinerary beside each other, each asked for anew (0.01 USDC each), with the
  * price of a bag. Of a lowcost offer the fares are those of its menu, which one call opens.
  */
-export const offerFares: Command<OfferOptions> = async (context, options) => {
+export const offerFares: Command<{ readonly offerId: string }> = async (context, options) => {
   const { terminal, session, signal } = context;
   const wanted = session.recentOffers.fareFamily(options.offerId).slice(0, MOST_FARES);
   if (context.globals.dryRun) {

@@ -1,6 +1,6 @@
 import type { SignedPayment } from '../../../client/journal/store.ts';
+import type { PaidAnswer } from '../../../client/payer/delivery.ts';
 import { receiptOf, unreadableIn } from '../../../client/payer/delivery.ts';
-import type { PaidAnswer } from '../../../client/payer/payer.ts';
 import { isProblem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { isOwn, standingOf } from '../../paying/agreement.ts';

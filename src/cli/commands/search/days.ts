@@ -22,7 +22,7 @@ import { priceGridView } from '../../view/flights/price-grid.ts';
 import { nextLines, offerCommand, quoted } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
 import { counted, harmlessDocument, wrap } from '../../view/text.ts';
-import { type SearchOptions, searchRequestOf } from './run.ts';
+import { type SearchOptions, searchRequestOf } from './request.ts';
 
 /**
  * `search --flex <n>` and `search --cheapest-day`: the cheapest price of each day. It is many paid searches: their

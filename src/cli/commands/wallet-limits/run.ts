@@ -7,7 +7,7 @@ import { USUAL_PER_CALL } from '../../settings/resolve.ts';
 import { changeUserSettings } from '../../settings/write.ts';
 import type { Command } from '../../spec/command.ts';
 import { fieldLines } from '../../view/table.ts';
-import { withProfile } from '../config/run.ts';
+import { withProfile } from '../config/settings.ts';
 
 export interface LimitsSetOptions {
   readonly perCall?: string;

@@ -1,8 +1,27 @@
 import { formatUsdc } from '../../../kernel/money.ts';
-import type { ChainStatus } from '../../paying/from-chain.ts';
 import type { Screen } from '../../screen/terminal.ts';
 import { wrap } from '../text.ts';
 import { utcTime } from '../times.ts';
+
+/** The escrow of an intent by the cluster alone, in the form that --json prints. */
+export interface ChainStatus {
+  readonly intent_id: string;
+  readonly source: 'chain';
+  readonly escrow: {
+    readonly state: 'open' | 'captured' | 'refunded';
+    readonly address: string;
+    readonly vault_address: string;
+    readonly mint: string;
+    readonly program_id: string;
+    /** Atomic units: what the escrow is for, and what its vault holds now. */
+    readonly amount: number;
+    readonly held: number;
+    readonly refund_wallet: string;
+    /** RFC 3339, UTC: from then on anyone can refund. */
+    readonly refund_after: string;
+    readonly ended_at: string | null;
+  };
+}
 
 const usdc = (atomic: number): string => `${formatUsdc(BigInt(atomic))} USDC`;
 
