@@ -5,6 +5,7 @@ import { didYouMean } from '../kernel/nearest.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import { withoutAddressKeys } from '../kernel/shown-url.ts';
 import { storageTrouble } from '../kernel/storage.ts';
+import { cutOffBy } from './interruption/cut-off.ts';
 import type { Pager } from './screen/pager.ts';
 import { report } from './screen/report.ts';
 import { type Prompts, type Streams, screenWidth } from './screen/streams.ts';
@@ -86,7 +87,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
       await (world.answered ? world.answered(opened.paidHere.ids) : opened.paidHere.shown());
       return code;
     } catch (error) {
-      const cutOff = cutOffBy(error, signal);
+      const cutOff = untoldCutOff(error, signal);
       if (cutOff === null) throw error;
       terminal.settle();
       const { whereItStands } = await import('./interruption/where-it-stands.ts');
@@ -100,7 +101,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     terminal ??= await openTerminal(world.streams, scannedSettings(argv), world.environment, () =>
       world.prompts(signal),
     );
-    const failure = cutOffBy(error, signal) ?? (await withFile(error, session));
+    const failure = untoldCutOff(error, signal) ?? (await withFile(error, session));
     const next = await nextSteps(failure, { argv, invocation, session });
     return report(failure, next, terminal, world.streams);
   }
@@ -241,18 +242,9 @@ const scannedSettings = (argv: readonly string[]): TerminalSettings => ({
   pager: false,
 });
 
-/**
- * The interruption (Ctrl-C, --timeout) that a command ended with, where it has not yet told itself how things stand and
- * how to go on; null for every other end.
- */
-function cutOffBy(error: unknown, signal: AbortSignal): Problem | null {
-  if (isProblem(error) && (error.detail?.money !== undefined || error.next.length > 0)) return null;
-  if (!signal.aborted || !isProblem(signal.reason)) return isProblem(error, 'interrupted') ? error : null;
-  const isCall =
-    !isProblem(error) ||
-    isProblem(error, 'network_unreachable', 'timed_out', 'unexpected_answer', 'interrupted');
-  return isCall ? signal.reason : null;
-}
+/** Null too for what names the commands to go on with itself. */
+const untoldCutOff = (error: unknown, signal: AbortSignal): Problem | null =>
+  isProblem(error) && error.next.length > 0 ? null : cutOffBy(error, signal);
 
 /** Trouble with a file of this machine in the words for it; a service that runs in here answers without the file's name. */
 async function withFile(error: unknown, session: Session | null): Promise<unknown> {

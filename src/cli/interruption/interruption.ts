@@ -1,11 +1,12 @@
 import type { Intent } from '../../flights/wire.ts';
-import { isProblem, type Problem, type ProblemCode, problem } from '../../kernel/problems.ts';
+import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
 import { signedBooking } from '../session/remembered.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { usdc } from '../view/flights/intent.ts';
 import { hasEnded, moneyStage, reviewText } from '../view/flights/status.ts';
 import { utcTime } from '../view/times.ts';
+import { cutOffBy, saysMoney } from './cut-off.ts';
 
 /**
  * A command on a booking was cut off (Ctrl-C, --timeout, a lost connection): says what has happened to the money, and
@@ -18,7 +19,7 @@ export async function whereMoneyIs(
   /** The command to go on with while nothing is paid. */
   again: string,
 ): Promise<unknown> {
-  const cutOff = cutOffBy(error, context.signal);
+  const cutOff = bookingCutOff(error, context.signal);
   if (cutOff === null) return error;
   const { stage, where, next } = await moneySaid(context, intent);
   const isSlow = stage === 'booking' && cutOff.code === 'timed_out';
@@ -53,23 +54,12 @@ const FIX: Readonly<Record<Stage, string>> = {
   refunded: 'Look for another fare, or see where the money went.',
 };
 
-/** What cut it off, with the words for it; null where it ended otherwise, or where things stand is told already. */
-function cutOffBy(error: unknown, signal: AbortSignal): Problem | null {
-  if (isProblem(error) && error.detail?.money !== undefined) return null;
-  const reason: unknown = signal.aborted ? signal.reason : null;
-  if (isProblem(reason) && (!isProblem(error) || isProblem(error, ...CUT_OFF))) return reason;
-  // Ctrl-C at a question is no signal. A call that took too long says so itself, and what it was.
-  if (isProblem(error, 'interrupted')) return error;
+/** What cut it off; a call that took too long says so itself. */
+function bookingCutOff(error: unknown, signal: AbortSignal): Problem | null {
+  const cutOff = cutOffBy(error, signal, ['payment_pending']);
+  if (cutOff !== null || saysMoney(error)) return cutOff;
   return isProblem(error, 'timed_out') ? problem('timed_out', { cause: error }) : null;
 }
-
-const CUT_OFF: readonly ProblemCode[] = [
-  'interrupted',
-  'timed_out',
-  'network_unreachable',
-  'unexpected_answer',
-  'payment_pending',
-];
 
 async function moneySaid(
   context: CommandContext,
