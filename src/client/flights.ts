@@ -37,52 +37,11 @@ const MENU_PAUSE_MS = 1_000;
 const SHORTEST_PAUSE_MS = 50;
 
 /** The flight service, typed (client/types.ts). The same client speaks to our services and to other deployments. */
-export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
-  const { baseUrl, fetch, payer, timeoutMs = 30_000, clock = systemClock } = ports;
-  const patience = (options: CallOptions) => ({ timeoutMs, signal: options.signal });
-
-  async function free(call: Pick<Call, 'method' | 'path' | 'body'>, options: CallOptions): Promise<unknown> {
-    options.onPhase?.('asking');
-    const answer = await ask({ baseUrl, fetch, ...call }, patience(options));
-    if (answer.status >= 300) throw problemOf(answer);
-    return answer.body;
-  }
-
-  async function paid<T>(
-    exchange: Omit<PaidExchange, 'baseUrl' | 'fetch' | keyof AnswerRules>,
-    read: (body: unknown) => T,
-    options: CallOptions,
-  ): Promise<Paid<T>> {
-    const { method, path, body: request } = exchange;
-    const rules = answerRules({ resource: `${method} ${path}`, body: request }, baseUrl);
-    const { body, payment } = await payer.send(
-      { baseUrl, fetch, ...exchange, ...rules },
-      patience(options),
-      options,
-    );
-    return { value: read(body), payment };
-  }
-
-  /** Nothing is charged while the menu is pending, and the payment that was sent with the call stays the same one; nor for one that failed. */
-  async function offerDetails(offerId: string, options: CallOptions): Promise<Paid<OfferDetailsResponse>> {
-    const exchange = {
-      ...post('/air/offer-details', { offer_id: offerId }),
-      freshForMs: FRESH_MS,
-    };
-    const deadlineMs = clock.now() + timeoutMs;
-    for (;;) {
-      const details = await paid(exchange, offerDetailsOf, options);
-      if (details.value.fare_menu?.status !== 'pending') return details;
-      const pauseMs = Math.max(SHORTEST_PAUSE_MS, details.value.poll_after_ms ?? MENU_PAUSE_MS);
-      if (clock.now() + pauseMs > deadlineMs) return details;
-      options.onPhase?.('waiting');
-      await clock.sleep(pauseMs, options.signal);
-      if (options.signal?.aborted) throw problem('interrupted');
-    }
-  }
-
-  const post = (path: string, body: unknown) => ({ method: 'POST' as const, path, body });
-
+export function createFlightsClient(given: FlightsClientPorts): FlightsClient {
+  const ports = { ...given, timeoutMs: given.timeoutMs ?? 30_000, clock: given.clock ?? systemClock };
+  const free = (call: FreeCall, options: CallOptions) => sendFree(ports, call, options);
+  const paid = <T>(exchange: PaidCall, read: (body: unknown) => T, options: CallOptions) =>
+    sendPaid(ports, exchange, read, options);
   return {
     health: async (options = {}) => healthOf(await free({ method: 'GET', path: '/health' }, options)),
     search: (request, options = {}) =>
@@ -93,7 +52,7 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
         request.search_id,
         request.cursor ?? '',
       ),
-    offerDetails: (offerId, options = {}) => offerDetails(offerId, options),
+    offerDetails: (offerId, options = {}) => offerDetails(ports, offerId, options),
     createIntent: (request, options = {}) => paid(post('/air/intents', request), createdIntentOf, options),
     intent: async (intentId, options = {}) =>
       intentOf(await free({ method: 'GET', path: `/air/intents/${encodeURIComponent(intentId)}` }, options)),
@@ -138,4 +97,60 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
         await free({ method: 'GET', path: `/affiliates/${encodeURIComponent(code)}` }, options),
       ),
   };
+}
+
+type Ports = FlightsClientPorts & { readonly timeoutMs: number; readonly clock: Clock };
+type FreeCall = Pick<Call, 'method' | 'path' | 'body'>;
+type PaidCall = Omit<PaidExchange, 'baseUrl' | 'fetch' | keyof AnswerRules>;
+
+const post = (path: string, body: unknown) => ({ method: 'POST' as const, path, body });
+
+async function sendFree(
+  { baseUrl, fetch, timeoutMs }: Ports,
+  call: FreeCall,
+  options: CallOptions,
+): Promise<unknown> {
+  options.onPhase?.('asking');
+  const answer = await ask({ baseUrl, fetch, ...call }, { timeoutMs, signal: options.signal });
+  if (answer.status >= 300) throw problemOf(answer);
+  return answer.body;
+}
+
+async function sendPaid<T>(
+  { baseUrl, fetch, payer, timeoutMs }: Ports,
+  exchange: PaidCall,
+  read: (body: unknown) => T,
+  options: CallOptions,
+): Promise<Paid<T>> {
+  const { method, path, body: request } = exchange;
+  const rules = answerRules({ resource: `${method} ${path}`, body: request }, baseUrl);
+  const { body, payment } = await payer.send(
+    { baseUrl, fetch, ...exchange, ...rules },
+    { timeoutMs, signal: options.signal },
+    options,
+  );
+  return { value: read(body), payment };
+}
+
+/**
+ * Asks until the fare menu is there. Nothing is charged while it is pending or has failed, and the payment that was sent
+ * with the call stays the same one.
+ */
+async function offerDetails(
+  ports: Ports,
+  offerId: string,
+  options: CallOptions,
+): Promise<Paid<OfferDetailsResponse>> {
+  const { clock, timeoutMs } = ports;
+  const exchange = { ...post('/air/offer-details', { offer_id: offerId }), freshForMs: FRESH_MS };
+  const deadlineMs = clock.now() + timeoutMs;
+  for (;;) {
+    const details = await sendPaid(ports, exchange, offerDetailsOf, options);
+    if (details.value.fare_menu?.status !== 'pending') return details;
+    const pauseMs = Math.max(SHORTEST_PAUSE_MS, details.value.poll_after_ms ?? MENU_PAUSE_MS);
+    if (clock.now() + pauseMs > deadlineMs) return details;
+    options.onPhase?.('waiting');
+    await clock.sleep(pauseMs, options.signal);
+    if (options.signal?.aborted) throw problem('interrupted');
+  }
 }

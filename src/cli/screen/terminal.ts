@@ -8,7 +8,7 @@ import { tsvLines } from '../view/table.ts';
 import { harmless, harmlessDocument, harmlessJson, harmlessLine } from '../view/text.ts';
 import { isLong, type Pager } from './pager.ts';
 import { createProgress } from './progress.ts';
-import { type Prompts, type Streams, screenWidth } from './streams.ts';
+import { type Output, type Prompts, type Streams, screenWidth } from './streams.ts';
 import { createTurns } from './turns.ts';
 
 export interface TerminalSettings {
@@ -82,55 +82,16 @@ export async function openTerminal(
   /** Absent: long output is printed as it is. */
   pager?: Pager | undefined,
 ): Promise<Terminal> {
-  const paintFor = (isTTY: boolean) =>
-    openPaint(
-      colourLevel(environment, isTTY, settings.color),
-      supportsLinks(environment, isTTY, settings.color),
-    );
-  const screen: Screen = {
-    paint: await paintFor(streams.stdout.isTTY),
-    // Of now: a terminal may be made wider or narrower while something waits.
-    get width() {
-      return screenWidth(streams.stdout);
-    },
-  };
-  const asideScreen: Screen = {
-    paint: await paintFor(streams.stderr.isTTY),
-    get width() {
-      return screenWidth(streams.stderr);
-    },
-  };
+  const screen = await screenOf(streams.stdout, settings, environment);
+  const asideScreen = await screenOf(streams.stderr, settings, environment);
   const progress = createProgress(streams.stderr, settings.quiet, asideScreen.paint, environment);
   const turns = createTurns();
-  const isDressed = (on: Screen) => on.paint.dim('x') !== 'x';
   // Whatever a line was put together from: only our own colours and links get through.
   const say = (line: string) => {
     const clean = harmlessLine(line, isDressed(asideScreen));
     turns.take(() => progress.around(() => streams.stderr.write(`${clean}\n`)));
   };
-  const print = (text: string, isPaged: boolean): void | Promise<void> => {
-    const { isTTY, rows, columns } = streams.stdout;
-    const isShown = settings.pager === true && isPaged && isTTY && streams.stdin.isTTY && !settings.json;
-    if (isShown && pager && isLong(text, rows ?? 24, columns ?? 80)) return pager(text);
-    streams.stdout.write(text);
-  };
-  const show = <T>(document: T, view: View<T>, isPaged: boolean): void | Promise<void> => {
-    const clean = harmlessDocument(document);
-    const loading = streams.stdout.isTTY ? readyFor(JSON.stringify(clean) ?? '') : null;
-    return loading
-      ? loading.then(() => print(drawn(clean, view), isPaged))
-      : print(drawn(clean, view), isPaged);
-  };
-  const drawn = <T>(clean: T, view: View<T>): string => {
-    if (view.rows && !streams.stdout.isTTY) {
-      return tsvLines(view.rows(clean))
-        .map((line) => `${line}\n`)
-        .join('');
-    }
-    return printed(view.lines(clean, screen));
-  };
-  const printed = (lines: readonly string[]): string =>
-    lines.map((line) => `${harmlessLine(line, isDressed(screen))}\n`).join('');
+  const { print, printed, show } = openResult(streams, settings, screen, pager);
   const canAsk = settings.input && streams.stdin.isTTY && streams.stderr.isTTY;
 
   return {
@@ -194,6 +155,53 @@ export async function openTerminal(
       await streams.stdout.flushed?.();
     },
   };
+}
+
+/** Our own colours and links are on it. */
+const isDressed = (on: Screen): boolean => on.paint.dim('x') !== 'x';
+
+async function screenOf(
+  stream: Output,
+  settings: TerminalSettings,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<Screen> {
+  const { isTTY } = stream;
+  return {
+    paint: await openPaint(
+      colourLevel(environment, isTTY, settings.color),
+      supportsLinks(environment, isTTY, settings.color),
+    ),
+    // Of now: a terminal may be made wider or narrower while something waits.
+    get width() {
+      return screenWidth(stream);
+    },
+  };
+}
+
+/** What goes to stdout: a text as it is, or a document by its view, paged where it is long. */
+function openResult(streams: Streams, settings: TerminalSettings, screen: Screen, pager: Pager | undefined) {
+  const print = (text: string, isPaged: boolean): void | Promise<void> => {
+    const { isTTY, rows, columns } = streams.stdout;
+    const isShown = settings.pager === true && isPaged && isTTY && streams.stdin.isTTY && !settings.json;
+    if (isShown && pager && isLong(text, rows ?? 24, columns ?? 80)) return pager(text);
+    streams.stdout.write(text);
+  };
+  const printed = (lines: readonly string[]): string =>
+    lines.map((line) => `${harmlessLine(line, isDressed(screen))}\n`).join('');
+  const drawn = <T>(clean: T, view: View<T>): string => {
+    if (!view.rows || streams.stdout.isTTY) return printed(view.lines(clean, screen));
+    return tsvLines(view.rows(clean))
+      .map((line) => `${line}\n`)
+      .join('');
+  };
+  const show = <T>(document: T, view: View<T>, isPaged: boolean): void | Promise<void> => {
+    const clean = harmlessDocument(document);
+    const loading = streams.stdout.isTTY ? readyFor(JSON.stringify(clean) ?? '') : null;
+    return loading
+      ? loading.then(() => print(drawn(clean, view), isPaged))
+      : print(drawn(clean, view), isPaged);
+  };
+  return { print, printed, show };
 }
 
 /** Questions that come after what is still being written. */

@@ -44,50 +44,13 @@ export function createTravellers(ports: {
   const { db, secrets, clock, ids } = ports;
   // A name is often a person's: the disk has only what recognises it.
   const keyOf = (name: string) => secrets.hmac('traveller name', foldName(name));
-  const place = (column: string, id: string) => `travellers.${column}.${id}`;
-  const columnOf = (field: PassengerField): SealedField => `${field}_sealed`;
-
-  const sealedFields = (id: string, fields: TravellerFields): SealedFields => {
-    const sealed = (field: PassengerField): string | null => {
-      const clear = fields[field];
-      return clear === undefined ? null : secrets.encrypt(place(columnOf(field), id), clear);
-    };
-    return {
-      given_name_sealed: sealed('given_name'),
-      family_name_sealed: sealed('family_name'),
-      born_on_sealed: sealed('born_on'),
-      title_sealed: sealed('title'),
-      gender_sealed: sealed('gender'),
-      email_sealed: sealed('email'),
-      phone_number_sealed: sealed('phone_number'),
-      nationality_sealed: sealed('nationality'),
-      passport_number_sealed: sealed('passport_number'),
-      passport_expiry_sealed: sealed('passport_expiry'),
-    };
-  };
-
-  const opened = (row: Selectable<SavedTravellerTable>): SavedTraveller => {
-    const { traveller_id: id } = row;
-    try {
-      const fields: Partial<Record<PassengerField, string>> = {};
-      for (const field of FIELDS) {
-        const sealed = row[columnOf(field)];
-        if (sealed !== null) fields[field] = secrets.decrypt(place(columnOf(field), id), sealed);
-      }
-      return {
-        name: secrets.decrypt(place('name_sealed', id), row.name_sealed),
-        fields,
-        savedAt: instant(row.updated_at_ms),
-      };
-    } catch (error) {
-      throw problem('traveller_unreadable', { cause: error });
-    }
-  };
 
   return {
     async all() {
       const rows = await db.selectFrom('travellers').selectAll().execute();
-      return rows.map(opened).sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1));
+      return rows
+        .map((row) => opened(secrets, row))
+        .sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1));
     },
     async find(name) {
       const row = await db
@@ -95,7 +58,7 @@ export function createTravellers(ports: {
         .selectAll()
         .where('name_key', '=', keyOf(name))
         .executeTakeFirst();
-      return row && opened(row);
+      return row && opened(secrets, row);
     },
     async keep(name, fields, { replaces }) {
       const id = ids.next('trv');
@@ -119,7 +82,7 @@ export function createTravellers(ports: {
               traveller_id: id,
               name_key: keyOf(name),
               name_sealed: secrets.encrypt(place('name_sealed', id), name),
-              ...sealedFields(id, fields),
+              ...sealedFields(secrets, id, fields),
               updated_at_ms: clock.now(),
             })
             .execute();
@@ -140,4 +103,46 @@ export function createTravellers(ports: {
       return removed > 0;
     },
   };
+}
+
+/** What a sealed value is bound to: it opens nowhere else. */
+const place = (column: string, id: string) => `travellers.${column}.${id}`;
+const columnOf = (field: PassengerField): SealedField => `${field}_sealed`;
+
+function sealedFields(secrets: Secrets, id: string, fields: TravellerFields): SealedFields {
+  const sealed = (field: PassengerField): string | null => {
+    const clear = fields[field];
+    return clear === undefined ? null : secrets.encrypt(place(columnOf(field), id), clear);
+  };
+  return {
+    given_name_sealed: sealed('given_name'),
+    family_name_sealed: sealed('family_name'),
+    born_on_sealed: sealed('born_on'),
+    title_sealed: sealed('title'),
+    gender_sealed: sealed('gender'),
+    email_sealed: sealed('email'),
+    phone_number_sealed: sealed('phone_number'),
+    nationality_sealed: sealed('nationality'),
+    passport_number_sealed: sealed('passport_number'),
+    passport_expiry_sealed: sealed('passport_expiry'),
+  };
+}
+
+/** @throws Problem `traveller_unreadable` */
+function opened(secrets: Secrets, row: Selectable<SavedTravellerTable>): SavedTraveller {
+  const { traveller_id: id } = row;
+  try {
+    const fields: Partial<Record<PassengerField, string>> = {};
+    for (const field of FIELDS) {
+      const sealed = row[columnOf(field)];
+      if (sealed !== null) fields[field] = secrets.decrypt(place(columnOf(field), id), sealed);
+    }
+    return {
+      name: secrets.decrypt(place('name_sealed', id), row.name_sealed),
+      fields,
+      savedAt: instant(row.updated_at_ms),
+    };
+  } catch (error) {
+    throw problem('traveller_unreadable', { cause: error });
+  }
 }
