@@ -12,6 +12,13 @@ const withoutPrograms = {
   load: (id: string) => (id === '\0no-programs' ? 'export default {};' : null),
 };
 
+/** The schemas of what commands print (src/cli/commands/<name>/result.ts) are for tests and pages: no command loads them. */
+const withoutResults = {
+  name: 'without-results',
+  resolveId: (id: string) => (id === './result.ts' ? '\0no-results' : null),
+  load: (id: string) => (id === '\0no-results' ? 'export {};' : null),
+};
+
 /**
  * kit orders the accounts of a transaction by the rules of the English language, which take 12 ms to load. Addresses
  * are letters and digits: their order is the same without (letters alike but for their case stand small before capital).
@@ -59,7 +66,7 @@ export default defineConfig({
   outDir: 'dist',
   // A module that one command imports when it runs may be part of what every other loads at once: that is meant.
   inputOptions: { checks: { ineffectiveDynamicImport: false } },
-  plugins: [withoutPrograms, namesModules, withoutCollation],
+  plugins: [withoutPrograms, withoutResults, namesModules, withoutCollation],
   format: 'cjs',
   platform: 'node',
   target: 'node20',
@@ -72,7 +79,7 @@ export default defineConfig({
     codeSplitting: {
       groups: [
         { name: 'start', tags: ['$initial'], priority: 100 },
-        { name: 'session', test: /src\/(cli\/(session|wallet)|client\/flights)\.ts$/, priority: 90 },
+        { name: 'session', test: /src\/(cli\/session\/(session|wallet)|client\/flights)\.ts$/, priority: 90 },
         { name: 'airport-table', test: /src\/domain\/(airport-table|metropolitan-areas)\.ts$/, priority: 85 },
         // A file of rows, for what has no more to do than look into one.
         {

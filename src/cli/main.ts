@@ -2,9 +2,10 @@ import { version } from '../../package.json' with { type: 'json' };
 import { systemClock } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
 import { storageProblem, storageTrouble } from '../kernel/storage.ts';
-import { type Pager, pagerCommand } from './pager.ts';
-import { terminalPrompts } from './prompts.ts';
-import { processStreams } from './streams.ts';
+import { TOOL } from './commands/index.ts';
+import { type Pager, pagerCommand } from './screen/pager.ts';
+import { terminalPrompts } from './screen/prompts.ts';
+import { processStreams } from './screen/streams.ts';
 import { runTool } from './tool.ts';
 
 /** The process: its streams, signals and exit. Nothing else exits. */
@@ -59,6 +60,7 @@ if (process.argv.includes('--no-color')) process.env.NO_COLOR ||= '1';
 /** Runs the command line of this process, and leaves with its exit code; `leaving` is called right before. */
 export async function main({ leaving }: { readonly leaving: () => void }): Promise<void> {
   const code = await runTool(process.argv.slice(2), {
+    tool: TOOL,
     version,
     environment: process.env,
     streams: processStreams(),
@@ -78,7 +80,7 @@ function pagerOfProcess(): Pager | undefined {
   const command = pagerCommand(process.env);
   if (command === null) return undefined;
   return async (text) => {
-    const { runPager } = await import('./pager-process.ts');
+    const { runPager } = await import('./screen/pager-process.ts');
     isPaging = true;
     try {
       await runPager(command, text, process.env, (whole) => process.stdout.write(whole));

@@ -5,8 +5,14 @@ import { didYouMean } from '../kernel/nearest.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import { withoutAddressKeys } from '../kernel/shown-url.ts';
 import { storageTrouble } from '../kernel/storage.ts';
-import type { CommandContext, Environment } from './context.ts';
-import { JSON_FIELDS } from './json.ts';
+import { cutOffBy } from './interruption/cut-off.ts';
+import type { Pager } from './screen/pager.ts';
+import { report } from './screen/report.ts';
+import { type Prompts, type Streams, screenWidth } from './screen/streams.ts';
+import { openTerminal, type Terminal, type TerminalSettings } from './screen/terminal.ts';
+import type { Session } from './session/session.ts';
+import type { CommandContext, ToolSpec } from './spec/command.ts';
+import type { Environment } from './spec/globals.ts';
 import {
   commandLine,
   corrected,
@@ -15,16 +21,12 @@ import {
   mistakenOption,
   namedCommand,
   whereToLook,
-} from './mistaken.ts';
-import type { Pager } from './pager.ts';
-import { buildProgram, type Invocation } from './program.ts';
-import { report } from './report.ts';
-import type { Session } from './session.ts';
-import { type Prompts, type Streams, screenWidth } from './streams.ts';
-import { openTerminal, type Terminal, type TerminalSettings } from './terminal.ts';
+} from './spec/mistaken.ts';
+import { buildTree, type Invocation } from './spec/tree.ts';
 
 /** The outside of the tool, as tests give it too. */
 export interface World {
+  readonly tool: ToolSpec;
   readonly version: string;
   readonly environment: Environment;
   readonly streams: Streams;
@@ -69,13 +71,13 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
       world.pager,
     );
     const timer = globals.timeout && setTimeout(() => deadline.abort(problem('timed_out')), globals.timeout);
-    const { openSession } = await import('./session.ts');
+    const { openSession } = await import('./session/session.ts');
     const opened = await openSession({
       ...world,
       terminal,
       globals,
       // It says itself what is wrong with the settings.
-      ...(invocation.name === 'doctor' && { profile: (await import('./profile.ts')).EMBEDDED }),
+      ...(invocation.name === 'doctor' && { profile: (await import('./session/profile.ts')).EMBEDDED }),
     });
     session = opened;
     const context: CommandContext = { ...world, terminal, session: opened, globals, signal };
@@ -85,11 +87,11 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
       await (world.answered ? world.answered(opened.paidHere.ids) : opened.paidHere.shown());
       return code;
     } catch (error) {
-      const cutOff = cutOffBy(error, signal);
+      const cutOff = untoldCutOff(error, signal);
       if (cutOff === null) throw error;
       terminal.settle();
-      const { whereItStands } = await import('./where-it-stands.ts');
-      throw await whereItStands(cutOff, invocation.name, { argv, invocation, session });
+      const { whereItStands } = await import('./interruption/where-it-stands.ts');
+      throw await whereItStands(cutOff, invocation.spec, { argv, invocation, session });
     } finally {
       if (timer) clearTimeout(timer);
       await opened.close();
@@ -99,14 +101,17 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     terminal ??= await openTerminal(world.streams, scannedSettings(argv), world.environment, () =>
       world.prompts(signal),
     );
-    const failure = cutOffBy(error, signal) ?? (await withFile(error, session));
+    const failure = untoldCutOff(error, signal) ?? (await withFile(error, session));
     const next = await nextSteps(failure, { argv, invocation, session });
     return report(failure, next, terminal, world.streams);
   }
 }
 
+/** What parsing goes by. */
+type Reader = Pick<World, 'tool' | 'version' | 'streams'>;
+
 /** null when help or the version was all that was wanted, and has been printed. */
-export function parse(argv: readonly string[], world: Pick<World, 'version' | 'streams'>): Invocation | null {
+export function parse(argv: readonly string[], world: Reader): Invocation | null {
   try {
     return parseOnce(argv, world);
   } catch (error) {
@@ -121,12 +126,10 @@ export function parse(argv: readonly string[], world: Pick<World, 'version' | 's
   }
 }
 
-function parseOnce(
-  argv: readonly string[],
-  { version, streams }: Pick<World, 'version' | 'streams'>,
-): Invocation | null {
+function parseOnce(argv: readonly string[], { tool, version, streams }: Reader): Invocation | null {
   let invocation: Invocation | null = null;
-  const program = buildProgram(
+  const program = buildTree(
+    tool,
     version,
     {
       write: (text) => streams.stdout.write(text),
@@ -200,9 +203,9 @@ function withBareJson(argv: readonly string[]): string[] | null {
   return ['--json=', ...argv.slice(0, at), ...argv.slice(at + 1)];
 }
 
-function fieldsOf({ name, globals }: Invocation): string[] | null {
+function fieldsOf({ name, spec, globals }: Invocation): string[] | null {
   if (typeof globals.json !== 'string' || globals.json === '') return null;
-  const known = JSON_FIELDS[name] ?? [];
+  const known = spec.result.fields;
   const wanted = globals.json
     .split(',')
     .map((field) => field.trim())
@@ -239,18 +242,9 @@ const scannedSettings = (argv: readonly string[]): TerminalSettings => ({
   pager: false,
 });
 
-/**
- * The interruption (Ctrl-C, --timeout) that a command ended with, where it has not yet told itself how things stand and
- * how to go on; null for every other end.
- */
-function cutOffBy(error: unknown, signal: AbortSignal): Problem | null {
-  if (isProblem(error) && (error.detail?.money !== undefined || error.next.length > 0)) return null;
-  if (!signal.aborted || !isProblem(signal.reason)) return isProblem(error, 'interrupted') ? error : null;
-  const isCall =
-    !isProblem(error) ||
-    isProblem(error, 'network_unreachable', 'timed_out', 'unexpected_answer', 'interrupted');
-  return isCall ? signal.reason : null;
-}
+/** Null too for what names the commands to go on with itself. */
+const untoldCutOff = (error: unknown, signal: AbortSignal): Problem | null =>
+  isProblem(error) && error.next.length > 0 ? null : cutOffBy(error, signal);
 
 /** Trouble with a file of this machine in the words for it; a service that runs in here answers without the file's name. */
 async function withFile(error: unknown, session: Session | null): Promise<unknown> {
@@ -264,8 +258,8 @@ async function withFile(error: unknown, session: Session | null): Promise<unknow
 /** What helps now, as commands: the problem's own, else what goes with its code. */
 async function nextSteps(
   error: unknown,
-  about: Parameters<typeof import('./next-steps.ts').nextStepsOf>[1],
+  about: Parameters<typeof import('./interruption/next-steps.ts').nextStepsOf>[1],
 ): Promise<readonly string[]> {
   if (!isProblem(error) || error.next.length > 0) return isProblem(error) ? error.next : [];
-  return (await import('./next-steps.ts')).nextStepsOf(error, about);
+  return (await import('./interruption/next-steps.ts')).nextStepsOf(error, about);
 }

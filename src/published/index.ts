@@ -1,27 +1,33 @@
 import * as z from 'zod';
-import { FLIGHT_DOCUMENTS } from './flights.ts';
-import { PARTNER_DOCUMENTS } from './partner.ts';
 import type { Published } from './published.ts';
-import { ERROR_DOCUMENT, TOOL_DOCUMENTS } from './tool.ts';
 
-/** The published JSON Schemas: what each command prints under --json, made from the schemas of the services. */
+/** The published JSON Schemas: what each command prints under --json. */
 
-export const DOCUMENTS: Readonly<Record<string, Published>> = {
-  ...FLIGHT_DOCUMENTS,
-  ...TOOL_DOCUMENTS,
-  ...PARTNER_DOCUMENTS,
-};
+export interface PublishedCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly published: Published;
+}
+
+/** `{ error }`: what any command prints under --json when it fails. */
+const ERROR_DOCUMENT = z.strictObject({
+  error: z.strictObject({
+    code: z.string().describe('Stable; farelock explain <code> says more.'),
+    message: z.string(),
+    fix: z.string().describe('What to do.'),
+    retryable: z.boolean().describe('The same command may go through later.'),
+    next: z.array(z.string()).describe('Commands that help now.'),
+    detail: z.record(z.string(), z.unknown()).optional(),
+  }),
+});
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
 /** `intent create` is `intent-create` in the names of files and schemas. */
-export const slugOf = (command: string): string => command.replaceAll(' ', '-');
+const slugOf = (command: string): string => command.replaceAll(' ', '-');
 
-/**
- * Every schema by the name of its file, without the folder.
- * @param describe what a command does, in a sentence
- */
-export function publishedSchemas(describe: (command: string) => string): Record<string, object> {
+/** Every schema by the name of its file, without the folder. */
+export function publishedSchemas(commands: readonly PublishedCommand[]): Record<string, object> {
   const files: Record<string, object> = {
     'error.schema.json': whole('error', {
       title: 'Any command --json, when it fails',
@@ -29,9 +35,10 @@ export function publishedSchemas(describe: (command: string) => string): Record<
       ...plain(ERROR_DOCUMENT),
     }),
   };
-  for (const [command, { document, others, plan, streams, lines }] of Object.entries(DOCUMENTS)) {
+  for (const { name: command, summary, published } of commands) {
+    const { document, others, plan, streams, lines } = published;
     const remark = streams ? ' When it is followed, a line of this for each change.' : '';
-    const description = `${describe(command)}.${remark}`;
+    const description = `${summary}.${remark}`;
     const title = `farelock ${command} --json`;
     files[`${slugOf(command)}.schema.json`] = whole(
       slugOf(command),

@@ -36,6 +36,10 @@ export const payment = z
   })
   .describe('What was paid for this answer; absent where nothing was.');
 
+/** An answer of the service that was paid for. */
+export const paid = <T extends z.ZodRawShape>(document: z.ZodObject<T>) =>
+  z.strictObject({ ...document.shape, payment: payment.optional() });
+
 export const check = z.strictObject({
   check: z.string(),
   expected: z.string(),

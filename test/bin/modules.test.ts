@@ -87,7 +87,7 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
   /** The services. */
   const STACK =
     /^src\/(service|flights\/(?!look)|partner\/(?!look)|payments\/|notify\/|escrow\/)|^package:hono/;
-  const ALL_COMMANDS = /^src\/cli\/commands\//;
+  const ALL_COMMANDS = /^src\/cli\/commands\/[^/]+\/(run|days|fares)\.ts$/;
 
   interface Rule {
     readonly args: () => string[];
@@ -193,7 +193,7 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
   test.each(Object.entries(rules))('%s', async (_name, { args, own, never }) => {
     const loaded = [...new Set(await loadedBy(args()))];
     const commands = loaded.filter((id) => ALL_COMMANDS.test(id));
-    expect(commands.sort()).toEqual(own.map((name) => `src/cli/commands/${name}.ts`).sort());
+    expect(commands.sort()).toEqual(own.map((name) => `src/cli/commands/${name}/run.ts`).sort());
     expect(loaded.filter((id) => never.some((pattern) => pattern.test(id)))).toEqual([]);
   });
 

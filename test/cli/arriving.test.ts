@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type SearchOptions, search } from '../../src/cli/commands/search.ts';
-import type { CommandContext } from '../../src/cli/context.ts';
-import { EMBEDDED } from '../../src/cli/profile.ts';
-import type { Session } from '../../src/cli/session.ts';
-import { openTerminal } from '../../src/cli/terminal.ts';
+import { TOOL } from '../../src/cli/commands/index.ts';
+import type { SearchOptions } from '../../src/cli/commands/search/request.ts';
+import { search } from '../../src/cli/commands/search/run.ts';
+import { openTerminal } from '../../src/cli/screen/terminal.ts';
+import { EMBEDDED } from '../../src/cli/session/profile.ts';
+import type { Session } from '../../src/cli/session/session.ts';
+import type { CommandContext } from '../../src/cli/spec/command.ts';
 import { unpainted } from '../../src/cli/view/text.ts';
 import type { FlightsClient } from '../../src/client/types.ts';
 import type { Offer, SearchRequestInput, SearchUpdatesResponse } from '../../src/flights/wire.ts';
@@ -12,7 +14,10 @@ import { manualClock } from '../clock.ts';
 import { offerWith, option, response, segment, slice } from './offers.ts';
 
 // Commands load these when an answer is not complete; time stands still in these tests meanwhile.
-await Promise.all([import('../../src/cli/gathering.ts'), import('../../src/cli/search-stream.ts')]);
+await Promise.all([
+  import('../../src/cli/searching/gathering.ts'),
+  import('../../src/cli/commands/search/stream.ts'),
+]);
 
 /** `search` while slower offers land, on a clock that is moved by hand. */
 
@@ -112,6 +117,7 @@ async function searching(given: Given = {}) {
     },
   };
   const context: CommandContext = {
+    tool: TOOL,
     terminal,
     session: session as Session,
     streams,

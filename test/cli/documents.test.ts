@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { CommandContext } from '../../src/cli/context.ts';
-import { readPassengers } from '../../src/cli/passengers.ts';
-import type { Prompts } from '../../src/cli/streams.ts';
+import type { Prompts } from '../../src/cli/screen/streams.ts';
+import type { CommandContext } from '../../src/cli/spec/command.ts';
+import { readPassengers } from '../../src/cli/travellers/passengers.ts';
 import { ANA } from './memory.ts';
 
 /** Travel documents, which lowcost carriers want (spec/flight-service.md, POST /air/book, 2). */

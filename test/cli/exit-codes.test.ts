@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { explainedCodes } from '../../src/cli/explained.ts';
+import { explainedCodes } from '../../src/cli/commands/explain/explained.ts';
+import { TOOL } from '../../src/cli/commands/index.ts';
 import { parse } from '../../src/cli/tool.ts';
 import { CONNECT_CODE_TABLE } from '../../src/domain/connect-codes.ts';
 import { didYouMean, editDistance, nearest } from '../../src/kernel/nearest.ts';
@@ -30,7 +31,7 @@ const streams = {
 function understood(command: string): void {
   const [tool, ...argv] = wordsOf(command);
   expect(tool).toBe('farelock');
-  expect(() => parse(argv, { version: '9.9.9', streams }), command).not.toThrow();
+  expect(() => parse(argv, { tool: TOOL, version: '9.9.9', streams }), command).not.toThrow();
 }
 
 let intentId = '';

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { openTerminal, type TerminalSettings } from '../../src/cli/terminal.ts';
+import { openTerminal, type TerminalSettings } from '../../src/cli/screen/terminal.ts';
 import { harmless, harmlessJson, harmlessLine } from '../../src/cli/view/text.ts';
 import { runInMemory, temporaryHome } from './memory.ts';
 

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Prompts, Streams } from '../../src/cli/streams.ts';
+import { TOOL } from '../../src/cli/commands/index.ts';
+import type { Prompts, Streams } from '../../src/cli/screen/streams.ts';
 import { runTool } from '../../src/cli/tool.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { worldClock } from '../clock.ts';
@@ -60,6 +61,7 @@ export async function runInMemory(argv: readonly string[], options: MemoryOption
   const asked: string[] = [];
   const prompts = listedAnswers(options.answers ?? [], asked);
   const exitCode = await runTool(argv, {
+    tool: TOOL,
     version: '9.9.9',
     environment: { NO_COLOR: '1', ...options.environment },
     streams,

@@ -6,7 +6,7 @@ import {
   type ComparedFare,
   comparisonView,
   type FareComparison,
-} from '../../src/cli/view/fare-comparison.ts';
+} from '../../src/cli/view/flights/fare-comparison.ts';
 import { plainPaint } from '../../src/cli/view/paint.ts';
 import { textWidth } from '../../src/cli/view/text.ts';
 import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { explorerOf } from '../../src/cli/explorer.ts';
+import { explorerOf } from '../../src/cli/paying/explorer.ts';
 import { openPaint, plainPaint } from '../../src/cli/view/paint.ts';
 import { qrLines, solanaPayUrl } from '../../src/cli/view/qr.ts';
 import { textWidth, unpainted } from '../../src/cli/view/text.ts';

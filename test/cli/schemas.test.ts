@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { JSON_FIELDS } from '../../src/cli/json.ts';
-import { buildProgram } from '../../src/cli/program.ts';
-import { describeTool } from '../../src/cli/registry.ts';
+import { TOOL } from '../../src/cli/commands/index.ts';
+import { commandsOf } from '../../src/cli/spec/command.ts';
 import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 import { faultsOf } from './published.ts';
 
@@ -18,7 +17,7 @@ const environment = {
   FARELOCK_LOWCOST_MS: '10',
   FARELOCK_ATTESTATION_MS: '1',
 };
-const tool = describeTool(buildProgram('9.9.9', { write: () => undefined, width: 80 }, () => undefined));
+const commands = commandsOf(TOOL);
 const covered = new Set<string>();
 
 const wordsOf = (line: string): string[] =>
@@ -296,22 +295,22 @@ describe.sequential('settings and help', () => {
 });
 
 test('a field that a document does not have is an error document, and names the fields it has', async () => {
-  for (const { name } of tool.commands) {
-    if ((JSON_FIELDS[name] ?? []).length === 0) continue;
-    const example = tool.commands.find((one) => one.name === name)?.examples[0] ?? '';
+  for (const { name, examples, result } of commands) {
+    if (result.fields.length === 0) continue;
+    const [example = ''] = examples;
     const words = wordsOf(example.split(' < ')[0] ?? '').slice(1);
     const bare = words.filter((word, at) => word !== '--json' && words[at - 1] !== '--json');
     const ran = await runInMemory([...bare, '--json', 'no_such_field'], { environment });
     expect([name, ran.exitCode]).toEqual([name, 2]);
     expect(faultsOf('error', ran.json())).toEqual([]);
-    expect((ran.json().error as { fix: string }).fix).toContain(JSON_FIELDS[name]?.[0]);
+    expect((ran.json().error as { fix: string }).fix).toContain(result.fields[0]);
   }
 });
 
 test('no command was left out', () => {
   // They speak with a program or a person, and print no document.
   const wordless = ['mcp', 'guided'];
-  const left = tool.commands
+  const left = commands
     .map(({ name }) => name)
     .filter((name) => !wordless.includes(name) && !covered.has(name));
   expect(left).toEqual([]);

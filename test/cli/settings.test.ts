@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { profileOf } from '../../src/cli/profile.ts';
+import { profileOf } from '../../src/cli/session/profile-in-use.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
 import { expect, test } from 'vitest';
-import { commandLine } from '../../src/cli/mistaken.ts';
+import { commandLine } from '../../src/cli/spec/mistaken.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { quoted } from '../../src/kernel/shell-word.ts';
 import { shownUrl } from '../../src/kernel/shown-url.ts';

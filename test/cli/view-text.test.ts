@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { isLong, pagerCommand } from '../../src/cli/pager.ts';
-import { createTurns } from '../../src/cli/turns.ts';
+import { isLong, pagerCommand } from '../../src/cli/screen/pager.ts';
+import { createTurns } from '../../src/cli/screen/turns.ts';
 import { readyFor } from '../../src/cli/view/clusters.ts';
 import { linkText, supportsLinks } from '../../src/cli/view/links.ts';
 import { tableLines } from '../../src/cli/view/table.ts';

@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { axisText, barText, scaleOf, timelineOf } from '../../src/cli/view/bar.ts';
-import { intentLines } from '../../src/cli/view/intent.ts';
+import { axisText, barText, scaleOf, timelineOf } from '../../src/cli/view/flights/bar.ts';
+import { intentLines } from '../../src/cli/view/flights/intent.ts';
+import {
+  numberedOffers,
+  type SearchTitle,
+  searchLines,
+  searchView,
+} from '../../src/cli/view/flights/search.ts';
+import { moneyStage, statusLines } from '../../src/cli/view/flights/status.ts';
 import { plainPaint } from '../../src/cli/view/paint.ts';
-import { numberedOffers, type SearchTitle, searchLines, searchView } from '../../src/cli/view/search.ts';
-import { moneyStage, statusLines } from '../../src/cli/view/status.ts';
 import { fieldLines, tsvLines } from '../../src/cli/view/table.ts';
 import { cut, harmless, harmlessJson, textWidth, wrap } from '../../src/cli/view/text.ts';
 import { fromTo, hoursAndMinutes } from '../../src/cli/view/times.ts';

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { buildProgram } from '../../src/cli/program.ts';
-import { describeTool } from '../../src/cli/registry.ts';
+import { TOOL } from '../../src/cli/commands/index.ts';
+import { describeTool } from '../../src/cli/spec/description.ts';
 import { PROBLEMS } from '../../src/kernel/problems.ts';
 import { commandsPage, errorsPage } from './pages.ts';
 
 /** `npm run docs` runs this file with `--update`, which writes the pages. */
 
 const DOCS = resolve(import.meta.dirname, '../../docs');
-const tool = describeTool(buildProgram('0.0.0', { write: () => undefined, width: 80 }, () => undefined));
+const tool = describeTool(TOOL, '0.0.0');
 
 test('docs/commands.md is the command tree', async () => {
   await expect(commandsPage(tool)).toMatchFileSnapshot(`${DOCS}/commands.md`);

@@ -1,5 +1,9 @@
-import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
-import type { CommandDescription, ParameterDescription, ToolDescription } from '../../src/cli/registry.ts';
+import { EXIT_CODES } from '../../src/cli/commands/explain/exit-codes.ts';
+import type {
+  CommandDescription,
+  ParameterDescription,
+  ToolDescription,
+} from '../../src/cli/spec/description.ts';
 import { PROBLEMS, type ProblemKind } from '../../src/kernel/problems.ts';
 
 /** The pages of docs/ that are made from the tool itself. */

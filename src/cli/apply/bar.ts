@@ -1,5 +1,5 @@
-import { createLive } from '../live.ts';
-import type { Output } from '../streams.ts';
+import { createLive } from '../screen/live.ts';
+import type { Output } from '../screen/streams.ts';
 import type { Paint } from '../view/paint.ts';
 import { counted } from '../view/text.ts';
 

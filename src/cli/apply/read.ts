@@ -1,6 +1,6 @@
 import type { CsvError } from 'csv-parse/sync';
 import { repeatedName } from '../../domain/repeated-names.ts';
-import { isRecord } from '../json.ts';
+import { isRecord } from '../spec/json.ts';
 import { type FieldPath, fieldNamed, groupNamed } from './fields.ts';
 
 /** A row as it stands in the file: values by field, not yet checked. */

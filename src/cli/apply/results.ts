@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { problem } from '../../kernel/problems.ts';
-import { isRecord } from '../json.ts';
+import { isRecord } from '../spec/json.ts';
 
 /** What came of a row: a line of the result file. */
 export interface RowResult {

@@ -1,21 +1,20 @@
-import type { Environment } from '../context.ts';
-import { JSON_FIELDS } from '../json.ts';
-import { shapeOf } from '../options.ts';
-import { buildProgram } from '../program.ts';
+import { type CommandSpec, specNamed, type ToolSpec } from '../spec/command.ts';
+import { shapeOf } from '../spec/options.ts';
+import { buildTree } from '../spec/tree.ts';
 import { type Candidate, FILES } from './candidate.ts';
 import { type Position, positionOf } from './position.ts';
-import { type Place, valuesNamed } from './values.ts';
+import type { Place } from './source.ts';
+import { valuesNamed } from './values.ts';
 
 /** What may stand where the cursor is: commands, options, values. The last of the words is being typed. */
 export async function candidatesFor(
   words: readonly string[],
-  environment: Environment,
-  folder?: string | undefined,
+  tool: ToolSpec,
+  place: Place,
 ): Promise<readonly Candidate[]> {
-  const place = { environment, folder };
-  const program = buildProgram('', { write: () => undefined, width: 80 }, () => undefined);
+  const program = buildTree(tool, '', { write: () => undefined, width: 80 }, () => undefined);
   const at = positionOf(program, words);
-  if (at.option) return prefixed(at, await valuesOfOption(at, place));
+  if (at.option) return prefixed(at, await valuesOfOption(at, tool, place));
   if (at.word.startsWith('-') && !at.isAfterDashes) return starting(at.word, optionsAt(at, program.options));
   const commands = at.command.commands.filter((one) => !Reflect.get(one, '_hidden'));
   const argument = at.argument;
@@ -33,12 +32,11 @@ export async function candidatesFor(
   ];
 }
 
-async function valuesOfOption(at: Position, place: Place): Promise<readonly Candidate[]> {
+async function valuesOfOption(at: Position, tool: ToolSpec, place: Place): Promise<readonly Candidate[]> {
   const { option, word } = at;
   if (!option) return [];
   if (option.long === '--json') {
-    const fields =
-      JSON_FIELDS[at.path] ?? JSON_FIELDS[`${at.path} list`] ?? JSON_FIELDS[`${at.path} show`] ?? [];
+    const fields = specAt(tool, at.path)?.result.fields ?? [];
     const before = word.includes(',') ? word.slice(0, word.lastIndexOf(',') + 1) : '';
     return fields.map((field) => ({ value: `${before}${field}`, words: '' }));
   }
@@ -47,6 +45,10 @@ async function valuesOfOption(at: Position, place: Place): Promise<readonly Cand
   const placeholder = /[<[]([^>\]]+)/.exec(option.flags)?.[1] ?? '';
   return valuesNamed(placeholder, at, place);
 }
+
+/** A group stands for its list, or for what it shows. */
+const specAt = (tool: ToolSpec, path: string): CommandSpec | undefined =>
+  [path, `${path} list`, `${path} show`].flatMap((name) => specNamed(tool, name) ?? [])[0];
 
 function optionsAt({ command }: Position, everywhere: Position['command']['options']): Candidate[] {
   return [...command.options, ...everywhere]

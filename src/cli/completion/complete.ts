@@ -1,18 +1,25 @@
-import type { World } from '../tool.ts';
+import type { Streams } from '../screen/streams.ts';
+import type { ToolSpec } from '../spec/command.ts';
 import { harmless } from '../view/text.ts';
 import { type Candidate, FILES } from './candidate.ts';
 import { candidatesFor } from './candidates.ts';
+import type { Place } from './source.ts';
+
+interface CompletedIn extends Place {
+  readonly tool: ToolSpec;
+  readonly streams: Streams;
+}
 
 /**
  * `farelock complete <shell> -- <words…>`, which the scripts of `completion` call: a candidate on a line, the last word
  * being typed. It prints nothing rather than a problem: there is a person in the middle of a line.
  */
-export async function complete(argv: readonly string[], world: World): Promise<0> {
+export async function complete(argv: readonly string[], world: CompletedIn): Promise<0> {
   const [shell = '', ...rest] = argv;
   const given = rest[0] === '--' ? rest.slice(1) : rest;
   const words = shell === 'bash' ? rejoined(given) : given;
   try {
-    const found = await candidatesFor(words, world.environment, world.folder);
+    const found = await candidatesFor(words, world.tool, world);
     // What stands before the last colon is no part of the word that bash puts a candidate in the place of.
     const before = shell === 'bash' ? (words.at(-1)?.lastIndexOf(':') ?? -1) + 1 : 0;
     const shown = found.map((one) => (one === FILES ? one : { ...one, value: one.value.slice(before) }));

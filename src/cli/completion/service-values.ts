@@ -1,9 +1,9 @@
 import type { GlancedRails } from '../../partner/look.ts';
 import type { Glanced } from '../../store/glance.ts';
-import { profileOf } from '../profile.ts';
+import { profileOf } from '../session/profile-in-use.ts';
 import type { Candidate } from './candidate.ts';
 import type { Position } from './position.ts';
-import type { Place, Source } from './values.ts';
+import type { Place, Source } from './source.ts';
 
 /**
  * What the embedded services of this home know: ramp orders, refund requests, keys, … Their database is read as it lies

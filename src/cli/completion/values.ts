@@ -1,17 +1,8 @@
 import { join, resolve } from 'node:path';
-import type { Environment } from '../context.ts';
-import { homeOf } from '../profile.ts';
+import { homeOf } from '../session/profile.ts';
 import { type Candidate, FILES } from './candidate.ts';
 import type { Position } from './position.ts';
-
-/** Where the command line would run. */
-export interface Place {
-  readonly environment: Environment;
-  /** Where the search for a project file begins; the working folder unless it is named. */
-  readonly folder?: string | undefined;
-}
-
-export type Source = (at: Position, home: string, place: Place) => Promise<readonly Candidate[]>;
+import type { Place, Source } from './source.ts';
 
 const words = (values: readonly string[]): Candidate[] => values.map((value) => ({ value, words: '' }));
 
@@ -30,7 +21,7 @@ const orders: Source = async (_at, home) => {
 
 /** The numbers on the screen of the last search; the ids that they stand for once an id is begun. */
 const offers: Source = async ({ word }, home) => {
-  const { openRecentOffers } = await import('../recent.ts');
+  const { openRecentOffers } = await import('../session/recent.ts');
   return openRecentOffers(join(home, 'recent-offers.json'), () => undefined)
     .listed()
     .flatMap(({ number, offerId, journey }) => {
@@ -56,7 +47,7 @@ const profiles: Source = async (_at, home) => {
 };
 
 const scenarios: Source = async () => {
-  const { SCENARIO_NAMES } = await import('../scenarios.ts');
+  const { SCENARIO_NAMES } = await import('../session/scenarios.ts');
   return words(SCENARIO_NAMES);
 };
 
@@ -94,14 +85,14 @@ const airports: Source = async ({ word }) => {
 };
 
 const problems: Source = async () => {
-  const { explainedCodes } = await import('../explained.ts');
+  const { explainedCodes } = await import('../commands/explain/explained.ts');
   return words(explainedCodes());
 };
 
 /** Of `help`: the commands, and those of the group that was named before. */
 const commands: Source = async ({ command, path, arguments: named }) => {
   if (path === 'schema') {
-    const { schemaNames } = await import('../schema-files.ts');
+    const { schemaNames } = await import('../spec/schema-files.ts');
     return words(schemaNames());
   }
   let at = command.parent ?? command;

@@ -3,9 +3,9 @@ import { checkBudget } from '../../client/payer/policy.ts';
 import type { SearchRequestInput } from '../../flights/wire.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { CommandContext } from '../context.ts';
-import { callCap, liftedBy } from '../spending.ts';
-import { usdcOf } from '../usdc.ts';
+import { callCap, liftedBy } from '../paying/spending.ts';
+import { usdcOf } from '../session/usdc.ts';
+import type { CommandContext } from '../spec/command.ts';
 import { counted } from '../view/text.ts';
 import { aboutText, DEARER_AFTER, waitFor } from './pace.ts';
 

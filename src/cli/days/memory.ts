@@ -1,7 +1,7 @@
 import type { Offer, SearchRequestInput } from '../../flights/wire.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { canonicalJson, sha256Hex } from '../../kernel/json.ts';
-import { openNotebook } from '../notebook.ts';
+import { openNotebook } from '../session/notebook.ts';
 
 /** What a search of a day has found; it was paid for, and is good for a while. */
 export interface RememberedDay {

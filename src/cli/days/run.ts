@@ -3,8 +3,8 @@ import type { Offer, SearchRequestInput, SearchResponse } from '../../flights/wi
 import { instant } from '../../kernel/clock.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, type ProblemCode } from '../../kernel/problems.ts';
-import { followArrivals } from '../arrivals.ts';
-import type { CommandContext } from '../context.ts';
+import { followArrivals } from '../searching/arrivals.ts';
+import type { CommandContext } from '../spec/command.ts';
 import type { JourneyDays } from './calendar.ts';
 import type { DayMemory, RememberedDay } from './memory.ts';
 import { nextTryMs } from './pace.ts';

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isProblem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
-import { readKeyFile } from '../key-file.ts';
+import { readKeyFile } from '../session/key-file.ts';
 import { type Check, type Finding, failed, findingOf, ok, type Patient, warning } from './checks.ts';
 
 const MOST_FILES = 10_000;

@@ -3,8 +3,8 @@ import { createPartnerClient } from '../../client/partner.ts';
 import { ask, isRecord } from '../../client/transport.ts';
 import type { Fetch } from '../../client/types.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import { encrypted } from '../encrypted.ts';
-import { readKeyFile } from '../key-file.ts';
+import { encrypted } from '../session/encrypted.ts';
+import { readKeyFile } from '../session/key-file.ts';
 import { type Check, type Finding, failed, ok, type Patient, warning } from './checks.ts';
 
 const networkFetch: Fetch = (request) => fetch(request);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Address } from '@solana/kit';
 import { formatUsdc } from '../../kernel/money.ts';
 import { DEVNET_USDC } from '../../solana/cluster.ts';
-import { usdcMintOf } from '../usdc.ts';
+import { usdcMintOf } from '../session/usdc.ts';
 import { formatSol } from '../view/wallet.ts';
 import { type Check, type Finding, failed, ok, type Patient, warning } from './checks.ts';
 import type { OpenCluster } from './network.ts';

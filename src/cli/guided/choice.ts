@@ -1,10 +1,10 @@
-import { compact } from '../quoting.ts';
-import type { StepLine } from '../streams.ts';
-import type { Screen } from '../terminal.ts';
-import { fareMenuLines } from '../view/fare-menu.ts';
-import { fareFamilies, money } from '../view/fares.ts';
+import type { StepLine } from '../screen/streams.ts';
+import type { Screen } from '../screen/terminal.ts';
+import { compact } from '../searching/quoting.ts';
+import { fareMenuLines } from '../view/flights/fare-menu.ts';
+import { fareFamilies, money } from '../view/flights/fares.ts';
+import { listParts } from '../view/flights/search.ts';
 import { isMenuOffer, offerCommand, quoted } from '../view/payment.ts';
-import { listParts } from '../view/search.ts';
 import { harmlessDocument } from '../view/text.ts';
 import { fromTo } from '../view/times.ts';
 import { lockCommand } from './commands.ts';

@@ -1,5 +1,5 @@
 import { isProblem } from '../../kernel/problems.ts';
-import { parseDate } from '../dates.ts';
+import { parseDate } from '../searching/dates.ts';
 import { counted } from '../view/text.ts';
 import { dayName } from '../view/times.ts';
 import { searchCommand } from './commands.ts';

@@ -5,8 +5,8 @@ import {
   type PassengerRules,
   TITLES,
 } from '../../domain/passengers.ts';
-import { GENDER_CHOICES, QUESTIONS } from '../passenger-questions.ts';
-import type { StepAnswer } from '../streams.ts';
+import type { StepAnswer } from '../screen/streams.ts';
+import { GENDER_CHOICES, QUESTIONS } from '../travellers/passenger-questions.ts';
 import { harmless } from '../view/text.ts';
 import type { Walk } from './walk.ts';
 

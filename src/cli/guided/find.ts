@@ -1,8 +1,8 @@
 import { isProblem, type Problem } from '../../kernel/problems.ts';
-import { searchRequestOf } from '../commands/search.ts';
-import { gatherOffers } from '../gathering.ts';
+import { searchRequestOf } from '../commands/search/request.ts';
+import { gatherOffers } from '../searching/gathering.ts';
+import { numberedOffers, type SearchTitle } from '../view/flights/search.ts';
 import { problemLines } from '../view/problem.ts';
-import { numberedOffers, type SearchTitle } from '../view/search.ts';
 import { counted } from '../view/text.ts';
 import { searchCommand } from './commands.ts';
 import { paidCall } from './money.ts';

@@ -1,7 +1,7 @@
 import type { Intent } from '../../flights/wire.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import { besides, noteIntent } from '../remembered.ts';
-import { createdIntentLines, usdc } from '../view/intent.ts';
+import { besides, noteIntent } from '../session/remembered.ts';
+import { createdIntentLines, usdc } from '../view/flights/intent.ts';
 import { harmlessDocument } from '../view/text.ts';
 import { fromNow } from '../view/times.ts';
 import { lockCommand } from './commands.ts';
@@ -71,7 +71,7 @@ export async function lock(walk: Walk, offerId: string): Promise<Intent> {
   } catch (error) {
     if (!isProblem(error, 'intent_already_exists')) throw error;
     // Locked before from here: that one is gone on with, and nobody else's.
-    const { existingIntent } = await import('../commands/intent-create.ts');
+    const { existingIntent } = await import('../commands/intent-create/run.ts');
     const { own, problem } = await existingIntent(walk.context, error);
     if (own === null) throw problem;
     return own;

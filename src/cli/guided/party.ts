@@ -9,8 +9,8 @@ import {
 } from '../../domain/passengers.ts';
 import type { Intent, Passenger } from '../../flights/wire.ts';
 import { instant } from '../../kernel/clock.ts';
-import { notesOf } from '../remembered.ts';
-import { passengerFrom, travellerState } from '../travellers.ts';
+import { notesOf } from '../session/remembered.ts';
+import { passengerFrom, travellerState } from '../travellers/travellers.ts';
 import { counted, harmless } from '../view/text.ts';
 import { bookingCommand } from './commands.ts';
 import { askFieldsBySteps } from './fields.ts';

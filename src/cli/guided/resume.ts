@@ -1,10 +1,10 @@
 import type { Intent } from '../../flights/wire.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
-import { book } from '../commands/book.ts';
-import { noteIntent, notesOf } from '../remembered.ts';
-import { usdc } from '../view/intent.ts';
-import { moneyStage } from '../view/status.ts';
+import { book } from '../commands/book/run.ts';
+import { noteIntent, notesOf } from '../session/remembered.ts';
+import { usdc } from '../view/flights/intent.ts';
+import { moneyStage } from '../view/flights/status.ts';
 import { harmless } from '../view/text.ts';
 import { fromNow } from '../view/times.ts';
 import { showOrder } from './review.ts';

@@ -1,5 +1,5 @@
 import { findAirports, isMistake } from '../../domain/airports.ts';
-import { placeOf } from '../airports.ts';
+import { placeOf } from '../searching/airports.ts';
 import { quoted } from '../view/payment.ts';
 import { harmless } from '../view/text.ts';
 import { searchCommand } from './commands.ts';

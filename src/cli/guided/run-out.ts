@@ -1,6 +1,6 @@
 import type { Intent } from '../../flights/wire.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
-import type { ExitCode } from '../context.ts';
+import type { ExitCode } from '../spec/globals.ts';
 import { lockCommand } from './commands.ts';
 import { isTurnedDown, sayProblem } from './find.ts';
 import { lock } from './lock.ts';

@@ -1,6 +1,6 @@
 import type { TravellerFields } from '../../client/journal/travellers.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import { travellerName } from '../travellers.ts';
+import { travellerName } from '../travellers/travellers.ts';
 import { quoted } from '../view/payment.ts';
 import { said, type Walk } from './walk.ts';
 

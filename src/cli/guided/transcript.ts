@@ -1,5 +1,5 @@
-import type { Output } from '../streams.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Output } from '../screen/streams.ts';
+import type { Terminal } from '../screen/terminal.ts';
 import { textWidth } from '../view/text.ts';
 
 /** What a walk has written under its questions, so that a step that is gone back to can take its lines with it. */

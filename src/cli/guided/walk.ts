@@ -1,7 +1,8 @@
 import type { Intent, Offer, Passenger, SearchResponse } from '../../flights/wire.ts';
-import type { CommandContext, ExitCode } from '../context.ts';
-import type { StepPrompts } from '../streams.ts';
-import type { SearchTitle } from '../view/search.ts';
+import type { StepPrompts } from '../screen/streams.ts';
+import type { CommandContext } from '../spec/command.ts';
+import type { ExitCode } from '../spec/globals.ts';
+import type { SearchTitle } from '../view/flights/search.ts';
 import { padEnd, wrap } from '../view/text.ts';
 import type { Transcript } from './transcript.ts';
 

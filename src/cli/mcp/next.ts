@@ -1,6 +1,7 @@
 import { isProblem } from '../../kernel/problems.ts';
 import { quoted, wordsOf } from '../../kernel/shell-word.ts';
-import type { CommandDescription, ParameterDescription, ToolDescription } from '../registry.ts';
+import type { ToolSpec } from '../spec/command.ts';
+import type { CommandDescription, ParameterDescription, ToolDescription } from '../spec/description.ts';
 import { parse } from '../tool.ts';
 import { isInline, keyOf, parametersOf, toolName } from './tools.ts';
 
@@ -19,37 +20,41 @@ export interface NextCall {
   readonly again?: true;
 }
 
+interface ToolGiven {
+  readonly described: ToolDescription;
+  readonly spec: ToolSpec;
+  /** The commands that a client may call, by name. */
+  readonly callable: ReadonlySet<string>;
+}
+
 interface Understood {
   readonly name: string;
   readonly given: readonly { readonly parameter: ParameterDescription; readonly text: string | null }[];
 }
 
-/**
- * @param lines the problem's own, as `farelock …`
- * @param tools the commands that a client may call, by name
- */
+/** @param lines the problem's own, as `farelock …` */
 export function nextStepsFor(
   failed: CommandDescription,
   lines: readonly string[],
-  tool: ToolDescription,
-  tools: ReadonlySet<string>,
+  tool: ToolGiven,
 ): NextSteps {
-  const { commands } = tool;
+  const { commands } = tool.described;
   const steps = lines.map((line) => ({ line, understood: understand(line, tool) }));
   return {
     next: steps.map(({ line, understood }) => (understood ? lineOf(understood) : line)),
     calls: steps.flatMap(({ understood }) => {
       const command = understood && commands.find(({ name }) => name === understood.name);
-      if (!understood || !command || !tools.has(command.name)) return [];
+      if (!understood || !command || !tool.callable.has(command.name)) return [];
       return [callOf(understood, command, command.name === failed.name)];
     }),
   };
 }
 
 /** Null for a line that the tool itself would not take. */
-function understand(line: string, { commands, global_options }: ToolDescription): Understood | null {
+function understand(line: string, { described, spec }: ToolGiven): Understood | null {
+  const { commands, global_options } = described;
   const [, ...words] = wordsOf(line);
-  const name = commandOf(words);
+  const name = commandOf(words, spec);
   const command = commands.find((one) => one.name === name);
   if (!command) return null;
   const own = new Set<ParameterDescription>([...command.arguments, ...command.options]);
@@ -87,11 +92,11 @@ function understand(line: string, { commands, global_options }: ToolDescription)
 }
 
 /** `wallet limits` is `wallet limits show`. */
-function commandOf(words: readonly string[]): string | null {
+function commandOf(words: readonly string[], tool: ToolSpec): string | null {
   const nowhere = { isTTY: false, columns: null, write: () => undefined };
   try {
     const streams = { stdout: nowhere, stderr: nowhere, stdin: { isTTY: false, text: async () => '' } };
-    return parse(words, { version: '', streams })?.name ?? null;
+    return parse(words, { tool, version: '', streams })?.name ?? null;
   } catch (error) {
     if (isProblem(error)) return null;
     throw error;

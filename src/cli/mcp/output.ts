@@ -1,4 +1,4 @@
-import { readSchema } from '../schema-files.ts';
+import { readSchema } from '../spec/schema-files.ts';
 
 /** What a tool answers with: the published schema of its command, as a client of the protocol takes it. */
 

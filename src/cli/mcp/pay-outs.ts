@@ -1,4 +1,4 @@
-import type { CommandDescription } from '../registry.ts';
+import type { CommandDescription } from '../spec/description.ts';
 
 /** Commands of the desk that pay out, though nothing is signed with the wallet: what their plans say is counted. */
 const AMOUNTS: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import { problem } from '../../kernel/problems.ts';
-import type { CommandDescription, ParameterDescription, ToolDescription } from '../registry.ts';
+import type { CommandDescription, ParameterDescription, ToolDescription } from '../spec/description.ts';
 import { outputSchemaOf } from './output.ts';
 
 /** Commands as tools of the Model Context Protocol: their names, their input as JSON Schema, and back to a command line. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { userFileOf } from '../profile.ts';
+import { userFileOf } from '../session/profile.ts';
 import { readUserSettings, type UserSettings } from './file.ts';
 
 /** The user's own settings, with nothing over them; empty without a file. @throws Problem `settings_invalid` */

@@ -1,5 +1,5 @@
 import { parseUsdc } from '../../kernel/money.ts';
-import { keypairPath, type Profile } from '../profile.ts';
+import { keypairPath, type Profile } from '../session/profile.ts';
 import type { SettingName } from './keys-table.ts';
 import type { Settings } from './resolve.ts';
 

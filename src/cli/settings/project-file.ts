@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { Environment } from '../context.ts';
+import type { Environment } from '../spec/globals.ts';
 
 export const PROJECT_FILE = '.farelock.json';
 

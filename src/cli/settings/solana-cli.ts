@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Environment } from '../context.ts';
+import type { Environment } from '../spec/globals.ts';
 import { wrongSetting } from './file.ts';
 import { kindOf, NotASetting, webAddress } from './keys-table.ts';
 

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { onFile } from '../../kernel/storage.ts';
-import { userFileOf } from '../profile.ts';
+import { userFileOf } from '../session/profile.ts';
 import type { SettingValues, UserSettings } from './file.ts';
 import { readOwnSettings } from './own.ts';
 

@@ -1,5 +1,5 @@
 import type { Examined } from '../doctor/checks.ts';
-import type { Screen } from '../terminal.ts';
+import type { Screen } from '../screen/terminal.ts';
 import { padEnd, wrap } from './text.ts';
 
 export interface DoctorReport {

@@ -1,6 +1,6 @@
 import type { PaymentReceipt } from '../../client/types.ts';
 import { quoted } from '../../kernel/shell-word.ts';
-import { money } from './fares.ts';
+import { money } from './flights/fares.ts';
 
 export { quoted };
 

@@ -1,5 +1,5 @@
 import type { Problem } from '../../kernel/problems.ts';
-import type { Screen } from '../terminal.ts';
+import type { Screen } from '../screen/terminal.ts';
 import { harmless, wrap } from './text.ts';
 
 /** `{ error: … }` for --json (CONTRACT, section 15). */

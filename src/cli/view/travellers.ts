@@ -1,6 +1,6 @@
 import type { TravellerFields } from '../../client/journal/travellers.ts';
-import type { Screen, View } from '../terminal.ts';
-import type { TravellerState } from '../travellers.ts';
+import type { Screen, View } from '../screen/terminal.ts';
+import type { TravellerState } from '../travellers/travellers.ts';
 import type { Paint } from './paint.ts';
 import { fieldLines, tableLines } from './table.ts';
 import { utcTime } from './times.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { createAllowance } from '../../../src/cli/mcp/allowance.ts';
-import { EMBEDDED } from '../../../src/cli/profile.ts';
-import { spendingPolicy } from '../../../src/cli/spending.ts';
-import { openTerminal } from '../../../src/cli/terminal.ts';
+import { spendingPolicy } from '../../../src/cli/paying/spending.ts';
+import { openTerminal } from '../../../src/cli/screen/terminal.ts';
+import { EMBEDDED } from '../../../src/cli/session/profile.ts';
 import type { PaymentRequest } from '../../../src/client/types.ts';
 import { SOLANA_NETWORKS } from '../../../src/solana/cluster.ts';
 

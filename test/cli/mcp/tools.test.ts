@@ -1,14 +1,15 @@
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { describe, expect, test } from 'vitest';
+import { TOOL } from '../../../src/cli/commands/index.ts';
 import { nextStepsFor } from '../../../src/cli/mcp/next.ts';
 import { commandLineOf, toolCommands, toolOf } from '../../../src/cli/mcp/tools.ts';
-import { buildProgram, type Invocation } from '../../../src/cli/program.ts';
-import { describeTool } from '../../../src/cli/registry.ts';
+import { describeTool } from '../../../src/cli/spec/description.ts';
+import type { Invocation } from '../../../src/cli/spec/tree.ts';
 import { parse } from '../../../src/cli/tool.ts';
 import { problemDocument } from '../../../src/cli/view/problem.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 
-const tool = describeTool(buildProgram('9.9.9', { write: () => undefined, width: 80 }, () => undefined));
+const tool = describeTool(TOOL, '9.9.9');
 const commands = toolCommands(tool);
 const callable = new Set(commands.map(({ name }) => name));
 const named = (name: string) => {
@@ -20,7 +21,7 @@ const named = (name: string) => {
 function understood(argv: readonly string[]): Invocation {
   const nowhere = { isTTY: false, columns: null, write: () => undefined };
   const streams = { stdout: nowhere, stderr: nowhere, stdin: { isTTY: false, text: async () => '' } };
-  const invocation = parse(argv, { version: '', streams });
+  const invocation = parse(argv, { tool: TOOL, version: '', streams });
   if (!invocation) throw new Error(argv.join(' '));
   return invocation;
 }
@@ -119,7 +120,8 @@ describe('each tool says what it answers with', () => {
 });
 
 describe('what helps after a failed call is told as tools', () => {
-  const steps = (failed: string, ...lines: string[]) => nextStepsFor(named(failed), lines, tool, callable);
+  const steps = (failed: string, ...lines: string[]) =>
+    nextStepsFor(named(failed), lines, { described: tool, spec: TOOL, callable });
 
   test('the same call, without what the server put into it', () => {
     const line =

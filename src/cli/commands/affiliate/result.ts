@@ -1,0 +1,7 @@
+import * as wire from '../../../flights/schema.ts';
+import { plan } from '../../../published/parts.ts';
+import { published } from '../../../published/published.ts';
+
+export const affiliateCreate = published(wire.affiliate, { plan: plan({ request: wire.affiliateRequest }) });
+
+export const affiliateShow = published(wire.affiliateCredit);

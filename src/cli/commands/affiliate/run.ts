@@ -1,0 +1,48 @@
+import { quoted } from '../../../kernel/shell-word.ts';
+import type { Command } from '../../spec/command.ts';
+import { affiliateCreditLines, affiliateLines } from '../../view/flights/affiliate.ts';
+import { nextLines } from '../../view/payment.ts';
+import { printPlan } from '../../view/plan.ts';
+
+export interface AffiliateCreateOptions {
+  /** Default: the wallet of this profile. */
+  readonly wallet?: string;
+}
+
+/** The affiliate code of a wallet: a new one, or the one that it has. Free. */
+export const affiliateCreate: Command<AffiliateCreateOptions> = async (context, options) => {
+  const { terminal, session, signal } = context;
+  const wallet = options.wallet ?? (await session.wallet()).address;
+  if (context.globals.dryRun) {
+    printPlan(terminal, ['Send POST /affiliates. Free.'], { request: { wallet } });
+    return 0;
+  }
+  const flights = await session.flights();
+  const made = await flights.createAffiliate(wallet, { signal });
+  terminal.result(made, { lines: affiliateLines, rows: (shown) => Object.entries(shown) });
+  terminal.aside([
+    '',
+    'Who books with it pays the same; the wallet is paid once they have flown.',
+    ...nextLines(`farelock affiliate show ${quoted(made.code)}`),
+  ]);
+  return 0;
+};
+
+export interface AffiliateShowOptions {
+  readonly code: string;
+}
+
+/** What a code has earned: pending and paid. */
+export const affiliateShow: Command<AffiliateShowOptions> = async (
+  { terminal, session, signal },
+  { code },
+) => {
+  await session.work();
+  const flights = await session.flights();
+  const credit = await flights.affiliate(code, { signal });
+  terminal.result(credit, {
+    lines: affiliateCreditLines,
+    rows: (shown) => Object.entries(shown).map(([key, value]) => [key, String(value)]),
+  });
+  return 0;
+};

@@ -1,0 +1,70 @@
+import { findAirports, namedAirports } from '../../../domain/airports.ts';
+import { didYouMean } from '../../../kernel/nearest.ts';
+import { problem } from '../../../kernel/problems.ts';
+import type { View } from '../../screen/terminal.ts';
+import type { Command } from '../../spec/command.ts';
+import { tableLines } from '../../view/table.ts';
+
+export interface AirportsOptions {
+  readonly text?: readonly string[];
+}
+
+interface ListedAirport {
+  readonly iata: string;
+  readonly name: string;
+  readonly city: string;
+  readonly country: string;
+  readonly time_zone: string;
+}
+
+/**
+ * The airports that a text may mean, the likeliest first; all of them without one.
+ * @throws Problem `not_found`
+ */
+export const airports: Command<AirportsOptions> = async ({ terminal }, { text = [] }) => {
+  const wanted = text.join(' ').trim();
+  const found = wanted === '' ? namedAirports() : findAirports(wanted).map(({ airport }) => airport);
+  if (found.length === 0) {
+    const cities = [...new Set(namedAirports().map(({ city }) => city))];
+    throw problem('not_found', {
+      message: `No airport is known by "${wanted}".`,
+      fix: didYouMean(wanted, cities) || 'Try the city, the name of the airport, or its three letters.',
+    });
+  }
+  const airportsFound = found.map(
+    ({ iata, name, city, country, timeZone }): ListedAirport => ({
+      iata,
+      name,
+      city,
+      country,
+      time_zone: timeZone,
+    }),
+  );
+  terminal.result({ airports: airportsFound }, view);
+  return 0;
+};
+
+const view: View<{ airports: readonly ListedAirport[] }> = {
+  list: 'airports',
+  lines: (document, { paint, width }) =>
+    tableLines(
+      [
+        { title: 'Code' },
+        { title: 'City' },
+        { title: 'Airport', cuts: true },
+        { title: 'Country' },
+        ...(width >= 100 ? [{ title: 'Time zone' }] : []),
+      ],
+      document.airports.map((one) => [
+        paint.bold(one.iata),
+        one.city,
+        one.name,
+        one.country,
+        ...(width >= 100 ? [one.time_zone] : []),
+      ]),
+      paint.dim,
+      width,
+    ),
+  rows: (document) =>
+    document.airports.map((one) => [one.iata, one.city, one.name, one.country, one.time_zone]),
+};

@@ -1,0 +1,20 @@
+import { command, option } from '../../spec/define.ts';
+import { integerOption } from '../../spec/options.ts';
+
+export const auditList = command({
+  name: 'audit list',
+  summary: 'Newest first',
+  isDefault: true,
+  options: [
+    option('--subject <id>', 'only about this'),
+    option('--limit <n>', 'how many (100)', integerOption('--limit', 1, 500)),
+    option('--cursor <cursor>', 'next_cursor of the page before'),
+  ],
+  effect: 'reads',
+  examples: ['farelock audit --subject int_… --json'],
+  result: {
+    fields: ['audit_id', 'at', 'operator', 'key_id', 'action', 'subject', 'request_id', 'detail'],
+    schema: async () => (await import('./result.ts')).auditList,
+  },
+  load: async () => (await import('./run.ts')).auditList,
+});

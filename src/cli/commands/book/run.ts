@@ -1,0 +1,230 @@
+import { notAgreed } from '../../../client/agreed.ts';
+import type { FlightsClient, PaymentReceipt } from '../../../client/types.ts';
+import type { Intent, Passenger } from '../../../flights/wire.ts';
+import { instant } from '../../../kernel/clock.ts';
+import { isProblem, problem } from '../../../kernel/problems.ts';
+import { inReview, whereMoneyIs } from '../../interruption/interruption.ts';
+import { waitForChange } from '../../interruption/waiting.ts';
+import { NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';
+import { confirmBooking } from '../../paying/confirm.ts';
+import { linkedOf } from '../../paying/explorer.ts';
+import { settleBookingPayments } from '../../paying/settled-payments.ts';
+import type { BookingAgreed } from '../../paying/spending.ts';
+import { besides, fundingPayment, noteIntent, notesOf, signedBooking } from '../../session/remembered.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import type { ExitCode } from '../../spec/globals.ts';
+import { readPassengers, warnOfPassports } from '../../travellers/passengers.ts';
+import { hasEnded, moneyStage, statusLines, USUAL_BOOKING_MS } from '../../view/flights/status.ts';
+import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
+
+export interface BookOptions {
+  readonly intentId: string;
+  readonly passengers?: string;
+  /** Names of saved travellers. */
+  readonly traveller?: readonly string[];
+  /** Named on purpose: where the refunds of an escrow go that is not the person's own. */
+  readonly refundWallet?: string;
+  /** false under --no-wait. */
+  readonly wait: boolean;
+}
+
+/**
+ * Pays the escrow, books, and waits for the end: booked is exit 0, refunded is 8. What was done by an earlier run
+ * of the same command is never done twice: a booking under way is only waited for, a signed payment is sent again.
+ */
+export const book: Command<BookOptions> = async (context, options) => {
+  const { terminal, session, signal } = context;
+  await session.work();
+  const reader = await session.flights();
+  const intent = await reader.intent(options.intentId, { signal });
+  if (hasEnded(intent) || (await isUnderWay(context, intent))) {
+    if (!hasEnded(intent)) terminal.note('This booking is already paid and under way.');
+    return finish(context, options, reader, intent, null);
+  }
+  const standing = await standingOf(session, intent, options.refundWallet ?? null, true);
+  if (standing.disagreements.length > 0) throw notAgreed(intent, standing.disagreements);
+  if (!standing.isFromHere) terminal.note(`${NOT_FROM_HERE}.`);
+  try {
+    const passengers = await readPassengers(context, options, {
+      count: intent.passenger_count,
+      departureDate: notesOf(await (await session.store()).intent(intent.intent_id)).departure_date ?? null,
+      documentsRequired: intent.offer_id.startsWith('lowcost:'),
+      today: instant(context.clock.now()).slice(0, 10),
+    });
+    await warnOfPassports(context, intent.intent_id, passengers);
+    if (context.globals.dryRun) return await planBooking(context, options, intent, passengers);
+    const booking = await confirmBooking(context, intent, passengers);
+    await checkUnchanged(context, reader, intent);
+    return await bookAgreed(context, options, intent, passengers, booking);
+  } catch (error) {
+    throw await whereMoneyIs(context, intent, error, againOf(context, options));
+  }
+};
+
+/** The same booking once more, with what it was given. */
+function againOf({ terminal }: CommandContext, options: BookOptions): string {
+  const { intentId, passengers, traveller, refundWallet } = options;
+  const named = refundWallet === undefined ? '' : ` --refund-wallet ${quoted(refundWallet)}`;
+  const names = (traveller ?? []).map((name) => ` --traveller ${quoted(name)}`).join('');
+  if (names !== '') return `farelock book ${quoted(intentId)}${names}${named}`;
+  if (passengers === undefined || passengers === '-') {
+    return `${bookCommand(intentId, terminal.canAsk)}${named}`;
+  }
+  return `farelock book ${quoted(intentId)} --passengers ${quoted(passengers)}${named}`;
+}
+
+/** Paid: by the service's record, or by an answer that came here before the record had it. */
+async function isUnderWay({ session }: CommandContext, intent: Intent): Promise<boolean> {
+  if (intent.booking_requested_at !== null) return true;
+  const signed = await signedBooking(await session.store(), intent);
+  return signed?.state === 'answered' && signed.resource === 'POST /air/book';
+}
+
+/**
+ * Refuses a booking whose terms changed after a person saw and agreed to them.
+ * @throws Problem `terms_not_agreed`
+ */
+export async function checkUnchanged(
+  { signal }: CommandContext,
+  flights: FlightsClient,
+  seen: Intent,
+): Promise<void> {
+  const now = await flights.intent(seen.intent_id, { signal });
+  const changed = [
+    ...(now.refund_wallet === seen.refund_wallet ? [] : ['its refund wallet']),
+    ...(now.offer_id === seen.offer_id ? [] : ['its offer']),
+    ...(['address', 'vault_address', 'mint', 'amount', 'program_id', 'refund_after'] as const)
+      .filter((name) => now.escrow[name] !== seen.escrow[name])
+      .map((name) => `${name.replaceAll('_', ' ')} of its escrow`),
+  ];
+  if (changed.length > 0) {
+    throw notAgreed(now, [`The service changed it after it was shown: ${changed.join(', ')}`]);
+  }
+}
+
+/** Books what a person has agreed to pay, and waits for the end unless that is not wanted. */
+export async function bookAgreed(
+  context: CommandContext,
+  options: BookOptions,
+  intent: Intent,
+  passengers: readonly Passenger[],
+  booking: BookingAgreed,
+): Promise<0 | 8> {
+  const { session } = context;
+  await (await session.store()).rememberLead(intent.intent_id, passengers[0]?.family_name ?? '');
+  const payer = await session.flights({ booking });
+  const payment = await payAndBook(context, options, payer, intent, passengers);
+  return finish(context, options, payer, await afterPayment(context, options, payer, intent), payment);
+}
+
+async function payAndBook(
+  context: CommandContext,
+  options: BookOptions,
+  flights: FlightsClient,
+  intent: Intent,
+  passengers: readonly Passenger[],
+): Promise<PaymentReceipt | null> {
+  const { terminal } = context;
+  terminal.phase('Checking the escrow');
+  try {
+    const { payment } = await flights.book(intent, passengers, {
+      refundWallet: options.refundWallet,
+      // In our own process a payment takes a moment: it is finished rather than cut off half way.
+      ...(!context.session.isEmbedded && { signal: context.signal }),
+      onPhase: (phase) => {
+        terminal.phase(
+          { asking: 'Checking the offer', paying: 'Paying the escrow', waiting: 'Queueing the booking' }[
+            phase
+          ],
+        );
+      },
+    });
+    if (payment) terminal.done(`Paid ${payment.amount} USDC into the escrow`);
+    return payment;
+  } catch (error) {
+    // Another run of this command was quicker, or its answer was lost: the booking is under way.
+    if (isProblem(error, 'booking_already_requested')) return null;
+    throw await whereMoneyIs(context, intent, error, againOf(context, options));
+  }
+}
+
+/** Reads the intent after the payment: from here on, an interruption leaves the booking under way. */
+async function afterPayment(
+  context: CommandContext,
+  options: BookOptions,
+  flights: FlightsClient,
+  intent: Intent,
+): Promise<Intent> {
+  try {
+    return await flights.intent(intent.intent_id, { signal: context.signal });
+  } catch (error) {
+    throw await whereMoneyIs(context, intent, error, againOf(context, options));
+  }
+}
+
+async function finish(
+  context: CommandContext,
+  options: BookOptions,
+  flights: FlightsClient,
+  start: Intent,
+  payment: PaymentReceipt | null,
+): Promise<0 | 8> {
+  const { terminal, clock, session } = context;
+  let intent = start;
+  const giveUpAtMs = clock.now() + USUAL_BOOKING_MS;
+  while (options.wait && !hasEnded(intent)) {
+    const stage = moneyStage(intent, clock.now());
+    if (stage === 'review') throw inReview(context, intent);
+    terminal.phase(
+      { capturing: 'Ticketed, capturing the escrow', refunding: 'Refunding' }[stage as string] ?? 'Ticketing',
+    );
+    try {
+      intent = await waitForChange(context, flights, intent, stage, giveUpAtMs);
+    } catch (error) {
+      throw await whereMoneyIs(context, intent, error, againOf(context, options));
+    }
+    if (!hasEnded(intent) && clock.now() >= giveUpAtMs) {
+      throw await whereMoneyIs(context, intent, problem('timed_out'), againOf(context, options));
+    }
+  }
+  await besides(context, noteIntent(await session.store(), intent));
+  if (!payment) await settleBookingPayments(context, intent);
+  const funding = payment ?? (await fundingPayment(await session.store(), intent));
+  const linked = linkedOf(context);
+  terminal.result(withPayment(intent, payment), {
+    lines: (shown, screen) =>
+      statusLines(shown, clock.now(), funding?.transaction ?? null, screen, (text, transaction) =>
+        linked(text, transaction, funding?.network ?? ''),
+      ),
+  });
+  if (intent.status === 'refunded') {
+    terminal.aside([
+      '',
+      'The booking did not happen; the money went back.',
+      ...nextLines('farelock search …'),
+    ]);
+    return 8;
+  }
+  const next =
+    intent.status === 'booked'
+      ? `farelock order ${quoted(intent.intent_id)}`
+      : `farelock status ${quoted(intent.intent_id)} --watch`;
+  terminal.aside(['', ...costLines(payment, linkedOf(context)), ...nextLines(next)]);
+  return 0;
+}
+
+async function planBooking(
+  context: CommandContext,
+  options: BookOptions,
+  intent: Intent,
+  passengers: readonly Passenger[],
+): Promise<ExitCode> {
+  const { planPaid } = await import('../../paying/paid-plan.ts');
+  const call = (flights: FlightsClient) =>
+    flights.book(intent, passengers, { signal: context.signal, refundWallet: options.refundWallet });
+  return planPaid(context, call, {
+    before: [`Check the escrow ${intent.escrow.address} on the cluster.`],
+    after: ['Wait until it is booked or refunded.'],
+    facts: { intent_id: intent.intent_id, amount: intent.escrow.amount },
+  });
+}

@@ -1,0 +1,30 @@
+import { argument, command, option } from '../../spec/define.ts';
+import { addressOption, collected } from '../../spec/options.ts';
+import { INTENT_FIELDS } from '../intent-create/spec.ts';
+
+export const book = command({
+  name: 'book',
+  summary: 'Pay the escrow and book; waits until it is booked or refunded',
+  arguments: [argument('<intent-id>')],
+  options: [
+    option('--passengers <file>', 'JSON file with the passengers, - for standard input'),
+    option('--traveller <name>', 'a saved traveller; once for each, who gets the e-mails first', collected),
+    option(
+      '--refund-wallet <address>',
+      'pay although refunds go to this wallet, which is not yours',
+      addressOption('--refund-wallet'),
+    ),
+    option('--no-wait', 'return once the booking is queued'),
+  ],
+  effect: 'pays',
+  examples: [
+    'farelock book int_… --passengers passengers.json',
+    'farelock book int_… --traveller ana --traveller bo',
+    'farelock book int_… --passengers - --yes --json < p.json',
+  ],
+  result: {
+    fields: [...INTENT_FIELDS, 'payment'],
+    schema: async () => (await import('./result.ts')).book,
+  },
+  load: async () => (await import('./run.ts')).book,
+});

@@ -1,0 +1,6 @@
+import * as z from 'zod';
+import { published } from '../../../published/published.ts';
+
+export const completion = published(
+  z.strictObject({ shell: z.enum(['bash', 'zsh', 'fish']), script: z.string() }),
+);

@@ -1,0 +1,17 @@
+import { argument, command } from '../../spec/define.ts';
+import { choiceOption } from '../../spec/options.ts';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+export const completion = command({
+  name: 'completion',
+  summary: 'A script that completes commands, options and values in your shell',
+  arguments: [argument('<shell>', SHELLS.join(', '), choiceOption('shell', SHELLS))],
+  effect: 'reads',
+  examples: ['farelock completion bash'],
+  result: {
+    fields: ['shell', 'script'],
+    schema: async () => (await import('./result.ts')).completion,
+  },
+  load: async () => (await import('./run.ts')).completion,
+});

@@ -1,0 +1,202 @@
+import { didYouMean } from '../../../kernel/nearest.ts';
+import { problem } from '../../../kernel/problems.ts';
+import { shownUrl } from '../../../kernel/shown-url.ts';
+import type { View } from '../../screen/terminal.ts';
+import { settingsFiles } from '../../session/profile.ts';
+import { isProfileName, OUTSIDE, type SettingValues, type UserSettings } from '../../settings/file.ts';
+import { isSecretName, keepSecret, SECRET_NAMES, type SecretName } from '../../settings/key-store.ts';
+import {
+  isSettingName,
+  kindOf,
+  NotASetting,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+} from '../../settings/keys-table.ts';
+import { resolveSettings, type Settings, USUAL_PER_CALL } from '../../settings/resolve.ts';
+import { changeUserSettings } from '../../settings/write.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { tableLines } from '../../view/table.ts';
+import { planned, settingsInEffect, withoutSecrets, withProfile } from './settings.ts';
+
+export interface ConfigListOptions {
+  readonly showOrigin?: true;
+}
+export interface ConfigKeyOptions {
+  readonly key: string;
+}
+export interface ConfigSetOptions extends ConfigKeyOptions {
+  readonly value: string;
+}
+
+interface ListedSetting {
+  readonly key: string;
+  readonly value: string | null;
+  readonly origin: string;
+  readonly source: string | null;
+}
+
+/** The settings in effect, each with what it comes from. */
+export const configList: Command<ConfigListOptions> = async (context, { showOrigin }) => {
+  const settings = await settingsInEffect(context);
+  const listed: ListedSetting[] = [
+    { key: 'profile', ...settings.profile },
+    ...SETTING_NAMES.map((key) => listedSetting(settings, key)),
+  ];
+  context.terminal.result({ settings: listed }, listView(showOrigin === true));
+  return 0;
+};
+
+function listedSetting(settings: Settings, key: SettingName): ListedSetting {
+  const found = settings.values.get(key);
+  if (found) return { key, ...found, value: withoutSecrets(key, found.value) };
+  const value = key === 'limits.per_call' ? USUAL_PER_CALL : settings.isEmbedded ? embedded(key) : null;
+  return { key, value, origin: 'default', source: null };
+}
+
+const embedded = (key: SettingName): string | null =>
+  key === 'flights_url' || key === 'partner_url' || key === 'rpc_url' ? 'embedded' : null;
+
+const listView = (showOrigin: boolean): View<{ settings: readonly ListedSetting[] }> => ({
+  list: 'settings',
+  lines: ({ settings }, { paint, width }) =>
+    tableLines(
+      [
+        { title: 'Setting' },
+        { title: 'Value', cuts: true },
+        ...(showOrigin ? [{ title: 'From', cuts: true }] : []),
+      ],
+      settings.map(({ key, value, origin, source }) => [
+        key,
+        value ?? paint.dim('–'),
+        ...(showOrigin ? [paint.dim(source === null ? origin : `${origin}  ${source}`)] : []),
+      ]),
+      paint.dim,
+      width,
+    ),
+  rows: ({ settings }) =>
+    settings.map(({ key, value, origin, source }) =>
+      showOrigin ? [key, value, origin, source] : [key, value],
+    ),
+});
+
+/** One setting in effect, as it is: for scripts. */
+export const configGet: Command<ConfigKeyOptions> = async (context, { key }) => {
+  const settings = await settingsInEffect(context);
+  const name = key === 'profile' ? null : settingNamed(key);
+  const found = name === null ? settings.profile : settings.values.get(name);
+  const value = found?.value ?? (name === null ? null : listedSetting(settings, name).value);
+  context.terminal.result(
+    { key, value, origin: found?.origin ?? 'default', source: found?.source ?? null },
+    { lines: () => (value === null ? [] : [value]) },
+  );
+  return 0;
+};
+
+/** Sets a setting of the profile in use, or of --profile. A key is read from standard input into a file of its own. */
+export const configSet: Command<ConfigSetOptions> = async (context, { key, value }) => {
+  if (key === 'profile') {
+    const { useProfile } = await import('../config-profile/run.ts');
+    return useProfile(context, value);
+  }
+  const { session, terminal, clock, globals } = context;
+  const profile = changedProfile(context);
+  const name = isSecretName(key) ? settingNamed(`${key}_file`) : settingNamed(key);
+  checkPlace(profile, name);
+  const text = isSecretName(key)
+    ? await keptSecret(context, profile, key, value)
+    : canonical(name, key, value);
+  if (globals.dryRun)
+    return planned(context, `Set ${name} of profile ${profile} to ${withoutSecrets(name, text)}.`);
+  await changeUserSettings(session.home, clock, (settings) =>
+    withProfile(settings, profile, (own) => ({ ...withoutRival(own, name), [name]: text })),
+  );
+  const shown = withoutSecrets(name, text);
+  terminal.result({ profile, key: name, value: shown }, { lines: () => [] });
+  terminal.done(`${name} of profile ${profile} is ${shown}`);
+  return 0;
+};
+
+async function keptSecret(
+  { session, globals, streams }: CommandContext,
+  profile: string,
+  key: SecretName,
+  value: string,
+): Promise<string> {
+  // A dry run keeps nothing, and reads nothing either.
+  if (globals.dryRun && value === '-') return 'a private file of the home';
+  return keepSecret(session.home, profile, key, value, streams.stdin);
+}
+
+function canonical(name: SettingName, key: string, value: string): string {
+  try {
+    return kindOf(name).read(value, process.cwd());
+  } catch (error) {
+    if (!(error instanceof NotASetting)) throw error;
+    throw problem('usage', {
+      message: `${key}: that is not ${error.message}.`,
+      fix: `Give ${error.message}.`,
+    });
+  }
+}
+
+/** Takes a setting of the profile away. */
+export const configUnset: Command<ConfigKeyOptions> = async (context, { key }) => {
+  const { session, terminal, clock, globals } = context;
+  const named = isSecretName(key) ? `${key}_file` : key;
+  if (globals.dryRun) return planned(context, `Unset ${named}.`);
+  if (named === 'profile') {
+    await changeUserSettings(session.home, clock, (settings) => ({ ...settings, profile: null }));
+    terminal.result({ key: 'profile', unset: true }, { lines: () => [] });
+    terminal.done('The profile in use is local');
+    return 0;
+  }
+  const name = settingNamed(named);
+  const profile = changedProfile(context);
+  await changeUserSettings(session.home, clock, (settings) =>
+    withProfile(settings, profile, ({ [name]: _gone, ...rest }) => rest),
+  );
+  terminal.result({ profile, key: name, unset: true }, { lines: () => [] });
+  terminal.done(`${name} of profile ${profile} is not set`);
+  return 0;
+};
+
+/** A cluster is named in one way: setting one takes the other away. */
+function withoutRival(own: SettingValues, setting: SettingName): SettingValues {
+  const { rpc_url: _url, cluster: _cluster, ...rest } = own;
+  return setting === 'rpc_url' || setting === 'cluster' ? rest : own;
+}
+
+/**
+ * The profile that a change is for. One that addresses in the environment make has no place in the file.
+ * @throws Problem `usage`
+ */
+function changedProfile({ session }: CommandContext): string {
+  const { name } = session.profile;
+  if (isProfileName(name)) return name;
+  throw problem('usage', {
+    message: 'This profile is made by the environment; it has no settings of its own.',
+    fix: 'Name one with --profile, or add one.',
+    next: ['farelock config profile add <name> --flights-url <url>'],
+  });
+}
+
+/** @throws Problem `usage` listing the settings */
+function settingNamed(key: string): SettingName {
+  const name = key.replaceAll('-', '_');
+  if (isSettingName(name)) return name;
+  throw problem('usage', {
+    message: `There is no setting "${key}". ${didYouMean(name, SETTING_NAMES)}`.trim(),
+    fix: `There are profile, ${Object.keys(SETTINGS).join(', ')}; from standard input also ${SECRET_NAMES.join(', ')}.`,
+  });
+}
+
+/** @throws Problem `usage` for a setting that the embedded profile can't have */
+function checkPlace(profile: string, name: SettingName): void {
+  if (profile !== 'local' || !OUTSIDE.some((outside) => outside === name)) return;
+  throw problem('usage', {
+    message: `Profile local is embedded: it has no ${name}.`,
+    fix: 'Add a profile for another service.',
+    next: ['farelock config profile add <name> --flights-url <url>'],
+  });
+}

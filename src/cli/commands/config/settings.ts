@@ -1,0 +1,39 @@
+import { shownUrl } from '../../../kernel/shown-url.ts';
+import { settingsFiles } from '../../session/profile.ts';
+import type { SettingValues, UserSettings } from '../../settings/file.ts';
+import { resolveSettings, type Settings } from '../../settings/resolve.ts';
+import type { CommandContext } from '../../spec/command.ts';
+
+/** The settings of this command line, with where each comes from. */
+export const settingsInEffect = ({
+  environment,
+  globals,
+  session,
+  folder,
+}: CommandContext): Promise<Settings> =>
+  resolveSettings({
+    environment,
+    globals,
+    home: session.home,
+    ...settingsFiles(session.home, environment, folder ?? process.cwd()),
+  });
+
+export const withProfile = (
+  settings: UserSettings,
+  name: string,
+  change: (own: SettingValues) => SettingValues,
+): UserSettings => ({
+  ...settings,
+  profiles: { ...settings.profiles, [name]: change(settings.profiles[name] ?? {}) },
+});
+
+/** An RPC provider's key often stands in its address; a list is for screens and logs. */
+export const withoutSecrets = (key: string, value: string): string =>
+  key.endsWith('_url') ? shownUrl(value) : value;
+
+/** What --dry-run says of a change of the settings. */
+export async function planned({ terminal }: CommandContext, step: string): Promise<0> {
+  const { printPlan } = await import('../../view/plan.ts');
+  printPlan(terminal, [step]);
+  return 0;
+}

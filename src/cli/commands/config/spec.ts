@@ -1,0 +1,53 @@
+import { argument, command, option } from '../../spec/define.ts';
+
+export const configList = command({
+  name: 'config list',
+  summary: 'The settings in effect',
+  options: [option('--show-origin', 'the flag, variable or file that each comes from')],
+  effect: 'reads',
+  examples: ['farelock config list --show-origin'],
+  result: {
+    fields: ['key', 'value', 'origin', 'source'],
+    schema: async () => (await import('./result.ts')).configList,
+  },
+  load: async () => (await import('./run.ts')).configList,
+});
+
+export const configGet = command({
+  name: 'config get',
+  summary: 'One setting in effect',
+  arguments: [argument('<key>')],
+  effect: 'reads',
+  examples: ['farelock config get flights_url'],
+  result: {
+    fields: ['key', 'value', 'origin', 'source'],
+    schema: async () => (await import('./result.ts')).configGet,
+  },
+  load: async () => (await import('./run.ts')).configGet,
+});
+
+export const configSet = command({
+  name: 'config set',
+  summary: 'Set it in the profile in use; a key only with - from standard input',
+  arguments: [argument('<key>'), argument('<value>')],
+  effect: 'local',
+  examples: ['farelock config set flights_url https://flights.example'],
+  result: {
+    fields: ['profile', 'key', 'value', 'used'],
+    schema: async () => (await import('./result.ts')).configSet,
+  },
+  load: async () => (await import('./run.ts')).configSet,
+});
+
+export const configUnset = command({
+  name: 'config unset',
+  summary: 'Take a setting of the profile in use away',
+  arguments: [argument('<key>')],
+  effect: 'local',
+  examples: ['farelock config unset rpc_url'],
+  result: {
+    fields: ['profile', 'key', 'unset'],
+    schema: async () => (await import('./result.ts')).configUnset,
+  },
+  load: async () => (await import('./run.ts')).configUnset,
+});

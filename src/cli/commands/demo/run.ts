@@ -1,0 +1,248 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FlightsClient, KnownOrder } from '../../../client/types.ts';
+import type { CreatedIntent, Intent, Offer, Passenger, SearchRequestInput } from '../../../flights/wire.ts';
+import { parseUsdc } from '../../../kernel/money.ts';
+import { problem } from '../../../kernel/problems.ts';
+import { quoted } from '../../../kernel/shell-word.ts';
+import { inReview } from '../../interruption/interruption.ts';
+import { throwIfAborted, waitForChange } from '../../interruption/waiting.ts';
+import { verifyIntent } from '../../paying/escrow-check.ts';
+import { parseDate } from '../../searching/dates.ts';
+import { noteIntent } from '../../session/remembered.ts';
+import { openSession, type Session } from '../../session/session.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { fareFamilies, money } from '../../view/flights/fares.ts';
+import { createdIntentLines, usdc } from '../../view/flights/intent.ts';
+import { orderLines } from '../../view/flights/order.ts';
+import { searchLines } from '../../view/flights/search.ts';
+import { hasEnded, moneyStage, statusLines } from '../../view/flights/status.ts';
+import { wrap } from '../../view/text.ts';
+import { type Account, readAccounts } from './accounts.ts';
+import { escrowEndLines, trailLines } from './view.ts';
+
+const TRAVELLER: Passenger = {
+  given_name: 'Ada',
+  family_name: 'Example',
+  born_on: '1990-12-10',
+  title: 'ms',
+  gender: 'f',
+  email: 'ada@example.com',
+  phone_number: '+351912345678',
+};
+
+/** How far the journey has come. */
+interface Reached {
+  intent: Intent | null;
+}
+
+/** The whole journey on the embedded stack, told as it goes: a home of its own unless FARELOCK_HOME names one. */
+export const demo: Command<object> = async (outer) => {
+  const named = outer.environment.FARELOCK_HOME;
+  const home = named || mkdtempSync(join(tmpdir(), 'farelock-demo-'));
+  const environment = {
+    ...outer.environment,
+    FARELOCK_HOME: home,
+    FARELOCK_PROFILE: 'local',
+    FARELOCK_KEYPAIR: undefined,
+  };
+  const globals = { input: outer.globals.input, color: outer.globals.color };
+  const session = await openSession({ ...outer, environment, globals });
+  const context = { ...outer, environment, globals, session };
+  const reached: Reached = { intent: null };
+  try {
+    return await journey(context, home, reached);
+  } catch (error) {
+    if (!outer.signal.aborted) throw error;
+    const { whereDemoStands } = await import('../../interruption/demo-interrupted.ts');
+    throw await whereDemoStands(context, reached, error, named ? null : home);
+  } finally {
+    await session.close();
+  }
+};
+
+async function journey(context: CommandContext, home: string, reached: Reached): Promise<0 | 8> {
+  const { terminal, session, clock, signal } = context;
+  const { paint } = terminal.screen;
+  const tell = (title: string, lines: readonly string[]) =>
+    terminal.tell([paint.accent(`── ${title}`), ...lines, '']);
+  const phase = (text: string) => () => terminal.phase(text);
+
+  const prose = (text: string) => wrap(text, terminal.screen.width);
+  tell('A flight, an escrow on Solana, and nothing but this process', [
+    ...prose(
+      'Everything below is real but the airline: the payments, the cluster that settles them, the escrow program.',
+    ),
+  ]);
+  const wallet = await session.wallet();
+  const start = await readAccounts(session, wallet.address, null);
+  tell('1. A wallet', [`${wallet.address} holds ${usdc(start.wallet ?? 0n)}.`]);
+
+  const request = {
+    origin_iata: 'LIS',
+    destination_iata: 'BER',
+    depart_date: parseDate('+30d', clock.now()),
+    limit: 5,
+    cheapest_per_itinerary: true,
+  } satisfies SearchRequestInput;
+  const flights = await session.flights();
+  const found = await flights.search(request, { signal, onPhase: phase('Searching') });
+  tell(`2. A search, paid with ${money(found.payment?.amount ?? '0')} USDC`, [
+    ...searchLines(
+      found.value,
+      {
+        from: 'LIS',
+        to: 'BER',
+        depart: request.depart_date,
+        return: undefined,
+        adults: 1,
+        cabin: 'economy',
+        grouped: true,
+      },
+      terminal.screen,
+    ),
+  ]);
+
+  const offerId = cheapest(found.value.offers);
+  const created = await flights.createIntent(
+    { funding_wallet: wallet.address, offer_id: offerId },
+    { signal, onPhase: phase('Locking the offer') },
+  );
+  const intent = created.value;
+  reached.intent = intent;
+  await noteIntent(await session.store(), intent);
+  tell(`3. The cheapest fare locked, for ${money(created.payment?.amount ?? '0')} USDC: an escrow is open`, [
+    ...createdIntentLines(intent, clock.now(), terminal.screen),
+  ]);
+
+  // Only the escrow names the treasury: what it held at the start is what it holds now, without these two calls.
+  const { treasury } = await readAccounts(session, wallet.address, intent);
+  const paid = parseUsdc(found.payment?.amount ?? '0') + parseUsdc(created.payment?.amount ?? '0');
+  const before: Account = { ...start, treasury: (treasury ?? 0n) - paid };
+
+  const checks = await verifyIntent(session, intent);
+  if (!checks.every((check) => check.ok)) throw problem('escrow_mismatch');
+  const names = checks.map((check) => check.check.replaceAll('_', ' ')).join(', ');
+  tell('4. The escrow, read from the cluster before it is paid', [
+    ...prose(`✓ As the intent says: ${names}.`),
+    ...prose(
+      'Only the operator can capture it, and only this amount; after the deadline anyone can send it back.',
+    ),
+  ]);
+
+  const booked = await bookAndWait(context, flights, intent);
+  tell('5. Paid, ticketed, captured', [
+    ...statusLines(booked.intent, clock.now(), booked.fundedBy, terminal.screen),
+  ]);
+  const order = await readOrder(context, flights, booked.intent, intent);
+  if (order) tell('6. The airline order', orderLines(order, terminal.screen));
+
+  const after = await readAccounts(session, wallet.address, intent);
+  const finalEscrow = await escrowEnd(session, intent);
+  tell('7. The money trail, to the unit', [
+    ...trailLines(
+      before,
+      after,
+      { ticket: intent.escrow.amount, fees: feesOf(before, after, booked.intent) },
+      paint,
+    ),
+    '',
+    ...escrowEndLines(finalEscrow, intent, paint),
+  ]);
+  return end(context, home, booked.intent, order, { before, after, escrow: finalEscrow });
+}
+
+function end(
+  { terminal }: CommandContext,
+  home: string,
+  intent: Intent,
+  order: KnownOrder | null,
+  trail: { before: Account; after: Account; escrow: unknown },
+): 0 | 8 {
+  const document = { home, intent, order, ...plainTrail(trail) };
+  if (terminal.settings.json) terminal.result(document, { lines: () => [] });
+  const { paint } = terminal.screen;
+  const reference = order?.booking_reference;
+  terminal.tell([
+    reference
+      ? `${paint.good('✓')} Booked: booking reference ${paint.bold(reference)}`
+      : 'The booking did not happen; the money went back.',
+  ]);
+  terminal.aside([
+    '',
+    `Everything of this journey is in ${home}`,
+    `  FARELOCK_HOME=${quoted(home)} farelock status ${intent.intent_id}`,
+  ]);
+  return intent.status === 'booked' ? 0 : 8;
+}
+
+async function bookAndWait(
+  context: CommandContext,
+  payingFor: FlightsClient,
+  intent: CreatedIntent,
+): Promise<{ intent: Intent; fundedBy: string | null }> {
+  const { terminal, session, clock, signal } = context;
+  const flights = await session.flights({
+    booking: { amount: BigInt(intent.escrow.amount), isTyped: true },
+  });
+  throwIfAborted(signal);
+  const { payment } = await flights.book(intent, [TRAVELLER], {
+    onPhase: () => terminal.phase('Paying the escrow'),
+  });
+  let now = await payingFor.intent(intent.intent_id, { signal });
+  while (!hasEnded(now)) {
+    const stage = moneyStage(now, clock.now());
+    if (stage === 'review') throw inReview(context, now);
+    terminal.phase(stage === 'capturing' ? 'Capturing the escrow' : 'Ticketing');
+    now = await waitForChange(context, flights, now, stage);
+  }
+  return { intent: now, fundedBy: payment?.transaction ?? null };
+}
+
+async function readOrder(
+  { terminal, signal }: CommandContext,
+  flights: FlightsClient,
+  intent: Intent,
+  { customer_support_code: code }: CreatedIntent,
+): Promise<KnownOrder | null> {
+  if (intent.order_id === null || intent.status !== 'booked') return null;
+  const onPhase = () => terminal.phase('Reading the order');
+  return (await flights.order(intent.order_id, code, { signal, onPhase })).value;
+}
+
+/** The cheapest fare that the escrow takes: in USD, from 10.00 on. */
+function cheapest(offers: readonly Offer[]): string {
+  const fares = offers.flatMap((offer) => fareFamilies(offer).fares);
+  const [first] = fares
+    .filter((fare) => fare.currency === 'USD' && Number(fare.price) >= 10)
+    .toSorted((a, b) => Number(a.price) - Number(b.price));
+  if (!first) throw problem('offer_unsupported', { message: 'The search found no fare in USD.' });
+  return first.offerId;
+}
+
+async function escrowEnd(session: Session, intent: Intent) {
+  const { readEscrow } = await import('../../../escrow/account.ts');
+  return readEscrow(await session.cluster(), intent.escrow.address as Parameters<typeof readEscrow>[1]);
+}
+
+/** What the calls cost: all that left the wallet beside the ticket. */
+const feesOf = (before: Account, after: Account, intent: Intent): bigint =>
+  (before.wallet ?? 0n) -
+  (after.wallet ?? 0n) -
+  (intent.status === 'booked' ? BigInt(intent.escrow.amount) : 0n);
+
+const plainTrail = ({ before, after, escrow }: { before: Account; after: Account; escrow: unknown }) => ({
+  before: JSON.parse(asJson(before)) as unknown,
+  after: JSON.parse(asJson(after)) as unknown,
+  escrow: JSON.parse(asJson(escrow)) as unknown,
+});
+
+const asJson = (value: unknown): string =>
+  JSON.stringify(value, (_name, inner: unknown) =>
+    typeof inner === 'bigint'
+      ? Number(inner)
+      : inner instanceof Uint8Array
+        ? Buffer.from(inner).toString('hex')
+        : inner,
+  );

@@ -1,0 +1,107 @@
+import {
+  type Check,
+  type Examined,
+  examine,
+  findingOf,
+  ok,
+  type Patient,
+  warning,
+} from '../../doctor/checks.ts';
+import { throwIfAborted } from '../../interruption/waiting.ts';
+import { type Profile, settingsFiles } from '../../session/profile.ts';
+import { profileOf } from '../../session/profile-in-use.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { type DoctorReport, doctorLines } from '../../view/doctor.ts';
+import { counted } from '../../view/text.ts';
+
+export interface DoctorOptions {
+  readonly full?: boolean;
+}
+
+/**
+ * Looks at everything that commands stand on, and says what to do about what is not well. Nothing is made, changed or
+ * repaired, and no key is shown. Exit 0 when nothing fails (warnings included), else 8.
+ */
+export const doctor: Command<DoctorOptions> = async (context, { full = false }) => {
+  const { terminal, session, signal } = context;
+  terminal.phase(full ? 'Looking, and reading the databases to their last page' : 'Looking');
+  const { finding, profile } = await settingsOf(context);
+  const checks: Examined[] = [
+    { id: 'settings', ...finding },
+    ...(await examine(await checksFor(context, profile ?? session.profile, profile !== null, full), signal)),
+  ];
+  throwIfAborted(signal);
+  const statuses = new Set(checks.map(({ status }) => status));
+  const report: DoctorReport = {
+    status: statuses.has('failed') ? 'failed' : statuses.has('warning') ? 'warning' : 'ok',
+    home: session.home,
+    profile: profile?.name ?? null,
+    checks,
+  };
+  terminal.result(report, {
+    lines: doctorLines,
+    rows: ({ checks }) =>
+      checks.map(({ id, status, message, fix, next }) => [status, id, message, fix, next.join('; ')]),
+  });
+  const wrong = checks.filter(({ status }) => status === 'failed').length;
+  if (wrong > 0) terminal.aside(['', `${counted(wrong, 'check')} failed.`]);
+  return wrong > 0 ? 8 : 0;
+};
+
+/** Settings that do not come together are the first thing to say; the rest is then looked at as without them. */
+async function settingsOf({ environment, globals, session, folder }: CommandContext) {
+  try {
+    const profile = await profileOf(environment, globals, session.home, folder);
+    const files = settingsFiles(session.home, environment, folder ?? process.cwd());
+    const from = [files.userFile, files.projectFile].filter((path) => path !== null).join(', ');
+    const said = `Profile ${profile.name}${from && `, from ${from}`}`;
+    const [note] = profile.notes;
+    return {
+      profile,
+      finding: note === undefined ? ok(said) : warning(note, null, 'farelock config list --show-origin'),
+    };
+  } catch (error) {
+    return { profile: null, finding: findingOf(error) };
+  }
+}
+
+async function checksFor(
+  { environment, globals, session, clock }: CommandContext,
+  profile: Profile,
+  isKnown: boolean,
+  full: boolean,
+): Promise<Check[]> {
+  const [machine, files, databases, network, wallet, services, charging] = await Promise.all([
+    import('../../doctor/machine.ts'),
+    import('../../doctor/private-files.ts'),
+    import('../../doctor/databases.ts'),
+    import('../../doctor/network.ts'),
+    import('../../doctor/wallet.ts'),
+    import('../../doctor/services.ts'),
+    import('../../doctor/charging.ts'),
+  ]);
+  const patient: Patient = { home: session.home, environment, globals, clock, profile, full };
+  let opening: ReturnType<typeof openCluster> | null = null;
+  const openCluster = async () => {
+    const { openRpcCluster } = await import('../../../solana/rpc/open.ts');
+    return openRpcCluster({ url: profile.rpcUrl ?? '', clock, commitment: profile.commitment });
+  };
+  const open = () => {
+    opening ??= openCluster();
+    return opening;
+  };
+  return [
+    ...machine.machineChecks(patient),
+    ...files.privateFileChecks(patient),
+    ...databases.databaseChecks(patient),
+    // Without settings nobody knows which cluster and which services are meant.
+    ...(isKnown
+      ? [
+          ...network.clusterChecks(patient, open),
+          ...wallet.walletChecks(patient, open),
+          ...services.serviceChecks(patient),
+          ...charging.chargingChecks(patient, open),
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,36 @@
+import { CONNECT_CODE_TABLE } from '../../../domain/connect-codes.ts';
+import { isProblemCode, PROBLEMS, type ProblemKind } from '../../../kernel/problems.ts';
+
+/** What `explain` says of a code. */
+export interface Explanation {
+  readonly code: string;
+  readonly message: string;
+  readonly fix: string;
+  /** HTTP status; null: only the tool raises it. */
+  readonly status: number | null;
+  readonly exit: ProblemKind['exit'];
+  readonly retryable: boolean;
+}
+
+/** Every code that can be explained: those of both services and the tool, and Connect's. */
+export const explainedCodes = (): string[] => [
+  ...new Set([...Object.keys(PROBLEMS), ...Object.keys(CONNECT_CODE_TABLE)]),
+];
+
+/** What a code means, or null for one that there is not. A code that is ours and Connect's is ours. */
+export function explanationOf(code: string): Explanation | null {
+  const kind: ProblemKind | undefined = isProblemCode(code)
+    ? PROBLEMS[code]
+    : Object.hasOwn(CONNECT_CODE_TABLE, code)
+      ? CONNECT_CODE_TABLE[code]
+      : undefined;
+  if (!kind) return null;
+  return {
+    code,
+    message: kind.message,
+    fix: kind.fix,
+    status: kind.status ?? null,
+    exit: kind.exit,
+    retryable: kind.retryable === true,
+  };
+}

@@ -1,0 +1,13 @@
+import * as z from 'zod';
+import { published } from '../../../published/published.ts';
+
+export const explain = published(
+  z.strictObject({
+    code: z.string(),
+    message: z.string(),
+    fix: z.string(),
+    status: z.int().nullable().describe('HTTP status; null: only the tool raises it.'),
+    exit: z.int().describe('Exit code of the tool.'),
+    retryable: z.boolean(),
+  }),
+);

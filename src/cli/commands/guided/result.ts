@@ -1,0 +1,6 @@
+import * as z from 'zod';
+import { published } from '../../../published/published.ts';
+
+export const guided = published(
+  z.never().describe('It is for a person at a terminal, and prints no document.'),
+);

@@ -1,0 +1,13 @@
+import { command } from '../../spec/define.ts';
+
+export const guided = command({
+  name: 'guided',
+  summary: 'Search, choose and book step by step; `farelock` alone on a terminal',
+  effect: 'runs',
+  examples: ['farelock guided'],
+  result: {
+    fields: [],
+    schema: async () => (await import('./result.ts')).guided,
+  },
+  load: async () => (await import('./run.ts')).guided,
+});

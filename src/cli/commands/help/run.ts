@@ -1,0 +1,53 @@
+import { version } from '../../../../package.json' with { type: 'json' };
+import { didYouMean } from '../../../kernel/nearest.ts';
+import { problem } from '../../../kernel/problems.ts';
+import { screenWidth } from '../../screen/streams.ts';
+import type { Command } from '../../spec/command.ts';
+import { describeTool } from '../../spec/description.ts';
+import { buildTree } from '../../spec/tree.ts';
+
+export interface HelpOptions {
+  readonly command: readonly string[];
+}
+
+/**
+ * Help on a command, as `--help` gives it. Under --json the command tree: every command with its arguments, options,
+ * their types and defaults, examples, and what it does to the world.
+ * @throws Problem `usage` for a command that there is not
+ */
+export const help: Command<HelpOptions> = async ({ tool, terminal, streams }, { command: path }) => {
+  const written: string[] = [];
+  const output = {
+    write: (text: string) => {
+      written.push(text);
+    },
+    width: Math.min(100, streams.stdout.isTTY ? screenWidth(streams.stdout) : 80),
+  };
+  const program = buildTree(tool, version, output, () => undefined);
+  let found = program;
+  for (const name of path) {
+    const child = found.commands.find((one) => one.name() === name);
+    if (!child) {
+      throw problem('usage', {
+        message: `There is no command "${path.join(' ')}". ${didYouMean(
+          name,
+          found.commands.map((one) => one.name()),
+        )}`.trim(),
+        fix: 'See farelock --help.',
+      });
+    }
+    found = child;
+  }
+  if (!terminal.settings.json) {
+    found.outputHelp();
+    terminal.tell(written.join('').trimEnd().split('\n'));
+    return 0;
+  }
+  const described = describeTool(tool, version);
+  const name = path.join(' ');
+  const commands = described.commands.filter(
+    (one) => path.length === 0 || one.name === name || one.name.startsWith(`${name} `),
+  );
+  terminal.result({ ...described, commands }, { lines: () => [] });
+  return 0;
+};

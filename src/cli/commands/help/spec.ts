@@ -1,0 +1,14 @@
+import { argument, command } from '../../spec/define.ts';
+
+export const help = command({
+  name: 'help',
+  summary: 'Help on a command; with --json the whole command tree',
+  arguments: [argument('[command...]')],
+  effect: 'reads',
+  examples: ['farelock help search', 'farelock help --json commands'],
+  result: {
+    fields: ['name', 'version', 'description', 'global_options', 'commands'],
+    schema: async () => (await import('./result.ts')).help,
+  },
+  load: async () => (await import('./run.ts')).help,
+});

@@ -1,0 +1,101 @@
+import type { Intent } from '../../../flights/wire.ts';
+import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
+import { isOwn, standingOf } from '../../paying/agreement.ts';
+import { linkedOf } from '../../paying/explorer.ts';
+import { besides, noteIntent } from '../../session/remembered.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { createdIntentLines } from '../../view/flights/intent.ts';
+import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
+
+export interface IntentCreateOptions {
+  /** An offer id, or a number of the last search. */
+  readonly offerId: string;
+  readonly refundWallet?: string;
+  readonly referrer?: string;
+}
+
+/** Locks an offer. The support code is shown once, and remembered for the commands that need it. */
+export const intentCreate: Command<IntentCreateOptions> = async (context, options) => {
+  const { terminal, session, clock, signal } = context;
+  const offerId = session.recentOffers.resolve(options.offerId);
+  const wallet = await session.wallet();
+  const request = {
+    funding_wallet: wallet.address,
+    offer_id: offerId,
+    ...(options.refundWallet !== undefined && { refund_wallet: options.refundWallet }),
+    ...(options.referrer !== undefined && { referrer: options.referrer }),
+  };
+  if (context.globals.dryRun) {
+    const { planPaid } = await import('../../paying/paid-plan.ts');
+    return planPaid(context, (flights) => flights.createIntent(request, { signal }), {
+      after: ['Remember the intent and its support code.'],
+      facts: { request },
+    });
+  }
+  const flights = await session.flights();
+  try {
+    const { value, payment } = await flights.createIntent(request, {
+      signal,
+      onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the intent' : 'Locking the offer'),
+    });
+    await besides(context, noteIntent(await session.store(), value, session.recentOffers.journey(offerId)));
+    terminal.result(withPayment(value, payment), {
+      lines: (intent, screen) => createdIntentLines(intent, clock.now(), screen),
+    });
+    const standing = await standingOf(session, value);
+    for (const said of standing.disagreements) terminal.note(`${said}.`);
+    const next =
+      standing.disagreements.length === 0
+        ? bookCommand(value.intent_id, terminal.canAsk)
+        : `farelock intent verify ${value.intent_id}`;
+    terminal.aside(['', ...costLines(payment, linkedOf(context)), ...nextLines(next)]);
+    return 0;
+  } catch (error) {
+    if (isProblem(error, 'fare_menu_expired', 'invalid_fare_index')) throw withMenu(error, offerId);
+    if (!isProblem(error, 'intent_already_exists')) throw error;
+    throw (await existingIntent(context, error)).problem;
+  }
+};
+
+/**
+ * The intent that stands in the way of a new one, where this home made it and would pay it; and what to say. Anybody
+ * else's is nothing to go on with: whoever made it has chosen its refund wallet, and has its support code.
+ */
+export async function existingIntent(
+  { session, signal }: CommandContext,
+  error: Problem,
+): Promise<{ readonly own: Intent | null; readonly problem: Problem }> {
+  const id = error.detail?.intent_id;
+  const common = { ...(error.detail && { detail: error.detail }), cause: error };
+  const isKnown = typeof id === 'string' && (await (await session.store()).intent(id)) !== undefined;
+  const intent = isKnown ? await (await session.flights()).intent(id, { signal }) : null;
+  if (intent && isOwn(await standingOf(session, intent))) {
+    return {
+      own: intent,
+      problem: problem('intent_already_exists', {
+        ...common,
+        message: error.message,
+        fix: 'Book that one, or let it expire.',
+        next: [`farelock intent show ${quoted(intent.intent_id)}`],
+      }),
+    };
+  }
+  return {
+    own: null,
+    problem: problem('intent_already_exists', {
+      ...common,
+      message: 'This offer is locked for this wallet by an intent that was not created from here.',
+      fix: 'Do not pay it: somebody else may have created it. Wait until it expires, 30 minutes at most, or choose another offer; nothing was charged.',
+    }),
+  };
+}
+
+/** A fare of a lowcost offer can be locked while its menu is fresh: says how to open it. */
+const withMenu = (error: Problem, offerId: string): Problem =>
+  problem(error.code, {
+    message: error.message,
+    fix: 'Open the fare menu, then lock one of its fares; nothing was charged.',
+    ...(error.detail && { detail: error.detail }),
+    next: [`farelock offer ${quoted(offerId.split('##', 1)[0] ?? offerId)}`],
+    cause: error,
+  });

@@ -1,0 +1,97 @@
+import { isProblem } from '../../../kernel/problems.ts';
+import type { View } from '../../screen/terminal.ts';
+import { noteIntent, notesOf } from '../../session/remembered.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { tableLines } from '../../view/table.ts';
+import { utcTime } from '../../view/times.ts';
+
+interface ListedIntent {
+  readonly intent_id: string;
+  readonly status: string | null;
+  readonly offer_id: string | null;
+  readonly route: string | null;
+  readonly departure_date: string | null;
+  readonly amount: string | null;
+  readonly order_id: string | null;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+}
+
+const MOST_REFRESHED = 20;
+
+/** The intents made from here, newest first. Those that have not ended are asked for at the service. */
+export const intentList: Command<object> = async (context) => {
+  const { terminal, session } = context;
+  await session.work();
+  const store = await session.store();
+  await refresh(context);
+  const intents = (await store.intents())
+    .filter((remembered) => remembered.baseUrl === session.baseUrl)
+    .map((remembered): ListedIntent => {
+      const notes = notesOf(remembered);
+      return {
+        intent_id: remembered.intentId,
+        status: notes.status ?? null,
+        offer_id: notes.offer_id ?? null,
+        route: notes.route ?? null,
+        departure_date: notes.departure_date ?? null,
+        amount: notes.amount ?? null,
+        order_id: notes.order_id ?? null,
+        created_at: remembered.createdAt,
+        expires_at: notes.expires_at ?? null,
+      };
+    });
+  terminal.result({ intents }, intentsView);
+  return 0;
+};
+
+async function refresh({ session, signal }: CommandContext): Promise<void> {
+  const store = await session.store();
+  const open = (await store.intents()).filter(
+    (one) => one.baseUrl === session.baseUrl && !['booked', 'refunded'].includes(notesOf(one).status ?? ''),
+  );
+  const flights = await session.flights();
+  for (const { intentId } of open.slice(0, MOST_REFRESHED)) {
+    try {
+      await noteIntent(store, await flights.intent(intentId, { signal }));
+    } catch (error) {
+      // A service that has forgotten an intent does not hide the others.
+      if (!isProblem(error, 'intent_not_found')) throw error;
+    }
+  }
+}
+
+const intentsView: View<{ intents: ListedIntent[] }> = {
+  list: 'intents',
+  lines: ({ intents }, { paint, width }) => {
+    if (intents.length === 0) return ['No intents made from here.'];
+    const roomy = width >= 100;
+    return tableLines(
+      [
+        { title: 'Intent' },
+        { title: 'Status' },
+        { title: 'Route' },
+        { title: 'USDC', align: 'right' },
+        ...(roomy ? [{ title: 'Made' }] : []),
+      ],
+      intents.map((intent) => [
+        intent.intent_id,
+        intent.status === 'booked' ? paint.good('booked') : (intent.status ?? '–'),
+        intent.route ? `${intent.route.replace('-', ' → ')} ${intent.departure_date ?? ''}`.trimEnd() : '–',
+        intent.amount ?? '–',
+        ...(roomy ? [utcTime(intent.created_at)] : []),
+      ]),
+      paint.dim,
+    );
+  },
+  rows: ({ intents }) =>
+    intents.map((intent) => [
+      intent.intent_id,
+      intent.status,
+      intent.route,
+      intent.departure_date,
+      intent.amount,
+      intent.created_at,
+      intent.order_id,
+    ]),
+};

@@ -1,0 +1,16 @@
+import * as z from 'zod';
+import { address, check } from '../../../published/parts.ts';
+import { published } from '../../../published/published.ts';
+
+const verification = z.strictObject({
+  intent_id: z.string(),
+  verified: z.boolean(),
+  source: z
+    .literal('chain')
+    .optional()
+    .describe('While the service is silent: the terms are those of the chain.'),
+  escrow: address,
+  checks: z.array(check),
+});
+
+export const intentVerify = published(verification);

@@ -1,0 +1,22 @@
+import { argument, command, option } from '../../spec/define.ts';
+import { addressOption } from '../../spec/options.ts';
+
+export const intentVerify = command({
+  name: 'intent verify',
+  summary: 'Check the escrow on chain against the intent, and that its refunds come to you',
+  arguments: [argument('<intent-id>')],
+  options: [
+    option(
+      '--refund-wallet <address>',
+      'a refund wallet that is not yours, named on purpose',
+      addressOption('--refund-wallet'),
+    ),
+  ],
+  effect: 'reads',
+  examples: ['farelock intent verify int_…'],
+  result: {
+    fields: ['intent_id', 'verified', 'source', 'checks', 'escrow'],
+    schema: async () => (await import('./result.ts')).intentVerify,
+  },
+  load: async () => (await import('./run.ts')).intentVerify,
+});

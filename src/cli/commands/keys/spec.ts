@@ -1,0 +1,48 @@
+import { argument, command, option } from '../../spec/define.ts';
+import { integerOption } from '../../spec/options.ts';
+
+const KEY_FIELDS = ['key_id', 'kind', 'name', 'created_at', 'last_used_at', 'revoked_at'];
+
+export const keysList = command({
+  name: 'keys list',
+  summary: "Operators' keys: names, and when each was last used",
+  options: [
+    option('--limit <n>', 'how many (100)', integerOption('--limit', 1, 500)),
+    option('--cursor <cursor>', 'next_cursor of the page before'),
+  ],
+  effect: 'reads',
+  examples: ['farelock keys list'],
+  result: {
+    fields: KEY_FIELDS,
+    schema: async () => (await import('./result.ts')).keysList,
+  },
+  load: async () => (await import('./run.ts')).keysList,
+});
+
+export const keysIssue = command({
+  name: 'keys issue',
+  summary: 'Issue a key to an operator; it is shown once',
+  arguments: [argument('<name>')],
+  effect: 'changes',
+  examples: ['farelock keys issue night-shift'],
+  result: {
+    fields: [...KEY_FIELDS, 'key'],
+    schema: async () => (await import('./result.ts')).keysIssue,
+  },
+  cutOff: { look: 'keys list' },
+  load: async () => (await import('./run.ts')).keysIssue,
+});
+
+export const keysRevoke = command({
+  name: 'keys revoke',
+  summary: "Make an operator's key worthless",
+  arguments: [argument('<key-id>')],
+  effect: 'changes',
+  examples: ['farelock keys revoke key_…'],
+  result: {
+    fields: KEY_FIELDS,
+    schema: async () => (await import('./result.ts')).keysRevoke,
+  },
+  cutOff: { look: 'keys list' },
+  load: async () => (await import('./run.ts')).keysRevoke,
+});

@@ -1,0 +1,6 @@
+import * as z from 'zod';
+import { published } from '../../../published/published.ts';
+
+export const mcp = published(
+  z.never().describe('It speaks the Model Context Protocol on its streams, and prints no document.'),
+);

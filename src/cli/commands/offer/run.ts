@@ -1,0 +1,80 @@
+import type { OfferDetailsResponse } from '../../../flights/wire.ts';
+import { linkedOf } from '../../paying/explorer.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { offerLines } from '../../view/flights/offer.ts';
+import { costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
+
+export interface OfferOptions {
+  /** An offer id, or a number of the last search. */
+  readonly offerId: string;
+  /** Side by side with the other fares of its itinerary. */
+  readonly fares?: true;
+}
+
+/** Fresh price, conditions and extras of one offer; of a lowcost offer the fare menu to choose from. */
+export const offer: Command<OfferOptions> = async (context, options) => {
+  if (options.fares) return (await import('./fares.ts')).offerFares(context, options);
+  const { terminal, session, clock, signal } = context;
+  const offerId = session.recentOffers.resolve(options.offerId);
+  if (context.globals.dryRun) {
+    const { planPaid } = await import('../../paying/paid-plan.ts');
+    return planPaid(context, (flights) => flights.offerDetails(offerId, { signal }), {
+      after: ['Show the offer.'],
+      facts: { request: { offer_id: offerId } },
+    });
+  }
+  const flights = await session.flights();
+  const isLowcost = offerId.startsWith('lowcost:');
+  const { value, payment } = await flights.offerDetails(offerId, {
+    signal,
+    onPhase: (phase) => {
+      if (isLowcost) terminal.phase('Opening the fare menu');
+      else terminal.phase(phase === 'paying' ? 'Paying for the offer' : 'Reading the offer');
+    },
+  });
+  if (value.fare_menu === undefined) {
+    terminal.result(withPayment(value, payment), {
+      lines: (details, screen) => offerLines(details, clock.now(), screen),
+    });
+    terminal.aside([
+      '',
+      ...costLines(payment, linkedOf(context)),
+      ...nextLines(`farelock intent create ${quoted(offerId)}`),
+    ]);
+    return 0;
+  }
+  const { fareMenuLines } = await import('../../view/flights/fare-menu.ts');
+  const { fares } = value.fare_menu;
+  const numbers = await session.recentOffers.rememberMenu(value.offer, fares);
+  terminal.result(withPayment(value, payment), {
+    lines: (details, screen) => [
+      ...offerLines(details, clock.now(), screen),
+      '',
+      ...(details.fare_menu ? fareMenuLines(details.fare_menu, numbers, clock.now(), screen) : []),
+    ],
+  });
+  terminal.aside([
+    '',
+    ...costLines(payment, linkedOf(context)),
+    ...afterMenu(context, value, offerId, numbers),
+  ]);
+  return 0;
+};
+
+function afterMenu(
+  { streams }: CommandContext,
+  { fare_menu: menu }: OfferDetailsResponse,
+  offerId: string,
+  numbers: Readonly<Record<string, string>>,
+): string[] {
+  if (menu?.status === 'pending') return nextLines(`farelock offer ${quoted(offerId)}`);
+  if (menu?.status === 'failed') return ['Next: choose another offer, or try this one again later'];
+  const [first, second] = menu?.fares ?? [];
+  if (!first) return ['Next: choose another offer'];
+  const number = numbers[(second ?? first).offer_id];
+  const byNumber = streams.stdout.isTTY && number !== undefined;
+  return [
+    ...nextLines(`farelock intent create ${quoted(first.offer_id)}`),
+    ...(byNumber ? [`      farelock intent create ${number}   (a # of the menu)`] : []),
+  ];
+}

@@ -1,0 +1,28 @@
+import { argument, command, option } from '../../spec/define.ts';
+
+export const offer = command({
+  name: 'offer',
+  summary: 'Fresh price, extras and fare menu of one offer (paid, 0.01 USDC; lowcost 0.10)',
+  arguments: [argument('<offer-id>')],
+  options: [option('--fares', 'the fares of its itinerary side by side, and what a bag costs with each')],
+  effect: 'pays',
+  examples: ['farelock offer off_… --json available_services', 'farelock offer 1 --fares'],
+  result: {
+    fields: [
+      'offer',
+      'available_services',
+      'fare_menu',
+      'poll_after_ms',
+      'payment',
+      // With --fares:
+      'origin_iata',
+      'destination_iata',
+      'departing_at',
+      'fares',
+      'paid_amount',
+      'payments',
+    ],
+    schema: async () => (await import('./result.ts')).offerDetails,
+  },
+  load: async () => (await import('./run.ts')).offer,
+});

@@ -1,0 +1,262 @@
+import type { OrderStanding } from '../../../domain/order-moves.ts';
+import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
+import { createProgressBar } from '../../apply/bar.ts';
+import { type CheckedRow, checkRows } from '../../apply/check.ts';
+import { type Journal, openJournal } from '../../apply/journal.ts';
+import { type PlannedRow, planRows } from '../../apply/plan.ts';
+import { readRows } from '../../apply/read.ts';
+import { type JournalPlace, type Progress, type RowResult, readProgress } from '../../apply/results.ts';
+import { openRows, refusedEarlier, runRows } from '../../apply/run.ts';
+import { standingOf } from '../../apply/standing.ts';
+import { throwIfAborted } from '../../interruption/waiting.ts';
+import { confirmLive } from '../../session/going-live.ts';
+import { readSource, sourceName, utf8Of } from '../../session/json-file.ts';
+import type { PartnerAccess, PartnerIdentity } from '../../session/partner-access.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { applyView, issuePath, planLines, planView, type ShownApply } from '../../view/partner/apply.ts';
+import { quoted } from '../../view/payment.ts';
+import { counted, harmless, harmlessDocument } from '../../view/text.ts';
+
+export interface ApplyOptions extends PartnerIdentity {
+  /** CSV or NDJSON; `-` for standard input. */
+  readonly file: string;
+  readonly results?: string;
+  /** Orders at once. */
+  readonly concurrency: number;
+  readonly retryFailed?: true;
+  readonly live?: true;
+}
+
+const MOST_ROWS = 100_000;
+
+/**
+ * Updates orders from a file: checks every row, shows what will happen, and does it, each row once however often it is
+ * started again. Exit 0 when every row was applied, 8 when some were not.
+ */
+export const ordersApply: Command<ApplyOptions> = async (context, options) => {
+  const { terminal, session, globals } = context;
+  const { rows, digest } = await checkedFile(context, options.file);
+  const access = await session.partner(options);
+  const environment = await access.environment();
+  const place: JournalPlace = {
+    resultsFile: options.results ?? resultsFileOf(options.file, digest),
+    digest,
+    environment,
+  };
+  const before = readProgress(place);
+  const retryFailed = options.retryFailed === true;
+  const open = openRows(rows, before, retryFailed);
+  await session.work();
+  const orders = await currentOrders(context, access, open, options.concurrency).catch((error: unknown) => {
+    throw context.signal.aborted ? unsent(options, context.signal.reason) : error;
+  });
+  const plan = planRows(open, orders, {
+    sent: new Set(before.sent.keys()),
+    refused: refusedEarlier(rows, before, retryFailed),
+  });
+  if (globals.dryRun) {
+    const shown = { dry_run: true as const, file: sourceName(options.file), rows: rows.length, plan };
+    terminal.result({ ...shown, done: rows.length - open.length }, planView);
+    return plan.some(({ kind }) => kind === 'refuse' || kind === 'hold') ? 8 : 0;
+  }
+  sayPlan(context, options.file, rows, plan);
+  if (open.length > 0) {
+    const question = `Send ${counted(open.length, 'row')}?`;
+    await confirmLive(context, access, options.live === true, question);
+    throwIfAborted(context.signal);
+    await run(context, options, access, place, rows, orders);
+  }
+  return sayResults(context, options.file, place, rows.length);
+};
+
+async function checkedFile(
+  context: CommandContext,
+  file: string,
+): Promise<{ rows: CheckedRow[]; digest: string }> {
+  const { sha256Hex } = await import('../../../kernel/json.ts');
+  const bytes = await readSource(context, file);
+  const { rows, issues } = await readRows(utf8Of(bytes, file));
+  const { checked, issues: wrong } = checkRows(rows);
+  const all = [...issues, ...wrong].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+  if (all.length > 0) {
+    throw problem('apply_invalid', {
+      message: `${sourceName(file)} has ${counted(all.length, 'mistake')}.`,
+      detail: { issues: all.map((issue) => ({ path: issuePath(issue), ...issue })) },
+    });
+  }
+  if (checked.length > MOST_ROWS) {
+    throw problem('apply_invalid', {
+      message: `${sourceName(file)} has ${checked.length} rows.`,
+      fix: `Split it: one file has at most ${MOST_ROWS} rows.`,
+    });
+  }
+  return { rows: checked, digest: sha256Hex(bytes) };
+}
+
+/** Beside the file; of standard input, in the working folder. */
+const resultsFileOf = (file: string, digest: string): string =>
+  `${file === '-' ? `farelock-apply-${digest.slice(0, 12)}` : file}.results.ndjson`;
+
+/** The orders of the rows as they are now; what the service does not know is left out. */
+async function currentOrders(
+  { terminal, signal }: CommandContext,
+  { client }: PartnerAccess,
+  rows: readonly CheckedRow[],
+  concurrency: number,
+): Promise<Map<string, OrderStanding>> {
+  const ids = [...new Set(rows.map(({ update }) => update.orderId))];
+  const orders = new Map<string, OrderStanding>();
+  if (ids.length === 0) return orders;
+  terminal.phase(`Reading ${counted(ids.length, 'order')}`);
+  let next = 0;
+  const reader = async () => {
+    for (let id = ids[next++]; id !== undefined; id = ids[next++]) {
+      throwIfAborted(signal);
+      try {
+        orders.set(id, standingOf(await client.orderWithHistory(id, { signal })));
+      } catch (error) {
+        if (!isProblem(error, 'order_not_found', 'not_found')) throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, ids.length) }, reader));
+  terminal.settle();
+  return orders;
+}
+
+function sayPlan(
+  { terminal }: CommandContext,
+  file: string,
+  rows: readonly CheckedRow[],
+  plan: readonly PlannedRow[],
+): void {
+  const done = rows.length - plan.length;
+  terminal.note(
+    `${harmless(sourceName(file))}: ${counted(rows.length, 'row')}${done > 0 ? `, ${done} done before` : ''}`,
+  );
+  if (plan.length > 0)
+    for (const line of planLines(harmlessDocument(plan), terminal.asideScreen)) terminal.note(line);
+}
+
+async function run(
+  context: CommandContext,
+  options: ApplyOptions,
+  { client }: PartnerAccess,
+  place: JournalPlace,
+  rows: readonly CheckedRow[],
+  orders: ReadonlyMap<string, OrderStanding>,
+): Promise<void> {
+  const { terminal, streams, clock, signal } = context;
+  const retryFailed = options.retryFailed === true;
+  const journal: Journal = await openJournal(place);
+  try {
+    const total = rows.length;
+    const bar = createProgressBar({
+      stderr: streams.stderr,
+      paint: terminal.asideScreen.paint,
+      quiet: terminal.settings.quiet,
+      total,
+      done: total - openRows(rows, journal, retryFailed).length,
+      now: clock.now,
+    });
+    const statuses = new Map([...orders].map(([id, { status }]) => [id, status]));
+    try {
+      const { stopped } = await runRows(
+        { rows, digest: place.digest, concurrency: options.concurrency, statuses, retryFailed },
+        {
+          journal,
+          clock,
+          signal,
+          onRow: ({ outcome }) => bar.row(outcome),
+          update: async (update, idempotencyKey, callSignal) =>
+            (await client.updateOrder(update, { idempotencyKey, signal: callSignal })).order.status,
+        },
+      );
+      const left = openRows(rows, readProgress(place), false).length;
+      if (left > 0) throw cutOff(context, options, place, rows.length, left, stopped);
+    } finally {
+      bar.end();
+    }
+    await journal.finish();
+  } finally {
+    await journal.close();
+  }
+}
+
+/** What was done, and how to go on: after Ctrl-C, --timeout, or when the service was away for too long. */
+function cutOff(
+  { signal }: CommandContext,
+  options: ApplyOptions,
+  place: JournalPlace,
+  total: number,
+  left: number,
+  stopped: Problem | null,
+): Problem {
+  const reason: unknown = signal.aborted ? signal.reason : stopped;
+  const code = isProblem(reason) ? reason.code : 'interrupted';
+  const { applied, failures } = sums(readProgress(place));
+  const why = code === 'interrupted' ? 'Interrupted.' : isProblem(reason) ? reason.message : '';
+  const failed = failures.length > 0 ? `, ${failures.length} not` : '';
+  return problem(code, {
+    message: `${why} Of ${counted(total, 'row')} ${applied} are applied${failed}; ${left} are left.`,
+    fix: 'Run the same command again: it goes on where it stopped, and repeats no row.',
+    next: [againCommand(options)],
+    detail: { rows: total, applied, failed: failures.length, left, results_file: place.resultsFile },
+    cause: stopped ?? undefined,
+  });
+}
+
+/** Cut off while the orders were read: a row is sent only after the plan. */
+function unsent(options: ApplyOptions, reason: unknown): unknown {
+  if (!isProblem(reason)) return reason;
+  return problem(reason.code, {
+    message: `${reason.message} No row was sent.`,
+    fix: 'Run the same command again.',
+    next: [againCommand(options)],
+    cause: reason,
+  });
+}
+
+function againCommand({ file, results, retryFailed, live, partner }: ApplyOptions): string {
+  return [
+    `farelock partner orders apply ${quoted(file)}`,
+    ...(results === undefined ? [] : [`--results ${quoted(results)}`]),
+    ...(partner === undefined ? [] : [`--partner ${partner}`]),
+    ...(retryFailed ? ['--retry-failed'] : []),
+    ...(live ? ['--live'] : []),
+  ].join(' ');
+}
+
+function sums({ results }: Pick<Progress, 'results'>): { applied: number; failures: RowResult[] } {
+  const all = [...results.values()].sort((a, b) => a.row - b.row);
+  const failures = all.filter(({ outcome }) => outcome !== 'applied');
+  return { applied: all.length - failures.length, failures };
+}
+
+function sayResults({ terminal }: CommandContext, file: string, place: JournalPlace, rows: number): 0 | 8 {
+  const { applied, failures } = sums(readProgress(place));
+  const refused = failures.filter(({ outcome }) => outcome === 'refused').length;
+  const shown: ShownApply = {
+    file: sourceName(file),
+    rows,
+    applied,
+    refused,
+    held: failures.length - refused,
+    resultsFile: place.resultsFile,
+    failures: failures.map(({ row, line, orderId, outcome, error }) => ({
+      row,
+      line,
+      orderId,
+      outcome,
+      error,
+    })),
+  };
+  terminal.result(shown, applyView);
+  if (failures.length > 0) {
+    terminal.aside([
+      '',
+      'A row that would go through now is sent again with --retry-failed; put a corrected row into a new file.',
+    ]);
+  }
+  return failures.length > 0 ? 8 : 0;
+}

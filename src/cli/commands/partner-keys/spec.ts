@@ -1,0 +1,85 @@
+import { argument, command, option } from '../../spec/define.ts';
+import { durationOption, overlapOption } from '../../spec/options.ts';
+
+const KEY_FIELDS = [
+  'key_id',
+  'partner_id',
+  'environment',
+  'name',
+  'created_at',
+  'last_used_at',
+  'expires_at',
+  'revoked_at',
+  'replaced_by',
+];
+
+export const keysPartnerList = command({
+  name: 'keys partner list',
+  summary: 'Names, and when each was last used',
+  effect: 'reads',
+  examples: ['farelock keys partner list'],
+  result: {
+    fields: KEY_FIELDS,
+    schema: async () => (await import('./result.ts')).keysPartnerList,
+  },
+  load: async () => (await import('./run.ts')).partnerKeysList,
+});
+
+export const keysPartnerIssue = command({
+  name: 'keys partner issue',
+  summary: 'Issue a key to a partner; it is shown once',
+  arguments: [argument('<partner-id>'), argument('<name>')],
+  effect: 'changes',
+  examples: ['farelock keys partner issue par_sandbox_bank nightly-updates'],
+  result: {
+    fields: [...KEY_FIELDS, 'key'],
+    schema: async () => (await import('./result.ts')).keysPartnerIssue,
+  },
+  cutOff: { look: 'keys partner list' },
+  load: async () => (await import('./run.ts')).partnerKeysIssue,
+});
+
+export const keysPartnerRevoke = command({
+  name: 'keys partner revoke',
+  summary: 'Make a key worthless',
+  arguments: [argument('<key-id>')],
+  effect: 'changes',
+  examples: ['farelock keys partner revoke key_…'],
+  result: {
+    fields: KEY_FIELDS,
+    schema: async () => (await import('./result.ts')).keysPartnerRevoke,
+  },
+  cutOff: { look: 'keys partner list' },
+  load: async () => (await import('./run.ts')).partnerKeysRevoke,
+});
+
+export const keysPartnerRotate = command({
+  name: 'keys partner rotate',
+  summary: 'A new key in its place; the old one goes on for a while',
+  arguments: [argument('<key-id>')],
+  options: [
+    option('--overlap <time>', 'how long the old one works, 0 to 720h (24h)', overlapOption, 86_400_000),
+  ],
+  effect: 'changes',
+  examples: ['farelock keys partner rotate key_… --overlap 48h'],
+  result: {
+    fields: [...KEY_FIELDS, 'key'],
+    schema: async () => (await import('./result.ts')).keysPartnerRotate,
+  },
+  cutOff: { look: 'keys partner list' },
+  load: async () => (await import('./run.ts')).partnerKeysRotate,
+});
+
+export const keysToken = command({
+  name: 'keys token',
+  summary: 'A short-lived token for one customer; it is shown once',
+  arguments: [argument('<customer-id>')],
+  options: [option('--ttl <time>', 'how long it works, 1m to 24h (15m)', durationOption)],
+  effect: 'changes',
+  examples: ['farelock keys token cus_demo_ana --ttl 30m'],
+  result: {
+    fields: ['customer_id', 'environment', 'token', 'expires_at'],
+    schema: async () => (await import('./result.ts')).keysToken,
+  },
+  load: async () => (await import('./run.ts')).customerTokenIssue,
+});

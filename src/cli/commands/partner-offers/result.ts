@@ -1,0 +1,17 @@
+import * as z from 'zod';
+import * as offers from '../../../partner/offers/offer-schema.ts';
+import * as wire from '../../../partner/schema.ts';
+import { plan } from '../../../published/parts.ts';
+import { published } from '../../../published/published.ts';
+
+const redirect = z.strictObject({
+  redirectUrl: z.url().optional().describe('Where the customer goes on, with a redirect partner.'),
+  toAmount: z.string().optional().describe('Decimal, in the destination currency.'),
+  orderId: z.string().optional().describe("Id of the redirection, for the operator's log of outbound calls."),
+});
+
+export const partnerOrdersCreate = published(z.union([wire.order, redirect]), {
+  plan: plan({ request: offers.createOrderRequest }),
+});
+
+export const partnerOffers = published(offers.getAvailablePartnersResponse, { list: 'partners' });

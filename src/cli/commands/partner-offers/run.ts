@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { isProblem, problem } from '../../../kernel/problems.ts';
+import { quoted } from '../../../kernel/shell-word.ts';
+import type { CreateOrderRequest, GetAvailablePartnersRequest, PartnerType } from '../../../partner/wire.ts';
+import { confirmLive } from '../../session/going-live.ts';
+import type { PartnerIdentity } from '../../session/partner-access.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { createdLines, offersView } from '../../view/partner/offer.ts';
+import { nextLines } from '../../view/payment.ts';
+import { printPlan } from '../../view/plan.ts';
+
+/** What is bought or sold. */
+interface Exchange {
+  readonly country: string;
+  readonly ramp: 'ONRAMP' | 'OFFRAMP';
+  readonly from: string;
+  readonly to: string;
+  readonly amount: string;
+  readonly method: string;
+}
+
+export interface OffersOptions extends Exchange, PartnerIdentity {
+  readonly type?: readonly PartnerType[];
+}
+
+export interface OrderCreateOptions extends Exchange, PartnerIdentity {
+  /** Who handles the order. */
+  readonly partnerId: string;
+  readonly network?: string;
+  readonly paymentDetailsDataId?: string;
+  readonly walletDataId?: string;
+  readonly walletAddress?: string;
+  readonly idempotencyKey?: string;
+  readonly live?: true;
+}
+
+const exchangeOf = ({ country, ramp, from, to, amount, method }: Exchange) => ({
+  countryCode: country,
+  rampType: ramp,
+  fromCurrency: from,
+  toCurrency: to,
+  fromAmount: amount,
+  paymentMethod: method,
+});
+
+/** What partners offer for an amount and a method, best first. */
+export const partnerOffers: Command<OffersOptions> = async (context, options) => {
+  const { terminal, session, signal } = context;
+  const { client } = await session.partner(options);
+  const request: GetAvailablePartnersRequest = {
+    ...exchangeOf(options),
+    ...(options.type === undefined ? {} : { partnerTypes: [...options.type] }),
+  };
+  const offers = await client.offers(request, { signal });
+  terminal.result(offers, offersView(options.to));
+  const [best] = offers.partners;
+  if (best) {
+    const { country, ramp, from, to, amount, method } = options;
+    terminal.aside([
+      '',
+      ...nextLines(
+        `farelock partner orders create ${quoted(best.partnerId)} --country ${quoted(country)} --ramp ${quoted(ramp.toLowerCase())} --from ${quoted(from)} --to ${quoted(to)} --amount ${quoted(amount)} --method ${quoted(method)}`,
+      ),
+    ]);
+  }
+  return 0;
+};
+
+/** Makes an order for a customer: here with an integration partner, or by going on at a redirect partner. */
+export const orderCreate: Command<OrderCreateOptions> = async (context, options) => {
+  const { terminal, session, signal, globals } = context;
+  await session.work();
+  const access = await session.partner(options);
+  const request: CreateOrderRequest = {
+    partnerId: options.partnerId,
+    ...exchangeOf(options),
+    ...(options.network === undefined ? {} : { network: options.network }),
+    ...(options.paymentDetailsDataId === undefined
+      ? {}
+      : { customerPaymentDetailsDataId: options.paymentDetailsDataId }),
+    ...(options.walletDataId === undefined ? {} : { customerWalletDataId: options.walletDataId }),
+    ...(options.walletAddress === undefined ? {} : { walletAddress: options.walletAddress }),
+  };
+  if (globals.dryRun) {
+    const { from, amount, to, partnerId } = options;
+    const step = `Send CreateOrder to ${partnerId}: ${amount} ${from} for ${to}. In the ${await access.environment()} environment.`;
+    printPlan(terminal, [step], { request });
+    return 0;
+  }
+  const question = `Order ${options.amount} ${options.from} for ${options.to} with ${options.partnerId}?`;
+  await confirmLive(context, access, options.live === true, question);
+  const idempotencyKey = options.idempotencyKey ?? randomUUID();
+  terminal.phase('Ordering');
+  try {
+    const created = await access.client.createOrder(request, { signal, idempotencyKey });
+    const { order, ...redirect } = created;
+    const qr = await redirectQr(context, redirect.redirectUrl);
+    terminal.result(order ?? redirect, {
+      lines: (_shown, screen) => createdLines(created, screen, qr),
+    });
+    if (order) terminal.aside(['', ...nextLines(`farelock partner orders watch ${quoted(order.id)}`)]);
+    return 0;
+  } catch (error) {
+    throw isProblem(error) && error.kind.retryable === true ? unanswered(error, idempotencyKey) : error;
+  }
+};
+
+/** A customer goes on with a phone: the address as a picture, for a person who sees it. */
+async function redirectQr({ terminal, streams }: CommandContext, url: string | undefined) {
+  if (url === undefined || terminal.settings.json || !streams.stdout.isTTY) return null;
+  const { qrLines } = await import('../../view/qr.ts');
+  return qrLines(url, terminal.screen);
+}
+
+/** The order may be there all the same: the same key finds it, and makes no second one. */
+const unanswered = (error: ReturnType<typeof problem>, key: string) =>
+  problem(error.code, {
+    message: error.message,
+    fix: `Run the same command again with --idempotency-key ${key}: it makes no second order.`,
+    ...(error.detail ? { detail: error.detail } : {}),
+    ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }),
+    cause: error,
+  });

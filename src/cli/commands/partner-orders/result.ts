@@ -1,0 +1,16 @@
+import * as z from 'zod';
+import * as wire from '../../../partner/schema.ts';
+import { published } from '../../../published/published.ts';
+
+const allowedStatuses = z.array(wire.orderStatus).optional().describe('Where the order may go from here.');
+
+export const seenOrder = z.strictObject({ ...wire.order.shape, allowedStatuses });
+
+const shownOrder = z.strictObject({
+  ...seenOrder.shape,
+  history: z.array(wire.orderChange).optional().describe('Oldest first, with --history.'),
+});
+
+export const partnerOrdersList = published(wire.getOrdersResponse, { list: 'orders' });
+
+export const partnerOrdersShow = published(shownOrder);

@@ -1,0 +1,66 @@
+import { ORDER_STATUSES } from '../../../domain/order-statuses.ts';
+import { argument, command, option } from '../../spec/define.ts';
+import { integerOption, namedOption } from '../../spec/options.ts';
+import { ACTING_PARTNER } from '../../spec/partner-options.ts';
+
+const status = namedOption('--status', ORDER_STATUSES);
+
+export const ORDER_FIELDS = [
+  'id',
+  'customerId',
+  'externalId',
+  'partnerId',
+  'status',
+  'sourceCurrency',
+  'sourceAmount',
+  'destinationCurrency',
+  'destinationAmount',
+  'transactionType',
+  'network',
+  'depositInstructions',
+  'customerPaymentDetailsDataId',
+  'customerWalletDataId',
+  'sourceTransactionId',
+  'destinationTransactionId',
+  'paymentMethod',
+  'reason',
+  'customerFacingReason',
+  'returnDetails',
+  'createdAt',
+  'updatedAt',
+  'version',
+];
+
+export const SEEN_ORDER_FIELDS = [...ORDER_FIELDS, 'allowedStatuses'];
+
+export const partnerOrdersList = command({
+  name: 'partner orders list',
+  summary: 'Orders, newest first',
+  options: [
+    option('--status <status>', ORDER_STATUSES.join(', '), status),
+    option('--limit <n>', 'how many', integerOption('--limit', 1, 100_000), 50),
+    option('--page-token <token>', 'nextPageToken of the page before'),
+    ACTING_PARTNER,
+  ],
+  effect: 'reads',
+  examples: ['farelock partner orders list --status AWAITING_FUNDS'],
+  result: {
+    fields: ORDER_FIELDS,
+    schema: async () => (await import('./result.ts')).partnerOrdersList,
+  },
+  load: async () => (await import('./run.ts')).ordersList,
+});
+
+export const partnerOrdersShow = command({
+  name: 'partner orders show',
+  summary: 'One order, and where it may go from here',
+  arguments: [argument('<order-id>')],
+  options: [option('--history', 'every change of it'), ACTING_PARTNER],
+  effect: 'reads',
+  examples: ['farelock partner orders show ord_… --history'],
+  result: {
+    fields: [...SEEN_ORDER_FIELDS, 'history'],
+    schema: async () => (await import('./result.ts')).partnerOrdersShow,
+  },
+  load: async () => (await import('./run.ts')).orderShow,
+});

@@ -1,0 +1,19 @@
+import * as z from 'zod';
+import * as offers from '../../../partner/offers/offer-schema.ts';
+import { published } from '../../../published/published.ts';
+
+export const partnerPlatform = published(
+  z.strictObject({
+    url: z.url(),
+    partner_url: z.url().nullable().describe('The partner service that it updates.'),
+    partners: z.array(
+      z.strictObject({
+        partner_id: z.string(),
+        type: offers.partnerType,
+        platform_url: z.url(),
+        verifies_signatures: z.boolean(),
+        moves_orders: z.boolean(),
+      }),
+    ),
+  }),
+);

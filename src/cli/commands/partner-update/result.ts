@@ -1,0 +1,15 @@
+import * as z from 'zod';
+import * as wire from '../../../partner/schema.ts';
+import { plan } from '../../../published/parts.ts';
+import { published } from '../../../published/published.ts';
+import { seenOrder } from '../partner-orders/result.ts';
+
+export const partnerOrdersUpdate = published(seenOrder, {
+  plan: plan({
+    request: z.strictObject({
+      ...wire.updateOrderRequest.shape,
+      depositInstructions: wire.depositInstructions.optional(),
+    }),
+    allowedStatuses: z.array(wire.orderStatus),
+  }),
+});

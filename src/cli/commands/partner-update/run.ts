@@ -1,0 +1,183 @@
+import { isOrderStatus, type OrderStatus } from '../../../domain/order-statuses.ts';
+import { problem } from '../../../kernel/problems.ts';
+import type {
+  DepositInstructions,
+  GetOrderDetailsResponse,
+  UpdateOrderRequest,
+} from '../../../partner/wire.ts';
+import { checkRows } from '../../apply/check.ts';
+import { fieldNamed } from '../../apply/fields.ts';
+import { planRows, statusesAfter } from '../../apply/plan.ts';
+import { rowOf } from '../../apply/read.ts';
+import { standingOf } from '../../apply/standing.ts';
+import { confirmLive } from '../../session/going-live.ts';
+import { readJson, sourceName } from '../../session/json-file.ts';
+import type { PartnerIdentity } from '../../session/partner-access.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { isRecord } from '../../spec/json.ts';
+import { orderLines, type ShownOrder } from '../../view/partner/order.ts';
+import { printPlan } from '../../view/plan.ts';
+import { harmless } from '../../view/text.ts';
+
+export interface OrderUpdateOptions extends PartnerIdentity {
+  readonly orderId: string;
+  readonly status?: OrderStatus;
+  readonly sourceTransactionId?: string;
+  readonly destinationTransactionId?: string;
+  /** A JSON file, `-` for standard input. */
+  readonly depositInstructions?: string;
+  readonly reason?: string;
+  readonly customerFacingReason?: string;
+  readonly returnReason?: string;
+  readonly refundReferenceId?: string;
+  readonly toAmount?: string;
+  readonly ifMatch?: string;
+  readonly idempotencyKey?: string;
+  readonly live?: true;
+}
+
+/** Moves an order on, or changes what is known of it. Without a change it asks, or says what is allowed. */
+export const orderUpdate: Command<OrderUpdateOptions> = async (context, options) => {
+  const { terminal, session, signal, globals } = context;
+  await session.work();
+  const access = await session.partner(options);
+  const { client } = access;
+  const seen = await (globals.dryRun
+    ? client.orderWithHistory(options.orderId, { signal })
+    : client.order(options.orderId, { signal }));
+  const given = await givenChange(context, options);
+  const isAsked = Object.keys(given).length === 0;
+  const request: UpdateOrderRequest = {
+    orderId: options.orderId,
+    ...(isAsked ? await askedChange(context, seen) : given),
+  };
+  const before = seen.order.status;
+  if (globals.dryRun) {
+    const why = refusalOfRequest(request, seen, options.ifMatch);
+    const step =
+      why ?? `Send UpdateOrder: ${before} → ${request.status ?? before}. ${await environmentWords(access)}`;
+    printPlan(terminal, [step], { request, allowedStatuses: allowedOf(seen) });
+    return why === null ? 0 : 8;
+  }
+  const words =
+    request.status && request.status !== before ? `${before} → ${request.status}` : 'these fields';
+  await confirmLive(context, access, options.live === true, `Update ${request.orderId}: ${words}?`);
+  const answer = await client.updateOrder(request, {
+    signal,
+    idempotencyKey: options.idempotencyKey,
+    // What a person has chosen was chosen for the order as it was shown.
+    ifMatch: options.ifMatch ?? (isAsked ? versionOf(seen) : undefined),
+  });
+  const shown: ShownOrder = {
+    ...answer.order,
+    ...(answer.allowedStatuses === undefined ? {} : { allowedStatuses: answer.allowedStatuses }),
+  };
+  terminal.result(shown, { lines: orderLines });
+  return 0;
+};
+
+/** Why the service will refuse a request, by the rules that it holds to itself; null when it will not. */
+function refusalOfRequest(
+  request: UpdateOrderRequest,
+  seen: GetOrderDetailsResponse,
+  ifMatch: string | undefined,
+): string | null {
+  const { rows, issues } = rowOf({ row: 1, line: 1 }, { ...request });
+  // An update without a change is one that repeats what is there.
+  const { checked, issues: wrong } = checkRows(rows.map((row) => ({ ...row, hasUnknown: true })));
+  const [issue] = [...issues, ...wrong];
+  if (issue) return [issue.field, issue.message].filter((part) => part !== null).join(' ');
+  const version = versionOf(seen);
+  const expected = ifMatch?.replace(/^"|"$/g, '');
+  if (expected !== undefined && !/^\d{1,15}$/.test(expected))
+    return '--if-match is not a version of an order';
+  if (expected !== undefined && version !== undefined && Number(expected) !== Number(version))
+    return `The order has version ${version}, not ${expected}.`;
+  return planRows(checked, new Map([[request.orderId, standingOf(seen)]]))[0]?.why ?? null;
+}
+
+const environmentWords = async (access: { environment(): Promise<string> }): Promise<string> =>
+  `In the ${await access.environment()} environment.`;
+
+/** Another deployment's answers have no version. */
+const versionOf = ({ order }: GetOrderDetailsResponse): string | undefined =>
+  order.version === undefined ? undefined : String(order.version);
+
+/** What the service allows; where it doesn't say, what the table does. */
+const allowedOf = ({ order, allowedStatuses }: GetOrderDetailsResponse): readonly OrderStatus[] =>
+  allowedStatuses ?? statusesAfter(order.status);
+
+type Change = Omit<UpdateOrderRequest, 'orderId'>;
+
+async function givenChange(context: CommandContext, options: OrderUpdateOptions): Promise<Change> {
+  const { sourceTransactionId, destinationTransactionId, reason, customerFacingReason, toAmount } = options;
+  const plain = {
+    status: options.status,
+    sourceTransactionId,
+    destinationTransactionId,
+    reason,
+    customerFacingReason,
+    toAmount,
+  };
+  const returned = { reason: options.returnReason, refundReferenceId: options.refundReferenceId };
+  return {
+    ...without(plain),
+    ...(Object.values(returned).some((value) => value !== undefined)
+      ? { returnDetails: without(returned) }
+      : {}),
+    ...(options.depositInstructions === undefined
+      ? {}
+      : { depositInstructions: await depositOf(context, options.depositInstructions) }),
+  };
+}
+
+type Given<T> = { [name in keyof T]?: Exclude<T[name], undefined> };
+
+const without = <T extends object>(fields: T): Given<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
+
+async function depositOf(context: CommandContext, source: string): Promise<DepositInstructions> {
+  const given = await readJson(context, source);
+  if (isRecord(given) && Object.values(given).every((value) => typeof value === 'string')) {
+    const named = Object.entries(given).map(([name, value]) => [nameIn('depositInstructions', name), value]);
+    const twice = named.find(([name], index) => named.findIndex(([other]) => other === name) !== index);
+    // The service says which name it does not know.
+    if (!twice) return Object.fromEntries(named) as DepositInstructions;
+    throw problem('file_unreadable', {
+      message: `${sourceName(source)} gives ${String(twice[0])} twice.`,
+      fix: 'Give it once.',
+    });
+  }
+  throw problem('file_unreadable', {
+    message: `${sourceName(source)} holds no deposit instructions.`,
+    fix: 'Give a JSON object of texts, such as { "iban": "DE89…", "depositMessage": "…" }.',
+  });
+}
+
+/** The field of a group that a file calls by one of its names; a name that is not known stays. */
+const nameIn = (group: string, name: string): string =>
+  fieldNamed(`${group}.${name}`)?.slice(group.length + 1) ?? name;
+
+async function askedChange({ terminal }: CommandContext, seen: GetOrderDetailsResponse): Promise<Change> {
+  const { id, status } = seen.order;
+  const allowed = allowedOf(seen);
+  const from =
+    allowed.length === 0
+      ? `${id} is ${status}, which is final.`
+      : `${id} is ${status}; it may go to ${allowed.join(', ')}.`;
+  if (!terminal.canAsk || allowed.length === 0) {
+    throw problem('usage', {
+      message: `Nothing to change was given. ${from}`,
+      fix: 'Give --status, or a field to change: see farelock partner orders update --help.',
+    });
+  }
+  terminal.note(harmless(from));
+  const prompts = terminal.ask('--status');
+  const chosen = await prompts.choose(
+    'Move it to',
+    allowed.map((name) => ({ name, value: name })),
+  );
+  if (!isOrderStatus(chosen) || chosen !== 'ERROR') return { status: chosen };
+  const needed = async (typed: string) => (typed === '' ? 'Write something.' : null);
+  return { status: chosen, reason: await prompts.text('Reason, for the partner', needed) };
+}

@@ -1,0 +1,36 @@
+import { ORDER_STATUSES } from '../../../domain/order-statuses.ts';
+import { argument, command, option } from '../../spec/define.ts';
+import { decimalOption, namedOption } from '../../spec/options.ts';
+import { ACTING_PARTNER, IN_LIVE } from '../../spec/partner-options.ts';
+import { SEEN_ORDER_FIELDS } from '../partner-orders/spec.ts';
+
+const status = namedOption('--status', ORDER_STATUSES);
+
+export const partnerOrdersUpdate = command({
+  name: 'partner orders update',
+  summary: 'Move an order on, or add to it; without a change, says what is allowed',
+  arguments: [argument('<order-id>')],
+  options: [
+    option('--status <status>', ORDER_STATUSES.join(', '), status),
+    option('--source-transaction-id <id>', 'how the funds came'),
+    option('--destination-transaction-id <id>', 'how the payment went out'),
+    option('--reason <text>', 'why; needed for ERROR'),
+    option('--customer-facing-reason <text>', 'why, in words for the customer'),
+    option('--to-amount <decimal>', 'what the customer receives', decimalOption('--to-amount')),
+    option('--deposit-instructions <file>', 'JSON file, - for standard input'),
+    option('--return-reason <text>', 'why funds were returned'),
+    option('--refund-reference-id <id>', 'the refund, in your books'),
+    option('--if-match <version>', 'only if the order still has this version'),
+    option('--idempotency-key <key>', 'the same key gives the first answer again'),
+    ACTING_PARTNER,
+    IN_LIVE,
+  ],
+  effect: 'changes',
+  examples: ['farelock partner orders update ord_… --status FUNDS_RECEIVED'],
+  result: {
+    fields: SEEN_ORDER_FIELDS,
+    schema: async () => (await import('./result.ts')).partnerOrdersUpdate,
+  },
+  cutOff: { said: 'The order may have been updated.', look: 'partner orders show {orderId}' },
+  load: async () => (await import('./run.ts')).orderUpdate,
+});

@@ -1,0 +1,18 @@
+import { argument, command, option } from '../../spec/define.ts';
+import { durationOption } from '../../spec/options.ts';
+import { ACTING_PARTNER } from '../../spec/partner-options.ts';
+import { SEEN_ORDER_FIELDS } from '../partner-orders/spec.ts';
+
+export const partnerOrdersWatch = command({
+  name: 'partner orders watch',
+  summary: 'A line for each change until it ends; exit 8 unless the payment was processed',
+  arguments: [argument('<order-id>')],
+  options: [option('--every <time>', 'between two looks', durationOption, 1000), ACTING_PARTNER],
+  effect: 'reads',
+  examples: ['farelock partner orders watch ord_… --json'],
+  result: {
+    fields: SEEN_ORDER_FIELDS,
+    schema: async () => (await import('./result.ts')).partnerOrdersWatch,
+  },
+  load: async () => (await import('./run.ts')).orderWatch,
+});

@@ -1,0 +1,16 @@
+import { argument, command, option } from '../../spec/define.ts';
+import { integerOption } from '../../spec/options.ts';
+
+export const paymentsVerify = command({
+  name: 'payments verify',
+  summary: 'Hold one payment, or the newest, against the cluster',
+  arguments: [argument('[payment-id]')],
+  options: [option('--limit <n>', 'how many', integerOption('--limit', 1, 1_000_000), 100)],
+  effect: 'reads',
+  examples: ['farelock payments verify', 'farelock payments verify pay_…'],
+  result: {
+    fields: ['payment_id', 'verdict', 'transaction', 'memo', 'checks'],
+    schema: async () => (await import('./result.ts')).paymentsVerify,
+  },
+  load: async () => (await import('./run.ts')).paymentsVerify,
+});

@@ -1,0 +1,36 @@
+import * as z from 'zod';
+import { address, instant, network, usdc } from '../../../published/parts.ts';
+import { published } from '../../../published/published.ts';
+
+export const paymentRecord = z.strictObject({
+  payment_id: z.string(),
+  state: z.enum(['signed', 'sent', 'refused', 'answered', 'abandoned']),
+  open: z.boolean().describe('Not answered yet: payments resume sends it again.'),
+  answer_kept: z
+    .boolean()
+    .describe('Answered, and not shown yet: payments resume shows it, and nothing more is paid.'),
+  host: z.string(),
+  resource: z.string().describe('Method and path of the call.'),
+  wallet: address,
+  amount: usdc,
+  asset: address.describe('The mint of the coin.'),
+  pay_to: address,
+  network,
+  transaction: z.string().nullable(),
+  error_code: z.string().nullable(),
+  created_at: instant,
+  updated_at: instant,
+});
+
+const shownPayment = z.strictObject({
+  ...paymentRecord.shape,
+  memo: z.string().nullable(),
+  fee_payer: address,
+  last_valid_block_height: z.int().describe('Past this block height it cannot land any more.'),
+});
+
+export const paymentsList = published(z.strictObject({ payments: z.array(paymentRecord) }), {
+  list: 'payments',
+});
+
+export const paymentsShow = published(shownPayment);

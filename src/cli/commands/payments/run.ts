@@ -1,0 +1,130 @@
+import type { ClientStore, PaymentRecord } from '../../../client/journal/store.ts';
+import { problem } from '../../../kernel/problems.ts';
+import { type Explorer, explorerOf } from '../../paying/explorer.ts';
+import type { Screen, View } from '../../screen/terminal.ts';
+import type { Command } from '../../spec/command.ts';
+import { money } from '../../view/flights/fares.ts';
+import { nextLines } from '../../view/payment.ts';
+import { fieldLines, tableLines } from '../../view/table.ts';
+import { cut } from '../../view/text.ts';
+import { utcTime } from '../../view/times.ts';
+
+export interface PaymentsShowOptions {
+  readonly paymentId: string;
+}
+
+export interface PaymentsListOptions {
+  readonly limit: number;
+}
+
+/** The journal of payments, newest first. */
+export const paymentsList: Command<PaymentsListOptions> = async ({ terminal, session }, { limit }) => {
+  const payments = await (await session.store()).payments(limit);
+  terminal.result({ payments }, paymentsView);
+  if (payments.length === limit) terminal.note(`The newest ${limit}; --limit shows more.`);
+  return 0;
+};
+
+/** One payment of the journal. */
+export const paymentsShow: Command<PaymentsShowOptions> = async ({ terminal, session }, { paymentId }) => {
+  const payment = await shownPayment(await session.store(), paymentId);
+  if (!payment) throw unknownPayment(paymentId);
+  const explorer = explorerOf(session.profile);
+  terminal.result(payment, { lines: (shown, screen) => paymentLines(shown, screen, explorer) });
+  if (payment.open || payment.answer_kept) terminal.aside(nextLines(`farelock payments resume ${paymentId}`));
+  else if (payment.transaction) terminal.aside(nextLines(`farelock payments verify ${paymentId}`));
+  return 0;
+};
+
+/** A payment with what its signed bytes say: the receipt, and what it can be recognised by on chain. */
+export type ShownPayment = PaymentRecord & {
+  readonly memo: string | null;
+  readonly fee_payer: string;
+  /** Past this block height it can't land any more. */
+  readonly last_valid_block_height: number;
+};
+
+async function shownPayment(store: ClientStore, paymentId: string): Promise<ShownPayment | null> {
+  const signed = await store.signedPayment(paymentId);
+  if (!signed) return null;
+  const { contentOfPayload } = await import('../../../client/payer/verify.ts');
+  const { memo, feePayer } = contentOfPayload(signed.payment.payload);
+  return {
+    ...signed.record,
+    memo,
+    fee_payer: feePayer,
+    last_valid_block_height: Number(signed.payment.lastValidBlockHeight),
+  };
+}
+
+export const unknownPayment = (paymentId: string) =>
+  problem('not_found', {
+    message: `There is no payment ${paymentId} in the journal.`,
+    fix: 'Look it up in the list.',
+    next: ['farelock payments list'],
+  });
+
+const paymentsView: View<{ payments: PaymentRecord[] }> = {
+  list: 'payments',
+  lines: ({ payments }, { paint, width }) => {
+    if (payments.length === 0) return ['No payments made from here.'];
+    const roomy = width >= 120;
+    return tableLines(
+      [
+        ...(roomy ? [{ title: 'Payment' }] : []),
+        { title: 'When' },
+        { title: 'State' },
+        { title: 'USDC', align: 'right' },
+        { title: 'For' },
+      ],
+      payments.map((payment) => [
+        ...(roomy ? [payment.payment_id] : []),
+        utcTime(payment.created_at).replace(/ UTC$/, ''),
+        stateText(payment, paint),
+        money(payment.amount),
+        cut(payment.resource, width - (roomy ? 70 : 38)),
+      ]),
+      paint.dim,
+    );
+  },
+  rows: ({ payments }) =>
+    payments.map((payment) => [
+      payment.payment_id,
+      payment.created_at,
+      payment.state,
+      payment.amount,
+      payment.resource,
+      payment.host,
+      payment.transaction,
+    ]),
+};
+
+const stateText = (payment: PaymentRecord, paint: Screen['paint']): string => {
+  const { state, open } = payment;
+  if (payment.answer_kept) return paint.warn('paid, not shown');
+  if (state === 'answered') return paint.good('paid');
+  return open ? paint.warn('unanswered') : paint.dim(state);
+};
+
+function paymentLines(payment: ShownPayment, { paint }: Screen, explorer: Explorer): string[] {
+  const { network } = payment;
+  return [
+    `${paint.bold(`${money(payment.amount)} USDC`)}  ${stateText(payment, paint)}`,
+    ...fieldLines(
+      [
+        ['Payment', payment.payment_id],
+        ['For', `${payment.resource} at ${payment.host}`],
+        ['From', explorer(paint, payment.wallet, 'address', network)],
+        ['To', explorer(paint, payment.pay_to, 'address', network)],
+        ['Memo', payment.memo],
+        ['Fee payer', payment.fee_payer],
+        ['Transaction', payment.transaction && explorer(paint, payment.transaction, 'tx', network)],
+        ['Network', payment.network],
+        ['Problem', payment.error_code],
+        ['Made', utcTime(payment.created_at)],
+        ['Last change', utcTime(payment.updated_at)],
+      ],
+      paint.dim,
+    ),
+  ];
+}

@@ -1,0 +1,17 @@
+import * as z from 'zod';
+import * as desk from '../../../flights/desk/schema.ts';
+import { address, atomicUsdc, plan, signature } from '../../../published/parts.ts';
+import { published } from '../../../published/published.ts';
+
+const claim = z
+  .strictObject({
+    intent_id: z.string(),
+    outcome: z.enum(['refunded', 'swept', 'already_refunded']),
+    escrow: address,
+    amount: atomicUsdc,
+    refund_wallet: address.describe('Owner of the account that the money went to.'),
+    transaction: signature.nullable().describe('null: somebody else sent it before.'),
+  })
+  .describe('Of an escrow that still held money.');
+
+export const refundClaim = published(desk.refundCase, { others: { claim }, plan: plan({}) });

@@ -1,0 +1,26 @@
+import { argument, command, option } from '../../spec/define.ts';
+import { addressOption } from '../../spec/options.ts';
+import { CASE_FIELDS } from '../refund-desk/spec.ts';
+
+export const refundClaim = command({
+  name: 'refund claim',
+  summary: 'Send an overdue escrow back from the chain; operators: take a case, or give it back',
+  arguments: [argument('<id>')],
+  options: [
+    option('--release', 'give it back'),
+    option('--force', 'with --release: also when another operator has it'),
+    option(
+      '--refund-wallet <address>',
+      'of a closed escrow: whose the money is, where this home did not make it',
+      addressOption('--refund-wallet'),
+    ),
+  ],
+  effect: 'changes',
+  examples: ['farelock refund claim int_…', 'farelock refund claim ref_…'],
+  result: {
+    fields: [...CASE_FIELDS, 'outcome', 'escrow', 'amount', 'refund_wallet', 'transaction'],
+    schema: async () => (await import('./result.ts')).refundClaim,
+  },
+  cutOff: { look: 'refund show {id}' },
+  load: async () => (await import('./run.ts')).refundClaim,
+});

@@ -1,0 +1,158 @@
+import { problem } from '../../../kernel/problems.ts';
+import type { AcceptTermsRequest, AddCustomerRequirementRequest } from '../../../partner/wire.ts';
+import { confirmLive } from '../../session/going-live.ts';
+import type { PartnerIdentity } from '../../session/partner-access.ts';
+import type { Command } from '../../spec/command.ts';
+import { statusWords } from '../../view/partner/order.ts';
+import { complianceLines, requirementsView, statusRow } from '../../view/partner/requirement.ts';
+import { nextLines } from '../../view/payment.ts';
+import { printPlan } from '../../view/plan.ts';
+import { tableLines } from '../../view/table.ts';
+import { harmless } from '../../view/text.ts';
+import { readCustomerData } from './customer-data.ts';
+
+export interface RequirementsSubmitOptions extends PartnerIdentity {
+  /** A JSON file; `-` for standard input. */
+  readonly file: string;
+  readonly live?: true;
+}
+
+export interface AcceptTermsOptions extends PartnerIdentity {
+  /** Which ones, where several are asked for. */
+  readonly termsUrl?: string;
+}
+
+export interface RequirementAddOptions extends PartnerIdentity {
+  readonly customerId: string;
+  /** A name that the service knows; it refuses any other. */
+  readonly data?: string;
+  readonly attestation?: string;
+  readonly maxAgeDays?: number;
+  readonly live?: true;
+}
+
+/** What the customer must give, and how far that is. */
+export const requirementsList: Command<PartnerIdentity> = async (context, who) => {
+  const { terminal, session, signal } = context;
+  await session.work();
+  const { client } = await session.partner(who);
+  const found = await client.requirements({ signal });
+  terminal.result(found, requirementsView);
+  const isMissing = found.requirements.some(({ dataRequirement }) => dataRequirement?.data.length === 0);
+  const hasTerms = found.requirements.some(({ attestationRequirement }) => attestationRequirement);
+  const next = [
+    ...(isMissing ? ['farelock requirements submit data.json'] : []),
+    ...(hasTerms ? ['farelock requirements accept-terms'] : []),
+  ];
+  if (next.length > 0) terminal.aside(['', ...nextLines(...next)]);
+  return 0;
+};
+
+/** Gives customer data, files and their hashes included. */
+export const requirementsSubmit: Command<RequirementsSubmitOptions> = async (context, options) => {
+  const { terminal, session, signal, globals } = context;
+  const data = await readCustomerData(context, options.file);
+  const access = await session.partner(options);
+  if (globals.dryRun) {
+    // Names of the kinds alone: what a customer gives is not repeated on a screen.
+    printPlan(
+      terminal,
+      data.map((item) => `Submit ${Object.keys(item).join(', ')}.`),
+    );
+    return 0;
+  }
+  await confirmLive(context, access, options.live === true, `Submit ${data.length} pieces of customer data?`);
+  terminal.phase('Submitting');
+  const answer = await access.client.submitData({ data }, { signal });
+  terminal.result(answer, {
+    lines: (shown, screen) => [
+      ...tableLines(
+        [{ title: 'Accepted' }, { title: 'Data id' }],
+        (shown.items ?? []).map(({ type, dataId }) => [statusWords(type), dataId]),
+        screen.paint.dim,
+      ),
+      '',
+      ...complianceLines(shown, screen),
+    ],
+    rows: (shown) => [
+      statusRow(shown.complianceStatus),
+      ...(shown.items ?? []).map(({ type, dataId }) => [type, dataId]),
+    ],
+  });
+  terminal.aside(['', ...nextLines('farelock requirements')]);
+  return 0;
+};
+
+/** Accepts the terms that are asked for, after they were shown. */
+export const requirementsAcceptTerms: Command<AcceptTermsOptions> = async (context, options) => {
+  const { terminal, session, signal, globals } = context;
+  const { client } = await session.partner(options);
+  const { requirements, complianceStatus } = await client.requirements({ signal });
+  const asked = requirements.flatMap(({ attestationRequirement }) => attestationRequirement?.terms ?? []);
+  const chosen = asked.filter(
+    ({ termsUrl }) => options.termsUrl === undefined || termsUrl === options.termsUrl,
+  );
+  const [terms] = chosen;
+  if (!terms) {
+    if (options.termsUrl !== undefined) {
+      throw problem('terms_changed', { next: ['farelock requirements'] });
+    }
+    terminal.result({ complianceStatus }, { lines: () => ['No terms are waiting to be accepted.'] });
+    return 0;
+  }
+  if (globals.dryRun) {
+    printPlan(
+      terminal,
+      chosen.map(({ termsUrl }) => `Accept ${termsUrl}.`),
+      { terms: chosen },
+    );
+    return 0;
+  }
+  if (!globals.yes && options.termsUrl === undefined) {
+    const prompts = terminal.ask('--yes');
+    for (const { termsUrl, privacyPolicyUrl } of chosen) {
+      terminal.note(harmless(`Terms           ${termsUrl}`));
+      terminal.note(harmless(`Privacy policy  ${privacyPolicyUrl}`));
+    }
+    if (!(await prompts.confirm('Does the customer accept them?', false))) throw problem('declined');
+  }
+  let answer = { complianceStatus };
+  for (const { termsUrl, privacyPolicyUrl } of chosen) {
+    const request: AcceptTermsRequest = { termsUrl, ...(privacyPolicyUrl ? { privacyPolicyUrl } : {}) };
+    answer = await client.acceptTerms(request, { signal });
+  }
+  terminal.result(answer, {
+    lines: (shown, screen) => [`${screen.paint.good('✓')} Accepted`, ...complianceLines(shown, screen)],
+  });
+  return 0;
+};
+
+/** Asks one customer for more than the policy does. */
+export const requirementAdd: Command<RequirementAddOptions> = async (context, options) => {
+  const { terminal, session, signal, globals } = context;
+  const { customerId, data, attestation, maxAgeDays } = options;
+  if ((data === undefined) === (attestation === undefined)) {
+    throw problem('usage', {
+      message: 'Exactly one of --data and --attestation is needed.',
+      fix: 'Give the one that is to be required; see farelock partner requirements add --help.',
+    });
+  }
+  const request = {
+    customerId,
+    ...(data === undefined ? {} : { data }),
+    ...(attestation === undefined ? {} : { attestation }),
+    ...(maxAgeDays === undefined ? {} : { maxAgeDays }),
+  } as AddCustomerRequirementRequest;
+  const access = await session.partner(options);
+  const what = data ?? attestation ?? '';
+  if (globals.dryRun) {
+    printPlan(terminal, [`Require ${what} of ${customerId}.`], { request });
+    return 0;
+  }
+  await confirmLive(context, access, options.live === true, `Require ${what} of ${customerId}?`);
+  const answer = await access.client.addRequirement(request, { signal });
+  terminal.result(answer, {
+    lines: ({ requirementId }, { paint }) => [`${paint.good('✓')} ${what} is required  ${requirementId}`],
+  });
+  return 0;
+};

@@ -1,0 +1,71 @@
+import { argument, command, option } from '../../spec/define.ts';
+import { integerOption, named } from '../../spec/options.ts';
+import { ACTING_PARTNER, FOR_CUSTOMER, IN_LIVE } from '../../spec/partner-options.ts';
+
+export const partnerRequirementsAdd = command({
+  name: 'partner requirements add',
+  summary: 'Require data or an attestation',
+  arguments: [argument('<customer-id>')],
+  options: [
+    option('--data <type>', 'EMAIL, ID_DOCUMENT, PROOF_OF_ADDRESS, …', named),
+    option('--attestation <type>', 'AML_CHECK, LIVENESS_CHECK, TERMS, …', named),
+    option('--max-age-days <n>', 'how old it may be', integerOption('--max-age-days', 1, 3_650)),
+    ACTING_PARTNER,
+    IN_LIVE,
+  ],
+  effect: 'changes',
+  examples: ['farelock partner requirements add cus_demo_ana --attestation AML_CHECK'],
+  result: {
+    fields: ['requirementId'],
+    schema: async () => (await import('./result.ts')).partnerRequirementsAdd,
+  },
+  cutOff: { look: 'requirements list --customer {customerId}' },
+  load: async () => (await import('./run.ts')).requirementAdd,
+});
+
+export const requirementsList = command({
+  name: 'requirements list',
+  summary: 'What is required, and what was given; `requirements` for short',
+  isDefault: true,
+  options: [FOR_CUSTOMER, ACTING_PARTNER],
+  effect: 'reads',
+  examples: ['farelock requirements'],
+  result: {
+    fields: ['requirements', 'complianceStatus'],
+    schema: async () => (await import('./result.ts')).requirementsList,
+  },
+  load: async () => (await import('./run.ts')).requirementsList,
+});
+
+export const requirementsSubmit = command({
+  name: 'requirements submit',
+  summary: 'Give customer data: JSON, - for standard input; "@passport.jpg" names a file',
+  arguments: [argument('<file>')],
+  options: [FOR_CUSTOMER, ACTING_PARTNER, IN_LIVE],
+  effect: 'changes',
+  examples: ['farelock requirements submit data.json'],
+  result: {
+    fields: ['items', 'complianceStatus'],
+    schema: async () => (await import('./result.ts')).requirementsSubmit,
+  },
+  cutOff: { look: 'requirements list' },
+  load: async () => (await import('./run.ts')).requirementsSubmit,
+});
+
+export const requirementsAcceptTerms = command({
+  name: 'requirements accept-terms',
+  summary: 'Show the terms that are asked for, and accept them',
+  options: [
+    option('--terms-url <url>', 'these, which were read before; asks nothing'),
+    FOR_CUSTOMER,
+    ACTING_PARTNER,
+  ],
+  effect: 'changes',
+  examples: ['farelock requirements accept-terms'],
+  result: {
+    fields: ['complianceStatus'],
+    schema: async () => (await import('./result.ts')).requirementsAcceptTerms,
+  },
+  cutOff: { look: 'requirements list' },
+  load: async () => (await import('./run.ts')).requirementsAcceptTerms,
+});

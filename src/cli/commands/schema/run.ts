@@ -1,0 +1,35 @@
+import { didYouMean } from '../../../kernel/nearest.ts';
+import { problem } from '../../../kernel/problems.ts';
+import type { Command } from '../../spec/command.ts';
+import { readSchema, schemaNames } from '../../spec/schema-files.ts';
+
+export interface SchemaOptions {
+  readonly command?: readonly string[];
+}
+
+/**
+ * The JSON Schema (draft 2020-12) of what a command prints under --json; without a command the names of all.
+ * @throws Problem `not_found`
+ */
+export const schema: Command<SchemaOptions> = async ({ terminal }, { command = [] }) => {
+  const names = schemaNames();
+  if (command.length === 0) {
+    terminal.result({ schemas: names }, { lines: () => names });
+    return 0;
+  }
+  const wanted = command.join(' ').trim().toLowerCase().replace(/\s+/g, '-');
+  // A group whose default command stands for it: `stuck` is `stuck list`.
+  const name = [wanted, `${wanted}-list`, `${wanted}-show`, `${wanted}-create`, `${wanted}-request`].find(
+    (one) => names.includes(one),
+  );
+  if (name === undefined) {
+    throw problem('not_found', {
+      message: `There is no schema of "${command.join(' ')}".`,
+      fix: didYouMean(wanted, names) || 'See which there are.',
+      next: ['farelock schema'],
+    });
+  }
+  const found = readSchema(name);
+  terminal.result(found, { lines: () => JSON.stringify(found, null, 2).split('\n') });
+  return 0;
+};

@@ -1,0 +1,14 @@
+import { argument, command } from '../../spec/define.ts';
+
+export const schema = command({
+  name: 'schema',
+  summary: "JSON Schema of a command's --json document",
+  arguments: [argument('[command...]', 'such as search, or error; without one the names of all')],
+  effect: 'reads',
+  examples: ['farelock schema search', 'farelock schema'],
+  result: {
+    fields: [],
+    schema: async () => (await import('./result.ts')).schema,
+  },
+  load: async () => (await import('./run.ts')).schema,
+});

@@ -1,0 +1,87 @@
+import * as z from 'zod';
+import { currency, decimal, duration, iata, offer } from '../../../flights/offers/offer-schema.ts';
+import * as wire from '../../../flights/schema.ts';
+import { day, instant, paid, paidPlan, payment, plan, usdc } from '../../../published/parts.ts';
+import { published } from '../../../published/published.ts';
+
+const journeyDays = { depart_date: day, return_date: day.nullable().describe('null: one way.') };
+
+const dayFound = z.strictObject({
+  ...journeyDays,
+  status: z.literal('found'),
+  total_amount_decimal: decimal,
+  total_currency: currency,
+  offer_id: z.string(),
+  owner_name: z.string().describe('The seller.'),
+  stops: z.int().min(0),
+  duration,
+  searched_at: instant,
+  is_complete: z.boolean().describe('false: slower sellers had not all answered.'),
+});
+
+const dayPrice = z.union([
+  dayFound,
+  z.strictObject({
+    ...journeyDays,
+    status: z.literal('none'),
+    searched_at: instant,
+    is_complete: z.boolean(),
+  }),
+  z.strictObject({
+    ...journeyDays,
+    status: z.literal('failed'),
+    error: z.strictObject({ code: z.string(), message: z.string() }),
+  }),
+  z.strictObject({ ...journeyDays, status: z.literal('not_searched'), reason: z.string().optional() }),
+]);
+
+const pricesByDay = z
+  .strictObject({
+    origin_iata: iata,
+    destination_iata: iata,
+    ...journeyDays,
+    departures: z.array(day),
+    returns: z.array(day).nullable().describe('null: one row.'),
+    prices: z
+      .array(z.array(decimal.nullable()))
+      .describe('A row for each return, a column for each departure; null where none is known.'),
+    days: z.array(dayPrice),
+    cheapest: dayFound.nullable(),
+    searches: z.int().describe('Searches that were paid for now.'),
+    paid_amount: usdc,
+    payments: z.array(payment),
+  })
+  .describe('With --flex or --cheapest-day.');
+
+const asked = wire.searchRequest.partial();
+
+const daysPlan = plan({
+  request: asked,
+  searches: z.int(),
+  price: usdc.describe('Decimal USDC of one search, as it is now.'),
+  total: usdc,
+  at_most: usdc.optional().describe('Decimal USDC, if the price rises meanwhile.'),
+  wait_seconds: z
+    .int()
+    .optional()
+    .describe('What it takes to pay no more than `total`, beside the searching itself.'),
+});
+
+const streamEnd = z
+  .strictObject({
+    status: z.enum(['complete', 'enriching']),
+    search_id: z.string().optional(),
+    total_offers: z.int(),
+    error: z
+      .strictObject({ code: z.string(), message: z.string() })
+      .optional()
+      .describe('Why slower offers are missing.'),
+    payment: payment.optional(),
+  })
+  .describe('The last line of --ndjson: how the search ended.');
+
+export const search = published(paid(wire.searchResponse), {
+  others: { days: pricesByDay },
+  plan: z.union([paidPlan({ request: asked }), daysPlan]),
+  lines: { offer, end: streamEnd },
+});

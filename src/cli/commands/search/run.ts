@@ -1,0 +1,97 @@
+import type { PaymentReceipt } from '../../../client/types.ts';
+import type { SearchResponse } from '../../../flights/wire.ts';
+import { problem } from '../../../kernel/problems.ts';
+import { linkedOf } from '../../paying/explorer.ts';
+import type { ArrivalsEnd } from '../../searching/arrivals.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import type { ExitCode } from '../../spec/globals.ts';
+import { incompleteText, numberedOffers, type SearchTitle, searchView } from '../../view/flights/search.ts';
+import { costLines, nextLines, offerCommand, withPayment } from '../../view/payment.ts';
+import { limitOf, type SearchOptions, searchRequestOf, withCodes } from './request.ts';
+
+/**
+ * Searches, waits for the slower offers, shows a line per itinerary, and remembers the numbers on the screen for the
+ * commands that follow. What was paid for is shown, however the waiting ends.
+ */
+export const search: Command<SearchOptions> = async (context, given) => {
+  if (given.flex !== undefined || given.cheapestDay) {
+    const { searchByDay } = await import('./days.ts');
+    return searchByDay(context, await withCodes(context, given));
+  }
+  const { terminal, session, clock, signal, globals } = context;
+  const options = { ...(await withCodes(context, given)), wait: given.wait ?? globals.json === undefined };
+  if (options.ndjson && globals.json !== undefined) {
+    throw problem('usage', { message: '--json and --ndjson exclude each other.', fix: 'Give one of them.' });
+  }
+  const request = searchRequestOf(options, clock.now());
+  if (globals.dryRun) {
+    const { planPaid } = await import('../../paying/paid-plan.ts');
+    return planPaid(context, (flights) => flights.search(request, { signal }), {
+      after: ['Show what is found.'],
+      facts: { request },
+    });
+  }
+  const flights = await session.flights();
+  const { value, payment } = await flights.search(request, {
+    signal,
+    onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the search' : 'Searching'),
+  });
+  if (options.ndjson) {
+    const { streamOffers } = await import('./stream.ts');
+    return streamOffers(context, flights, { first: value, payment, request, wait: options.wait });
+  }
+  const title: SearchTitle = {
+    from: options.from,
+    to: options.to,
+    depart: request.depart_date,
+    return: request.return_date ?? undefined,
+    adults: options.adults ?? 1,
+    cabin: options.cabin ?? 'economy',
+    grouped: request.cheapest_per_itinerary === true,
+  };
+  const limit = limitOf(options);
+  if (options.wait && value.status === 'enriching') {
+    const { gatherOffers } = await import('../../searching/gathering.ts');
+    const { list, ended } = await gatherOffers(context, flights, { first: value, request, title, limit });
+    await show(context, list, payment, title);
+    return sayEnd(context, ended);
+  }
+  await show(context, { ...value, offers: value.offers.slice(0, limit) }, payment, title);
+  return 0;
+};
+
+async function show(
+  context: CommandContext,
+  list: SearchResponse,
+  payment: PaymentReceipt | null,
+  title: SearchTitle,
+): Promise<void> {
+  const { terminal, session, streams } = context;
+  terminal.result(withPayment(list, payment), searchView(title));
+  await session.recentOffers.remember(list.offers, numberedOffers(list, title.grouped));
+  // Off a terminal the result is for a program: what the list does not prove is said beside it.
+  const incomplete = incompleteText(list, title);
+  if (incomplete && (terminal.settings.json || !streams.stdout.isTTY)) terminal.note(incomplete);
+  const [first] = list.offers;
+  const next = first ? nextLines(offerCommand(first.offer_id)) : ['Next: try another day, or fewer filters'];
+  const byNumber =
+    list.offers.length > 1 && streams.stdout.isTTY ? ['farelock intent create 2   (a # of the list)'] : [];
+  terminal.aside([
+    '',
+    ...costLines(payment, linkedOf(context)),
+    ...next,
+    ...byNumber.map((line) => `      ${line}`),
+  ]);
+}
+
+function sayEnd({ terminal }: CommandContext, ended: ArrivalsEnd): ExitCode {
+  if (ended.kind === 'complete') return 0;
+  const why = {
+    interrupted: 'Interrupted',
+    timed_out: 'The time was up',
+    failed: ended.kind === 'failed' ? ended.problem.message.replace(/\.$/, '') : '',
+  }[ended.kind];
+  terminal.note(`${why}: slower offers may be missing from this list.`);
+  terminal.note('It is paid, and its numbers stand; a search once more is paid once more.');
+  return ended.kind === 'interrupted' ? 130 : 0;
+}

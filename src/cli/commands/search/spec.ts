@@ -1,0 +1,72 @@
+import { argument, command, option, required } from '../../spec/define.ts';
+import {
+  airportOption,
+  choiceOption,
+  clockTimeOption,
+  integerOption,
+  usdcOption,
+} from '../../spec/options.ts';
+
+const CABINS = ['economy', 'premium_economy', 'business', 'first'] as const;
+
+const SORTS = ['price', 'duration', 'departure', 'emissions'] as const;
+
+export const search = command({
+  name: 'search',
+  summary: 'Search live flight offers (paid, 0.10 USDC and up)',
+  arguments: [
+    argument('<from>', 'airport or city, such as LIS or lisbon', airportOption),
+    argument('<to>', 'airport or city, such as BER or berlin', airportOption),
+  ],
+  options: [
+    required('--depart <date>', 'day of departure: 2026-12-20, tomorrow, +30d, fri'),
+    option('--return <date>', 'day of the flight back'),
+    option('--adults <n>', 'travellers, 1 to 9', integerOption('--adults', 1, 9)),
+    option('--cabin <cabin>', CABINS.join(', '), choiceOption('--cabin', CABINS)),
+    option('--max-stops <n>', 'stops in each direction', integerOption('--max-stops', 0, 10)),
+    option('--depart-after <time>', 'not before, such as 06:30', clockTimeOption('--depart-after')),
+    option('--depart-before <time>', 'not after, such as 12:00', clockTimeOption('--depart-before')),
+    option('--max-price <amount>', 'for all travellers together', usdcOption('--max-price')),
+    option('--sort <key>', SORTS.join(', '), choiceOption('--sort', SORTS)),
+    option('--limit <n>', 'how many to show (20)', integerOption('--limit', 1, 500)),
+    option('--flex <days>', 'prices up to so many days either side, 1 to 3', integerOption('--flex', 1, 3)),
+    option('--cheapest-day', 'the price of every day of the month of --depart'),
+    option('--all-fares', 'every fare on a line of its own, not grouped by itinerary'),
+    option('--wait', 'wait for slower offers, with --json too'),
+    option('--no-wait', 'the first answer, without waiting for slower offers'),
+    option('--ndjson', 'a line of JSON for each offer as it arrives, then one with the status'),
+  ],
+  effect: 'pays',
+  examples: [
+    'farelock search LIS BER --depart +30d',
+    'farelock search lis jfk --depart fri --max-stops 0 --json offers',
+    'farelock search LIS BER --depart +30d --return +37d --flex 1 --yes',
+    'farelock search LIS BER --depart +30d --cheapest-day --max-payment 5',
+  ],
+  result: {
+    fields: [
+      'request_id',
+      'status',
+      'search_id',
+      'poll_after_ms',
+      'offers',
+      'total_offers',
+      'payment',
+      // With --flex or --cheapest-day:
+      'origin_iata',
+      'destination_iata',
+      'depart_date',
+      'return_date',
+      'departures',
+      'returns',
+      'prices',
+      'days',
+      'cheapest',
+      'searches',
+      'paid_amount',
+      'payments',
+    ],
+    schema: async () => (await import('./result.ts')).search,
+  },
+  load: async () => (await import('./run.ts')).search,
+});

@@ -1,0 +1,13 @@
+import * as z from 'zod';
+import { network } from '../../../published/parts.ts';
+import { published } from '../../../published/published.ts';
+
+export const serve = published(
+  z.strictObject({
+    flights_url: z.url(),
+    partner_url: z.url(),
+    rpc_url: z.url(),
+    network,
+    operator_key_file: z.string().nullable(),
+  }),
+);

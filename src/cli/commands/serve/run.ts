@@ -1,0 +1,177 @@
+import { jsonLog } from '../../../kernel/log.ts';
+import { quoted } from '../../../kernel/shell-word.ts';
+import { shownUrl, withoutAddressKeys } from '../../../kernel/shown-url.ts';
+import { storageTrouble } from '../../../kernel/storage.ts';
+import { scenarioNamed } from '../../session/scenarios.ts';
+import { secret } from '../../session/secret-variable.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { fieldLines } from '../../view/table.ts';
+import { proxiesIn, trustedProxies } from './client-address.ts';
+import { drainable, listening, STOPPING } from './listening.ts';
+import { checkedPublicUrl, publicUrlBehind } from './public-url.ts';
+
+export interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly databaseUrl?: string;
+  readonly rpcUrl?: string;
+  readonly facilitatorUrl?: string;
+  /** Where customers reach it: behind a proxy, or under a name. */
+  readonly publicUrl?: string;
+  readonly scenario?: string;
+  readonly live?: boolean;
+  /** Addresses and CIDR ranges. */
+  readonly trustedProxy?: readonly string[];
+}
+
+const LONGEST_SLEEP_MS = 1000;
+
+interface Listening {
+  readonly flights_url: string;
+  readonly partner_url: string;
+  readonly rpc_url: string;
+  readonly network: string;
+  readonly operator_key_file: string | null;
+}
+
+/** Serves until it is told to stop; then takes no new work, finishes what runs, and exits 0. */
+export const serve: Command<ServeOptions> = async (context, options) => {
+  const { terminal, session, signal, environment } = context;
+  warnOfSecrets(context, options);
+  const proxies = await trustedProxies(
+    options.trustedProxy ?? proxiesIn(environment.FARELOCK_TRUSTED_PROXIES),
+  );
+  const publicUrl = publicUrlBehind({
+    configured: checkedPublicUrl(options.publicUrl ?? (environment.FARELOCK_PUBLIC_URL || undefined)),
+    isTrusted: proxies.areAt,
+    host: options.host,
+  });
+  const rpcUrl = options.rpcUrl ?? secret(environment, 'FARELOCK_RPC_URL');
+  const service = await session.openLocal({
+    ...(options.scenario !== undefined && { scenario: scenarioNamed(options.scenario) }),
+    databaseUrl: options.databaseUrl,
+    rpcUrl,
+    facilitatorUrl: options.facilitatorUrl,
+    live: options.live,
+    // What an operator should see; --verbose shows more.
+    log: jsonLog((line) => terminal.note(line), context.clock.now, 'warn'),
+  });
+  const { serve: listen } = await import('@hono/node-server');
+  let closing = false;
+  let wake = new AbortController();
+  const server = listen({
+    fetch: async (request, { incoming }) => {
+      const { headers } = request;
+      const { socket } = incoming;
+      const answer = await service.fetch(request, {
+        clientAddress: proxies.clientOf(socket.remoteAddress, headers.get('x-forwarded-for')),
+        publicUrl: publicUrl({ headers, socket }),
+      });
+      // What was posted may have given the worker something to do: a booking starts now, not with the next round.
+      if (
+        answer.ok &&
+        /\/air\/book$|\.Service\/(SubmitCustomerData|CreateOrder)$/.test(new URL(request.url).pathname)
+      )
+        wake.abort();
+      return answer;
+    },
+    hostname: options.host,
+    port: options.port,
+    overrideGlobalObjects: false,
+  });
+  const drain = drainable(server);
+  const origin = await listening(server, options);
+  // Who reads a demo partner's key does so once the address is told.
+  await service.partnerReady();
+  const where: Listening = {
+    flights_url: origin,
+    partner_url: origin,
+    rpc_url: rpcUrl === undefined ? `${origin}/rpc` : shownUrl(rpcUrl),
+    network: service.cluster.network,
+    operator_key_file: await service.operatorKeyFile(),
+  };
+  terminal.result(where, {
+    lines: (shown, { paint }) => [
+      `${paint.good('✓')} Listening on ${paint.bold(shown.flights_url)}`,
+      ...fieldLines(
+        [
+          ['Partner service', shown.partner_url],
+          ['Solana RPC', shown.rpc_url],
+          ['Network', shown.network],
+          ['Home', session.home],
+          ['Operator key', shown.operator_key_file],
+        ],
+        paint.dim,
+      ),
+    ],
+  });
+  terminal.aside([
+    '',
+    'From another terminal, with a home of its own:',
+    `  export FARELOCK_FLIGHTS_URL=${quoted(origin)}`,
+    rpcUrl === undefined || where.rpc_url === rpcUrl
+      ? `  export FARELOCK_RPC_URL=${quoted(where.rpc_url)}`
+      : '  export FARELOCK_RPC_URL_FILE=<a file with the address of the cluster>',
+    '  farelock wallet new && farelock wallet airdrop',
+    'Ctrl-C stops.',
+  ]);
+
+  const napSignal = () => {
+    if (wake.signal.aborted) wake = new AbortController();
+    return AbortSignal.any([signal, wake.signal]);
+  };
+  const working = work(context, service.worker, napSignal, () => closing);
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  closing = true;
+  terminal.note(STOPPING);
+  await drain();
+  await working;
+  terminal.note('Stopped. The next farelock serve goes on with what is paid and not finished.');
+  return 0;
+};
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const CAN_HOLD_A_KEY = [
+  ['databaseUrl', '--database-url', 'FARELOCK_DATABASE_URL'],
+  ['rpcUrl', '--rpc-url', 'FARELOCK_RPC_URL'],
+  ['facilitatorUrl', '--facilitator-url', 'FARELOCK_FACILITATOR_URL'],
+] as const;
+
+/** A key on the command line is used, and said to stand where every process of the machine can read it. */
+function warnOfSecrets({ terminal }: CommandContext, options: ServeOptions): void {
+  for (const [name, option, variable] of CAN_HOLD_A_KEY) {
+    const given = options[name];
+    if (given === undefined || shownUrl(given) === given) continue;
+    terminal.note(
+      `${option} holds a key: others on this machine can read it in the list of processes. Give it in ${variable}, or in a file that ${variable}_FILE names.`,
+    );
+  }
+}
+
+/** The worker's loop: what is due, then a sleep until something is, for at most a second. */
+async function work(
+  { terminal, clock }: CommandContext,
+  worker: { runDue(): Promise<{ nextDueAtMs: number | null }> },
+  napSignal: () => AbortSignal,
+  isClosing: () => boolean,
+): Promise<void> {
+  while (!isClosing()) {
+    // Taken before the round: what is posted during it cuts the nap after it short.
+    const nap = napSignal();
+    let untilDue = LONGEST_SLEEP_MS;
+    try {
+      const { nextDueAtMs } = await worker.runDue();
+      if (nextDueAtMs !== null) untilDue = nextDueAtMs - clock.now();
+    } catch (error) {
+      // One bad round must not end the loop: leases run out, and the next round takes the work up again.
+      terminal.note(
+        `The worker failed and goes on: ${withoutAddressKeys(messageOf(storageTrouble(error) ?? error))}`,
+      );
+    }
+    if (!isClosing()) await clock.sleep(Math.min(LONGEST_SLEEP_MS, Math.max(20, untilDue)), nap);
+  }
+}

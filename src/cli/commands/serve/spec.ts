@@ -1,0 +1,32 @@
+import { command, option } from '../../spec/define.ts';
+import { collected, integerOption, text } from '../../spec/options.ts';
+
+export const serve = command({
+  name: 'serve',
+  summary: 'Serve the flight and the partner service, and the embedded cluster at /rpc',
+  options: [
+    option('--host <host>', 'address to listen on', text, '127.0.0.1'),
+    option('--port <port>', 'port, 0 for any free one', integerOption('--port', 0, 65_535), 4020),
+    option('--database-url <url>', 'PostgreSQL instead of the file; with a password: FARELOCK_DATABASE_URL'),
+    option(
+      '--rpc-url <url>',
+      "another Farelock's cluster in place of the embedded one (or FARELOCK_RPC_URL)",
+    ),
+    option('--facilitator-url <url>', 'an x402 facilitator to settle payments (or FARELOCK_FACILITATOR_URL)'),
+    option(
+      '--trusted-proxy <address>',
+      'believe its X-Forwarded-For, -Proto and -Host; an address or range, once for each',
+      collected,
+    ),
+    option('--public-url <url>', 'the address that customers use, behind a proxy (or FARELOCK_PUBLIC_URL)'),
+    option('--scenario <name>', 'make the sandbox airline misbehave on purpose'),
+    option('--live', 'the partner service takes live keys, and no demo keys (or FARELOCK_ENVIRONMENT=live)'),
+  ],
+  effect: 'runs',
+  examples: ['farelock serve --port 4020', 'farelock serve --port 0 --json'],
+  result: {
+    fields: ['flights_url', 'partner_url', 'rpc_url', 'network', 'operator_key_file'],
+    schema: async () => (await import('./result.ts')).serve,
+  },
+  load: async () => (await import('./run.ts')).serve,
+});

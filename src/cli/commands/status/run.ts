@@ -1,0 +1,85 @@
+import type { Intent } from '../../../flights/wire.ts';
+import { whereMoneyIs } from '../../interruption/interruption.ts';
+import { waitForChange } from '../../interruption/waiting.ts';
+import { isOwn, NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';
+import { linkedOf } from '../../paying/explorer.ts';
+import { intentOrChain, isFromChain, showFromChain } from '../../paying/from-chain.ts';
+import { settleBookingPayments } from '../../paying/settled-payments.ts';
+import type { View } from '../../screen/terminal.ts';
+import { fundingPayment } from '../../session/remembered.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { hasEnded, type MoneyStage, moneyStage, statusLines } from '../../view/flights/status.ts';
+import { nextLines, quoted } from '../../view/payment.ts';
+
+export interface StatusOptions {
+  readonly intentId: string;
+  readonly watch?: true;
+}
+
+const PHASES: Partial<Record<MoneyStage, string>> = {
+  unpaid: 'Waiting for the payment',
+  review: 'Waiting for the operator',
+};
+
+/** Where the money is. With --watch until it ends: booked is exit 0, refunded is 8. */
+export const status: Command<StatusOptions> = async (context, { intentId, watch }) => {
+  const { terminal, session, clock } = context;
+  await session.work();
+  const flights = await session.flights();
+  const found = await intentOrChain(context, intentId);
+  if (isFromChain(found)) return showFromChain(context, found);
+  let intent = found;
+  // Only a person is shown who funded it; the journal stays closed under --json.
+  const isShown = !terminal.settings.json && intent.booking_requested_at !== null;
+  if (isShown) await settleBookingPayments(context, intent);
+  const funding = isShown ? await fundingPayment(await session.store(), intent) : null;
+  const linked = linkedOf(context);
+  const view: View<Intent> = {
+    lines: (shown, screen) =>
+      statusLines(shown, clock.now(), funding?.transaction ?? null, screen, (text, transaction) =>
+        linked(text, transaction, funding?.network ?? ''),
+      ),
+  };
+  if (!watch) {
+    terminal.result(intent, view);
+    await sayNext(context, intent);
+    return 0;
+  }
+  terminal.event(intent, view);
+  while (!hasEnded(intent)) {
+    const stage = moneyStage(intent, clock.now());
+    if (stage === 'expired') break;
+    terminal.phase(PHASES[stage] ?? 'Ticketing');
+    try {
+      intent = await waitForChange(context, flights, intent, stage);
+    } catch (error) {
+      throw await whereMoneyIs(context, intent, error, `farelock status ${quoted(intentId)} --watch`);
+    }
+    terminal.event(intent, view);
+  }
+  await sayNext(context, intent);
+  return intent.status === 'refunded' ? 8 : 0;
+};
+
+async function sayNext({ terminal, clock, session }: CommandContext, intent: Intent): Promise<void> {
+  // A program is told nothing beside the document; its journal stays closed.
+  if (terminal.settings.json) return;
+  const stage = moneyStage(intent, clock.now());
+  const standing = stage === 'unpaid' ? await standingOf(session, intent) : null;
+  if (standing && !standing.isFromHere) terminal.note(`${NOT_FROM_HERE}.`);
+  for (const said of standing?.disagreements ?? []) terminal.note(`${said}.`);
+  const next = {
+    unpaid:
+      standing && isOwn(standing)
+        ? `book ID${terminal.canAsk ? '' : ' --passengers passengers.json'}`
+        : 'intent verify ID',
+    captured: 'order ID',
+    ticketing: 'status ID --watch',
+    capturing: 'status ID --watch',
+    review: 'status ID --watch',
+    refunding: 'status ID --watch',
+    expired: null,
+    refunded: null,
+  }[stage];
+  if (next) terminal.aside(['', ...nextLines(`farelock ${next.replace('ID', intent.intent_id)}`)]);
+}

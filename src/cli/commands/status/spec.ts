@@ -1,0 +1,16 @@
+import { argument, command, option } from '../../spec/define.ts';
+import { INTENT_FIELDS } from '../intent-create/spec.ts';
+
+export const status = command({
+  name: 'status',
+  summary: 'Where the money is: funded, ticketing, captured or refunded',
+  arguments: [argument('<intent-id>')],
+  options: [option('--watch', 'follow it until it ends; with --json a line for each change')],
+  effect: 'reads',
+  examples: ['farelock status int_… --watch', 'farelock status int_… --json status'],
+  result: {
+    fields: [...INTENT_FIELDS, 'source'],
+    schema: async () => (await import('./result.ts')).status,
+  },
+  load: async () => (await import('./run.ts')).status,
+});

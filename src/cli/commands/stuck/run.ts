@@ -1,0 +1,123 @@
+import type { OperatorClient, Verdict } from '../../../client/operator.ts';
+import type { StuckItem, StuckPlan } from '../../../flights/wire.ts';
+import { problem } from '../../../kernel/problems.ts';
+import type { Screen } from '../../screen/terminal.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { stuckLines, stuckView } from '../../view/flights/stuck.ts';
+import { nextLines } from '../../view/payment.ts';
+import { stepLines } from '../../view/plan.ts';
+
+export interface StuckOptions {
+  /** Of an intent, a refund request, a pay-out or an effect. */
+  readonly id: string;
+}
+export interface StuckResolveOptions extends StuckOptions {
+  readonly decision: 'ticketed' | 'not_ticketed' | 'cancelled' | 'retry';
+  readonly reference?: string;
+  readonly ticket?: readonly string[];
+}
+
+const POLL_MS = 500;
+const MOST_POLLS = 30;
+/** States that nothing follows on by itself. */
+const ENDED = ['booked', 'refunded', 'paid', 'done', 'failed', 'stuck'];
+
+const operatorOf = async ({ session }: CommandContext) => {
+  await session.work();
+  return session.operator();
+};
+
+/** What waits for a person. */
+export const stuckList: Command<object> = async (context) => {
+  const found = await (await operatorOf(context)).stuck(context);
+  context.terminal.result(found, stuckView(context.clock.now()));
+  const first = found.bookings[0]?.intent_id ?? found.refund_requests[0]?.request_id;
+  if (first) context.terminal.aside(['', ...nextLines(`farelock stuck show ${first}`)]);
+  return 0;
+};
+
+/** One of them on one screen. */
+export const stuckShow: Command<StuckOptions> = async (context, { id }) => {
+  showItem(context, await (await operatorOf(context)).stuckItem(id, context));
+  return 0;
+};
+
+/** Shows exactly what will move, asks, and has that done. Exit 8 when it is not finished yet. */
+export const stuckResolve: Command<StuckResolveOptions> = async (context, given) => {
+  const { terminal, globals } = context;
+  const operator = await operatorOf(context);
+  const verdict = await verdictOf(context, given);
+  const plan = await operator.planResolve(given.id, verdict, context);
+  if (globals.dryRun) {
+    terminal.result(plan, { lines: planLines });
+    return 0;
+  }
+  if (!globals.yes) {
+    const prompts = terminal.ask('--yes');
+    for (const line of planLines(plan, terminal.asideScreen)) terminal.note(line);
+    if (!(await prompts.confirm('Do that?', false))) {
+      throw problem('payment_declined', {
+        message: 'The decision was declined.',
+        fix: 'Nothing was changed.',
+      });
+    }
+  }
+  terminal.phase('Carrying it out');
+  const decided = await followed(context, operator, await operator.resolve(given.id, verdict, context));
+  showItem(context, decided);
+  if (!decided.is_stuck && ENDED.includes(decided.state)) return 0;
+  terminal.aside([
+    '',
+    decided.is_stuck ? 'It waits for a person again.' : 'It is not finished; the service goes on with it.',
+  ]);
+  return 8;
+};
+
+/** The first answer is usually the end; a slow chain is waited for, a while. */
+async function followed(
+  { session, clock, signal }: CommandContext,
+  operator: OperatorClient,
+  first: StuckItem,
+): Promise<StuckItem> {
+  let item = first;
+  for (let polls = 0; polls < MOST_POLLS && !ENDED.includes(item.state); polls++) {
+    await clock.sleep(POLL_MS, signal);
+    await session.work();
+    item = await operator.stuckItem(first.id, { signal });
+  }
+  return item;
+}
+
+async function verdictOf(
+  { terminal }: CommandContext,
+  { decision, reference, ticket }: StuckResolveOptions,
+): Promise<Verdict> {
+  if (decision !== 'ticketed') {
+    if (reference !== undefined || ticket !== undefined) {
+      throw problem('usage', {
+        message: '--reference and --ticket belong to the decision ticketed.',
+        fix: 'Leave them out.',
+      });
+    }
+    return { decision };
+  }
+  const pnr =
+    reference ??
+    (await terminal
+      .ask('--reference')
+      .text('Booking reference', async (typed) => (typed.trim() === '' ? 'Write it.' : null)));
+  return {
+    decision,
+    booking_reference: pnr,
+    documents: (ticket ?? []).map((number) => ({ type: 'electronic_ticket', number })),
+  };
+}
+
+const planLines = (plan: StuckPlan, { width }: Screen): string[] => [
+  'It would:',
+  ...stepLines(plan.steps, width),
+];
+
+function showItem({ terminal, clock }: CommandContext, item: StuckItem): void {
+  terminal.result(item, { lines: (one, screen) => stuckLines(one, clock.now(), screen) });
+}

@@ -1,0 +1,21 @@
+import { argument, command } from '../../spec/define.ts';
+import { choiceOption } from '../../spec/options.ts';
+
+const SWITCHES = ['booking', 'lowcost'] as const;
+
+export const turnSwitch = command({
+  name: 'switch',
+  summary: 'Operators: show the switches, or turn one',
+  arguments: [
+    argument('[name]', SWITCHES.join(', '), choiceOption('name', SWITCHES)),
+    argument('[state]', 'on, off', choiceOption('state', ['on', 'off'] as const)),
+  ],
+  effect: 'changes',
+  examples: ['farelock switch', 'farelock switch booking off'],
+  result: {
+    fields: ['booking', 'lowcost'],
+    schema: async () => (await import('./result.ts')).turnSwitch,
+  },
+  cutOff: { look: 'switch' },
+  load: async () => (await import('./run.ts')).turnSwitch,
+});

@@ -1,0 +1,98 @@
+import type { SavedTraveller } from '../../../client/journal/travellers.ts';
+import { instant } from '../../../kernel/clock.ts';
+import { problem } from '../../../kernel/problems.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { askTraveller, travellerFromFile } from '../../travellers/saving-traveller.ts';
+import { travellerName, travellerNamed, travellerState } from '../../travellers/travellers.ts';
+import { nextLines, quoted } from '../../view/payment.ts';
+import { printPlan } from '../../view/plan.ts';
+import { type ListedTraveller, savedLines, travellerLines, travellersView } from '../../view/travellers.ts';
+
+export interface TravellersAddOptions {
+  readonly name: string;
+  /** A JSON file, or `-`. */
+  readonly file?: string;
+  readonly replace?: true;
+}
+
+export interface TravellerNameOptions {
+  readonly name: string;
+}
+
+const listed = (traveller: SavedTraveller, nowMs: number): ListedTraveller => ({
+  name: traveller.name,
+  ...travellerState(traveller, instant(nowMs).slice(0, 10)),
+  saved_at: traveller.savedAt,
+});
+
+const opened = async ({ session }: CommandContext) => (await session.store()).travellers();
+
+/** Saves a traveller, sealed: asked for on a terminal, else one passenger of JSON. Nothing of it stands in argv. */
+export const travellersAdd: Command<TravellersAddOptions> = async (context, options) => {
+  const { terminal, streams, globals } = context;
+  const name = travellerName(options.name);
+  const store = await opened(context);
+  const replaces = options.replace === true;
+  const known = await store.find(name);
+  // Said before anybody has typed ten answers; the store itself holds it against another process.
+  if (known && !replaces) throw exists(name);
+  const source = options.file ?? (streams.stdin.isTTY ? undefined : '-');
+  const fields =
+    source === undefined ? await askTraveller(context) : await travellerFromFile(context, source);
+  if (globals.dryRun) {
+    printPlan(terminal, [`Save the traveller ${name} in this home, encrypted.`]);
+    return 0;
+  }
+  await store.keep(name, fields, { replaces });
+  const saved = await travellerNamed(context, name);
+  terminal.result(
+    { ...listed(saved, context.clock.now()), replaced: known !== undefined },
+    { lines: savedLines },
+  );
+  terminal.aside(['', ...nextLines(`farelock book <intent-id> --traveller ${quoted(name)}`)]);
+  return 0;
+};
+
+const exists = (name: string) =>
+  problem('traveller_exists', {
+    message: `There is a traveller ${name} already.`,
+    detail: { name },
+    next: [`farelock travellers add ${quoted(name)} --replace`],
+  });
+
+/** The names, and what a booking may still need of each; nothing personal beyond the names that were chosen. */
+export const travellersList: Command<object> = async (context) => {
+  const all = await (await opened(context)).all();
+  const nowMs = context.clock.now();
+  context.terminal.result({ travellers: all.map((one) => listed(one, nowMs)) }, travellersView);
+  if (all.length === 0) context.terminal.aside(['', ...nextLines('farelock travellers add ana')]);
+  return 0;
+};
+
+/** Everything that is kept of one traveller. @throws Problem `traveller_not_found` */
+export const travellersShow: Command<TravellerNameOptions> = async (context, { name }) => {
+  const saved = await travellerNamed(context, name);
+  context.terminal.result(
+    { ...listed(saved, context.clock.now()), fields: saved.fields },
+    { lines: travellerLines },
+  );
+  return 0;
+};
+
+/** Removes a traveller, also from the free pages of the file. @throws Problem `traveller_not_found` */
+export const travellersRemove: Command<TravellerNameOptions> = async (context, { name }) => {
+  const { terminal, globals } = context;
+  if (globals.dryRun) {
+    const { name: known } = await travellerNamed(context, name);
+    printPlan(terminal, [`Remove the traveller ${known}.`]);
+    return 0;
+  }
+  const wasThere = await (await opened(context)).remove(name);
+  // Says which names there are.
+  if (!wasThere) await travellerNamed(context, name);
+  terminal.result(
+    { name, removed: true },
+    { lines: (shown, { paint }) => [`${paint.good('✓')} Removed the traveller ${shown.name}`] },
+  );
+  return 0;
+};

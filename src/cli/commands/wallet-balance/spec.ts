@@ -1,0 +1,13 @@
+import { command } from '../../spec/define.ts';
+
+export const walletBalance = command({
+  name: 'wallet balance',
+  summary: 'SOL and USDC on the cluster',
+  effect: 'reads',
+  examples: ['farelock wallet balance --json usdc'],
+  result: {
+    fields: ['address', 'network', 'sol', 'lamports', 'usdc', 'usdc_atomic'],
+    schema: async () => (await import('./result.ts')).walletBalance,
+  },
+  load: async () => (await import('./run.ts')).walletBalance,
+});

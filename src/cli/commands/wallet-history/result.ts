@@ -1,0 +1,18 @@
+import * as z from 'zod';
+import { instant } from '../../../published/parts.ts';
+import { published } from '../../../published/published.ts';
+
+const movement = z.strictObject({
+  transaction: z.string(),
+  at: instant.nullable(),
+  change: z
+    .string()
+    .regex(/^[+-]?\d+(\.\d{1,6})?$/)
+    .nullable()
+    .describe('Decimal USDC with its sign; null for a transaction that failed.'),
+  memo: z.string().nullable(),
+  payment_id: z.string().nullable(),
+  resource: z.string().nullable(),
+});
+
+export const walletHistory = published(z.strictObject({ history: z.array(movement) }), { list: 'history' });

@@ -1,0 +1,15 @@
+import { command, option } from '../../spec/define.ts';
+import { integerOption } from '../../spec/options.ts';
+
+export const walletHistory = command({
+  name: 'wallet history',
+  summary: 'What moved the USDC of the wallet, as the cluster has it',
+  options: [option('--limit <n>', 'how many', integerOption('--limit', 1, 1000), 20)],
+  effect: 'reads',
+  examples: ['farelock wallet history'],
+  result: {
+    fields: ['transaction', 'at', 'change', 'memo', 'payment_id', 'resource'],
+    schema: async () => (await import('./result.ts')).walletHistory,
+  },
+  load: async () => (await import('./run.ts')).walletHistory,
+});

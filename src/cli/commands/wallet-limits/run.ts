@@ -1,0 +1,136 @@
+import { BUDGET_WINDOW_MS } from '../../../client/payer/policy.ts';
+import { formatUsdc } from '../../../kernel/money.ts';
+import { problem } from '../../../kernel/problems.ts';
+import { isProfileName, type SettingValues } from '../../settings/file.ts';
+import { kindOf, NotASetting, type SettingName } from '../../settings/keys-table.ts';
+import { USUAL_PER_CALL } from '../../settings/resolve.ts';
+import { changeUserSettings } from '../../settings/write.ts';
+import type { Command } from '../../spec/command.ts';
+import { fieldLines } from '../../view/table.ts';
+import { withProfile } from '../config/settings.ts';
+
+export interface LimitsSetOptions {
+  readonly perCall?: string;
+  readonly perDay?: string;
+  readonly booking?: string;
+  readonly hosts?: string;
+}
+
+/** What may be signed, and how much of the day's limit is left. */
+export const limitsShow: Command<object> = async ({ terminal, session }) => {
+  const { limits, name } = session.profile;
+  const { address } = await session.wallet();
+  const { network } = await session.cluster();
+  const spent = await (await session.store()).spent(address, network, BUDGET_WINDOW_MS);
+  const said = (amount: bigint | null): string | null => (amount === null ? null : formatUsdc(amount));
+  const left = limits.perDay === null ? null : limits.perDay > spent ? limits.perDay - spent : 0n;
+  terminal.result(
+    {
+      profile: name,
+      wallet: address,
+      network,
+      per_call: said(limits.perCall) ?? USUAL_PER_CALL,
+      per_day: said(limits.perDay),
+      booking: said(limits.booking),
+      hosts: limits.hosts,
+      signed_24h: formatUsdc(spent),
+      left_24h: said(left),
+    },
+    {
+      lines: (shown, { paint }) =>
+        fieldLines(
+          [
+            ['A call', `${shown.per_call} USDC without a question`],
+            [
+              '24 hours',
+              shown.per_day === null
+                ? `no limit; ${shown.signed_24h} USDC signed`
+                : `${shown.per_day} USDC; ${shown.signed_24h} signed, ${shown.left_24h ?? ''} left`,
+            ],
+            [
+              'A booking',
+              shown.booking === null ? 'no limit; each one asks' : `${shown.booking} USDC; each one asks`,
+            ],
+            ['Hosts', shown.hosts === null ? 'the service of the profile' : shown.hosts.join(', ') || 'none'],
+            ['Wallet', shown.wallet],
+          ],
+          paint.dim,
+        ),
+      rows: (shown) => [
+        ['per_call', shown.per_call],
+        ['per_day', shown.per_day],
+        ['booking', shown.booking],
+        ['hosts', shown.hosts?.join(',') ?? null],
+        ['signed_24h', shown.signed_24h],
+        ['left_24h', shown.left_24h],
+      ],
+    },
+  );
+  return 0;
+};
+
+const GIVEN: readonly (readonly [keyof LimitsSetOptions, SettingName, string])[] = [
+  ['perCall', 'limits.per_call', '--per-call'],
+  ['perDay', 'limits.per_day', '--per-day'],
+  ['booking', 'limits.booking', '--booking'],
+  ['hosts', 'limits.hosts', '--hosts'],
+];
+
+/** Sets limits: of the profile that --profile names, else of all profiles that have none of their own. */
+export const limitsSet: Command<LimitsSetOptions> = async (
+  { terminal, session, clock, globals },
+  options,
+) => {
+  const changes = changesIn(options);
+  const profile = globals.profile !== undefined && isProfileName(globals.profile) ? globals.profile : null;
+  const change = (own: SettingValues): SettingValues => {
+    const after = { ...own };
+    for (const [name, value] of changes) {
+      if (value === null) delete after[name];
+      else after[name] = value;
+    }
+    return after;
+  };
+  const said = changes.map(([name, value]) => `${name} ${value ?? 'none'}`);
+  if (globals.dryRun) {
+    const { printPlan } = await import('../../view/plan.ts');
+    printPlan(
+      terminal,
+      said.map((one) => `Set ${one}.`),
+    );
+    return 0;
+  }
+  await changeUserSettings(session.home, clock, (settings) =>
+    profile === null
+      ? { ...settings, limits: change(settings.limits) }
+      : withProfile(settings, profile, change),
+  );
+  terminal.result(
+    { profile, limits: Object.fromEntries(changes.map(([name, value]) => [name.slice(7), value])) },
+    { lines: () => [] },
+  );
+  terminal.done(`${said.join(', ')}${profile === null ? '' : ` for profile ${profile}`}`);
+  return 0;
+};
+
+function changesIn(options: LimitsSetOptions): [SettingName, string | null][] {
+  const changes: [SettingName, string | null][] = [];
+  for (const [option, name, flag] of GIVEN) {
+    const text = options[option];
+    if (text === undefined) continue;
+    try {
+      changes.push([name, text === 'none' ? null : kindOf(name).read(text, '')]);
+    } catch (error) {
+      if (!(error instanceof NotASetting)) throw error;
+      throw problem('usage', {
+        message: `${flag} ${text}: that is not ${error.message}.`,
+        fix: `Give ${flag} ${error.message}, or none.`,
+      });
+    }
+  }
+  if (changes.length > 0) return changes;
+  throw problem('usage', {
+    message: 'No limit was named.',
+    fix: `Give ${GIVEN.map(([, , flag]) => flag).join(', ')}.`,
+  });
+}

@@ -1,0 +1,8 @@
+import * as z from 'zod';
+import { address, plan } from '../../../published/parts.ts';
+import { published } from '../../../published/published.ts';
+
+export const walletNew = published(
+  z.strictObject({ address, keypair_file: z.string(), created: z.literal(true) }),
+  { plan: plan({}) },
+);

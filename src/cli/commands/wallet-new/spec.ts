@@ -1,0 +1,13 @@
+import { command } from '../../spec/define.ts';
+
+export const walletNew = command({
+  name: 'wallet new',
+  summary: 'Make a keypair file',
+  effect: 'local',
+  examples: ['farelock wallet new'],
+  result: {
+    fields: ['address', 'keypair_file', 'created'],
+    schema: async () => (await import('./result.ts')).walletNew,
+  },
+  load: async () => (await import('./run.ts')).walletNew,
+});

@@ -1,0 +1,14 @@
+import * as z from 'zod';
+import { address, network } from '../../../published/parts.ts';
+import { published } from '../../../published/published.ts';
+
+export const walletShow = published(
+  z.strictObject({
+    address,
+    keypair_file: z.string(),
+    network,
+    usdc_mint: address,
+    usdc_account: address,
+    pay_url: z.string().optional().describe('Solana Pay address of the wallet, for its QR code.'),
+  }),
+);

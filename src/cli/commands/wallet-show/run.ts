@@ -1,0 +1,55 @@
+import { formatUsdc } from '../../../kernel/money.ts';
+import { explorerOf } from '../../paying/explorer.ts';
+import { usdcOf } from '../../session/usdc.ts';
+import type { Command } from '../../spec/command.ts';
+import { fieldLines } from '../../view/table.ts';
+
+export interface WalletShowOptions {
+  /** true: the address as a QR code; an amount (atomic USDC): a request to pay so much into it. */
+  readonly qr?: true | bigint;
+}
+
+/** The wallet that this profile pays with. */
+export const walletShow: Command<WalletShowOptions> = async (context, { qr }) => {
+  const { terminal, session } = context;
+  const wallet = await session.wallet();
+  const { network, mint, usdcAccount } = await usdcOf(await session.cluster(), wallet.address);
+  const explorer = explorerOf(session.profile);
+  const { solanaPayUrl, qrLines } = qr === undefined ? NO_QR : await import('../../view/qr.ts');
+  const payUrl = typeof qr === 'bigint' ? solanaPayUrl(wallet.address, mint, formatUsdc(qr)) : null;
+  const code = qr === undefined ? null : await qrLines(payUrl ?? wallet.address, terminal.screen);
+  if (qr !== undefined && code === null) terminal.note('This terminal is too narrow for the QR code.');
+  terminal.result(
+    {
+      address: wallet.address,
+      keypair_file: session.keypairFile,
+      network,
+      usdc_mint: mint,
+      usdc_account: usdcAccount,
+      ...(payUrl === null ? {} : { pay_url: payUrl }),
+    },
+    {
+      lines: (shown, { paint }) => [
+        ...fieldLines(
+          [
+            ['Address', paint.bold(explorer(paint, shown.address, 'address', network))],
+            ['File', shown.keypair_file],
+            ['Network', `${shown.network}${session.isEmbedded ? ' (embedded)' : ''}`],
+            ['USDC account', explorer(paint, shown.usdc_account, 'address', network)],
+            ['To pay', shown.pay_url],
+          ],
+          paint.dim,
+        ),
+        ...(code === null ? [] : ['', ...code]),
+      ],
+      // Who asks for a picture gets it, also in a file.
+      ...(code === null ? { rows: (shown) => Object.entries(shown) } : {}),
+    },
+  );
+  if (qr !== undefined && session.isEmbedded) {
+    terminal.note('On the embedded cluster: farelock wallet airdrop fills it, no other wallet can.');
+  }
+  return 0;
+};
+
+const NO_QR = { solanaPayUrl: () => '', qrLines: async () => null };

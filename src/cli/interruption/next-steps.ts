@@ -1,0 +1,174 @@
+import type { Problem, ProblemCode } from '../../kernel/problems.ts';
+import { quoted } from '../../kernel/shell-word.ts';
+import type { Session } from '../session/session.ts';
+import { commandLine } from '../spec/mistaken.ts';
+import type { Invocation } from '../spec/tree.ts';
+
+/** What a failed command line was about. */
+export interface Failed {
+  readonly argv: readonly string[];
+  /** null: it was not understood. */
+  readonly invocation: Invocation | null;
+  /** null: it was not opened. */
+  readonly session: Session | null;
+}
+
+type Steps = (failed: Failed) => readonly string[] | Promise<readonly string[]>;
+
+/** The first of the options that are there, as a shell takes it. */
+function given({ invocation }: Failed, ...names: readonly string[]): string | null {
+  const options = (invocation?.options ?? {}) as Readonly<Record<string, unknown>>;
+  const value = names.map((name) => options[name]).find((one) => typeof one === 'string' && one !== '');
+  return typeof value === 'string' ? quoted(value) : null;
+}
+
+const about =
+  (command: string, ...names: readonly string[]): Steps =>
+  (failed) => {
+    const id = given(failed, ...names);
+    return id === null ? [] : [`farelock ${command.replace('ID', id)}`];
+  };
+const always =
+  (...commands: readonly string[]): Steps =>
+  () =>
+    commands;
+
+/** The command of a spec's `look`, with the option that it names; null where that was not given. */
+export function lookOf(look: string, failed: Failed): string | null {
+  const [, name] = /\{(\w+)\}/.exec(look) ?? [];
+  if (name === undefined) return `farelock ${look}`;
+  const value = given(failed, name);
+  return value === null ? null : `farelock ${look.replace(`{${name}}`, () => value)}`;
+}
+
+const status = about('status ID', 'intentId', 'id');
+const follow = about('status ID --watch', 'intentId', 'id');
+const order = about('partner orders show ID', 'orderId');
+const refundCase = about('refund show ID', 'id');
+const stuckCase = about('stuck show ID', 'id');
+
+/** The same again: what is retryable resumes. */
+export const again: Steps = ({ argv, invocation }) => (invocation ? [commandLine(argv)] : []);
+
+const orNetwork: Steps = (failed) => [...(again(failed) as readonly string[]), 'farelock doctor'];
+
+/** The same search, as far as it is remembered what the offer or the intent was for. */
+const searchAgain: Steps = async (failed) => {
+  const { session, invocation } = failed;
+  const options = (invocation?.options ?? {}) as { offerId?: unknown; intentId?: unknown };
+  const journey = await journeyOf(session, options);
+  const [from, to] = journey?.route.split('-') ?? [];
+  if (!journey || !from || !to) return ['farelock help search'];
+  return [`farelock search ${quoted(from)} ${quoted(to)} --depart ${quoted(journey.departureDate)}`];
+};
+
+async function journeyOf(
+  session: Session | null,
+  { offerId, intentId }: { offerId?: unknown; intentId?: unknown },
+): Promise<{ route: string; departureDate: string } | null> {
+  if (session === null) return null;
+  if (typeof offerId === 'string') return session.recentOffers.journey(offerId);
+  const { glanceAtIntents } = await import('../../client/glance.ts');
+  const found = glanceAtIntents(session.home).find((one) => one.intentId === intentId);
+  return found?.route && found.departureDate
+    ? { route: found.route, departureDate: found.departureDate }
+    : null;
+}
+
+const usage: Steps = ({ invocation }) => [
+  invocation ? `farelock help ${invocation.name}` : 'farelock help --json commands',
+];
+
+const STEPS: Partial<Record<ProblemCode, Steps>> = {
+  usage,
+  input_required: usage,
+  passengers_invalid: usage,
+  // Offers and intents
+  offer_not_found: searchAgain,
+  search_not_found: searchAgain,
+  offer_unsupported: searchAgain,
+  offer_unavailable: searchAgain,
+  offer_expired: searchAgain,
+  offer_repriced: searchAgain,
+  lowcost_booking_unavailable: searchAgain,
+  intent_expired: searchAgain,
+  escrow_missing: searchAgain,
+  booking_refunded: searchAgain,
+  intent_not_found: always('farelock intent list'),
+  intent_not_active: status,
+  order_not_found: ({ invocation }) => [
+    invocation?.name.startsWith('partner') ? 'farelock partner orders list' : 'farelock intent list',
+  ],
+  booking_already_requested: follow,
+  still_booking: follow,
+  booking_in_review: follow,
+  use_automatic_refund: follow,
+  already_refunded: status,
+  refund_already_requested: status,
+  escrow_mismatch: about('intent verify ID', 'intentId'),
+  affiliate_not_found: always('farelock affiliate create'),
+  // Money
+  no_wallet: always('farelock wallet new'),
+  keypair_exists: always('farelock wallet show'),
+  insufficient_funds: ({ session }) => [
+    'farelock wallet balance',
+    ...(session?.isEmbedded ? ['farelock wallet airdrop'] : []),
+  ],
+  payment_above_cap: always('farelock wallet limits'),
+  daily_limit_reached: always('farelock wallet limits'),
+  host_not_allowed: always('farelock wallet limits'),
+  payment_declined: always('farelock wallet limits'),
+  challenge_refused: always('farelock config list --show-origin'),
+  payment_unverified: always('farelock payments list'),
+  payment_settlement_failed: always('farelock wallet balance'),
+  // Worth retrying
+  payment_pending: again,
+  timed_out: again,
+  interrupted: again,
+  cluster_failed: again,
+  not_ready: again,
+  provider_failed: again,
+  upstream_rate_limited: again,
+  escrow_initialization_failed: again,
+  partner_unavailable: again,
+  network_unreachable: orNetwork,
+  database_unavailable: orNetwork,
+  unexpected_answer: orNetwork,
+  internal_error: always('farelock doctor'),
+  storage_full: always('farelock doctor'),
+  storage_failed: always('farelock doctor'),
+  storage_not_writable: always('farelock doctor'),
+  storage_locked: again,
+  storage_damaged: always('farelock doctor'),
+  database_newer: always('farelock doctor'),
+  database_of_another_home: always('farelock doctor'),
+  native_missing: always('farelock doctor'),
+  // Keys and people
+  no_api_key: always('farelock config list --show-origin'),
+  no_customer_token: always('farelock help keys token'),
+  no_operator_key: always('farelock config list --show-origin'),
+  operator_key_not_found: always('farelock keys list'),
+  operator_key_last: always('farelock keys list'),
+  partner_key_invalid: always('farelock keys partner list'),
+  partner_key_not_found: always('farelock keys partner list'),
+  partner_key_revoked: always('farelock keys partner list'),
+  traveller_not_found: always('farelock travellers list'),
+  // Desks
+  refund_request_not_found: always('farelock refund queue'),
+  case_already_claimed: refundCase,
+  case_already_decided: refundCase,
+  plan_changed: refundCase,
+  stuck_not_found: always('farelock stuck list'),
+  stuck_already_resolved: stuckCase,
+  decision_not_possible: stuckCase,
+  attestation_not_found: always('farelock attestations list'),
+  invalid_status_transition: order,
+  order_version_mismatch: order,
+  transaction_id_fixed: order,
+  compliance_required: always('farelock requirements list'),
+  terms_changed: always('farelock requirements list'),
+};
+
+/** Commands that help now, for a problem that names none itself; each is one that the tool understands. */
+export const nextStepsOf = async (error: Problem, failed: Failed): Promise<readonly string[]> =>
+  (await STEPS[error.code]?.(failed)) ?? [];

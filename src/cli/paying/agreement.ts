@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import { type Agreement, disagreements } from '../../client/agreed.ts';
+import type { Intent } from '../../flights/wire.ts';
+import { isProblem } from '../../kernel/problems.ts';
+import type { Session } from '../session/session.ts';
+
+/** This home's knowledge of an intent: did it create it, and would it agree to pay it? */
+export interface Standing extends Agreement {
+  readonly isFromHere: boolean;
+  /** How it differs from what was agreed to here, a sentence each. */
+  readonly disagreements: readonly string[];
+}
+
+/** @param named the refund wallet that the person has named; null: none */
+export async function standingOf(
+  session: Session,
+  intent: Intent,
+  named: string | null = null,
+  /** Whether this command pays, so that a key on standard input is read. */
+  pays = false,
+): Promise<Standing> {
+  const { baseUrl, ...agreement } = await agreementOf(session, intent.intent_id, named, pays);
+  return {
+    ...agreement,
+    isFromHere: baseUrl === session.baseUrl,
+    disagreements: disagreements(intent, agreement),
+  };
+}
+
+/** What this home agreed to about an intent, and at which service; null: it did not create it. */
+export async function agreementOf(
+  session: Session,
+  intentId: string,
+  named: string | null,
+  pays = false,
+): Promise<Agreement & { readonly baseUrl: string | null }> {
+  const remembered = await (await session.store()).intent(intentId);
+  return {
+    wallet: await walletOf(session, pays),
+    terms: remembered?.terms ?? null,
+    named,
+    baseUrl: remembered?.baseUrl ?? null,
+  };
+}
+
+/** True when this home created an intent and would pay it as it is: only such a one is offered as the person's own. */
+export const isOwn = ({ isFromHere, disagreements: differs }: Standing): boolean =>
+  isFromHere && differs.length === 0;
+
+/** The address of the wallet that would pay; null where there is none, or it can't be read just to look. */
+async function walletOf({ keypairFile, wallet }: Session, pays: boolean): Promise<string | null> {
+  if (keypairFile === '-' ? !pays : !existsSync(keypairFile)) return null;
+  try {
+    return (await wallet()).address;
+  } catch (error) {
+    if (isProblem(error, 'keypair_unreadable', 'no_wallet')) return null;
+    throw error;
+  }
+}
+
+/** About an intent of somebody else, or of another home of the same person. */
+export const NOT_FROM_HERE = 'It was not created from here: whoever did has its support code';

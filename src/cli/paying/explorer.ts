@@ -1,0 +1,44 @@
+import { SOLANA_NETWORKS } from '../../solana/cluster.ts';
+import type { Profile } from '../session/profile.ts';
+import type { CommandContext } from '../spec/command.ts';
+import type { Paint } from '../view/paint.ts';
+import type { Linked } from '../view/payment.ts';
+
+/** Text that leads to the page of an explorer, on terminals that open links. */
+export type Explorer = (
+  paint: Paint,
+  text: string,
+  kind: 'tx' | 'address',
+  network: string,
+  id?: string,
+) => string;
+
+/** For the lines under a result: a transaction on the cluster of the profile. */
+export function linkedOf({ session, terminal }: Pick<CommandContext, 'session' | 'terminal'>): Linked {
+  const explorer = explorerOf(session.profile);
+  return (text, transaction, network) =>
+    explorer(terminal.asideScreen.paint, text, 'tx', network, transaction);
+}
+
+const EXPLORER = 'https://explorer.solana.com';
+
+/**
+ * Links into the explorer of the cluster that a profile pays on. A `farelock serve` calls its own cluster devnet, and
+ * no explorer knows it: a test network is only linked where the profile's RPC is Solana's own.
+ */
+export function explorerOf({ isEmbedded, rpcUrl }: Pick<Profile, 'isEmbedded' | 'rpcUrl'>): Explorer {
+  const isPublic = rpcUrl !== null && /(^|\.)solana\.com$/.test(new URL(rpcUrl).hostname);
+  const clusterOf = (network: string): string | null => {
+    if (isEmbedded) return null;
+    if (network === SOLANA_NETWORKS.mainnet) return '';
+    if (!isPublic) return null;
+    if (network === SOLANA_NETWORKS.devnet) return '?cluster=devnet';
+    return network === SOLANA_NETWORKS.testnet ? '?cluster=testnet' : null;
+  };
+  return (paint, text, kind, network, id = text) => {
+    const cluster = clusterOf(network);
+    return cluster === null
+      ? text
+      : paint.link(text, `${EXPLORER}/${kind}/${encodeURIComponent(id)}${cluster}`);
+  };
+}

@@ -1,0 +1,96 @@
+import { intentOf } from '../../client/normalise.ts';
+import type { Intent } from '../../flights/wire.ts';
+import { isProblem, type Problem } from '../../kernel/problems.ts';
+import type { View } from '../screen/terminal.ts';
+import type { Session } from '../session/session.ts';
+import type { CommandContext } from '../spec/command.ts';
+import { type ChainStatus, fromChainLines } from '../view/flights/escrow.ts';
+import { nextLines } from '../view/payment.ts';
+
+/** The cluster can be asked without the service: a remote profile may name none. */
+export const knowsCluster = (session: Session): boolean =>
+  session.isEmbedded || session.profile.rpcUrl !== null;
+
+/**
+ * True when the service said nothing of the intent: it is away, it fails, or it does not know the intent (any more).
+ * What the chain says then is all that is left, and it is enough to get the money back.
+ */
+const isSilent = (error: unknown): error is Problem =>
+  isProblem(error) &&
+  error.code !== 'cluster_failed' &&
+  (error.kind.exit === 7 || isProblem(error, 'internal_error', 'intent_not_found'));
+
+/** null when there is no escrow for this intent on the cluster. */
+export async function statusFromChain(session: Session, intentId: string): Promise<ChainStatus | null> {
+  const { escrowOnChain } = await import('../../escrow/claim.ts');
+  const found = await escrowOnChain(await session.cluster(), intentId);
+  if (!found) return null;
+  const { escrow, held } = found;
+  return {
+    intent_id: intentId,
+    source: 'chain',
+    escrow: {
+      state: escrow.state,
+      address: escrow.address,
+      vault_address: escrow.vault,
+      mint: escrow.mint,
+      program_id: escrow.programId,
+      amount: Number(escrow.amount),
+      held: Number(held),
+      refund_wallet: escrow.refundOwner,
+      refund_after: instantOf(escrow.refundAfter),
+      ended_at: escrow.endedAt === 0n ? null : instantOf(escrow.endedAt),
+    },
+  };
+}
+
+const instantOf = (seconds: bigint): string => new Date(Number(seconds) * 1000).toISOString();
+
+/** The intent by the service, or its escrow by the chain when the service is silent; else the service's own error. */
+export async function intentOrChain(
+  { session, signal, terminal }: CommandContext,
+  intentId: string,
+): Promise<Intent | ChainStatus> {
+  const flights = await session.flights();
+  try {
+    return await flights.intent(intentId, { signal });
+  } catch (error) {
+    if (!isSilent(error) || !knowsCluster(session)) throw error;
+    const chain = await statusFromChain(session, intentId).catch((failed: unknown) => {
+      // A cluster that is away too leaves the service's own error to be said.
+      if (isProblem(failed)) return null;
+      throw failed;
+    });
+    if (!chain) throw error;
+    terminal.note(`${error.message} This is what the chain says.`);
+    return chain;
+  }
+}
+
+/**
+ * The chain's own record of an intent, to be compared with what was agreed to here. What only the service could say
+ * stays unsaid.
+ */
+export const recordFromChain = ({ intent_id, escrow }: ChainStatus): Intent =>
+  intentOf({
+    intent_id,
+    status: { open: 'active', captured: 'booked', refunded: 'refunded' }[escrow.state],
+    refund_wallet: escrow.refund_wallet,
+    escrow,
+  });
+
+export const isFromChain = (found: Intent | ChainStatus): found is ChainStatus =>
+  'source' in found && found.source === 'chain';
+
+const chainView: View<ChainStatus> = {
+  lines: (shown, screen) => fromChainLines(shown, screen),
+};
+
+/** Shows what the chain says, and how the money comes back once that needs nobody any more. */
+export function showFromChain({ terminal, clock }: CommandContext, chain: ChainStatus): 0 {
+  terminal.result(chain, chainView);
+  const { state, held, refund_after } = chain.escrow;
+  const isDue = state !== 'open' || Date.parse(refund_after) <= clock.now();
+  if (held > 0 && isDue) terminal.aside(['', ...nextLines(`farelock refund claim ${chain.intent_id}`)]);
+  return 0;
+}

@@ -1,0 +1,82 @@
+import { type PaymentPlan, PaymentPlanned } from '../../client/payer/plan.ts';
+import type { FlightsClient } from '../../client/types.ts';
+import type { Screen } from '../screen/terminal.ts';
+import type { CommandContext } from '../spec/command.ts';
+import { money } from '../view/flights/fares.ts';
+import { fieldLines } from '../view/table.ts';
+import { fromNow, utcTime } from '../view/times.ts';
+
+/**
+ * What `--dry-run` of a paid command prints: the call is sent without a payment, the challenge that comes back is
+ * decoded, and everything that would be signed is shown. The client of a dry run has no key (client/payer/plan.ts).
+ */
+export async function planPaid(
+  context: CommandContext,
+  call: (flights: FlightsClient) => Promise<unknown>,
+  parts: {
+    readonly before?: readonly string[];
+    readonly after: readonly string[];
+    readonly facts: Record<string, unknown>;
+  },
+): Promise<0> {
+  const { terminal, session, clock } = context;
+  terminal.phase('Asking what it costs');
+  const payment = await challenged(call, await session.flights());
+  const step = payment
+    ? `Sign ${money(payment.amount)} USDC for ${payment.resource} at ${payment.host}.`
+    : 'Nothing: the service answered without asking for a payment.';
+  const plan = [...(parts.before ?? []), step, ...parts.after];
+  terminal.result(
+    { dry_run: true, plan, ...parts.facts, payment },
+    {
+      lines: (document, screen) => [
+        screen.paint.bold('Nothing was done, and nothing signed. It would:'),
+        ...document.plan.flatMap((line, index) => [
+          `  ${index + 1}. ${line}`,
+          ...(document.payment && line.startsWith('Sign ')
+            ? paymentPlanLines(document.payment, clock.now(), screen).map((one) => `     ${one}`)
+            : []),
+        ]),
+      ],
+    },
+  );
+  return 0;
+}
+
+async function challenged(
+  call: (flights: FlightsClient) => Promise<unknown>,
+  flights: FlightsClient,
+): Promise<PaymentPlan | null> {
+  try {
+    await call(flights);
+    return null;
+  } catch (error) {
+    if (error instanceof PaymentPlanned) return error.plan;
+    throw error;
+  }
+}
+
+const paymentPlanLines = (plan: PaymentPlan, nowMs: number, { paint }: Screen): string[] =>
+  fieldLines(
+    [
+      ['Amount', `${money(plan.amount)} USDC`],
+      ['To', plan.pay_to],
+      ['Coin', plan.asset],
+      ['Network', plan.network],
+      ['Memo', plan.memo ?? 'a random one'],
+      ['Fee payer', plan.fee_payer],
+      ['Wallet', plan.wallet ?? 'none yet'],
+      ['Expires', plan.expires_at && `${utcTime(plan.expires_at)} (${fromNow(plan.expires_at, nowMs)})`],
+      ['Allowed', DECISIONS[plan.decision]],
+      ['Why', plan.reason?.message],
+    ],
+    paint.dim,
+  );
+
+const DECISIONS = {
+  sign: 'yes, within the limits',
+  ask: 'you would be asked',
+  refuse: 'no',
+  resend: 'signed before and not answered: the same payment would be sent again',
+  kept: 'paid before: its answer, which was not shown yet, would be shown',
+} as const;

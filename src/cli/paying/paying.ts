@@ -1,0 +1,110 @@
+import type { ClientStore, OpenPayment, PaymentRecord } from '../../client/journal/store.ts';
+import type { Payer } from '../../client/payer/payer.ts';
+import type { SpendingPolicy } from '../../client/types.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { problem } from '../../kernel/problems.ts';
+import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
+import type { Signer } from '../../solana/keypair.ts';
+import type { Profile } from '../session/profile.ts';
+import { usdcMintOf } from '../session/usdc.ts';
+
+/** The payments that this run has signed, sent again, or whose answers it has: what an interruption has to tell of. */
+export interface PaidHere {
+  note(paymentId: string): void;
+  readonly ids: readonly string[];
+  /** As the journal has them now, in the order of their notes. */
+  records(): Promise<readonly PaymentRecord[]>;
+  /** What they have bought has reached the person: the same calls are paid for anew. */
+  shown(): Promise<void>;
+}
+
+export function openPaidHere(store: () => Promise<Pick<ClientStore, 'payment' | 'shown'>>): PaidHere {
+  const ids = new Set<string>();
+  return {
+    note: (paymentId) => void ids.add(paymentId),
+    get ids() {
+      return [...ids];
+    },
+    async shown() {
+      if (ids.size > 0) await (await store()).shown([...ids]);
+    },
+    async records() {
+      if (ids.size === 0) return [];
+      const journal = await store();
+      const found = await Promise.all([...ids].map((id) => journal.payment(id)));
+      return found.flatMap((one) => one ?? []);
+    },
+  };
+}
+
+/**
+ * A payer that is loaded, with its wallet, cluster and journal, by the first paid call: reads pay for nothing. Under
+ * --dry-run it is one that has no key.
+ */
+export function openPayer(ports: {
+  readonly wallet: () => Promise<Signer>;
+  /** Whether there is a wallet already: none is made for a plan. */
+  readonly hasWallet: () => boolean;
+  readonly cluster: () => Promise<Cluster>;
+  readonly store: () => Promise<ClientStore>;
+  readonly policy: SpendingPolicy;
+  readonly profile: Pick<Profile, 'name' | 'isProjectsChoice'>;
+  readonly isDryRun: boolean;
+  readonly clock: Clock;
+  /** Told of every payment that is signed or sent again, before it leaves. */
+  readonly noted: (paymentId: string) => void;
+  readonly neverLanded: (paymentId: string) => Promise<boolean>;
+  /** Told what a person should know beside the answer. */
+  readonly say: (text: string) => void;
+}): Payer {
+  return {
+    async send(exchange, patience, options) {
+      const { network } = await ports.cluster();
+      checkChoice(ports.profile, network);
+      const common = {
+        cluster: ports.cluster,
+        journal: async () => notedBy(await ports.store(), ports.noted),
+        policy: ports.policy,
+        network,
+        usdcMint: usdcMintOf(network),
+        clock: ports.clock,
+        neverLanded: ports.neverLanded,
+        warn: ports.say,
+      };
+      if (ports.isDryRun) {
+        const { createPlanner } = await import('../../client/payer/plan.ts');
+        const wallet = async () => (ports.hasWallet() ? (await ports.wallet()).address : null);
+        return createPlanner({ ...common, wallet }).send(exchange, patience, options);
+      }
+      const { createPayer } = await import('../../client/payer/payer.ts');
+      const answer = await createPayer({ ...common, signer: ports.wallet }).send(exchange, patience, options);
+      if (answer.isKept) ports.say('Paid before, and not shown until now: nothing more was paid.');
+      return answer;
+    },
+  };
+}
+
+/** The journal, and word of each payment that it gives out to be sent. */
+function notedBy(store: ClientStore, noted: (paymentId: string) => void): ClientStore {
+  const told = <T extends OpenPayment | undefined | null>(open: T): T => {
+    if (open) noted(open.id);
+    return open;
+  };
+  return {
+    ...store,
+    open: async (identity) => told(await store.open(identity)),
+    write: async (payment) => told(await store.write(payment)),
+  };
+}
+
+/** Who clones a repository has not chosen to spend real money: a project's file can't choose it for them. */
+function checkChoice(
+  { name, isProjectsChoice }: Pick<Profile, 'name' | 'isProjectsChoice'>,
+  network: string,
+) {
+  if (!isProjectsChoice || network !== SOLANA_NETWORKS.mainnet) return;
+  throw problem('payment_declined', {
+    message: `Profile ${name} pays real money, and a project file has chosen it.`,
+    fix: `Choose it yourself: --profile ${name}.`,
+  });
+}

@@ -1,0 +1,53 @@
+import type { CommandContext } from '../spec/command.ts';
+import { createLive } from './live.ts';
+
+/** Lines on stderr that are redrawn in place, with a moving sign of life under them. */
+export interface LiveSign {
+  show(lines: readonly string[], said: string): void;
+  /** Takes everything off the screen. */
+  stop(): Promise<void>;
+}
+
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const FRAME_MS = 120;
+
+/** Whether a person watches who can be shown lines that change. */
+export function canDrawLive({ terminal, streams, environment }: CommandContext): boolean {
+  const { json, quiet } = terminal.settings;
+  return streams.stdout.isTTY && streams.stderr.isTTY && environment.TERM !== 'dumb' && !json && !quiet;
+}
+
+export function openLiveSign({ terminal, streams, clock }: CommandContext): LiveSign {
+  const { paint } = terminal.asideScreen;
+  const live = createLive(streams.stderr);
+  const stopping = new AbortController();
+  let above: readonly string[] = [];
+  let text = '';
+  let frame = 0;
+  const draw = () => {
+    const sign = `${paint.accent(FRAMES[frame % FRAMES.length] ?? '')} ${paint.dim(text)}`;
+    live.draw(above.length > 0 ? [...above, '', sign] : [sign]);
+  };
+  const turn = async () => {
+    while (!stopping.signal.aborted) {
+      await clock.sleep(FRAME_MS, stopping.signal);
+      frame++;
+      if (!stopping.signal.aborted) draw();
+    }
+  };
+  let turning: Promise<void> | null = null;
+  return {
+    show(lines, said) {
+      terminal.settle();
+      above = lines;
+      text = said;
+      draw();
+      turning ??= turn();
+    },
+    async stop() {
+      stopping.abort();
+      await turning;
+      live.clear();
+    },
+  };
+}

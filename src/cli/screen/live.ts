@@ -1,0 +1,61 @@
+import { textWidth } from '../view/text.ts';
+import type { Output } from './streams.ts';
+
+/** A few lines on a terminal that change in place: the provisional list while slower offers land. */
+export interface Live {
+  /** Replaces what was drawn. Lines are cut to the terminal's height, the last one always shows. */
+  draw(lines: readonly string[]): void;
+  /** Removes it: the cursor is where the first line began. */
+  clear(): void;
+}
+
+const ESCAPE = '\u001b[';
+const CLEAR_LINE = `${ESCAPE}K`;
+const CLEAR_BELOW = `${ESCAPE}J`;
+/** Terminals that know it show the frame at once; the others ignore it. */
+const BEGIN_FRAME = `${ESCAPE}?2026h`;
+const END_FRAME = `${ESCAPE}?2026l`;
+
+const DEFAULT_ROWS = 24;
+
+/**
+ * Each frame is one write that goes over the one before: a line is overwritten, and only then is the rest of it
+ * erased, so that nothing flickers. What the last frame took is counted by the width of now: a terminal that was
+ * made narrower has wrapped it.
+ */
+export function createLive(output: Output): Live {
+  let last: readonly string[] = [];
+  let lastText = '';
+  const columns = () => Math.max(1, output.columns ?? 80);
+  const rowsOf = (line: string) => Math.max(1, Math.ceil(textWidth(line) / columns()));
+  // Behind a line as wide as the terminal the cursor still stands on its last cell, which would be erased.
+  const whole = (line: string) => (textWidth(line) < columns() ? `${line}${CLEAR_LINE}` : line);
+  const up = () => {
+    const rows = last.reduce((sum, line) => sum + rowsOf(line), 0) - 1;
+    return `\r${rows > 0 ? `${ESCAPE}${rows}A` : ''}`;
+  };
+  return {
+    draw(lines) {
+      const most = Math.max(2, (output.rows ?? DEFAULT_ROWS) - 1);
+      const shown = lines.length > most ? [...lines.slice(0, most - 1), ...lines.slice(-1)] : lines;
+      const text = shown.map(whole).join('\r\n');
+      if (text === lastText) return;
+      // Only the line with the sign of life has changed: the cursor stands on it.
+      const sameList =
+        last.length === shown.length && shown.slice(0, -1).every((line, index) => line === last[index]);
+      const end = shown.at(-1) ?? '';
+      output.write(
+        sameList && rowsOf(last.at(-1) ?? '') === 1
+          ? `\r${whole(end)}`
+          : `${BEGIN_FRAME}${last.length > 0 ? up() : ''}${text}${CLEAR_BELOW}${END_FRAME}`,
+      );
+      last = shown;
+      lastText = text;
+    },
+    clear() {
+      if (last.length > 0) output.write(`${up()}${CLEAR_BELOW}`);
+      last = [];
+      lastText = '';
+    },
+  };
+}

@@ -1,0 +1,225 @@
+import { problem } from '../../kernel/problems.ts';
+import { withoutAddressKeys } from '../../kernel/shown-url.ts';
+import { selectFields } from '../spec/json.ts';
+import { readyFor } from '../view/clusters.ts';
+import { supportsLinks } from '../view/links.ts';
+import { colourLevel, openPaint, type Paint } from '../view/paint.ts';
+import { tsvLines } from '../view/table.ts';
+import { harmless, harmlessDocument, harmlessJson, harmlessLine } from '../view/text.ts';
+import { isLong, type Pager } from './pager.ts';
+import { createProgress } from './progress.ts';
+import { type Output, type Prompts, type Streams, screenWidth } from './streams.ts';
+import { createTurns } from './turns.ts';
+
+export interface TerminalSettings {
+  readonly json: boolean;
+  /** Of `--json a,b`: null means all. */
+  readonly fields: readonly string[] | null;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  /** false under --no-input. */
+  readonly input: boolean;
+  /** false under --no-color. */
+  readonly color: boolean;
+  /** false under --no-pager. */
+  readonly pager?: boolean;
+}
+
+/** What a view may know of where it is drawn. */
+export interface Screen {
+  readonly paint: Paint;
+  readonly width: number;
+}
+
+/** How a document is shown to a person: pure functions of the (harmless) document. */
+export interface View<T> {
+  lines(document: T, screen: Screen): readonly string[];
+  /** For a pipe: tab-separated instead of drawn. */
+  rows?(document: T): readonly (readonly (string | number | null)[])[];
+  /** The one list of a list document: `--json fields` then name the fields of its entries. */
+  readonly list?: keyof T & string;
+}
+
+/** The result goes to stdout; everything else to stderr (CONTRACT, section 15). */
+export interface Terminal {
+  readonly settings: TerminalSettings;
+  /** Where results are drawn. */
+  readonly screen: Screen;
+  /** Whether there is a person to ask. */
+  readonly canAsk: boolean;
+  /** The command's one result. */
+  result<T>(document: T, view: View<T>): void;
+  /** One of several results over time: NDJSON under --json. */
+  event<T>(document: T, view: View<T>): void;
+  /** A part of a result that is told step by step; nothing under --json, which gets one document at the end. */
+  tell(lines: readonly string[]): void;
+  /** A line about what happened, on stderr, unless --quiet. */
+  note(text: string): void;
+  /** What a person has to have seen before the question that follows: on stderr, under --quiet too. */
+  review(lines: readonly string[]): void;
+  /** A finished step: `✓ text`. */
+  done(text: string): void;
+  /** What only a person reads after a result: its cost, the next command. Not under --json. */
+  aside(lines: readonly string[]): void;
+  /** A step that takes time: a spinner on a terminal, a line off one. `settle` ends it. */
+  phase(text: string): void;
+  settle(): void;
+  /** Only under --verbose. */
+  trace(text: string): void;
+  /** The drawing of lines that go to stderr, for reviews before a question. */
+  readonly asideScreen: Screen;
+  /** @throws Problem `input_required` where nobody can be asked; `option` says how to give the answer then. */
+  ask(option: string): Prompts;
+  /** Once everything is written, and a pager is closed. */
+  written(): Promise<void>;
+}
+
+export async function openTerminal(
+  streams: Streams,
+  settings: TerminalSettings,
+  environment: Readonly<Record<string, string | undefined>>,
+  prompts: () => Prompts,
+  /** Absent: long output is printed as it is. */
+  pager?: Pager | undefined,
+): Promise<Terminal> {
+  const screen = await screenOf(streams.stdout, settings, environment);
+  const asideScreen = await screenOf(streams.stderr, settings, environment);
+  const progress = createProgress(streams.stderr, settings.quiet, asideScreen.paint, environment);
+  const turns = createTurns();
+  // Whatever a line was put together from: only our own colours and links get through.
+  const say = (line: string) => {
+    const clean = harmlessLine(line, isDressed(asideScreen));
+    turns.take(() => progress.around(() => streams.stderr.write(`${clean}\n`)));
+  };
+  const { print, printed, show } = openResult(streams, settings, screen, pager);
+  const canAsk = settings.input && streams.stdin.isTTY && streams.stderr.isTTY;
+
+  return {
+    settings,
+    screen,
+    canAsk,
+    asideScreen,
+    result(document, view) {
+      progress.settle();
+      turns.take(() =>
+        settings.json
+          ? print(
+              `${harmlessJson(selectFields(document, settings.fields, view.list), streams.stdout.isTTY ? 2 : 0)}\n`,
+              false,
+            )
+          : show(document, view, true),
+      );
+    },
+    event(document, view) {
+      progress.settle();
+      turns.take(() =>
+        settings.json
+          ? print(`${harmlessJson(selectFields(document, settings.fields))}\n`, false)
+          : show(document, view, false),
+      );
+    },
+    tell(lines) {
+      progress.settle();
+      if (!settings.json) turns.take(() => print(printed(lines), false));
+    },
+    note: (text) => {
+      if (!settings.quiet) say(text);
+    },
+    review(lines) {
+      for (const line of lines) say(line);
+    },
+    done: (text) => {
+      progress.settle();
+      if (!settings.quiet) say(`${asideScreen.paint.good('✓')} ${harmless(text)}`);
+    },
+    aside(lines) {
+      if (!settings.quiet && !settings.json) for (const line of lines) say(line);
+    },
+    phase: (text) => progress.phase(harmless(text)),
+    settle: () => progress.settle(),
+    trace: (text) => {
+      if (settings.verbose) say(asideScreen.paint.dim(withoutAddressKeys(text)));
+    },
+    ask(option) {
+      if (!canAsk) {
+        throw problem('input_required', {
+          message: `${option} is needed: there is nobody to ask.`,
+          fix: `Give ${option}, or run on a terminal without --no-input.`,
+        });
+      }
+      progress.settle();
+      return turns.isBusy ? afterwards(prompts(), () => turns.settled()) : prompts();
+    },
+    async written() {
+      await turns.settled();
+      await streams.stdout.flushed?.();
+    },
+  };
+}
+
+/** Our own colours and links are on it. */
+const isDressed = (on: Screen): boolean => on.paint.dim('x') !== 'x';
+
+async function screenOf(
+  stream: Output,
+  settings: TerminalSettings,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<Screen> {
+  const { isTTY } = stream;
+  return {
+    paint: await openPaint(
+      colourLevel(environment, isTTY, settings.color),
+      supportsLinks(environment, isTTY, settings.color),
+    ),
+    // Of now: a terminal may be made wider or narrower while something waits.
+    get width() {
+      return screenWidth(stream);
+    },
+  };
+}
+
+/** What goes to stdout: a text as it is, or a document by its view, paged where it is long. */
+function openResult(streams: Streams, settings: TerminalSettings, screen: Screen, pager: Pager | undefined) {
+  const print = (text: string, isPaged: boolean): void | Promise<void> => {
+    const { isTTY, rows, columns } = streams.stdout;
+    const isShown = settings.pager === true && isPaged && isTTY && streams.stdin.isTTY && !settings.json;
+    if (isShown && pager && isLong(text, rows ?? 24, columns ?? 80)) return pager(text);
+    streams.stdout.write(text);
+  };
+  const printed = (lines: readonly string[]): string =>
+    lines.map((line) => `${harmlessLine(line, isDressed(screen))}\n`).join('');
+  const drawn = <T>(clean: T, view: View<T>): string => {
+    if (!view.rows || streams.stdout.isTTY) return printed(view.lines(clean, screen));
+    return tsvLines(view.rows(clean))
+      .map((line) => `${line}\n`)
+      .join('');
+  };
+  const show = <T>(document: T, view: View<T>, isPaged: boolean): void | Promise<void> => {
+    const clean = harmlessDocument(document);
+    const loading = streams.stdout.isTTY ? readyFor(JSON.stringify(clean) ?? '') : null;
+    return loading
+      ? loading.then(() => print(drawn(clean, view), isPaged))
+      : print(drawn(clean, view), isPaged);
+  };
+  return { print, printed, show };
+}
+
+/** Questions that come after what is still being written. */
+const afterwards = (prompts: Prompts, written: () => Promise<void>): Prompts => ({
+  async confirm(message, preset) {
+    await written();
+    return prompts.confirm(message, preset);
+  },
+  async text(message, check) {
+    await written();
+    return prompts.text(message, check);
+  },
+  async choose(message, choices) {
+    await written();
+    return prompts.choose(message, choices);
+  },
+  async steps() {
+    await written();
+    return prompts.steps();
+  },
+});

@@ -1,0 +1,69 @@
+import type { FlightsClient } from '../../client/types.ts';
+import type { Offer, SearchResponse } from '../../flights/wire.ts';
+import { isProblem, type Problem } from '../../kernel/problems.ts';
+import type { CommandContext } from '../spec/command.ts';
+
+/** How the waiting for slower offers ended. Whatever it was, the search is paid: what has landed is shown. */
+export type ArrivalsEnd =
+  | { readonly kind: 'complete' }
+  /** Ctrl-C. */
+  | { readonly kind: 'interrupted' }
+  /** --timeout, or slower sellers than anybody would wait for. */
+  | { readonly kind: 'timed_out' }
+  | { readonly kind: 'failed'; readonly problem: Problem };
+
+const PAUSE_MS = 500;
+const SHORTEST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 5_000;
+const LONGEST_WAIT_MS = 120_000;
+const MOST_FAILURES = 5;
+
+/**
+ * Asks for the offers that land after the first answer (POST /air/search-updates, free) until there are no more to
+ * come, and hands each portion to `landed` once. A service that is briefly away is asked again.
+ */
+export async function followArrivals(
+  { clock, signal }: CommandContext,
+  flights: FlightsClient,
+  first: SearchResponse,
+  landed: (offers: readonly Offer[]) => void,
+): Promise<ArrivalsEnd> {
+  if (first.status === 'complete' || first.search_id === undefined) return { kind: 'complete' };
+  const deadlineMs = clock.now() + LONGEST_WAIT_MS;
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  let pauseMs = first.poll_after_ms ?? PAUSE_MS;
+  for (let failures = 0; ; ) {
+    await clock.sleep(Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, pauseMs)), signal);
+    const cut = cutOff(signal);
+    if (cut) return cut;
+    if (clock.now() > deadlineMs) return { kind: 'timed_out' };
+    try {
+      const request = { search_id: first.search_id, ...(cursor !== undefined && { cursor }) };
+      const updates = await flights.searchUpdates(request, { signal });
+      failures = 0;
+      // A portion whose answer was lost comes again, together with what landed since.
+      const fresh = updates.offers.filter((offer) => fareIds(offer).some((id) => !seen.has(id)));
+      for (const id of fresh.flatMap(fareIds)) seen.add(id);
+      if (fresh.length > 0) landed(fresh);
+      if (updates.status === 'complete') return { kind: 'complete' };
+      if (updates.cursor !== '') cursor = updates.cursor;
+      pauseMs = updates.poll_after_ms ?? pauseMs;
+    } catch (error) {
+      const cutMeanwhile = cutOff(signal);
+      if (cutMeanwhile) return cutMeanwhile;
+      if (!isProblem(error)) throw error;
+      if (error.kind.retryable !== true || ++failures >= MOST_FAILURES)
+        return { kind: 'failed', problem: error };
+      pauseMs = error.retryAfter === undefined ? pauseMs * 2 : error.retryAfter * 1000;
+    }
+  }
+}
+
+const fareIds = (offer: Offer): string[] =>
+  offer.fare_options?.map((fare) => fare.offer_id) ?? [offer.offer_id];
+
+function cutOff(signal: AbortSignal): ArrivalsEnd | null {
+  if (!signal.aborted) return null;
+  return { kind: isProblem(signal.reason, 'timed_out') ? 'timed_out' : 'interrupted' };
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { repeatedName } from '../../domain/repeated-names.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { CommandContext } from '../spec/command.ts';
+
+/** How a source is called in a message. */
+export const sourceName = (source: string): string => (source === '-' ? 'standard input' : source);
+
+/**
+ * The bytes of a file, or of standard input (`-`).
+ * @throws Problem `file_unreadable`
+ */
+export async function readSource({ streams }: CommandContext, source: string): Promise<Buffer> {
+  if (source === '-') return Buffer.from(await streams.stdin.text(), 'utf8');
+  try {
+    return readFileSync(source);
+  } catch (error) {
+    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    throw problem('file_unreadable', {
+      message: missing ? `There is no file ${source}.` : `${source} cannot be read.`,
+      cause: error,
+    });
+  }
+}
+
+/** @throws Problem `file_unreadable` for what is not UTF-8 */
+export function utf8Of(bytes: Uint8Array, source: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw problem('file_unreadable', {
+      message: `${sourceName(source)} is not UTF-8 text.`,
+      fix: 'Save it as UTF-8, and try again.',
+      cause: error,
+    });
+  }
+}
+
+/** The JSON of a file or of standard input. What the parser says is not repeated: it quotes the text, which is private. */
+export async function readJson(context: CommandContext, source: string): Promise<unknown> {
+  const text = utf8Of(await readSource(context, source), source).replace(/^\uFEFF/, '');
+  const refused = (why: string) =>
+    problem('file_unreadable', {
+      message: `${sourceName(source)} ${why}.`,
+      fix: 'Correct it, and try again.',
+    });
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw refused('is not JSON');
+  }
+  const repeated = repeatedName(text);
+  if (repeated !== null) throw refused(`gives ${repeated.slice(0, 100)} twice`);
+  return parsed;
+}

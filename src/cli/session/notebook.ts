@@ -1,0 +1,38 @@
+import { readJsonOf, writeWhole } from '../../kernel/storage.ts';
+
+/** A file of conveniences in the home, such as the numbers of the last list. No result waits for it, or fails with it. */
+export interface Notebook<T> {
+  /** null where there is none, or none that can be read. */
+  read(): Partial<T> | null;
+  /** Replaces it whole. false where it could not be written, which was told then. */
+  write(content: T): boolean;
+}
+
+export function openNotebook<T extends object>(path: string, warn: (text: string) => void): Notebook<T> {
+  let isTold = false;
+  const failed = (what: string, error: unknown) => {
+    if (!isTold)
+      warn(`${path} could not be ${what}: ${error instanceof Error ? error.message : String(error)}`);
+    isTold = true;
+  };
+  return {
+    read() {
+      try {
+        const content = readJsonOf(path);
+        return typeof content === 'object' && content !== null ? (content as Partial<T>) : null;
+      } catch (error) {
+        failed('read', error);
+        return null;
+      }
+    },
+    write(content) {
+      try {
+        writeWhole(path, JSON.stringify(content));
+        return true;
+      } catch (error) {
+        failed('written', error);
+        return false;
+      }
+    },
+  };
+}

@@ -1,0 +1,168 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PartnerClient } from '../../client/partner.ts';
+import type { PartnerDesk } from '../../client/partner-desk.ts';
+import type { Fetch } from '../../client/types.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { Environment } from '../spec/globals.ts';
+import { encrypted } from './encrypted.ts';
+import { readKeyFile } from './key-file.ts';
+import type { Profile } from './profile.ts';
+
+/** Whose key and whose token a command uses; unnamed: what the environment, the profile or the sandbox has. */
+export interface PartnerIdentity {
+  /** `--partner`: the key file of this partner under FARELOCK_HOME. */
+  readonly partner?: string | undefined;
+  /** `--customer`: a token for this customer, made with the operator's key. */
+  readonly customer?: string | undefined;
+}
+
+/** What the key in use is for; a key that does not say so is treated as live. */
+export type PartnerEnvironment = 'demo' | 'live';
+
+export interface PartnerAccess {
+  readonly client: PartnerClient;
+  /** From the prefix of the key. */
+  environment(): Promise<PartnerEnvironment>;
+}
+
+export interface PartnerAccessGiven {
+  readonly environment: Environment;
+  readonly profile: Profile;
+  readonly home: string;
+  readonly timeoutMs: number | undefined;
+  /** The embedded service's fetch, and the operator's key file, made on first use. */
+  readonly embedded: () => Promise<{ fetch: Fetch; operatorKeyFile(): Promise<string> }>;
+}
+
+const EMBEDDED_URL = 'http://farelock.local';
+const SANDBOX_PARTNER = 'par_sandbox_bank';
+const SANDBOX_CUSTOMER = 'cus_demo_ana';
+const networkFetch: Fetch = (request) => fetch(request);
+
+interface Place {
+  readonly baseUrl: string;
+  readonly fetch: Fetch;
+  /** null: the service is a remote one. */
+  readonly operatorKeyFile: (() => Promise<string>) | null;
+}
+
+/** @throws Problem `usage` for a profile without a partner service, `address_unencrypted` */
+async function placeOf({ profile, embedded }: PartnerAccessGiven): Promise<Place> {
+  if (profile.partnerUrl !== null) {
+    const baseUrl = encrypted(profile.partnerUrl, 'partner_url', profile);
+    return { baseUrl, fetch: networkFetch, operatorKeyFile: null };
+  }
+  if (!profile.isEmbedded) {
+    // A partner's key is not sent to the address of a flight service by itself.
+    throw problem('usage', {
+      message: `Profile ${profile.name} names no partner service.`,
+      fix: 'Set FARELOCK_PARTNER_URL, or partner_url of the profile.',
+    });
+  }
+  const service = await embedded();
+  return { baseUrl: EMBEDDED_URL, fetch: service.fetch, operatorKeyFile: service.operatorKeyFile };
+}
+
+/** The partner service as one partner, and where it needs it, for one customer. No key ever stands in argv. */
+export async function openPartner(given: PartnerAccessGiven, who: PartnerIdentity): Promise<PartnerAccess> {
+  const { environment, timeoutMs } = given;
+  const [place, { createPartnerClient }] = await Promise.all([
+    placeOf(given),
+    import('../../client/partner.ts'),
+  ]);
+  let key: string | null = null;
+  let token: Promise<string> | null = null;
+  const apiKey = async () => {
+    key ??= await apiKeyOf(given, place, who.partner);
+    return key;
+  };
+  return {
+    client: createPartnerClient({
+      baseUrl: place.baseUrl,
+      fetch: place.fetch,
+      serviceName: environment.FARELOCK_SERVICE_NAME || 'farelock',
+      timeoutMs,
+      apiKey,
+      customerToken: () => {
+        token ??= customerTokenOf(given, place, who.customer);
+        return token;
+      },
+    }),
+    environment: async () => ((await apiKey()).startsWith('flk_demo_') ? 'demo' : 'live'),
+  };
+}
+
+/** The operator's desk of the partner service. @throws Problem `no_operator_key` */
+export async function openPartnerDesk(given: PartnerAccessGiven): Promise<PartnerDesk> {
+  return deskAt(given, await placeOf(given));
+}
+
+async function deskAt(
+  { environment, profile, timeoutMs }: PartnerAccessGiven,
+  place: Place,
+): Promise<PartnerDesk> {
+  const { createPartnerDesk } = await import('../../client/partner-desk.ts');
+  const operatorKey =
+    environment.FARELOCK_OPERATOR_KEY?.trim() ||
+    (profile.operatorKeyFile !== null && readKeyFile(profile.operatorKeyFile)) ||
+    (place.operatorKeyFile && readFileSync(await place.operatorKeyFile(), 'utf8').trim());
+  if (!operatorKey) throw problem('no_operator_key');
+  return createPartnerDesk({ baseUrl: place.baseUrl, fetch: place.fetch, timeoutMs, operatorKey });
+}
+
+/** --partner, FARELOCK_API_KEY, the profile's file; embedded the sandbox bank's. @throws Problem `no_api_key` */
+async function apiKeyOf(
+  given: PartnerAccessGiven,
+  place: Place,
+  partner: string | undefined,
+): Promise<string> {
+  const { environment, profile, home } = given;
+  if (partner === undefined) {
+    const named = environment.FARELOCK_API_KEY?.trim();
+    if (named) return headerValue(named, 'FARELOCK_API_KEY');
+    if (profile.apiKeyFile !== null) return readKeyFile(profile.apiKeyFile);
+    if (place.operatorKeyFile === null) throw problem('no_api_key');
+  } else if (!/^[\w.-]{1,100}$/.test(partner)) {
+    throw problem('usage', {
+      message: `--partner ${partner}: that is not a partner id.`,
+      fix: 'Give its id, such as par_sandbox_bank.',
+    });
+  }
+  const path = join(home, 'keys', `partner-${partner ?? SANDBOX_PARTNER}.key`);
+  if (!existsSync(path) && place.operatorKeyFile !== null) await makeSandbox(given, place);
+  if (!existsSync(path)) {
+    throw problem('no_api_key', {
+      message: `There is no key of ${partner ?? SANDBOX_PARTNER} here.`,
+      fix: `Put it into ${path} (chmod 600), or give it in FARELOCK_API_KEY.`,
+    });
+  }
+  return readKeyFile(path);
+}
+
+/** The demo partners and their key files are made when the embedded service is first asked for anything of theirs. */
+async function makeSandbox(given: PartnerAccessGiven, place: Place): Promise<void> {
+  await (await deskAt(given, place)).partners();
+}
+
+async function customerTokenOf(
+  given: PartnerAccessGiven,
+  place: Place,
+  customer: string | undefined,
+): Promise<string> {
+  const { environment, profile } = given;
+  if (customer === undefined) {
+    const named = environment.FARELOCK_CUSTOMER_TOKEN?.trim();
+    if (named) return headerValue(named, 'FARELOCK_CUSTOMER_TOKEN');
+    if (profile.customerTokenFile !== null) return readKeyFile(profile.customerTokenFile);
+    if (place.operatorKeyFile === null) throw problem('no_customer_token');
+  }
+  const desk = await deskAt(given, place);
+  return (await desk.customerToken(customer ?? SANDBOX_CUSTOMER, undefined)).token;
+}
+
+/** What a header cannot carry would end up in an error of the transport, with the key in it. */
+function headerValue(value: string, name: string): string {
+  if (/^[\x21-\x7e]+$/.test(value)) return value;
+  throw problem('no_api_key', { message: `${name} is not one line of printable characters.` });
+}

@@ -1,0 +1,48 @@
+import { problem } from '../../kernel/problems.ts';
+import type { Environment, GlobalOptions } from '../spec/globals.ts';
+import { encrypted } from './encrypted.ts';
+import { EMBEDDED, keypairPath, type Profile, settingsFiles, userFileOf } from './profile.ts';
+
+/**
+ * The profile of a command: flags over environment over project file over user file (docs/settings.md). Without a
+ * settings file and without addresses in the environment it is the embedded one, and nothing is loaded for it.
+ * @throws Problem `usage`, `settings_invalid`
+ */
+export async function profileOf(
+  environment: Environment,
+  globals: GlobalOptions,
+  home: string,
+  folder: string = process.cwd(),
+): Promise<Profile> {
+  const files = settingsFiles(home, environment, folder);
+  const named = globals.profile ?? (environment.FARELOCK_PROFILE || 'local');
+  const isPlain = !VARIABLES.some((name) => environment[name]);
+  if (files.userFile === null && files.projectFile === null && named === 'local' && isPlain) {
+    const keypair = globals.keypair ?? (environment.FARELOCK_KEYPAIR || undefined);
+    return keypair === undefined ? EMBEDDED : { ...EMBEDDED, keypair: keypairPath(keypair) };
+  }
+  const [{ resolveSettings }, { profileFrom }] = await Promise.all([
+    import('../settings/resolve.ts'),
+    import('../settings/profile-from.ts'),
+  ]);
+  return profileFrom(await resolveSettings({ environment, globals, home, ...files }));
+}
+
+const VARIABLES = [
+  'FARELOCK_FLIGHTS_URL',
+  'FARELOCK_PARTNER_URL',
+  'FARELOCK_LIMIT_PER_CALL',
+  'FARELOCK_LIMIT_PER_DAY',
+  'FARELOCK_LIMIT_BOOKING',
+  'FARELOCK_LIMIT_HOSTS',
+];
+
+/** The address of the flight service of a profile that is not embedded. @throws Problem `usage`, `address_unencrypted` */
+export function flightsUrlOf(profile: Profile, home: string): string {
+  if (profile.flightsUrl !== null) return encrypted(profile.flightsUrl, 'flights_url', profile);
+  throw problem('usage', {
+    message: `Profile ${profile.name} has no flights_url.`,
+    fix: `Add it in ${userFileOf(home)}.`,
+    next: [`farelock config set flights_url https://flights.example --profile ${profile.name}`],
+  });
+}

@@ -1,0 +1,124 @@
+import type { MenuFare, Offer } from '../../flights/wire.ts';
+import { problem } from '../../kernel/problems.ts';
+import { openNotebook } from './notebook.ts';
+
+/** What the last search showed: the numbers on the screen, and enough of each offer to recognise it later. */
+export interface RecentOffers {
+  remember(offers: readonly Offer[], numbered: Readonly<Record<string, string>>): Promise<void>;
+  /** One offer as number 1, in place of the last list. */
+  rememberOne(offerId: string, journey: RecentJourney): void;
+  /**
+   * The fares of a lowcost offer's menu: `3.1`, `3.2`, … where the offer was number 3, or `3.1.1`, … where the list has
+   * a `3.2` of its own. Answers the number of each fare by its offer id; none for an offer that no search showed.
+   */
+  rememberMenu(offer: Offer, fares: readonly MenuFare[]): Promise<Readonly<Record<string, string>>>;
+  /** An offer id as it is; a number of the last search as the offer that it stood for. */
+  resolve(idOrNumber: string): string;
+  /**
+   * The offers of the same itinerary in the last list, each with its number: the offer itself alone where no list
+   * showed it.
+   */
+  fareFamily(idOrNumber: string): { readonly offerId: string; readonly number: string | null }[];
+  /** The numbers of the last list, in its order, with what they stand for. */
+  listed(): { readonly number: string; readonly offerId: string; readonly journey: RecentJourney | null }[];
+  /** Route and departure of an offer that the last search showed, else null. */
+  journey(offerId: string): RecentJourney | null;
+}
+
+export interface RecentJourney {
+  readonly route: string;
+  /** YYYY-MM-DD */
+  readonly departureDate: string;
+  /** YYYY-MM-DD of the last arrival. */
+  readonly arrivalDate?: string | undefined;
+}
+
+interface RecentFile {
+  readonly numbered: Readonly<Record<string, string>>;
+  readonly journeys: Readonly<Record<string, RecentJourney>>;
+}
+
+/**
+ * Kept in a file of the home, replaced whole: two searches at once leave one of the two. It comes after what was paid
+ * for: a file that can't be written or read is told, and stops nothing.
+ */
+export function openRecentOffers(path: string, warn: (text: string) => void): RecentOffers {
+  const file = openNotebook<RecentFile>(path, warn);
+  const read = (): RecentFile | null => {
+    const kept = file.read();
+    return kept && { numbered: kept.numbered ?? {}, journeys: kept.journeys ?? {} };
+  };
+  const { write } = file;
+  const resolve = (idOrNumber: string): string => {
+    if (!/^\d{1,3}(\.\d{1,3}){0,2}$/.test(idOrNumber)) return idOrNumber;
+    const offerId = read()?.numbered[idOrNumber];
+    if (offerId === undefined) {
+      throw problem('offer_not_found', {
+        message: `The last search showed no offer ${idOrNumber}.`,
+        fix: 'Search again, or give the offer id.',
+      });
+    }
+    return offerId;
+  };
+  return {
+    async remember(offers, numbered) {
+      const journeys: Record<string, RecentJourney> = {};
+      for (const offer of offers) {
+        for (const fare of [offer, ...(offer.fare_options ?? [])]) journeys[fare.offer_id] = journeyOf(offer);
+      }
+      write({ numbered, journeys });
+    },
+    rememberOne(offerId, journey) {
+      write({ numbered: { '1': offerId }, journeys: { [offerId]: journey } });
+    },
+    async rememberMenu(offer, fares) {
+      const { numbered, journeys } = read() ?? { numbered: {}, journeys: {} };
+      const number = Object.keys(numbered).find((one) => numbered[one] === offer.offer_id);
+      const isOther = (id: string | undefined) => id !== undefined && !id.startsWith(`${offer.offer_id}##`);
+      const taken = Object.keys(numbered).some(
+        (one) => one.startsWith(`${number}.`) && isOther(numbered[one]),
+      );
+      const prefix = number?.includes('.') || !taken ? number : `${number}.1`;
+      const names = fares.map((fare) => [fare.offer_id, `${prefix}.${fare.fare_index}`] as const);
+      const known = number === undefined ? [] : names;
+      const isKept = write({
+        numbered: { ...numbered, ...Object.fromEntries(known.map(([id, name]) => [name, id])) },
+        journeys: {
+          ...journeys,
+          ...Object.fromEntries(fares.map((fare) => [fare.offer_id, journeyOf(offer)])),
+        },
+      });
+      return isKept ? Object.fromEntries(known) : {};
+    },
+    resolve,
+    fareFamily(idOrNumber) {
+      const offerId = resolve(idOrNumber);
+      const numbered = Object.entries(read()?.numbered ?? {});
+      const itinerary = numbered.find(([, id]) => id === offerId)?.[0].split('.')[0];
+      const family = numbered
+        // A fare of a lowcost menu is not an offer beside the others: its menu is.
+        .filter(([number, id]) => number.split('.')[0] === itinerary && !id.includes('##'))
+        .map(([number, id]) => ({ offerId: id, number }));
+      if (offerId.startsWith('lowcost:') || family.length === 0) {
+        const own = family.find((fare) => fare.offerId === offerId);
+        return [own ?? { offerId, number: null }];
+      }
+      return family.filter((fare) => !fare.offerId.startsWith('lowcost:'));
+    },
+    listed() {
+      const { numbered, journeys } = read() ?? { numbered: {}, journeys: {} };
+      return Object.entries(numbered).map(([number, offerId]) => ({
+        number,
+        offerId,
+        journey: journeys[offerId] ?? null,
+      }));
+    },
+    journey: (offerId) => read()?.journeys[offerId] ?? null,
+  };
+}
+
+const journeyOf = (offer: Offer): RecentJourney => ({
+  route: `${offer.origin_iata}-${offer.destination_iata}`,
+  departureDate: offer.departing_at.slice(0, 10),
+  arrivalDate: (offer.slices.at(-1) ?? offer).arriving_at.slice(0, 10),
+});

@@ -1,0 +1,92 @@
+import type { ClientStore, PaymentRecord, RememberedIntent } from '../../client/journal/store.ts';
+import type { Intent } from '../../flights/wire.ts';
+import { formatUsdc } from '../../kernel/money.ts';
+import type { Terminal } from '../screen/terminal.ts';
+import { isRecord } from '../spec/json.ts';
+import type { RecentJourney } from './recent.ts';
+
+export interface Funding {
+  readonly transaction: string;
+  /** CAIP-2. */
+  readonly network: string;
+}
+
+/** What the tool keeps of an intent beside its support code: enough for lists, and for the passengers' ages. */
+export interface IntentNotes {
+  readonly offer_id?: string;
+  readonly amount?: string;
+  readonly expires_at?: string;
+  readonly status?: string;
+  readonly order_id?: string;
+  readonly route?: string;
+  readonly departure_date?: string;
+  readonly arrival_date?: string;
+}
+
+export function notesOf(remembered: RememberedIntent | undefined): IntentNotes {
+  if (!isRecord(remembered?.summary)) return {};
+  return Object.fromEntries(
+    Object.entries(remembered.summary).filter(([, value]) => typeof value === 'string'),
+  );
+}
+
+/** Brings the notes of a remembered intent up to date; of one that was made elsewhere nothing is kept. */
+export async function noteIntent(
+  store: ClientStore,
+  intent: Intent,
+  journey: RecentJourney | null = null,
+): Promise<void> {
+  const remembered = await store.intent(intent.intent_id);
+  if (!remembered) return;
+  const before = notesOf(remembered);
+  const now: IntentNotes = {
+    ...before,
+    offer_id: intent.offer_id,
+    amount: formatUsdc(BigInt(intent.escrow.amount)),
+    expires_at: intent.expires_at,
+    status: intent.status,
+    ...(intent.order_id !== null && { order_id: intent.order_id }),
+    ...(journey && { route: journey.route, departure_date: journey.departureDate }),
+    ...(journey?.arrivalDate !== undefined && { arrival_date: journey.arrivalDate }),
+  };
+  if (JSON.stringify(before) !== JSON.stringify(now)) await store.describe(intent.intent_id, now);
+}
+
+/** A note of this home after something was paid: a failure is told, and hides no result. */
+export async function besides(
+  { terminal }: { readonly terminal: Pick<Terminal, 'note'> },
+  writing: Promise<void>,
+): Promise<void> {
+  try {
+    await writing;
+  } catch (error) {
+    terminal.note(`Could not be noted here: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** The support code of an intent, or of the intent of an order; null where it is not remembered here. */
+export async function supportCodeOf(store: ClientStore, id: string): Promise<string | null> {
+  const intent = await store.intent(id);
+  if (intent) return intent.supportCode;
+  const all = await store.intents();
+  return all.find((one) => notesOf(one).order_id === id)?.supportCode ?? null;
+}
+
+/** The payment that funded an escrow from here, by the journal; null where another wallet paid it. */
+export async function fundingPayment(store: ClientStore, intent: Intent): Promise<Funding | null> {
+  const payments = await store.payments(500);
+  for (const { pay_to, transaction, network } of payments) {
+    if (pay_to === intent.escrow.address && transaction) return { transaction, network };
+  }
+  return null;
+}
+
+/** The payment into the escrow that was signed here and may be carried out, or was: an open one before the others. */
+export async function signedBooking(store: ClientStore, intent: Intent): Promise<PaymentRecord | null> {
+  const signed = (await store.payments(500)).filter(
+    (payment) =>
+      payment.pay_to === intent.escrow.address &&
+      ['signed', 'sent', 'refused', 'answered'].includes(payment.state),
+  );
+  return signed.find(({ open }) => open) ?? signed[0] ?? null;
+}

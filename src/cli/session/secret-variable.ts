@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { problem } from '../../kernel/problems.ts';
+import type { Environment } from '../spec/globals.ts';
+
+/**
+ * The value of a variable that can hold a secret, or of the file that the same name with `_FILE` behind it names, so
+ * that it stands in no process list; undefined when neither is set. The variable itself comes first.
+ * @throws Problem `usage`
+ */
+export function secret(environment: Environment, name: string): string | undefined {
+  const direct = environment[name]?.trim();
+  const path = environment[`${name}_FILE`];
+  if (direct || !path) return direct || undefined;
+  try {
+    return readFileSync(path, 'utf8').trim() || undefined;
+  } catch (error) {
+    throw problem('usage', {
+      message: `The file that ${name}_FILE names cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`,
+      fix: 'Check the path and who may read it, or unset the variable.',
+    });
+  }
+}

@@ -1,0 +1,281 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { ClientStore } from '../../client/journal/store.ts';
+import type { OperatorClient } from '../../client/operator.ts';
+import type { PartnerDesk } from '../../client/partner-desk.ts';
+import type { Allowance, Fetch, FlightsClient } from '../../client/types.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { jsonLog } from '../../kernel/log.ts';
+import { once } from '../../kernel/once.ts';
+import { type Problem, problem } from '../../kernel/problems.ts';
+import type { Platform, PlatformOptions, Service, ServiceOptions } from '../../service-types.ts';
+import type { Cluster } from '../../solana/cluster.ts';
+import type { Signer } from '../../solana/keypair.ts';
+import { openPaidHere, openPayer, type PaidHere } from '../paying/paying.ts';
+import { agreedPolicy, type BookingAgreed, spendingPolicy } from '../paying/spending.ts';
+import type { Terminal } from '../screen/terminal.ts';
+import type { Environment, GlobalOptions } from '../spec/globals.ts';
+import { notifySettings, purgeAfterDays } from './notify-settings.ts';
+import type { PartnerAccess, PartnerIdentity } from './partner-access.ts';
+import { partnerSettings } from './partner-settings.ts';
+import { homeOf, type Profile } from './profile.ts';
+import { flightsUrlOf, profileOf } from './profile-in-use.ts';
+import { openRecentOffers, type RecentOffers } from './recent.ts';
+import { scenarioNamed } from './scenarios.ts';
+import { secret } from './secret-variable.ts';
+import { openWallet } from './wallet.ts';
+
+/** What `serve` may set beyond the environment. */
+export type LocalOptions = Pick<
+  ServiceOptions,
+  'scenario' | 'log' | 'databaseUrl' | 'rpcUrl' | 'facilitatorUrl'
+> & {
+  /** The partner service takes live keys. */
+  readonly live?: boolean | undefined;
+};
+
+/** What commands stand on. Everything is opened when it is first asked for, and at most once. */
+export interface Session {
+  readonly home: string;
+  readonly profile: Profile;
+  readonly isEmbedded: boolean;
+  /** Of the flight service. */
+  readonly baseUrl: string;
+  readonly keypairFile: string;
+  readonly recentOffers: RecentOffers;
+  /** The service of this process, whatever the profile: `serve` and `demo`. */
+  openLocal(options?: LocalOptions): Promise<Service>;
+  /** The sandbox partner platform of this process: `partner platform`. */
+  openPlatform(options: Omit<PlatformOptions, 'home' | 'clock'>): Promise<Platform>;
+  /**
+   * `booking`: what the person has just agreed to pay. `most`: what one call of several may cost, whose total was
+   * agreed to (atomic USDC). `plan`: a client without a key, whose paid calls end with what would be signed.
+   */
+  flights(options?: { booking?: BookingAgreed; most?: bigint; plan?: true }): Promise<FlightsClient>;
+  /** The operator API, with the key of FARELOCK_OPERATOR_KEY or, embedded, of the key file.
+   * @throws Problem `no_operator_key` */
+  operator(): Promise<OperatorClient>;
+  /** The partner service, as one partner and for one customer (partner-access.ts). */
+  partner(who?: PartnerIdentity): Promise<PartnerAccess>;
+  /** The operator's desk of the partner service. @throws Problem `no_operator_key` */
+  partnerDesk(): Promise<PartnerDesk>;
+  store(): Promise<ClientStore>;
+  readonly paidHere: PaidHere;
+  /** @throws Problem `no_wallet`, `keypair_unreadable` */
+  wallet(): Promise<Signer>;
+  cluster(): Promise<Cluster>;
+  /** How the flight service of this profile is reached. @throws Problem `usage` for a profile without one */
+  transport(): Promise<Fetch>;
+  /** The cluster's JSON-RPC, for web3.js. */
+  rpc(): Promise<{ url: string; fetch: Fetch }>;
+  /** Whether the chain shows that a payment of the journal did not land and never will. */
+  neverLanded(paymentId: string): Promise<boolean>;
+  /** Does what is due on an embedded stack, of one service or of both; when the next step is due (epoch ms), or null. */
+  work(part?: 'partner'): Promise<number | null>;
+  /** The last trouble with the files of the services of this process, in the words for this machine. */
+  trouble(): Promise<Problem | null>;
+  close(): Promise<void>;
+}
+
+export interface SessionGiven {
+  readonly environment: Environment;
+  readonly globals: GlobalOptions;
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  /** Where the search for a project file begins; the working folder unless it is named. */
+  readonly folder?: string | undefined;
+  readonly lightHttp?: () => Promise<void>;
+  /** What the program that drives the tool may spend. */
+  readonly allowance?: Allowance | undefined;
+  /** Instead of what the settings say. */
+  readonly profile?: Profile;
+}
+
+const EMBEDDED_URL = 'http://farelock.local';
+const networkFetch: Fetch = (request) => fetch(request);
+
+/** @throws Problem `usage` for a profile that is not known */
+export async function openSession(given: SessionGiven): Promise<Session> {
+  const { environment, globals, terminal, clock } = given;
+  const home = resolve(homeOf(environment));
+  const profile = given.profile ?? (await profileOf(environment, globals, home, given.folder));
+  for (const note of profile.notes) terminal.note(note);
+  const { isEmbedded } = profile;
+  const keypairFile = profile.keypair ?? join(home, 'wallet.json');
+
+  const openLocal = once(async (options: LocalOptions = {}) => {
+    const { openService } = await import('../../service.ts');
+    return openService({
+      home,
+      clock,
+      scenario:
+        options.scenario ??
+        (environment.FARELOCK_SCENARIO ? scenarioNamed(environment.FARELOCK_SCENARIO) : undefined),
+      seed: environment.FARELOCK_SEED || undefined,
+      ticketingMs: millisecondsOf(environment, 'FARELOCK_TICKETING_MS', 2000),
+      lowcostMs: millisecondsOf(environment, 'FARELOCK_LOWCOST_MS', 2500),
+      databaseUrl: options.databaseUrl ?? secret(environment, 'FARELOCK_DATABASE_URL'),
+      rpcUrl: options.rpcUrl,
+      facilitatorUrl: options.facilitatorUrl ?? secret(environment, 'FARELOCK_FACILITATOR_URL'),
+      gatewayKeysFile: environment.FARELOCK_GATEWAY_KEYS || undefined,
+      notify: notifySettings(environment),
+      purgeAfterDays: purgeAfterDays(environment),
+      ...partnerSettings(environment, options.live),
+      log: terminal.settings.verbose ? jsonLog((line) => terminal.trace(line), clock.now) : options.log,
+    });
+  });
+  const cluster = once(async (): Promise<Cluster> => {
+    if (isEmbedded) return (await openLocal()).cluster;
+    const { openRpcCluster } = await import('../../solana/rpc/open.ts');
+    return openRpcCluster({ url: rpcUrlOf(profile), clock, commitment: profile.commitment });
+  });
+  const wallet = once(async () =>
+    openWallet({
+      keypairFile,
+      isDefault: profile.keypair === null,
+      terminal,
+      clock,
+      service: isEmbedded ? await openLocal() : null,
+    }),
+  );
+  const store = once(async () => {
+    const [{ openClientStore }, { openSecrets }, { randomIds }] = await Promise.all([
+      import('../../client/journal/store.ts'),
+      import('../../kernel/secrets.ts'),
+      import('../../kernel/ids.ts'),
+    ]);
+    return openClientStore({
+      path: join(home, 'client.db'),
+      secrets: openSecrets(join(home, 'keys', 'client.json')),
+      clock,
+      ids: randomIds(clock.now),
+    });
+  });
+  const paidHere = openPaidHere(store);
+  const rpc = async () =>
+    isEmbedded
+      ? { url: `${EMBEDDED_URL}/rpc`, fetch: await transport() }
+      : { url: rpcUrlOf(profile), fetch: networkFetch };
+  const neverLanded = async (paymentId: string) => {
+    const { hasNeverLanded } = await import('./landed.ts');
+    return hasNeverLanded({ cluster, store, rpc, profile }, paymentId);
+  };
+  const transport = once(async (): Promise<Fetch> => {
+    if (!isEmbedded) {
+      flightsUrlOf(profile, home);
+      return networkFetch;
+    }
+    await given.lightHttp?.();
+    const service = await openLocal();
+    return (request) => service.fetch(request);
+  });
+  const baseUrl = profile.flightsUrl ?? EMBEDDED_URL;
+  const partnerGiven = {
+    environment,
+    profile,
+    home,
+    timeoutMs: globals.timeout,
+    embedded: async () => {
+      await given.lightHttp?.();
+      const service = await openLocal();
+      const embedded: Fetch = (request) => service.fetch(request);
+      return { fetch: embedded, operatorKeyFile: () => service.operatorKeyFile() };
+    },
+  };
+
+  return {
+    home,
+    profile,
+    isEmbedded,
+    baseUrl,
+    keypairFile,
+    recentOffers: openRecentOffers(join(home, 'recent-offers.json'), terminal.note),
+    openLocal,
+    openPlatform: async (options) =>
+      (await import('../../service.ts')).openPlatform({
+        home,
+        clock,
+        partnerServiceName: environment.FARELOCK_SERVICE_NAME || undefined,
+        stepMs: millisecondsOf(environment, 'FARELOCK_PLATFORM_STEP_MS', 1500),
+        ...options,
+      }),
+    cluster,
+    wallet,
+    store,
+    paidHere,
+    transport,
+    flights: async (options = {}) => {
+      const { createFlightsClient } = await import('../../client/flights.ts');
+      const ports = {
+        wallet,
+        cluster,
+        store,
+        clock,
+        policy:
+          options.most === undefined
+            ? spendingPolicy(given, profile, options.booking ?? null)
+            : agreedPolicy(given, profile, options.most),
+        profile,
+        noted: paidHere.note,
+        neverLanded,
+        say: terminal.note,
+        isDryRun: globals.dryRun === true || options.plan === true,
+        hasWallet: () => keypairFile === '-' || existsSync(keypairFile),
+      };
+      return createFlightsClient({
+        baseUrl,
+        fetch: await transport(),
+        payer: openPayer(ports),
+        timeoutMs: globals.timeout,
+        clock,
+      });
+    },
+    async operator() {
+      const { openOperator } = await import('./operator.ts');
+      return openOperator({
+        environment,
+        baseUrl,
+        fetch: await transport(),
+        timeoutMs: globals.timeout,
+        profileKeyFile: profile.operatorKeyFile,
+        keyFile: isEmbedded ? async () => (await openLocal()).operatorKeyFile() : null,
+      });
+    },
+    partner: async (who = {}) => (await import('./partner-access.ts')).openPartner(partnerGiven, who),
+    partnerDesk: async () => (await import('./partner-access.ts')).openPartnerDesk(partnerGiven),
+    rpc,
+    neverLanded,
+    async work(part) {
+      if (!isEmbedded) return null;
+      return (await (await openLocal()).worker.runDue(part)).nextDueAtMs;
+    },
+    trouble: async () => (await openLocal.opened())?.trouble() ?? null,
+    async close() {
+      await store.opened()?.then((opened) => opened.shut());
+      await openLocal.opened()?.then((service) => service.close());
+      if (!isEmbedded) await cluster.opened()?.then((opened) => opened.close());
+    },
+  };
+}
+
+function rpcUrlOf(profile: Profile): string {
+  if (profile.rpcUrl !== null) return profile.rpcUrl;
+  throw problem('usage', {
+    message: `Profile ${profile.name} names no Solana cluster.`,
+    fix: 'Set FARELOCK_RPC_URL (of a farelock serve: its address and /rpc), or rpc_url of the profile.',
+  });
+}
+
+function millisecondsOf(
+  environment: Environment,
+  name: 'FARELOCK_TICKETING_MS' | 'FARELOCK_LOWCOST_MS' | 'FARELOCK_PLATFORM_STEP_MS',
+  usual: number,
+): number | undefined {
+  const text = environment[name];
+  if (!text) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw problem('usage', {
+    message: `${name} is not a number of milliseconds: ${text}.`,
+    fix: `Set it to ${usual}, or unset it.`,
+  });
+}

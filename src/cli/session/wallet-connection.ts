@@ -1,0 +1,80 @@
+import type { Connection, PublicKey } from '@solana/web3.js';
+import type { Fetch } from '../../client/types.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { Profile } from './profile.ts';
+
+/** How the cluster of a session is asked. */
+export interface ClusterDoor {
+  rpc(): Promise<{ readonly url: string; readonly fetch: Fetch }>;
+  readonly profile: Pick<Profile, 'commitment'>;
+}
+
+/**
+ * The wallet's own view of a cluster: web3.js over any fetch, so that the embedded cluster and an RPC provider are
+ * asked by the same code. The only place that loads it.
+ */
+export interface WalletConnection {
+  readonly connection: Connection;
+  key(address: string): PublicKey;
+  /** One JSON-RPC call that web3.js does not know. */
+  call(method: string, parameters: readonly unknown[]): Promise<unknown>;
+}
+
+export async function connectWallet(session: ClusterDoor): Promise<WalletConnection> {
+  const { url, fetch } = await session.rpc();
+  const web3 = await import('@solana/web3.js');
+  const connection = new web3.Connection(url, {
+    commitment: session.profile.commitment,
+    disableRetryOnRateLimit: true,
+    fetch: (input, init) => fetch(new Request(input instanceof URL ? input.href : input, init)),
+  });
+  return {
+    connection,
+    key: (address) => new web3.PublicKey(address),
+    call: (method, parameters) => rpcCall(url, fetch, method, parameters),
+  };
+}
+
+async function rpcCall(
+  url: string,
+  fetch: Fetch,
+  method: string,
+  params: readonly unknown[],
+): Promise<unknown> {
+  const response = await fetch(
+    new Request(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    }),
+  );
+  const answer = (await response.json()) as { result?: unknown; error?: { code?: number; message?: string } };
+  if (answer.error) {
+    if (answer.error.code === -32601) {
+      throw problem('cluster_failed', {
+        message: 'This cluster has no faucet for USDC.',
+        fix: 'Play money for it comes from the embedded cluster alone (or its serve); elsewhere send USDC to the wallet.',
+      });
+    }
+    throw problem('cluster_failed', {
+      message: `The cluster refused ${method}: ${answer.error.message ?? ''}`,
+    });
+  }
+  return answer.result;
+}
+
+/** Runs a call of web3.js; what it throws becomes a problem with its first line. */
+export async function asked<T>(ask: Promise<T>): Promise<T> {
+  try {
+    return await ask;
+  } catch (error) {
+    const [said = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+    if (/fetch failed|ECONNREFUSED|ENOTFOUND|ETIMEDOUT/.test(said)) {
+      throw problem('network_unreachable', {
+        message: 'The Solana cluster could not be reached.',
+        cause: error,
+      });
+    }
+    throw problem('cluster_failed', { message: `The cluster refused: ${said}`, cause: error });
+  }
+}

@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs';
+import type { Clock } from '../../kernel/clock.ts';
+import { isProblem } from '../../kernel/problems.ts';
+import type { Service } from '../../service-types.ts';
+import type { Signer } from '../../solana/keypair.ts';
+import type { Terminal } from '../screen/terminal.ts';
+
+const FIRST_LAMPORTS = 10_000_000_000n;
+const FIRST_USDC = 10_000_000_000n;
+const FUNDING_WAIT_MS = 3000;
+
+export interface WalletGiven {
+  readonly keypairFile: string;
+  /** Whether it is the home's own wallet, which the embedded stack makes by itself. */
+  readonly isDefault: boolean;
+  /** null on a remote profile. */
+  readonly service: Service | null;
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+}
+
+/**
+ * The wallet of the session. The home's own wallet is made and funded on its first use on the embedded stack, which
+ * is said once; every other one has to exist.
+ * @throws Problem `no_wallet`, `keypair_unreadable`
+ */
+export async function openWallet(given: WalletGiven): Promise<Signer> {
+  const { readKeypair, createKeypairFile } = await import('../../solana/keypair.ts');
+  const { keypairFile, service } = given;
+  if (!service?.faucet || !given.isDefault) return readKeypair(keypairFile);
+  if (!existsSync(keypairFile)) {
+    try {
+      const wallet = createKeypairFile(keypairFile);
+      await fund(wallet, service, given);
+      return wallet;
+    } catch (error) {
+      // Another command made it at the same moment.
+      if (!isProblem(error, 'keypair_exists')) throw error;
+    }
+  }
+  const wallet = readKeypair(keypairFile);
+  // Made, and then killed before it was funded; or being funded right now by the command that made it.
+  const waitUntil = given.clock.now() + FUNDING_WAIT_MS;
+  while (!(await isFunded(wallet, service))) {
+    if (given.clock.now() >= waitUntil) {
+      await fund(wallet, service, given);
+      break;
+    }
+    await given.clock.sleep(100);
+  }
+  return wallet;
+}
+
+async function isFunded(wallet: Signer, service: Service): Promise<boolean> {
+  const [account] = await service.cluster.accounts([wallet.address]);
+  return account !== null && account !== undefined;
+}
+
+/** USDC first: the SOL account is what tells that the funding is complete. */
+async function fund(
+  wallet: Signer,
+  { faucet }: Service,
+  { terminal, keypairFile }: WalletGiven,
+): Promise<void> {
+  await faucet?.airdropUsdc(wallet.address, FIRST_USDC);
+  await faucet?.airdropSol(wallet.address, FIRST_LAMPORTS);
+  terminal.note('Made a wallet with 10 SOL and 10,000 USDC of play money');
+  terminal.note(`  ${wallet.address}`);
+  terminal.note(`  ${keypairFile}`);
+}

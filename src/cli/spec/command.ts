@@ -1,0 +1,94 @@
+import type { Allowance } from '../../client/types.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Published } from '../../published/published.ts';
+import type { Streams } from '../screen/streams.ts';
+import type { Terminal } from '../screen/terminal.ts';
+import type { Session } from '../session/session.ts';
+import type { Environment, ExitCode, GlobalOptions } from './globals.ts';
+
+/**
+ * A command: what it is called, takes, does and prints. Parsing, help, completion, `help --json`, mcp, the pages and the
+ * schemas are made from it. It is loaded at every start; what it runs is loaded when it runs.
+ */
+export interface CommandSpec {
+  /** `intent create` */
+  readonly name: string;
+  readonly summary: string;
+  /** Its group stands for it: `stuck` is `stuck list`. */
+  readonly isDefault?: true;
+  readonly arguments?: readonly ParameterSpec[];
+  readonly options?: readonly ParameterSpec[];
+  readonly effect: Effect;
+  readonly examples: readonly string[];
+  readonly result: ResultSpec;
+  readonly cutOff?: CutOffSpec;
+  readonly load: () => Promise<Command<never>>;
+}
+
+/**
+ * `reads`: nothing is changed and nothing is paid. `pays`: a payment is signed. `changes`: a service keeps something
+ * new. `local`: only this machine's own files. `runs`: a server, a demonstration or a conversation, for a person to start.
+ */
+export type Effect = 'reads' | 'pays' | 'changes' | 'local' | 'runs';
+
+/** An argument or an option. */
+export interface ParameterSpec {
+  /** As the help writes it: `<from>`, or `--limit <n>`. */
+  readonly flags: string;
+  readonly description: string;
+  /** From its text to its value; absent: the text itself. */
+  parse?(value: string, before: unknown): unknown;
+  readonly preset?: unknown;
+  readonly isRequired?: true;
+}
+
+/** What it prints under --json. */
+export interface ResultSpec {
+  /** Those that `--json` can choose, of the document or of the entries of its list; none: it has no fixed fields. */
+  readonly fields: readonly string[];
+  /** For the tests and the published schemas; a command never loads it. */
+  readonly schema: () => Promise<Published>;
+}
+
+/** What to say when it was cut off and may have made its change. */
+export interface CutOffSpec {
+  readonly said?: string;
+  /** The command that shows whether it has: `refund show {id}`, with an option of the command in braces. */
+  readonly look: string;
+}
+
+/** The tool as a whole. */
+export interface ToolSpec {
+  readonly summary: string;
+  /** The first screen's. */
+  readonly examples: readonly string[];
+  /** Names that commands begin with, and what the help says of each. */
+  readonly groups: Readonly<Record<string, string>>;
+  /** The commands by the headings of the help, in its order. */
+  readonly sections: Readonly<Record<string, readonly CommandSpec[]>>;
+}
+
+export const commandsOf = (tool: ToolSpec): CommandSpec[] => Object.values(tool.sections).flat();
+
+export const specNamed = (tool: ToolSpec, name: string): CommandSpec | undefined =>
+  commandsOf(tool).find((one) => one.name === name);
+
+export type Command<O> = (context: CommandContext, options: O) => Promise<ExitCode>;
+
+/** What a command is given. Everything in the session is opened when it is first asked for. */
+export interface CommandContext {
+  /** For commands about commands. */
+  readonly tool: ToolSpec;
+  readonly terminal: Terminal;
+  readonly session: Session;
+  readonly streams: Streams;
+  readonly clock: Clock;
+  readonly environment: Environment;
+  /** The working folder, unless it is the process's own. */
+  readonly folder?: string | undefined;
+  readonly globals: GlobalOptions;
+  /** What the program that drives the tool may spend; absent: a person drives it. */
+  readonly allowance?: Allowance | undefined;
+  /** Aborted by Ctrl-C and by --timeout; its reason is the problem to end with. */
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,134 @@
+import { parseUsdc } from '../../kernel/money.ts';
+import { didYouMean } from '../../kernel/nearest.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
+import { parseDuration } from '../searching/dates.ts';
+
+/** From the text of an option to its value; each raises `usage` naming what was wrong. */
+
+/** What a value looks like, as JSON Schema: for `help --json` and for programs that drive the tool. */
+export interface ValueShape {
+  readonly type: 'integer' | 'string';
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly pattern?: string;
+  readonly enum?: readonly string[];
+}
+
+/** A parser that says what it takes. */
+type Shaped<T> = ((value: string) => T) & { readonly shape: ValueShape };
+
+const shaped = <T>(shape: ValueShape, parse: (value: string) => T): Shaped<T> =>
+  Object.assign(parse, { shape });
+
+/** @returns undefined for a parser that takes any text */
+export const shapeOf = (parse: unknown): ValueShape | undefined =>
+  typeof parse === 'function' && 'shape' in parse ? (parse.shape as ValueShape) : undefined;
+
+const wrong = (flag: string, value: string, want: string) =>
+  problem('usage', { message: `${flag} ${value}: that is not ${want}.`, fix: `Give ${flag} ${want}.` });
+
+/** A choice that there is not: names the likely one, or all. */
+export const notAmong = (flag: string, value: string, wanted: string, choices: readonly string[]) => {
+  const hint = didYouMean(wanted, choices);
+  return problem('usage', {
+    message: `${flag} ${value}: that is not one of the choices.${hint && ` ${hint}`}`,
+    fix: `Give ${flag} one of ${choices.join(', ')}.`,
+  });
+};
+
+export const integerOption = (flag: string, least: number, most: number) =>
+  shaped({ type: 'integer', minimum: least, maximum: most }, (value) => {
+    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+    if (!(number >= least && number <= most)) {
+      throw wrong(flag, value, `a whole number from ${least} to ${most}`);
+    }
+    return number;
+  });
+
+export const usdcOption = (flag: string) =>
+  shaped({ type: 'string', pattern: '^[0-9]{1,12}([.][0-9]{1,6})?$' }, (value): bigint => {
+    try {
+      return parseUsdc(value);
+    } catch (error) {
+      if (isProblem(error)) throw wrong(flag, value, 'an amount such as 12.50');
+      throw error;
+    }
+  });
+
+export const solOption = (flag: string) =>
+  shaped({ type: 'string', pattern: '^[0-9]{1,9}([.][0-9]{1,9})?$' }, (value): bigint => {
+    const match = /^(\d{1,9})(?:\.(\d{1,9}))?$/.exec(value);
+    if (!match) throw wrong(flag, value, 'an amount of SOL such as 1.5');
+    return BigInt(match[1] ?? '0') * 1_000_000_000n + BigInt((match[2] ?? '').padEnd(9, '0'));
+  });
+
+export const addressOption = (flag: string) =>
+  shaped({ type: 'string', pattern: '^[1-9A-HJ-NP-Za-km-z]{32,44}$' }, (value): string => {
+    if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(value))
+      throw wrong(flag, value, 'an address of a Solana wallet');
+    return value;
+  });
+
+export const clockTimeOption = (flag: string) =>
+  shaped({ type: 'string', pattern: '^[0-9]{1,2}:[0-9]{2}$' }, (value): string => {
+    const match = /^(\d{1,2}):(\d\d)$/.exec(value);
+    if (!match || Number(match[1]) > 23 || Number(match[2]) > 59) {
+      throw wrong(flag, value, 'a time such as 06:30');
+    }
+    return `${match[1]?.padStart(2, '0')}:${match[2]}`;
+  });
+
+/** Three letters are the code of an airport; anything else is its name, which the command looks up (airports.ts). */
+export const airportOption = (value: string): string =>
+  /^[A-Za-z]{3}$/.test(value) ? value.toUpperCase() : value.trim();
+
+export const choiceOption = <T extends string>(flag: string, choices: readonly T[]) =>
+  shaped({ type: 'string', enum: choices }, (value): T => {
+    const wanted = value.trim().toLowerCase().replace(/[- ]/g, '_');
+    const exact = choices.find((choice) => choice === wanted);
+    const started = choices.filter((choice) => choice.startsWith(wanted));
+    const found = exact ?? (started.length === 1 ? started[0] : undefined);
+    if (!found) throw notAmong(flag, value, wanted, choices);
+    return found;
+  });
+
+export const durationOption = shaped({ type: 'string', pattern: '^[0-9]+(ms|s|m|h)?$' }, parseDuration);
+
+/** One of the names that the partner service writes in capitals: `funds-received` is FUNDS_RECEIVED. */
+export const namedOption = <T extends string>(flag: string, names: readonly T[]) =>
+  shaped({ type: 'string', enum: names }, (value): T => {
+    const wanted = value.trim().toUpperCase().replace(/[- ]/g, '_');
+    const exact = names.find((name) => name === wanted);
+    const started = names.filter((name) => name.startsWith(wanted));
+    const found = exact ?? (started.length === 1 ? started[0] : undefined);
+    if (!found) throw notAmong(flag, value, wanted, names);
+    return found;
+  });
+
+/** A decimal as it is written; it never becomes a number. */
+export const decimalOption = (flag: string) =>
+  shaped({ type: 'string', pattern: '^(0|[1-9][0-9]{0,17})([.][0-9]{1,18})?$' }, (value): string => {
+    if (!/^(0|[1-9]\d{0,17})(\.\d{1,18})?$/.test(value)) throw wrong(flag, value, 'an amount such as 12.50');
+    return value;
+  });
+
+/** A time span that may be nothing at all. */
+export const overlapOption = shaped({ type: 'string', pattern: '^[0-9]+(ms|s|m|h)?$' }, (value): number =>
+  /^0[smh]?$/.test(value) ? 0 : parseDuration(value),
+);
+
+/** An option that is given once for each value. */
+export const collected = Object.assign(
+  (value: string, before: readonly string[] = []): string[] => [...before, value],
+  { isRepeated: true },
+);
+
+export const isRepeated = (parse: unknown): boolean => typeof parse === 'function' && 'isRepeated' in parse;
+
+/** Any text, as it is given. */
+export const text = (value: string): string => value;
+
+export const capitals = (value: string): string => value.trim().toUpperCase();
+
+/** A name that the service checks: `id-document` is ID_DOCUMENT. */
+export const named = (value: string): string => capitals(value).replace(/[- ]/g, '_');

@@ -1,0 +1,110 @@
+import { Argument, Command as Commander, Option } from 'commander';
+import type { CommandContext, CommandSpec, ParameterSpec, ToolSpec } from './command.ts';
+import { option } from './define.ts';
+import type { ExitCode, GlobalOptions } from './globals.ts';
+import { durationOption, usdcOption } from './options.ts';
+
+/** A command line that was understood: what to run, and with what. */
+export interface Invocation {
+  /** `search`, `intent create`, … */
+  readonly name: string;
+  readonly spec: CommandSpec;
+  readonly options: object;
+  readonly globals: GlobalOptions;
+  run(context: CommandContext): Promise<ExitCode>;
+}
+
+export interface ProgramOutput {
+  write(text: string): void;
+  readonly width: number;
+}
+
+type Start = (invocation: Invocation) => void;
+
+/** The options that every command takes. */
+export const GLOBAL_OPTIONS: readonly ParameterSpec[] = [
+  option('--profile <name>', 'where to run: local (embedded), or a profile of the settings'),
+  option('--keypair <path>', 'keypair file of the wallet, - for standard input'),
+  option('--json [fields]', 'one JSON document on stdout; fields, separated by commas, choose from it'),
+  option('-y, --yes', 'answer questions with yes'),
+  option('--no-input', 'never ask'),
+  option('--dry-run', 'say what would be done, and do nothing'),
+  option('--max-payment <usdc>', 'pay no more than this for a call', usdcOption('--max-payment')),
+  option('--timeout <time>', 'give up after 90s, 5m, …', durationOption),
+  option('-q, --quiet', 'only the result'),
+  option('-v, --verbose', 'more on stderr'),
+  option('--no-color', 'no colour'),
+  option('--no-pager', 'print long results as they are'),
+];
+
+/** What commander parses with and prints help from. Nothing of a command is loaded here. */
+export function buildTree(tool: ToolSpec, version: string, output: ProgramOutput, start: Start): Commander {
+  const program = new Commander('farelock')
+    .description(tool.summary)
+    .version(version, '-V, --version', 'Print the version')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => output.write(text),
+      // Usage errors are printed with every other problem, in one place.
+      writeErr: () => undefined,
+      getOutHelpWidth: () => output.width,
+    })
+    .configureHelp({ showGlobalOptions: true })
+    .helpOption('-h, --help', 'Print help')
+    .helpCommand(false)
+    .optionsGroup('Options everywhere:');
+  for (const one of GLOBAL_OPTIONS) program.addOption(optionOf(one));
+  for (const [heading, commands] of Object.entries(tool.sections)) {
+    program.commandsGroup(heading);
+    for (const spec of commands) addCommand(program, tool, spec, start);
+  }
+  return program.addHelpText('after', examples(tool.examples));
+}
+
+function addCommand(program: Commander, tool: ToolSpec, spec: CommandSpec, start: Start): void {
+  const path = spec.name.split(' ');
+  const own = path.pop() ?? '';
+  const command = groupAt(program, tool, path).command(own, { isDefault: spec.isDefault === true });
+  command.description(spec.summary).addHelpText('after', examples(spec.examples));
+  for (const one of spec.arguments ?? []) command.addArgument(argumentOf(one));
+  for (const one of spec.options ?? []) command.addOption(optionOf(one));
+  command.action(function (this: Commander, ...given: unknown[]) {
+    const positional = this.registeredArguments.map((argument, index) => [
+      camelCase(argument.name()),
+      given[index],
+    ]);
+    const options = { ...Object.fromEntries(positional), ...this.opts() };
+    start({
+      name: spec.name,
+      spec,
+      options,
+      globals: program.opts<GlobalOptions>(),
+      // The spec was written with what its run takes (define.ts).
+      run: async (context) => (await spec.load())(context, options as never),
+    });
+  });
+}
+
+/** The group of a path, made when the first of its commands comes. */
+function groupAt(program: Commander, tool: ToolSpec, path: readonly string[]): Commander {
+  return path.reduce((group, name, depth) => {
+    const known = group.commands.find((one) => one.name() === name);
+    return known ?? group.command(name).description(tool.groups[path.slice(0, depth + 1).join(' ')] ?? '');
+  }, program);
+}
+
+export function argumentOf({ flags, description, parse }: ParameterSpec): Argument {
+  const argument = new Argument(flags, description);
+  return parse ? argument.argParser(parse) : argument;
+}
+
+export function optionOf({ flags, description, parse, preset, isRequired }: ParameterSpec): Option {
+  const option = new Option(flags, description).default(preset).makeOptionMandatory(isRequired === true);
+  return parse ? option.argParser(parse) : option;
+}
+
+const examples = (lines: readonly string[]): string =>
+  `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`;
+
+const camelCase = (name: string): string =>
+  name.replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());

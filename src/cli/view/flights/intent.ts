@@ -1,0 +1,70 @@
+import type { CreatedIntent, Intent } from '../../../flights/wire.ts';
+import { formatUsdc } from '../../../kernel/money.ts';
+import type { Screen } from '../../screen/terminal.ts';
+import { fieldLines } from '../table.ts';
+import { counted } from '../text.ts';
+import { fromNow, utcTime } from '../times.ts';
+import { moneyStage, stageText } from './status.ts';
+
+export const usdc = (atomicAmount: number | bigint): string => `${formatUsdc(BigInt(atomicAmount))} USDC`;
+
+/** A new intent: its escrow, what is to be paid and until when, and the code that is told only now. */
+export function createdIntentLines(intent: CreatedIntent, nowMs: number, { paint }: Screen): string[] {
+  return [
+    `${paint.bold(intent.intent_id)}  ${counted(intent.passenger_count, 'passenger')}`,
+    ...fieldLines(
+      [
+        ['To pay', paint.bold(usdc(intent.escrow.amount))],
+        ['Escrow', intent.escrow.address],
+        ['Vault', intent.escrow.vault_address],
+        ['Book until', `${utcTime(intent.expires_at)} (${fromNow(intent.expires_at, nowMs)})`],
+        ['Refunds to', intent.refund_wallet],
+        ['Support code', `${paint.bold(intent.customer_support_code)}  told only now; remembered here`],
+      ],
+      paint.dim,
+    ),
+  ];
+}
+
+export function intentLines(intent: Intent, nowMs: number, { paint }: Screen): string[] {
+  const { escrow } = intent;
+  return [
+    `${paint.bold(intent.intent_id)}  ${stageText(moneyStage(intent, nowMs), paint)}`,
+    ...fieldLines(
+      [
+        ['Offer', intent.offer_id],
+        ['Passengers', String(intent.passenger_count)],
+        ['Amount', usdc(escrow.amount)],
+        ['In the vault', escrow.observed_amount === null ? '–' : usdc(escrow.observed_amount)],
+        ['Escrow', escrow.address],
+        ['Vault', escrow.vault_address || '–'],
+        ['Program', escrow.program_id || '–'],
+        ['Paid by', intent.funding_wallet],
+        ['Refunds to', intent.refund_wallet],
+        ['Referrer', intent.referrer],
+        ['Order', intent.order_id],
+        ['Created', utcTime(intent.created_at)],
+        ['Book until', `${utcTime(intent.expires_at)} (${fromNow(intent.expires_at, nowMs)})`],
+        ['Refund by anyone', escrow.refund_after === '' ? '–' : `from ${utcTime(escrow.refund_after)}`],
+      ],
+      paint.dim,
+    ),
+  ];
+}
+
+export interface ListedIntent {
+  readonly intent_id: string;
+  readonly status: string | null;
+  readonly offer_id: string;
+  readonly amount: string;
+  readonly created_at: string;
+  readonly expires_at: string;
+}
+
+export const intentRow = (intent: ListedIntent): string[] => [
+  intent.intent_id,
+  intent.status ?? '–',
+  intent.amount,
+  intent.created_at,
+  intent.offer_id,
+];

@@ -1,0 +1,75 @@
+import type { Conditions, OfferDetailsResponse } from '../../../flights/wire.ts';
+import type { Screen } from '../../screen/terminal.ts';
+import { fieldLines, tableLines } from '../table.ts';
+import { fromNow, utcTime } from '../times.ts';
+import { money } from './fares.ts';
+import { sliceLines } from './itinerary.ts';
+
+/** One offer in full: its flights, its fare and conditions, what its price is made of, and what can be added. */
+export function offerLines(
+  { offer, available_services: services }: OfferDetailsResponse,
+  nowMs: number,
+  screen: Screen,
+): string[] {
+  const { paint } = screen;
+  const amount = (decimal: string | null | undefined) => (decimal == null ? '–' : money(decimal));
+  // Other deployments leave out what they don't know.
+  const unknown = (value: string | number | null | undefined) => (value == null ? '–' : String(value));
+  const price = `${money(offer.total_amount_decimal)} ${offer.total_currency}`;
+  const lines = [
+    ...offer.slices.flatMap((slice) => [...sliceLines(slice, screen), '']),
+    ...fieldLines(
+      [
+        [
+          'Price',
+          `${paint.bold(price)}  ${paint.dim(`base ${amount(offer.base_amount_decimal)}, tax ${amount(offer.tax_amount_decimal)}`)}`,
+        ],
+        [
+          'Fare',
+          `${unknown(offer.fare_brand_name)}, ${offer.cabin_class_marketing_name ?? offer.cabin_class}`,
+        ],
+        ['Seller', offer.owner_name],
+        ['Checked bags', unknown(offer.checked_bags_included)],
+        ['Cabin bags', unknown(offer.carry_on_bags_included)],
+        ['Refund', conditionText(offer.conditions, 'refund')],
+        ['Change', conditionText(offer.conditions, 'change')],
+        ['CO2', offer.total_emissions_kg == null ? '–' : `${offer.total_emissions_kg} kg`],
+        ['Loyalty', offer.supported_loyalty_programmes?.join(', ') || '–'],
+        ['Passports', offer.identity_documents_required ? 'needed for booking' : null],
+        ['Good until', `${utcTime(offer.expires_at)} (${fromNow(offer.expires_at, nowMs)})`],
+      ],
+      paint.dim,
+    ),
+  ];
+  if (services.length > 0) {
+    lines.push(
+      '',
+      ...tableLines(
+        [{ title: 'Extra' }, { title: 'Up to' }, { title: 'Weight' }, { title: 'Each', align: 'right' }],
+        services.map((service) => [
+          service.baggage_type == null ? service.type : `${service.baggage_type.replaceAll('_', '-')} bag`,
+          String(service.maximum_quantity),
+          service.maximum_weight_kg == null ? '–' : `${service.maximum_weight_kg} kg`,
+          `${money(service.total_amount_decimal)} ${service.total_currency}`,
+        ]),
+        paint.dim,
+      ),
+    );
+  }
+  if (lines.some((line) => line.includes('–') && !/\d–\d/.test(line))) {
+    lines.push('', paint.dim('– not disclosed by the airline: unknown, not no.'));
+  }
+  return lines;
+}
+
+/** `yes, free`, `yes, for 40.00 USD`, `no`, `–`. */
+export function conditionText(conditions: Conditions | null, kind: 'refund' | 'change'): string {
+  const allowed = kind === 'refund' ? conditions?.refund_allowed : conditions?.change_allowed;
+  const penalty = kind === 'refund' ? conditions?.refund_penalty_amount : conditions?.change_penalty_amount;
+  const currency =
+    kind === 'refund' ? conditions?.refund_penalty_currency : conditions?.change_penalty_currency;
+  if (allowed == null) return '–';
+  if (!allowed) return 'no';
+  if (penalty == null) return 'yes, penalty –';
+  return Number(penalty) === 0 ? 'yes, free' : `yes, for ${money(penalty)} ${currency ?? ''}`.trimEnd();
+}

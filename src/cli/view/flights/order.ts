@@ -1,0 +1,32 @@
+import type { KnownOrder } from '../../../client/types.ts';
+import type { Screen } from '../../screen/terminal.ts';
+import { fieldLines } from '../table.ts';
+import { money } from './fares.ts';
+import { sliceLines } from './itinerary.ts';
+
+/** The airline order: the booking reference first, for it is what one came for. */
+export function orderLines(order: KnownOrder, screen: Screen): string[] {
+  const { paint } = screen;
+  return [
+    `${paint.bold(order.booking_reference ?? '–')}  ${order.status === 'unknown' ? paint.dim('status unknown') : paint.good(order.status)}`,
+    ...fieldLines(
+      [
+        ['Order', order.order_id],
+        ['Passengers', order.passenger_count === null ? '–' : String(order.passenger_count)],
+        ['Total', totalOf(order)],
+        ...order.documents.map(({ type, number }) => [label(type ?? 'document'), number ?? '–'] as const),
+      ],
+      paint.dim,
+    ),
+    ...order.slices.flatMap((slice) => ['', ...sliceLines(slice, screen)]),
+  ];
+}
+
+const totalOf = ({ total_amount_decimal: amount, total_currency: currency }: KnownOrder): string =>
+  amount === null ? '–' : `${money(amount)} ${currency ?? ''}`.trimEnd();
+
+/** `electronic_ticket` reads `Electronic ticket`. */
+const label = (type: string): string => {
+  const words = type.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};

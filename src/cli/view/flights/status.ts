@@ -1,0 +1,226 @@
+import type { Intent } from '../../../flights/wire.ts';
+import { formatUsdc } from '../../../kernel/money.ts';
+import type { Screen } from '../../screen/terminal.ts';
+import type { Paint } from '../paint.ts';
+import { shortened } from '../payment.ts';
+import { padEnd, wrap } from '../text.ts';
+import { fromNow, utcTime } from '../times.ts';
+
+/** Where the money of an intent is. `ended` stages stay as they are. */
+export type MoneyStage =
+  | 'unpaid'
+  | 'expired'
+  | 'ticketing'
+  | 'capturing'
+  /** Paid, and a person at the operator decides how it goes on. */
+  | 'review'
+  | 'refunding'
+  | 'captured'
+  | 'refunded';
+
+export function moneyStage(intent: Intent, nowMs: number): MoneyStage {
+  if (intent.status === 'booked') return 'captured';
+  if (intent.status === 'refunded') return 'refunded';
+  if (intent.operator_review_since !== null) return 'review';
+  if (intent.refund_reason !== null) return 'refunding';
+  if (intent.booking_requested_at === null) {
+    return Date.parse(intent.expires_at) <= nowMs ? 'expired' : 'unpaid';
+  }
+  return intent.ticketed_at === null ? 'ticketing' : 'capturing';
+}
+
+/** Whether the escrow holds the money now: paid, and neither captured nor refunded. */
+export const isFunded = (intent: Intent): boolean =>
+  intent.status === 'active' && intent.booking_requested_at !== null;
+
+export const hasEnded = (intent: Intent): boolean => intent.status !== 'active';
+
+export function stageText(stage: MoneyStage, paint: Paint): string {
+  switch (stage) {
+    case 'unpaid':
+      return paint.accent('not paid yet');
+    case 'expired':
+      return paint.warn('expired');
+    case 'ticketing':
+      return paint.accent('funded, ticketing');
+    case 'capturing':
+      return paint.accent('ticketed, capturing');
+    case 'review':
+      return paint.warn('funded, in review by the operator');
+    case 'refunding':
+      return paint.warn('refunding');
+    case 'captured':
+      return paint.good('booked');
+    case 'refunded':
+      return paint.warn('refunded');
+  }
+}
+
+/** The way of the money, a line a step: done, under way, or still to come, with amounts, times and transactions. */
+export function statusLines(
+  intent: Intent,
+  nowMs: number,
+  fundedBy: string | null,
+  screen: Screen,
+  linked: (text: string, transaction: string) => string = (text) => text,
+): string[] {
+  const { paint } = screen;
+  const stage = moneyStage(intent, nowMs);
+  const steps = [createdStep(intent), ...stepsOf(intent, stage, nowMs, fundedBy)];
+  return [
+    `${paint.bold(intent.intent_id)}  ${stageText(stage, paint)}`,
+    ...steps.flatMap((step, index) => stepLines(step, timeBefore(steps, index), screen, linked)),
+    ...(stage === 'review'
+      ? ['', ...wrap(reviewText(intent, nowMs), screen.width).map(paint.warn)]
+      : overdueLines(intent, stage, nowMs, screen)),
+  ];
+}
+
+/** A booking that takes longer than this waits for a confirmation that is late, or for a person's decision. */
+export const USUAL_BOOKING_MS = 10 * 60_000;
+
+/** What it means that a person decides, and that nobody needs to do anything. */
+export function reviewText(intent: Intent, nowMs: number): string {
+  const since = intent.operator_review_since ?? '';
+  const amount = `${formatUsdc(BigInt(intent.escrow.amount))} USDC`;
+  return `The operator was told ${fromNow(since, nowMs)} and decides how the booking goes on. The ${amount} are in the escrow: they pay for a ticket or go back to ${intent.refund_wallet}. Without a decision, anyone can refund them from ${utcTime(intent.escrow.refund_after)}.`;
+}
+
+/** A booking that hangs: the operator is paged, and the chain itself keeps the money from hanging for ever. */
+function overdueLines(intent: Intent, stage: MoneyStage, nowMs: number, { paint, width }: Screen): string[] {
+  if (!['ticketing', 'capturing', 'refunding'].includes(stage)) return [];
+  const sinceMs = Date.parse(intent.booking_requested_at ?? intent.updated_at);
+  if (!(nowMs - sinceMs > USUAL_BOOKING_MS)) return [];
+  const safety =
+    stage === 'capturing' || intent.escrow.refund_after === ''
+      ? ''
+      : ` If nothing comes of it, the escrow can be refunded by anyone from ${utcTime(intent.escrow.refund_after)}.`;
+  const said = `This takes longer than usual (asked for ${fromNow(intent.booking_requested_at ?? '', nowMs)}): it may need a person at the operator to look at it.${safety}`;
+  return ['', ...wrap(said, width).map(paint.warn)];
+}
+
+interface Step {
+  readonly mark: 'done' | 'now' | 'next' | 'failed';
+  readonly name: string;
+  readonly text: string;
+  readonly at?: string | null;
+  readonly transaction?: string | null;
+}
+
+const createdStep = (intent: Intent): Step => ({
+  mark: 'done',
+  name: 'created',
+  text: 'offer locked, escrow opened',
+  at: intent.created_at,
+});
+
+/** When the last step before this one that has a time was done. */
+const timeBefore = (steps: readonly Step[], index: number): string | null =>
+  steps
+    .slice(0, index)
+    .reverse()
+    .find((step) => step.at)?.at ?? null;
+
+function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: string | null): Step[] {
+  const amount = `${formatUsdc(BigInt(intent.escrow.amount))} USDC`;
+  const escrow = intent.escrow.address;
+  if (stage === 'unpaid' || stage === 'expired') {
+    const until =
+      stage === 'unpaid'
+        ? `${amount} to ${escrow}, ${fromNow(intent.expires_at, nowMs)} at the latest`
+        : `the booking window closed ${fromNow(intent.expires_at, nowMs)}; nothing was paid`;
+    return [{ mark: stage === 'unpaid' ? 'next' : 'failed', name: 'fund', text: until }];
+  }
+  const funded: Step = {
+    mark: 'done',
+    name: 'funded',
+    text: `${amount} in escrow ${escrow}`,
+    at: intent.booking_requested_at,
+    transaction: fundedBy,
+  };
+  const ticketed: Step = {
+    mark: intent.ticketed_at ? 'done' : 'now',
+    name: intent.ticketed_at ? 'ticketed' : 'ticketing',
+    text: intent.order_id ? `order ${intent.order_id}` : 'the airline is issuing the ticket',
+    at: intent.ticketed_at,
+  };
+  const captured: Step = {
+    mark: 'done',
+    name: 'captured',
+    text: `${amount} to the operator, vault closed`,
+    at: intent.captured_at,
+    transaction: intent.capture_tx_hash,
+  };
+  switch (stage) {
+    case 'ticketing':
+      return [funded, ticketed, { mark: 'next', name: 'capture', text: `${amount} to the operator` }];
+    case 'capturing':
+      return [funded, ticketed, { mark: 'now', name: 'capturing', text: `${amount} to the operator` }];
+    case 'review':
+      return [
+        funded,
+        ...(intent.ticketed_at ? [ticketed] : []),
+        { mark: 'now', name: 'in review', text: 'the operator decides', at: intent.operator_review_since },
+        { mark: 'next', name: 'then', text: `${amount} pay for a ticket, or go back` },
+      ];
+    case 'captured':
+      return [funded, ticketed, captured];
+    case 'refunding':
+    case 'refunded': {
+      const back = {
+        mark: stage === 'refunded' ? 'done' : 'now',
+        name: stage,
+        at: intent.refunded_at,
+        transaction: intent.refund_tx_hash,
+      } as const;
+      // It was booked, and given up later: what comes back is what the fare's rule leaves, not what was paid.
+      if (intent.captured_at !== null) {
+        const text = `what the fare gives back, to ${intent.refund_wallet}`;
+        return [funded, ticketed, captured, { ...back, text }];
+      }
+      const reason = intent.refund_reason ?? 'the booking failed';
+      if (stage === 'refunding' && reason === 'refund_account_missing') {
+        const text = `waits for a USDC token account of ${intent.refund_wallet}: open it again, and the refund follows`;
+        return [{ ...back, text }];
+      }
+      const wasFunded = intent.booking_requested_at !== null || fundedBy !== null;
+      return [
+        ...(wasFunded ? [funded] : []),
+        { mark: 'failed', name: 'not booked', text: reason.replaceAll('_', ' ') },
+        { ...back, text: `${amount} to ${intent.refund_wallet}` },
+      ];
+    }
+  }
+}
+
+const NAME_WIDTH = 10;
+
+/** `, 41 s later`; nothing where two services' clocks disagree about what came first. */
+const laterText = (before: string | null, at: string): string =>
+  before === null || at < before ? '' : `, ${fromNow(at, Date.parse(before)).replace(/^in /, '')} later`;
+
+function stepLines(
+  step: Step,
+  before: string | null,
+  { paint, width }: Screen,
+  linked: (text: string, transaction: string) => string,
+): string[] {
+  const mark = {
+    done: paint.good('✓'),
+    now: paint.accent('●'),
+    next: paint.dim('○'),
+    failed: paint.bad('✗'),
+  }[step.mark];
+  const indent = ' '.repeat(NAME_WIDTH + 4);
+  // A signature is 88 characters: whole where it fits, else short enough to be recognised.
+  const signature = (text: string) => (indent.length + text.length <= width ? text : shortened(text));
+  const name =
+    step.mark === 'next' ? paint.dim(padEnd(step.name, NAME_WIDTH)) : padEnd(step.name, NAME_WIDTH);
+  return [
+    `${mark} ${name}  ${step.text}`,
+    ...(step.at ? [`${indent}${paint.dim(utcTime(step.at) + laterText(before, step.at))}`] : []),
+    ...(step.transaction
+      ? [`${indent}${paint.dim(linked(signature(step.transaction), step.transaction))}`]
+      : []),
+  ];
+}

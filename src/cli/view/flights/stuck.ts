@@ -1,0 +1,86 @@
+import type { Stuck, StuckItem } from '../../../flights/wire.ts';
+import { formatUsdc } from '../../../kernel/money.ts';
+import type { Screen, View } from '../../screen/terminal.ts';
+import { fieldLines, tableLines } from '../table.ts';
+import { wrap } from '../text.ts';
+import { fromNow, utcTime } from '../times.ts';
+
+type Row = readonly [kind: string, id: string, why: string, since: string];
+
+/** Every kind in one list, what concerns money that travellers wait for first. */
+const rowsOf = (found: Stuck): Row[] => [
+  ...found.bookings.map((one): Row => ['booking', one.intent_id, one.last_error ?? '–', one.updated_at]),
+  ...found.refund_requests.map((one): Row => ['refund', one.request_id, one.status, one.requested_at]),
+  ...found.affiliate_payouts.map(
+    (one): Row => ['pay-out', one.payout_id, one.last_error ?? '–', one.created_at],
+  ),
+  ...found.effects.map(
+    (one): Row => [`effect ${one.kind}`, one.effect_id, one.error ?? one.state, one.created_at],
+  ),
+];
+
+/** What waits for a person. */
+export const stuckView = (nowMs: number): View<Stuck> => ({
+  lines: (found, { paint, width }) => {
+    const rows = rowsOf(found);
+    if (rows.length === 0) return ['Nothing waits for a person.'];
+    return tableLines(
+      [{ title: 'Kind' }, { title: 'Id' }, { title: 'Why', cuts: true }, { title: 'Since' }],
+      rows.map(([kind, id, why, since]) => [kind, id, why, fromNow(since, nowMs)]),
+      paint.dim,
+      width,
+    );
+  },
+  rows: (found) => rowsOf(found).map((row) => [...row]),
+});
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  escrow_refunded: 'the escrow went back already',
+  escrow_captured: 'the escrow is captured',
+  escrow_missing: 'there is no escrow on chain',
+  escrow_unfunded: 'the escrow holds less than the ticket costs',
+  airline_ticketed: 'the airline has a ticket: decide ticketed, or cancel it there first',
+  airline_cancelled: 'the airline has no ticket any more',
+  capture_under_way: 'a capture may still land',
+  refund_under_way: 'a refund may still land',
+  payment_unsettled: 'what became of the payment is not known yet',
+  other_kind: 'it is ended with its booking or its refund',
+};
+
+/** One of them on one screen: how it stands, and what each decision would do. */
+export function stuckLines(one: StuckItem, nowMs: number, { paint, width }: Screen): string[] {
+  const usdc = (amount: number | null) => (amount === null ? null : `${formatUsdc(BigInt(amount))} USDC`);
+  return [
+    `${paint.bold(one.id)}  ${one.is_stuck ? paint.bad('stuck') : paint.good(one.state)}`,
+    ...fieldLines(
+      [
+        ['Kind', one.kind.replace('_', ' ')],
+        ['Stuck in', one.stuck_in],
+        ['Why', one.reason],
+        ['Since', `${utcTime(one.since)} (${fromNow(one.since, nowMs)})`],
+        ['Intent', one.intent_id === one.id ? null : one.intent_id],
+        ['Amount', usdc(one.amount)],
+        ['Escrow', one.escrow && `${one.escrow.state}, holds ${usdc(one.escrow.held_amount)}`],
+        [
+          'Anyone refunds',
+          one.escrow &&
+            `after ${utcTime(one.escrow.refund_after)} (${fromNow(one.escrow.refund_after, nowMs)})`,
+        ],
+        [
+          'Airline says',
+          one.airline && [one.airline.status, one.airline.booking_reference].filter(Boolean).join(' '),
+        ],
+        [
+          'Decided',
+          one.decided && `${one.decided.decision}, by ${one.decided.by}, ${utcTime(one.decided.at)}`,
+        ],
+      ],
+      paint.dim,
+    ),
+    ...one.decisions.flatMap(({ decision, refusal, steps }) => [
+      '',
+      `${paint.bold(decision.replace('_', '-'))}${refusal === null ? '' : paint.dim(`  not now: ${REFUSALS[refusal] ?? refusal}`)}`,
+      ...(refusal === null ? steps.flatMap((step) => wrap(step, width - 4).map((line) => `  ${line}`)) : []),
+    ]),
+  ];
+}

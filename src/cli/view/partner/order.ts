@@ -1,0 +1,184 @@
+import type { OrderStatus } from '../../../domain/order-statuses.ts';
+import type { Order, OrderChange } from '../../../partner/wire.ts';
+import type { Screen, View } from '../../screen/terminal.ts';
+import type { Paint } from '../paint.ts';
+import { fieldLines, tableLines } from '../table.ts';
+import { wrap } from '../text.ts';
+import { utcTime } from '../times.ts';
+
+/** An order with what is ours beside it. Another deployment lacks the additions. */
+export type ShownOrder = Order & {
+  readonly allowedStatuses?: readonly OrderStatus[] | undefined;
+  readonly history?: readonly OrderChange[] | undefined;
+};
+
+export interface OrderPage {
+  readonly orders: readonly Order[];
+  readonly totalCount: number;
+  readonly nextPageToken?: string;
+}
+
+/** Statuses after which `watch` has nothing more to tell; whether it ended as asked. */
+export const ENDS: Readonly<Partial<Record<OrderStatus, 'done' | 'failed'>>> = {
+  PAYMENT_PROCESSED: 'done',
+  REFUNDED: 'failed',
+  CANCELED: 'failed',
+  ERROR: 'failed',
+};
+
+/** `AWAITING_FUNDS` reads as `Awaiting funds`. */
+export const statusWords = (status: string): string => {
+  const words = status.toLowerCase().replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+export function statusText(status: string, paint: Paint): string {
+  const words = statusWords(status);
+  if (status === 'PAYMENT_PROCESSED') return paint.good(words);
+  if (status === 'ERROR') return paint.bad(words);
+  if (status === 'REFUNDED' || status === 'CANCELED') return paint.dim(words);
+  return paint.warn(words);
+}
+
+/** Decimals as they are, padded behind so that their points stand under each other. */
+export function alignedAmounts(amounts: readonly (string | undefined)[]): string[] {
+  const behind = (amount: string) =>
+    amount.length - (amount.includes('.') ? amount.indexOf('.') : amount.length);
+  const most = Math.max(0, ...amounts.map((amount) => (amount === undefined ? 0 : behind(amount))));
+  return amounts.map((amount) =>
+    amount === undefined ? `–${' '.repeat(most)}` : amount + ' '.repeat(most - behind(amount)),
+  );
+}
+
+export const typeWords = (type: string): string => (type === 'OFFRAMP' ? 'Off-ramp' : 'On-ramp');
+
+export const ordersView: View<OrderPage> = {
+  list: 'orders',
+  lines({ orders, totalCount }, { paint, width }) {
+    if (orders.length === 0) return ['No orders.'];
+    const roomy = width >= 110;
+    const pays = alignedAmounts(orders.map((order) => order.sourceAmount));
+    const receives = alignedAmounts(orders.map((order) => order.destinationAmount));
+    const lines = tableLines(
+      [
+        { title: 'Order' },
+        { title: 'Status' },
+        ...(roomy ? [{ title: 'Type' }] : []),
+        { title: 'Pays', align: 'right' },
+        { title: '' },
+        ...(roomy
+          ? [{ title: 'Receives', align: 'right' } as const, { title: '' }, { title: 'Updated' }]
+          : []),
+      ],
+      orders.map((order, index) => [
+        order.id,
+        statusText(order.status, paint),
+        ...(roomy ? [typeWords(order.transactionType)] : []),
+        pays[index] ?? '',
+        order.sourceCurrency,
+        ...(roomy
+          ? [receives[index] ?? '', order.destinationCurrency, utcTime(order.updatedAt).replace(/ UTC$/, '')]
+          : []),
+      ]),
+      paint.dim,
+    );
+    return totalCount > orders.length ? [...lines, paint.dim(`${orders.length} of ${totalCount}`)] : lines;
+  },
+  rows: ({ orders }) =>
+    orders.map((order) => [
+      order.id,
+      order.status,
+      order.transactionType,
+      order.sourceAmount,
+      order.sourceCurrency,
+      order.destinationAmount ?? null,
+      order.destinationCurrency,
+      order.paymentMethod,
+      order.updatedAt,
+    ]),
+};
+
+const amountOf = (amount: string | undefined, currency: string): string => `${amount ?? '–'} ${currency}`;
+
+/** An order on one screen: where it stands, what moves, how the customer pays, and where it may go. */
+export function orderLines(order: ShownOrder, { paint, width }: Screen): string[] {
+  const deposit = Object.entries(order.depositInstructions ?? {}).filter(([, value]) => value !== undefined);
+  return [
+    `${paint.bold(order.id)}  ${statusText(order.status, paint)}`,
+    ...fieldLines(
+      [
+        ['Type', `${typeWords(order.transactionType)} by ${order.paymentMethod} on ${order.network}`],
+        ['Pays', amountOf(order.sourceAmount, order.sourceCurrency)],
+        ['Receives', amountOf(order.destinationAmount, order.destinationCurrency)],
+        ['Partner', order.partnerId],
+        ['Customer', order.customerId],
+        ['External id', order.externalId],
+        ['Source tx', order.sourceTransactionId],
+        ['Destination tx', order.destinationTransactionId],
+        ['Reason', order.reason],
+        ['Customer reads', order.customerFacingReason],
+        ['Returned', order.returnDetails?.reason],
+        ['Refund', order.returnDetails?.refundReferenceId],
+        ['Created', utcTime(order.createdAt)],
+        ['Updated', utcTime(order.updatedAt)],
+        ['Version', order.version === undefined ? null : String(order.version)],
+      ],
+      paint.dim,
+    ),
+    ...(deposit.length > 0 ? ['', paint.bold('How the customer pays')] : []),
+    ...fieldLines(
+      deposit.map(([name, value]) => [fieldWords(name), String(value)] as const),
+      paint.dim,
+    ),
+    ...(order.history
+      ? ['', paint.bold('History'), ...order.history.flatMap((change) => historyLines(change, width))]
+      : []),
+    ...allowedLines(order, { paint, width }),
+  ];
+}
+
+/** Where an order may go from here. */
+export function allowedLines({ status, allowedStatuses }: ShownOrder, { paint, width }: Screen): string[] {
+  if (allowedStatuses === undefined) return [];
+  if (allowedStatuses.length === 0) return ['', paint.dim(`${status} is final.`)];
+  const [first = '', ...more] = wrap(allowedStatuses.join(', '), width - MAY_GO_TO.length - 2);
+  const indent = ' '.repeat(MAY_GO_TO.length + 2);
+  return ['', `${paint.dim(MAY_GO_TO)}  ${first}`, ...more.map((line) => indent + line)];
+}
+
+const MAY_GO_TO = 'May go to';
+
+/** What changed stands under when it did, where a line has no room for both. */
+function historyLines({ at, fromStatus, toStatus, fields }: OrderChange, width: number): string[] {
+  const moved =
+    fromStatus === undefined || fromStatus === toStatus ? toStatus : `${fromStatus} → ${toStatus}`;
+  const time = `${utcTime(at)}  `;
+  const whole = fields.length > 0 ? `${moved} (${fields.join(', ')})` : moved;
+  const [first = '', ...more] = wrap(whole, width - time.length);
+  return [`${time}${first}`, ...more.map((line) => ' '.repeat(time.length) + line)];
+}
+
+/** `bankRoutingNumber` reads as `Bank routing number`; what is an abbreviation stays one. */
+const fieldWords = (name: string): string => {
+  if (/^(iban|bic|clabe)$/.test(name)) return name.toUpperCase();
+  const words = name.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+/** One line of `watch`: what has changed since the order was last seen; null: seen for the first time. */
+export function changeLine(order: ShownOrder, before: ShownOrder | null, { paint }: Screen): string {
+  const moved =
+    before === null || before.status === order.status
+      ? statusText(order.status, paint)
+      : `${statusWords(before.status)} → ${statusText(order.status, paint)}`;
+  const facts = [
+    ['source tx', order.sourceTransactionId, before?.sourceTransactionId],
+    ['destination tx', order.destinationTransactionId, before?.destinationTransactionId],
+    ['receives', order.destinationAmount, before?.destinationAmount],
+    ['reason', order.reason, before?.reason],
+    ['refund', order.returnDetails?.refundReferenceId, before?.returnDetails?.refundReferenceId],
+  ].flatMap(([name, now, then]) =>
+    now !== undefined && now !== then && before !== null ? [`${name} ${now}`] : [],
+  );
+  return [utcTime(order.updatedAt), moved, ...facts].join('  ');
+}
