@@ -1,8 +1,6 @@
-import type { Clock } from '../kernel/clock.ts';
-import type { Store } from '../store/open.ts';
 import { attestationsDueAtMs, retentionDueAtMs } from './compliance/compliance-due.ts';
 import { creationsDueAtMs } from './creation/creation-due.ts';
-import type { Job, PartnerDemo, PartnerEnvironment, PartnerPorts } from './ports.ts';
+import type { Job, PartnerDemo, PartnerPorts } from './ports.ts';
 
 /** A line here is all that a kind of work needs. */
 const JOBS: readonly Job[] = [

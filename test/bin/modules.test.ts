@@ -85,7 +85,8 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
   /** The tool's own journal. */
   const JOURNAL = /^src\/client\/journal\//;
   /** The services. */
-  const STACK = /^src\/(service|flights\/(?!look)|partner\/(?!look)|payments\/|notify\/|escrow\/)|^package:hono/;
+  const STACK =
+    /^src\/(service|flights\/(?!look)|partner\/(?!look)|payments\/|notify\/|escrow\/)|^package:hono/;
   const ALL_COMMANDS = /^src\/cli\/commands\//;
 
   interface Rule {
