@@ -4,7 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { isPastedKey } from '../../kernel/pasted-key.ts';
 import { problem } from '../../kernel/problems.ts';
 import { projectFileFrom } from '../settings/project-file.ts';
-import type { Environment, GlobalOptions } from '../spec/globals.ts';
+import type { Environment } from '../spec/globals.ts';
 
 /** Where a command runs: on the embedded stack, or against a service by address. */
 export interface Profile {

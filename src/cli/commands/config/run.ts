@@ -1,9 +1,7 @@
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { shownUrl } from '../../../kernel/shown-url.ts';
 import type { View } from '../../screen/terminal.ts';
-import { settingsFiles } from '../../session/profile.ts';
-import { isProfileName, OUTSIDE, type SettingValues, type UserSettings } from '../../settings/file.ts';
+import { isProfileName, OUTSIDE, type SettingValues } from '../../settings/file.ts';
 import { isSecretName, keepSecret, SECRET_NAMES, type SecretName } from '../../settings/key-store.ts';
 import {
   isSettingName,
@@ -13,7 +11,7 @@ import {
   SETTINGS,
   type SettingName,
 } from '../../settings/keys-table.ts';
-import { resolveSettings, type Settings, USUAL_PER_CALL } from '../../settings/resolve.ts';
+import { type Settings, USUAL_PER_CALL } from '../../settings/resolve.ts';
 import { changeUserSettings } from '../../settings/write.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { tableLines } from '../../view/table.ts';

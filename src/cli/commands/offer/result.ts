@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { cabinClass, conditions, currency, decimal, offer } from '../../../flights/offers/offer-schema.ts';
+import { cabinClass, conditions, currency, decimal } from '../../../flights/offers/offer-schema.ts';
 import * as wire from '../../../flights/schema.ts';
 import { paid, paidPlan, payment, usdc } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
