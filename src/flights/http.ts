@@ -2,8 +2,12 @@ import { createRouter, type Fetch } from '../http/router.ts';
 import { type FlightsParts, flightRoutes } from './routes.ts';
 
 /** The flight service over HTTP: the customers' routes, and the operators', which are loaded when one is called. */
-export function createFlightsApp(parts: FlightsParts): { readonly fetch: Fetch } {
-  const { ports } = parts;
+export function createFlightsApp(given: Omit<FlightsParts, 'describe'>): { readonly fetch: Fetch } {
+  const { ports } = given;
+  const parts: FlightsParts = {
+    ...given,
+    describe: async (publicUrl) => (await import('./openapi.ts')).openapiDocument(ports.options, publicUrl),
+  };
   const served = {
     log: ports.log,
     ids: ports.ids,

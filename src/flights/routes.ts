@@ -21,7 +21,7 @@ import type { FlightsOptions, FlightsPorts } from './ports.ts';
 import type { Pricing } from './search/pricing.ts';
 import type { Health } from './wire.ts';
 
-export const SERVICE_NAME = 'farelock-flights';
+const SERVICE_NAME = 'farelock-flights';
 export const API_VERSION = '1.0.0';
 
 /** What the customers' calls work with. */
@@ -31,6 +31,8 @@ export interface FlightsParts {
   readonly intents: Intents;
   readonly pricing: Pricing;
   readonly funds: Funds;
+  /** The description that is made from this very table. */
+  describe(publicUrl: string | undefined): Promise<object>;
 }
 
 type FlightsCall = Call<FlightsParts, unknown, unknown, never>;
@@ -145,10 +147,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       summary: 'This document.',
       stored: false,
       answers: { 200: { description: 'OpenAPI 3.1.' } },
-      async run({ context, connection }) {
-        const { openapiDocument } = await import('./openapi.ts');
-        return openapiDocument(context.ports.options, connection.publicUrl);
-      },
+      run: ({ context, connection }) => context.describe(connection.publicUrl),
     }),
     route({
       method: 'POST',

@@ -267,12 +267,6 @@ export const health = z.strictObject({
     .describe("The operator's wallets that hold too little: no intent is created until they are filled up."),
 });
 
-export const errorBody = z.strictObject({
-  code: z.string(),
-  message: z.string(),
-  detail: z.record(z.string(), z.unknown()).optional(),
-});
-
 export { localTime };
 export type SearchRequest = z.infer<typeof searchRequest>;
 export type SearchRequestInput = z.input<typeof searchRequest>;

@@ -13,7 +13,7 @@ import {
 } from './routes.ts';
 
 /** A service as its tables declare it (OpenAPI 3.1). */
-export interface Described<O> {
+interface Described<O> {
   readonly info: object;
   readonly publicUrl: string;
   readonly options: O;

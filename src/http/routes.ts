@@ -16,12 +16,12 @@ export interface RouteTable<C, O = unknown> {
   readonly unknown: ProblemCode;
   /** Without a key nobody learns which paths there are. */
   readonly keyFirst?: true;
-  /** The body is JSON, in which form beside the usual one? */
+  /** What is read of a JSON body beside the usual form. */
   readonly json?: JsonForm;
 }
 
 /** Ways to be allowed in, each a list of security schemes that are needed together. */
-export type Security = readonly (readonly string[])[];
+type Security = readonly (readonly string[])[];
 
 export interface JsonForm {
   /** An empty body is an empty object. */

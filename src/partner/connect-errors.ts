@@ -57,7 +57,7 @@ export interface ConnectErrorBody {
   readonly detail: { readonly reason: ProblemCode } & Readonly<Record<string, unknown>>;
 }
 
-export const connectBody = (error: Problem): ConnectErrorBody => ({
+const connectBody = (error: Problem): ConnectErrorBody => ({
   code: connectCodeOf(error.code),
   message: `${error.message} ${error.fix}`,
   detail: { ...wireDetail(error.detail ?? {}), reason: error.code },

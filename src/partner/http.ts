@@ -34,7 +34,9 @@ export function createPartnerHttp(ports: PartnerPorts, arrive = async (): Promis
       return { ports, standing, partner, customerId };
     },
   });
-  const about = createRouter({ ...served, table: aboutRoutes, enter: () => ports });
+  const describe = async (publicUrl: string | undefined) =>
+    (await import('./openapi.ts')).openapiDocument(ports.serviceName, publicUrl);
+  const about = createRouter({ ...served, table: aboutRoutes, enter: () => describe });
   return async function fetch(request, connection) {
     const { pathname } = new URL(request.url);
     if (pathname.startsWith('/partner/')) return about(request, connection);

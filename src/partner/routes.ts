@@ -1,6 +1,5 @@
 import { type RouteTable, routesOf, schemasOf } from '../http/routes.ts';
 import { type Caller, procedure } from './call.ts';
-import type { PartnerPorts } from './ports.ts';
 
 const orders = schemasOf(() => import('./schema.ts'));
 const requirements = schemasOf(() => import('./requirements/requirement-schema.ts'));
@@ -135,17 +134,19 @@ const PROCEDURES = [
 export const procedureRoutes = (serviceName: string): RouteTable<Caller> => ({
   unknown: 'unknown_procedure',
   codes: ['partner_key_required', 'partner_key_invalid', 'unknown_procedure'],
-  json: { mayBeEmpty: true, namesOnce: true },
   routes: PROCEDURES.map((one) => {
     const [service, name] = one.path.split('/');
     return { ...one, path: `/${serviceName}.core.v1.${service}.Service/${name}` };
   }),
 });
 
-const route = routesOf<PartnerPorts>();
+/** @param publicUrl where the service is reached */
+type Describe = (publicUrl: string | undefined) => Promise<object>;
+
+const route = routesOf<Describe>();
 
 /** What the service says of itself. */
-export const aboutRoutes: RouteTable<PartnerPorts> = {
+export const aboutRoutes: RouteTable<Describe> = {
   unknown: 'not_found',
   routes: [
     route({
@@ -154,10 +155,7 @@ export const aboutRoutes: RouteTable<PartnerPorts> = {
       id: 'openapi',
       summary: 'This document.',
       answers: { 200: { description: 'OpenAPI 3.1.' } },
-      async run({ context, connection }) {
-        const { openapiDocument } = await import('./openapi.ts');
-        return openapiDocument(context.serviceName, connection.publicUrl);
-      },
+      run: ({ context: describe, connection }) => describe(connection.publicUrl),
     }),
   ],
 };

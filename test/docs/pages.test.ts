@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { TOOL } from '../../src/cli/commands/index.ts';
 import { describeTool } from '../../src/cli/spec/description.ts';
 import { PROBLEMS } from '../../src/kernel/problems.ts';
-import { commandsPage, errorsPage } from './pages.ts';
+import { callsPage, commandsPage, errorsPage } from './pages.ts';
 
 /** `npm run docs` runs this file with `--update`, which writes the pages. */
 
@@ -13,6 +13,10 @@ const tool = describeTool(TOOL, '0.0.0');
 
 test('docs/commands.md is the command tree', async () => {
   await expect(commandsPage(tool)).toMatchFileSnapshot(`${DOCS}/commands.md`);
+});
+
+test('docs/calls.md is the route tables of both services', async () => {
+  await expect(callsPage()).toMatchFileSnapshot(`${DOCS}/calls.md`);
 });
 
 test('docs/errors.md is the catalogue of problems and exit codes', async () => {

@@ -4,7 +4,14 @@ import type {
   ParameterDescription,
   ToolDescription,
 } from '../../src/cli/spec/description.ts';
+import { deskRoutes as flightDesk } from '../../src/flights/desk/routes.ts';
+import { defaultOptions } from '../../src/flights/ports.ts';
+import { flightRoutes } from '../../src/flights/routes.ts';
+import type { Route, RouteTable } from '../../src/http/routes.ts';
+import { atomic, formatUsdc } from '../../src/kernel/money.ts';
 import { PROBLEMS, type ProblemKind } from '../../src/kernel/problems.ts';
+import { deskRoutes as partnerDesk } from '../../src/partner/desk/routes.ts';
+import { procedureRoutes } from '../../src/partner/routes.ts';
 
 /** The pages of docs/ that are made from the tool itself. */
 
@@ -150,5 +157,66 @@ export function errorsPage(): string {
       ].join(' '),
       '',
     ]),
+  ].join('\n');
+}
+
+const NEEDS: Readonly<Record<string, string>> = {
+  x402: 'a payment',
+  sponsoredPreview: "a gateway's signature",
+  supportCode: 'the support code',
+  familyName: "the lead passenger's family name",
+  operatorKey: 'an operator key',
+  apiKey: 'an API key',
+  customerToken: "a customer's token",
+};
+
+function needsOf<C, O>(table: RouteTable<C, O>, route: Route<C, O>): string {
+  const ways = route.security ?? table.security ?? (route.price ? [['x402']] : []);
+  return ways.map((way) => way.map((scheme) => NEEDS[scheme] ?? scheme).join(', ')).join('; or ');
+}
+
+function priceOf<O>({ price }: Pick<Route<never, O>, 'price'>, options: O): string {
+  const amount = price?.(options);
+  if (amount === undefined) return '';
+  return (typeof amount === 'bigint' ? [amount] : amount).map((one) => formatUsdc(atomic(one))).join(' to ');
+}
+
+const calls = <C, O>(served: RouteTable<C, O>, options: O): string[] =>
+  table(
+    ['Call', 'What it does', 'Needs', 'USDC', 'Refusals of its own'],
+    served.routes.map((route) => [
+      `${route.method} \`${route.path}\``,
+      typeof route.summary === 'string' ? route.summary : route.summary(options),
+      needsOf(served, route),
+      priceOf(route, options),
+      (route.codes ?? []).map((code) => `[\`${code}\`](errors.md#${code})`).join(', '),
+    ]),
+  );
+
+export function callsPage(): string {
+  return [
+    '# Every call of the services',
+    '',
+    MADE,
+    '',
+    '`/openapi.json` and `/partner/openapi.json` describe the same, with every schema. Any call can also be refused for what',
+    'its body, its query, its payment or the database is: see [errors.md](errors.md).',
+    '',
+    '## Flights',
+    '',
+    ...calls(flightRoutes, defaultOptions),
+    '',
+    "## The flight service's desk",
+    '',
+    ...calls(flightDesk, undefined),
+    '',
+    '## Partners',
+    '',
+    ...calls(procedureRoutes('farelock'), undefined),
+    '',
+    "## The partner service's desk",
+    '',
+    ...calls(partnerDesk, undefined),
+    '',
   ].join('\n');
 }

@@ -19,7 +19,6 @@ export const queueQuery = z.strictObject({
 });
 
 export const nothing = z.strictObject({});
-export const claimRequest = z.strictObject({});
 /** `force` frees a case that another operator has: somebody fell ill with it. */
 export const releaseRequest = z.strictObject({ force: z.boolean().default(false) });
 export const noteRequest = z.strictObject({ text: words });
