@@ -36,151 +36,174 @@ const RECOVER_AFTER_MS = 5_000;
 
 /** What is done about chain attempts once they are signed and on record: asked about, sent, ended. */
 export function createAttempts(ports: AttemptPorts) {
-  const { store, cluster, clock, log } = ports;
+  return {
+    ask: (row: EffectTable, byPerson?: boolean) => ask(ports, row, byPerson),
+    resolve: (row: EffectTable, fence?: () => Promise<void>) => resolve(ports, row, fence),
+    send: (row: EffectTable) => send(ports, row),
+    signatureInPast: (kind: EffectKind, subject: string) => signatureInPast(ports, kind, subject),
+    recover: () => recover(ports),
+  };
+}
 
-  async function end(row: EffectTable, state: 'done' | 'failed', error: string | null): Promise<void> {
-    const frees = state === 'failed' || REPEATABLE.includes(row.kind);
-    await store
-      .updateTable('effects')
-      .set({ state, error, updated_at_ms: clock.now(), ...(frees ? { live_key: null } : {}) })
-      .where('effect_id', '=', row.effect_id)
-      .where('state', 'in', ['sent', 'stuck'])
-      .execute();
-    log(state === 'done' ? 'info' : 'warn', `effect_${state}`, {
-      kind: row.kind,
-      subject: row.subject,
-      signature: row.signature,
-      error,
-    });
-  }
+async function end(
+  { store, clock, log }: AttemptPorts,
+  row: EffectTable,
+  state: 'done' | 'failed',
+  error: string | null,
+): Promise<void> {
+  const frees = state === 'failed' || REPEATABLE.includes(row.kind);
+  await store
+    .updateTable('effects')
+    .set({ state, error, updated_at_ms: clock.now(), ...(frees ? { live_key: null } : {}) })
+    .where('effect_id', '=', row.effect_id)
+    .where('state', 'in', ['sent', 'stuck'])
+    .execute();
+  log(state === 'done' ? 'info' : 'warn', `effect_${state}`, {
+    kind: row.kind,
+    subject: row.subject,
+    signature: row.signature,
+    error,
+  });
+}
 
-  /**
-   * What became of an attempt, written down where it is certain. A failure counts only once it is final: on another
-   * fork the same bytes can still succeed.
-   * @param byPerson a person asks for an attempt that waits for one: then it may be given up, too
-   */
-  async function ask(row: EffectTable, byPerson = false): Promise<Landing['kind'] | 'done'> {
-    const { landingOf } = await import('../solana/landing.ts');
-    const bytes = {
-      wire: wireOf(row),
-      lastValidBlockHeight: BigInt(row.last_valid_block_height ?? 0),
-      signedAtMs: row.created_at_ms,
-    };
-    const landing = await landingOf(ports, bytes, { exclusive: byPerson || isExclusive(row.kind) });
-    if (landing.kind === 'landed' && (landing.final || !ENDS_FINALIZED.includes(row.kind))) {
-      await end(row, 'done', null);
-      return 'done';
-    }
-    if (landing.kind === 'failed' && landing.final) {
-      await end(row, 'failed', 'refused_on_chain');
-      return 'dead';
-    }
-    if (landing.kind === 'dead' && (row.state !== 'stuck' || byPerson)) await end(row, 'failed', 'expired');
-    if (landing.kind === 'unknown') await note(row, 'outcome_unknown');
-    return landing.kind;
-  }
-
-  /** Keeps an attempt open. One whose outcome stays unknown is left to a person. */
-  async function note(row: EffectTable, error: string): Promise<void> {
-    const isLost = error === 'outcome_unknown' && clock.now() - row.created_at_ms >= LONG_UNKNOWN_MS;
-    if (isLost && row.state === 'sent') {
-      log('error', 'effect_stuck', { kind: row.kind, subject: row.subject, signature: row.signature });
-    }
-    await store
-      .updateTable('effects')
-      .set({ ...(isLost ? { state: 'stuck' } : {}), error, updated_at_ms: clock.now() })
-      .where('effect_id', '=', row.effect_id)
-      .where('state', 'in', ['sent', 'stuck'])
-      .execute();
-  }
-
-  /** Brings an attempt that was signed to its end: the same bytes again while they can land. */
-  async function resolve(row: EffectTable, fence?: () => Promise<void>): Promise<'done' | 'dead'> {
-    const known = await ask(row);
-    if (known === 'done') return known;
-    if (row.state === 'stuck') {
-      throw problem('transaction_failed', { message: 'This effect waits for a person.' });
-    }
-    if (known === 'dead') return known;
-    if (known !== 'open') throw notYet(known);
-    await fence?.();
-    await send(row);
+/**
+ * What became of an attempt, written down where it is certain. A failure counts only once it is final: on another
+ * fork the same bytes can still succeed.
+ * @param byPerson a person asks for an attempt that waits for one: then it may be given up, too
+ */
+async function ask(
+  ports: AttemptPorts,
+  row: EffectTable,
+  byPerson = false,
+): Promise<Landing['kind'] | 'done'> {
+  const { landingOf } = await import('../solana/landing.ts');
+  const bytes = {
+    wire: wireOf(row),
+    lastValidBlockHeight: BigInt(row.last_valid_block_height ?? 0),
+    signedAtMs: row.created_at_ms,
+  };
+  const landing = await landingOf(ports, bytes, { exclusive: byPerson || isExclusive(row.kind) });
+  if (landing.kind === 'landed' && (landing.final || !ENDS_FINALIZED.includes(row.kind))) {
+    await end(ports, row, 'done', null);
     return 'done';
   }
-
-  /** Sends the bytes of an attempt. Returns once they have landed for good. */
-  async function send(row: EffectTable): Promise<void> {
-    try {
-      await cluster.send(wireOf(row));
-    } catch (error) {
-      // A refusal does not prove that an earlier send of these bytes did not land; the chain's word does.
-      const known = await ask(row);
-      if (known === 'done') return;
-      if (known === 'landed') throw notYet(known);
-      await note(row, isProblem(error) ? error.code : 'no_answer');
-      throw error;
-    }
-    if (!ENDS_FINALIZED.includes(row.kind)) return end(row, 'done', null);
-    const known = await ask(row);
-    if (known !== 'done') throw notYet(known);
+  if (landing.kind === 'failed' && landing.final) {
+    await end(ports, row, 'failed', 'refused_on_chain');
+    return 'dead';
   }
+  if (landing.kind === 'dead' && (row.state !== 'stuck' || byPerson))
+    await end(ports, row, 'failed', 'expired');
+  if (landing.kind === 'unknown') await note(ports, row, 'outcome_unknown');
+  return landing.kind;
+}
 
-  /**
-   * The signature of an earlier attempt that did land, when the chain shows the effect done. Null when somebody else
-   * did it.
-   * @throws Problem `cluster_failed` while an attempt that was given up lately may be the one, and none is seen
-   */
-  async function signatureInPast(kind: EffectKind, subject: string): Promise<string | null> {
-    const past = await store
+/** Keeps an attempt open. One whose outcome stays unknown is left to a person. */
+async function note({ store, clock, log }: AttemptPorts, row: EffectTable, error: string): Promise<void> {
+  const isLost = error === 'outcome_unknown' && clock.now() - row.created_at_ms >= LONG_UNKNOWN_MS;
+  if (isLost && row.state === 'sent') {
+    log('error', 'effect_stuck', { kind: row.kind, subject: row.subject, signature: row.signature });
+  }
+  await store
+    .updateTable('effects')
+    .set({ ...(isLost ? { state: 'stuck' } : {}), error, updated_at_ms: clock.now() })
+    .where('effect_id', '=', row.effect_id)
+    .where('state', 'in', ['sent', 'stuck'])
+    .execute();
+}
+
+/** Brings an attempt that was signed to its end: the same bytes again while they can land. */
+async function resolve(
+  ports: AttemptPorts,
+  row: EffectTable,
+  fence?: () => Promise<void>,
+): Promise<'done' | 'dead'> {
+  const known = await ask(ports, row);
+  if (known === 'done') return known;
+  if (row.state === 'stuck') {
+    throw problem('transaction_failed', { message: 'This effect waits for a person.' });
+  }
+  if (known === 'dead') return known;
+  if (known !== 'open') throw notYet(known);
+  await fence?.();
+  await send(ports, row);
+  return 'done';
+}
+
+/** Sends the bytes of an attempt. Returns once they have landed for good. */
+async function send(ports: AttemptPorts, row: EffectTable): Promise<void> {
+  try {
+    await ports.cluster.send(wireOf(row));
+  } catch (error) {
+    // A refusal does not prove that an earlier send of these bytes did not land; the chain's word does.
+    const known = await ask(ports, row);
+    if (known === 'done') return;
+    if (known === 'landed') throw notYet(known);
+    await note(ports, row, isProblem(error) ? error.code : 'no_answer');
+    throw error;
+  }
+  if (!ENDS_FINALIZED.includes(row.kind)) return end(ports, row, 'done', null);
+  const known = await ask(ports, row);
+  if (known !== 'done') throw notYet(known);
+}
+
+/**
+ * The signature of an earlier attempt that did land, when the chain shows the effect done. Null when somebody else
+ * did it.
+ * @throws Problem `cluster_failed` while an attempt that was given up lately may be the one, and none is seen
+ */
+async function signatureInPast(
+  { store, cluster, clock }: AttemptPorts,
+  kind: EffectKind,
+  subject: string,
+): Promise<string | null> {
+  const past = await store
+    .selectFrom('effects')
+    .select(['signature', 'error', 'created_at_ms'])
+    .where('subject', '=', subject)
+    .where('kind', '=', kind)
+    .where('signature', 'is not', null)
+    .orderBy('attempt', 'desc')
+    .execute();
+  for (const { signature } of past) {
+    const status = await cluster.signatureStatus(signature as Signature);
+    if (status?.err !== null) continue;
+    if (status.confirmation === 'confirmed' && ENDS_FINALIZED.includes(kind)) throw notYet('landed');
+    return signature;
+  }
+  const isLate = past.some(
+    (one) => one.error === 'expired' && clock.now() - one.created_at_ms < LONG_UNKNOWN_MS,
+  );
+  if (isLate && ENDS_FINALIZED.includes(kind)) throw notYet('unknown');
+  return null;
+}
+
+/** Finds out what became of attempts that were left open. One small query when there are none. */
+async function recover(ports: AttemptPorts): Promise<number> {
+  const { store, clock, log } = ports;
+  const nowMs = clock.now();
+  // Each in the words of the index over it.
+  const notSince = (open: RawBuilder<SqlBool>, sinceMs: number) =>
+    store
       .selectFrom('effects')
-      .select(['signature', 'error', 'created_at_ms'])
-      .where('subject', '=', subject)
-      .where('kind', '=', kind)
-      .where('signature', 'is not', null)
-      .orderBy('attempt', 'desc')
+      .selectAll()
+      .where(open)
+      .where('updated_at_ms', '<=', sinceMs)
+      .orderBy('updated_at_ms')
+      .limit(20)
       .execute();
-    for (const { signature } of past) {
-      const status = await cluster.signatureStatus(signature as Signature);
-      if (status?.err !== null) continue;
-      if (status.confirmation === 'confirmed' && ENDS_FINALIZED.includes(kind)) throw notYet('landed');
-      return signature;
+  const open = [
+    ...(await notSince(sql`state = 'sent' and signature is not null`, nowMs - RECOVER_AFTER_MS)),
+    ...(await notSince(sql`state = 'stuck' and signature is not null`, nowMs - ASK_STUCK_MS)),
+  ];
+  for (const row of open) {
+    try {
+      await resolve(ports, row);
+    } catch (error) {
+      if (!isProblem(error, 'cluster_failed', 'transaction_failed', 'not_final')) throw error;
+      log('warn', 'effect_unresolved', { kind: row.kind, subject: row.subject, error_code: error.code });
     }
-    const isLate = past.some(
-      (one) => one.error === 'expired' && clock.now() - one.created_at_ms < LONG_UNKNOWN_MS,
-    );
-    if (isLate && ENDS_FINALIZED.includes(kind)) throw notYet('unknown');
-    return null;
   }
-
-  /** Finds out what became of attempts that were left open. One small query when there are none. */
-  async function recover(): Promise<number> {
-    const nowMs = clock.now();
-    // Each in the words of the index over it.
-    const notSince = (open: RawBuilder<SqlBool>, sinceMs: number) =>
-      store
-        .selectFrom('effects')
-        .selectAll()
-        .where(open)
-        .where('updated_at_ms', '<=', sinceMs)
-        .orderBy('updated_at_ms')
-        .limit(20)
-        .execute();
-    const open = [
-      ...(await notSince(sql`state = 'sent' and signature is not null`, nowMs - RECOVER_AFTER_MS)),
-      ...(await notSince(sql`state = 'stuck' and signature is not null`, nowMs - ASK_STUCK_MS)),
-    ];
-    for (const row of open) {
-      try {
-        await resolve(row);
-      } catch (error) {
-        if (!isProblem(error, 'cluster_failed', 'transaction_failed', 'not_final')) throw error;
-        log('warn', 'effect_unresolved', { kind: row.kind, subject: row.subject, error_code: error.code });
-      }
-    }
-    return open.length;
-  }
-
-  return { ask, resolve, send, signatureInPast, recover };
+  return open.length;
 }
 
 const wireOf = (row: EffectTable): Uint8Array => new Uint8Array(Buffer.from(row.transaction ?? '', 'base64'));

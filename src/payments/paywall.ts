@@ -11,12 +11,12 @@ import type { Store } from '../store/open.ts';
 import { challengeResponse, type Refusal, type Requirements, requirementsOf } from './challenge.ts';
 import type { Facilitator } from './facilitator.ts';
 import { PAYMENT_SIGNATURE } from './headers.ts';
-import { createJournal, type Settlement } from './journal.ts';
+import { createJournal, type Journal, type Settlement } from './journal.ts';
 import type { OperatorWallets } from './operator-wallets.ts';
 import type { SentPayment } from './payload.ts';
-import { createQuotes, type Quote } from './quotes.ts';
+import { createQuotes, type Quote, type Quotes } from './quotes.ts';
 import { createRecovery, type Recovery } from './recovery.ts';
-import { createSettling, type Ended } from './settling.ts';
+import { createSettling, type Ended, type Settling } from './settling.ts';
 import type { Asker, PaidCall, PaymentTerms, Paywall } from './terms.ts';
 
 export interface PaywallPorts {
@@ -49,6 +49,16 @@ interface Visit {
   readonly digest: string;
 }
 
+/** What a visit works with. */
+interface Till {
+  readonly ports: PaywallPorts;
+  readonly quotes: Quotes;
+  readonly journal: Journal;
+  readonly settling: Settling;
+  readonly facilitator: () => Promise<Facilitator>;
+  readonly patienceMs: number;
+}
+
 /**
  * The paywall (DESIGN, section 4). A request without a payment is checked and given a challenge; a payment is bound
  * by its memo to one quote, and a quote to one request. From the moment that a payment is claimed its journal row
@@ -57,7 +67,6 @@ interface Visit {
  * `charge` raises the problems of `check` and `perform`, `invalid_payment_signature`, and `payment_pending`.
  */
 export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
-  const { secrets, clock, log } = ports;
   const quotes = createQuotes(ports);
   const journal = createJournal(ports);
   const patienceMs = ports.patienceMs ?? 8_000;
@@ -72,181 +81,189 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
         : (await import('./facilitator-svm.ts')).createSvmFacilitator(ports),
   );
   const settling = createSettling({ ...ports, journal, facilitator, patienceMs });
-
-  const feePayer = async (): Promise<string> =>
-    ports.facilitatorUrl
-      ? (await import('./facilitator-remote.ts')).feePayerOf(ports.facilitatorUrl, ports.cluster.network)
-      : ports.feePayer.address;
-
-  /** The checks of the call, then ours: a payment whose fee nobody can pay is not asked for. */
-  async function termsOf(call: PaidCall, asker: Asker): Promise<PaymentTerms> {
-    const terms = await call.check(asker);
-    await checkFeePayer({ fresh: false });
-    return terms;
-  }
-
-  /** @throws Problem `operator_funds_low` when our fee payer can pay no fee. */
-  async function checkFeePayer(how: { fresh: boolean }): Promise<void> {
-    const holdings = await ports.wallets?.holdings(how).catch((error: unknown) => {
-      if (isProblem(error, 'cluster_failed')) return null;
-      throw error;
-    });
-    if ((holdings?.facilitator ?? LEAST_LAMPORTS) >= LEAST_LAMPORTS) return;
-    log('error', 'facilitator_cannot_pay', { address: ports.feePayer.address });
-    throw problem('operator_funds_low', { retryAfter: 60 });
-  }
-
-  async function challenge(visit: Visit, terms: PaymentTerms, refusal: Refusal): Promise<Response> {
-    const payer = await feePayer();
-    const quote = await quotes.give(terms, visit.call.resource, visit.digest);
-    const requirements = requirementsOf(quote, ports.cluster.network, payer);
-    return challengeResponse({
-      url: visit.call.url,
-      description: terms.description,
-      requirements,
-      refusal,
-    });
-  }
-
-  async function refuse(visit: Visit, terms: PaymentTerms, reason: string): Promise<Response> {
-    log('info', 'payment_refused', { resource: visit.call.resource, reason });
-    return challenge(visit, terms, { code: 'payment_verification_failed', reason });
-  }
-
-  /** A payment that was never seen before. */
-  async function first(visit: Visit, sent: SentPayment): Promise<Response> {
-    const { call } = visit;
-    // Verified first, so that the check knows whether it is made for somebody who can pay.
-    const bound = await bind(visit, sent);
-    if (typeof bound === 'string') return refuse(visit, await termsOf(call, NOBODY), bound);
-    const verdict = await (await facilitator()).verify(sent, bound.requirements);
-    if (!verdict.valid || sent.key === null) {
-      // Emptied since the last look, it makes every payment look bad.
-      await checkFeePayer({ fresh: true });
-      const reason = verdict.valid ? 'the payer has not signed' : verdict.reason;
-      return refuse(visit, await termsOf(call, NOBODY), reason);
-    }
-    const terms = await termsOf(call, { payer: verdict.payer });
-    if (bound.quote.payTo !== terms.payTo || bound.quote.asset !== terms.asset) {
-      return refuse(visit, terms, 'the challenge is out of date');
-    }
-    const row = await journal.claim({
-      key: sent.key,
-      quoteId: bound.quote.id,
-      requestDigest: visit.digest,
-      payer: verdict.payer,
-      amount: bound.quote.amount,
-      payTo: bound.quote.payTo,
-    });
-    if (!row) {
-      const known = await journal.find(sent.key);
-      return known ? again(visit, sent, known) : refuse(visit, terms, 'this challenge was paid already');
-    }
-    const attempt = { call, sent, requirements: bound.requirements, ...verdict };
-    const ended = await journal.hold(row, () => settling.start(row, attempt));
-    return conclude(visit, sent, terms, ended);
-  }
-
-  /** A payment that the journal knows. */
-  async function again(visit: Visit, sent: SentPayment, known: Settlement): Promise<Response> {
-    const { call } = visit;
-    if (known.request_digest !== visit.digest || sent.accepted.extra?.quote !== known.quote_id) {
-      return refuse(visit, await call.check(NOBODY), 'this payment was made for another request');
-    }
-    const deadline = clock.now() + patienceMs;
-    for (let row = known, pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 250)) {
-      const ended = settling.endOf(row);
-      if (ended) return conclude(visit, sent, null, ended);
-      const mine = await journal.overtake(row);
-      if (mine) return resume(visit, sent, mine);
-      if (clock.now() >= deadline) throw problem('payment_pending', { retryAfter: 2 });
-      await clock.sleep(pauseMs);
-      row = (await journal.find(row.payment_key)) ?? row;
-    }
-  }
-
-  /** Goes on where a process died, or where a settled call could not be done yet. */
-  async function resume(visit: Visit, sent: SentPayment, row: Settlement): Promise<Response> {
-    const { call } = visit;
-    if (row.state !== 'claimed' && row.state !== 'performed') {
-      const ended = await journal.hold(row, () => settling.goOn(row, call));
-      return conclude(visit, sent, null, ended);
-    }
-    const { terms, ended } = await journal.hold(row, async () => {
-      const terms = await termsOf(call, { payer: row.payer });
-      const bound = await bind(visit, sent);
-      if (typeof bound === 'string') return { terms, ended: await settling.abandon(row, bound) };
-      const verdict = await (await facilitator()).verify(sent, bound.requirements);
-      if (!verdict.valid) return { terms, ended: await settling.abandon(row, verdict.reason) };
-      const attempt = { call, sent, requirements: bound.requirements, ...verdict };
-      return { terms, ended: await settling.start(row, attempt) };
-    });
-    return conclude(visit, sent, terms, ended);
-  }
-
-  /** The quote that the transaction names, when it is one for this request; else why not. */
-  async function bind(
-    visit: Visit,
-    sent: SentPayment,
-  ): Promise<string | { quote: Quote; requirements: Requirements }> {
-    const { memoOf } = await import('./inspection.ts');
-    const memo = memoOf(sent);
-    const quote = memo === null ? undefined : await quotes.byMemo(memo);
-    if (!quote) return 'the transaction names no challenge that is known';
-    if (quote.resource !== visit.call.resource || quote.requestDigest !== visit.digest) {
-      return 'this payment was made for another request';
-    }
-    if (clock.now() >= quote.expiresAtMs) return 'the challenge has expired';
-    const requirements = requirementsOf(quote, ports.cluster.network, await feePayer());
-    const { extra, ...accepted } = sent.accepted;
-    const same =
-      accepted.scheme === requirements.scheme &&
-      accepted.network === requirements.network &&
-      accepted.asset === requirements.asset &&
-      accepted.amount === requirements.amount &&
-      accepted.payTo === requirements.payTo &&
-      extra?.quote === quote.id;
-    return same ? { quote, requirements } : 'the accepted requirements are not those of the challenge';
-  }
-
-  async function conclude(
-    visit: Visit,
-    sent: SentPayment,
-    terms: PaymentTerms | null,
-    ended: Ended,
-  ): Promise<Response> {
-    if (ended.kind === 'answer' || ended.kind === 'later') return ended.response;
-    if (ended.kind === 'overtaken') {
-      const row = sent.key === null ? undefined : await journal.find(sent.key);
-      if (!row) throw problem('payment_pending', { retryAfter: 2 });
-      return again(visit, sent, row);
-    }
-    // Every time the failure is told: the process that saw it first may have died before it undid anything.
-    await visit.call.undo?.(ended.payment);
-    if (ended.kind === 'refused') return ended.response;
-    if (ended.error !== undefined) throw ended.error;
-    return challenge(visit, terms ?? (await visit.call.check(NOBODY)), {
-      code: 'payment_settlement_failed',
-      reason: ended.reason,
-    });
-  }
+  const till: Till = { ports, quotes, journal, settling, facilitator, patienceMs };
 
   return {
     async charge(request, call) {
-      const digest = secrets.hmac('paid request', canonicalJson([call.resource, call.request]));
+      const digest = ports.secrets.hmac('paid request', canonicalJson([call.resource, call.request]));
       const visit: Visit = { call, digest };
       const header = request.headers.get(PAYMENT_SIGNATURE);
       if (header === null) {
         const reason = 'this call is paid; sign this challenge and send it as PAYMENT-SIGNATURE';
-        return challenge(visit, await termsOf(call, NOBODY), { code: 'payment_required', reason });
+        return challenge(till, visit, await termsOf(till, call, NOBODY), {
+          code: 'payment_required',
+          reason,
+        });
       }
       const { readPayment } = await import('./payload.ts');
       const sent = readPayment(header);
-      const known = sent.key === null ? undefined : await journal.find(sent.key);
-      return (known ? again(visit, sent, known) : first(visit, sent)).catch(pendingIfAway);
+      const known = sent.key === null ? undefined : await till.journal.find(sent.key);
+      return (known ? again(till, visit, sent, known) : first(till, visit, sent)).catch(pendingIfAway);
     },
     ...createRecovery({ ...ports, journal, facilitator }),
   };
+}
+
+const feePayer = async ({ ports }: Till): Promise<string> =>
+  ports.facilitatorUrl
+    ? (await import('./facilitator-remote.ts')).feePayerOf(ports.facilitatorUrl, ports.cluster.network)
+    : ports.feePayer.address;
+
+/** The checks of the call, then ours: a payment whose fee nobody can pay is not asked for. */
+async function termsOf(till: Till, call: PaidCall, asker: Asker): Promise<PaymentTerms> {
+  const terms = await call.check(asker);
+  await checkFeePayer(till, { fresh: false });
+  return terms;
+}
+
+/** @throws Problem `operator_funds_low` when our fee payer can pay no fee. */
+async function checkFeePayer(till: Till, how: { fresh: boolean }): Promise<void> {
+  const holdings = await till.ports.wallets?.holdings(how).catch((error: unknown) => {
+    if (isProblem(error, 'cluster_failed')) return null;
+    throw error;
+  });
+  if ((holdings?.facilitator ?? LEAST_LAMPORTS) >= LEAST_LAMPORTS) return;
+  till.ports.log('error', 'facilitator_cannot_pay', { address: till.ports.feePayer.address });
+  throw problem('operator_funds_low', { retryAfter: 60 });
+}
+
+async function challenge(till: Till, visit: Visit, terms: PaymentTerms, refusal: Refusal): Promise<Response> {
+  const payer = await feePayer(till);
+  const quote = await till.quotes.give(terms, visit.call.resource, visit.digest);
+  const requirements = requirementsOf(quote, till.ports.cluster.network, payer);
+  return challengeResponse({
+    url: visit.call.url,
+    description: terms.description,
+    requirements,
+    refusal,
+  });
+}
+
+async function refuse(till: Till, visit: Visit, terms: PaymentTerms, reason: string): Promise<Response> {
+  till.ports.log('info', 'payment_refused', { resource: visit.call.resource, reason });
+  return challenge(till, visit, terms, { code: 'payment_verification_failed', reason });
+}
+
+/** A payment that was never seen before. */
+async function first(till: Till, visit: Visit, sent: SentPayment): Promise<Response> {
+  const { call } = visit;
+  // Verified first, so that the check knows whether it is made for somebody who can pay.
+  const bound = await bind(till, visit, sent);
+  if (typeof bound === 'string') return refuse(till, visit, await termsOf(till, call, NOBODY), bound);
+  const verdict = await (await till.facilitator()).verify(sent, bound.requirements);
+  if (!verdict.valid || sent.key === null) {
+    // Emptied since the last look, it makes every payment look bad.
+    await checkFeePayer(till, { fresh: true });
+    const reason = verdict.valid ? 'the payer has not signed' : verdict.reason;
+    return refuse(till, visit, await termsOf(till, call, NOBODY), reason);
+  }
+  const terms = await termsOf(till, call, { payer: verdict.payer });
+  if (bound.quote.payTo !== terms.payTo || bound.quote.asset !== terms.asset) {
+    return refuse(till, visit, terms, 'the challenge is out of date');
+  }
+  const row = await till.journal.claim({
+    key: sent.key,
+    quoteId: bound.quote.id,
+    requestDigest: visit.digest,
+    payer: verdict.payer,
+    amount: bound.quote.amount,
+    payTo: bound.quote.payTo,
+  });
+  if (!row) {
+    const known = await till.journal.find(sent.key);
+    return known
+      ? again(till, visit, sent, known)
+      : refuse(till, visit, terms, 'this challenge was paid already');
+  }
+  const attempt = { call, sent, requirements: bound.requirements, ...verdict };
+  const ended = await till.journal.hold(row, () => till.settling.start(row, attempt));
+  return conclude(till, visit, sent, terms, ended);
+}
+
+/** A payment that the journal knows. */
+async function again(till: Till, visit: Visit, sent: SentPayment, known: Settlement): Promise<Response> {
+  const { call } = visit;
+  if (known.request_digest !== visit.digest || sent.accepted.extra?.quote !== known.quote_id) {
+    return refuse(till, visit, await call.check(NOBODY), 'this payment was made for another request');
+  }
+  const deadline = till.ports.clock.now() + till.patienceMs;
+  for (let row = known, pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 250)) {
+    const ended = till.settling.endOf(row);
+    if (ended) return conclude(till, visit, sent, null, ended);
+    const mine = await till.journal.overtake(row);
+    if (mine) return resume(till, visit, sent, mine);
+    if (till.ports.clock.now() >= deadline) throw problem('payment_pending', { retryAfter: 2 });
+    await till.ports.clock.sleep(pauseMs);
+    row = (await till.journal.find(row.payment_key)) ?? row;
+  }
+}
+
+/** Goes on where a process died, or where a settled call could not be done yet. */
+async function resume(till: Till, visit: Visit, sent: SentPayment, row: Settlement): Promise<Response> {
+  const { call } = visit;
+  if (row.state !== 'claimed' && row.state !== 'performed') {
+    const ended = await till.journal.hold(row, () => till.settling.goOn(row, call));
+    return conclude(till, visit, sent, null, ended);
+  }
+  const { terms, ended } = await till.journal.hold(row, async () => {
+    const terms = await termsOf(till, call, { payer: row.payer });
+    const bound = await bind(till, visit, sent);
+    if (typeof bound === 'string') return { terms, ended: await till.settling.abandon(row, bound) };
+    const verdict = await (await till.facilitator()).verify(sent, bound.requirements);
+    if (!verdict.valid) return { terms, ended: await till.settling.abandon(row, verdict.reason) };
+    const attempt = { call, sent, requirements: bound.requirements, ...verdict };
+    return { terms, ended: await till.settling.start(row, attempt) };
+  });
+  return conclude(till, visit, sent, terms, ended);
+}
+
+/** The quote that the transaction names, when it is one for this request; else why not. */
+async function bind(
+  till: Till,
+  visit: Visit,
+  sent: SentPayment,
+): Promise<string | { quote: Quote; requirements: Requirements }> {
+  const { memoOf } = await import('./inspection.ts');
+  const memo = memoOf(sent);
+  const quote = memo === null ? undefined : await till.quotes.byMemo(memo);
+  if (!quote) return 'the transaction names no challenge that is known';
+  if (quote.resource !== visit.call.resource || quote.requestDigest !== visit.digest) {
+    return 'this payment was made for another request';
+  }
+  if (till.ports.clock.now() >= quote.expiresAtMs) return 'the challenge has expired';
+  const requirements = requirementsOf(quote, till.ports.cluster.network, await feePayer(till));
+  const { extra, ...accepted } = sent.accepted;
+  const same =
+    accepted.scheme === requirements.scheme &&
+    accepted.network === requirements.network &&
+    accepted.asset === requirements.asset &&
+    accepted.amount === requirements.amount &&
+    accepted.payTo === requirements.payTo &&
+    extra?.quote === quote.id;
+  return same ? { quote, requirements } : 'the accepted requirements are not those of the challenge';
+}
+
+async function conclude(
+  till: Till,
+  visit: Visit,
+  sent: SentPayment,
+  terms: PaymentTerms | null,
+  ended: Ended,
+): Promise<Response> {
+  if (ended.kind === 'answer' || ended.kind === 'later') return ended.response;
+  if (ended.kind === 'overtaken') {
+    const row = sent.key === null ? undefined : await till.journal.find(sent.key);
+    if (!row) throw problem('payment_pending', { retryAfter: 2 });
+    return again(till, visit, sent, row);
+  }
+  // Every time the failure is told: the process that saw it first may have died before it undid anything.
+  await visit.call.undo?.(ended.payment);
+  if (ended.kind === 'refused') return ended.response;
+  if (ended.error !== undefined) throw ended.error;
+  return challenge(till, visit, terms ?? (await visit.call.check(NOBODY)), {
+    code: 'payment_settlement_failed',
+    reason: ended.reason,
+  });
 }
 
 /** A cluster that does not answer now says nothing about the payment, which can be sent again as it is. */

@@ -73,162 +73,178 @@ export function settledChange(row: Settlement, network: string, transaction: str
 }
 
 export function createSettling(ports: SettlingPorts): Settling {
-  const { secrets, clock, log, journal, cluster } = ports;
-
-  /**
-   * The work that comes before the money, then our signature. The signed bytes and the answer are on the disk in one
-   * write before anything is sent.
-   */
-  async function sign(row: Settlement, attempt: Attempt): Promise<Settlement | Ended> {
-    const { call, sent, requirements, lastValidBlockHeight } = attempt;
-    const payment = paymentOf(row);
-    let answer: Answer | null = null;
-    try {
-      await call.prepare?.(payment);
-    } catch (error) {
-      // It passes by itself, and nothing was begun: the same payment may ask again.
-      if (isProblem(error) && error.status === 503 && error.retryAfter !== undefined) {
-        return { kind: 'later', response: paidProblem(row, error) };
-      }
-      return refuse(row, payment, error);
-    }
-    try {
-      if (call.settle === 'after') answer = await call.perform(payment);
-    } catch (error) {
-      return refuse(row, payment, error);
-    }
-    if (answer?.charged === 'not_yet') {
-      const response = Response.json(answer.body, { status: answer.status });
-      return { kind: 'later', response };
-    }
-    if (answer?.charged === 'never') {
-      const ended = await journal.write(row, {
-        state: 'failed',
-        error_code: 'not_charged',
-        ...sealAnswer(secrets, row.payment_key, answer),
-      });
-      return { kind: 'refused', payment, response: paidResponse(secrets, ended) };
-    }
-    const facilitator = await ports.facilitator();
-    return journal.write(row, {
-      state: 'settling',
-      ...facilitator.seal(sent, requirements),
-      last_valid_block_height: lastValidBlockHeight,
-      ...(answer ? sealAnswer(secrets, row.payment_key, answer) : {}),
-    });
-  }
-
-  /** The work that comes before the money failed: never charged, and copies of the request get the same refusal. */
-  async function refuse(row: Settlement, payment: Payment, error: unknown): Promise<Ended> {
-    // Neither says anything of the call. Nothing is signed yet: the same payment goes on from here.
-    if (storeTrouble(error) || isProblem(error, 'cluster_failed')) throw error;
-    const refusal = refusalAnswer(error);
-    await journal.write(row, {
-      state: 'failed',
-      error_code: isProblem(error) ? error.code : 'internal_error',
-      ...(refusal ? sealAnswer(secrets, row.payment_key, refusal) : {}),
-    });
-    return { kind: 'failed', payment, reason: 'the call could not be done', error };
-  }
-
-  /** Asks until the outcome is known or patience ends. The row stays `settling` until then: it may have landed. */
-  async function settle(row: Settlement, outcome: Outcome): Promise<Outcome> {
-    const facilitator = await ports.facilitator();
-    const deadline = clock.now() + ports.patienceMs;
-    let known = outcome;
-    while (known.kind === 'unknown' && clock.now() < deadline) {
-      await clock.sleep(RETRY_MS);
-      known = await facilitator.resolve(row);
-    }
-    return known;
-  }
-
-  async function finish(row: Settlement, call: PaidCall, outcome: Outcome): Promise<Ended> {
-    const fields = { payment: row.payment_key, resource: call.resource };
-    if (outcome.kind === 'unknown') {
-      log('warn', 'settlement_unknown', fields);
-      throw problem('payment_pending', { retryAfter: 2 });
-    }
-    if (outcome.kind === 'failed') {
-      log('warn', 'settlement_failed', { ...fields, reason: outcome.reason });
-      return failed(row, outcome.reason);
-    }
-    log('info', 'settled', { ...fields, transaction: outcome.transaction });
-    return deliver(await journal.write(row, settledChange(row, cluster.network, outcome.transaction)), call);
-  }
-
-  /** A settled payment gets its answer, or the reason why not yet; the same payment may ask again, unpaid. */
-  async function deliver(row: Settlement, call: PaidCall): Promise<Ended> {
-    if (row.state === 'answered') return { kind: 'answer', response: paidResponse(secrets, row) };
-    try {
-      const answer = await call.perform(paymentOf(row));
-      const answered = await journal.write(row, {
-        state: 'answered',
-        ...sealAnswer(secrets, row.payment_key, answer),
-      });
-      return { kind: 'answer', response: paidResponse(secrets, answered) };
-    } catch (error) {
-      if (error instanceof LeaseLost) throw error;
-      const known =
-        storeTrouble(error) ??
-        (isProblem(error, 'cluster_failed')
-          ? problem('cluster_failed', { retryAfter: 2, cause: error })
-          : isProblem(error)
-            ? error
-            : problem('internal_error', { cause: error }));
-      log(isProblem(error) ? 'info' : 'error', 'paid_call_not_done', {
-        payment: row.payment_key,
-        resource: call.resource,
-        error_code: known.code,
-        error_name: error instanceof Error ? error.name : typeof error,
-      });
-      return { kind: 'answer', response: paidProblem(row, known) };
-    }
-  }
-
-  async function failed(row: Settlement, reason: string): Promise<Ended> {
-    await journal.write(row, {
-      state: 'failed',
-      error_code: reason,
-      answer_sealed: null,
-      answer_status: null,
-    });
-    return { kind: 'failed', payment: paymentOf(row), reason };
-  }
-
-  const unlessOvertaken = (steps: Promise<Ended>): Promise<Ended> =>
-    steps.catch((error: unknown) => {
-      if (error instanceof LeaseLost) return { kind: 'overtaken' };
-      throw error;
-    });
-
   return {
     start: (row, attempt) =>
       unlessOvertaken(
         (async () => {
-          const signed = await sign(row, attempt);
+          const signed = await sign(ports, row, attempt);
           if ('kind' in signed) return signed;
           const sent = await (await ports.facilitator()).send(signed);
-          return finish(signed, attempt.call, await settle(signed, sent));
+          return finish(ports, signed, attempt.call, await settle(ports, signed, sent));
         })(),
       ),
     goOn: (row, call) =>
       unlessOvertaken(
         (async () => {
-          if (row.state !== 'settling') return deliver(row, call);
+          if (row.state !== 'settling') return deliver(ports, row, call);
           const asked = await (await ports.facilitator()).resolve(row);
-          return finish(row, call, await settle(row, asked));
+          return finish(ports, row, call, await settle(ports, row, asked));
         })(),
       ),
-    abandon: (row, reason) => unlessOvertaken(failed(row, reason)),
+    abandon: (row, reason) => unlessOvertaken(failed(ports, row, reason)),
     endOf(row) {
-      if (row.state === 'answered') return { kind: 'answer', response: paidResponse(secrets, row) };
+      if (row.state === 'answered') return { kind: 'answer', response: paidResponse(ports.secrets, row) };
       if (row.state !== 'failed') return null;
       const payment = paymentOf(row);
       if (row.answer_sealed !== null) {
-        return { kind: 'refused', payment, response: paidResponse(secrets, row) };
+        return { kind: 'refused', payment, response: paidResponse(ports.secrets, row) };
       }
       return { kind: 'failed', payment, reason: row.error_code ?? 'the payment failed' };
     },
   };
 }
+
+/**
+ * The work that comes before the money, then our signature. The signed bytes and the answer are on the disk in one
+ * write before anything is sent.
+ */
+async function sign(ports: SettlingPorts, row: Settlement, attempt: Attempt): Promise<Settlement | Ended> {
+  const { secrets, journal } = ports;
+  const { call, sent, requirements, lastValidBlockHeight } = attempt;
+  const payment = paymentOf(row);
+  let answer: Answer | null = null;
+  try {
+    await call.prepare?.(payment);
+  } catch (error) {
+    // It passes by itself, and nothing was begun: the same payment may ask again.
+    if (isProblem(error) && error.status === 503 && error.retryAfter !== undefined) {
+      return { kind: 'later', response: paidProblem(row, error) };
+    }
+    return refuse(ports, row, payment, error);
+  }
+  try {
+    if (call.settle === 'after') answer = await call.perform(payment);
+  } catch (error) {
+    return refuse(ports, row, payment, error);
+  }
+  if (answer?.charged === 'not_yet') {
+    const response = Response.json(answer.body, { status: answer.status });
+    return { kind: 'later', response };
+  }
+  if (answer?.charged === 'never') {
+    const ended = await journal.write(row, {
+      state: 'failed',
+      error_code: 'not_charged',
+      ...sealAnswer(secrets, row.payment_key, answer),
+    });
+    return { kind: 'refused', payment, response: paidResponse(secrets, ended) };
+  }
+  const facilitator = await ports.facilitator();
+  return journal.write(row, {
+    state: 'settling',
+    ...facilitator.seal(sent, requirements),
+    last_valid_block_height: lastValidBlockHeight,
+    ...(answer ? sealAnswer(secrets, row.payment_key, answer) : {}),
+  });
+}
+
+/** The work that comes before the money failed: never charged, and copies of the request get the same refusal. */
+async function refuse(
+  { journal, secrets }: SettlingPorts,
+  row: Settlement,
+  payment: Payment,
+  error: unknown,
+): Promise<Ended> {
+  // Neither says anything of the call. Nothing is signed yet: the same payment goes on from here.
+  if (storeTrouble(error) || isProblem(error, 'cluster_failed')) throw error;
+  const refusal = refusalAnswer(error);
+  await journal.write(row, {
+    state: 'failed',
+    error_code: isProblem(error) ? error.code : 'internal_error',
+    ...(refusal ? sealAnswer(secrets, row.payment_key, refusal) : {}),
+  });
+  return { kind: 'failed', payment, reason: 'the call could not be done', error };
+}
+
+/** Asks until the outcome is known or patience ends. The row stays `settling` until then: it may have landed. */
+async function settle(ports: SettlingPorts, row: Settlement, outcome: Outcome): Promise<Outcome> {
+  const { clock } = ports;
+  const facilitator = await ports.facilitator();
+  const deadline = clock.now() + ports.patienceMs;
+  let known = outcome;
+  while (known.kind === 'unknown' && clock.now() < deadline) {
+    await clock.sleep(RETRY_MS);
+    known = await facilitator.resolve(row);
+  }
+  return known;
+}
+
+async function finish(
+  ports: SettlingPorts,
+  row: Settlement,
+  call: PaidCall,
+  outcome: Outcome,
+): Promise<Ended> {
+  const { log, journal, cluster } = ports;
+  const fields = { payment: row.payment_key, resource: call.resource };
+  if (outcome.kind === 'unknown') {
+    log('warn', 'settlement_unknown', fields);
+    throw problem('payment_pending', { retryAfter: 2 });
+  }
+  if (outcome.kind === 'failed') {
+    log('warn', 'settlement_failed', { ...fields, reason: outcome.reason });
+    return failed(ports, row, outcome.reason);
+  }
+  log('info', 'settled', { ...fields, transaction: outcome.transaction });
+  const settled = settledChange(row, cluster.network, outcome.transaction);
+  return deliver(ports, await journal.write(row, settled), call);
+}
+
+/** A settled payment gets its answer, or the reason why not yet; the same payment may ask again, unpaid. */
+async function deliver(
+  { secrets, journal, log }: SettlingPorts,
+  row: Settlement,
+  call: PaidCall,
+): Promise<Ended> {
+  if (row.state === 'answered') return { kind: 'answer', response: paidResponse(secrets, row) };
+  try {
+    const answer = await call.perform(paymentOf(row));
+    const answered = await journal.write(row, {
+      state: 'answered',
+      ...sealAnswer(secrets, row.payment_key, answer),
+    });
+    return { kind: 'answer', response: paidResponse(secrets, answered) };
+  } catch (error) {
+    if (error instanceof LeaseLost) throw error;
+    const known =
+      storeTrouble(error) ??
+      (isProblem(error, 'cluster_failed')
+        ? problem('cluster_failed', { retryAfter: 2, cause: error })
+        : isProblem(error)
+          ? error
+          : problem('internal_error', { cause: error }));
+    log(isProblem(error) ? 'info' : 'error', 'paid_call_not_done', {
+      payment: row.payment_key,
+      resource: call.resource,
+      error_code: known.code,
+      error_name: error instanceof Error ? error.name : typeof error,
+    });
+    return { kind: 'answer', response: paidProblem(row, known) };
+  }
+}
+
+async function failed({ journal }: SettlingPorts, row: Settlement, reason: string): Promise<Ended> {
+  await journal.write(row, {
+    state: 'failed',
+    error_code: reason,
+    answer_sealed: null,
+    answer_status: null,
+  });
+  return { kind: 'failed', payment: paymentOf(row), reason };
+}
+
+const unlessOvertaken = (steps: Promise<Ended>): Promise<Ended> =>
+  steps.catch((error: unknown) => {
+    if (error instanceof LeaseLost) return { kind: 'overtaken' };
+    throw error;
+  });

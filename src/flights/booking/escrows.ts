@@ -15,203 +15,230 @@ const ACCOUNT_RETRY_S = 600;
 
 type EscrowPorts = Pick<FlightsPorts, 'cluster' | 'effects' | 'authority' | 'treasury' | 'mint'>;
 
+const program = () => import('../../escrow/program.ts');
+
+interface Place {
+  readonly address: Address;
+  readonly vault: Address;
+  readonly programId: Address;
+}
+
 /**
  * The escrow of an intent: each step is an effect that happens once. The program and the transaction builder are
  * loaded when a step needs them, not before.
  */
-export function createEscrows({ cluster, effects, authority, treasury, mint }: EscrowPorts) {
-  const program = () => import('../../escrow/program.ts');
-
-  /**
-   * The escrow as we opened it. The address follows from the intent id alone: whoever saw our transaction on its way
-   * could have opened it first, on terms of their own. Such an account is not the intent's escrow.
-   */
-  async function read(intent: Intent): Promise<EscrowAccount | null> {
-    const { readEscrow } = await import('../../escrow/account.ts');
-    const escrow = await readEscrow(cluster, intent.escrow_address as Address);
-    const isOurs =
-      escrow?.authority === authority.address &&
-      escrow.treasury === treasury &&
-      escrow.mint === intent.mint &&
-      escrow.amount === BigInt(intent.amount) &&
-      escrow.refundOwner === intent.refund_wallet;
-    return isOurs ? escrow : null;
-  }
-
-  /** Atomic units in the vault; a vault that doesn't exist holds nothing. */
-  const held = async (intent: Pick<Intent, 'vault_address'>): Promise<bigint> =>
-    (await cluster.tokenBalance(intent.vault_address as Address)) ?? 0n;
-
-  /** Everybody who has to do with the escrow, and how its accounts stand at this moment. */
-  async function parties(intent: Intent) {
-    const { observeEscrow } = await import('../../escrow/observe.ts');
-    const at = {
-      escrow: intent.escrow_address as Address,
-      mint: intent.mint as Address,
-      refundOwner: intent.refund_wallet as Address,
-    };
-    const observed = await observeEscrow(cluster, at);
-    const payer = authority.address;
-    // The rent of somebody else's token account would be a gift that he can take home and ask for again.
-    return { ...at, authority: payer, payer, treasury, observed, opensRefundAccount: false };
-  }
-
-  /** Throws where money would go to a token account that is closed, frozen or given away. */
-  function checkRefundAccount(intent: Intent, { observed }: Awaited<ReturnType<typeof parties>>): void {
-    if (observed.refundAccount === 'usable') return;
-    throw problem('refund_account_missing', {
-      retryAfter: ACCOUNT_RETRY_S,
-      detail: { refund_wallet: intent.refund_wallet, mint: intent.mint },
-    });
-  }
-
+export function createEscrows(ports: EscrowPorts) {
   return {
-    read,
-    held,
-
-    /** Where the escrow of an intent will be: known before anything is on chain. */
-    async place(intentId: string): Promise<{ address: Address; vault: Address; programId: Address }> {
-      const { escrowAddress, ESCROW_PROGRAM_ID } = await import('../../escrow/address.ts');
-      const { address, vault } = await escrowAddress(intentId, { mint });
-      return { address, vault, programId: ESCROW_PROGRAM_ID };
-    },
-
-    /** Creates the state account and the vault; everything in it is frozen from then on. */
-    async open(intent: Intent): Promise<void> {
-      await effects.chain({
-        kind: 'open_escrow',
-        subject: intent.intent_id,
-        already: async () => (await read(intent)) !== null,
-        plan: async () => ({
-          feePayer: authority,
-          instructions: await (await program()).openInstructions({
-            authority: authority.address,
-            payer: authority.address,
-            mint: intent.mint as Address,
-            treasury,
-            refundOwner: intent.refund_wallet as Address,
-            intentId: intent.intent_id,
-            amount: BigInt(intent.amount),
-            refundAfter: BigInt(Math.floor(intent.refund_after_ms / 1000)),
-          }),
-        }),
-      });
-    },
-
-    /** Pays the treasury exactly the amount; what is above it goes to the refund wallet. */
-    async capture(intent: Intent, fence: Fence): Promise<string | null> {
-      const done = await effects.chain({
-        kind: 'capture',
-        subject: intent.intent_id,
-        fence,
-        already: () => hasEnded(intent, 'captured'),
-        plan: async () => ({
-          feePayer: authority,
-          instructions: await (await program()).captureInstructions(await parties(intent)),
-        }),
-      });
-      return done.signature;
-    },
-
-    /**
-     * Gives the whole vault back and closes it; an empty one is only closed. With `closes`, an escrow that was never
-     * paid is closed in the same transaction, and every rent is back.
-     * @throws Problem `refund_account_missing`: what is in the vault waits for the refund owner's token account
-     */
-    async refund(intent: Intent, fence: Fence, { closes = false } = {}): Promise<string | null> {
-      const done = await effects.chain({
-        kind: 'refund',
-        subject: intent.intent_id,
-        fence,
-        already: () => hasEnded(intent, 'refunded', closes),
-        plan: async () => {
-          const all = await parties(intent);
-          if (all.observed.held > 0n) checkRefundAccount(intent, all);
-          const wasPaid = all.observed.held >= BigInt(intent.amount);
-          return {
-            feePayer: authority,
-            instructions: await (await program()).refundInstructions({ ...all, closes: closes && !wasPaid }),
-          };
-        },
-      });
-      return done.signature;
-    },
-
-    /**
-     * Gives back what the vault holds above the amount; once the escrow has ended all of it, and closes the vault.
-     * @returns false when it has to wait for the refund owner's token account
-     */
-    async sweep(intent: Intent, fence?: Fence): Promise<boolean> {
-      const now = await parties(intent);
-      if (now.observed.excess > 0n && now.observed.refundAccount !== 'usable') return false;
-      await effects.chain({
-        kind: 'sweep',
-        subject: intent.intent_id,
-        fence,
-        already: async () => {
-          const { observed } = await parties(intent);
-          return observed.escrow?.state === 'open' ? observed.excess === 0n : !observed.hasVault;
-        },
-        plan: async () => ({
-          feePayer: authority,
-          instructions: await (await program()).sweepInstructions(await parties(intent)),
-        }),
-      });
-      return true;
-    },
-
-    /**
-     * Sends what lies in the vault of an escrow that was closed to the refund owner whom the intent id names.
-     * @returns false when it has to wait for his token account
-     */
-    async recover(intent: Intent): Promise<boolean> {
-      const now = await parties(intent);
-      if (now.observed.refundAccount !== 'usable') return false;
-      await effects.chain({
-        kind: 'sweep',
-        subject: intent.intent_id,
-        already: async () => !(await parties(intent)).observed.hasVault,
-        plan: async () => ({
-          feePayer: authority,
-          instructions: await (await program()).recoverInstructions({ ...now, intentId: intent.intent_id }),
-        }),
-      });
-      return true;
-    },
-
-    /**
-     * Closes the state account of an ended escrow, and a vault that somebody made again with it.
-     * @returns false while the escrow is open
-     * @throws Problem `refund_account_missing`
-     */
-    async close(intent: Intent): Promise<boolean> {
-      const escrow = await read(intent);
-      if (!escrow) return true;
-      if (escrow.state === 'open') return false;
-      await effects.chain({
-        kind: 'close_escrow',
-        subject: intent.intent_id,
-        already: async () => (await read(intent)) === null,
-        plan: async () => {
-          const all = await parties(intent);
-          if (all.observed.excess > 0n) checkRefundAccount(intent, all);
-          return { feePayer: authority, instructions: await (await program()).closeInstructions(all) };
-        },
-      });
-      return true;
-    },
+    read: (intent: Intent) => read(ports, intent),
+    held: (intent: Pick<Intent, 'vault_address'>) => held(ports, intent),
+    place: (intentId: string) => place(ports, intentId),
+    open: (intent: Intent) => open(ports, intent),
+    capture: (intent: Intent, fence: Fence) => capture(ports, intent, fence),
+    refund: (intent: Intent, fence: Fence, how?: { readonly closes: boolean }) =>
+      refund(ports, intent, fence, how),
+    sweep: (intent: Intent, fence?: Fence) => sweep(ports, intent, fence),
+    recover: (intent: Intent) => recover(ports, intent),
+    close: (intent: Intent) => close(ports, intent),
   };
-
-  /** True once the escrow ended as asked. It ending the other way means that a person has to look. */
-  async function hasEnded(intent: Intent, as: 'captured' | 'refunded', closes = false): Promise<boolean> {
-    const escrow = await read(intent);
-    if (escrow?.state === 'open') return false;
-    if (escrow?.state === as || (escrow === null && closes)) return true;
-    throw new EscrowEndedOtherwise(escrow?.state ?? 'missing');
-  }
 }
 
 export type Escrows = ReturnType<typeof createEscrows>;
+
+/**
+ * The escrow as we opened it. The address follows from the intent id alone: whoever saw our transaction on its way
+ * could have opened it first, on terms of their own. Such an account is not the intent's escrow.
+ */
+async function read(
+  { cluster, authority, treasury }: EscrowPorts,
+  intent: Intent,
+): Promise<EscrowAccount | null> {
+  const { readEscrow } = await import('../../escrow/account.ts');
+  const escrow = await readEscrow(cluster, intent.escrow_address as Address);
+  const isOurs =
+    escrow?.authority === authority.address &&
+    escrow.treasury === treasury &&
+    escrow.mint === intent.mint &&
+    escrow.amount === BigInt(intent.amount) &&
+    escrow.refundOwner === intent.refund_wallet;
+  return isOurs ? escrow : null;
+}
+
+/** Atomic units in the vault; a vault that doesn't exist holds nothing. */
+const held = async ({ cluster }: EscrowPorts, intent: Pick<Intent, 'vault_address'>): Promise<bigint> =>
+  (await cluster.tokenBalance(intent.vault_address as Address)) ?? 0n;
+
+/** Everybody who has to do with the escrow, and how its accounts stand at this moment. */
+async function parties({ cluster, authority, treasury }: EscrowPorts, intent: Intent) {
+  const { observeEscrow } = await import('../../escrow/observe.ts');
+  const at = {
+    escrow: intent.escrow_address as Address,
+    mint: intent.mint as Address,
+    refundOwner: intent.refund_wallet as Address,
+  };
+  const observed = await observeEscrow(cluster, at);
+  const payer = authority.address;
+  // The rent of somebody else's token account would be a gift that he can take home and ask for again.
+  return { ...at, authority: payer, payer, treasury, observed, opensRefundAccount: false };
+}
+
+/** Throws where money would go to a token account that is closed, frozen or given away. */
+function checkRefundAccount(intent: Intent, { observed }: Awaited<ReturnType<typeof parties>>): void {
+  if (observed.refundAccount === 'usable') return;
+  throw problem('refund_account_missing', {
+    retryAfter: ACCOUNT_RETRY_S,
+    detail: { refund_wallet: intent.refund_wallet, mint: intent.mint },
+  });
+}
+
+/** Where the escrow of an intent will be: known before anything is on chain. */
+async function place({ mint }: EscrowPorts, intentId: string): Promise<Place> {
+  const { escrowAddress, ESCROW_PROGRAM_ID } = await import('../../escrow/address.ts');
+  const { address, vault } = await escrowAddress(intentId, { mint });
+  return { address, vault, programId: ESCROW_PROGRAM_ID };
+}
+
+/** Creates the state account and the vault; everything in it is frozen from then on. */
+async function open(ports: EscrowPorts, intent: Intent): Promise<void> {
+  await ports.effects.chain({
+    kind: 'open_escrow',
+    subject: intent.intent_id,
+    already: async () => (await read(ports, intent)) !== null,
+    plan: async () => ({
+      feePayer: ports.authority,
+      instructions: await (await program()).openInstructions({
+        authority: ports.authority.address,
+        payer: ports.authority.address,
+        mint: intent.mint as Address,
+        treasury: ports.treasury,
+        refundOwner: intent.refund_wallet as Address,
+        intentId: intent.intent_id,
+        amount: BigInt(intent.amount),
+        refundAfter: BigInt(Math.floor(intent.refund_after_ms / 1000)),
+      }),
+    }),
+  });
+}
+
+/** Pays the treasury exactly the amount; what is above it goes to the refund wallet. */
+async function capture(ports: EscrowPorts, intent: Intent, fence: Fence): Promise<string | null> {
+  const done = await ports.effects.chain({
+    kind: 'capture',
+    subject: intent.intent_id,
+    fence,
+    already: () => hasEnded(ports, intent, 'captured'),
+    plan: async () => ({
+      feePayer: ports.authority,
+      instructions: await (await program()).captureInstructions(await parties(ports, intent)),
+    }),
+  });
+  return done.signature;
+}
+
+/**
+ * Gives the whole vault back and closes it; an empty one is only closed. With `closes`, an escrow that was never
+ * paid is closed in the same transaction, and every rent is back.
+ * @throws Problem `refund_account_missing`: what is in the vault waits for the refund owner's token account
+ */
+async function refund(
+  ports: EscrowPorts,
+  intent: Intent,
+  fence: Fence,
+  { closes = false } = {},
+): Promise<string | null> {
+  const done = await ports.effects.chain({
+    kind: 'refund',
+    subject: intent.intent_id,
+    fence,
+    already: () => hasEnded(ports, intent, 'refunded', closes),
+    plan: async () => {
+      const all = await parties(ports, intent);
+      if (all.observed.held > 0n) checkRefundAccount(intent, all);
+      const wasPaid = all.observed.held >= BigInt(intent.amount);
+      return {
+        feePayer: ports.authority,
+        instructions: await (await program()).refundInstructions({ ...all, closes: closes && !wasPaid }),
+      };
+    },
+  });
+  return done.signature;
+}
+
+/**
+ * Gives back what the vault holds above the amount; once the escrow has ended all of it, and closes the vault.
+ * @returns false when it has to wait for the refund owner's token account
+ */
+async function sweep(ports: EscrowPorts, intent: Intent, fence?: Fence): Promise<boolean> {
+  const now = await parties(ports, intent);
+  if (now.observed.excess > 0n && now.observed.refundAccount !== 'usable') return false;
+  await ports.effects.chain({
+    kind: 'sweep',
+    subject: intent.intent_id,
+    fence,
+    already: async () => {
+      const { observed } = await parties(ports, intent);
+      return observed.escrow?.state === 'open' ? observed.excess === 0n : !observed.hasVault;
+    },
+    plan: async () => ({
+      feePayer: ports.authority,
+      instructions: await (await program()).sweepInstructions(await parties(ports, intent)),
+    }),
+  });
+  return true;
+}
+
+/**
+ * Sends what lies in the vault of an escrow that was closed to the refund owner whom the intent id names.
+ * @returns false when it has to wait for his token account
+ */
+async function recover(ports: EscrowPorts, intent: Intent): Promise<boolean> {
+  const now = await parties(ports, intent);
+  if (now.observed.refundAccount !== 'usable') return false;
+  await ports.effects.chain({
+    kind: 'sweep',
+    subject: intent.intent_id,
+    already: async () => !(await parties(ports, intent)).observed.hasVault,
+    plan: async () => ({
+      feePayer: ports.authority,
+      instructions: await (await program()).recoverInstructions({ ...now, intentId: intent.intent_id }),
+    }),
+  });
+  return true;
+}
+
+/**
+ * Closes the state account of an ended escrow, and a vault that somebody made again with it.
+ * @returns false while the escrow is open
+ * @throws Problem `refund_account_missing`
+ */
+async function close(ports: EscrowPorts, intent: Intent): Promise<boolean> {
+  const escrow = await read(ports, intent);
+  if (!escrow) return true;
+  if (escrow.state === 'open') return false;
+  await ports.effects.chain({
+    kind: 'close_escrow',
+    subject: intent.intent_id,
+    already: async () => (await read(ports, intent)) === null,
+    plan: async () => {
+      const all = await parties(ports, intent);
+      if (all.observed.excess > 0n) checkRefundAccount(intent, all);
+      return { feePayer: ports.authority, instructions: await (await program()).closeInstructions(all) };
+    },
+  });
+  return true;
+}
+
+/** True once the escrow ended as asked. It ending the other way means that a person has to look. */
+async function hasEnded(
+  ports: EscrowPorts,
+  intent: Intent,
+  as: 'captured' | 'refunded',
+  closes = false,
+): Promise<boolean> {
+  const escrow = await read(ports, intent);
+  if (escrow?.state === 'open') return false;
+  if (escrow?.state === as || (escrow === null && closes)) return true;
+  throw new EscrowEndedOtherwise(escrow?.state ?? 'missing');
+}
 
 /** The chain shows the escrow ended in a way that the service did not order; never repaired by a program. */
 export class EscrowEndedOtherwise extends Error {

@@ -1,8 +1,9 @@
+import type { Transaction } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { LeaseLost } from '../../store/leases.ts';
-import type { BookingState } from '../../store/tables/schema.ts';
+import type { BookingState, ServiceTables } from '../../store/tables/schema.ts';
 import { type AirlineWord, askAirline, statusOf } from '../booking/airline-word.ts';
 import type { Escrows } from '../booking/escrows.ts';
 import { type Move, moveBooking } from '../booking/moves.ts';
@@ -14,9 +15,10 @@ import type { FlightsPorts } from '../ports.ts';
 import type { ProviderOrder } from '../providers/provider.ts';
 import type { By } from '../refunds/decisions.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
-import type { ResolveRequest, StuckDecision, StuckItem, StuckRefusal } from '../wire.ts';
+import type { ResolveRequest, StuckDecision, StuckRefusal } from '../wire.ts';
 import { writeAudit } from './audit.ts';
 import { deskOrder } from './desk-orders.ts';
+import type { StuckThing } from './stuck-thing.ts';
 
 /** Everything that a decision about a booking hangs on, as it is at this moment. */
 interface Facts {
@@ -33,120 +35,127 @@ interface Facts {
 
 /** Bookings that wait for a person: an operator who asked the airline says whether there is a ticket. */
 export function createStuckBookings(ports: FlightsPorts, escrows: Escrows) {
-  const { store, clock, effects } = ports;
-  const orders = createOrderBook(ports);
-
-  async function factsOf(booking: BookingRow): Promise<Facts> {
-    const intent = await store
-      .selectFrom('intents')
-      .selectAll()
-      .where('intent_id', '=', booking.intent_id)
-      .executeTakeFirstOrThrow();
-    const escrow = await escrows.read(intent);
-    const mayLand = async (kind: 'capture' | 'refund') =>
-      ['open', 'stuck'].includes(await effects.standing(kind, intent.intent_id));
-    return {
-      booking,
-      intent,
-      stuckIn: booking.stuck_in ?? stuckInOf(booking),
-      escrow: escrow?.state ?? 'missing',
-      held: await escrows.held(intent),
-      airline: await askAirline(ports, intent),
-      captures: await mayLand('capture'),
-      refunds: await mayLand('refund'),
-    };
-  }
-
-  /** Carries a decision out as far as it goes now; what is left, the worker does. */
-  const carryOut = (intentId: string) => createStepRunner(ports, escrows).carryOutNow(intentId);
-
+  const desk: Desk = { ports, escrows };
   return {
-    factsOf,
-
-    item(facts: Facts): Omit<StuckItem, 'decided'> {
-      const { booking, intent, airline } = facts;
-      return {
-        id: booking.intent_id,
-        kind: 'booking',
-        is_stuck: booking.state === 'stuck',
-        state: booking.state,
-        stuck_in: booking.state === 'stuck' ? facts.stuckIn : null,
-        reason: booking.last_error,
-        attempts: booking.attempts,
-        since: instant(booking.updated_at_ms),
-        intent_id: booking.intent_id,
-        amount: intent.amount,
-        escrow: {
-          state: facts.escrow,
-          held_amount: Number(facts.held),
-          amount: intent.amount,
-          refund_after: instant(intent.refund_after_ms),
-        },
-        airline: {
-          status: statusOf(airline),
-          booking_reference: typeof airline === 'string' ? null : airline.bookingReference,
-        },
-        decisions:
-          booking.state === 'stuck'
-            ? (['ticketed', 'not_ticketed', 'retry'] as const).map((decision) => ({
-                decision,
-                refusal: refusalOf(decision, facts),
-                steps: stepsOf(decision, facts, ports.treasury),
-              }))
-            : [],
-      };
-    },
-
-    /**
-     * Puts a decision on record, once, and starts it. The order, the end of its effect and the state that the worker
-     * goes on from are one transaction: whoever dies, the capture or the refund follows from what is written.
-     * @throws Problem `stuck_already_resolved`, `decision_not_possible`
-     */
-    async decide(facts: Facts, by: By, request: ResolveRequest): Promise<void> {
-      const { booking, intent } = facts;
-      const { decision } = request;
-      const refusal = refusalOf(decision, facts);
-      if (refusal) throw problem('decision_not_possible', { detail: { reason: refusal } });
-      const known = typeof facts.airline === 'string' ? null : facts.airline;
-      const nowMs = clock.now();
-      const order =
-        decision !== 'ticketed'
-          ? null
-          : known?.status === 'ticketed'
-            ? known
-            : deskOrder(intent, request, nowMs);
-      const decided = store.transaction().execute(async (tx) => {
-        await moveBooking(tx, booking, moveOf(decision, facts, order), nowMs);
-        if (order) {
-          await orders.keep(intent, order, tx);
-          await concludeOrderEffect(tx, intent.intent_id, { orderId: order.providerOrderId }, nowMs);
-          await tx
-            .updateTable('intents')
-            .set({ ticketed_at_ms: intent.ticketed_at_ms ?? nowMs, updated_at_ms: nowMs })
-            .where('intent_id', '=', intent.intent_id)
-            .execute();
-        }
-        if (decision === 'not_ticketed') await concludeOrderEffect(tx, intent.intent_id, null, nowMs);
-        await writeAudit(tx, ports, {
-          ...by,
-          action: `stuck.${decision}`,
-          subject: booking.intent_id,
-          detail: {
-            stuck_in: facts.stuckIn,
-            reason: booking.last_error,
-            amount: intent.amount,
-            airline: statusOf(facts.airline),
-            ...(order ? { provider_order_id: order.providerOrderId } : {}),
-          },
-        });
-      });
-      await decided.catch((error: unknown) => {
-        throw error instanceof LeaseLost ? problem('stuck_already_resolved') : error;
-      });
-      ports.log('info', 'stuck_resolved', { intent_id: booking.intent_id, decision });
-      await carryOut(booking.intent_id);
-    },
+    factsOf: (booking: BookingRow): Promise<Facts> => factsOf(desk, booking),
+    item: (facts: Facts): StuckThing => itemOf(desk, facts),
+    decide: (facts: Facts, by: By, request: ResolveRequest): Promise<void> =>
+      decide(desk, facts, by, request),
   };
+}
+
+interface Desk {
+  readonly ports: FlightsPorts;
+  readonly escrows: Escrows;
+}
+
+async function factsOf({ ports, escrows }: Desk, booking: BookingRow): Promise<Facts> {
+  const { store, effects } = ports;
+  const intent = await store
+    .selectFrom('intents')
+    .selectAll()
+    .where('intent_id', '=', booking.intent_id)
+    .executeTakeFirstOrThrow();
+  const escrow = await escrows.read(intent);
+  const mayLand = async (kind: 'capture' | 'refund') =>
+    ['open', 'stuck'].includes(await effects.standing(kind, intent.intent_id));
+  return {
+    booking,
+    intent,
+    stuckIn: booking.stuck_in ?? stuckInOf(booking),
+    escrow: escrow?.state ?? 'missing',
+    held: await escrows.held(intent),
+    airline: await askAirline(ports, intent),
+    captures: await mayLand('capture'),
+    refunds: await mayLand('refund'),
+  };
+}
+
+function itemOf({ ports }: Desk, facts: Facts): StuckThing {
+  const { booking, intent, airline } = facts;
+  return {
+    id: booking.intent_id,
+    kind: 'booking',
+    is_stuck: booking.state === 'stuck',
+    state: booking.state,
+    stuck_in: booking.state === 'stuck' ? facts.stuckIn : null,
+    reason: booking.last_error,
+    attempts: booking.attempts,
+    since: instant(booking.updated_at_ms),
+    intent_id: booking.intent_id,
+    amount: intent.amount,
+    escrow: {
+      state: facts.escrow,
+      held_amount: Number(facts.held),
+      amount: intent.amount,
+      refund_after: instant(intent.refund_after_ms),
+    },
+    airline: {
+      status: statusOf(airline),
+      booking_reference: typeof airline === 'string' ? null : airline.bookingReference,
+    },
+    decisions:
+      booking.state === 'stuck'
+        ? (['ticketed', 'not_ticketed', 'retry'] as const).map((decision) => ({
+            decision,
+            refusal: refusalOf(decision, facts),
+            steps: stepsOf(decision, facts, ports.treasury),
+          }))
+        : [],
+  };
+}
+
+/**
+ * Puts a decision on record, once, and starts it. The order, the end of its effect and the state that the worker
+ * goes on from are one transaction: whoever dies, the capture or the refund follows from what is written.
+ * @throws Problem `stuck_already_resolved`, `decision_not_possible`
+ */
+async function decide(desk: Desk, facts: Facts, by: By, request: ResolveRequest): Promise<void> {
+  const { ports, escrows } = desk;
+  const { store, clock } = ports;
+  const orders = createOrderBook(ports);
+  const { booking, intent } = facts;
+  const { decision } = request;
+  const refusal = refusalOf(decision, facts);
+  if (refusal) throw problem('decision_not_possible', { detail: { reason: refusal } });
+  const known = typeof facts.airline === 'string' ? null : facts.airline;
+  const nowMs = clock.now();
+  const order =
+    decision !== 'ticketed' ? null : known?.status === 'ticketed' ? known : deskOrder(intent, request, nowMs);
+  const write = async (tx: Transaction<ServiceTables>): Promise<void> => {
+    await moveBooking(tx, booking, moveOf(decision, facts, order), nowMs);
+    if (order) {
+      await orders.keep(intent, order, tx);
+      await concludeOrderEffect(tx, intent.intent_id, { orderId: order.providerOrderId }, nowMs);
+      await tx
+        .updateTable('intents')
+        .set({ ticketed_at_ms: intent.ticketed_at_ms ?? nowMs, updated_at_ms: nowMs })
+        .where('intent_id', '=', intent.intent_id)
+        .execute();
+    }
+    if (decision === 'not_ticketed') await concludeOrderEffect(tx, intent.intent_id, null, nowMs);
+    await writeAudit(tx, ports, {
+      ...by,
+      action: `stuck.${decision}`,
+      subject: booking.intent_id,
+      detail: {
+        stuck_in: facts.stuckIn,
+        reason: booking.last_error,
+        amount: intent.amount,
+        airline: statusOf(facts.airline),
+        ...(order ? { provider_order_id: order.providerOrderId } : {}),
+      },
+    });
+  };
+  await store
+    .transaction()
+    .execute(write)
+    .catch((error: unknown) => {
+      throw error instanceof LeaseLost ? problem('stuck_already_resolved') : error;
+    });
+  ports.log('info', 'stuck_resolved', { intent_id: booking.intent_id, decision });
+  // As far as it goes now; what is left, the worker does.
+  await createStepRunner(ports, escrows).carryOutNow(booking.intent_id);
 }
 
 /** Where a decision takes the booking: the fence is raised, so that no runner goes on with what it knew before. */

@@ -8,11 +8,13 @@ import type { BookingRow } from '../rows.ts';
 import type { ResolveRequest, StuckItem, StuckPlan } from '../wire.ts';
 import { createStuckBookings } from './stuck-bookings.ts';
 import { listStuck } from './stuck-list.ts';
-import { createStuckOthers } from './stuck-others.ts';
+import { effectItem, payoutItem, retryEffect, retryPayout } from './stuck-others.ts';
+import { decideRefund, refundItem } from './stuck-refunds.ts';
+import type { StuckThing } from './stuck-thing.ts';
 
 /** One thing that waits for a person, whatever its kind: how it stands, and how a decision is made about it. */
 interface Waiting {
-  readonly item: Omit<StuckItem, 'decided'>;
+  readonly item: StuckThing;
   decide(by: By, request: ResolveRequest): Promise<void>;
 }
 
@@ -21,123 +23,130 @@ interface Waiting {
  * answered; money moves by effects, after the decision is on record with its row in the audit trail.
  */
 export function createStuck(ports: FlightsPorts, cases: RefundCases, decisions: RefundDecisions) {
-  const { store } = ports;
   const bookings = createStuckBookings(ports, createEscrows(ports));
-  const others = createStuckOthers(ports, decisions);
-
-  /** What is stuck comes first: a booking that was decided on may have a refund that is stuck. */
-  async function find(id: string): Promise<Waiting | null> {
-    const booking = await store
-      .selectFrom('bookings')
-      .selectAll()
-      .where('intent_id', '=', id)
-      .executeTakeFirst();
-    if (booking?.state === 'stuck') return ofBooking(booking);
-    const request = await store
-      .selectFrom('refund_requests')
-      .selectAll()
-      .where((either) =>
-        either.or([
-          either('request_id', '=', id),
-          either.and([either('intent_id', '=', id), either('state', '=', 'stuck')]),
-        ]),
-      )
-      .executeTakeFirst();
-    if (request && (request.state === 'stuck' || (await decidedOn(request.request_id)))) {
-      return {
-        item: others.refundItem(request),
-        decide: (by, { decision }) => others.decideRefund(request, by, decision),
-      };
-    }
-    if (booking && (await decidedOn(id))) return ofBooking(booking);
-    const payout = await store
-      .selectFrom('affiliate_payouts')
-      .selectAll()
-      .where('payout_id', '=', id)
-      .executeTakeFirst();
-    if (payout) {
-      return { item: others.payoutItem(payout), decide: (by) => others.retryPayout(payout, by) };
-    }
-    const effect = await store
-      .selectFrom('effects')
-      .selectAll()
-      .where('effect_id', '=', id)
-      .executeTakeFirst();
-    return effect
-      ? { item: others.effectItem(effect), decide: (by) => others.retryEffect(effect, by) }
-      : null;
-  }
-
-  async function ofBooking(booking: BookingRow): Promise<Waiting> {
-    const facts = await bookings.factsOf(booking);
-    return { item: bookings.item(facts), decide: (by, request) => bookings.decide(facts, by, request) };
-  }
-
-  async function decidedOn(id: string): Promise<StuckItem['decided']> {
-    const row = await store
-      .selectFrom('operator_audit')
-      .select(['action', 'operator_name', 'at_ms'])
-      .where('subject', '=', id)
-      .where((either) =>
-        // A stuck refund that is approved again is a retry, too.
-        either.or([either('action', 'like', 'stuck.%'), either('action', '=', 'refund.resume')]),
-      )
-      .orderBy('audit_id', 'desc')
-      .limit(1)
-      .executeTakeFirst();
-    return row
-      ? {
-          decision: row.action.replace('refund.resume', 'retry').replace('stuck.', ''),
-          by: row.operator_name,
-          at: instant(row.at_ms),
-        }
-      : null;
-  }
-
-  /** @throws Problem `stuck_not_found` */
-  async function waiting(id: string): Promise<Waiting> {
-    const found = await find(id);
-    if (!found) throw problem('stuck_not_found');
-    return found;
-  }
-
-  /** @throws Problem `stuck_not_found` for what never waited for a person */
-  async function show(id: string): Promise<StuckItem> {
-    const { item } = await waiting(id);
-    return { ...item, decided: await decidedOn(item.id) };
-  }
-
+  const desk: Desk = { ports, bookings, decisions };
   return {
     list: () => listStuck(ports, cases),
-    show,
-
-    /**
-     * Decides, or says what a decision would do. Answers with how it stands then.
-     * @throws Problem `stuck_not_found`, `stuck_already_resolved`, `decision_not_possible`, `case_already_claimed`:
-     *   nothing was changed then
-     */
-    async resolve(id: string, by: By, request: ResolveRequest): Promise<StuckItem | StuckPlan> {
-      const { item, decide } = await waiting(id);
-      if (!item.is_stuck) {
-        throw problem('stuck_already_resolved', { detail: { ...(await decidedOn(item.id)) } });
-      }
-      const option = item.decisions.find((one) => one.decision === request.decision);
-      const refusal = option ? option.refusal : 'other_kind';
-      if (refusal !== null || !option) {
-        throw problem('decision_not_possible', {
-          detail: {
-            reason: refusal,
-            possible: item.decisions.filter((one) => one.refusal === null).map((one) => one.decision),
-          },
-        });
-      }
-      if (request.dry_run) {
-        const { id: itemId, kind, amount } = item;
-        const { decision, steps } = option;
-        return { id: itemId, kind, dry_run: true, decision, amount, steps };
-      }
-      await decide(by, request);
-      return show(item.id);
-    },
+    show: (id: string): Promise<StuckItem> => show(desk, id),
+    resolve: (id: string, by: By, request: ResolveRequest): Promise<StuckItem | StuckPlan> =>
+      resolve(desk, id, by, request),
   };
+}
+
+interface Desk {
+  readonly ports: FlightsPorts;
+  readonly bookings: ReturnType<typeof createStuckBookings>;
+  readonly decisions: RefundDecisions;
+}
+
+/** What is stuck comes first: a booking that was decided on may have a refund that is stuck. */
+async function find(desk: Desk, id: string): Promise<Waiting | null> {
+  const { ports, decisions } = desk;
+  const { store } = ports;
+  const booking = await store
+    .selectFrom('bookings')
+    .selectAll()
+    .where('intent_id', '=', id)
+    .executeTakeFirst();
+  if (booking?.state === 'stuck') return ofBooking(desk, booking);
+  const request = await store
+    .selectFrom('refund_requests')
+    .selectAll()
+    .where((either) =>
+      either.or([
+        either('request_id', '=', id),
+        either.and([either('intent_id', '=', id), either('state', '=', 'stuck')]),
+      ]),
+    )
+    .executeTakeFirst();
+  if (request && (request.state === 'stuck' || (await decidedOn(ports, request.request_id)))) {
+    return {
+      item: refundItem(ports, request),
+      decide: (by, { decision }) => decideRefund(ports, decisions, request, by, decision),
+    };
+  }
+  if (booking && (await decidedOn(ports, id))) return ofBooking(desk, booking);
+  const payout = await store
+    .selectFrom('affiliate_payouts')
+    .selectAll()
+    .where('payout_id', '=', id)
+    .executeTakeFirst();
+  if (payout) {
+    return { item: payoutItem(ports, payout), decide: (by) => retryPayout(ports, payout, by) };
+  }
+  const effect = await store.selectFrom('effects').selectAll().where('effect_id', '=', id).executeTakeFirst();
+  return effect ? { item: effectItem(effect), decide: (by) => retryEffect(ports, effect, by) } : null;
+}
+
+async function ofBooking({ bookings }: Desk, booking: BookingRow): Promise<Waiting> {
+  const facts = await bookings.factsOf(booking);
+  return { item: bookings.item(facts), decide: (by, request) => bookings.decide(facts, by, request) };
+}
+
+async function decidedOn({ store }: FlightsPorts, id: string): Promise<StuckItem['decided']> {
+  const row = await store
+    .selectFrom('operator_audit')
+    .select(['action', 'operator_name', 'at_ms'])
+    .where('subject', '=', id)
+    .where((either) =>
+      // A stuck refund that is approved again is a retry, too.
+      either.or([either('action', 'like', 'stuck.%'), either('action', '=', 'refund.resume')]),
+    )
+    .orderBy('audit_id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row
+    ? {
+        decision: row.action.replace('refund.resume', 'retry').replace('stuck.', ''),
+        by: row.operator_name,
+        at: instant(row.at_ms),
+      }
+    : null;
+}
+
+/** @throws Problem `stuck_not_found` */
+async function waiting(desk: Desk, id: string): Promise<Waiting> {
+  const found = await find(desk, id);
+  if (!found) throw problem('stuck_not_found');
+  return found;
+}
+
+/** @throws Problem `stuck_not_found` for what never waited for a person */
+async function show(desk: Desk, id: string): Promise<StuckItem> {
+  const { item } = await waiting(desk, id);
+  return { ...item, decided: await decidedOn(desk.ports, item.id) };
+}
+
+/**
+ * Decides, or says what a decision would do. Answers with how it stands then.
+ * @throws Problem `stuck_not_found`, `stuck_already_resolved`, `decision_not_possible`, `case_already_claimed`:
+ *   nothing was changed then
+ */
+async function resolve(
+  desk: Desk,
+  id: string,
+  by: By,
+  request: ResolveRequest,
+): Promise<StuckItem | StuckPlan> {
+  const { item, decide } = await waiting(desk, id);
+  if (!item.is_stuck) {
+    throw problem('stuck_already_resolved', { detail: { ...(await decidedOn(desk.ports, item.id)) } });
+  }
+  const option = item.decisions.find((one) => one.decision === request.decision);
+  const refusal = option ? option.refusal : 'other_kind';
+  if (refusal !== null || !option) {
+    throw problem('decision_not_possible', {
+      detail: {
+        reason: refusal,
+        possible: item.decisions.filter((one) => one.refusal === null).map((one) => one.decision),
+      },
+    });
+  }
+  if (request.dry_run) {
+    const { id: itemId, kind, amount } = item;
+    const { decision, steps } = option;
+    return { id: itemId, kind, dry_run: true, decision, amount, steps };
+  }
+  await decide(by, request);
+  return show(desk, item.id);
 }

@@ -32,47 +32,12 @@ const RETRY_S = 60;
  * created, so that what customers paid for is still finished; an operator is paged once, and again only after recovery.
  */
 export function createFunds(ports: FlightsPorts) {
-  const { store, clock, log, wallets, options } = ports;
+  const { clock, log, wallets } = ports;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
-
-  async function needs(): Promise<Record<ShortWallet['wallet'], bigint>> {
-    const count = (text: number | string | bigint | null | undefined) => BigInt(text ?? 0);
-    const [bookings, intents, refunds, affiliates] = await Promise.all([
-      store
-        .selectFrom('bookings')
-        .select((column) => column.fn.countAll().as('open'))
-        .where(OPEN_BOOKINGS)
-        .executeTakeFirst(),
-      store
-        .selectFrom('intents')
-        .select((column) => column.fn.countAll().as('open'))
-        .where('active_key', 'is not', null)
-        .executeTakeFirst(),
-      store
-        .selectFrom('refund_requests')
-        .select((column) => column.fn.sum('payout_amount').as('due'))
-        // In the words of an index over what is undecided.
-        .where(sql<SqlBool>`state in ('received', 'approved', 'stuck')`)
-        .where('state', '<>', 'received')
-        .where('payout_tx_hash', 'is', null)
-        .executeTakeFirst(),
-      store
-        .selectFrom('affiliate_payouts')
-        .select((column) => column.fn.sum('amount').as('due'))
-        .where(sql<SqlBool>`state = 'open'`)
-        .executeTakeFirst(),
-    ]);
-    const open = count(bookings?.open) + count(intents?.open);
-    return {
-      authority: LEAST_LAMPORTS + open * FEES_PER_ESCROW + BigInt(options.mostUnpaidCreations) * CREATION,
-      facilitator: LEAST_LAMPORTS + (open + PAYMENTS) * FEE,
-      treasury: count(refunds?.due) + count(affiliates?.due),
-    };
-  }
 
   /** The wallets that are short at this moment. Tells it once. */
   async function short(): Promise<ShortWallet[]> {
-    const [held, needed] = [await wallets.holdings(), await needs()];
+    const [held, needed] = [await wallets.holdings(), await needs(ports)];
     lookedAtMs = clock.now();
     const names = ['authority', 'facilitator', 'treasury'] as const;
     const all = names.flatMap((wallet): ShortWallet[] => {
@@ -82,52 +47,8 @@ export function createFunds(ports: FlightsPorts) {
       return [{ wallet, address, asset, holds, needs: needed[wallet] }];
     });
     const found = all.filter(({ holds, needs }) => holds < needs);
-    await tell(found);
+    await tell(ports, found);
     return found;
-  }
-
-  const key = (wallet: string) => `operator_funds_low:${wallet}`;
-
-  /** A row for each wallet that is short: whoever writes it pages, and its end makes room for the next. */
-  async function tell(found: readonly ShortWallet[]): Promise<void> {
-    const known = new Set(
-      (
-        await store
-          .selectFrom('meta')
-          .select('key')
-          .where('key', 'in', [key('authority'), key('facilitator'), key('treasury')])
-          .execute()
-      ).map((row) => row.key),
-    );
-    const over = [...known].filter((one) => !found.some(({ wallet }) => key(wallet) === one));
-    const fresh = found.filter(({ wallet }) => !known.has(key(wallet)));
-    if (over.length > 0) {
-      await store.deleteFrom('meta').where('key', 'in', over).execute();
-      log('info', 'operator_funds_restored', { wallets: over.map((one) => one.split(':')[1]).join(', ') });
-    }
-    for (const one of fresh) await page(one);
-  }
-
-  async function page(one: ShortWallet): Promise<void> {
-    const nowMs = clock.now();
-    const fields = shown(one);
-    const isFirst = await store.transaction().execute(async (tx) => {
-      const written = await tx
-        .insertInto('meta')
-        .values({ key: key(one.wallet), value: String(nowMs) })
-        .onConflict((conflict) => conflict.column('key').doNothing())
-        .executeTakeFirst();
-      if (!written.numInsertedOrUpdatedRows) return false;
-      return ports.outbox.enqueue(tx, {
-        kind: 'page',
-        dedupKey: `page:${key(one.wallet)}:${nowMs}`,
-        intentId: null,
-        event: 'operator_funds_low',
-        text: `The ${one.wallet} ${one.address} holds ${fields.holds} ${one.asset} and needs ${fields.needs}: no new intents are created until it is filled up.`,
-        fields,
-      });
-    });
-    if (isFirst) log('error', 'operator_funds_low', fields);
   }
 
   return {
@@ -159,6 +80,88 @@ export function createFunds(ports: FlightsPorts) {
 }
 
 export type Funds = ReturnType<typeof createFunds>;
+
+async function needs({ store, options }: FlightsPorts): Promise<Record<ShortWallet['wallet'], bigint>> {
+  const count = (text: number | string | bigint | null | undefined) => BigInt(text ?? 0);
+  const [bookings, intents, refunds, affiliates] = await Promise.all([
+    store
+      .selectFrom('bookings')
+      .select((column) => column.fn.countAll().as('open'))
+      .where(OPEN_BOOKINGS)
+      .executeTakeFirst(),
+    store
+      .selectFrom('intents')
+      .select((column) => column.fn.countAll().as('open'))
+      .where('active_key', 'is not', null)
+      .executeTakeFirst(),
+    store
+      .selectFrom('refund_requests')
+      .select((column) => column.fn.sum('payout_amount').as('due'))
+      // In the words of an index over what is undecided.
+      .where(sql<SqlBool>`state in ('received', 'approved', 'stuck')`)
+      .where('state', '<>', 'received')
+      .where('payout_tx_hash', 'is', null)
+      .executeTakeFirst(),
+    store
+      .selectFrom('affiliate_payouts')
+      .select((column) => column.fn.sum('amount').as('due'))
+      .where(sql<SqlBool>`state = 'open'`)
+      .executeTakeFirst(),
+  ]);
+  const open = count(bookings?.open) + count(intents?.open);
+  return {
+    authority: LEAST_LAMPORTS + open * FEES_PER_ESCROW + BigInt(options.mostUnpaidCreations) * CREATION,
+    facilitator: LEAST_LAMPORTS + (open + PAYMENTS) * FEE,
+    treasury: count(refunds?.due) + count(affiliates?.due),
+  };
+}
+
+/** Of the row that says that a wallet is short. */
+const keyOf = (wallet: string) => `operator_funds_low:${wallet}`;
+
+/** A row for each wallet that is short: whoever writes it pages, and its end makes room for the next. */
+async function tell(ports: FlightsPorts, found: readonly ShortWallet[]): Promise<void> {
+  const { store, log } = ports;
+  const known = new Set(
+    (
+      await store
+        .selectFrom('meta')
+        .select('key')
+        .where('key', 'in', [keyOf('authority'), keyOf('facilitator'), keyOf('treasury')])
+        .execute()
+    ).map((row) => row.key),
+  );
+  const over = [...known].filter((one) => !found.some(({ wallet }) => keyOf(wallet) === one));
+  const fresh = found.filter(({ wallet }) => !known.has(keyOf(wallet)));
+  if (over.length > 0) {
+    await store.deleteFrom('meta').where('key', 'in', over).execute();
+    log('info', 'operator_funds_restored', { wallets: over.map((one) => one.split(':')[1]).join(', ') });
+  }
+  for (const one of fresh) await page(ports, one);
+}
+
+async function page(ports: FlightsPorts, one: ShortWallet): Promise<void> {
+  const { store, clock, log } = ports;
+  const nowMs = clock.now();
+  const fields = shown(one);
+  const isFirst = await store.transaction().execute(async (tx) => {
+    const written = await tx
+      .insertInto('meta')
+      .values({ key: keyOf(one.wallet), value: String(nowMs) })
+      .onConflict((conflict) => conflict.column('key').doNothing())
+      .executeTakeFirst();
+    if (!written.numInsertedOrUpdatedRows) return false;
+    return ports.outbox.enqueue(tx, {
+      kind: 'page',
+      dedupKey: `page:${keyOf(one.wallet)}:${nowMs}`,
+      intentId: null,
+      event: 'operator_funds_low',
+      text: `The ${one.wallet} ${one.address} holds ${fields.holds} ${one.asset} and needs ${fields.needs}: no new intents are created until it is filled up.`,
+      fields,
+    });
+  });
+  if (isFirst) log('error', 'operator_funds_low', fields);
+}
 
 const DECIMALS = { SOL: 9, USDC: 6 } as const;
 

@@ -1,6 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { Store } from '../../store/open.ts';
 import type { RefundRequestState } from '../../store/tables/schema.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
 import type { FlightsPorts } from '../ports.ts';
@@ -25,149 +26,159 @@ export interface OpenedCase {
 }
 
 /** What operators read of refund requests. */
-export function createRefundCases(ports: Pick<FlightsPorts, 'store' | 'secrets'>) {
-  const { store, secrets } = ports;
-
-  /** @throws Problem `refund_request_not_found` */
-  async function open(id: string): Promise<OpenedCase> {
-    const row = await store
-      .selectFrom('refund_requests')
-      .selectAll()
-      .where(id.startsWith('ref_') ? 'request_id' : 'intent_id', '=', id)
-      .where('state', 'in', SHOWN)
-      .orderBy('requested_at_ms', 'desc')
-      .limit(1)
-      .executeTakeFirst();
-    if (!row) throw problem('refund_request_not_found');
-    return { row, intent: await intentOf(row.intent_id) };
-  }
-
-  const intentOf = (intentId: string): Promise<IntentRow> =>
-    store.selectFrom('intents').selectAll().where('intent_id', '=', intentId).executeTakeFirstOrThrow();
-
-  /** The queue: oldest first, or by the day of departure; `status` none means what is not decided. */
-  async function queue({ status, sort, limit, cursor }: QueueQuery): Promise<RefundQueue> {
-    const key = sort === 'age' ? 'requested_at_ms' : 'journey_date';
-    const first = sort === 'age' ? 0 : '';
-    const [from, id] = cursor === undefined ? [first, ''] : readCursor(cursor);
-    if (typeof from !== typeof first) throw badCursor();
-    const rows = await store
-      .selectFrom('refund_requests')
-      .selectAll()
-      .where(status === 'refunded' || status === 'rejected' ? IS_DECIDED : IS_UNDECIDED)
-      .$if(status !== undefined, (query) => query.where('state', '=', status ?? 'received'))
-      .where(sql<SqlBool>`(${sql.ref(key)}, request_id) > (${from}, ${id})`)
-      .orderBy(key)
-      .orderBy('request_id')
-      .limit(limit + 1)
-      .execute();
-    const page = rows.slice(0, limit);
-    const last = rows.length > limit ? page.at(-1) : undefined;
-    return {
-      refund_requests: await Promise.all(
-        page.map(async (row) => summaryOf({ row, intent: await intentOf(row.intent_id) })),
-      ),
-      next_cursor: last
-        ? Buffer.from(JSON.stringify([last[key], last.request_id])).toString('base64url')
-        : null,
-    };
-  }
-
-  /** One whole case, with the customer's words: for operators alone. */
-  async function show({ row, intent }: OpenedCase): Promise<RefundCase> {
-    const offer = lockedOffer(intent);
-    const rule = refundRuleOf(offer, BigInt(intent.amount));
-    const unsealed = (place: string, sealed: string | null) =>
-      sealed === null || sealed === '' ? null : secrets.decrypt(place, sealed);
-    const notes = await store
-      .selectFrom('refund_notes')
-      .selectAll()
-      .where('request_id', '=', row.request_id)
-      .orderBy('at_ms')
-      .execute();
-    return {
-      ...summaryOf({ row, intent }),
-      order_id: intent.order_id,
-      passenger_count: intent.passenger_count,
-      refund_wallet: intent.refund_wallet,
-      fare: {
-        owner_name: offer.owner_name,
-        fare_brand_name: offer.fare_brand_name,
-        total_amount_decimal: offer.total_amount_decimal,
-        total_currency: offer.total_currency,
-        conditions: offer.conditions,
-      },
-      refund_rule: {
-        kind: rule.kind,
-        penalty_amount: numberOrNull(rule.penalty),
-        payout_amount: numberOrNull(rule.payout),
-      },
-      reason: unsealed(reasonPlace(row.request_id), row.reason_sealed),
-      contact: unsealed(contactPlace(row.request_id), row.contact_sealed),
-      decision:
-        row.decided_at_ms === null
-          ? null
-          : {
-              by: row.decided_by_name ?? '',
-              at: instant(row.decided_at_ms),
-              words: unsealed(decisionPlace(row.request_id), row.decision_sealed),
-              penalty_amount: row.penalty_amount,
-              payout_amount: row.payout_amount,
-            },
-      payout_tx_hash: row.payout_tx_hash,
-      last_error: row.last_error,
-      notes: notes.map((note) => ({
-        at: instant(note.at_ms),
-        by: note.operator_name,
-        text: unsealed(notePlace(note.note_id), note.text_sealed) ?? '',
-      })),
-      timeline: await timeline({ row, intent }),
-    };
-  }
-
-  /** What happened, in order: to the intent, in the effect log, and by whom at the desk. */
-  async function timeline({ row, intent }: OpenedCase): Promise<RefundCase['timeline']> {
-    const effects = await store
-      .selectFrom('effects')
-      .select(['kind', 'state', 'signature', 'result', 'error', 'updated_at_ms'])
-      .where('subject', '=', intent.intent_id)
-      .execute();
-    const acts = await store
-      .selectFrom('operator_audit')
-      .select(['at_ms', 'operator_name', 'action'])
-      .where('subject', '=', row.request_id)
-      .where('action', '<>', 'refund.show')
-      .execute();
-    const events: [number | null, string, string | null][] = [
-      [intent.created_at_ms, 'intent created', null],
-      [intent.booking_requested_at_ms, 'booking requested', null],
-      [intent.ticketed_at_ms, 'ticketed', intent.order_id],
-      [intent.captured_at_ms, 'captured', intent.capture_tx_hash],
-      [row.requested_at_ms, 'refund requested', null],
-      [intent.refunded_at_ms, 'refunded', intent.refund_tx_hash],
-      ...effects.map(
-        (one) =>
-          [
-            one.updated_at_ms,
-            `effect ${one.kind} ${one.state}`,
-            one.error ?? one.signature ?? one.result,
-          ] as [number, string, string | null],
-      ),
-      ...acts.map(
-        (act) =>
-          [act.at_ms, act.action.replace('.', ' '), act.operator_name] as [number, string, string | null],
-      ),
-    ];
-    return events
-      .filter((event): event is [number, string, string | null] => event[0] !== null)
-      .sort((a, b) => a[0] - b[0])
-      .map(([atMs, event, detail]) => ({ at: instant(atMs), event, detail }));
-  }
-
-  return { open, queue, show };
+export function createRefundCases(ports: CasePorts) {
+  return {
+    open: (id: string): Promise<OpenedCase> => open(ports, id),
+    queue: (query: QueueQuery): Promise<RefundQueue> => queue(ports, query),
+    show: (opened: OpenedCase): Promise<RefundCase> => show(ports, opened),
+  };
 }
 
 export type RefundCases = ReturnType<typeof createRefundCases>;
+
+type CasePorts = Pick<FlightsPorts, 'store' | 'secrets'>;
+
+/** @throws Problem `refund_request_not_found` */
+async function open({ store }: CasePorts, id: string): Promise<OpenedCase> {
+  const row = await store
+    .selectFrom('refund_requests')
+    .selectAll()
+    .where(id.startsWith('ref_') ? 'request_id' : 'intent_id', '=', id)
+    .where('state', 'in', SHOWN)
+    .orderBy('requested_at_ms', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!row) throw problem('refund_request_not_found');
+  return { row, intent: await intentOf(store, row.intent_id) };
+}
+
+const intentOf = (store: Store, intentId: string): Promise<IntentRow> =>
+  store.selectFrom('intents').selectAll().where('intent_id', '=', intentId).executeTakeFirstOrThrow();
+
+/** The queue: oldest first, or by the day of departure; `status` none means what is not decided. */
+async function queue(
+  { store }: CasePorts,
+  { status, sort, limit, cursor }: QueueQuery,
+): Promise<RefundQueue> {
+  const key = sort === 'age' ? 'requested_at_ms' : 'journey_date';
+  const first = sort === 'age' ? 0 : '';
+  const [from, id] = cursor === undefined ? [first, ''] : readCursor(cursor);
+  if (typeof from !== typeof first) throw badCursor();
+  const rows = await store
+    .selectFrom('refund_requests')
+    .selectAll()
+    .where(status === 'refunded' || status === 'rejected' ? IS_DECIDED : IS_UNDECIDED)
+    .$if(status !== undefined, (query) => query.where('state', '=', status ?? 'received'))
+    .where(sql<SqlBool>`(${sql.ref(key)}, request_id) > (${from}, ${id})`)
+    .orderBy(key)
+    .orderBy('request_id')
+    .limit(limit + 1)
+    .execute();
+  const page = rows.slice(0, limit);
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  return {
+    refund_requests: await Promise.all(
+      page.map(async (row) => summaryOf({ row, intent: await intentOf(store, row.intent_id) })),
+    ),
+    next_cursor: last
+      ? Buffer.from(JSON.stringify([last[key], last.request_id])).toString('base64url')
+      : null,
+  };
+}
+
+/** One whole case, with the customer's words: for operators alone. */
+async function show(ports: CasePorts, { row, intent }: OpenedCase): Promise<RefundCase> {
+  const { store, secrets } = ports;
+  const offer = lockedOffer(intent);
+  const rule = refundRuleOf(offer, BigInt(intent.amount));
+  const unsealed = (place: string, sealed: string | null) =>
+    sealed === null || sealed === '' ? null : secrets.decrypt(place, sealed);
+  const notes = await store
+    .selectFrom('refund_notes')
+    .selectAll()
+    .where('request_id', '=', row.request_id)
+    .orderBy('at_ms')
+    .execute();
+  return {
+    ...summaryOf({ row, intent }),
+    order_id: intent.order_id,
+    passenger_count: intent.passenger_count,
+    refund_wallet: intent.refund_wallet,
+    fare: {
+      owner_name: offer.owner_name,
+      fare_brand_name: offer.fare_brand_name,
+      total_amount_decimal: offer.total_amount_decimal,
+      total_currency: offer.total_currency,
+      conditions: offer.conditions,
+    },
+    refund_rule: {
+      kind: rule.kind,
+      penalty_amount: numberOrNull(rule.penalty),
+      payout_amount: numberOrNull(rule.payout),
+    },
+    reason: unsealed(reasonPlace(row.request_id), row.reason_sealed),
+    contact: unsealed(contactPlace(row.request_id), row.contact_sealed),
+    decision: decisionOf(row, unsealed(decisionPlace(row.request_id), row.decision_sealed)),
+    payout_tx_hash: row.payout_tx_hash,
+    last_error: row.last_error,
+    notes: notes.map((note) => ({
+      at: instant(note.at_ms),
+      by: note.operator_name,
+      text: unsealed(notePlace(note.note_id), note.text_sealed) ?? '',
+    })),
+    timeline: await timeline(ports, { row, intent }),
+  };
+}
+
+const decisionOf = (row: RefundRequestRow, words: string | null): RefundCase['decision'] =>
+  row.decided_at_ms === null
+    ? null
+    : {
+        by: row.decided_by_name ?? '',
+        at: instant(row.decided_at_ms),
+        words,
+        penalty_amount: row.penalty_amount,
+        payout_amount: row.payout_amount,
+      };
+
+/** What happened, in order: to the intent, in the effect log, and by whom at the desk. */
+async function timeline({ store }: CasePorts, { row, intent }: OpenedCase): Promise<RefundCase['timeline']> {
+  const effects = await store
+    .selectFrom('effects')
+    .select(['kind', 'state', 'signature', 'result', 'error', 'updated_at_ms'])
+    .where('subject', '=', intent.intent_id)
+    .execute();
+  const acts = await store
+    .selectFrom('operator_audit')
+    .select(['at_ms', 'operator_name', 'action'])
+    .where('subject', '=', row.request_id)
+    .where('action', '<>', 'refund.show')
+    .execute();
+  const events: [number | null, string, string | null][] = [
+    [intent.created_at_ms, 'intent created', null],
+    [intent.booking_requested_at_ms, 'booking requested', null],
+    [intent.ticketed_at_ms, 'ticketed', intent.order_id],
+    [intent.captured_at_ms, 'captured', intent.capture_tx_hash],
+    [row.requested_at_ms, 'refund requested', null],
+    [intent.refunded_at_ms, 'refunded', intent.refund_tx_hash],
+    ...effects.map(
+      (one) =>
+        [one.updated_at_ms, `effect ${one.kind} ${one.state}`, one.error ?? one.signature ?? one.result] as [
+          number,
+          string,
+          string | null,
+        ],
+    ),
+    ...acts.map(
+      (act) =>
+        [act.at_ms, act.action.replace('.', ' '), act.operator_name] as [number, string, string | null],
+    ),
+  ];
+  return events
+    .filter((event): event is [number, string, string | null] => event[0] !== null)
+    .sort((a, b) => a[0] - b[0])
+    .map(([atMs, event, detail]) => ({ at: instant(atMs), event, detail }));
+}
 
 export function summaryOf({ row, intent }: OpenedCase): RefundCaseSummary {
   const offer = lockedOffer(intent);

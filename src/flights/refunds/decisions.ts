@@ -1,15 +1,13 @@
 import type { Transaction } from 'kysely';
-import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { ServiceTables } from '../../store/tables/schema.ts';
 import { type Operator, writeAudit } from '../desk/audit.ts';
-import { isDeskOrder } from '../desk/desk-orders.ts';
-import { lockedOffer } from '../intents/intent-record.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { RefundRequestRow } from '../rows.ts';
 import type { ApproveRequest, RefundPlan } from '../wire.ts';
 import type { OpenedCase, RefundCases } from './cases.ts';
-import { refundRuleOf } from './rule.ts';
+import { alreadyDecided, checkPlan, planRefund } from './plan.ts';
+import { movedTo } from './states.ts';
 import { decisionPlace, notePlace } from './words.ts';
 
 type Tx = Transaction<ServiceTables>;
@@ -25,220 +23,153 @@ export interface By {
  * Each act and its row in the audit trail are one transaction.
  */
 export function createRefundDecisions(ports: FlightsPorts, cases: RefundCases) {
-  const { store, clock, ids, secrets } = ports;
-
-  const audit = (tx: Tx, by: By, action: string, subject: string, detail: Record<string, unknown> = {}) =>
-    writeAudit(tx, ports, { ...by, action: `refund.${action}`, subject, detail });
-
-  /** @throws Problem `case_already_claimed`, with who has it */
-  async function take(tx: Tx, requestId: string, by: By): Promise<RefundRequestRow> {
-    const row = await tx
-      .selectFrom('refund_requests')
-      .selectAll()
-      .where('request_id', '=', requestId)
-      .executeTakeFirstOrThrow();
-    if (row.claimed_by !== null && row.claimed_by !== by.operator.keyId) {
-      throw problem('case_already_claimed', {
-        detail: {
-          claimed_by: row.claimed_by_name,
-          claimed_at: new Date(row.claimed_at_ms ?? 0).toISOString(),
-        },
-      });
-    }
-    if (row.claimed_by === null) {
-      await tx
-        .updateTable('refund_requests')
-        .set({
-          claimed_by: by.operator.keyId,
-          claimed_by_name: by.operator.name,
-          claimed_at_ms: clock.now(),
-        })
-        .where('request_id', '=', requestId)
-        .execute();
-      await audit(tx, by, 'claim', requestId);
-    }
-    return row;
-  }
-
-  const decided = (row: RefundRequestRow) =>
-    problem('case_already_decided', {
-      detail: { status: row.state, ...(row.decided_by_name ? { decided_by: row.decided_by_name } : {}) },
-    });
-
-  /**
-   * What an approval would move (atomic units): from the fare rule or the operator's own amount, and for a case that was
-   * approved before what was approved.
-   * @throws Problem `case_already_decided`, `payout_undecided`
-   */
-  async function plan({ row, intent }: OpenedCase, request: ApproveRequest): Promise<RefundPlan> {
-    const captured = BigInt(intent.amount);
-    if (!['received', 'approved', 'stuck'].includes(row.state)) throw decided(row);
-    const approved = row.state === 'received' ? null : row.payout_amount;
-    const overridden = approved === null && request.payout_amount !== undefined;
-    if (overridden) checkOverride(request, captured);
-    const payout =
-      approved !== null
-        ? BigInt(approved)
-        : overridden
-          ? BigInt(request.payout_amount ?? 0)
-          : refundRuleOf(lockedOffer(intent), captured).payout;
-    if (payout === null) throw problem('payout_undecided');
-    const { associatedTokenAddress } = await import('../../solana/token.ts');
-    const treasuryAccount = await associatedTokenAddress(ports.treasury, ports.mint);
-    const order = await store
-      .selectFrom('orders')
-      .select(['order_id', 'provider_order_id'])
-      .where('intent_id', '=', intent.intent_id)
-      .executeTakeFirst();
-    return {
-      request_id: row.request_id,
-      intent_id: intent.intent_id,
-      dry_run: true,
-      captured_amount: intent.amount,
-      penalty_amount: Number(captured - payout),
-      payout_amount: Number(payout),
-      overridden,
-      treasury_wallet: ports.treasury,
-      treasury_amount: Number((await ports.cluster.tokenBalance(treasuryAccount)) ?? 0n),
-      refund_wallet: intent.refund_wallet,
-      mint: ports.mint,
-      steps: [
-        isDeskOrder(order?.provider_order_id ?? '')
-          ? `Wait for you to cancel order ${order?.order_id} with the airline: then farelock stuck resolve ${row.request_id} cancelled.`
-          : `Cancel order ${order?.order_id ?? '–'} at the airline (${order?.provider_order_id ?? '–'}).`,
-        `Pay ${formatUsdc(payout)} USDC from the treasury ${ports.treasury} to the refund wallet ${intent.refund_wallet}.`,
-        `Keep ${formatUsdc(captured - payout)} USDC of ${formatUsdc(captured)} for the carrier.`,
-        'End the intent as refunded, and mail the lead passenger.',
-      ],
-    };
-  }
-
+  const { store } = ports;
   return {
-    plan,
+    plan: (opened: OpenedCase, request: ApproveRequest): Promise<RefundPlan> =>
+      planRefund(ports, opened, request),
 
     claim: (requestId: string, by: By) =>
       store.transaction().execute(async (tx) => {
-        await take(tx, requestId, by);
+        await take(ports, tx, requestId, by);
       }),
 
     release: (requestId: string, by: By, force: boolean) =>
       store.transaction().execute(async (tx) => {
-        if (!force) await take(tx, requestId, by);
+        if (!force) await take(ports, tx, requestId, by);
         await tx
           .updateTable('refund_requests')
           .set({ claimed_by: null, claimed_by_name: null, claimed_at_ms: null })
           .where('request_id', '=', requestId)
           .execute();
-        await audit(tx, by, 'release', requestId, { force });
+        await audit(ports, tx, by, 'release', requestId, { force });
       }),
 
     note: (requestId: string, by: By, text: string) =>
-      store.transaction().execute(async (tx) => {
-        const noteId = ids.next('nte');
-        await tx
-          .insertInto('refund_notes')
-          .values({
-            note_id: noteId,
-            request_id: requestId,
-            operator_name: by.operator.name,
-            text_sealed: secrets.encrypt(notePlace(noteId), text),
-            at_ms: clock.now(),
-          })
-          .execute();
-        await audit(tx, by, 'note', requestId, { note_id: noteId });
-      }),
+      store.transaction().execute((tx) => addNote(ports, tx, requestId, by, text)),
 
-    /**
-     * Fixes what is paid out and starts it; the worker finishes it whatever happens to this request. An approved or
-     * stuck case is started again, with the amounts of its approval. A treasury that is short before anything is on
-     * record refuses the approval; one that is emptied after it leaves the case `approved`, with that as `last_error`,
-     * and so does every try until it is filled up. What the same operator approved with the same numbers, and is paid
-     * out, is approved: the answer may have been lost.
-     * @throws Problem `case_already_claimed`, `case_already_decided`, `payout_undecided`, `payout_is_zero`,
-     *   `plan_changed`, `treasury_insufficient`, `invalid_request`: nothing was changed then
-     */
-    async approve(id: string, by: By, request: ApproveRequest): Promise<void> {
-      const opened = await cases.open(id);
-      if (isDoneAsAsked(opened.row, by, request)) return;
-      const requestId = opened.row.request_id;
-      const resumes = ['approved', 'stuck'].includes(opened.row.state);
-      const planned = resumes ? null : await plan(opened, request);
-      if (planned) checkPlan(planned, request);
-      await store.transaction().execute(async (tx) => {
-        const row = await take(tx, requestId, by);
-        const nowMs = clock.now();
-        if (isDoneAsAsked(row, by, request)) return;
-        const isOpen = row.state === 'received';
-        if (!isOpen && !(resumes && ['approved', 'stuck'].includes(row.state))) throw decided(row);
-        await tx
-          .updateTable('refund_requests')
-          .set({
-            state: 'approved',
-            attempts: 0,
-            due_at_ms: nowMs,
-            updated_at_ms: nowMs,
-            ...(planned
-              ? {
-                  payout_amount: planned.payout_amount,
-                  penalty_amount: planned.penalty_amount,
-                  decided_by_name: by.operator.name,
-                  decided_at_ms: nowMs,
-                  decision_sealed:
-                    request.note === undefined
-                      ? null
-                      : secrets.encrypt(decisionPlace(requestId), request.note),
-                }
-              : {}),
-          })
-          .where('request_id', '=', requestId)
-          .execute();
-        await audit(tx, by, resumes ? 'resume' : 'approve', requestId, {
-          intent_id: row.intent_id,
-          payout_amount: planned?.payout_amount ?? row.payout_amount,
-          penalty_amount: planned?.penalty_amount ?? row.penalty_amount,
-          overridden: planned?.overridden ?? false,
-        });
-      });
-      const { createRefundPayouts } = await import('./refund-payouts.ts');
-      await createRefundPayouts(ports).carryOutNow(requestId);
-    },
+    approve: (id: string, by: By, request: ApproveRequest): Promise<void> =>
+      approve(ports, cases, id, by, request),
 
-    /** @throws Problem `case_already_claimed`, `case_already_decided` */
-    async reject(id: string, by: By, reason: string): Promise<void> {
-      const { row } = await cases.open(id);
-      const { createMails } = await import('../orders/mails.ts');
-      const booking = await store
-        .selectFrom('bookings')
-        .select(['intent_id', 'passengers_sealed'])
-        .where('intent_id', '=', row.intent_id)
-        .executeTakeFirstOrThrow();
-      const facts = { kind: 'refund_request_rejected', reason } as const;
-      const tell = await createMails(ports).about(booking, facts, row.request_id);
-      await store.transaction().execute(async (tx) => {
-        const held = await take(tx, row.request_id, by);
-        if (held.state !== 'received') throw decided(held);
-        const nowMs = clock.now();
-        await tx
-          .updateTable('refund_requests')
-          .set({
-            state: 'rejected',
-            // Frees the intent: new facts may be sent with a new request.
-            open_key: null,
-            decided_by_name: by.operator.name,
-            decided_at_ms: nowMs,
-            decision_sealed: secrets.encrypt(decisionPlace(row.request_id), reason),
-            updated_at_ms: nowMs,
-          })
-          .where('request_id', '=', row.request_id)
-          .execute();
-        await audit(tx, by, 'reject', row.request_id, { intent_id: row.intent_id });
-        await tell(tx);
-      });
-    },
+    reject: (id: string, by: By, reason: string): Promise<void> => reject(ports, cases, id, by, reason),
   };
 }
 
 export type RefundDecisions = ReturnType<typeof createRefundDecisions>;
+
+const audit = (
+  ports: FlightsPorts,
+  tx: Tx,
+  by: By,
+  action: string,
+  subject: string,
+  detail: Record<string, unknown> = {},
+) => writeAudit(tx, ports, { ...by, action: `refund.${action}`, subject, detail });
+
+/** @throws Problem `case_already_claimed`, with who has it */
+async function take(ports: FlightsPorts, tx: Tx, requestId: string, by: By): Promise<RefundRequestRow> {
+  const row = await tx
+    .selectFrom('refund_requests')
+    .selectAll()
+    .where('request_id', '=', requestId)
+    .executeTakeFirstOrThrow();
+  if (row.claimed_by !== null && row.claimed_by !== by.operator.keyId) {
+    throw problem('case_already_claimed', {
+      detail: {
+        claimed_by: row.claimed_by_name,
+        claimed_at: new Date(row.claimed_at_ms ?? 0).toISOString(),
+      },
+    });
+  }
+  if (row.claimed_by === null) {
+    await tx
+      .updateTable('refund_requests')
+      .set({
+        claimed_by: by.operator.keyId,
+        claimed_by_name: by.operator.name,
+        claimed_at_ms: ports.clock.now(),
+      })
+      .where('request_id', '=', requestId)
+      .execute();
+    await audit(ports, tx, by, 'claim', requestId);
+  }
+  return row;
+}
+
+async function addNote(ports: FlightsPorts, tx: Tx, requestId: string, by: By, text: string): Promise<void> {
+  const { ids, secrets, clock } = ports;
+  const noteId = ids.next('nte');
+  await tx
+    .insertInto('refund_notes')
+    .values({
+      note_id: noteId,
+      request_id: requestId,
+      operator_name: by.operator.name,
+      text_sealed: secrets.encrypt(notePlace(noteId), text),
+      at_ms: clock.now(),
+    })
+    .execute();
+  await audit(ports, tx, by, 'note', requestId, { note_id: noteId });
+}
+
+/**
+ * Fixes what is paid out and starts it; the worker finishes it whatever happens to this request. An approved or
+ * stuck case is started again, with the amounts of its approval. A treasury that is short before anything is on
+ * record refuses the approval; one that is emptied after it leaves the case `approved`, with that as `last_error`,
+ * and so does every try until it is filled up. What the same operator approved with the same numbers, and is paid
+ * out, is approved: the answer may have been lost.
+ * @throws Problem `case_already_claimed`, `case_already_decided`, `payout_undecided`, `payout_is_zero`,
+ *   `plan_changed`, `treasury_insufficient`, `invalid_request`: nothing was changed then
+ */
+async function approve(
+  ports: FlightsPorts,
+  cases: RefundCases,
+  id: string,
+  by: By,
+  request: ApproveRequest,
+): Promise<void> {
+  const { store, clock, secrets } = ports;
+  const opened = await cases.open(id);
+  if (isDoneAsAsked(opened.row, by, request)) return;
+  const requestId = opened.row.request_id;
+  const resumes = ['approved', 'stuck'].includes(opened.row.state);
+  const planned = resumes ? null : await planRefund(ports, opened, request);
+  if (planned) checkPlan(planned, request);
+  await store.transaction().execute(async (tx) => {
+    const row = await take(ports, tx, requestId, by);
+    const nowMs = clock.now();
+    if (isDoneAsAsked(row, by, request)) return;
+    const isOpen = row.state === 'received';
+    if (!isOpen && !(resumes && ['approved', 'stuck'].includes(row.state))) throw alreadyDecided(row);
+    await tx
+      .updateTable('refund_requests')
+      .set({
+        ...movedTo(row, 'approved', 'operator'),
+        attempts: 0,
+        due_at_ms: nowMs,
+        updated_at_ms: nowMs,
+        ...(planned
+          ? {
+              payout_amount: planned.payout_amount,
+              penalty_amount: planned.penalty_amount,
+              decided_by_name: by.operator.name,
+              decided_at_ms: nowMs,
+              decision_sealed:
+                request.note === undefined ? null : secrets.encrypt(decisionPlace(requestId), request.note),
+            }
+          : {}),
+      })
+      .where('request_id', '=', requestId)
+      .execute();
+    await audit(ports, tx, by, resumes ? 'resume' : 'approve', requestId, {
+      intent_id: row.intent_id,
+      payout_amount: planned?.payout_amount ?? row.payout_amount,
+      penalty_amount: planned?.penalty_amount ?? row.penalty_amount,
+      overridden: planned?.overridden ?? false,
+    });
+  });
+  const { createRefundPayouts } = await import('./refund-payouts.ts');
+  await createRefundPayouts(ports).carryOutNow(requestId);
+}
 
 const isDoneAsAsked = (row: RefundRequestRow, by: By, request: ApproveRequest): boolean =>
   row.state === 'refunded' &&
@@ -247,26 +178,42 @@ const isDoneAsAsked = (row: RefundRequestRow, by: By, request: ApproveRequest): 
     (amount) => amount === undefined || amount === row.payout_amount,
   );
 
-function checkOverride(request: ApproveRequest, captured: bigint): void {
-  const issues = [
-    ...(BigInt(request.payout_amount ?? 0) > captured
-      ? [{ path: 'payout_amount', message: `is more than was captured (${captured}).` }]
-      : []),
-    ...(request.note === undefined
-      ? [{ path: 'note', message: 'is needed with an amount of your own.' }]
-      : []),
-  ];
-  if (issues.length > 0) throw problem('invalid_request', { detail: { issues } });
-}
-
-function checkPlan(planned: RefundPlan, request: ApproveRequest): void {
-  const expected = request.expected_payout_amount;
-  if (expected !== undefined && expected !== planned.payout_amount) {
-    throw problem('plan_changed', { detail: { expected, payout_amount: planned.payout_amount } });
-  }
-  if (planned.payout_amount === 0) throw problem('payout_is_zero');
-  if (planned.treasury_amount < planned.payout_amount) {
-    const { treasury_amount, payout_amount } = planned;
-    throw problem('treasury_insufficient', { detail: { treasury_amount, payout_amount } });
-  }
+/** @throws Problem `case_already_claimed`, `case_already_decided` */
+async function reject(
+  ports: FlightsPorts,
+  cases: RefundCases,
+  id: string,
+  by: By,
+  reason: string,
+): Promise<void> {
+  const { store, clock, secrets } = ports;
+  const { row } = await cases.open(id);
+  const { createMails } = await import('../orders/mails.ts');
+  const booking = await store
+    .selectFrom('bookings')
+    .select(['intent_id', 'passengers_sealed'])
+    .where('intent_id', '=', row.intent_id)
+    .executeTakeFirstOrThrow();
+  const facts = { kind: 'refund_request_rejected', reason } as const;
+  const tell = await createMails(ports).about(booking, facts, row.request_id);
+  await store.transaction().execute(async (tx) => {
+    const held = await take(ports, tx, row.request_id, by);
+    if (held.state !== 'received') throw alreadyDecided(held);
+    const nowMs = clock.now();
+    await tx
+      .updateTable('refund_requests')
+      .set({
+        ...movedTo(held, 'rejected', 'operator'),
+        // Frees the intent: new facts may be sent with a new request.
+        open_key: null,
+        decided_by_name: by.operator.name,
+        decided_at_ms: nowMs,
+        decision_sealed: secrets.encrypt(decisionPlace(row.request_id), reason),
+        updated_at_ms: nowMs,
+      })
+      .where('request_id', '=', row.request_id)
+      .execute();
+    await audit(ports, tx, by, 'reject', row.request_id, { intent_id: row.intent_id });
+    await tell(tx);
+  });
 }

@@ -44,118 +44,7 @@ const TRANSFER_SOL = 2;
  * subject's marker, which no second transaction can. Its rent, 0.0009 SOL, stays there. The marker's address is one
  * that anybody can send lamports to, and that changes nothing: only the authority can allocate bytes there.
  */
-export function createPayouts(
-  ports: Pick<FlightsPorts, 'store' | 'cluster' | 'effects' | 'authority' | 'treasurySigner' | 'mint'>,
-) {
-  const { cluster, authority, treasurySigner: treasury, mint } = ports;
-
-  const seedOf = (subject: string): string =>
-    createHash('sha256').update(`farelock payout ${subject}`).digest('hex').slice(0, 32);
-  const markerOf = (subject: string): Promise<Address> =>
-    createAddressWithSeed({
-      baseAddress: authority.address,
-      programAddress: SYSTEM_PROGRAM,
-      seed: seedOf(subject),
-    });
-
-  async function isMarked(subject: string): Promise<boolean> {
-    const [marker] = await cluster.accounts([await markerOf(subject)]);
-    return (marker?.data.length ?? 0) > 0;
-  }
-
-  /** Allocates the marker, then pays its rent; refused where the marker has been allocated. */
-  async function mark(subject: string): Promise<Instruction[]> {
-    const marker = await markerOf(subject);
-    const seed = Buffer.from(seedOf(subject));
-    const address = getAddressEncoder();
-    const allocate = Buffer.alloc(44 + seed.length + 40);
-    allocate.writeUInt32LE(ALLOCATE_WITH_SEED, 0);
-    allocate.set(address.encode(authority.address), 4);
-    allocate.writeBigUInt64LE(BigInt(seed.length), 36);
-    allocate.set(seed, 44);
-    allocate.writeBigUInt64LE(BigInt(MARKER_BYTES), 44 + seed.length);
-    allocate.set(address.encode(SYSTEM_PROGRAM), 52 + seed.length);
-    const rent = Buffer.alloc(12);
-    rent.writeUInt32LE(TRANSFER_SOL, 0);
-    rent.writeBigUInt64LE(await cluster.minimumRent(MARKER_BYTES), 4);
-    return [
-      {
-        programAddress: SYSTEM_PROGRAM,
-        accounts: [
-          { address: marker, role: AccountRole.WRITABLE },
-          { address: authority.address, role: AccountRole.READONLY_SIGNER },
-        ],
-        data: allocate,
-      },
-      {
-        programAddress: SYSTEM_PROGRAM,
-        accounts: [
-          { address: authority.address, role: AccountRole.WRITABLE_SIGNER },
-          { address: marker, role: AccountRole.WRITABLE },
-        ],
-        data: rent,
-      },
-    ];
-  }
-
-  /** The marker says so; of pay-outs that were signed before there were markers, their signatures. */
-  async function hasLanded(subject: string): Promise<boolean> {
-    if (await isMarked(subject)) return true;
-    const past = await ports.store
-      .selectFrom('effects')
-      .select('signature')
-      .where('subject', '=', subject)
-      .where('kind', '=', 'payout')
-      .where('signature', 'is not', null)
-      .execute();
-    for (const { signature } of past) {
-      const status = await cluster.signatureStatus(signature as Signature);
-      if (status?.err === null) return true;
-    }
-    return false;
-  }
-
-  async function plan(subject: string, to: Address, amount: bigint): Promise<ChainPlan> {
-    const source = await associatedTokenAddress(treasury.address, mint);
-    const destination = await associatedTokenAddress(to, mint);
-    if (((await cluster.tokenBalance(source)) ?? 0n) < amount) throw problem('treasury_insufficient');
-    const transfer = Buffer.alloc(10);
-    transfer.writeUInt8(12);
-    transfer.writeBigUInt64LE(amount, 1);
-    transfer.writeUInt8(USDC_DECIMALS, 9);
-    const instructions: Instruction[] = [
-      ...(await mark(subject)),
-      openTokenAccount(to, destination),
-      {
-        programAddress: TOKEN_PROGRAM,
-        accounts: [
-          { address: source, role: AccountRole.WRITABLE },
-          { address: mint, role: AccountRole.READONLY },
-          { address: destination, role: AccountRole.WRITABLE },
-          { address: treasury.address, role: AccountRole.READONLY_SIGNER },
-        ],
-        data: transfer,
-      },
-      // For whoever reads the history of the wallet.
-      { programAddress: MEMO_PROGRAM, data: Buffer.from(`farelock payout ${subject}`) },
-    ];
-    return { feePayer: authority, signers: [treasury], instructions };
-  }
-
-  /** Idempotent; refused by the token program when the account was given to another owner. */
-  const openTokenAccount = (owner: Address, account: Address): Instruction => ({
-    programAddress: ASSOCIATED_TOKEN_PROGRAM,
-    accounts: [
-      { address: authority.address, role: AccountRole.WRITABLE_SIGNER },
-      { address: account, role: AccountRole.WRITABLE },
-      { address: owner, role: AccountRole.READONLY },
-      { address: mint, role: AccountRole.READONLY },
-      { address: SYSTEM_PROGRAM, role: AccountRole.READONLY },
-      { address: TOKEN_PROGRAM, role: AccountRole.READONLY },
-    ],
-    data: Uint8Array.of(1),
-  });
-
+export function createPayouts(ports: PayoutPorts) {
   /**
    * @returns the signature of the transfer that landed.
    * @throws Problem `treasury_insufficient` before anything is signed, `cluster_failed` (not known yet), `not_final`,
@@ -167,8 +56,8 @@ export function createPayouts(
       kind: 'payout',
       subject,
       fence,
-      already: () => hasLanded(subject),
-      plan: () => plan(subject, to as Address, amount),
+      already: () => hasLanded(ports, subject),
+      plan: () => plan(ports, subject, to as Address, amount),
     });
     if (signature === null) {
       throw problem('cluster_failed', {
@@ -179,3 +68,121 @@ export function createPayouts(
     return { signature };
   };
 }
+
+type PayoutPorts = Pick<
+  FlightsPorts,
+  'store' | 'cluster' | 'effects' | 'authority' | 'treasurySigner' | 'mint'
+>;
+
+const seedOf = (subject: string): string =>
+  createHash('sha256').update(`farelock payout ${subject}`).digest('hex').slice(0, 32);
+const markerOf = ({ authority }: PayoutPorts, subject: string): Promise<Address> =>
+  createAddressWithSeed({
+    baseAddress: authority.address,
+    programAddress: SYSTEM_PROGRAM,
+    seed: seedOf(subject),
+  });
+
+async function isMarked(ports: PayoutPorts, subject: string): Promise<boolean> {
+  const [marker] = await ports.cluster.accounts([await markerOf(ports, subject)]);
+  return (marker?.data.length ?? 0) > 0;
+}
+
+/** Allocates the marker, then pays its rent; refused where the marker has been allocated. */
+async function mark(ports: PayoutPorts, subject: string): Promise<Instruction[]> {
+  const { authority, cluster } = ports;
+  const marker = await markerOf(ports, subject);
+  const seed = Buffer.from(seedOf(subject));
+  const address = getAddressEncoder();
+  const allocate = Buffer.alloc(44 + seed.length + 40);
+  allocate.writeUInt32LE(ALLOCATE_WITH_SEED, 0);
+  allocate.set(address.encode(authority.address), 4);
+  allocate.writeBigUInt64LE(BigInt(seed.length), 36);
+  allocate.set(seed, 44);
+  allocate.writeBigUInt64LE(BigInt(MARKER_BYTES), 44 + seed.length);
+  allocate.set(address.encode(SYSTEM_PROGRAM), 52 + seed.length);
+  const rent = Buffer.alloc(12);
+  rent.writeUInt32LE(TRANSFER_SOL, 0);
+  rent.writeBigUInt64LE(await cluster.minimumRent(MARKER_BYTES), 4);
+  return [
+    {
+      programAddress: SYSTEM_PROGRAM,
+      accounts: [
+        { address: marker, role: AccountRole.WRITABLE },
+        { address: authority.address, role: AccountRole.READONLY_SIGNER },
+      ],
+      data: allocate,
+    },
+    {
+      programAddress: SYSTEM_PROGRAM,
+      accounts: [
+        { address: authority.address, role: AccountRole.WRITABLE_SIGNER },
+        { address: marker, role: AccountRole.WRITABLE },
+      ],
+      data: rent,
+    },
+  ];
+}
+
+/** The marker says so; of pay-outs that were signed before there were markers, their signatures. */
+async function hasLanded(ports: PayoutPorts, subject: string): Promise<boolean> {
+  if (await isMarked(ports, subject)) return true;
+  const past = await ports.store
+    .selectFrom('effects')
+    .select('signature')
+    .where('subject', '=', subject)
+    .where('kind', '=', 'payout')
+    .where('signature', 'is not', null)
+    .execute();
+  for (const { signature } of past) {
+    const status = await ports.cluster.signatureStatus(signature as Signature);
+    if (status?.err === null) return true;
+  }
+  return false;
+}
+
+async function plan(ports: PayoutPorts, subject: string, to: Address, amount: bigint): Promise<ChainPlan> {
+  const { cluster, authority, treasurySigner: treasury, mint } = ports;
+  const source = await associatedTokenAddress(treasury.address, mint);
+  const destination = await associatedTokenAddress(to, mint);
+  if (((await cluster.tokenBalance(source)) ?? 0n) < amount) throw problem('treasury_insufficient');
+  const transfer = Buffer.alloc(10);
+  transfer.writeUInt8(12);
+  transfer.writeBigUInt64LE(amount, 1);
+  transfer.writeUInt8(USDC_DECIMALS, 9);
+  const instructions: Instruction[] = [
+    ...(await mark(ports, subject)),
+    openTokenAccount(ports, to, destination),
+    {
+      programAddress: TOKEN_PROGRAM,
+      accounts: [
+        { address: source, role: AccountRole.WRITABLE },
+        { address: mint, role: AccountRole.READONLY },
+        { address: destination, role: AccountRole.WRITABLE },
+        { address: treasury.address, role: AccountRole.READONLY_SIGNER },
+      ],
+      data: transfer,
+    },
+    // For whoever reads the history of the wallet.
+    { programAddress: MEMO_PROGRAM, data: Buffer.from(`farelock payout ${subject}`) },
+  ];
+  return { feePayer: authority, signers: [treasury], instructions };
+}
+
+/** Idempotent; refused by the token program when the account was given to another owner. */
+const openTokenAccount = (
+  { authority, mint }: PayoutPorts,
+  owner: Address,
+  account: Address,
+): Instruction => ({
+  programAddress: ASSOCIATED_TOKEN_PROGRAM,
+  accounts: [
+    { address: authority.address, role: AccountRole.WRITABLE_SIGNER },
+    { address: account, role: AccountRole.WRITABLE },
+    { address: owner, role: AccountRole.READONLY },
+    { address: mint, role: AccountRole.READONLY },
+    { address: SYSTEM_PROGRAM, role: AccountRole.READONLY },
+    { address: TOKEN_PROGRAM, role: AccountRole.READONLY },
+  ],
+  data: Uint8Array.of(1),
+});

@@ -79,18 +79,9 @@ export function createCreations(ports: PartnerPorts) {
       allowed: (tx: Tx) => Promise<void>,
     ): Promise<OrderRow> {
       const orderId = ids.next('rmp');
-      const nowMs = clock.now();
       await store.transaction().execute(async (tx) => {
         await allowed(tx);
-        if (key !== null) {
-          // A key whose time is over is free again.
-          await tx
-            .updateTable('partner_orders')
-            .set({ creation_key: null })
-            .where('creation_key', '=', key.handle)
-            .where('created_at_ms', '<', nowMs - options.answersKeptMs)
-            .execute();
-        }
+        if (key !== null) await freeOldKey(tx, ports, key);
         await tx
           .insertInto('partner_orders')
           .values(newRow(ports, orderId, key, wanted, forwardedFor))
@@ -143,6 +134,15 @@ export function createCreations(ports: PartnerPorts) {
 }
 
 export type Creations = ReturnType<typeof createCreations>;
+
+/** A key whose time is over is free again. */
+const freeOldKey = (tx: Tx, { clock, options }: PartnerPorts, key: NonNullable<Call['idempotency']>) =>
+  tx
+    .updateTable('partner_orders')
+    .set({ creation_key: null })
+    .where('creation_key', '=', key.handle)
+    .where('created_at_ms', '<', clock.now() - options.answersKeptMs)
+    .execute();
 
 const newRow = (
   { secrets, environment, clock }: PartnerPorts,

@@ -1,0 +1,122 @@
+import type { Transaction } from 'kysely';
+import { liveKey } from '../../effects/effects.ts';
+import { instant } from '../../kernel/clock.ts';
+import { formatUsdc } from '../../kernel/money.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { ServiceTables } from '../../store/tables/schema.ts';
+import type { FlightsPorts } from '../ports.ts';
+import type { By, RefundDecisions } from '../refunds/decisions.ts';
+import type { RefundRequestRow } from '../rows.ts';
+import type { StuckDecision, StuckOption } from '../wire.ts';
+import { writeAudit } from './audit.ts';
+import { NEITHER, type StuckThing } from './stuck-thing.ts';
+
+/** An approved refund that waits for a person. */
+export function refundItem({ treasury }: FlightsPorts, row: RefundRequestRow): StuckThing {
+  const amount = formatUsdc(BigInt(row.payout_amount ?? 0));
+  const options: StuckOption[] = [
+    {
+      decision: 'cancelled',
+      refusal: null,
+      steps: [
+        'Take the order as cancelled, by your word, without asking the airline again.',
+        `Pay ${amount} USDC from the treasury ${treasury} to the refund wallet.`,
+        'End the intent as refunded, and mail the lead passenger.',
+      ],
+    },
+    {
+      decision: 'retry',
+      refusal: null,
+      steps: [`Go on with the approval: cancel at the airline if need be, then pay out ${amount} USDC.`],
+    },
+  ];
+  return {
+    ...NEITHER,
+    id: row.request_id,
+    kind: 'refund_request',
+    is_stuck: row.state === 'stuck',
+    state: row.state,
+    reason: row.last_error,
+    attempts: row.attempts,
+    since: instant(row.updated_at_ms),
+    intent_id: row.intent_id,
+    amount: row.payout_amount,
+    decisions: row.state === 'stuck' ? options : [],
+  };
+}
+
+/** @throws Problem `stuck_already_resolved`, `case_already_claimed` */
+export async function decideRefund(
+  ports: FlightsPorts,
+  decisions: RefundDecisions,
+  row: RefundRequestRow,
+  by: By,
+  decision: StuckDecision,
+): Promise<void> {
+  if (row.state !== 'stuck') throw problem('stuck_already_resolved');
+  if (decision === 'cancelled') await recordCancelled(ports, row, by);
+  await decisions.approve(row.request_id, by, { dry_run: false });
+}
+
+/** The cancellation by an operator's word, as the effect that it ends: the pay-out then finds it done. */
+async function recordCancelled(ports: FlightsPorts, row: RefundRequestRow, by: By): Promise<void> {
+  await ports.store.transaction().execute(async (tx) => {
+    const held = await tx
+      .selectFrom('refund_requests')
+      .select(['state', 'claimed_by', 'claimed_by_name'])
+      .where('request_id', '=', row.request_id)
+      .executeTakeFirstOrThrow();
+    if (held.state !== 'stuck') throw problem('stuck_already_resolved');
+    if (held.claimed_by !== null && held.claimed_by !== by.operator.keyId) {
+      throw problem('case_already_claimed', { detail: { claimed_by: held.claimed_by_name } });
+    }
+    await endCancellation(tx, ports, row.intent_id);
+    await writeAudit(tx, ports, {
+      ...by,
+      action: 'stuck.cancelled',
+      subject: row.request_id,
+      detail: { intent_id: row.intent_id, payout_amount: row.payout_amount, reason: row.last_error },
+    });
+  });
+}
+
+/** Ends the effect as done, whether it is under way, or never began. */
+async function endCancellation(
+  tx: Transaction<ServiceTables>,
+  { clock, ids }: FlightsPorts,
+  intentId: string,
+): Promise<void> {
+  const nowMs = clock.now();
+  const key = liveKey('airline_cancel', intentId);
+  const ended = {
+    state: 'done',
+    result: 'by_hand',
+    error: null,
+    updated_at_ms: nowMs,
+  } as const;
+  const live = await tx.updateTable('effects').set(ended).where('live_key', '=', key).executeTakeFirst();
+  if (live.numUpdatedRows === 0n) {
+    const past = await tx
+      .selectFrom('effects')
+      .select((column) => column.fn.max('attempt').as('attempt'))
+      .where('subject', '=', intentId)
+      .where('kind', '=', 'airline_cancel')
+      .executeTakeFirst();
+    await tx
+      .insertInto('effects')
+      .values({
+        effect_id: ids.next('eff'),
+        kind: 'airline_cancel',
+        subject: intentId,
+        live_key: key,
+        attempt: Number(past?.attempt ?? 0) + 1,
+        transaction: null,
+        signature: null,
+        last_valid_block_height: null,
+        reference: null,
+        created_at_ms: nowMs,
+        ...ended,
+      })
+      .execute();
+  }
+}
