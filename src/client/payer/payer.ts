@@ -62,136 +62,6 @@ const STALE_CHALLENGE_MS = 30_000;
 export function createPayer(ports: PayerPorts): Payer {
   const { policy, clock } = ports;
 
-  /** Everything that can stop a payment, then the signature, then the journal. */
-  async function sign(
-    exchange: PaidExchange,
-    identity: RequestIdentity,
-    first: HttpAnswer,
-    again: () => Promise<HttpAnswer>,
-  ): Promise<OpenPayment | null> {
-    checkHost(policy, new URL(exchange.baseUrl).host);
-    const signer = await ports.signer();
-    const cluster = await ports.cluster();
-    const network = ports.network ?? cluster.network;
-    const acceptable = {
-      network,
-      asset: ports.usdcMint ?? (network === SOLANA_NETWORKS.mainnet ? MAINNET_USDC : DEVNET_USDC),
-      wallet: signer.address,
-    };
-    const challenge = await agreed(exchange, cluster, acceptable, first, again);
-    const reserved = policy.allowance?.reserve(challenge.amount);
-    try {
-      const written = await signed(identity, challenge, { signer, cluster });
-      if (written) reserved?.spend(written.id);
-      else reserved?.giveBack();
-      return written;
-    } catch (error) {
-      reserved?.giveBack();
-      throw error;
-    }
-  }
-
-  /** Null when another process has just signed for the same request. */
-  async function signed(
-    identity: RequestIdentity,
-    challenge: Challenge,
-    { signer, cluster }: { readonly signer: Signer; readonly cluster: Cluster },
-  ): Promise<OpenPayment | null> {
-    const { checkFunds } = await import('./checks.ts');
-    const journal = await ports.journal();
-    const budget = budgetOf(policy);
-    await checkBudget(journal, budget, { ...challenge, wallet: signer.address });
-    const accounts = await tokenAccountsOf(signer.address, challenge);
-    await checkFunds(cluster, signer.address, challenge, accounts);
-    const blockhash = await cluster.latestBlockhash();
-    const memo = challenge.memo ?? randomBytes(16).toString('hex');
-    const transaction = await signPayment(signer, { ...challenge, memo, accounts }, blockhash);
-    const payload = {
-      x402Version: 2,
-      resource: challenge.resource,
-      accepted: challenge.accepted,
-      payload: { transaction },
-    };
-    return journal.write({
-      budget,
-      identity,
-      payload: Buffer.from(JSON.stringify(payload)).toString('base64'),
-      amount: challenge.amount,
-      asset: challenge.asset,
-      payTo: challenge.payTo,
-      network: challenge.network,
-      lastValidBlockHeight: blockhash.lastValidBlockHeight,
-    });
-  }
-
-  /** The challenge that policy, and where it must somebody who was asked, agrees to. */
-  async function agreed(
-    exchange: PaidExchange,
-    cluster: Cluster,
-    acceptable: Parameters<typeof readChallenge>[1],
-    first: HttpAnswer,
-    again: () => Promise<HttpAnswer>,
-  ): Promise<Challenge> {
-    const kind = exchange.booking ? 'booking' : 'call';
-    let challenge = readChallenge(first, acceptable);
-    for (;;) {
-      const warning = await escrowWarning(cluster, exchange, challenge, acceptable.wallet);
-      const askedAtMs = clock.now();
-      const asked = await approve(policy, {
-        resource: `${exchange.method} ${exchange.path}`,
-        host: new URL(exchange.baseUrl).host,
-        amount: challenge.amount,
-        asset: challenge.asset,
-        payTo: challenge.payTo,
-        network: challenge.network,
-        cap: capOf(policy, kind),
-        kind,
-        ...(warning === undefined ? {} : { warning }),
-      });
-      if (!asked || clock.now() - askedAtMs < STALE_CHALLENGE_MS) return challenge;
-      const newer = await again();
-      if (newer.status !== 402) throw problemOf(newer);
-      const approved = challenge;
-      challenge = readChallenge(newer, acceptable);
-      if (challenge.amount <= approved.amount && challenge.payTo === approved.payTo) return challenge;
-    }
-  }
-
-  async function escrowWarning(
-    cluster: Cluster,
-    { booking, refundWallet }: PaidExchange,
-    challenge: Challenge,
-    wallet: string,
-  ) {
-    if (!booking) return undefined;
-    const { checkEscrow } = await import('./checks.ts');
-    const terms = (await (await ports.journal()).intent(booking.intent_id))?.terms ?? null;
-    const agreement = { wallet, terms, named: refundWallet ?? null };
-    return checkEscrow(cluster, booking, challenge, clock, agreement);
-  }
-
-  /** An answer that nobody has seen; null where there is none, or it is of no use any more. */
-  async function keptAnswer(
-    exchange: PaidExchange,
-    open: OpenPayment | undefined,
-    journal: PayerJournal,
-    isStale: (open: OpenPayment) => boolean,
-  ): Promise<PaidAnswer | null> {
-    if (!open?.answer) return null;
-    const { body, transaction, isReadable } = open.answer;
-    if (isReadable && isStale(open)) {
-      await journal.shown([open.id]);
-      return null;
-    }
-    const unreadable = unreadableIn(exchange, body);
-    if (unreadable !== null) throw answerUnreadable(open.id, unreadable);
-    // An older version could not read it.
-    if (!isReadable) {
-      await journal.answered(open.id, { body, transaction, isReadable: true, intent: null, isKept: true });
-    }
-    return { body, payment: receiptOf(open, transaction), isKept: true };
-  }
-
   return {
     async send(exchange, patience, options) {
       const { address: wallet } = await ports.signer();
@@ -222,7 +92,7 @@ export function createPayer(ports: PayerPorts): Payer {
         }
         options.onPhase?.('paying');
         const open =
-          kept ?? (answer && (await sign(exchange, identity, answer, () => ask(exchange, patience))));
+          kept ?? (answer && (await sign(ports, exchange, identity, answer, () => ask(exchange, patience))));
         // Another process has just signed for the same request: its payment is sent.
         if (!open) continue;
         const delivered = await deliver(
@@ -237,3 +107,138 @@ export function createPayer(ports: PayerPorts): Payer {
 }
 
 const MOST_ROUNDS = 4;
+
+/** Everything that can stop a payment, then the signature, then the journal. */
+async function sign(
+  ports: PayerPorts,
+  exchange: PaidExchange,
+  identity: RequestIdentity,
+  first: HttpAnswer,
+  again: () => Promise<HttpAnswer>,
+): Promise<OpenPayment | null> {
+  checkHost(ports.policy, new URL(exchange.baseUrl).host);
+  const signer = await ports.signer();
+  const cluster = await ports.cluster();
+  const network = ports.network ?? cluster.network;
+  const acceptable = {
+    network,
+    asset: ports.usdcMint ?? (network === SOLANA_NETWORKS.mainnet ? MAINNET_USDC : DEVNET_USDC),
+    wallet: signer.address,
+  };
+  const challenge = await agreed(ports, exchange, cluster, acceptable, first, again);
+  const reserved = ports.policy.allowance?.reserve(challenge.amount);
+  try {
+    const written = await signed(ports, identity, challenge, { signer, cluster });
+    if (written) reserved?.spend(written.id);
+    else reserved?.giveBack();
+    return written;
+  } catch (error) {
+    reserved?.giveBack();
+    throw error;
+  }
+}
+
+/** Null when another process has just signed for the same request. */
+async function signed(
+  ports: PayerPorts,
+  identity: RequestIdentity,
+  challenge: Challenge,
+  { signer, cluster }: { readonly signer: Signer; readonly cluster: Cluster },
+): Promise<OpenPayment | null> {
+  const { checkFunds } = await import('./checks.ts');
+  const journal = await ports.journal();
+  const budget = budgetOf(ports.policy);
+  await checkBudget(journal, budget, { ...challenge, wallet: signer.address });
+  const accounts = await tokenAccountsOf(signer.address, challenge);
+  await checkFunds(cluster, signer.address, challenge, accounts);
+  const blockhash = await cluster.latestBlockhash();
+  const memo = challenge.memo ?? randomBytes(16).toString('hex');
+  const transaction = await signPayment(signer, { ...challenge, memo, accounts }, blockhash);
+  const payload = {
+    x402Version: 2,
+    resource: challenge.resource,
+    accepted: challenge.accepted,
+    payload: { transaction },
+  };
+  return journal.write({
+    budget,
+    identity,
+    payload: Buffer.from(JSON.stringify(payload)).toString('base64'),
+    amount: challenge.amount,
+    asset: challenge.asset,
+    payTo: challenge.payTo,
+    network: challenge.network,
+    lastValidBlockHeight: blockhash.lastValidBlockHeight,
+  });
+}
+
+/** The challenge that policy, and where it must somebody who was asked, agrees to. */
+async function agreed(
+  ports: PayerPorts,
+  exchange: PaidExchange,
+  cluster: Cluster,
+  acceptable: Parameters<typeof readChallenge>[1],
+  first: HttpAnswer,
+  again: () => Promise<HttpAnswer>,
+): Promise<Challenge> {
+  const { policy, clock } = ports;
+  const kind = exchange.booking ? 'booking' : 'call';
+  let challenge = readChallenge(first, acceptable);
+  for (;;) {
+    const warning = await escrowWarning(ports, cluster, exchange, challenge, acceptable.wallet);
+    const askedAtMs = clock.now();
+    const asked = await approve(policy, {
+      resource: `${exchange.method} ${exchange.path}`,
+      host: new URL(exchange.baseUrl).host,
+      amount: challenge.amount,
+      asset: challenge.asset,
+      payTo: challenge.payTo,
+      network: challenge.network,
+      cap: capOf(policy, kind),
+      kind,
+      ...(warning === undefined ? {} : { warning }),
+    });
+    if (!asked || clock.now() - askedAtMs < STALE_CHALLENGE_MS) return challenge;
+    const newer = await again();
+    if (newer.status !== 402) throw problemOf(newer);
+    const approved = challenge;
+    challenge = readChallenge(newer, acceptable);
+    if (challenge.amount <= approved.amount && challenge.payTo === approved.payTo) return challenge;
+  }
+}
+
+async function escrowWarning(
+  ports: PayerPorts,
+  cluster: Cluster,
+  { booking, refundWallet }: PaidExchange,
+  challenge: Challenge,
+  wallet: string,
+) {
+  if (!booking) return undefined;
+  const { checkEscrow } = await import('./checks.ts');
+  const terms = (await (await ports.journal()).intent(booking.intent_id))?.terms ?? null;
+  const agreement = { wallet, terms, named: refundWallet ?? null };
+  return checkEscrow(cluster, booking, challenge, ports.clock, agreement);
+}
+
+/** An answer that nobody has seen; null where there is none, or it is of no use any more. */
+async function keptAnswer(
+  exchange: PaidExchange,
+  open: OpenPayment | undefined,
+  journal: PayerJournal,
+  isStale: (open: OpenPayment) => boolean,
+): Promise<PaidAnswer | null> {
+  if (!open?.answer) return null;
+  const { body, transaction, isReadable } = open.answer;
+  if (isReadable && isStale(open)) {
+    await journal.shown([open.id]);
+    return null;
+  }
+  const unreadable = unreadableIn(exchange, body);
+  if (unreadable !== null) throw answerUnreadable(open.id, unreadable);
+  // An older version could not read it.
+  if (!isReadable) {
+    await journal.answered(open.id, { body, transaction, isReadable: true, intent: null, isKept: true });
+  }
+  return { body, payment: receiptOf(open, transaction), isKept: true };
+}
