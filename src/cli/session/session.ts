@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { ClientStore } from '../../client/journal/store.ts';
 import type { OperatorClient } from '../../client/operator.ts';
 import type { PartnerDesk } from '../../client/partner-desk.ts';
-import type { Allowance, Fetch, FlightsClient } from '../../client/types.ts';
+import type { Allowance, Fetch, FlightsClient, SpendingPolicy } from '../../client/types.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { jsonLog } from '../../kernel/log.ts';
 import { once } from '../../kernel/once.ts';
@@ -34,6 +34,15 @@ export type LocalOptions = Pick<
   readonly live?: boolean | undefined;
 };
 
+interface FlightsOptions {
+  /** What the person has just agreed to pay. */
+  readonly booking?: BookingAgreed;
+  /** What one call of several may cost, whose total was agreed to (atomic USDC). */
+  readonly most?: bigint;
+  /** A client without a key, whose paid calls end with what would be signed. */
+  readonly plan?: true;
+}
+
 /** What commands stand on. Everything is opened when it is first asked for, and at most once. */
 export interface Session {
   readonly home: string;
@@ -47,11 +56,7 @@ export interface Session {
   openLocal(options?: LocalOptions): Promise<Service>;
   /** The sandbox partner platform of this process: `partner platform`. */
   openPlatform(options: Omit<PlatformOptions, 'home' | 'clock'>): Promise<Platform>;
-  /**
-   * `booking`: what the person has just agreed to pay. `most`: what one call of several may cost, whose total was
-   * agreed to (atomic USDC). `plan`: a client without a key, whose paid calls end with what would be signed.
-   */
-  flights(options?: { booking?: BookingAgreed; most?: bigint; plan?: true }): Promise<FlightsClient>;
+  flights(options?: FlightsOptions): Promise<FlightsClient>;
   /** The operator API, with the key of FARELOCK_OPERATOR_KEY or, embedded, of the key file.
    * @throws Problem `no_operator_key` */
   operator(): Promise<OperatorClient>;
@@ -103,32 +108,12 @@ export async function openSession(given: SessionGiven): Promise<Session> {
   const { isEmbedded } = profile;
   const keypairFile = profile.keypair ?? join(home, 'wallet.json');
 
-  const openLocal = once(async (options: LocalOptions = {}) => {
-    const { openService } = await import('../../service.ts');
-    return openService({
-      home,
-      clock,
-      scenario:
-        options.scenario ??
-        (environment.FARELOCK_SCENARIO ? scenarioNamed(environment.FARELOCK_SCENARIO) : undefined),
-      seed: environment.FARELOCK_SEED || undefined,
-      ticketingMs: millisecondsOf(environment, 'FARELOCK_TICKETING_MS', 2000),
-      lowcostMs: millisecondsOf(environment, 'FARELOCK_LOWCOST_MS', 2500),
-      databaseUrl: options.databaseUrl ?? secret(environment, 'FARELOCK_DATABASE_URL'),
-      rpcUrl: options.rpcUrl,
-      facilitatorUrl: options.facilitatorUrl ?? secret(environment, 'FARELOCK_FACILITATOR_URL'),
-      gatewayKeysFile: environment.FARELOCK_GATEWAY_KEYS || undefined,
-      notify: notifySettings(environment),
-      purgeAfterDays: purgeAfterDays(environment),
-      ...partnerSettings(environment, options.live),
-      log: terminal.settings.verbose ? jsonLog((line) => terminal.trace(line), clock.now) : options.log,
-    });
-  });
-  const cluster = once(async (): Promise<Cluster> => {
-    if (isEmbedded) return (await openLocal()).cluster;
-    const { openRpcCluster } = await import('../../solana/rpc/open.ts');
-    return openRpcCluster({ url: rpcUrlOf(profile), clock, commitment: profile.commitment });
-  });
+  const openLocal = once(async (options: LocalOptions = {}) =>
+    (await import('../../service.ts')).openService(serviceOptions(given, home, options)),
+  );
+  const cluster = once(async () =>
+    isEmbedded ? (await openLocal()).cluster : openRemoteCluster(profile, clock),
+  );
   const wallet = once(async () =>
     openWallet({
       keypairFile,
@@ -138,50 +123,28 @@ export async function openSession(given: SessionGiven): Promise<Session> {
       service: isEmbedded ? await openLocal() : null,
     }),
   );
-  const store = once(async () => {
-    const [{ openClientStore }, { openSecrets }, { randomIds }] = await Promise.all([
-      import('../../client/journal/store.ts'),
-      import('../../kernel/secrets.ts'),
-      import('../../kernel/ids.ts'),
-    ]);
-    return openClientStore({
-      path: join(home, 'client.db'),
-      secrets: openSecrets(join(home, 'keys', 'client.json')),
-      clock,
-      ids: randomIds(clock.now),
-    });
-  });
+  const store = once(() => openStore(home, clock));
   const paidHere = openPaidHere(store);
   const rpc = async () =>
     isEmbedded
       ? { url: `${EMBEDDED_URL}/rpc`, fetch: await transport() }
       : { url: rpcUrlOf(profile), fetch: networkFetch };
-  const neverLanded = async (paymentId: string) => {
-    const { hasNeverLanded } = await import('./landed.ts');
-    return hasNeverLanded({ cluster, store, rpc, profile }, paymentId);
-  };
+  const neverLanded = async (paymentId: string) =>
+    (await import('./landed.ts')).hasNeverLanded({ cluster, store, rpc, profile }, paymentId);
   const transport = once(async (): Promise<Fetch> => {
-    if (!isEmbedded) {
-      flightsUrlOf(profile, home);
-      return networkFetch;
-    }
-    await given.lightHttp?.();
-    const service = await openLocal();
-    return (request) => service.fetch(request);
+    if (isEmbedded) return (await embedded()).fetch;
+    flightsUrlOf(profile, home);
+    return networkFetch;
   });
   const baseUrl = profile.flightsUrl ?? EMBEDDED_URL;
-  const partnerGiven = {
-    environment,
-    profile,
-    home,
-    timeoutMs: globals.timeout,
-    embedded: async () => {
-      await given.lightHttp?.();
-      const service = await openLocal();
-      const embedded: Fetch = (request) => service.fetch(request);
-      return { fetch: embedded, operatorKeyFile: () => service.operatorKeyFile() };
-    },
+  const reach = { baseUrl, timeoutMs: globals.timeout };
+  const embedded = async () => {
+    await given.lightHttp?.();
+    const service = await openLocal();
+    const send: Fetch = (request) => service.fetch(request);
+    return { fetch: send, operatorKeyFile: () => service.operatorKeyFile() };
   };
+  const partnerGiven = { environment, profile, home, timeoutMs: globals.timeout, embedded };
 
   return {
     home,
@@ -192,13 +155,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     recentOffers: openRecentOffers(join(home, 'recent-offers.json'), terminal.note),
     openLocal,
     openPlatform: async (options) =>
-      (await import('../../service.ts')).openPlatform({
-        home,
-        clock,
-        partnerServiceName: environment.FARELOCK_SERVICE_NAME || undefined,
-        stepMs: millisecondsOf(environment, 'FARELOCK_PLATFORM_STEP_MS', 1500),
-        ...options,
-      }),
+      (await import('../../service.ts')).openPlatform(platformOptions(given, home, options)),
     cluster,
     wallet,
     store,
@@ -206,37 +163,22 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     transport,
     flights: async (options = {}) => {
       const { createFlightsClient } = await import('../../client/flights.ts');
-      const ports = {
-        wallet,
-        cluster,
-        store,
-        clock,
-        policy:
-          options.most === undefined
-            ? spendingPolicy(given, profile, options.booking ?? null)
-            : agreedPolicy(given, profile, options.most),
-        profile,
+      const payer = openPayer({
+        ...{ wallet, cluster, store, clock, profile, neverLanded },
+        policy: policyOf(given, profile, options),
         noted: paidHere.note,
-        neverLanded,
         say: terminal.note,
         isDryRun: globals.dryRun === true || options.plan === true,
         hasWallet: () => keypairFile === '-' || existsSync(keypairFile),
-      };
-      return createFlightsClient({
-        baseUrl,
-        fetch: await transport(),
-        payer: openPayer(ports),
-        timeoutMs: globals.timeout,
-        clock,
       });
+      return createFlightsClient({ ...reach, fetch: await transport(), payer, clock });
     },
     async operator() {
       const { openOperator } = await import('./operator.ts');
       return openOperator({
+        ...reach,
         environment,
-        baseUrl,
         fetch: await transport(),
-        timeoutMs: globals.timeout,
         profileKeyFile: profile.operatorKeyFile,
         keyFile: isEmbedded ? async () => (await openLocal()).operatorKeyFile() : null,
       });
@@ -256,6 +198,68 @@ export async function openSession(given: SessionGiven): Promise<Session> {
       if (!isEmbedded) await cluster.opened()?.then((opened) => opened.close());
     },
   };
+}
+
+function serviceOptions(
+  { environment, clock, terminal }: SessionGiven,
+  home: string,
+  options: LocalOptions,
+): ServiceOptions {
+  const scenario = environment.FARELOCK_SCENARIO;
+  return {
+    home,
+    clock,
+    scenario: options.scenario ?? (scenario ? scenarioNamed(scenario) : undefined),
+    seed: environment.FARELOCK_SEED || undefined,
+    ticketingMs: millisecondsOf(environment, 'FARELOCK_TICKETING_MS', 2000),
+    lowcostMs: millisecondsOf(environment, 'FARELOCK_LOWCOST_MS', 2500),
+    databaseUrl: options.databaseUrl ?? secret(environment, 'FARELOCK_DATABASE_URL'),
+    rpcUrl: options.rpcUrl,
+    facilitatorUrl: options.facilitatorUrl ?? secret(environment, 'FARELOCK_FACILITATOR_URL'),
+    gatewayKeysFile: environment.FARELOCK_GATEWAY_KEYS || undefined,
+    notify: notifySettings(environment),
+    purgeAfterDays: purgeAfterDays(environment),
+    ...partnerSettings(environment, options.live),
+    log: terminal.settings.verbose ? jsonLog((line) => terminal.trace(line), clock.now) : options.log,
+  };
+}
+
+const platformOptions = (
+  { environment, clock }: SessionGiven,
+  home: string,
+  options: Omit<PlatformOptions, 'home' | 'clock'>,
+): PlatformOptions => ({
+  home,
+  clock,
+  partnerServiceName: environment.FARELOCK_SERVICE_NAME || undefined,
+  stepMs: millisecondsOf(environment, 'FARELOCK_PLATFORM_STEP_MS', 1500),
+  ...options,
+});
+
+async function openRemoteCluster(profile: Profile, clock: Clock): Promise<Cluster> {
+  const { openRpcCluster } = await import('../../solana/rpc/open.ts');
+  return openRpcCluster({ url: rpcUrlOf(profile), clock, commitment: profile.commitment });
+}
+
+const policyOf = (
+  given: SessionGiven,
+  profile: Profile,
+  { most, booking }: FlightsOptions,
+): SpendingPolicy =>
+  most === undefined ? spendingPolicy(given, profile, booking ?? null) : agreedPolicy(given, profile, most);
+
+async function openStore(home: string, clock: Clock): Promise<ClientStore> {
+  const [{ openClientStore }, { openSecrets }, { randomIds }] = await Promise.all([
+    import('../../client/journal/store.ts'),
+    import('../../kernel/secrets.ts'),
+    import('../../kernel/ids.ts'),
+  ]);
+  return openClientStore({
+    path: join(home, 'client.db'),
+    secrets: openSecrets(join(home, 'keys', 'client.json')),
+    clock,
+    ids: randomIds(clock.now),
+  });
 }
 
 function rpcUrlOf(profile: Profile): string {

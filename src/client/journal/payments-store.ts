@@ -14,6 +14,7 @@ import type {
   PaymentRecord,
   PaymentsStore,
   RequestIdentity,
+  SignedPayment,
 } from './store-types.ts';
 
 type Database = Kysely<ClientTables> | Transaction<ClientTables>;
@@ -21,101 +22,17 @@ type Database = Kysely<ClientTables> | Transaction<ClientTables>;
 /** An answer that nobody has asked for again in a week is of no use any more. */
 const KEPT_MS = 7 * 86_400_000;
 
-/** The journal of payments in the client's own database. `keepIntent` joins the step that closes a payment. */
-export function createPaymentsStore(ports: {
+interface PaymentsPorts {
   readonly db: Kysely<ClientTables>;
   readonly secrets: Secrets;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly keepIntent: (on: Database, intent: IntentToRemember) => Promise<unknown>;
-}): PaymentsStore {
+}
+
+/** The journal of payments in the client's own database. `keepIntent` joins the step that closes a payment. */
+export function createPaymentsStore(ports: PaymentsPorts): PaymentsStore {
   const { db, secrets, clock, ids, keepIntent } = ports;
-  const keyOf = (identity: RequestIdentity) => secrets.hmac('payment journal', canonicalJson(identity));
-  const place = (column: string, id: string) => `payments.${column}.${id}`;
-
-  const openFrom = (row: Selectable<ClientPaymentTable>): OpenPayment => ({
-    id: row.payment_id,
-    payload: secrets.decrypt(place('payload_sealed', row.payment_id), row.payload_sealed),
-    amount: BigInt(row.amount),
-    asset: row.asset,
-    network: row.network,
-    lastValidBlockHeight: BigInt(row.last_valid_block_height),
-    createdAtMs: row.created_at_ms,
-    ...(row.answer_sealed !== null && {
-      answer: {
-        body: openedAnswer(secrets, row.payment_id, row.answer_sealed),
-        transaction: row.transaction,
-        isReadable: row.error_code === null,
-      },
-    }),
-  });
-
-  const change = (
-    on: Database,
-    id: string,
-    fields: Partial<Pick<ClientPaymentTable, 'state' | 'live_key' | 'transaction' | 'error_code'>>,
-  ) =>
-    on
-      .updateTable('payments')
-      .set({ ...fields, updated_at_ms: clock.now() })
-      .where('payment_id', '=', id)
-      .execute();
-
-  // A signature is money out of hand, also where the service said that it did not take it: all of them count. Those
-  // that a clock which was set back has left in the future count too.
-  async function spentSince(on: Database, wallet: string, network: string, sinceMs: number): Promise<bigint> {
-    const row = await on
-      .selectFrom('payments')
-      .select(sql<number | null>`sum(amount)`.as('spent'))
-      .where('wallet', '=', wallet)
-      .where('network', '=', network)
-      .where('created_at_ms', '>', sinceMs)
-      .executeTakeFirst();
-    return BigInt(row?.spent ?? 0);
-  }
-
-  /** Ends answers that were kept, but for those that can't be read: they would be paid for again. */
-  const forget = (on: Database) =>
-    on
-      .updateTable('payments')
-      .set({ live_key: null, answer_sealed: null })
-      .where('live_key', '>', '')
-      .where('state', '=', 'answered')
-      .where('error_code', 'is', null);
-
-  const insert = (on: Database, payment: NewPayment, id: string) => {
-    const { identity } = payment;
-    const now = clock.now();
-    const sealed = (column: string, clear: string) => secrets.encrypt(place(column, id), clear);
-    return on
-      .insertInto('payments')
-      .values({
-        payment_id: id,
-        live_key: keyOf(identity),
-        state: 'signed',
-        base_url: identity.baseUrl,
-        host: new URL(identity.baseUrl).host,
-        resource: identity.resource,
-        wallet: identity.wallet,
-        payload_sealed: sealed('payload_sealed', payment.payload),
-        body_sealed: sealed('body_sealed', JSON.stringify(identity.body ?? null)),
-        headers_sealed: sealed('headers_sealed', JSON.stringify(identity.headers)),
-        answer_sealed: null,
-        amount: asInteger(payment.amount),
-        asset: payment.asset,
-        pay_to: payment.payTo,
-        network: payment.network,
-        transaction: null,
-        last_valid_block_height: asInteger(payment.lastValidBlockHeight),
-        error_code: null,
-        created_at_ms: now,
-        updated_at_ms: now,
-      })
-      .onConflict((conflict) => conflict.doNothing())
-      .returningAll()
-      .executeTakeFirst();
-  };
-
   const rowOf = (id: string) =>
     db.selectFrom('payments').selectAll().where('payment_id', '=', id).executeTakeFirst();
 
@@ -124,34 +41,34 @@ export function createPaymentsStore(ports: {
       const row = await db
         .selectFrom('payments')
         .selectAll()
-        .where('live_key', '=', keyOf(identity))
+        .where('live_key', '=', keyOf(secrets, identity))
         .executeTakeFirst();
-      return row && openFrom(row);
+      return row && openFrom(secrets, row);
     },
     async write(payment) {
       const { budget, identity } = payment;
       const id = ids.next('pay');
       // The write lock is taken first: two processes can't both find room for the last payment of the day.
       const row = await db.transaction().execute(async (tx) => {
-        const written = await insert(tx, payment, id);
+        const written = await insert(tx, ports, payment, id);
         if (!written || budget === undefined) return written;
         const sinceMs = clock.now() - budget.windowMs;
         const spent = await spentSince(tx, identity.wallet, payment.network, sinceMs);
         if (spent > budget.limit) throw overBudget(payment.amount, spent - payment.amount, budget.limit);
         return written;
       });
-      return row ? openFrom(row) : null;
+      return row ? openFrom(secrets, row) : null;
     },
     spent: (wallet, network, windowMs) => spentSince(db, wallet, network, clock.now() - windowMs),
     async note(id, state, errorCode) {
-      await change(db, id, { state, error_code: errorCode });
+      await change(db, clock, id, { state, error_code: errorCode });
     },
     async answered(id, { body, transaction, isReadable, intent, isKept }) {
       const sealed = isKept ? sealedAnswer(secrets, id, body) : null;
       await db.transaction().execute(async (tx) => {
         if (intent) await keepIntent(tx, intent);
         const error = isReadable ? null : 'answer_unreadable';
-        await change(tx, id, { state: 'answered', transaction, error_code: error });
+        await change(tx, clock, id, { state: 'answered', transaction, error_code: error });
         // Another process may have shown the same answer by now: it is not kept again.
         await tx
           .updateTable('payments')
@@ -168,7 +85,7 @@ export function createPaymentsStore(ports: {
       if (ids.length > 0) await forget(db).where('payment_id', 'in', ids).execute();
     },
     async close(id, state, errorCode) {
-      await change(db, id, { state, live_key: null, error_code: errorCode });
+      await change(db, clock, id, { state, live_key: null, error_code: errorCode });
     },
     async payments(limit = 100) {
       const rows = await db
@@ -186,23 +103,114 @@ export function createPaymentsStore(ports: {
     },
     async signedPayment(id) {
       const row = await rowOf(id);
-      if (!row) return undefined;
-      const opened = (column: 'body_sealed' | 'headers_sealed', sealed: string): unknown =>
-        JSON.parse(secrets.decrypt(place(column, id), sealed));
-      return {
-        record: recordFrom(row),
-        payment: openFrom(row),
-        isOpen: isOpen(row),
-        request: {
-          baseUrl: row.base_url,
-          resource: row.resource,
-          body: opened('body_sealed', row.body_sealed),
-          headers:
-            row.headers_sealed === null
-              ? null
-              : (opened('headers_sealed', row.headers_sealed) as Record<string, string>),
-        },
-      };
+      return row && signedFrom(secrets, row);
+    },
+  };
+}
+
+const keyOf = (secrets: Secrets, identity: RequestIdentity) =>
+  secrets.hmac('payment journal', canonicalJson(identity));
+const place = (column: string, id: string) => `payments.${column}.${id}`;
+
+const openFrom = (secrets: Secrets, row: Selectable<ClientPaymentTable>): OpenPayment => ({
+  id: row.payment_id,
+  payload: secrets.decrypt(place('payload_sealed', row.payment_id), row.payload_sealed),
+  amount: BigInt(row.amount),
+  asset: row.asset,
+  network: row.network,
+  lastValidBlockHeight: BigInt(row.last_valid_block_height),
+  createdAtMs: row.created_at_ms,
+  ...(row.answer_sealed !== null && {
+    answer: {
+      body: openedAnswer(secrets, row.payment_id, row.answer_sealed),
+      transaction: row.transaction,
+      isReadable: row.error_code === null,
+    },
+  }),
+});
+
+const change = (
+  on: Database,
+  clock: Clock,
+  id: string,
+  fields: Partial<Pick<ClientPaymentTable, 'state' | 'live_key' | 'transaction' | 'error_code'>>,
+) =>
+  on
+    .updateTable('payments')
+    .set({ ...fields, updated_at_ms: clock.now() })
+    .where('payment_id', '=', id)
+    .execute();
+
+// A signature is money out of hand, also where the service said that it did not take it: all of them count. Those
+// that a clock which was set back has left in the future count too.
+async function spentSince(on: Database, wallet: string, network: string, sinceMs: number): Promise<bigint> {
+  const row = await on
+    .selectFrom('payments')
+    .select(sql<number | null>`sum(amount)`.as('spent'))
+    .where('wallet', '=', wallet)
+    .where('network', '=', network)
+    .where('created_at_ms', '>', sinceMs)
+    .executeTakeFirst();
+  return BigInt(row?.spent ?? 0);
+}
+
+/** Ends answers that were kept, but for those that can't be read: they would be paid for again. */
+const forget = (on: Database) =>
+  on
+    .updateTable('payments')
+    .set({ live_key: null, answer_sealed: null })
+    .where('live_key', '>', '')
+    .where('state', '=', 'answered')
+    .where('error_code', 'is', null);
+
+const insert = (on: Database, { secrets, clock }: PaymentsPorts, payment: NewPayment, id: string) => {
+  const { identity } = payment;
+  const now = clock.now();
+  const sealed = (column: string, clear: string) => secrets.encrypt(place(column, id), clear);
+  return on
+    .insertInto('payments')
+    .values({
+      payment_id: id,
+      live_key: keyOf(secrets, identity),
+      state: 'signed',
+      base_url: identity.baseUrl,
+      host: new URL(identity.baseUrl).host,
+      resource: identity.resource,
+      wallet: identity.wallet,
+      payload_sealed: sealed('payload_sealed', payment.payload),
+      body_sealed: sealed('body_sealed', JSON.stringify(identity.body ?? null)),
+      headers_sealed: sealed('headers_sealed', JSON.stringify(identity.headers)),
+      answer_sealed: null,
+      amount: asInteger(payment.amount),
+      asset: payment.asset,
+      pay_to: payment.payTo,
+      network: payment.network,
+      transaction: null,
+      last_valid_block_height: asInteger(payment.lastValidBlockHeight),
+      error_code: null,
+      created_at_ms: now,
+      updated_at_ms: now,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+};
+
+function signedFrom(secrets: Secrets, row: Selectable<ClientPaymentTable>): SignedPayment {
+  const opened = (column: 'body_sealed' | 'headers_sealed', sealed: string): unknown =>
+    JSON.parse(secrets.decrypt(place(column, row.payment_id), sealed));
+  return {
+    record: recordFrom(row),
+    payment: openFrom(secrets, row),
+    isOpen: isOpen(row),
+    request: {
+      baseUrl: row.base_url,
+      resource: row.resource,
+      body: opened('body_sealed', row.body_sealed),
+      headers:
+        row.headers_sealed === null
+          ? null
+          : (opened('headers_sealed', row.headers_sealed) as Record<string, string>),
     },
   };
 }
