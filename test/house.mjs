@@ -34,14 +34,14 @@ const linesOf = (source) => lineOf(source, source.end) + (source.text.endsWith('
 /** Every import of a file: static, of types, re-exported, dynamic. `target` is null for a package. */
 export function importsOf(file) {
   const found = [];
-  const add = (specifier, { names = null, typeOnly = false, dynamic = false } = {}) => {
+  const add = (specifier, { names = null, typeOnly = false, dynamic = false, all = false } = {}) => {
     const isOwn = specifier.startsWith('.');
     const target = isOwn
       ? relative(ROOT, resolve(ROOT, dirname(file), specifier))
           .split(sep)
           .join('/')
       : null;
-    found.push({ file, specifier, target, typeOnly, dynamic, names });
+    found.push({ file, specifier, target, typeOnly, dynamic, names, all });
   };
   const visit = (node) => {
     if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
@@ -61,7 +61,11 @@ export function importsOf(file) {
       const named =
         node.exportClause && ts.isNamedExports(node.exportClause) ? node.exportClause.elements : null;
       const names = named?.map((element) => (element.propertyName ?? element.name).text) ?? null;
-      add(node.moduleSpecifier.text, { names, typeOnly: node.isTypeOnly });
+      add(node.moduleSpecifier.text, {
+        names,
+        typeOnly: node.isTypeOnly,
+        all: node.exportClause === undefined,
+      });
     } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
       const [argument] = node.arguments;
       if (argument && ts.isStringLiteral(argument)) add(argument.text, { dynamic: true });
@@ -135,12 +139,13 @@ export function circlesOf(imports) {
 /** @returns for each export of `src`: how many other files of `src` and of `test` import it by name */
 function useOfExports(sources, tests) {
   const users = new Map();
-  const wholeModules = new Map();
+  /** Handed on whole by another file. */
+  const handedOn = new Set();
   for (const [room, files] of [
     ['src', sources],
     ['test', tests],
   ]) {
-    for (const { file, target, names, dynamic } of files.flatMap(importsOf)) {
+    for (const { file, target, names, all } of files.flatMap(importsOf)) {
       if (target === null) continue;
       // A module that is imported whole is used where its name is followed by a dot, or its import taken apart.
       const taken = names ?? [...new Set(sourceOf(file).text.match(/\b[A-Za-z_$][\w$]*\b/g))];
@@ -150,13 +155,18 @@ function useOfExports(sources, tests) {
         entry[room].add(file);
         users.set(key, entry);
       }
-      if (dynamic) wholeModules.set(target, file);
+      if (all) handedOn.add(target);
     }
   }
   return sources.flatMap((file) =>
     exportsOf(file).map((name) => {
       const used = users.get(`${file}#${name}`);
-      return { file, name, src: used?.src.size ?? 0, test: used?.test.size ?? 0 };
+      return {
+        file,
+        name,
+        src: (used?.src.size ?? 0) + (handedOn.has(file) ? 1 : 0),
+        test: used?.test.size ?? 0,
+      };
     }),
   );
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { filesIn, type Import, importsOf } from './house.mjs';
+import { circlesOf, filesIn, functionsOf, type Import, importsOf } from './house.mjs';
 
 /** The rules of the house (docs/house.md): where an import may point, and who may do what. */
 
@@ -147,4 +147,19 @@ test('a file is one idea: none is over 300 lines, but for tables', () => {
     return readFileSync(join(SRC, file), 'utf8').split('\n').length > 300;
   });
   expect(long).toEqual([]);
+});
+
+test('no files import each other in a circle, types included', () => {
+  expect(circlesOf(imports)).toEqual([]);
+});
+
+test('no function is over 100 lines', () => {
+  const long = files.flatMap((file) => functionsOf(`src/${file}`)).filter(({ lines }) => lines > 100);
+  expect(long).toEqual([]);
+});
+
+test('no folder has many more than 20 files', () => {
+  const counts = new Map<string, number>();
+  for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+  expect([...counts].filter(([, count]) => count > 24)).toEqual([]);
 });

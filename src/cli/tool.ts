@@ -25,7 +25,7 @@ import {
 import { buildTree, type Invocation } from './spec/tree.ts';
 
 /** The outside of the tool, as tests give it too. */
-export interface World {
+interface World {
   readonly tool: ToolSpec;
   readonly version: string;
   readonly environment: Environment;

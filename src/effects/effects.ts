@@ -52,7 +52,7 @@ export interface ChainPlan {
   readonly instructions: readonly Instruction[];
 }
 
-export interface EffectPorts extends AttemptPorts {
+interface EffectPorts extends AttemptPorts {
   readonly ids: Ids;
 }
 

@@ -25,12 +25,12 @@ import type { FlightsPorts } from './ports.ts';
  * Counting, comparing and noting are one transaction of the one writer: a burst of tries at the same moment is judged
  * as if they had come one after another.
  */
-export const MOST_WRONG = 5;
-export const WINDOW_MS = 15 * 60_000;
+const MOST_WRONG = 5;
+const WINDOW_MS = 15 * 60_000;
 const REMEMBERED_MS = 24 * 3_600_000;
 const MOST_DOUBLINGS = 4;
 
-export interface Asked {
+interface Asked {
   readonly intentId: string;
   /** Who asks, as `clientOf` has it. */
   readonly client: string;

@@ -1,5 +1,5 @@
 /** How something paid is put on record while others may hold its place. */
-export interface Place<Holder> {
+interface Place<Holder> {
   /** Writes it, unless somebody holds the place: then the holder. One transaction. */
   insertUnlessHeld(): Promise<Holder | null>;
   /** Drops a holder whose payment has failed for certain; false while it may still be paid, or is. */

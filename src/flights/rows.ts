@@ -4,5 +4,4 @@ import type { BookingTable, IntentTable, OrderTable, RefundRequestTable } from '
 /** Rows as they are read. */
 export type IntentRow = Selectable<IntentTable>;
 export type BookingRow = Selectable<BookingTable>;
-export type OrderRow = Selectable<OrderTable>;
 export type RefundRequestRow = Selectable<RefundRequestTable>;

@@ -29,8 +29,6 @@ export type MailFacts =
     }
   | { readonly kind: 'refund_request_rejected'; readonly reason: string | null };
 
-export type MailKind = MailFacts['kind'];
-
 export interface JourneyFacts {
   readonly totalAmountDecimal: string;
   readonly totalCurrency: string;
@@ -46,7 +44,7 @@ export interface JourneyFacts {
   }[];
 }
 
-export interface MailText {
+interface MailText {
   readonly subject: string;
   readonly text: string;
 }

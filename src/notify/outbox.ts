@@ -38,7 +38,7 @@ export interface Outbox {
   forget(intentId: string): Promise<void>;
 }
 
-export interface OutboxPorts {
+interface OutboxPorts {
   readonly store: Store;
   readonly secrets: Secrets;
   readonly clock: Clock;
@@ -50,10 +50,10 @@ export interface OutboxPorts {
 
 type OutboxRow = Selectable<OutboxTable>;
 
-export const TRY_MS = 20_000;
+const TRY_MS = 20_000;
 const HOUR_MS = 3_600_000;
 /** After this long a person has to look. */
-export const GIVE_UP_MS = 7 * 24 * HOUR_MS;
+const GIVE_UP_MS = 7 * 24 * HOUR_MS;
 const MOST_AT_ONCE = 50;
 
 const RETRY: RetryPolicy = {

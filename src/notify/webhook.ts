@@ -24,7 +24,7 @@ export const postPage = (
     signal,
   );
 
-export interface TelegramChat {
+interface TelegramChat {
   readonly token: string;
   readonly chat: string;
   readonly origin?: string | undefined;

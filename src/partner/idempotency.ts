@@ -6,7 +6,7 @@ import type { PartnerPorts, Tx } from './ports.ts';
 type AnswerPorts = Pick<PartnerPorts, 'store' | 'secrets' | 'clock' | 'options'>;
 
 /** The Idempotency-Key of a call: whose, for which procedure, and what it came with. */
-export interface IdempotencyHandle {
+interface IdempotencyHandle {
   readonly handle: string;
   readonly requestDigest: string;
 }

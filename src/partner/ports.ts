@@ -19,7 +19,7 @@ export interface Operator {
 }
 
 /** What an operator did; ids alone, nothing personal. */
-export interface OperatorAct {
+interface OperatorAct {
   readonly operator: Operator;
   readonly action: string;
   readonly subject: string;
@@ -28,7 +28,7 @@ export interface OperatorAct {
 }
 
 /** The operator's desk, which another room keeps: who sends this header, and the audit trail. */
-export interface OperatorDesk {
+interface OperatorDesk {
   /** @throws Problem `operator_key_required`, `operator_key_invalid` */
   authenticate(authorization: string | null): Promise<Operator>;
   /** Adds to the audit trail, in the transaction of the act itself. */

@@ -5,7 +5,7 @@ import { STORABLE } from '../kernel/texts.ts';
  * ProtoJSON's forms made one (CONTRACT, section 10): names in camelCase or snake_case, `null` as unset. A field that is
  * given under both names is refused, and so is text that no database of ours can keep.
  */
-export interface Normalised {
+interface Normalised {
   readonly value: unknown;
   readonly issues: readonly Issue[];
   /** The path of an issue in the words of who sent it: `deposit_instructions.bank_name`. */

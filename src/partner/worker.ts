@@ -32,7 +32,7 @@ const JOBS: readonly Job[] = [
 
 const jobsOf = (demo: PartnerDemo | null): readonly Job[] => (demo ? [...JOBS, demo.updates] : JOBS);
 
-export interface WorkerRun {
+interface WorkerRun {
   /** Steps taken. */
   readonly worked: number;
   /** When the next step is due (epoch ms), null when nothing is under way. */

@@ -7,7 +7,7 @@ export type Verdict =
   | { readonly valid: false; readonly reason: string };
 
 /** What the journal keeps before anything is sent. */
-export interface SealedPayment {
+interface SealedPayment {
   /** What will be sent, and sent again after a crash, as text. */
   readonly transaction: string;
   /** null where a remote facilitator signs: its signature is not known beforehand. */

@@ -17,7 +17,7 @@ const SET_UNIT_LIMIT = 2;
 const SET_UNIT_PRICE = 3;
 const TRANSFER_CHECKED = 12;
 
-export interface Expected {
+interface Expected {
   readonly feePayer: string;
   readonly asset: string;
   /** Absent where the package verifies too: it derives the payee's account, which costs milliseconds each time. */

@@ -12,7 +12,7 @@ import type { SettlementTable } from '../store/tables/schema.ts';
 
 export type Settlement = Selectable<SettlementTable>;
 
-export type SettlementChange = Partial<
+type SettlementChange = Partial<
   Pick<
     Settlement,
     | 'state'
@@ -26,7 +26,7 @@ export type SettlementChange = Partial<
   >
 >;
 
-export interface NewSettlement {
+interface NewSettlement {
   readonly key: string;
   readonly quoteId: string;
   readonly requestDigest: string;

@@ -4,7 +4,7 @@ import type { Cluster } from '../solana/cluster.ts';
 import { associatedTokenAddress, decodeTokenAccount } from '../solana/token.ts';
 
 /** What the operator's wallets hold. */
-export interface Holdings {
+interface Holdings {
   /** Lamports of the authority, who opens, captures and refunds escrows. */
   readonly authority: bigint;
   /** Lamports of the facilitator, who pays the fees of customers' payments; null where another service settles. */

@@ -19,7 +19,7 @@ export interface Recovery {
   recover(): Promise<{ readonly finished: number; readonly waiting: number }>;
 }
 
-export interface RecoveryPorts {
+interface RecoveryPorts {
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly log: Log;

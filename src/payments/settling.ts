@@ -13,7 +13,7 @@ import type { SentPayment } from './payload.ts';
 import type { Answer, PaidCall, Payment } from './terms.ts';
 
 /** A verified payment and the call that it pays. */
-export interface Attempt {
+interface Attempt {
   readonly call: PaidCall;
   readonly sent: SentPayment;
   readonly requirements: Requirements;
@@ -39,7 +39,7 @@ export interface Settling {
   endOf(row: Settlement): Ended | null;
 }
 
-export interface SettlingPorts {
+interface SettlingPorts {
   readonly secrets: Secrets;
   readonly cluster: Cluster;
   readonly clock: Clock;
@@ -51,7 +51,7 @@ export interface SettlingPorts {
 
 const RETRY_MS = 400;
 
-export const paymentOf = (row: Settlement): Payment => ({
+const paymentOf = (row: Settlement): Payment => ({
   key: row.payment_key,
   payer: row.payer,
   amount: BigInt(row.amount),

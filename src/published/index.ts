@@ -3,7 +3,7 @@ import type { Published } from './published.ts';
 
 /** The published JSON Schemas: what each command prints under --json. */
 
-export interface PublishedCommand {
+interface PublishedCommand {
   readonly name: string;
   readonly summary: string;
   readonly published: Published;

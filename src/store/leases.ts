@@ -77,8 +77,7 @@ const assignments = (change: object): RawBuilder<unknown> =>
       .map(([column, value]) => sql`${sql.ref(column)} = ${value}`),
   );
 
-export const keyOf = (leased: Leased, row: object): string =>
-  String((row as Record<string, unknown>)[leased.key]);
+const keyOf = (leased: Leased, row: object): string => String((row as Record<string, unknown>)[leased.key]);
 
 /**
  * Takes the row of a key, where it is work and nobody holds it: the lease keeps others away, and the fence that it

@@ -88,12 +88,12 @@ export async function queueDueAtMs(
 }
 
 /** A row of a queue. */
-export interface QueuedRow extends LeasedRow {
+interface QueuedRow extends LeasedRow {
   readonly attempts: number;
 }
 
 /** What a failure means for its row. */
-export interface Failure {
+interface Failure {
   /** `again`: it is put off, and tried again. `given_up`: it waits for a person. */
   readonly verdict: 'again' | 'given_up';
   /** How often it has failed, this time included. */
@@ -105,7 +105,7 @@ export interface Failure {
 }
 
 /** What is written with a failure: columns, what belongs to the same transaction, and one line of the log. */
-export interface Aftermath<Row> {
+interface Aftermath<Row> {
   readonly change?: Change<Row>;
   /** How long whoever refused asked us to wait, where the error does not say so itself. */
   readonly atLeastMs?: number | null;
@@ -114,7 +114,7 @@ export interface Aftermath<Row> {
 }
 
 /** How a queue's rows are worked on. */
-export interface Work<Row> {
+interface Work<Row> {
   perform(row: Row): Promise<void>;
   /** Puts the row off, or gives it up: `postpone`, with what the kind of work says about it. */
   failed(row: Row, error: unknown): Promise<void>;

@@ -13,13 +13,13 @@ export interface RetryPolicy {
   readonly giveUp: GiveUp;
 }
 
-export type GiveUp =
+type GiveUp =
   | { readonly after: 'never' }
   | { readonly after: 'failures'; readonly most: number }
   | { readonly after: 'age'; readonly ms: number };
 
 /** How work has fared: its failures, the last one included, and how long ago it was begun. */
-export interface Failures {
+interface Failures {
   readonly failures: number;
   readonly ageMs: number;
 }

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** A file that only grows. What `write` has resolved for survives a power cut. */
-export interface DurableLog {
+interface DurableLog {
   write(line: object): Promise<void>;
   close(): Promise<void>;
 }

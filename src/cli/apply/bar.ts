@@ -4,7 +4,7 @@ import type { Paint } from '../view/paint.ts';
 import { counted } from '../view/text.ts';
 
 /** How far a run is, on one line that changes in place; nothing off a terminal. */
-export interface ProgressBar {
+interface ProgressBar {
   row(outcome: 'applied' | 'refused' | 'held'): void;
   /** Removes it. */
   end(): void;
@@ -43,7 +43,7 @@ export function createProgressBar(given: {
 }
 
 /** `━━━━━━━━╌╌╌╌  213 of 500 rows  2 failed` */
-export function barLine(
+function barLine(
   { done, failed, total }: { done: number; failed: number; total: number },
   paint: Paint,
 ): string {

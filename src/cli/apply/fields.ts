@@ -2,7 +2,7 @@ import { DEPOSIT_FIELDS, DEPOSIT_SYNONYMS, RETURN_FIELDS } from '../../domain/or
 
 /** The fields of UpdateOrder that a row can give, and the names that a file may call them by. */
 
-export const PLAIN_FIELDS = [
+const PLAIN_FIELDS = [
   'orderId',
   'status',
   'sourceTransactionId',
@@ -21,7 +21,7 @@ export const GROUPS = {
 /** Where a value goes: `orderId`, `returnDetails.reason`, … */
 export type FieldPath = string;
 
-export const FIELD_PATHS: readonly FieldPath[] = [
+const FIELD_PATHS: readonly FieldPath[] = [
   ...PLAIN_FIELDS,
   ...Object.entries(GROUPS).flatMap(([group, fields]) => fields.map((field) => `${group}.${field}`)),
 ];

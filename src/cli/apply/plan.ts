@@ -27,7 +27,7 @@ export interface PlannedRow {
 }
 
 /** What earlier runs have left of the rows that are planned. */
-export interface EarlierRuns {
+interface EarlierRuns {
   /** Rows whose answer was lost. */
   readonly sent?: ReadonlySet<number>;
   /** Orders of which a row was refused that is not tried again, and its number. */

@@ -22,7 +22,7 @@ export interface RowIssue {
   readonly message: string;
 }
 
-export interface ReadRows {
+interface ReadRows {
   readonly rows: readonly RawRow[];
   readonly issues: readonly RowIssue[];
 }

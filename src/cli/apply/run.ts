@@ -15,7 +15,7 @@ export interface RunPorts {
   readonly onRow?: ((result: RowResult) => void) | undefined;
 }
 
-export interface RunTask {
+interface RunTask {
   readonly rows: readonly CheckedRow[];
   readonly digest: string;
   /** Orders at once. */
@@ -26,7 +26,7 @@ export interface RunTask {
   readonly retryFailed: boolean;
 }
 
-export interface RunEnd {
+interface RunEnd {
   /** What stopped it before the end, if anything did: the network, a key that is refused. */
   readonly stopped: Problem | null;
 }
@@ -37,11 +37,11 @@ const LONGEST_PAUSE_MS = 10_000;
 const GRACE_MS = 3000;
 
 /** Equal for every run of the same file, so that the service tells a repeated row from a new one. */
-export const rowKey = (digest: string, row: number, attempt: number): string =>
+const rowKey = (digest: string, row: number, attempt: number): string =>
   `apply-${digest.slice(0, 40)}-${row}${attempt > 1 ? `-${attempt}` : ''}`;
 
 /** A row that is still to be sent, and which attempt at it that is. */
-export interface OpenRow extends CheckedRow {
+interface OpenRow extends CheckedRow {
   readonly attempt: number;
 }
 

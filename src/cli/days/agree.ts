@@ -22,7 +22,7 @@ export async function searchPrice(context: CommandContext, request: SearchReques
 }
 
 /** What several searches cost, atomic USDC. */
-export interface SearchesCost {
+interface SearchesCost {
   readonly searches: number;
   /** Of one, now. */
   readonly price: bigint;

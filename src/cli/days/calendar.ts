@@ -21,10 +21,10 @@ const DAY_MS = 86_400_000;
 
 const dayNumber = (date: string): number => Date.parse(`${date}T00:00:00Z`) / DAY_MS;
 
-export const addDays = (date: string, days: number): string =>
+const addDays = (date: string, days: number): string =>
   new Date((dayNumber(date) + days) * DAY_MS).toISOString().slice(0, 10);
 
-export const daysFrom = (from: string, to: string): number => dayNumber(to) - dayNumber(from);
+const daysFrom = (from: string, to: string): number => dayNumber(to) - dayNumber(from);
 
 /** Up to `flex` days either side of both dates, without what is past, too far ahead, or back before it left. */
 export function flexDays(asked: JourneyDays, flex: number, today: string): DayGrid {

@@ -23,7 +23,7 @@ export type DayPrice = JourneyDays &
     | { readonly status: 'not_searched'; readonly reason?: string }
   );
 
-export type FoundDay = Extract<DayPrice, { status: 'found' }>;
+type FoundDay = Extract<DayPrice, { status: 'found' }>;
 
 /** The document of `search --flex` and `search --cheapest-day`. */
 export interface DaysDocument {

@@ -11,7 +11,7 @@ import { nextTryMs } from './pace.ts';
 import { cheapestOffer, type DayPrice } from './prices.ts';
 import type { Shares } from './shares.ts';
 
-export interface DaySearch {
+interface DaySearch {
   readonly journeys: readonly JourneyDays[];
   readonly requestOf: (journey: JourneyDays) => SearchRequestInput;
   /** A client that may pay so much for a call. */

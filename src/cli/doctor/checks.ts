@@ -40,7 +40,7 @@ export interface Patient {
 }
 
 /** How long one check may take, unless --timeout is shorter. */
-export const CHECK_MS = 5000;
+const CHECK_MS = 5000;
 
 export const ok = (message: string): Finding => ({ status: 'ok', message, fix: null, next: [] });
 

@@ -2,7 +2,7 @@ import type { Allowance } from '../../client/types.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 
-export interface Allowed {
+interface Allowed {
   /** Atomic USDC; null: spending was not allowed. */
   readonly total: bigint | null;
   /** At most this much for one payment, whatever is left. */

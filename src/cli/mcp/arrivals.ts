@@ -2,7 +2,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 
 /** Which answers have left for the client: until then what was paid for them is kept. */
-export interface Arrivals {
+interface Arrivals {
   /** What a call has paid for is in the answer to this request. */
   expect(requestId: RequestId, paymentIds: readonly string[]): void;
   /** The same transport; once it has sent an answer, the answer has arrived. */

@@ -6,14 +6,14 @@ import { parse } from '../tool.ts';
 import { isInline, keyOf, parametersOf, toolName } from './tools.ts';
 
 /** What helps after a failed call: commands for a person's shell, and what of it a client can call itself. */
-export interface NextSteps {
+interface NextSteps {
   /** Command lines without what the server put into them. */
   readonly next: readonly string[];
   /** The same as tools; `again` is true for the call that failed. */
   readonly calls: readonly NextCall[];
 }
 
-export interface NextCall {
+interface NextCall {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   /** With whatever is not repeated here, such as the passengers. */

@@ -1,7 +1,7 @@
 import { counted } from '../view/text.ts';
 
 /** The calls that are under way. */
-export interface Running {
+interface Running {
   add<T>(call: Promise<T>): Promise<T>;
   /** Once all of them are answered and the answers are on their way; how many there were. */
   answered(): Promise<number>;

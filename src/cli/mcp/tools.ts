@@ -4,7 +4,7 @@ import { outputSchemaOf } from './output.ts';
 
 /** Commands as tools of the Model Context Protocol: their names, their input as JSON Schema, and back to a command line. */
 
-export interface McpTool {
+interface McpTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: {
@@ -169,7 +169,7 @@ const wrongType = (command: CommandDescription, parameter: ParameterDescription,
   });
 
 /** Says what a call would do, and does nothing. */
-export const DRY_RUN: ParameterDescription = {
+const DRY_RUN: ParameterDescription = {
   name: '--dry-run',
   description: 'say what would be paid and done, and do nothing; needs no permission',
   required: false,

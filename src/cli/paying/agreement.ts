@@ -5,7 +5,7 @@ import { isProblem } from '../../kernel/problems.ts';
 import type { Session } from '../session/session.ts';
 
 /** This home's knowledge of an intent: did it create it, and would it agree to pay it? */
-export interface Standing extends Agreement {
+interface Standing extends Agreement {
   readonly isFromHere: boolean;
   /** How it differs from what was agreed to here, a sentence each. */
   readonly disagreements: readonly string[];

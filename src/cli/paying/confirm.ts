@@ -10,7 +10,7 @@ import { fromNow, utcTime } from '../view/times.ts';
 import { type BookingAgreed, bookingOverLimit, isOverLimit } from './spending.ts';
 
 /** What a person has to do to agree to a booking. */
-export interface Agreement {
+interface Agreement {
   /** Atomic USDC. */
   readonly amount: bigint;
   /** Real money, or more than their own limit: a key that was pressed by mistake is not enough. */

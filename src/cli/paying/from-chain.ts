@@ -21,7 +21,7 @@ const isSilent = (error: unknown): error is Problem =>
   (error.kind.exit === 7 || isProblem(error, 'internal_error', 'intent_not_found'));
 
 /** null when there is no escrow for this intent on the cluster. */
-export async function statusFromChain(session: Session, intentId: string): Promise<ChainStatus | null> {
+async function statusFromChain(session: Session, intentId: string): Promise<ChainStatus | null> {
   const { escrowOnChain } = await import('../../escrow/claim.ts');
   const found = await escrowOnChain(await session.cluster(), intentId);
   if (!found) return null;

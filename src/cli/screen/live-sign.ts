@@ -2,7 +2,7 @@ import type { CommandContext } from '../spec/command.ts';
 import { createLive } from './live.ts';
 
 /** Lines on stderr that are redrawn in place, with a moving sign of life under them. */
-export interface LiveSign {
+interface LiveSign {
   show(lines: readonly string[], said: string): void;
   /** Takes everything off the screen. */
   stop(): Promise<void>;

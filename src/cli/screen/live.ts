@@ -2,7 +2,7 @@ import { textWidth } from '../view/text.ts';
 import type { Output } from './streams.ts';
 
 /** A few lines on a terminal that change in place: the provisional list while slower offers land. */
-export interface Live {
+interface Live {
   /** Replaces what was drawn. Lines are cut to the terminal's height, the last one always shows. */
   draw(lines: readonly string[]): void;
   /** Removes it: the cursor is where the first line began. */

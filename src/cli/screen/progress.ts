@@ -2,7 +2,7 @@ import type { Paint } from '../view/paint.ts';
 import type { Output } from './streams.ts';
 
 /** The sign of life while something takes time: a spinner on a terminal, off it one line a phase. */
-export interface Progress {
+interface Progress {
   phase(text: string): void;
   settle(): void;
   /** Writes between two frames of the spinner. */

@@ -18,7 +18,7 @@ export interface Streams {
   readonly stdin: { readonly isTTY: boolean; text(): Promise<string> };
 }
 
-export interface Choice<T> {
+interface Choice<T> {
   readonly name: string;
   readonly value: T;
 }
@@ -36,7 +36,7 @@ export interface Prompts {
 /** What was answered, or that a person wants to go back (Esc). */
 export type StepAnswer<T> = { readonly kind: 'answer'; readonly value: T } | { readonly kind: 'back' };
 
-export interface StepText {
+interface StepText {
   readonly message: string;
   /** Taken when nothing is typed. */
   readonly preset?: string | undefined;
@@ -66,7 +66,7 @@ export interface StepPrompts {
   choose<T>(question: StepChoice<T>): Promise<StepAnswer<T>>;
 }
 
-export const NARROWEST = 60;
+const NARROWEST = 60;
 const WIDEST = 200;
 
 /** The width that a view is drawn for: the terminal's, within reason; off one, room for a whole signature. */

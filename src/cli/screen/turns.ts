@@ -1,5 +1,5 @@
 /** Steps that write one after the other: at once, unless one that takes time (a pager) is still at it. */
-export interface Turns {
+interface Turns {
   take(step: () => void | Promise<void>): void;
   /** Whether something takes time now. */
   readonly isBusy: boolean;

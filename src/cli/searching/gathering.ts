@@ -6,7 +6,7 @@ import type { SearchTitle } from '../view/flights/search.ts';
 import { type ArrivalsEnd, followArrivals } from './arrivals.ts';
 import { showQuoting } from './quoting.ts';
 
-export interface Gathering {
+interface Gathering {
   /** The whole first answer, without a limit. */
   readonly first: SearchResponse;
   readonly request: SearchRequestInput;

@@ -6,7 +6,7 @@ import { listLines, type SearchTitle } from '../view/flights/search.ts';
 import { harmlessDocument } from '../view/text.ts';
 
 /** The sign of life while slower sellers quote. */
-export interface Quoting {
+interface Quoting {
   /** The list as it is now, and how many offers have landed since the first answer. */
   show(list: SearchResponse, landed: number): void;
   stop(): Promise<void>;

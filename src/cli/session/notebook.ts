@@ -1,7 +1,7 @@
 import { readJsonOf, writeWhole } from '../../kernel/storage.ts';
 
 /** A file of conveniences in the home, such as the numbers of the last list. No result waits for it, or fails with it. */
-export interface Notebook<T> {
+interface Notebook<T> {
   /** null where there is none, or none that can be read. */
   read(): Partial<T> | null;
   /** Replaces it whole. false where it could not be written, which was told then. */

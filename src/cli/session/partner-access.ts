@@ -18,7 +18,7 @@ export interface PartnerIdentity {
 }
 
 /** What the key in use is for; a key that does not say so is treated as live. */
-export type PartnerEnvironment = 'demo' | 'live';
+type PartnerEnvironment = 'demo' | 'live';
 
 export interface PartnerAccess {
   readonly client: PartnerClient;
@@ -26,7 +26,7 @@ export interface PartnerAccess {
   environment(): Promise<PartnerEnvironment>;
 }
 
-export interface PartnerAccessGiven {
+interface PartnerAccessGiven {
   readonly environment: Environment;
   readonly profile: Profile;
   readonly home: string;

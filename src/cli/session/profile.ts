@@ -43,7 +43,7 @@ export interface Limits {
   readonly hosts: readonly string[] | null;
 }
 
-export const NO_LIMITS: Limits = { perCall: null, perDay: null, booking: null, hosts: null };
+const NO_LIMITS: Limits = { perCall: null, perDay: null, booking: null, hosts: null };
 
 /**
  * FARELOCK_HOME, else the platform's folder for an application's data. A folder that the platform's variables name

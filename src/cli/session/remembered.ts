@@ -5,14 +5,14 @@ import type { Terminal } from '../screen/terminal.ts';
 import { isRecord } from '../spec/json.ts';
 import type { RecentJourney } from './recent.ts';
 
-export interface Funding {
+interface Funding {
   readonly transaction: string;
   /** CAIP-2. */
   readonly network: string;
 }
 
 /** What the tool keeps of an intent beside its support code: enough for lists, and for the passengers' ages. */
-export interface IntentNotes {
+interface IntentNotes {
   readonly offer_id?: string;
   readonly amount?: string;
   readonly expires_at?: string;

@@ -26,10 +26,7 @@ import { secret } from './secret-variable.ts';
 import { openWallet } from './wallet.ts';
 
 /** What `serve` may set beyond the environment. */
-export type LocalOptions = Pick<
-  ServiceOptions,
-  'scenario' | 'log' | 'databaseUrl' | 'rpcUrl' | 'facilitatorUrl'
-> & {
+type LocalOptions = Pick<ServiceOptions, 'scenario' | 'log' | 'databaseUrl' | 'rpcUrl' | 'facilitatorUrl'> & {
   /** The partner service takes live keys. */
   readonly live?: boolean | undefined;
 };
@@ -82,7 +79,7 @@ export interface Session {
   close(): Promise<void>;
 }
 
-export interface SessionGiven {
+interface SessionGiven {
   readonly environment: Environment;
   readonly globals: GlobalOptions;
   readonly terminal: Terminal;

@@ -9,7 +9,7 @@ const FIRST_LAMPORTS = 10_000_000_000n;
 const FIRST_USDC = 10_000_000_000n;
 const FUNDING_WAIT_MS = 3000;
 
-export interface WalletGiven {
+interface WalletGiven {
   readonly keypairFile: string;
   /** Whether it is the home's own wallet, which the embedded stack makes by itself. */
   readonly isDefault: boolean;

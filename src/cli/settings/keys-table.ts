@@ -5,7 +5,7 @@ import { isPastedKey } from '../../kernel/pasted-key.ts';
 import { rpcUrl } from '../../solana/monikers.ts';
 
 /** Every setting of a profile: what it takes, the variable that outranks the files, and what a project may do. */
-export interface SettingKind {
+interface SettingKind {
   readonly summary: string;
   readonly environment?: string;
   /** `lower`: a project file may make it smaller. Everything else it may not set. */

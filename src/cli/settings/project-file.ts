@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Environment } from '../spec/globals.ts';
 
-export const PROJECT_FILE = '.farelock.json';
+const PROJECT_FILE = '.farelock.json';
 
 /**
  * The nearest project file from `folder` upward, or null. `FARELOCK_PROJECT_FILE=off` looks for none. Only one of

@@ -10,9 +10,9 @@ import { kindOf, NotASetting, SETTING_NAMES, type SettingName, SOLANA_CONFIG } f
 import { type ProjectSettings, readProjectSettings } from './project.ts';
 
 /** Where a value came from; the first that names it wins, in this order. */
-export type Origin = 'flag' | 'environment' | 'project' | 'user' | 'solana' | 'default';
+type Origin = 'flag' | 'environment' | 'project' | 'user' | 'solana' | 'default';
 
-export interface Resolved {
+interface Resolved {
   readonly value: string;
   readonly origin: Origin;
   /** The flag, the variable, or the file and the key in it. */
@@ -29,7 +29,7 @@ export interface Settings {
   readonly notes: readonly string[];
 }
 
-export interface SettingsGiven {
+interface SettingsGiven {
   readonly environment: Environment;
   readonly globals: GlobalOptions;
   readonly home: string;

@@ -6,7 +6,7 @@ import { wrongSetting } from './file.ts';
 import { kindOf, NotASetting, webAddress } from './keys-table.ts';
 
 /** What the Solana CLI is set to. */
-export interface SolanaCliConfig {
+interface SolanaCliConfig {
   readonly path: string;
   readonly rpcUrl: string | null;
   readonly keypair: string;

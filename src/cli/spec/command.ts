@@ -43,7 +43,7 @@ export interface ParameterSpec {
 }
 
 /** What it prints under --json. */
-export interface ResultSpec {
+interface ResultSpec {
   /** Those that `--json` can choose, of the document or of the entries of its list; none: it has no fixed fields. */
   readonly fields: readonly string[];
   /** For the tests and the published schemas; a command never loads it. */
@@ -51,7 +51,7 @@ export interface ResultSpec {
 }
 
 /** What to say when it was cut off and may have made its change. */
-export interface CutOffSpec {
+interface CutOffSpec {
   readonly said?: string;
   /** The command that shows whether it has: `refund show {id}`, with an option of the command in braces. */
   readonly look: string;

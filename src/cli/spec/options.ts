@@ -28,7 +28,7 @@ const wrong = (flag: string, value: string, want: string) =>
   problem('usage', { message: `${flag} ${value}: that is not ${want}.`, fix: `Give ${flag} ${want}.` });
 
 /** A choice that there is not: names the likely one, or all. */
-export const notAmong = (flag: string, value: string, wanted: string, choices: readonly string[]) => {
+const notAmong = (flag: string, value: string, wanted: string, choices: readonly string[]) => {
   const hint = didYouMean(wanted, choices);
   return problem('usage', {
     message: `${flag} ${value}: that is not one of the choices.${hint && ` ${hint}`}`,

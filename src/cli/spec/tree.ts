@@ -14,7 +14,7 @@ export interface Invocation {
   run(context: CommandContext): Promise<ExitCode>;
 }
 
-export interface ProgramOutput {
+interface ProgramOutput {
   write(text: string): void;
   readonly width: number;
 }

@@ -14,7 +14,7 @@ import type { CommandContext } from '../spec/command.ts';
 import { readPassengerFile, sourceName } from './passenger-file.ts';
 
 /** Where the passengers of a booking come from; neither: they are asked for. */
-export interface PassengersFrom {
+interface PassengersFrom {
   /** A JSON file, or `-`. */
   readonly passengers?: string | undefined;
   /** Names of saved travellers, the one who receives all e-mails first. */

@@ -39,7 +39,7 @@ export async function travellerFromFile(context: CommandContext, source: string)
 }
 
 /** The known fields of what was checked before; an empty one is one that is not known. */
-export function fieldsOf(passenger: unknown): TravellerFields {
+function fieldsOf(passenger: unknown): TravellerFields {
   const given = passenger as Readonly<Record<string, unknown>>;
   const fields: Partial<Record<PassengerField, string>> = {};
   for (const field of [...BASE_FIELDS, ...DOCUMENT_FIELDS]) {

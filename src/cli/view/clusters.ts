@@ -34,7 +34,7 @@ const roughly: Clusters = {
 /** The library, once it was needed: a program either shows such text or it doesn't. */
 let exactly: Clusters | null = null;
 
-export const isPlain = (text: string): boolean => PLAIN.test(text);
+const isPlain = (text: string): boolean => PLAIN.test(text);
 
 /** Makes the widths of this text exact; null where they are already. */
 export function readyFor(text: string): Promise<void> | null {

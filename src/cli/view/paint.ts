@@ -24,7 +24,7 @@ export const plainPaint: Paint = {
   link: asIs,
 };
 
-export type ColourLevel = 0 | 1 | 2 | 3;
+type ColourLevel = 0 | 1 | 2 | 3;
 
 /** A paint of chalk's at a colour level; level 0 loads nothing. */
 export async function openPaint(level: ColourLevel, hasLinks = false): Promise<Paint> {

@@ -1,6 +1,6 @@
 import { cut, padEnd, padStart, textWidth } from './text.ts';
 
-export interface Column {
+interface Column {
   readonly title: string;
   readonly align?: 'right';
   /** Text of any length, which is cut where the table would be wider than the screen. */

@@ -16,10 +16,10 @@ export function durationMinutes(duration: string): number {
 export const hoursAndMinutes = (minutes: number): string =>
   `${Math.floor(minutes / 60)}h${String(minutes % 60).padStart(2, '0')}`;
 
-export const clockTime = (local: string): string => local.slice(11, 16);
+const clockTime = (local: string): string => local.slice(11, 16);
 
 /** Whole days between two local dates: 1 where the arrival is on the next day. */
-export const daysBetween = (from: string, to: string): number =>
+const daysBetween = (from: string, to: string): number =>
   Math.round((Date.parse(`${to.slice(0, 10)}Z`) - Date.parse(`${from.slice(0, 10)}Z`)) / 86_400_000);
 
 /** `06:35–11:05`, with `+1` where it lands on the next day. */

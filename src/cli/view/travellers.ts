@@ -11,7 +11,7 @@ export interface ListedTraveller extends TravellerState {
   readonly saved_at: string;
 }
 
-export const passportText = ({ passport, missing }: TravellerState, paint: Paint): string => {
+const passportText = ({ passport, missing }: TravellerState, paint: Paint): string => {
   if (passport === 'valid') return 'valid';
   if (passport === 'expired') return paint.warn('expired');
   return missing.length < 3 ? paint.warn(`lacks ${missing.map(words).join(', ')}`) : paint.dim('none');

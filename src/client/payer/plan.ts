@@ -44,7 +44,7 @@ export class PaymentPlanned extends Error {
   }
 }
 
-export interface PlannerPorts {
+interface PlannerPorts {
   readonly cluster: () => Promise<Cluster>;
   /** null: there is none yet, and none is made for a plan. */
   readonly wallet: () => Promise<Address | null>;

@@ -106,7 +106,7 @@ export function createAffiliates({ store, clock, ids, options }: FlightsPorts) {
 }
 
 /** The affiliate that an intent freezes, and what its share of the platform fee comes to. */
-export interface Referral {
+interface Referral {
   readonly code: string;
   readonly wallet: string;
   /** Atomic units. */
@@ -137,7 +137,7 @@ export async function resolveReferrer(
 }
 
 /** Crockford's rules for what people type: case, hyphens, and the letters that look like digits. */
-export const canonicalCode = (text: string): string =>
+const canonicalCode = (text: string): string =>
   text.trim().toUpperCase().replaceAll('-', '').replaceAll('O', '0').replace(/[IL]/g, '1');
 
 /** 50 random bits, from the end of an id, where its time is not. */

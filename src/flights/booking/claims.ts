@@ -18,7 +18,7 @@ export interface Next {
   readonly also?: Written | undefined;
 }
 
-export type ClaimPorts = Pick<FlightsPorts, 'store' | 'clock' | 'log' | 'outbox'>;
+type ClaimPorts = Pick<FlightsPorts, 'store' | 'clock' | 'log' | 'outbox'>;
 
 /** Whoever paid comes first: an escrow that nobody paid is closed when no capture or refund waits. */
 const PAID_FIRST = [sql<SqlBool>`payment_key <> ${NO_PAYMENT}`, sql<SqlBool>`1 = 1`];

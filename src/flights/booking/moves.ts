@@ -17,7 +17,7 @@ export interface Move {
   readonly change?: BookingChange | undefined;
 }
 
-export type NewBooking = Pick<
+type NewBooking = Pick<
   Insertable<BookingTable>,
   'intent_id' | 'state' | 'payment_key' | 'passengers_sealed' | 'refund_reason' | 'due_at_ms'
 >;

@@ -3,7 +3,7 @@ import type { BookingRow, IntentRow } from '../rows.ts';
 import type { Claims } from './claims.ts';
 
 /** What an intent shows as `refund_reason` while its money waits for the refund wallet's token account. */
-export const REFUND_WAITS = 'refund_account_missing';
+const REFUND_WAITS = 'refund_account_missing';
 
 /**
  * Tells that a refund waits for its owner's token account: the customer in the intent record, an operator by a page.

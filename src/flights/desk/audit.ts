@@ -8,7 +8,7 @@ export interface Operator {
   readonly name: string;
 }
 
-export interface Act {
+interface Act {
   readonly operator: Operator;
   /** `refund.approve`, `switch.booking`, `key.revoke`, … */
   readonly action: string;

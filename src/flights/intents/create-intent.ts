@@ -23,7 +23,7 @@ const PLACES = 2;
 
 type Held = Extract<Taken, { holder: IntentRow }>;
 
-export interface IntentTools {
+interface IntentTools {
   readonly ports: FlightsPorts;
   readonly escrows: Escrows;
   readonly funds: Funds;

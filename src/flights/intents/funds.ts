@@ -4,7 +4,7 @@ import { OPEN_BOOKINGS } from '../booking/booking-queue.ts';
 import type { FlightsPorts } from '../ports.ts';
 
 /** One of the operator's wallets that holds less than what is open needs. */
-export interface ShortWallet {
+interface ShortWallet {
   readonly wallet: 'authority' | 'facilitator' | 'treasury';
   readonly address: string;
   readonly asset: 'SOL' | 'USDC';

@@ -18,13 +18,13 @@ export const isCodeOf = (
 ): boolean => sameSecret(intent.support_code_hmac, supportCodeHmac(secrets, normalisedCode(code)));
 
 /** Case, surrounding and repeated spaces, and how a letter is composed don't count (spec, refund requests). */
-export const normalisedName = (name: string): string =>
+const normalisedName = (name: string): string =>
   name.normalize('NFKC').trim().replace(/\s+/g, ' ').replace(/[’ʼ]/g, "'").toUpperCase().toLowerCase();
 
 /**
  * What a header may have meant: HTTP hands over bytes, and clients write names beyond ASCII as UTF-8 or as Latin-1.
  */
-export function nameForms(header: string): string[] {
+function nameForms(header: string): string[] {
   const bytes = Buffer.from(header, 'latin1');
   const utf8 = bytes.toString('utf8');
   return [header, utf8.includes('\ufffd') ? header : utf8].map(normalisedName);

@@ -109,8 +109,6 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
   };
 }
 
-export type Mails = ReturnType<typeof createMails>;
-
 function journeyOf(intent: IntentRow): JourneyFacts {
   const offer = lockedOffer(intent);
   return {

@@ -38,7 +38,7 @@ export type NothingBought =
   | { readonly kind: 'account_wall' }
   | { readonly kind: 'captcha' };
 
-export interface Booked {
+interface Booked {
   readonly kind: 'booked';
   readonly bookingReference: string;
   readonly documents: readonly { type: string; number: string }[];

@@ -19,7 +19,7 @@ export interface LiveOffer {
   readonly availableServices: readonly AvailableService[];
 }
 
-export type ProviderOrderStatus = 'pending' | 'confirmed' | 'ticketed' | 'cancelled' | 'failed';
+type ProviderOrderStatus = 'pending' | 'confirmed' | 'ticketed' | 'cancelled' | 'failed';
 
 export interface ProviderOrder {
   readonly providerOrderId: string;
@@ -76,7 +76,7 @@ export interface Provider {
 }
 
 /** Named misbehaviour of the sandbox, by route or by configuration (CONTRACT, section 16). */
-export const FAST_SCENARIOS = [
+const FAST_SCENARIOS = [
   'none',
   'repriced',
   'offer_expired',

@@ -18,7 +18,7 @@ import {
 } from '../../solana/token.ts';
 import type { FlightsPorts } from '../ports.ts';
 
-export interface PayOut {
+interface PayOut {
   /** What it is for; the same subject is never paid twice. It stands in the memo on chain: no personal data. */
   readonly subject: string;
   /** A wallet, not a token account. */

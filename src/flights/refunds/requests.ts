@@ -13,7 +13,7 @@ import { movedTo } from './states.ts';
 import { contactPlace, reasonPlace } from './words.ts';
 
 /** Who asks: the two headers, and the client that they came from. */
-export interface RefundIdentity {
+interface RefundIdentity {
   readonly supportCode: string | null;
   readonly familyName: string | null;
   readonly client: string;

@@ -2,7 +2,7 @@ import { parseUsdc } from '../../kernel/money.ts';
 import type { Offer } from '../wire.ts';
 
 /** What the fare says about a refund, and what follows from it for one captured amount (atomic units). */
-export interface RefundRule {
+interface RefundRule {
   /** `undisclosed`: the airline did not say; a person has to ask it. */
   readonly kind: 'refundable' | 'non_refundable' | 'undisclosed';
   /** What the carrier keeps; null while undisclosed. */

@@ -24,7 +24,7 @@ export async function vaultsWithMoney(
   });
 }
 
-export interface ChainUpkeep {
+interface ChainUpkeep {
   /** Sends what lies in the vault of an ended escrow to the refund wallet. */
   sweepLate(intent: IntentRow): Promise<void>;
 }

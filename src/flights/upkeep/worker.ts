@@ -81,7 +81,5 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
   };
 }
 
-export type Worker = ReturnType<typeof createWorker>;
-
 const earlier = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b);

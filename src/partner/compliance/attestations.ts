@@ -49,8 +49,6 @@ export function createAttestations(ports: RunPorts, submissions: Submissions, at
   };
 }
 
-export type Attestations = ReturnType<typeof createAttestations>;
-
 async function perform(
   { store, clock, log }: RunPorts,
   queue: OpenQueue<RunRow>,

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 export type WalletNetwork = WalletType;
 export type RunType = Exclude<AttestationType, 'TERMS'>;
 
-export type Verdict = 'passed' | 'rejected';
+type Verdict = 'passed' | 'rejected';
 
 /** Says what came of an attestation of these data. It may ask somebody outside; it is asked again after a crash. */
 export type Attest = (type: RunType, data: readonly CustomerData[]) => Promise<Verdict>;
@@ -28,18 +28,18 @@ interface Limits {
   readonly network: WalletNetwork | null;
 }
 
-export interface DataRequirement extends Limits {
+interface DataRequirement extends Limits {
   readonly kind: 'data';
   readonly type: DataType;
 }
 
-export interface TermsRequirement extends Limits {
+interface TermsRequirement extends Limits {
   readonly kind: 'attestation';
   readonly type: 'TERMS';
   readonly terms: Terms;
 }
 
-export interface RunRequirement extends Limits {
+interface RunRequirement extends Limits {
   readonly kind: 'attestation';
   readonly type: RunType;
 }
@@ -60,7 +60,7 @@ export interface Submission {
   readonly expiresAtMs: number | null;
 }
 
-export type RunState = 'running' | 'passed' | 'rejected';
+type RunState = 'running' | 'passed' | 'rejected';
 
 /** An attestation that was begun for certain data. */
 export interface Run {
@@ -96,13 +96,13 @@ export const RUN_INPUTS = {
 } as const satisfies Record<RunType, readonly [DataType, ...DataType[]]>;
 
 /** Kinds of which a customer may have several at once; of the others the latest counts. */
-export const SEVERAL: ReadonlySet<DataType> = new Set<DataType>(['BANK_ACCOUNT', 'CRYPTO_WALLET', 'TAX_ID']);
+const SEVERAL: ReadonlySet<DataType> = new Set<DataType>(['BANK_ACCOUNT', 'CRYPTO_WALLET', 'TAX_ID']);
 
 /**
  * `missing`: the customer has to act. `due`: all is there, and the attestation has to be begun. `rejected`: it was
  * refused; `final` when nothing that the customer sends reopens it.
  */
-export type Standing =
+type Standing =
   | { readonly state: 'met' | 'missing' | 'running' | 'due' }
   | { readonly state: 'rejected'; readonly final: boolean };
 
@@ -123,7 +123,7 @@ export interface Assessment {
 export const inputKey = (dataIds: readonly string[]): string => [...dataIds].sort().join('+');
 
 /** Every data requirement that follows from an attestation is one of its own; the same asked twice is asked once. */
-export function plainly(requirements: readonly Requirement[]): readonly Requirement[] {
+function plainly(requirements: readonly Requirement[]): readonly Requirement[] {
   const asked = new Map<string, Requirement>();
   for (const requirement of requirements.flatMap(withInputs)) {
     const key = [
@@ -192,7 +192,7 @@ export const sameTerms = (a: Terms, b: Terms): boolean =>
   a.version === b.version && a.termsUrl === b.termsUrl && a.privacyPolicyUrl === b.privacyPolicyUrl;
 
 /** The customer's valid data of a kind, latest first: all of a kind of which there may be several, else the latest. */
-export function current(
+function current(
   { submissions }: Pick<Facts, 'submissions'>,
   asked: { readonly type: DataType; readonly network: WalletNetwork | null },
   nowMs: number,

@@ -4,7 +4,7 @@ import { DECIMAL_FORM } from '../../kernel/decimal.ts';
 import { ATTESTATION_TYPES, DATA_TYPES, WALLET_TYPES } from '../customer-data/kinds.ts';
 import { MOST_AGE_DAYS } from '../requirements/requirement-schema.ts';
 
-export const maxAgeDaysSchema = z.int().min(1).max(MOST_AGE_DAYS);
+const maxAgeDaysSchema = z.int().min(1).max(MOST_AGE_DAYS);
 
 /** In a rule, the network of the order that is asked about. */
 export const ORDER_NETWORK = 'order';

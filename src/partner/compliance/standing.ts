@@ -16,7 +16,7 @@ import { loadPolicy, requirementsOf } from './policy.ts';
 import { createWantedOrders, type WantedOrder } from './wanted-orders.ts';
 
 /** Which requirements an assessment is about. */
-export type About =
+type About =
   | { readonly kind: 'customer' }
   /** One order: the policy for it, and what its own partner asks. Another partner's wishes hold nobody up. */
   | { readonly kind: 'order'; readonly wanted: WantedOrder };

@@ -98,5 +98,3 @@ export function createWantedOrders({ clock }: Pick<PartnerPorts, 'clock'>, polic
     );
   }
 }
-
-export type WantedOrders = ReturnType<typeof createWantedOrders>;

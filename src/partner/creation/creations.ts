@@ -10,7 +10,7 @@ import { CREATIONS, creationsIn, LEASE_MS } from './creation-due.ts';
 import type { OrderRequest } from './order-request.ts';
 
 /** Sealed with the row: what the outbound request needs, and how a creation ended that made no order. */
-export interface CreationNote {
+interface CreationNote {
   readonly walletAddress: string | null;
   /** The end user's address, for a redirect partner. */
   readonly forwardedFor: string;

@@ -19,7 +19,7 @@ export function driveTools(ports: PartnerPorts) {
   return { ports, creations, ends: createCreationEnds(ports, creations), outbound: openOutbound(ports) };
 }
 
-export type DriveTools = ReturnType<typeof driveTools>;
+type DriveTools = ReturnType<typeof driveTools>;
 
 export const partnerOf = (
   { store, environment }: PartnerPorts,

@@ -80,7 +80,7 @@ const errorAnswer = z.object({
   ]),
 });
 
-export interface PlatformRefusal {
+interface PlatformRefusal {
   /** For the log of the operator; sealed where it is kept. */
   readonly reason: string | null;
   /** For the customer. */

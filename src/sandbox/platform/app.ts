@@ -23,7 +23,7 @@ import type { Books } from './books.ts';
 import { misanswered } from './misanswers.ts';
 import { createOrderBody, instructionsFor, redirectOrderBody } from './requests.ts';
 
-export interface PlatformPorts {
+interface PlatformPorts {
   readonly books: Books;
   readonly clock: Clock;
   /** Secrets that sign what is sent to this partner; null: none is known, and nothing can be verified. */

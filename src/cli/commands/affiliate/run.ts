@@ -4,7 +4,7 @@ import { affiliateCreditLines, affiliateLines } from '../../view/flights/affilia
 import { nextLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
 
-export interface AffiliateCreateOptions {
+interface AffiliateCreateOptions {
   /** Default: the wallet of this profile. */
   readonly wallet?: string;
 }
@@ -28,7 +28,7 @@ export const affiliateCreate: Command<AffiliateCreateOptions> = async (context, 
   return 0;
 };
 
-export interface AffiliateShowOptions {
+interface AffiliateShowOptions {
   readonly code: string;
 }
 

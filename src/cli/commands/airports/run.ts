@@ -5,7 +5,7 @@ import type { View } from '../../screen/terminal.ts';
 import type { Command } from '../../spec/command.ts';
 import { tableLines } from '../../view/table.ts';
 
-export interface AirportsOptions {
+interface AirportsOptions {
   readonly text?: readonly string[];
 }
 

@@ -5,10 +5,10 @@ import { attestationsView, openedAttestationLines, STATES } from '../../view/par
 import { nextLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
 
-export interface AttestationOptions {
+interface AttestationOptions {
   readonly attestationId: string;
 }
-export interface AttestationDecideOptions extends AttestationOptions {
+interface AttestationDecideOptions extends AttestationOptions {
   readonly verdict: 'passed' | 'rejected';
 }
 

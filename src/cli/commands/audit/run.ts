@@ -4,7 +4,7 @@ import type { Command } from '../../spec/command.ts';
 import { tableLines } from '../../view/table.ts';
 import { utcTime } from '../../view/times.ts';
 
-export interface AuditOptions {
+interface AuditOptions {
   readonly subject?: string;
   readonly limit?: number;
   readonly cursor?: string;

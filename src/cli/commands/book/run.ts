@@ -17,7 +17,7 @@ import { readPassengers, warnOfPassports } from '../../travellers/passengers.ts'
 import { hasEnded, moneyStage, statusLines, USUAL_BOOKING_MS } from '../../view/flights/status.ts';
 import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
 
-export interface BookOptions {
+interface BookOptions {
   readonly intentId: string;
   readonly passengers?: string;
   /** Names of saved travellers. */

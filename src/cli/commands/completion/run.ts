@@ -1,7 +1,7 @@
 import { COMPLETION_SCRIPTS, type Shell } from '../../completion/scripts.ts';
 import type { Command } from '../../spec/command.ts';
 
-export interface CompletionOptions {
+interface CompletionOptions {
   readonly shell: Shell;
 }
 

@@ -10,11 +10,11 @@ import { nextLines } from '../../view/payment.ts';
 import { tableLines } from '../../view/table.ts';
 import { planned, settingsInEffect, withoutSecrets, withProfile } from '../config/settings.ts';
 
-export interface ProfileNameOptions {
+interface ProfileNameOptions {
   readonly name: string;
 }
 
-export interface ProfileAddOptions extends ProfileNameOptions {
+interface ProfileAddOptions extends ProfileNameOptions {
   readonly flightsUrl?: string;
   readonly partnerUrl?: string;
   readonly rpcUrl?: string;

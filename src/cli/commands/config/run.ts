@@ -17,13 +17,13 @@ import type { Command, CommandContext } from '../../spec/command.ts';
 import { tableLines } from '../../view/table.ts';
 import { planned, settingsInEffect, withoutSecrets, withProfile } from './settings.ts';
 
-export interface ConfigListOptions {
+interface ConfigListOptions {
   readonly showOrigin?: true;
 }
-export interface ConfigKeyOptions {
+interface ConfigKeyOptions {
   readonly key: string;
 }
-export interface ConfigSetOptions extends ConfigKeyOptions {
+interface ConfigSetOptions extends ConfigKeyOptions {
   readonly value: string;
 }
 

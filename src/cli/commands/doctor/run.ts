@@ -14,7 +14,7 @@ import type { Command, CommandContext } from '../../spec/command.ts';
 import { type DoctorReport, doctorLines } from '../../view/doctor.ts';
 import { counted } from '../../view/text.ts';
 
-export interface DoctorOptions {
+interface DoctorOptions {
   readonly full?: boolean;
 }
 

@@ -6,7 +6,7 @@ import { fieldLines } from '../../view/table.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { type Explanation, explainedCodes, explanationOf } from './explained.ts';
 
-export interface ExplainOptions {
+interface ExplainOptions {
   readonly code: string;
 }
 

@@ -6,7 +6,7 @@ import type { Command } from '../../spec/command.ts';
 import { describeTool } from '../../spec/description.ts';
 import { buildTree } from '../../spec/tree.ts';
 
-export interface HelpOptions {
+interface HelpOptions {
   readonly command: readonly string[];
 }
 

@@ -7,7 +7,7 @@ import type { Command, CommandContext } from '../../spec/command.ts';
 import { createdIntentLines } from '../../view/flights/intent.ts';
 import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
 
-export interface IntentCreateOptions {
+interface IntentCreateOptions {
   /** An offer id, or a number of the last search. */
   readonly offerId: string;
   readonly refundWallet?: string;

@@ -18,7 +18,7 @@ interface Verification {
   readonly checks: readonly { check: string; expected: string; found: string; ok: boolean }[];
 }
 
-export interface IntentVerifyOptions extends IntentIdOptions {
+interface IntentVerifyOptions extends IntentIdOptions {
   /** Somebody else's, that the person names. */
   readonly refundWallet?: string;
 }

@@ -5,16 +5,16 @@ import { printPlan } from '../../view/plan.ts';
 import { fieldLines, tableLines } from '../../view/table.ts';
 import { utcTime } from '../../view/times.ts';
 
-export interface KeysListOptions {
+interface KeysListOptions {
   readonly limit?: number;
   readonly cursor?: string;
 }
 
-export interface KeysIssueOptions {
+interface KeysIssueOptions {
   readonly name: string;
 }
 
-export interface KeysRevokeOptions {
+interface KeysRevokeOptions {
   readonly keyId: string;
 }
 

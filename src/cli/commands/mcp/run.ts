@@ -17,7 +17,7 @@ import { type CommandDescription, describeTool } from '../../spec/description.ts
 import { runTool } from '../../tool.ts';
 import { problemDocument } from '../../view/problem.ts';
 
-export interface McpOptions {
+interface McpOptions {
   /** Atomic USDC, for all payments of this server together. */
   readonly allowSpending?: bigint;
   readonly allowChanges?: true;

@@ -4,7 +4,7 @@ import type { Command, CommandContext } from '../../spec/command.ts';
 import { offerLines } from '../../view/flights/offer.ts';
 import { costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
 
-export interface OfferOptions {
+interface OfferOptions {
   /** An offer id, or a number of the last search. */
   readonly offerId: string;
   /** Side by side with the other fares of its itinerary. */

@@ -6,7 +6,7 @@ import type { Command, CommandContext } from '../../spec/command.ts';
 import { orderLines } from '../../view/flights/order.ts';
 import { costLines, nextLines, withPayment } from '../../view/payment.ts';
 
-export interface OrderOptions {
+interface OrderOptions {
   /** Of an order, or of its intent. */
   readonly id: string;
   /** A file for the calendar of the journey; `-` for standard output, in place of the order. */

@@ -17,7 +17,7 @@ import { applyView, issuePath, planLines, planView, type ShownApply } from '../.
 import { quoted } from '../../view/payment.ts';
 import { counted, harmless, harmlessDocument } from '../../view/text.ts';
 
-export interface ApplyOptions extends PartnerIdentity {
+interface ApplyOptions extends PartnerIdentity {
   /** CSV or NDJSON; `-` for standard input. */
   readonly file: string;
   readonly results?: string;

@@ -4,21 +4,21 @@ import { printPlan } from '../../view/plan.ts';
 import { fieldLines } from '../../view/table.ts';
 import { utcTime } from '../../view/times.ts';
 
-export interface PartnerKeyIssueOptions {
+interface PartnerKeyIssueOptions {
   readonly partnerId: string;
   readonly name: string;
 }
 
-export interface PartnerKeyOptions {
+interface PartnerKeyOptions {
   readonly keyId: string;
 }
 
-export interface PartnerKeyRotateOptions extends PartnerKeyOptions {
+interface PartnerKeyRotateOptions extends PartnerKeyOptions {
   /** Milliseconds for which the old key goes on. */
   readonly overlap: number;
 }
 
-export interface CustomerTokenOptions {
+interface CustomerTokenOptions {
   readonly customerId: string;
   /** Milliseconds; the service's own when it is not given. */
   readonly ttl?: number;

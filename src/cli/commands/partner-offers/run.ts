@@ -19,11 +19,11 @@ interface Exchange {
   readonly method: string;
 }
 
-export interface OffersOptions extends Exchange, PartnerIdentity {
+interface OffersOptions extends Exchange, PartnerIdentity {
   readonly type?: readonly PartnerType[];
 }
 
-export interface OrderCreateOptions extends Exchange, PartnerIdentity {
+interface OrderCreateOptions extends Exchange, PartnerIdentity {
   /** Who handles the order. */
   readonly partnerId: string;
   readonly network?: string;

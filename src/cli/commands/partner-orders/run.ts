@@ -6,13 +6,13 @@ import type { Command } from '../../spec/command.ts';
 import { type OrderPage, orderLines, ordersView } from '../../view/partner/order.ts';
 import { nextLines } from '../../view/payment.ts';
 
-export interface OrdersListOptions extends PartnerIdentity {
+interface OrdersListOptions extends PartnerIdentity {
   readonly status?: OrderStatus;
   readonly limit: number;
   readonly pageToken?: string;
 }
 
-export interface OrderShowOptions extends PartnerIdentity {
+interface OrderShowOptions extends PartnerIdentity {
   readonly orderId: string;
   readonly history?: true;
 }

@@ -6,7 +6,7 @@ import type { Command, CommandContext } from '../../spec/command.ts';
 import { fieldLines } from '../../view/table.ts';
 import { drainable, listening, STOPPING } from '../serve/listening.ts';
 
-export interface PlatformOptions {
+interface PlatformOptions {
   readonly host: string;
   readonly port: number;
   /** Whose key FARELOCK_API_KEY is. */

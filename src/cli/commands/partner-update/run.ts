@@ -19,7 +19,7 @@ import { orderLines, type ShownOrder } from '../../view/partner/order.ts';
 import { printPlan } from '../../view/plan.ts';
 import { harmless } from '../../view/text.ts';
 
-export interface OrderUpdateOptions extends PartnerIdentity {
+interface OrderUpdateOptions extends PartnerIdentity {
   readonly orderId: string;
   readonly status?: OrderStatus;
   readonly sourceTransactionId?: string;

@@ -8,7 +8,7 @@ import type { ExitCode } from '../../spec/globals.ts';
 import { changeLine, ENDS, type ShownOrder, statusWords } from '../../view/partner/order.ts';
 import { quoted } from '../../view/payment.ts';
 
-export interface OrderWatchOptions extends PartnerIdentity {
+interface OrderWatchOptions extends PartnerIdentity {
   readonly orderId: string;
   /** Milliseconds between two looks. */
   readonly every: number;
@@ -64,7 +64,7 @@ const FIELDS: Readonly<Record<string, keyof ShownOrder>> = { toAmount: 'destinat
  * read from its history, which names the fields that changed, and not what was in them: one that changed again later is
  * left out of the states before.
  */
-export function statesSince(
+function statesSince(
   before: ShownOrder | null,
   { order, allowedStatuses, history = [] }: GetOrderDetailsResponse,
 ): ShownOrder[] {

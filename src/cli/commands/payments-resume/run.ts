@@ -12,7 +12,7 @@ import { bookCommand, nextLines, offerCommand } from '../../view/payment.ts';
 import { harmlessDocument } from '../../view/text.ts';
 import { unknownPayment } from '../payments/run.ts';
 
-export interface PaymentsResumeOptions {
+interface PaymentsResumeOptions {
   readonly paymentId: string;
 }
 

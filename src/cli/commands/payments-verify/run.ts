@@ -7,7 +7,7 @@ import type { Command, CommandContext } from '../../spec/command.ts';
 import { tableLines } from '../../view/table.ts';
 import { unknownPayment } from '../payments/run.ts';
 
-export interface PaymentsVerifyOptions {
+interface PaymentsVerifyOptions {
   readonly paymentId?: string;
   readonly limit: number;
 }

@@ -9,11 +9,11 @@ import { fieldLines, tableLines } from '../../view/table.ts';
 import { cut } from '../../view/text.ts';
 import { utcTime } from '../../view/times.ts';
 
-export interface PaymentsShowOptions {
+interface PaymentsShowOptions {
   readonly paymentId: string;
 }
 
-export interface PaymentsListOptions {
+interface PaymentsListOptions {
   readonly limit: number;
 }
 
@@ -37,7 +37,7 @@ export const paymentsShow: Command<PaymentsShowOptions> = async ({ terminal, ses
 };
 
 /** A payment with what its signed bytes say: the receipt, and what it can be recognised by on chain. */
-export type ShownPayment = PaymentRecord & {
+type ShownPayment = PaymentRecord & {
   readonly memo: string | null;
   readonly fee_payer: string;
   /** Past this block height it can't land any more. */

@@ -9,13 +9,13 @@ import { caseLines, queueView } from '../../view/flights/refund.ts';
 import { nextLines } from '../../view/payment.ts';
 import { printPlan, stepLines } from '../../view/plan.ts';
 
-export interface QueueOptions {
+interface QueueOptions {
   readonly status?: 'received' | 'approved' | 'refunded' | 'rejected' | 'stuck';
   readonly sort?: 'age' | 'journey';
   readonly limit?: number;
   readonly cursor?: string;
 }
-export interface CaseOptions {
+interface CaseOptions {
   /** Of a request, or of its intent. */
   readonly id: string;
 }
@@ -25,15 +25,15 @@ export interface ClaimOptions extends CaseOptions {
   /** Whose money lies at the address of a closed escrow. */
   readonly refundWallet?: string;
 }
-export interface NoteOptions extends CaseOptions {
+interface NoteOptions extends CaseOptions {
   readonly text?: string;
 }
-export interface ApproveOptions extends CaseOptions {
+interface ApproveOptions extends CaseOptions {
   /** Atomic USDC. */
   readonly amount?: bigint;
   readonly note?: string;
 }
-export interface RejectOptions extends CaseOptions {
+interface RejectOptions extends CaseOptions {
   readonly reason?: string;
 }
 

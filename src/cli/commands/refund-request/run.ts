@@ -5,7 +5,7 @@ import { supportCodeOf } from '../../session/remembered.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { costLines, nextLines, withPayment } from '../../view/payment.ts';
 
-export interface RefundRequestOptions {
+interface RefundRequestOptions {
   readonly intentId: string;
   readonly reason?: string;
   readonly contact?: string;

@@ -11,18 +11,18 @@ import { tableLines } from '../../view/table.ts';
 import { harmless } from '../../view/text.ts';
 import { readCustomerData } from './customer-data.ts';
 
-export interface RequirementsSubmitOptions extends PartnerIdentity {
+interface RequirementsSubmitOptions extends PartnerIdentity {
   /** A JSON file; `-` for standard input. */
   readonly file: string;
   readonly live?: true;
 }
 
-export interface AcceptTermsOptions extends PartnerIdentity {
+interface AcceptTermsOptions extends PartnerIdentity {
   /** Which ones, where several are asked for. */
   readonly termsUrl?: string;
 }
 
-export interface RequirementAddOptions extends PartnerIdentity {
+interface RequirementAddOptions extends PartnerIdentity {
   readonly customerId: string;
   /** A name that the service knows; it refuses any other. */
   readonly data?: string;

@@ -3,7 +3,7 @@ import { problem } from '../../../kernel/problems.ts';
 import type { Command } from '../../spec/command.ts';
 import { readSchema, schemaNames } from '../../spec/schema-files.ts';
 
-export interface SchemaOptions {
+interface SchemaOptions {
   readonly command?: readonly string[];
 }
 

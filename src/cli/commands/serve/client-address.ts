@@ -1,6 +1,6 @@
 import { problem } from '../../../kernel/problems.ts';
 
-export interface TrustedProxies {
+interface TrustedProxies {
   /** Whose call it is: the connection's address, unless a proxy that is trusted speaks for somebody else. */
   clientOf(connection: string | undefined, forwardedFor: string | null): string | undefined;
   /** Whether a connection comes from one of them. */

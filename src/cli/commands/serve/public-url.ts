@@ -2,7 +2,7 @@ import { problem } from '../../../kernel/problems.ts';
 import { NotASetting, webAddress } from '../../settings/keys-table.ts';
 
 /** What a request says of the address that it was sent to. */
-export interface Addressed {
+interface Addressed {
   readonly headers: { get(name: string): string | null };
   /** The connection's own end: Node's socket. */
   readonly socket: {

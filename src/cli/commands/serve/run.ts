@@ -10,7 +10,7 @@ import { proxiesIn, trustedProxies } from './client-address.ts';
 import { drainable, listening, STOPPING } from './listening.ts';
 import { checkedPublicUrl, publicUrlBehind } from './public-url.ts';
 
-export interface ServeOptions {
+interface ServeOptions {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl?: string;

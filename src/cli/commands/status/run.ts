@@ -11,7 +11,7 @@ import type { Command, CommandContext } from '../../spec/command.ts';
 import { hasEnded, type MoneyStage, moneyStage, statusLines } from '../../view/flights/status.ts';
 import { nextLines, quoted } from '../../view/payment.ts';
 
-export interface StatusOptions {
+interface StatusOptions {
   readonly intentId: string;
   readonly watch?: true;
 }

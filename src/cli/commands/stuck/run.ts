@@ -7,11 +7,11 @@ import { stuckLines, stuckView } from '../../view/flights/stuck.ts';
 import { nextLines } from '../../view/payment.ts';
 import { stepLines } from '../../view/plan.ts';
 
-export interface StuckOptions {
+interface StuckOptions {
   /** Of an intent, a refund request, a pay-out or an effect. */
   readonly id: string;
 }
-export interface StuckResolveOptions extends StuckOptions {
+interface StuckResolveOptions extends StuckOptions {
   readonly decision: 'ticketed' | 'not_ticketed' | 'cancelled' | 'retry';
   readonly reference?: string;
   readonly ticket?: readonly string[];

@@ -4,7 +4,7 @@ import type { View } from '../../screen/terminal.ts';
 import type { Command } from '../../spec/command.ts';
 import { fieldLines } from '../../view/table.ts';
 
-export interface SwitchOptions {
+interface SwitchOptions {
   readonly name?: 'booking' | 'lowcost';
   readonly state?: 'on' | 'off';
 }

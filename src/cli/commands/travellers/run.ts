@@ -8,14 +8,14 @@ import { nextLines, quoted } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
 import { type ListedTraveller, savedLines, travellerLines, travellersView } from '../../view/travellers.ts';
 
-export interface TravellersAddOptions {
+interface TravellersAddOptions {
   readonly name: string;
   /** A JSON file, or `-`. */
   readonly file?: string;
   readonly replace?: true;
 }
 
-export interface TravellerNameOptions {
+interface TravellerNameOptions {
   readonly name: string;
 }
 

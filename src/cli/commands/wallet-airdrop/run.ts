@@ -6,7 +6,7 @@ import { nextLines, shortened } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
 import { formatSol } from '../../view/wallet.ts';
 
-export interface AirdropOptions {
+interface AirdropOptions {
   /** Lamports. */
   readonly sol?: bigint;
   /** Atomic units. */

@@ -11,7 +11,7 @@ import { tableLines } from '../../view/table.ts';
 import { cut } from '../../view/text.ts';
 import { utcTime } from '../../view/times.ts';
 
-export interface WalletHistoryOptions {
+interface WalletHistoryOptions {
   readonly limit: number;
 }
 

@@ -9,7 +9,7 @@ import type { Command } from '../../spec/command.ts';
 import { fieldLines } from '../../view/table.ts';
 import { withProfile } from '../config/settings.ts';
 
-export interface LimitsSetOptions {
+interface LimitsSetOptions {
   readonly perCall?: string;
   readonly perDay?: string;
   readonly booking?: string;

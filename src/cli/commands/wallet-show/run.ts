@@ -4,7 +4,7 @@ import { usdcOf } from '../../session/usdc.ts';
 import type { Command } from '../../spec/command.ts';
 import { fieldLines } from '../../view/table.ts';
 
-export interface WalletShowOptions {
+interface WalletShowOptions {
   /** true: the address as a QR code; an amount (atomic USDC): a request to pay so much into it. */
   readonly qr?: true | bigint;
 }

@@ -51,20 +51,3 @@ export function intentLines(intent: Intent, nowMs: number, { paint }: Screen): s
     ),
   ];
 }
-
-export interface ListedIntent {
-  readonly intent_id: string;
-  readonly status: string | null;
-  readonly offer_id: string;
-  readonly amount: string;
-  readonly created_at: string;
-  readonly expires_at: string;
-}
-
-export const intentRow = (intent: ListedIntent): string[] => [
-  intent.intent_id,
-  intent.status ?? '–',
-  intent.amount,
-  intent.created_at,
-  intent.offer_id,
-];

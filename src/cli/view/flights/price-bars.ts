@@ -12,7 +12,7 @@ export const priceBarsView = (title: DaysTitle): View<DaysDocument> => ({
   rows: ({ days }) => days.map(dayRow),
 });
 
-export function barsLines(document: DaysDocument, title: DaysTitle, screen: Screen): string[] {
+function barsLines(document: DaysDocument, title: DaysTitle, screen: Screen): string[] {
   const { departures, days } = document;
   const found = days.flatMap((day) => (day.status === 'found' ? [day] : []));
   const most = Math.max(0, ...found.map((day) => Number(day.total_amount_decimal)));

@@ -11,7 +11,7 @@ export const priceGridView = (title: DaysTitle): View<DaysDocument> => ({
   rows: ({ days }) => days.map(dayRow),
 });
 
-export function gridLines(document: DaysDocument, title: DaysTitle, screen: Screen): string[] {
+function gridLines(document: DaysDocument, title: DaysTitle, screen: Screen): string[] {
   const { paint, width } = screen;
   const { departures, returns, days } = document;
   const prices = days.flatMap((day) => (day.status === 'found' ? [money(day.total_amount_decimal)] : []));

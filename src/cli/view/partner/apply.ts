@@ -8,7 +8,7 @@ import { counted, cut } from '../text.ts';
 
 const MOST_ROWS = 20;
 
-export interface ShownPlan {
+interface ShownPlan {
   readonly dry_run: true;
   readonly file: string;
   /** Rows of the file, and how many of them ended in an earlier run. */

@@ -3,7 +3,7 @@ import type { Screen, View } from '../../screen/terminal.ts';
 import { tableLines } from '../table.ts';
 import { alignedAmounts, orderLines } from './order.ts';
 
-export interface ShownOffers {
+interface ShownOffers {
   readonly partners: readonly PartnerOffer[];
 }
 

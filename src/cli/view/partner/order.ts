@@ -32,7 +32,7 @@ export const statusWords = (status: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-export function statusText(status: string, paint: Paint): string {
+function statusText(status: string, paint: Paint): string {
   const words = statusWords(status);
   if (status === 'PAYMENT_PROCESSED') return paint.good(words);
   if (status === 'ERROR') return paint.bad(words);
@@ -50,7 +50,7 @@ export function alignedAmounts(amounts: readonly (string | undefined)[]): string
   );
 }
 
-export const typeWords = (type: string): string => (type === 'OFFRAMP' ? 'Off-ramp' : 'On-ramp');
+const typeWords = (type: string): string => (type === 'OFFRAMP' ? 'Off-ramp' : 'On-ramp');
 
 export const ordersView: View<OrderPage> = {
   list: 'orders',
@@ -138,7 +138,7 @@ export function orderLines(order: ShownOrder, { paint, width }: Screen): string[
 }
 
 /** Where an order may go from here. */
-export function allowedLines({ status, allowedStatuses }: ShownOrder, { paint, width }: Screen): string[] {
+function allowedLines({ status, allowedStatuses }: ShownOrder, { paint, width }: Screen): string[] {
   if (allowedStatuses === undefined) return [];
   if (allowedStatuses.length === 0) return ['', paint.dim(`${status} is final.`)];
   const [first = '', ...more] = wrap(allowedStatuses.join(', '), width - MAY_GO_TO.length - 2);

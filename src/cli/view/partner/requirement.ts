@@ -9,7 +9,7 @@ import { tableLines } from '../table.ts';
 import { statusWords } from './order.ts';
 
 /** `COMPLIANCE_STATUS_PENDING` reads as `Pending`. */
-export function complianceText(status: ComplianceStatus, paint: Paint): string {
+function complianceText(status: ComplianceStatus, paint: Paint): string {
   const words = statusWords(status.replace('COMPLIANCE_STATUS_', ''));
   if (status === 'COMPLIANCE_STATUS_SUCCESS') return paint.good(words);
   return status === 'COMPLIANCE_STATUS_REJECTED' ? paint.bad(words) : paint.warn(words);
