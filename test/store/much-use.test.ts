@@ -17,6 +17,8 @@ const ROWS = isProof ? 100_000 : 10_000;
 const MUCH = `${ROWS.toLocaleString('en-US')} of everything`;
 /** Of the process's own time, so that other work on the machine counts for nothing. */
 const MOST_MS = 20;
+/** A collection of garbage in the middle of a statement counts with it: what is slow is slow each time. */
+const MEASURED = { timeout: 120_000, retry: 2 };
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
@@ -46,7 +48,7 @@ const slow = (statements: ReturnType<typeof hearStatements>) =>
     .filter(({ longestMs }) => longestMs > MOST_MS)
     .map(({ sql, longestMs }) => `${longestMs.toFixed(0)} ms: ${sql}`);
 
-test(`no statement of a journey, the worker and the sweeps takes 20 ms after ${MUCH}`, async () => {
+test(`no statement of a journey, the worker and the sweeps takes 20 ms after ${MUCH}`, MEASURED, async () => {
   const world = await openWorld({ airline: 'scripted' });
   closing.push(world.close);
   fill(world.home, world.clock.now());
@@ -73,9 +75,9 @@ test(`no statement of a journey, the worker and the sweeps takes 20 ms after ${M
   // What is dead goes, a bite each time.
   expect(Number(after?.n)).toBeLessThan(Number(before?.n));
   expect(slow(statements)).toEqual([]);
-}, 120_000);
+});
 
-test(`no statement of the partner service takes 20 ms after ${MUCH}`, async () => {
+test(`no statement of the partner service takes 20 ms after ${MUCH}`, MEASURED, async () => {
   const stack = await openStack();
   closing.push(stack.close);
   fill(stack.home, stack.clock.now());
@@ -103,7 +105,7 @@ test(`no statement of the partner service takes 20 ms after ${MUCH}`, async () =
   }
   statements.listen(false);
   expect(slow(statements)).toEqual([]);
-}, 120_000);
+});
 
 test(`a database of before with ${MUCH} is brought up to date in seconds`, async () => {
   const home = mkdtempSync(join(tmpdir(), 'farelock-old-'));
