@@ -128,8 +128,10 @@ describe('the script', () => {
       `source ${join(home, 'completion.bash')}`,
       'complete -p farelock >/dev/null || exit 9',
       `COMP_WORDS=(farelock ${words.map((word) => `'${word}'`).join(' ')})`,
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: bash's own
       'COMP_CWORD=$((${#COMP_WORDS[@]} - 1))',
       '_farelock',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: bash's own
       'printf "%s\\n" "${COMPREPLY[@]}"',
     ].join('\n');
     return execFileSync('bash', ['--norc', '-c', script], {
