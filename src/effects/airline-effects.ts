@@ -16,7 +16,7 @@ export interface AirlineEffect<T> {
   find(): Promise<T | null>;
   /** The airline's own id of the order. */
   idOf(order: T): string;
-  /** Whether the error says for certain that nothing was ordered. */
+  /** True when the error says for certain that nothing was ordered. */
   refused(error: unknown): boolean;
   /**
    * Why nobody can tell whether this was bought. Such an attempt is `stuck`: it stays alive, so that there is never a

@@ -39,7 +39,7 @@ export interface ChainEffect {
   readonly kind: Exclude<EffectKind, 'airline_order' | 'airline_cancel'>;
   /** What it concerns; at most one attempt per kind and subject is alive. */
   readonly subject: string;
-  /** Whether the chain already shows it done, by whomever: asked before anything new is signed. */
+  /** True when the chain already shows it done, by whomever: asked before anything new is signed. */
   already(): Promise<boolean>;
   plan(): Promise<ChainPlan>;
   /** Throws when whoever asks may no longer act (a lost lease). Runs right before signing and before sending. */

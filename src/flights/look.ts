@@ -5,7 +5,7 @@ import { type Glanced, glance } from '../store/glance.ts';
  * opening the service.
  */
 
-/** What waits for a person: `id`, what it is, and why. */
+/** Work that waits for a person: `id`, what it is, and why. */
 export const STUCK = `select intent_id as id, 'booking' as a, last_error as b from bookings where state = 'stuck'
   union all select request_id, 'refund request', last_error from refund_requests where state = 'stuck'`;
 
@@ -17,7 +17,7 @@ export const glanceAtRefundRequests = (home: string): Glanced[] =>
       order by case when state = 'received' then 0 else 1 end, requested_at_ms desc`,
   );
 
-/** What waits for a person. */
+/** Work that waits for a person. */
 export const glanceAtStuck = (home: string): Glanced[] =>
   glance(home, `select id, a, b from (${STUCK}) as waiting order by id`);
 

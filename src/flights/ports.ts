@@ -15,7 +15,7 @@ import type { AirlineChecks } from './offers/airline-checks.ts';
 import type { Fulfiller } from './providers/fulfiller.ts';
 import type { Provider } from './providers/provider.ts';
 
-/** What an operator may set. Amounts are atomic USDC, times milliseconds. */
+/** Settings of the operator. Amounts are atomic USDC, times milliseconds. */
 export interface FlightsOptions {
   readonly searchPrice: bigint;
   readonly searchPriceCap: bigint;
@@ -96,7 +96,7 @@ export const defaultOptions: FlightsOptions = {
 /** The public keys of gateways that may sponsor previews, 32 bytes each, by key id. */
 export type GatewayKeys = Readonly<Record<string, Uint8Array>>;
 
-/** What createFlights is given. `recover` is the paywall's own: settles what a crash left open. */
+/** The arguments of createFlights. `recover` is the paywall's own: settles what a crash left open. */
 export interface FlightsGiven {
   readonly store: Store;
   readonly secrets: Secrets;
@@ -112,7 +112,7 @@ export interface FlightsGiven {
   readonly authority: Signer;
   /** Pays the network fees of customers' payments. */
   readonly facilitator: Address;
-  /** What the operator's wallets hold. */
+  /** Holdings of the operator's wallets. */
   readonly wallets: OperatorWallets;
   /** Owner of the token account that fees and captures pay. */
   readonly treasury: Address;
@@ -127,11 +127,11 @@ export interface FlightsGiven {
   readonly options?: Partial<FlightsOptions> | undefined;
   /** Readies the operator's wallets before anything moves money. */
   readonly ready?: (() => Promise<void>) | undefined;
-  /** Whether things can be written down right now. */
+  /** True when things can be written down right now. */
   readonly writable?: (() => Promise<boolean>) | undefined;
 }
 
-/** What every module of the flight service works with. */
+/** The ports of every module of the flight service. */
 export interface FlightsPorts extends Omit<FlightsGiven, 'options'> {
   readonly options: FlightsOptions;
   readonly effects: Effects;

@@ -24,7 +24,7 @@ import type { Health } from './wire.ts';
 const SERVICE_NAME = 'farelock-flights';
 export const API_VERSION = '1.0.0';
 
-/** What the customers' calls work with. */
+/** The ports of the customers' calls. */
 export interface FlightsParts {
   readonly ports: FlightsPorts;
   readonly escrows: Escrows;

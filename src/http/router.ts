@@ -85,7 +85,7 @@ export function createRouter<C, O>(served: Served<C, O>): Fetch {
 
 const firstStatus = ({ answers }: Pick<Route<never>, 'answers'>): number => Number(Object.keys(answers)[0]);
 
-/** Whether a route says that it may answer so. A code is known of a refusal that was raised, not of one given again. */
+/** True when a route says that it may answer so. A code is known of a refusal that was raised, not of one given again. */
 function isDeclared<C, O>(
   table: RouteTable<C, O>,
   route: Route<C, O>,

@@ -36,7 +36,7 @@ export interface Call {
   write<T extends object>(work: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
-/** What procedures work with. */
+/** The ports of procedures. */
 export interface PartnerService {
   readonly ports: PartnerPorts;
   readonly standing: () => Promise<Standing>;

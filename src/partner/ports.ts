@@ -53,7 +53,7 @@ export interface PartnerDemo {
   readonly updates: Job;
 }
 
-/** What an operator may set. Times in milliseconds. */
+/** Settings of the operator. Times in milliseconds. */
 export interface PartnerOptions {
   /** How long an Idempotency-Key is remembered. */
   readonly answersKeptMs: number;
@@ -80,7 +80,7 @@ export const defaultPartnerOptions: PartnerOptions = {
   outboundPorts: [],
 };
 
-/** What every module of the partner service works with. */
+/** The ports of every module of the partner service. */
 export interface PartnerPorts {
   readonly store: Store;
   readonly secrets: Secrets;
@@ -101,7 +101,7 @@ export interface PartnerPorts {
   readonly outbound?: OutboundGiven | undefined;
 }
 
-/** What createPartner is given. */
+/** The arguments of createPartner. */
 export interface PartnerGiven extends Omit<PartnerPorts, 'options'> {
   readonly options?: Partial<PartnerOptions> | undefined;
 }

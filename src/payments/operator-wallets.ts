@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import { associatedTokenAddress, decodeTokenAccount } from '../solana/token.ts';
 
-/** What the operator's wallets hold. */
+/** Holdings of the operator's wallets. */
 interface Holdings {
   /** Lamports of the authority, who opens, captures and refunds escrows. */
   readonly authority: bigint;

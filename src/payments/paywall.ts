@@ -30,7 +30,7 @@ export interface PaywallPorts {
   readonly log: Log;
   /** A facilitator service to verify and settle with, instead of this process (facilitator-remote.ts). */
   readonly facilitatorUrl?: string | undefined;
-  /** What the operator's wallets hold: a fee payer that can pay no fee is said before anybody signs. */
+  /** Holdings of the operator's wallets: a fee payer that can pay no fee is said before anybody signs. */
   readonly wallets?: OperatorWallets | undefined;
   /** How long a request waits for a payment that another one is settling, milliseconds (default 8000). */
   readonly patienceMs?: number | undefined;
@@ -49,7 +49,7 @@ interface Visit {
   readonly digest: string;
 }
 
-/** What a visit works with. */
+/** The ports of a visit. */
 interface Till {
   readonly ports: PaywallPorts;
   readonly quotes: Quotes;

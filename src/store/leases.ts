@@ -55,7 +55,7 @@ export async function unlessLost(work: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Whether nobody holds a row. A lease that ends later than any holder could have asked for was written before the
+ * True when nobody holds a row. A lease that ends later than any holder could have asked for was written before the
  * clock was set back.
  */
 export const leaseIsOver = (nowMs: number, leaseMs: number) =>

@@ -18,7 +18,7 @@ interface DaySearch {
   readonly flights: (mostAtomic: bigint) => Promise<FlightsClient>;
   readonly shares: Shares;
   readonly memory: DayMemory;
-  /** Whether slower sellers are waited for. */
+  /** True when slower sellers are waited for. */
   readonly waits: boolean;
   /** Told of each day that is known, and of a price that has risen, with when it is asked for again. */
   readonly told: (event: { readonly day?: DayPrice; readonly risen?: RisenPrice }) => void;

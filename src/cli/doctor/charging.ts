@@ -14,7 +14,7 @@ const OTHER_CLUSTER = [
   'farelock config list --show-origin',
 ] as const;
 
-/** Whether the service is paid on the cluster of the profile. A price is asked for; nothing is signed, nothing paid. */
+/** Checks that the service is paid on the cluster of the profile. A price is asked for; nothing is signed, nothing paid. */
 export function chargingChecks({ profile, clock }: Patient, open: OpenCluster): Check[] {
   const { flightsUrl, rpcUrl } = profile;
   if (profile.isEmbedded || flightsUrl === null || rpcUrl === null) return [];

@@ -74,7 +74,7 @@ export function skewOf(
   return off > SKEW_BROKEN_SECONDS ? failed(said, fix, ...next) : warning(said, fix, ...next);
 }
 
-/** What waits for a person, by id. */
+/** Work that waits for a person, by id. */
 export const stuck = (ids: readonly string[]): Finding =>
   ids[0] === undefined
     ? ok('Nothing waits for a person')

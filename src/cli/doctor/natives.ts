@@ -8,7 +8,7 @@ const ENDS: Readonly<Record<string, readonly string[]>> = {
   win32: ['-msvc'],
 };
 
-/** Whether the builds of both native packages for this platform are installed. None is loaded. */
+/** True when the builds of both native packages for this platform are installed. None is loaded. */
 export function nativePackages(): Finding {
   const { resolve } = createRequire(import.meta.url);
   const isThere = (name: string): boolean => {

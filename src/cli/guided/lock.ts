@@ -81,6 +81,6 @@ export async function lock(walk: Walk, offerId: string): Promise<Intent> {
 const untilText = ({ context: { clock } }: Walk, intent: Intent): string =>
   fromNow(intent.expires_at, clock.now());
 
-/** Whether the time to book a locked fare is over. */
+/** True when the time to book a locked fare is over. */
 export const hasRunOut = ({ context: { clock } }: Pick<Walk, 'context'>, intent: Intent): boolean =>
   Date.parse(intent.expires_at) <= clock.now();

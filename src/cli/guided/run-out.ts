@@ -24,7 +24,7 @@ export const isFareGone = (error: unknown): error is Problem =>
 export async function goOnWithoutLock(
   walk: Walk,
   intent: Intent,
-  /** Whether the fare itself may still be had. */
+  /** True when the fare itself may still be had. */
   mayLock: boolean,
 ): Promise<StepName | ExitCode> {
   const { trip, context } = walk;

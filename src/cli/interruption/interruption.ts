@@ -54,7 +54,7 @@ const FIX: Readonly<Record<Stage, string>> = {
   refunded: 'Look for another fare, or see where the money went.',
 };
 
-/** What cut it off; a call that took too long says so itself. */
+/** The cause that cut it off; a call that took too long says so itself. */
 function bookingCutOff(error: unknown, signal: AbortSignal): Problem | null {
   const cutOff = cutOffBy(error, signal, ['payment_pending']);
   if (cutOff !== null || saysMoney(error)) return cutOff;

@@ -184,7 +184,7 @@ export const parametersOf = (command: CommandDescription): ParameterDescription[
   ...(command.effect === 'reads' ? [] : [DRY_RUN]),
 ];
 
-/** Whether a parameter is a file whose contents are given with the call. */
+/** True when a parameter is a file whose contents are given with the call. */
 export const isInline = (command: CommandDescription, name: string): boolean =>
   INLINE[command.name]?.parameter === name;
 /** `--max-stops` is max_stops; `--no-wait` is no_wait. */

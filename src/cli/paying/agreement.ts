@@ -16,7 +16,7 @@ export async function standingOf(
   session: Session,
   intent: Intent,
   named: string | null = null,
-  /** Whether this command pays, so that a key on standard input is read. */
+  /** True when this command pays, so that a key on standard input is read. */
   pays = false,
 ): Promise<Standing> {
   const { baseUrl, ...agreement } = await agreementOf(session, intent.intent_id, named, pays);
@@ -27,7 +27,7 @@ export async function standingOf(
   };
 }
 
-/** What this home agreed to about an intent, and at which service; null: it did not create it. */
+/** The agreement of this home about an intent, and the service it is with; null: it did not create it. */
 export async function agreementOf(
   session: Session,
   intentId: string,

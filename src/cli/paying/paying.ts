@@ -43,7 +43,7 @@ export function openPaidHere(store: () => Promise<Pick<ClientStore, 'payment' | 
  */
 export function openPayer(ports: {
   readonly wallet: () => Promise<Signer>;
-  /** Whether there is a wallet already: none is made for a plan. */
+  /** True when there is a wallet already: none is made for a plan. */
   readonly hasWallet: () => boolean;
   readonly cluster: () => Promise<Cluster>;
   readonly store: () => Promise<ClientStore>;

@@ -114,7 +114,7 @@ function askPerson(ask: PaymentRequest, terminal: Terminal): Promise<boolean> {
   return terminal.ask('--max-payment <usdc>').confirm(question, false);
 }
 
-/** Whether a booking is above the person's own limit, and --max-payment does not speak for it. */
+/** True when a booking is above the person's own limit, and --max-payment does not speak for it. */
 export const isOverLimit = (amount: bigint, limits: Limits, { maxPayment }: GlobalOptions): boolean =>
   limits.booking !== null && amount > limits.booking && maxPayment === undefined;
 

@@ -11,7 +11,7 @@ interface LiveSign {
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const FRAME_MS = 120;
 
-/** Whether a person watches who can be shown lines that change. */
+/** True when a person watches who can be shown lines that change. */
 export function canDrawLive({ terminal, streams, environment }: CommandContext): boolean {
   const { json, quiet } = terminal.settings;
   return streams.stdout.isTTY && streams.stderr.isTTY && environment.TERM !== 'dumb' && !json && !quiet;

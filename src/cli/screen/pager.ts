@@ -13,7 +13,7 @@ export function pagerCommand(environment: Readonly<Record<string, string | undef
   return command === '' || command === 'cat' ? null : command;
 }
 
-/** Whether text takes more lines than a terminal has, which also shows the prompt. */
+/** True when text takes more lines than a terminal has, which also shows the prompt. */
 export function isLong(text: string, rows: number, columns: number): boolean {
   let taken = 0;
   for (const line of text.split('\n').slice(0, -1)) {

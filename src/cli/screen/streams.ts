@@ -40,7 +40,7 @@ interface StepText {
   readonly message: string;
   /** Taken when nothing is typed. */
   readonly preset?: string | undefined;
-  /** Whether nothing at all is an answer too. */
+  /** True when nothing at all is an answer too. */
   readonly mayBeEmpty?: boolean | undefined;
   check(value: string): Promise<string | null>;
 }

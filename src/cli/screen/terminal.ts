@@ -45,7 +45,7 @@ export interface Terminal {
   readonly settings: TerminalSettings;
   /** Where results are drawn. */
   readonly screen: Screen;
-  /** Whether there is a person to ask. */
+  /** True when there is a person to ask. */
   readonly canAsk: boolean;
   /** The command's one result. */
   result<T>(document: T, view: View<T>): void;
@@ -59,7 +59,7 @@ export interface Terminal {
   review(lines: readonly string[]): void;
   /** A finished step: `✓ text`. */
   done(text: string): void;
-  /** What only a person reads after a result: its cost, the next command. Not under --json. */
+  /** Lines that only a person reads after a result: its cost, the next command. Not under --json. */
   aside(lines: readonly string[]): void;
   /** A step that takes time: a spinner on a terminal, a line off one. `settle` ends it. */
   phase(text: string): void;
@@ -178,7 +178,7 @@ async function screenOf(
   };
 }
 
-/** What goes to stdout: a text as it is, or a document by its view, paged where it is long. */
+/** The text for stdout: a text as it is, or a document by its view, paged where it is long. */
 function openResult(streams: Streams, settings: TerminalSettings, screen: Screen, pager: Pager | undefined) {
   const print = (text: string, isPaged: boolean): void | Promise<void> => {
     const { isTTY, rows, columns } = streams.stdout;

@@ -1,7 +1,7 @@
 /** Steps that write one after the other: at once, unless one that takes time (a pager) is still at it. */
 interface Turns {
   take(step: () => void | Promise<void>): void;
-  /** Whether something takes time now. */
+  /** True when something takes time now. */
   readonly isBusy: boolean;
   /** Once everything is written. @throws what a step threw */
   settled(): Promise<void>;

@@ -25,7 +25,7 @@ export function memoFinder(
 }
 
 /**
- * Whether the chain shows that a payment of the journal did not land and never will.
+ * True when the chain shows that a payment of the journal did not land and never will.
  * @throws Problem `cluster_failed`, `network_unreachable`
  */
 export async function hasNeverLanded(

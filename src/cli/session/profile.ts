@@ -9,7 +9,7 @@ import type { Environment } from '../spec/globals.ts';
 /** Where a command runs: on the embedded stack, or against a service by address. */
 export interface Profile {
   readonly name: string;
-  /** Whether the flight service is the embedded one. */
+  /** True when the flight service is the embedded one. */
   readonly isEmbedded: boolean;
   /** null: embedded, or a profile of the partner service alone. */
   readonly flightsUrl: string | null;

@@ -70,7 +70,7 @@ export interface Session {
   transport(): Promise<Fetch>;
   /** The cluster's JSON-RPC, for web3.js. */
   rpc(): Promise<{ url: string; fetch: Fetch }>;
-  /** Whether the chain shows that a payment of the journal did not land and never will. */
+  /** True when the chain shows that a payment of the journal did not land and never will. */
   neverLanded(paymentId: string): Promise<boolean>;
   /** Does what is due on an embedded stack, of one service or of both; when the next step is due (epoch ms), or null. */
   work(part?: 'partner'): Promise<number | null>;

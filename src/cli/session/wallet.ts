@@ -11,7 +11,7 @@ const FUNDING_WAIT_MS = 3000;
 
 interface WalletGiven {
   readonly keypairFile: string;
-  /** Whether it is the home's own wallet, which the embedded stack makes by itself. */
+  /** True when it is the home's own wallet, which the embedded stack makes by itself. */
   readonly isDefault: boolean;
   /** null on a remote profile. */
   readonly service: Service | null;

@@ -21,7 +21,7 @@ interface Resolved {
 
 export interface Settings {
   readonly profile: Resolved;
-  /** Whether the flight service is the embedded one. */
+  /** True when the flight service is the embedded one. */
   readonly isEmbedded: boolean;
   readonly values: ReadonlyMap<SettingName, Resolved>;
   readonly commitment: 'confirmed' | 'finalized';

@@ -11,7 +11,7 @@ export const linkText = (text: string, url: string): string =>
   isAddress(url) ? `${ESCAPE}]8;;${url}${END}${text}${ESCAPE}]8;;${END}` : text;
 
 /**
- * Whether a stream shows links. Off a terminal, without colour, on CI and on a dumb terminal never, unless
+ * True when a stream shows links. Off a terminal, without colour, on CI and on a dumb terminal never, unless
  * FORCE_HYPERLINK says so; else by the names that terminals give themselves.
  */
 export function supportsLinks(

@@ -71,7 +71,7 @@ async function credit(tx: Tx, { clock, ids }: CreditPorts, intentId: string, cod
     .execute();
 }
 
-/** Whether a refund of it was asked for, and is not decided. */
+/** True when a refund of it was asked for, and is not decided. */
 const isContested = async (tx: Tx, intentId: string): Promise<boolean> =>
   (await tx
     .selectFrom('refund_requests')

@@ -23,7 +23,7 @@ import {
   stuck,
 } from './step.ts';
 
-/** What these steps work with: the website's buyer, too. */
+/** The ports of these steps: the website's buyer, too. */
 type Tools = StepTools & { readonly fulfiller: Fulfiller };
 
 const CONFIRMATION_POLL: PollPolicy = { leastMs: 1_000, mostMs: 60_000 };

@@ -7,7 +7,7 @@ import type { BookingState } from '../../store/tables/schema.ts';
 export type Mover = 'payment' | 'runner' | 'operator' | 'sweep';
 
 interface Standing {
-  /** Whether the step runner has something to do in it. */
+  /** True when the step runner has something to do in it. */
   readonly work: boolean;
   /** Where a booking may go from here, and who moves it there. */
   readonly to: Readonly<Partial<Record<BookingState, readonly Mover[]>>>;

@@ -6,7 +6,7 @@ import type { BookingRow, IntentRow } from '../rows.ts';
 import type { Claims, Next } from './claims.ts';
 import type { Escrows } from './escrows.ts';
 
-/** What the steps of bookings work with. */
+/** The ports of the steps of bookings. */
 export interface StepTools {
   readonly ports: FlightsPorts;
   readonly escrows: Escrows;
@@ -43,7 +43,7 @@ export function retryOrRefund(booking: BookingRow, error: unknown): Next {
 
 type Timed = Pick<StepTools, 'ports'>;
 
-/** Whether an airline step, or a capture, could end after the escrow's deadline. */
+/** True when an airline step, or a capture, could end after the escrow's deadline. */
 export const isTooLateToOrder = ({ ports }: Timed, intent: IntentRow): boolean =>
   ports.clock.now() + AIRLINE_STEP_MS > intent.refund_after_ms;
 export const isTooLateToWait = ({ ports }: Timed, intent: IntentRow): boolean =>

@@ -10,7 +10,7 @@ import { createOperatorKeys } from './keys.ts';
 import { createStuck } from './stuck.ts';
 
 /**
- * What a call of an operator works with, and who calls. Every call carries a bearer key.
+ * The ports of an operator’s call, and who calls. Every call carries a bearer key.
  * @throws Problem `operator_key_required`, `operator_key_invalid`
  */
 export const enterDesk =

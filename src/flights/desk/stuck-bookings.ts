@@ -28,7 +28,7 @@ interface Facts {
   readonly escrow: 'open' | 'captured' | 'refunded' | 'missing';
   readonly held: bigint;
   readonly airline: AirlineWord;
-  /** Whether a transaction of ours that captures, or refunds, may still land. */
+  /** True when a transaction of ours that captures, or refunds, may still land. */
   readonly captures: boolean;
   readonly refunds: boolean;
 }

@@ -9,7 +9,7 @@ import type { Stuck } from '../wire.ts';
 const LONG_OPEN_MS = 10 * 60_000;
 const MOST_LISTED = 200;
 
-/** What waits for a person: bookings and refunds that are stuck, effects and pay-outs that are open for long. */
+/** Work that waits for a person: bookings and refunds that are stuck, effects and pay-outs that are open for long. */
 export async function listStuck(
   { store, clock }: Pick<FlightsPorts, 'store' | 'clock'>,
   cases: RefundCases,

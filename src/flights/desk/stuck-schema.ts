@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { instant } from '../offers/offer-schema.ts';
 import { refundCaseSummary } from './schema.ts';
 
-/** What waits for a person, on the operator API's wire (CONTRACT, section 8). Amounts are atomic USDC. */
+/** Work that waits for a person, on the operator API's wire (CONTRACT, section 8). Amounts are atomic USDC. */
 
 export const stuck = z.strictObject({
   bookings: z.array(

@@ -19,7 +19,7 @@ interface Waiting {
 }
 
 /**
- * What waits for a person, and how a person ends it (CONTRACT, section 8). Whoever asked the airline says what it
+ * Work that waits for a person, and how a person ends it (CONTRACT, section 8). Whoever asked the airline says what it
  * answered; money moves by effects, after the decision is on record with its row in the audit trail.
  */
 export function createStuck(ports: FlightsPorts, cases: RefundCases, decisions: RefundDecisions) {

@@ -10,7 +10,7 @@ export const normalisedCode = (code: string): string => code.trim().toUpperCase(
 
 export const supportCodeHmac = (secrets: Secrets, code: string): string => secrets.hmac('support code', code);
 
-/** Whether a support code is that of the intent, in constant time. */
+/** True when a support code is that of the intent, in constant time. */
 export const isCodeOf = (
   secrets: Secrets,
   intent: { readonly support_code_hmac: string },
@@ -39,7 +39,7 @@ export function leadFamilyName(
   return openPassengers(secrets, booking)[0]?.family_name ?? null;
 }
 
-/** Whether a header names the family, in constant time: every form is compared to its end. */
+/** True when a header names the family, in constant time: every form is compared to its end. */
 export function isNameOf(familyName: string, header: string): boolean {
   const name = normalisedName(familyName);
   return nameForms(header)

@@ -73,7 +73,7 @@ export interface Purchase {
  */
 export interface Fulfiller {
   readonly name: string;
-  /** Whether there is anything to ask for such a query. Costs nothing and waits for nothing. */
+  /** True when there is anything to ask for such a query. Costs nothing and waits for nothing. */
   serves(query: OfferQuery): boolean;
   /** What the quoting that was begun at `startedAtMs` has found by now. */
   quote(query: OfferQuery, startedAtMs: number): Promise<QuoteOutcome>;

@@ -60,7 +60,7 @@ export type OfferMoment = 'quote' | 'booking';
  */
 export interface Provider {
   readonly name: string;
-  /** Whether the airport is known: its name, city, and zone, else null. */
+  /** True when the airport is known: its name, city, and zone, else null. */
   airport(iata: string): { name: string; city: string; country: string; timeZone: string } | null;
   search(query: OfferQuery): Promise<Offer[]>;
   /**

@@ -1,6 +1,6 @@
 import type { FlightsPorts } from '../ports.ts';
 
-/** What the sweeper works with. */
+/** The ports of the sweeper. */
 export type SweeperPorts = Pick<
   FlightsPorts,
   | 'store'

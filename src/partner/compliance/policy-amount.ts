@@ -31,7 +31,7 @@ export function times(a: string, b: string): string {
   return written({ units: x.units * y.units, scale: x.scale + y.scale });
 }
 
-/** Whether the decimal string `a` is `b` or more. */
+/** True when the decimal string `a` is `b` or more. */
 export function atLeast(a: string, b: string): boolean {
   const [x, y] = [exact(a), exact(b)];
   const scale = Math.max(x.scale, y.scale);

@@ -13,7 +13,7 @@ import { outcomeOfRedirection, type RedirectOrderBody } from './redirect-order.t
 /** For the row: the partner's own words may speak of the customer, and are sealed. */
 const REFUSED = 'the platform refused the order';
 
-/** What a drive of a creation works with. */
+/** The ports of a drive of a creation. */
 export function driveTools(ports: PartnerPorts) {
   const creations = createCreations(ports);
   return { ports, creations, ends: createCreationEnds(ports, creations), outbound: openOutbound(ports) };

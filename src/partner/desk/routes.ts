@@ -4,7 +4,7 @@ import { mintToken } from '../tokens.ts';
 import { createPartnerKeys, type Doing } from './accounts.ts';
 import { createPartners } from './partners.ts';
 
-/** What a call of an operator works with, and who calls. @throws Problem `operator_key_required`, `operator_key_invalid` */
+/** The ports of an operator’s call, and who calls. @throws Problem `operator_key_required`, `operator_key_invalid` */
 export const enterDesk =
   (ports: PartnerPorts) =>
   async ({ request, requestId }: Visit) => {

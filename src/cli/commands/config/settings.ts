@@ -31,7 +31,7 @@ export const withProfile = (
 export const withoutSecrets = (key: string, value: string): string =>
   key.endsWith('_url') ? shownUrl(value) : value;
 
-/** What --dry-run says of a change of the settings. */
+/** Words of --dry-run about a change of the settings. */
 export async function planned({ terminal }: CommandContext, step: string): Promise<0> {
   const { printPlan } = await import('../../view/plan.ts');
   printPlan(terminal, [step]);

@@ -5,7 +5,7 @@ import { ORDER_FIELDS } from '../partner-orders/spec.ts';
 
 const RAMPS = ['ONRAMP', 'OFFRAMP'] as const;
 
-/** What is bought or sold: the same of an offer and of an order. */
+/** The subject of a trade, bought or sold: the same of an offer and of an order. */
 const EXCHANGE = [
   required('--country <code>', 'of the customer, ISO 3166-1 alpha-3, such as BRA', capitals),
   required('--ramp <direction>', RAMPS.join(', '), namedOption('--ramp', RAMPS)),

@@ -35,7 +35,7 @@ export const refundClaim: Command<ClaimOptions> = async (context, options) => {
 
 type Found = EscrowOnChain | LateMoney;
 
-/** What the chain holds for an intent; null: nothing, or there is no cluster to ask and so only a request can be meant. */
+/** Finds the money on chain for an intent; null: none, or no cluster to ask, and so only a request can be meant. */
 async function claimable(
   { session }: CommandContext,
   { id, refundWallet }: ClaimOptions,

@@ -3,7 +3,7 @@ import { problem } from '../../../kernel/problems.ts';
 interface TrustedProxies {
   /** Whose call it is: the connection's address, unless a proxy that is trusted speaks for somebody else. */
   clientOf(connection: string | undefined, forwardedFor: string | null): string | undefined;
-  /** Whether a connection comes from one of them. */
+  /** True when a connection comes from one of them. */
   areAt(connection: string | undefined): boolean;
 }
 

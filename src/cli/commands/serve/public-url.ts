@@ -1,7 +1,7 @@
 import { problem } from '../../../kernel/problems.ts';
 import { NotASetting, webAddress } from '../../settings/keys-table.ts';
 
-/** What a request says of the address that it was sent to. */
+/** The address that a request says it was sent to. */
 interface Addressed {
   readonly headers: { get(name: string): string | null };
   /** The connection's own end: Node's socket. */

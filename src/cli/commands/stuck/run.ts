@@ -27,7 +27,7 @@ const operatorOf = async ({ session }: CommandContext) => {
   return session.operator();
 };
 
-/** What waits for a person. */
+/** Work that waits for a person. */
 export const stuckList: Command<object> = async (context) => {
   const found = await (await operatorOf(context)).stuck(context);
   context.terminal.result(found, stuckView(context.clock.now()));

@@ -29,7 +29,7 @@ export function moneyStage(intent: Intent, nowMs: number): MoneyStage {
   return intent.ticketed_at === null ? 'ticketing' : 'capturing';
 }
 
-/** Whether the escrow holds the money now: paid, and neither captured nor refunded. */
+/** True when the escrow holds the money now: paid, and neither captured nor refunded. */
 export const isFunded = (intent: Intent): boolean =>
   intent.status === 'active' && intent.booking_requested_at !== null;
 

@@ -19,7 +19,7 @@ const rowsOf = (found: Stuck): Row[] => [
   ),
 ];
 
-/** What waits for a person. */
+/** Work that waits for a person. */
 export const stuckView = (nowMs: number): View<Stuck> => ({
   lines: (found, { paint, width }) => {
     const rows = rowsOf(found);
