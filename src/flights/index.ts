@@ -13,7 +13,7 @@ import type { Provider } from './providers/provider.ts';
 import { createPricing } from './search/pricing.ts';
 import { createWorker } from './upkeep/worker.ts';
 
-export { setBookingDisabled, setLowcostDisabled } from './desk/switches.ts';
+export { turnSwitch } from './desk/switches.ts';
 export type { FlightsGiven, FlightsOptions } from './ports.ts';
 export type { WorkerRun } from './upkeep/worker.ts';
 

@@ -1,6 +1,6 @@
 import type { Address } from '@solana/kit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { setBookingDisabled } from '../../src/flights/index.ts';
+import { turnSwitch } from '../../src/flights/index.ts';
 import type { CreatedIntent } from '../../src/flights/wire.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { type Answered, openWorld, PASSENGER, TRIP, type World } from './world.ts';
@@ -452,11 +452,11 @@ describe('POST /air/intents', () => {
 });
 
 async function switchedOff<T>(act: () => Promise<T>): Promise<T> {
-  await setBookingDisabled(world, true);
+  await turnSwitch(world.store, 'booking', 'off');
   try {
     return await act();
   } finally {
-    await setBookingDisabled(world, false);
+    await turnSwitch(world.store, 'booking', 'on');
   }
 }
 

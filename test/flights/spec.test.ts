@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { setBookingDisabled } from '../../src/flights/index.ts';
+import { turnSwitch } from '../../src/flights/index.ts';
 import type { OfferDetailsResponse } from '../../src/flights/wire.ts';
 import { openWorld, PASSENGER, TRIP, type World } from './world.ts';
 
@@ -250,7 +250,7 @@ test('a booking is paid to the escrow, in its mint, with its amount', async () =
 
 test('with booking switched off intents are still read and refund requests still taken', async () => {
   const { made } = await bookedIntent();
-  await setBookingDisabled(told, true);
+  await turnSwitch(told.store, 'booking', 'off');
   try {
     const another = { funding_wallet: told.wallet.address, offer_id: nextOffer() };
     expect((await told.paid('/air/intents', another)).body.code).toBe('booking_disabled');
@@ -262,7 +262,7 @@ test('with booking switched off intents are still read and refund requests still
     const body = { intent_id: made.intent_id, reason: 'Ill.' };
     expect((await told.paid('/air/refund-requests', body, { headers })).status).toBe(202);
   } finally {
-    await setBookingDisabled(told, false);
+    await turnSwitch(told.store, 'booking', 'on');
   }
 });
 

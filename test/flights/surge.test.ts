@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { setBookingDisabled } from '../../src/flights/index.ts';
+import { turnSwitch } from '../../src/flights/index.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { openWorld, PASSENGER, TRIP, type World } from './world.ts';
 
@@ -139,7 +139,7 @@ test('the booking switch refuses intents and bookings free of charge, in every p
   const booked = await world.intent('off_under_way');
   await world.book(booked);
   const waiting = await world.intent('off_waiting');
-  await setBookingDisabled(world, true);
+  await turnSwitch(world.store, 'booking', 'off');
   const before = await world.sums();
   for (const call of [world.call, other.call]) {
     const refusals: [string, object][] = [
@@ -157,6 +157,6 @@ test('the booking switch refuses intents and bookings free of charge, in every p
   expect((await world.paid('/air/search', TRIP)).status).toBe(200);
   await world.work(120_000);
   expect((await world.show(booked)).status).toBe('booked');
-  await setBookingDisabled(world, false);
+  await turnSwitch(world.store, 'booking', 'on');
   expect((await world.book(waiting)).status).toBe('active');
 });

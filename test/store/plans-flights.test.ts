@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setBookingDisabled } from '../../src/flights/index.ts';
+import { turnSwitch } from '../../src/flights/index.ts';
 import type { Affiliate } from '../../src/flights/wire.ts';
 import { openDesk } from '../flights/refund-desk.ts';
 import { hearStatements, slowSteps } from './plans.ts';
@@ -52,7 +52,7 @@ test('no statement of the service, its worker and its sweeps looks through a tab
   await world.work();
   expect((await world.show(refunded)).status).toBe('refunded');
   expect((await ask('/stuck')).status).toBe(200);
-  await setBookingDisabled(world, false);
+  await turnSwitch(world.store, 'booking', 'on');
   await world.paid(`/air/orders/${(await world.show(flown)).order_id}`, undefined, {
     headers: { 'X-Customer-Support-Code': flown.customer_support_code },
   });

@@ -2,7 +2,7 @@ import { checkPassengers } from '../../domain/passengers.ts';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall, Payment } from '../../payments/terms.ts';
-import { checkBookingEnabled } from '../desk/switches.ts';
+import { checkOpen } from '../desk/switches.ts';
 import { holdOrDrop } from '../hold-or-drop.ts';
 import { lockedOffer, shownIntent } from '../intents/intent-record.ts';
 import { dropUnpaid } from '../intents/retire.ts';
@@ -35,7 +35,7 @@ export function createBooking(ports: FlightsPorts, escrows: Escrows) {
       settle: 'before',
       async check({ payer }) {
         configured(ports.provider);
-        await checkBookingEnabled(ports);
+        await checkOpen(ports, 'booking');
         const intent = await shownIntent(store, request.intent_id);
         checkBookable(intent, await bookingOf(store, intent.intent_id), clock.now());
         await checkTravellers(request.passengers, intent, clock.now());

@@ -3,26 +3,17 @@ import type { FlightsPorts } from '../ports.ts';
 import type { By } from '../refunds/decisions.ts';
 import type { AuditQuery, AuditTrail, Switches, SwitchesRequest } from '../wire.ts';
 import { writeAudit } from './audit.ts';
-import { BOOKING_DISABLED, LOWCOST_DISABLED } from './switches.ts';
-
-const SWITCHES = { booking: BOOKING_DISABLED, lowcost: LOWCOST_DISABLED } as const;
-const SWITCH_NAMES = ['booking', 'lowcost'] as const;
+import { isOff, SWITCH_NAMES, type SwitchName, turnSwitch } from './switches.ts';
 
 /** What operators see and turn beside refund requests. */
 export function createControls(ports: FlightsPorts) {
   const { store } = ports;
 
-  async function switches(): Promise<Switches> {
-    const rows = await store
-      .selectFrom('meta')
-      .selectAll()
-      .where('key', 'in', Object.values(SWITCHES))
-      .execute();
-    const isOff = (name: keyof typeof SWITCHES) =>
-      rows.some((row) => row.key === SWITCHES[name] && row.value !== '0') ||
-      (name === 'booking' ? ports.options.bookingDisabled : ports.options.lowcostDisabled);
-    return { booking: isOff('booking') ? 'off' : 'on', lowcost: isOff('lowcost') ? 'off' : 'on' };
-  }
+  const standing = async (name: SwitchName) => ((await isOff(ports, name)) ? 'off' : 'on');
+  const switches = async (): Promise<Switches> => ({
+    booking: await standing('booking'),
+    lowcost: await standing('lowcost'),
+  });
 
   return {
     switches,
@@ -33,12 +24,7 @@ export function createControls(ports: FlightsPorts) {
         for (const name of SWITCH_NAMES) {
           const wanted = request[name];
           if (wanted === undefined) continue;
-          const value = wanted === 'off' ? '1' : '0';
-          await tx
-            .insertInto('meta')
-            .values({ key: SWITCHES[name], value })
-            .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
-            .execute();
+          await turnSwitch(tx, name, wanted);
           await writeAudit(tx, ports, {
             ...by,
             action: `switch.${name}`,

@@ -1,62 +1,52 @@
-import { problem } from '../../kernel/problems.ts';
-import type { FlightsPorts } from '../ports.ts';
+import { type Problem, problem } from '../../kernel/problems.ts';
+import type { Writer } from '../../store/leases.ts';
+import type { FlightsOptions, FlightsPorts } from '../ports.ts';
 
-export const BOOKING_DISABLED = 'booking_disabled';
-export const LOWCOST_DISABLED = 'lowcost_booking_disabled';
+/** The operator's switches over new intents and bookings, all or those of lowcost offers; what is under way goes on. */
+export const SWITCH_NAMES = ['booking', 'lowcost'] as const;
+export type SwitchName = (typeof SWITCH_NAMES)[number];
 
-/**
- * The operator's switch over new intents and bookings; what is under way goes on.
- * @throws Problem `booking_disabled`
- */
-export async function checkBookingEnabled({ store, options }: FlightsPorts): Promise<void> {
-  if (options.bookingDisabled) throw problem('booking_disabled', { retryAfter: 300 });
-  const row = await store
-    .selectFrom('meta')
-    .select('value')
-    .where('key', '=', BOOKING_DISABLED)
-    .executeTakeFirst();
-  if (row && row.value !== '0') throw problem('booking_disabled', { retryAfter: 300 });
+interface Switch {
+  /** In the table `meta`, for every process on the database. */
+  readonly key: string;
+  /** Off by a setting, whatever the database says. */
+  readonly isOff: (options: FlightsOptions) => boolean;
+  readonly refusal: () => Problem;
 }
 
-/** Flips the switch for every process on this database. */
-export async function setBookingDisabled(
-  { store }: Pick<FlightsPorts, 'store'>,
-  disabled: boolean,
-): Promise<void> {
-  const value = disabled ? '1' : '0';
-  await store
+const SWITCHES: Readonly<Record<SwitchName, Switch>> = {
+  booking: {
+    key: 'booking_disabled',
+    isOff: ({ bookingDisabled }) => bookingDisabled,
+    refusal: () => problem('booking_disabled', { retryAfter: 300 }),
+  },
+  lowcost: {
+    key: 'lowcost_booking_disabled',
+    isOff: ({ lowcostDisabled }) => lowcostDisabled,
+    refusal: () => problem('lowcost_booking_unavailable'),
+  },
+};
+
+type Ports = Pick<FlightsPorts, 'store' | 'options'>;
+
+export async function isOff({ store, options }: Ports, name: SwitchName): Promise<boolean> {
+  const { key, isOff } = SWITCHES[name];
+  if (isOff(options)) return true;
+  const row = await store.selectFrom('meta').select('value').where('key', '=', key).executeTakeFirst();
+  return row !== undefined && row.value !== '0';
+}
+
+/** @throws Problem `booking_disabled`, `lowcost_booking_unavailable` */
+export async function checkOpen(ports: Ports, name: SwitchName): Promise<void> {
+  if (await isOff(ports, name)) throw SWITCHES[name].refusal();
+}
+
+/** Flips a switch for every process on this database. */
+export async function turnSwitch(on: Writer, name: SwitchName, to: 'on' | 'off'): Promise<void> {
+  const value = to === 'off' ? '1' : '0';
+  await on
     .insertInto('meta')
-    .values({ key: BOOKING_DISABLED, value })
-    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
-    .execute();
-}
-
-/**
- * The operator's switch over new intents and bookings on lowcost offers; what is under way goes on.
- * @throws Problem `lowcost_booking_unavailable`
- */
-export async function checkLowcostOpen({
-  store,
-  options,
-}: Pick<FlightsPorts, 'store' | 'options'>): Promise<void> {
-  if (options.lowcostDisabled) throw problem('lowcost_booking_unavailable');
-  const row = await store
-    .selectFrom('meta')
-    .select('value')
-    .where('key', '=', LOWCOST_DISABLED)
-    .executeTakeFirst();
-  if (row && row.value !== '0') throw problem('lowcost_booking_unavailable');
-}
-
-/** Flips the lowcost switch for every process on this database. */
-export async function setLowcostDisabled(
-  { store }: Pick<FlightsPorts, 'store'>,
-  disabled: boolean,
-): Promise<void> {
-  const value = disabled ? '1' : '0';
-  await store
-    .insertInto('meta')
-    .values({ key: LOWCOST_DISABLED, value })
+    .values({ key: SWITCHES[name].key, value })
     .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
     .execute();
 }

@@ -1,7 +1,7 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Answer, PaidCall, Payment } from '../../payments/terms.ts';
 import { type Escrows, escrowNotOpened } from '../booking/escrows.ts';
-import { checkBookingEnabled } from '../desk/switches.ts';
+import { checkOpen } from '../desk/switches.ts';
 import { holdOrDrop } from '../hold-or-drop.ts';
 import { offerToLock } from '../offers/live-offer.ts';
 import type { FlightsPorts } from '../ports.ts';
@@ -57,7 +57,7 @@ export function createIntentCall(
     async check({ payer }) {
       const { funding_wallet: funding, refund_wallet: refund } = request;
       if (funding !== undefined) await checkWallet('funding_wallet', funding);
-      await checkBookingEnabled(ports);
+      await checkOpen(ports, 'booking');
       const refundWallet = refund ?? funding;
       if (refundWallet !== undefined) await checkRefundWallet(ports, refundWallet);
       const holder =

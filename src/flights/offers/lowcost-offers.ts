@@ -2,7 +2,7 @@ import { instant } from '../../kernel/clock.ts';
 import { atomic, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/terms.ts';
-import { checkLowcostOpen } from '../desk/switches.ts';
+import { checkOpen } from '../desk/switches.ts';
 import type { FlightsPorts } from '../ports.ts';
 import { fareKey } from '../providers/fulfiller.ts';
 import type { LiveOffer } from '../providers/provider.ts';
@@ -97,7 +97,7 @@ export function lowcostDetails(
 export async function lowcostToLock(ports: Ports, lockedId: string): Promise<LiveOffer> {
   const offerId = flightOf(lockedId);
   const { live, menu } = await known(ports, offerId);
-  await checkLowcostOpen(ports);
+  await checkOpen(ports, 'lowcost');
   const nowMs = ports.clock.now();
   checkNotFailed(menu, nowMs);
   if (lockedId === offerId) {
@@ -133,7 +133,7 @@ export async function lowcostToLock(ports: Ports, lockedId: string): Promise<Liv
  * @throws Problem `lowcost_booking_unavailable`, `offer_unavailable`, `offer_repriced`
  */
 export async function checkLowcostHolds(ports: Ports, intent: IntentRow): Promise<void> {
-  await checkLowcostOpen(ports);
+  await checkOpen(ports, 'lowcost');
   const offerId = flightOf(intent.offer_id);
   if (!(await tierOf(ports).offer(offerId))) throw problem('offer_unavailable');
   const menu = await latestMenu(ports, offerId);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { setLowcostDisabled } from '../../../src/flights/index.ts';
+import { turnSwitch } from '../../../src/flights/index.ts';
 import type { Fulfiller } from '../../../src/flights/providers/fulfiller.ts';
 import type { Offer, OfferDetailsResponse, SearchUpdatesResponse } from '../../../src/flights/wire.ts';
 import { openWorld, PASSENGER, TRIP, type World } from '../world.ts';
@@ -187,9 +187,9 @@ test('what cannot be locked is refused free of charge, each with its code', asyn
   for (const n of ['0', '5', '01', 'x', '']) {
     expect(await lock(`${offer.offer_id}##${n}`)).toEqual([409, 'invalid_fare_index']);
   }
-  await setLowcostDisabled(world, true);
+  await turnSwitch(world.store, 'lowcost', 'off');
   expect(await lock(`${offer.offer_id}##1`)).toEqual([409, 'lowcost_booking_unavailable']);
-  await setLowcostDisabled(world, false);
+  await turnSwitch(world.store, 'lowcost', 'on');
   world.clock.advance(30 * 60_000);
   expect(await lock(`${offer.offer_id}##1`)).toEqual([409, 'fare_menu_expired']);
   world.clock.advance(30 * 60_000);
