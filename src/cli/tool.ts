@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import type { Allowance } from '../client/types.ts';
+import type { Allowance } from '../client/spending.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { didYouMean } from '../kernel/nearest.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';

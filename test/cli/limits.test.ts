@@ -69,7 +69,7 @@ describe('a dry run', () => {
       decision: 'refuse',
       reason: { code: 'payment_above_cap' },
     });
-    expect(await planned(`${book} --yes`)).toMatchObject({ decision: 'ask' });
+    expect(await planned(`${book} --yes`)).toMatchObject({ decision: 'sign' });
     expect(await usdc()).toBe(before - 100_000);
     expect((await run(`${book} --yes --json`)).json()).toMatchObject({ status: 'booked' });
     expect(await planned(`order ${intent.intent_id}`)).toMatchObject({ amount: '0.01' });

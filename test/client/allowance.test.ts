@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createAllowance } from '../../src/cli/mcp/allowance.ts';
 import type { ClientStore } from '../../src/client/journal/store.ts';
-import type { Allowance, Fetch } from '../../src/client/types.ts';
+import { type Allowance, NO_LIMITS } from '../../src/client/spending.ts';
+import type { Fetch } from '../../src/client/types.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { openShop, openWorld, type Shop, shiftedClock, type World } from '../payments/world.ts';
 import { openClient } from './world.ts';
@@ -48,7 +49,7 @@ async function client(
   const one = await openClient(world, fetch, {
     file: `allowance-${file}.db`,
     clock: hasty,
-    policy: { perCallCap: 1_000_000n, bookingCap: null, approve: null, allowance },
+    policy: { limits: NO_LIMITS, allowance },
     ...change,
   });
   opened.push(one.store);
@@ -142,10 +143,7 @@ test('a payment that an earlier server signed and never sent is sent only within
 
 test('the limits of the person hold beside it, over every restart', async () => {
   const policy = (allowance: Allowance) => ({
-    perCallCap: 1_000_000n,
-    bookingCap: null,
-    approve: null,
-    perDay: 250_000n,
+    limits: { ...NO_LIMITS, perDay: 250_000n },
     allowance,
   });
   clock.shift(3 * 86_400_000);

@@ -1,7 +1,8 @@
 import type { Address } from '@solana/kit';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { IntentTerms } from '../../src/client/journal/store.ts';
-import type { Fetch, PaymentRequest, SpendingPolicy } from '../../src/client/types.ts';
+import { NO_LIMITS, type PaymentRequest, type SpendingPolicy } from '../../src/client/spending.ts';
+import type { Fetch } from '../../src/client/types.ts';
 import { escrowElf } from '../../src/escrow/elf.ts';
 import { ESCROW_PROGRAM_ID, escrowAddress, openInstructions } from '../../src/escrow/program.ts';
 import type { Intent } from '../../src/flights/wire.ts';
@@ -22,7 +23,10 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const atApprovedCap: SpendingPolicy = { perCallCap: 0n, bookingCap: AMOUNT, approve: null };
+const atAgreed: SpendingPolicy = {
+  limits: NO_LIMITS,
+  agreed: { kind: 'booking', amount: AMOUNT, isTyped: false },
+};
 
 beforeEach(async () => {
   await opened({ refundOwner: world.wallet.address });
@@ -97,7 +101,7 @@ const fetchBook: Fetch = (request) =>
   shop.fetch(new Request(request.url.replace('/air/book', '/book'), request));
 
 async function book(
-  policy = atApprovedCap,
+  policy = atAgreed,
   told: Intent = intent,
   { terms, refundWallet }: { terms?: IntentTerms; refundWallet?: string } = {},
 ) {
@@ -125,17 +129,17 @@ test('a booking funds the escrow that the chain confirms, with exactly its amoun
   expect(await held()).toBe(AMOUNT);
 });
 
-test('every booking asks when no cap was given, and is refused where nobody can be asked', async () => {
-  await expect(book({ ...atApprovedCap, bookingCap: null })).rejects.toMatchObject({
+test('every booking asks that nobody has agreed to, and is refused where nobody can be asked', async () => {
+  await expect(book({ limits: NO_LIMITS })).rejects.toMatchObject({
     code: 'payment_above_cap',
   });
   const asked: PaymentRequest[] = [];
-  const approve = async (ask: PaymentRequest) => {
-    asked.push(ask);
+  const ask = async (request: PaymentRequest) => {
+    asked.push(request);
     return true;
   };
-  await book({ perCallCap: 0n, bookingCap: null, approve });
-  expect(asked).toMatchObject([{ kind: 'booking', amount: AMOUNT, payTo: intent.escrow.address, cap: null }]);
+  await book({ limits: NO_LIMITS, canAsk: true, ask });
+  expect(asked).toMatchObject([{ kind: 'booking', amount: AMOUNT, payTo: intent.escrow.address }]);
 });
 
 test.each([
@@ -143,7 +147,7 @@ test.each([
   ['more money', () => ({ amount: AMOUNT + 1n })],
 ])('a challenge for %s than the intent says is refused', async (_name, change) => {
   shop.terms = { ...shop.terms, ...change() };
-  await expect(book({ ...atApprovedCap, bookingCap: AMOUNT * 2n })).rejects.toMatchObject({
+  await expect(book(atAgreed)).rejects.toMatchObject({
     code: 'challenge_refused',
   });
   expect(await held()).toBe(0n);
@@ -156,7 +160,7 @@ test('an intent that tells another story than the chain is not paid', async () =
     { escrow: { ...intent.escrow, vault_address: newWallet().address } },
   ];
   for (const story of stories) {
-    await expect(book(atApprovedCap, { ...intent, ...story })).rejects.toMatchObject({
+    await expect(book(atAgreed, { ...intent, ...story })).rejects.toMatchObject({
       code: 'escrow_mismatch',
     });
   }
@@ -166,16 +170,16 @@ test('an intent that tells another story than the chain is not paid', async () =
 test('an escrow that refunds somebody else is not paid, though record and chain agree, until that wallet is named', async () => {
   const thief = newWallet().address;
   const told = await opened({ refundOwner: thief });
-  await expect(book(atApprovedCap, told)).rejects.toMatchObject({
+  await expect(book(atAgreed, told)).rejects.toMatchObject({
     code: 'terms_not_agreed',
     message: expect.stringContaining(thief),
   });
   const other = newWallet().address;
-  await expect(book(atApprovedCap, told, { refundWallet: other })).rejects.toMatchObject({
+  await expect(book(atAgreed, told, { refundWallet: other })).rejects.toMatchObject({
     code: 'terms_not_agreed',
   });
   expect(await held()).toBe(0n);
-  await book(atApprovedCap, told, { refundWallet: thief });
+  await book(atAgreed, told, { refundWallet: thief });
   expect(await held()).toBe(AMOUNT);
 });
 
@@ -192,12 +196,12 @@ test('what was agreed to at creation is what is paid: refund wallet, amount, coi
     { ...terms, escrow: { ...escrow, address: newWallet().address } },
   ];
   for (const wrong of changed) {
-    await expect(book(atApprovedCap, told, { terms: wrong })).rejects.toMatchObject({
+    await expect(book(atAgreed, told, { terms: wrong })).rejects.toMatchObject({
       code: 'terms_not_agreed',
     });
   }
   expect(await held()).toBe(0n);
-  await book(atApprovedCap, told, { terms });
+  await book(atAgreed, told, { terms });
   expect(await held()).toBe(AMOUNT);
 });
 
@@ -206,9 +210,9 @@ test('a deadline that cannot be read stops a payment; one that is not said is no
     ...intent,
     escrow: { ...intent.escrow, refund_after: refundAfter },
   });
-  await expect(book(atApprovedCap, of('soon'))).rejects.toMatchObject({ code: 'escrow_mismatch' });
+  await expect(book(atAgreed, of('soon'))).rejects.toMatchObject({ code: 'escrow_mismatch' });
   expect(await held()).toBe(0n);
-  await book(atApprovedCap, of(''));
+  await book(atAgreed, of(''));
   expect(await held()).toBe(AMOUNT);
 });
 
@@ -229,12 +233,12 @@ test("a stranger's dust in the vault stops no booking", async () => {
 
 test('an escrow of an unknown program always asks, and says why', async () => {
   const elsewhere = { ...intent, escrow: { ...intent.escrow, program_id: '' } };
-  await expect(book(atApprovedCap, elsewhere)).rejects.toMatchObject({ code: 'escrow_mismatch' });
+  await expect(book(atAgreed, elsewhere)).rejects.toMatchObject({ code: 'escrow_mismatch' });
   const asked: PaymentRequest[] = [];
-  const approve = async (ask: PaymentRequest) => {
-    asked.push(ask);
+  const ask = async (request: PaymentRequest) => {
+    asked.push(request);
     return true;
   };
-  await book({ ...atApprovedCap, approve }, elsewhere);
+  await book({ ...atAgreed, canAsk: true, ask }, elsewhere);
   expect(asked[0]?.warning).toMatch(/names no program.*can't be verified/);
 });

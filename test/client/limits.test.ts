@@ -4,7 +4,8 @@ import type { ClientStore } from '../../src/client/journal/store.ts';
 import { createPlanner, PaymentPlanned } from '../../src/client/payer/plan.ts';
 import { resumePayment } from '../../src/client/payer/resume.ts';
 import { verifyPayment } from '../../src/client/payer/verify.ts';
-import type { Fetch, SpendingPolicy } from '../../src/client/types.ts';
+import { type Limits, NO_LIMITS, type SpendingPolicy } from '../../src/client/spending.ts';
+import type { Fetch } from '../../src/client/types.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { openShop, openWorld, type Shop, shiftedClock, type World } from '../payments/world.ts';
@@ -15,7 +16,6 @@ import { openClient } from './world.ts';
 const clock = shiftedClock();
 const hasty = { ...clock, sleep: async () => undefined };
 const SEARCH = { origin_iata: 'LIS', destination_iata: 'BER', depart_date: '2026-12-20' };
-const OPEN: SpendingPolicy = { perCallCap: 1_000_000n, bookingCap: null, approve: null };
 const DAY_MS = 86_400_000;
 
 let world: World;
@@ -41,11 +41,11 @@ afterEach(async () => {
 });
 
 const charged = async () => (await world.usdc(world.treasury)) - before;
-async function client(policy: Partial<SpendingPolicy> = {}, fetch: Fetch = shop.fetch) {
+async function client(limits: Partial<Limits> = {}, fetch: Fetch = shop.fetch) {
   const one = await openClient(world, fetch, {
     file: `limits-${file}.db`,
     clock: hasty,
-    policy: { ...OPEN, ...policy },
+    policy: { limits: { ...NO_LIMITS, ...limits } },
   });
   opened.push(one.store);
   return one;
@@ -85,7 +85,7 @@ describe('the daily limit', () => {
     const blind = await openClient(world, shop.fetch, {
       file: `limits-${file}.db`,
       clock: hasty,
-      policy: { ...OPEN, perDay: 150_000n },
+      policy: { limits: { ...NO_LIMITS, perDay: 150_000n } },
       wrap: (store) => ({ ...store, spent: async () => 0n }),
     });
     opened.push(blind.store);
@@ -145,7 +145,7 @@ describe('a dry run', () => {
       cluster: async () => world.cluster,
       wallet: async () => world.wallet.address,
       journal: async () => store,
-      policy: { ...OPEN, ...policy },
+      policy: { limits: NO_LIMITS, ...policy },
       network: world.cluster.network,
       usdcMint: DEVNET_USDC,
       clock,
@@ -183,16 +183,24 @@ describe('a dry run', () => {
   test.each<[string, Partial<SpendingPolicy>, object]>([
     [
       'above the cap, with nobody to ask',
-      { perCallCap: 1n },
+      { limits: { ...NO_LIMITS, perCall: 1n } },
       { decision: 'refuse', reason: { code: 'payment_above_cap' } },
     ],
     [
       'above the cap, with somebody to ask',
-      { perCallCap: 1n, approve: async () => false },
+      { limits: { ...NO_LIMITS, perCall: 1n }, canAsk: true, ask: async () => false },
       { decision: 'ask' },
     ],
-    ['above the day', { perDay: 1n }, { decision: 'refuse', reason: { code: 'daily_limit_reached' } }],
-    ['elsewhere', { hosts: ['x.example'] }, { decision: 'refuse', reason: { code: 'host_not_allowed' } }],
+    [
+      'above the day',
+      { limits: { ...NO_LIMITS, perDay: 1n } },
+      { decision: 'refuse', reason: { code: 'daily_limit_reached' } },
+    ],
+    [
+      'elsewhere',
+      { limits: { ...NO_LIMITS, hosts: ['x.example'] } },
+      { decision: 'refuse', reason: { code: 'host_not_allowed' } },
+    ],
   ])('says what would become of a payment %s', async (_name, policy, said) => {
     expect(await planned(policy)).toMatchObject(said);
   });

@@ -2,7 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ClientStore } from '../../src/client/journal/store.ts';
-import type { Fetch, PaymentRequest } from '../../src/client/types.ts';
+import { NO_LIMITS, type PaymentRequest } from '../../src/client/spending.ts';
+import type { Fetch } from '../../src/client/types.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import {
   type Challenge,
@@ -113,10 +114,10 @@ test('above the cap nothing is signed unless somebody says yes', async () => {
   const answering = (answer: boolean) =>
     client(shop.fetch, {
       policy: {
-        perCallCap: 1_000_000n,
-        bookingCap: null,
-        approve: async (ask) => {
-          asked.push(ask);
+        limits: NO_LIMITS,
+        canAsk: true,
+        ask: async (request) => {
+          asked.push(request);
           return answer;
         },
       },
@@ -131,7 +132,6 @@ test('above the cap nothing is signed unless somebody says yes', async () => {
     host: 'shop.test',
     amount: 1_000_001n,
     kind: 'call',
-    cap: 1_000_000n,
     payTo: world.treasury.address,
   });
   expect(await charged()).toBe(1_000_001n);
@@ -142,10 +142,10 @@ test('a challenge that was thought about for long is fetched anew, and asked abo
   const asked: bigint[] = [];
   const one = await client(shop.fetch, {
     policy: {
-      perCallCap: 0n,
-      bookingCap: null,
-      approve: async (ask) => {
-        asked.push(ask.amount);
+      limits: { ...NO_LIMITS, perCall: 0n },
+      canAsk: true,
+      ask: async ({ amount }) => {
+        asked.push(amount);
         if (asked.length === 1) {
           clock.shift(150_000);
           shop.terms = { ...shop.terms, amount: 1_600_000n };

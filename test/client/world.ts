@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { createFlightsClient } from '../../src/client/flights.ts';
 import { type ClientStore, openClientStore } from '../../src/client/journal/store.ts';
 import { createPayer, type PayerPorts } from '../../src/client/payer/payer.ts';
+import { NO_LIMITS } from '../../src/client/spending.ts';
 import type { Fetch } from '../../src/client/types.ts';
 import type { World } from '../payments/world.ts';
 
@@ -26,7 +27,7 @@ export async function openClient(
     cluster: async () => world.cluster,
     signer: async () => world.wallet,
     journal: async () => change.wrap?.(store) ?? store,
-    policy: { perCallCap: 1_000_000n, bookingCap: null, approve: null },
+    policy: { limits: NO_LIMITS },
     clock: world.clock,
     ...change,
   });

@@ -1,9 +1,16 @@
 import { PaymentPlanned } from '../../client/payer/plan.ts';
-import { checkBudget } from '../../client/payer/policy.ts';
+import {
+  BUDGET_WINDOW_MS,
+  liftedBy,
+  mayBePaid,
+  refusal,
+  type Spender,
+  type Spending,
+} from '../../client/spending.ts';
 import type { SearchRequestInput } from '../../flights/wire.ts';
 import { formatUsdc } from '../../kernel/money.ts';
-import { problem } from '../../kernel/problems.ts';
-import { callCap, liftedBy } from '../paying/spending.ts';
+import { type Problem, problem } from '../../kernel/problems.ts';
+import { spenderOf } from '../paying/spending.ts';
 import { usdcOf } from '../session/usdc.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { counted } from '../view/text.ts';
@@ -83,64 +90,76 @@ function costHead({ searches, price, total }: Pick<SearchesCost, 'searches' | 'p
  */
 export async function agreeTotal(context: CommandContext, cost: SearchesCost): Promise<bigint> {
   const { terminal, globals, session, allowance } = context;
-  const { limits } = session.profile;
-  const { searches, price, total } = cost;
+  const spender = spenderOf(context, session.profile);
+  const { price, total } = cost;
   const wanted = globals.maxPayment ?? cost.atMost;
   const most = allowance && allowance.left() < wanted ? allowance.left() : wanted;
-  const detail = { searches, price: formatUsdc(price), total: formatUsdc(total), at_most: formatUsdc(most) };
+  const mayCost = (amount: bigint, spent = 0n): 'pay' | 'ask' => {
+    const spending: Spending = { kind: 'call', amount, each: price, spent };
+    const verdict = mayBePaid(spending, spender);
+    if (verdict.act !== 'refuse') return verdict.act;
+    throw refusalOfAll(cost, most, spender, verdict.why) ?? refusal(spending, spender, verdict.why);
+  };
+  mayCost(total, await spentOrMissing(context, total));
   const said = costText(cost, globals.maxPayment);
-  if (total > most) {
-    throw problem('payment_above_cap', {
-      message: `${said}; ${allowance ? 'the allowance has' : '--max-payment allows'} ${detail.at_most} for all of them.`,
-      fix: allowance
-        ? 'Search fewer days, or let a person allow more; nothing was charged.'
-        : `Give --max-payment ${detail.total}, or search fewer days; nothing was charged.`,
-      detail,
-    });
-  }
-  if (globals.maxPayment === undefined && limits.perCall !== null && price > limits.perCall) {
-    throw problem('payment_above_cap', {
-      message: `A search costs ${detail.price} USDC now; your limit for a call is ${formatUsdc(limits.perCall)}.`,
-      fix: allowance
-        ? liftedBy(total, true)
-        : `--max-payment ${detail.total} allows all ${searches} of them. Nothing was charged.`,
-      detail,
-    });
-  }
-  // What one of them may cost.
-  allowance?.reserve(price).giveBack();
-  await checkMoney(context, total);
   terminal.note(`${said}.`);
-  if (globals.maxPayment !== undefined) return most;
-  if (most > callCap(session.profile) && !globals.yes) {
-    if (!terminal.canAsk) {
-      throw problem('payment_above_cap', {
-        message: `${said}, more than is paid without a question.`,
-        fix: `Give --yes, or --max-payment ${detail.total} for all of them; nothing was charged.`,
-        detail,
-      });
-    }
-    const asking = terminal.ask('--yes');
-    const question = `Pay ${most > total ? 'up to ' : ''}${detail.at_most} USDC for ${searches} searches?`;
-    if (await asking.confirm(question, true)) return most;
-    if (cost.waitMs === 0) throw problem('payment_declined');
-    const patient = `Pay ${detail.total} USDC instead, and wait ${aboutText(cost.waitMs)} for the price to fall?`;
-    if (!(await asking.confirm(patient, true))) throw problem('payment_declined');
-    return total;
-  }
-  return most;
+  if (mayCost(most) === 'pay') return most;
+  const asking = terminal.ask('--yes');
+  const question = `Pay ${most > total ? 'up to ' : ''}${formatUsdc(most)} USDC for ${cost.searches} searches?`;
+  if (await asking.confirm(question, true)) return most;
+  if (cost.waitMs === 0) throw problem('payment_declined');
+  const patient = `Pay ${formatUsdc(total)} USDC instead, and wait ${aboutText(cost.waitMs)} for the price to fall?`;
+  if (!(await asking.confirm(patient, true))) throw problem('payment_declined');
+  return total;
 }
 
-/** The whole of it must be there: half a grid helps nobody. */
-async function checkMoney({ session }: CommandContext, total: bigint): Promise<void> {
-  if (total === 0n) return;
+/** A refusal in words that speak of all the searches; null where the words for one payment do. */
+function refusalOfAll(cost: SearchesCost, most: bigint, spender: Spender, why: string): Problem | null {
+  const { searches, price, total } = cost;
+  const isProgram = spender.allowance !== undefined;
+  const detail = {
+    searches,
+    price: formatUsdc(price),
+    total: formatUsdc(total),
+    at_most: formatUsdc(most),
+  };
+  const said = costText(cost, spender.most);
+  const refused = (message: string, fix: string) => problem('payment_above_cap', { message, fix, detail });
+  if ((why === 'most' || why === 'allowance') && total > most) {
+    return refused(
+      `${said}; ${isProgram ? 'the allowance has' : '--max-payment allows'} ${detail.at_most} for all of them.`,
+      isProgram
+        ? 'Search fewer days, or let a person allow more; nothing was charged.'
+        : `Give --max-payment ${detail.total}, or search fewer days; nothing was charged.`,
+    );
+  }
+  if (why === 'limit') {
+    const limit = formatUsdc(spender.limits.perCall ?? 0n);
+    return refused(
+      `A search costs ${detail.price} USDC now; your limit for a call is ${limit}.`,
+      isProgram
+        ? liftedBy(total, true)
+        : `--max-payment ${detail.total} allows all ${searches} of them. Nothing was charged.`,
+    );
+  }
+  if (why !== 'nobody') return null;
+  return refused(
+    `${said}, more than is paid without a question.`,
+    `Give --yes, or --max-payment ${detail.total} for all of them; nothing was charged.`,
+  );
+}
+
+/**
+ * The whole of it must be there: half a grid helps nobody.
+ * @returns what was signed in the last 24 hours, atomic USDC
+ * @throws Problem `insufficient_funds`
+ */
+async function spentOrMissing({ session }: CommandContext, total: bigint): Promise<bigint> {
+  if (total === 0n) return 0n;
   const [wallet, cluster, store] = [await session.wallet(), await session.cluster(), await session.store()];
   const { network, usdcAccount } = await usdcOf(cluster, wallet.address);
-  const { perDay } = session.profile.limits;
-  const budget = perDay === null ? undefined : { limit: perDay, windowMs: 86_400_000 };
-  await checkBudget(store, budget, { wallet: wallet.address, network, amount: total });
   const held = (await cluster.tokenBalance(usdcAccount)) ?? 0n;
-  if (held >= total) return;
+  if (held >= total) return store.spent(wallet.address, network, BUDGET_WINDOW_MS);
   const detail = {
     wallet: wallet.address,
     needed: formatUsdc(total),

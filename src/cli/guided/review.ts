@@ -3,9 +3,8 @@ import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
 import { bookAgreed, checkUnchanged } from '../commands/book/run.ts';
-import { agreementTo, reviewLines, typedAmount } from '../paying/confirm.ts';
+import { agreementTo, type BookingAgreed, reviewLines, typedAmount } from '../paying/confirm.ts';
 import { verifyIntent } from '../paying/escrow-check.ts';
-import type { BookingAgreed } from '../paying/spending.ts';
 import type { ExitCode } from '../spec/globals.ts';
 import { warnOfPassports } from '../travellers/passengers.ts';
 import { money } from '../view/flights/fares.ts';
@@ -57,7 +56,7 @@ export const reviewStep: Step = async (walk) => {
   }
   try {
     await checkUnchanged(context, await context.session.flights(), intent);
-    return await book(walk, intent, party, { amount, isTyped: mustType });
+    return await book(walk, intent, party, { kind: 'booking', amount, isTyped: mustType });
   } catch (error) {
     if (!isFareGone(error)) throw error;
     // It was refused before it was paid.

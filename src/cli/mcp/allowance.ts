@@ -1,4 +1,4 @@
-import type { Allowance } from '../../client/types.ts';
+import type { Allowance } from '../../client/spending.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 
@@ -18,15 +18,20 @@ export function createAllowance({ total, perPayment }: Allowed): Allowance {
   let spent = 0n;
   const counted = new Set<string>();
   const left = (): bigint => (total ?? 0n) - spent;
-  const take = (amount: bigint): void => {
-    if (total === null) throw notAllowed();
+  const refusal = (amount: bigint): Problem | null => {
+    if (total === null) return notAllowed();
     const isTooMuch = perPayment !== null && amount > perPayment;
-    if (isTooMuch || amount > left())
-      throw aboveAllowance(amount, left(), total, isTooMuch ? perPayment : null);
+    if (!isTooMuch && amount <= left()) return null;
+    return aboveAllowance(amount, left(), total, isTooMuch ? perPayment : null);
+  };
+  const take = (amount: bigint): void => {
+    const refused = refusal(amount);
+    if (refused) throw refused;
     spent += amount;
   };
   return {
     left,
+    refusal,
     reserve(amount) {
       take(amount);
       let isOpen = true;

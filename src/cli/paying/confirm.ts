@@ -1,19 +1,23 @@
+import { type Agreed, isOverLimit, mayBePaid, refusal } from '../../client/spending.ts';
 import type { Intent, Passenger } from '../../flights/wire.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import { SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import type { Screen } from '../screen/terminal.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { fieldLines } from '../view/table.ts';
 import { harmless } from '../view/text.ts';
 import { fromNow, utcTime } from '../view/times.ts';
-import { type BookingAgreed, bookingOverLimit, isOverLimit } from './spending.ts';
+import { spenderOf } from './spending.ts';
+
+/** A booking that a person has agreed to pay. */
+export type BookingAgreed = Extract<Agreed, { kind: 'booking' }>;
 
 /** What a person has to do to agree to a booking. */
 interface Agreement {
   /** Atomic USDC. */
   readonly amount: bigint;
-  /** Real money, or more than their own limit: a key that was pressed by mistake is not enough. */
+  /** `--yes` has agreed to it already. */
+  readonly isAgreed: boolean;
   readonly mustType: boolean;
   /** Said where the amount is above their own limit. */
   readonly overLimit: string | null;
@@ -21,33 +25,27 @@ interface Agreement {
 
 /**
  * Whether a booking may be agreed to at all, and how.
- * @throws Problem `payment_above_cap`
+ * @throws Problem `payment_above_cap`, `input_required`
  */
 export async function agreementTo(context: CommandContext, intent: Intent): Promise<Agreement> {
-  const { terminal, globals, session, allowance } = context;
-  const amount = BigInt(intent.escrow.amount);
-  if (globals.maxPayment !== undefined && amount > globals.maxPayment) {
-    throw problem('payment_above_cap', {
-      message: `The booking costs ${formatUsdc(amount)} USDC; --max-payment allows ${formatUsdc(globals.maxPayment)}.`,
-      fix: 'Raise --max-payment; nothing was charged.',
-    });
+  const { terminal, session } = context;
+  const { network } = await session.cluster();
+  const spending = { kind: 'booking', amount: BigInt(intent.escrow.amount), network } as const;
+  const spender = spenderOf(context, session.profile);
+  const verdict = mayBePaid(spending, spender);
+  if (verdict.act === 'refuse') {
+    // Whoever is not there to be asked learns how to answer.
+    if (verdict.why === 'nobody') terminal.ask('--yes');
+    throw refusal(spending, spender, verdict.why);
   }
-  const isRealMoney = (await session.cluster()).network === SOLANA_NETWORKS.mainnet;
-  const { limits } = session.profile;
-  const isOver = isOverLimit(amount, limits, globals);
-  if (isOver && (globals.yes || !terminal.canAsk)) {
-    throw bookingOverLimit(amount, limits, allowance !== undefined);
-  }
-  if (globals.yes && isRealMoney && globals.maxPayment === undefined && !allowance) {
-    throw problem('input_required', {
-      message: `This pays ${formatUsdc(amount)} USDC of real money.`,
-      fix: `With --yes, also give --max-payment ${formatUsdc(amount)}.`,
-    });
-  }
+  const isOver = isOverLimit(spending.amount, spender);
   return {
-    amount,
-    mustType: isRealMoney || isOver,
-    overLimit: isOver ? `Your limit for a booking is ${formatUsdc(limits.booking ?? 0n)} USDC.` : null,
+    amount: spending.amount,
+    isAgreed: verdict.act === 'pay',
+    mustType: verdict.act === 'ask' && verdict.mustType,
+    overLimit: isOver
+      ? `Your limit for a booking is ${formatUsdc(spender.limits.booking ?? 0n)} USDC.`
+      : null,
   };
 }
 
@@ -61,20 +59,18 @@ export async function confirmBooking(
   intent: Intent,
   passengers: readonly Passenger[],
 ): Promise<BookingAgreed> {
-  const { terminal, globals, clock } = context;
-  const { amount, mustType, overLimit } = await agreementTo(context, intent);
-  if (globals.yes) return { amount, isTyped: false };
+  const { terminal, clock } = context;
+  const { amount, isAgreed, mustType, overLimit } = await agreementTo(context, intent);
+  const agreed = { kind: 'booking', amount, isTyped: mustType } as const;
+  if (isAgreed) return agreed;
   const prompts = terminal.ask('--yes');
   terminal.review(reviewLines(intent, passengers, clock.now(), terminal.asideScreen));
   if (overLimit !== null) terminal.review([overLimit]);
-  if (mustType) {
-    await prompts.text(...typedAmount(amount));
-    return { amount, isTyped: true };
-  }
-  if (!(await prompts.confirm(`Pay ${formatUsdc(amount)} USDC and book?`, true))) {
+  if (mustType) await prompts.text(...typedAmount(amount));
+  else if (!(await prompts.confirm(`Pay ${formatUsdc(amount)} USDC and book?`, true))) {
     throw problem('payment_declined');
   }
-  return { amount, isTyped: false };
+  return agreed;
 }
 
 /** The question for an amount that is to be typed, and its check. */

@@ -1,6 +1,6 @@
 import type { ClientStore, OpenPayment, PaymentRecord } from '../../client/journal/store.ts';
 import type { Payer } from '../../client/payer/payer.ts';
-import type { SpendingPolicy } from '../../client/types.ts';
+import type { SpendingPolicy } from '../../client/spending.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';

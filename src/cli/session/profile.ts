@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { type Limits, NO_LIMITS } from '../../client/spending.ts';
 import { isPastedKey } from '../../kernel/pasted-key.ts';
 import { problem } from '../../kernel/problems.ts';
 import { projectFileFrom } from '../settings/project-file.ts';
@@ -33,17 +34,6 @@ export interface Profile {
   /** What a person should know about how the settings came together. */
   readonly notes: readonly string[];
 }
-
-/** What a person has set for their own money, in atomic USDC; null: not set. */
-export interface Limits {
-  readonly perCall: bigint | null;
-  readonly perDay: bigint | null;
-  readonly booking: bigint | null;
-  /** Hosts as a URL writes them, with the port where it is not the usual one. */
-  readonly hosts: readonly string[] | null;
-}
-
-const NO_LIMITS: Limits = { perCall: null, perDay: null, booking: null, hosts: null };
 
 /**
  * FARELOCK_HOME, else the platform's folder for an application's data. A folder that the platform's variables name

@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path';
 import type { ClientStore } from '../../client/journal/store.ts';
 import type { OperatorClient } from '../../client/operator.ts';
 import type { PartnerDesk } from '../../client/partner-desk.ts';
-import type { Allowance, Fetch, FlightsClient, SpendingPolicy } from '../../client/types.ts';
+import type { Agreed, Allowance } from '../../client/spending.ts';
+import type { Fetch, FlightsClient } from '../../client/types.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { jsonLog } from '../../kernel/log.ts';
 import { once } from '../../kernel/once.ts';
@@ -12,7 +13,7 @@ import type { Platform, PlatformOptions, Service, ServiceOptions } from '../../s
 import type { Cluster } from '../../solana/cluster.ts';
 import type { Signer } from '../../solana/keypair.ts';
 import { openPaidHere, openPayer, type PaidHere } from '../paying/paying.ts';
-import { agreedPolicy, type BookingAgreed, spendingPolicy } from '../paying/spending.ts';
+import { spendingPolicy } from '../paying/spending.ts';
 import type { Terminal } from '../screen/terminal.ts';
 import type { Environment, GlobalOptions } from '../spec/globals.ts';
 import { notifySettings, purgeAfterDays } from './notify-settings.ts';
@@ -32,10 +33,8 @@ type LocalOptions = Pick<ServiceOptions, 'scenario' | 'log' | 'databaseUrl' | 'r
 };
 
 interface FlightsOptions {
-  /** What the person has just agreed to pay. */
-  readonly booking?: BookingAgreed;
-  /** What one call of several may cost, whose total was agreed to (atomic USDC). */
-  readonly most?: bigint;
+  /** What the person has just agreed to pay: a booking, or one call of several. */
+  readonly agreed?: Agreed;
   /** A client without a key, whose paid calls end with what would be signed. */
   readonly plan?: true;
 }
@@ -162,7 +161,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
       const { createFlightsClient } = await import('../../client/flights.ts');
       const payer = openPayer({
         ...{ wallet, cluster, store, clock, profile, neverLanded },
-        policy: policyOf(given, profile, options),
+        policy: spendingPolicy({ ...given, agreed: options.agreed }, profile),
         noted: paidHere.note,
         say: terminal.note,
         isDryRun: globals.dryRun === true || options.plan === true,
@@ -237,13 +236,6 @@ async function openRemoteCluster(profile: Profile, clock: Clock): Promise<Cluste
   const { openRpcCluster } = await import('../../solana/rpc/open.ts');
   return openRpcCluster({ url: rpcUrlOf(profile), clock, commitment: profile.commitment });
 }
-
-const policyOf = (
-  given: SessionGiven,
-  profile: Profile,
-  { most, booking }: FlightsOptions,
-): SpendingPolicy =>
-  most === undefined ? spendingPolicy(given, profile, booking ?? null) : agreedPolicy(given, profile, most);
 
 async function openStore(home: string, clock: Clock): Promise<ClientStore> {
   const [{ openClientStore }, { openSecrets }, { randomIds }] = await Promise.all([

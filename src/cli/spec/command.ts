@@ -1,4 +1,4 @@
-import type { Allowance } from '../../client/types.ts';
+import type { Allowance } from '../../client/spending.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Published } from '../../published/published.ts';
 import type { Streams } from '../screen/streams.ts';

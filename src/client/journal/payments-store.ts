@@ -5,7 +5,7 @@ import { canonicalJson } from '../../kernel/json.ts';
 import { asInteger, formatUsdc } from '../../kernel/money.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import { openedAnswer, sealedAnswer } from '../answers.ts';
-import { overBudget } from '../budget.ts';
+import { overBudget } from '../spending.ts';
 import type { ClientPaymentTable, ClientTables } from './store-schema.ts';
 import type {
   IntentToRemember,

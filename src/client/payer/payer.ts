@@ -11,7 +11,8 @@ import {
   receiptOf,
   unreadableIn,
 } from './delivery.ts';
-import { type Payable, type SigningPorts, sign } from './signing.ts';
+import type { Payable } from './judge.ts';
+import { type SigningPorts, sign } from './signing.ts';
 
 /** A call that may have to be paid. */
 export interface PaidExchange extends Payable, AnswerRules {

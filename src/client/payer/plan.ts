@@ -4,12 +4,11 @@ import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import type { ClientStore, OpenPayment } from '../journal/store.ts';
+import type { SpendingPolicy } from '../spending.ts';
 import { ask, problemOf } from '../transport.ts';
-import type { SpendingPolicy } from '../types.ts';
 import { type Challenge, readChallenge } from './challenge.ts';
+import { judge } from './judge.ts';
 import type { PaidExchange, Payer } from './payer.ts';
-import { approve, budgetOf, capOf, checkBudget, checkHost } from './policy.ts';
-import { tokenAccountsOf } from './transaction.ts';
 
 /** What a payment would be: everything that would be signed, and whether it would be. */
 export interface PaymentPlan {
@@ -100,7 +99,7 @@ async function planOf(
   };
 }
 
-/** What the real run would do: the same checks in the same order, but for the signature. */
+/** What the real run would do. */
 async function decisionOf(
   ports: PlannerPorts,
   exchange: PaidExchange,
@@ -111,41 +110,11 @@ async function decisionOf(
   try {
     const live = wallet === null ? undefined : await livePayment(ports, exchange, wallet);
     if (live) return { decision: live.answer ? 'kept' : 'resend', reason: null };
-    checkHost(ports.policy, new URL(exchange.baseUrl).host);
-    const kind = exchange.booking ? ('booking' as const) : ('call' as const);
-    const { checkEscrow, checkFunds } = await import('./checks.ts');
-    const cluster = await ports.cluster();
-    const warning =
-      exchange.booking &&
-      (await checkEscrow(cluster, exchange.booking, challenge, ports.clock, {
-        wallet,
-        terms: (await (await ports.journal()).intent(exchange.booking.intent_id))?.terms ?? null,
-        named: exchange.refundWallet ?? null,
-      }));
-    if (wallet !== null) {
-      const journal = await ports.journal();
-      await checkBudget(journal, budgetOf(ports.policy), { ...challenge, wallet });
-      await checkFunds(cluster, wallet, challenge, await tokenAccountsOf(wallet, challenge));
-    }
-    ports.policy.allowance?.reserve(challenge.amount).giveBack();
-    const cap = capOf(ports.policy, kind);
-    const asks = cap === null || challenge.amount > cap || warning !== undefined;
-    if (!asks) return { decision: 'sign', reason: null };
-    // Whoever could be asked in the real run is not asked now: only whether there is anybody counts.
-    const canAsk = ports.policy.approve !== null;
-    await approve(
-      { ...ports.policy, approve: canAsk ? async () => true : null },
-      {
-        ...challenge,
-        resource: `${exchange.method} ${exchange.path}`,
-        host: new URL(exchange.baseUrl).host,
-        cap,
-        kind,
-        ...(warning === undefined ? {} : { warning }),
-      },
-    );
-    const code = problem(warning === undefined ? 'payment_above_cap' : 'escrow_mismatch');
-    return { decision: 'ask', reason: { code: code.code, message: warning ?? code.message } };
+    const { verdict, request } = await judge(ports, exchange, await ports.cluster(), challenge, wallet);
+    if (verdict.act === 'pay') return { decision: 'sign', reason: null };
+    const { warning } = request;
+    const { code, message } = problem(warning === undefined ? 'payment_above_cap' : 'escrow_mismatch');
+    return { decision: 'ask', reason: { code, message: warning ?? message } };
   } catch (error) {
     if (isProblem(error)) return refuse(error);
     throw error;

@@ -1,22 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import type { Intent } from '../../flights/wire.ts';
+import type { Address } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
+import { formatUsdc } from '../../kernel/money.ts';
+import { problem } from '../../kernel/problems.ts';
 import { type Cluster, DEVNET_USDC, MAINNET_USDC, SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import type { Signer } from '../../solana/signer.ts';
 import type { ClientStore, OpenPayment, PaymentJournal, RequestIdentity } from '../journal/store.ts';
-import { type Call, type HttpAnswer, problemOf } from '../transport.ts';
-import type { SpendingPolicy } from '../types.ts';
+import { BUDGET_WINDOW_MS, type PaymentRequest, type SpendingPolicy } from '../spending.ts';
+import { type HttpAnswer, problemOf } from '../transport.ts';
 import { type Acceptable, type Challenge, readChallenge } from './challenge.ts';
-import { approve, budgetOf, capOf, checkBudget, checkHost } from './policy.ts';
-import { signPayment, tokenAccountsOf } from './transaction.ts';
-
-/** A call that was answered with a challenge. */
-export interface Payable extends Call {
-  /** The intent that a booking pays; absent for every other call. */
-  readonly booking?: Intent;
-  /** The refund wallet that the person has named for the booking. */
-  readonly refundWallet?: string | undefined;
-}
+import { judge, type Payable } from './judge.ts';
+import { signPayment, type TokenAccounts } from './transaction.ts';
 
 export interface SigningPorts {
   readonly cluster: () => Promise<Cluster>;
@@ -46,8 +40,6 @@ export async function sign(
   first: HttpAnswer,
   again: () => Promise<HttpAnswer>,
 ): Promise<OpenPayment | null> {
-  const { policy } = ports;
-  checkHost(policy, new URL(exchange.baseUrl).host);
   const signer = await ports.signer();
   const cluster = await ports.cluster();
   const network = ports.network ?? cluster.network;
@@ -56,10 +48,10 @@ export async function sign(
     asset: ports.usdcMint ?? (network === SOLANA_NETWORKS.mainnet ? MAINNET_USDC : DEVNET_USDC),
     wallet: signer.address,
   };
-  const challenge = await agreed(ports, exchange, cluster, acceptable, first, again);
-  const reserved = policy.allowance?.reserve(challenge.amount);
+  const payable = await agreed(ports, exchange, cluster, acceptable, first, again);
+  const reserved = ports.policy.allowance?.reserve(payable.challenge.amount);
   try {
-    const written = await signed(ports, identity, challenge, signer, cluster);
+    const written = await signed(ports, identity, payable, signer, cluster);
     if (written) reserved?.spend(written.id);
     else reserved?.giveBack();
     return written;
@@ -69,67 +61,60 @@ export async function sign(
   }
 }
 
-/** The challenge that the policy accepts, and that a person has approved where the policy asks for one. */
+/** A challenge that may be signed, and from where to where its money goes. */
+interface Agreed {
+  readonly challenge: Challenge;
+  readonly accounts: TokenAccounts | null;
+}
+
+/** The challenge that the policy accepts, and that a person has agreed to where the policy asks for one. */
 async function agreed(
   ports: SigningPorts,
   exchange: Payable,
   cluster: Cluster,
-  acceptable: Acceptable,
+  acceptable: Acceptable & { readonly wallet: Address },
   first: HttpAnswer,
   again: () => Promise<HttpAnswer>,
-): Promise<Challenge> {
+): Promise<Agreed> {
   const { policy, clock } = ports;
-  const kind = exchange.booking ? 'booking' : 'call';
   let challenge = readChallenge(first, acceptable);
+  let said: PaymentRequest | null = null;
   for (;;) {
-    const warning = await escrowWarning(ports, exchange, cluster, challenge, acceptable.wallet);
+    const { request, verdict, accounts } = await judge(
+      ports,
+      exchange,
+      cluster,
+      challenge,
+      acceptable.wallet,
+    );
+    if (verdict.act === 'pay' || (said !== null && isCovered(request, said))) return { challenge, accounts };
     const askedAtMs = clock.now();
-    const asked = await approve(policy, {
-      resource: `${exchange.method} ${exchange.path}`,
-      host: new URL(exchange.baseUrl).host,
-      amount: challenge.amount,
-      asset: challenge.asset,
-      payTo: challenge.payTo,
-      network: challenge.network,
-      cap: capOf(policy, kind),
-      kind,
-      ...(warning === undefined ? {} : { warning }),
-    });
-    if (!asked || clock.now() - askedAtMs < STALE_CHALLENGE_MS) return challenge;
+    if (!(await policy.ask?.(request))) {
+      throw problem('payment_declined', {
+        detail: { amount: formatUsdc(request.amount), resource: request.resource },
+      });
+    }
+    said = request;
+    if (clock.now() - askedAtMs < STALE_CHALLENGE_MS) continue;
     const newer = await again();
     if (newer.status !== 402) throw problemOf(newer);
-    const approved = challenge;
     challenge = readChallenge(newer, acceptable);
-    if (challenge.amount <= approved.amount && challenge.payTo === approved.payTo) return challenge;
   }
 }
 
-async function escrowWarning(
-  { journal, clock }: SigningPorts,
-  { booking, refundWallet }: Payable,
-  cluster: Cluster,
-  challenge: Challenge,
-  wallet: string,
-): Promise<string | undefined> {
-  if (!booking) return undefined;
-  const { checkEscrow } = await import('./checks.ts');
-  const terms = (await (await journal()).intent(booking.intent_id))?.terms ?? null;
-  return checkEscrow(cluster, booking, challenge, clock, { wallet, terms, named: refundWallet ?? null });
-}
+/** What was agreed to speaks for this too: no more money, to the same account, with nothing new to warn of. */
+const isCovered = (request: PaymentRequest, said: PaymentRequest): boolean =>
+  request.amount <= said.amount && request.payTo === said.payTo && request.warning === said.warning;
 
 async function signed(
   ports: SigningPorts,
   identity: RequestIdentity,
-  challenge: Challenge,
+  { challenge, accounts }: Agreed,
   signer: Signer,
   cluster: Cluster,
 ): Promise<OpenPayment | null> {
-  const { checkFunds } = await import('./checks.ts');
   const journal = await ports.journal();
-  const budget = budgetOf(ports.policy);
-  await checkBudget(journal, budget, { ...challenge, wallet: signer.address });
-  const accounts = await tokenAccountsOf(signer.address, challenge);
-  await checkFunds(cluster, signer.address, challenge, accounts);
+  const { perDay } = ports.policy.limits;
   const blockhash = await cluster.latestBlockhash();
   const memo = challenge.memo ?? randomBytes(16).toString('hex');
   const transaction = await signPayment(signer, { ...challenge, memo, accounts }, blockhash);
@@ -140,7 +125,7 @@ async function signed(
     payload: { transaction },
   };
   return journal.write({
-    budget,
+    budget: perDay === null ? undefined : { limit: perDay, windowMs: BUDGET_WINDOW_MS },
     identity,
     payload: Buffer.from(JSON.stringify(payload)).toString('base64'),
     amount: challenge.amount,

@@ -28,7 +28,7 @@ interface PaymentOrder {
   readonly amount: bigint;
   readonly memo: string;
   /** The token accounts of the payer and of `payTo`, where they were derived already. */
-  readonly accounts?: TokenAccounts;
+  readonly accounts?: TokenAccounts | null;
 }
 
 export interface TokenAccounts {

@@ -6,10 +6,9 @@ import { isProblem, problem } from '../../../kernel/problems.ts';
 import { inReview, whereMoneyIs } from '../../interruption/interruption.ts';
 import { waitForChange } from '../../interruption/waiting.ts';
 import { NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';
-import { confirmBooking } from '../../paying/confirm.ts';
+import { type BookingAgreed, confirmBooking } from '../../paying/confirm.ts';
 import { linkedOf } from '../../paying/explorer.ts';
 import { settleBookingPayments } from '../../paying/settled-payments.ts';
-import type { BookingAgreed } from '../../paying/spending.ts';
 import { besides, fundingPayment, noteIntent, notesOf, signedBooking } from '../../session/remembered.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
@@ -53,9 +52,9 @@ export const book: Command<BookOptions> = async (context, options) => {
     });
     await warnOfPassports(context, intent.intent_id, passengers);
     if (context.globals.dryRun) return await planBooking(context, options, intent, passengers);
-    const booking = await confirmBooking(context, intent, passengers);
+    const agreed = await confirmBooking(context, intent, passengers);
     await checkUnchanged(context, reader, intent);
-    return await bookAgreed(context, options, intent, passengers, booking);
+    return await bookAgreed(context, options, intent, passengers, agreed);
   } catch (error) {
     throw await whereMoneyIs(context, intent, error, againOf(context, options));
   }
@@ -108,11 +107,11 @@ export async function bookAgreed(
   options: BookOptions,
   intent: Intent,
   passengers: readonly Passenger[],
-  booking: BookingAgreed,
+  agreed: BookingAgreed,
 ): Promise<0 | 8> {
   const { session } = context;
   await (await session.store()).rememberLead(intent.intent_id, passengers[0]?.family_name ?? '');
-  const payer = await session.flights({ booking });
+  const payer = await session.flights({ agreed });
   const payment = await payAndBook(context, options, payer, intent, passengers);
   return finish(context, options, payer, await afterPayment(context, options, payer, intent), payment);
 }

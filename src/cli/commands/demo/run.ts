@@ -184,7 +184,7 @@ async function bookAndWait(
 ): Promise<{ intent: Intent; fundedBy: string | null }> {
   const { terminal, session, clock, signal } = context;
   const flights = await session.flights({
-    booking: { amount: BigInt(intent.escrow.amount), isTyped: true },
+    agreed: { kind: 'booking', amount: BigInt(intent.escrow.amount), isTyped: true },
   });
   throwIfAborted(signal);
   const { payment } = await flights.book(intent, [TRAVELLER], {

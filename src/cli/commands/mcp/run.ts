@@ -2,7 +2,7 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { version } from '../../../../package.json' with { type: 'json' };
-import type { Allowance } from '../../../client/types.ts';
+import type { Allowance } from '../../../client/spending.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import { createAllowance, notAllowed } from '../../mcp/allowance.ts';

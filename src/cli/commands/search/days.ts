@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { freeCall } from '../../../client/spending.ts';
 import { namedAirports } from '../../../domain/airports.ts';
 import { localDate } from '../../../domain/calendar.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
@@ -10,7 +11,6 @@ import { aboutText } from '../../days/pace.ts';
 import { cheapestDay, type DayPrice, type DaysDocument, pricesOf } from '../../days/prices.ts';
 import { type DaysFound, dayFound, type RisenPrice, searchDays } from '../../days/run.ts';
 import { openShares } from '../../days/shares.ts';
-import { callCap } from '../../paying/spending.ts';
 import { canDrawLive, openLiveSign } from '../../screen/live-sign.ts';
 import type { View } from '../../screen/terminal.ts';
 import { parseDate } from '../../searching/dates.ts';
@@ -56,7 +56,7 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
     return found && (found.isComplete || options.wait === false) ? [dayFound(one, found)] : [];
   });
   const journeys = grid.journeys.filter((one) => !known.some((day) => isSameJourney(day, one)));
-  const cost = costOf(journeys.length, price, callCap(session.profile));
+  const cost = costOf(journeys.length, price, freeCall(session.profile.limits));
   const title: DaysTitle = {
     adults: options.adults ?? 1,
     cabin: options.cabin ?? 'economy',
@@ -91,7 +91,7 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
     found = await searchDays(context, {
       journeys,
       requestOf,
-      flights: (most) => session.flights({ most }),
+      flights: (amount) => session.flights({ agreed: { kind: 'call', amount } }),
       shares: openShares(total, journeys.length),
       memory,
       waits: options.wait !== false,
