@@ -8,16 +8,19 @@ import { ANA } from './memory.ts';
 const PASSPORT = { nationality: 'PT', passport_number: 'CB123456', passport_expiry: '2031-05-01' };
 const rules = { count: 1, departureDate: '2026-12-20', documentsRequired: true, today: '2026-11-21' };
 
+const LOCK = { intent_id: 'int_1', expires_at: '2026-11-21T10:00:00Z' };
+
 const contextWith = (stdin: string, prompts?: Prompts) =>
   ({
     streams: { stdin: { isTTY: prompts !== undefined, text: async () => stdin } },
     terminal: { ask: () => prompts, note: () => undefined },
+    session: { store: async () => ({ typed: async () => [], keepTyped: async () => undefined }) },
   }) as unknown as CommandContext;
 
 const read = (passenger: object, documentsRequired = true) =>
   readPassengers(
     contextWith(JSON.stringify([passenger])),
-    { passengers: '-' },
+    { passengers: '-', intent: LOCK },
     { ...rules, documentsRequired },
   );
 
@@ -70,7 +73,7 @@ test('a person is asked for them, and again until they are right', async () => {
       throw new Error('no steps');
     },
   };
-  const [passenger] = await readPassengers(contextWith('', prompts), {}, rules);
+  const [passenger] = await readPassengers(contextWith('', prompts), { intent: LOCK }, rules);
   expect(passenger).toMatchObject(PASSPORT);
   expect(asked.slice(-3)).toEqual([
     'Nationality (PT)',

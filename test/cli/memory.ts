@@ -83,7 +83,10 @@ function listedAnswers(answers: readonly (string | boolean)[], asked: string[]):
     return answer;
   };
   return {
-    confirm: async (message) => take(message) === true,
+    async confirm(message, preset) {
+      const answer = take(message);
+      return answer === ENTER ? preset : answer === true;
+    },
     async text(message, check) {
       for (;;) {
         const answer = String(take(message));
@@ -119,6 +122,9 @@ function listedAnswers(answers: readonly (string | boolean)[], asked: string[]):
     }),
   };
 }
+
+/** The answer of somebody who takes what is preset. */
+export const ENTER = '';
 
 /** The answer of somebody who presses Esc. */
 export const BACK = '\u001b';

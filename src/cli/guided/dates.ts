@@ -40,10 +40,12 @@ export const askReturn: Step = async (walk) => {
 export const askAdults: Step = async (walk) => {
   const { trip } = walk;
   const answer = await walk.ask.text({
-    message: 'Travellers, 1 to 9',
+    message: 'Travellers, 1 to 9, all of 12 years and over',
     preset: String(trip.adults),
     check: async (text) =>
-      /^[1-9]$/.test(text) ? null : `A number from 1 to ${MOST_ADULTS}; larger parties are booked apart.`,
+      /^[1-9]$/.test(text)
+        ? null
+        : `A number from 1 to ${MOST_ADULTS}; larger parties are booked apart. Children under 12 cannot be booked here.`,
   });
   if (answer.kind === 'back') return 'back';
   trip.adults = Number(answer.value);

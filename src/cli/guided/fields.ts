@@ -16,15 +16,20 @@ export async function askFieldsBySteps(
   wanted: readonly PassengerField[],
   rules: PassengerRules,
   who: string,
+  /** What was answered before an interruption: only what is missing is asked for. */
+  known: TravellerFields = {},
+  onAnswer: (answers: TravellerFields) => Promise<void> = async () => undefined,
 ): Promise<TravellerFields | 'back'> {
-  const answers: Partial<Record<PassengerField, string>> = {};
-  let at = 0;
+  const answers: Partial<Record<PassengerField, string>> = { ...known };
+  const missing = wanted.findIndex((field) => known[field] === undefined);
+  let at = missing < 0 ? wanted.length : missing;
   while (at < wanted.length) {
     const field = wanted[at];
     if (field === undefined) break;
     const answer = await askField(walk, field, rules, harmless(who), answers[field]);
     if (answer.kind === 'answer') {
       answers[field] = answer.value;
+      await onAnswer(answers);
       at++;
     } else if (at === 0) return 'back';
     else at--;

@@ -1,4 +1,4 @@
-import type { SavedTraveller } from '../../client/journal/travellers.ts';
+import type { SavedTraveller, TravellerFields } from '../../client/journal/travellers.ts';
 import {
   BASE_FIELDS,
   bookablePassengers,
@@ -11,6 +11,7 @@ import type { Intent, Passenger } from '../../flights/wire.ts';
 import { instant } from '../../kernel/clock.ts';
 import { notesOf } from '../session/remembered.ts';
 import { passengerFrom, travellerState } from '../travellers/travellers.ts';
+import { openTyped, typedText } from '../travellers/typed.ts';
 import { counted, harmless } from '../view/text.ts';
 import { bookingCommand } from './commands.ts';
 import { askFieldsBySteps } from './fields.ts';
@@ -31,10 +32,14 @@ export const passengersStep: Step = async (walk) => {
       return 'review';
     }
   }
+  const typed = await openTyped(context, intent);
+  const kept = await askKept(walk, await typed.kept());
+  if (kept === 'back') return 'back';
   const members: Member[] = [];
   let passengers: readonly Passenger[] = [];
   while (members.length < intent.passenger_count) {
-    const member = await askMember(walk, members, rules);
+    const keep = (fields: TravellerFields) => typed.keep([...members.map((one) => one.fields), fields]);
+    const member = await askMember(walk, members, rules, kept.shift(), keep);
     if (member === 'back') {
       if (members.pop() === undefined) return 'back';
       continue;
@@ -45,6 +50,8 @@ export const passengersStep: Step = async (walk) => {
     if (bookable) {
       members.push(member);
       passengers = bookable;
+      // Saved travellers are offered by name.
+      await typed.keep(members.every(({ name }) => name !== null) ? [] : list);
     }
     for (const { path, message } of issues) {
       context.terminal.note(`  ${path.replace(/^passengers\.\d+\.?/, '')} ${message}`.trimEnd());
@@ -59,7 +66,7 @@ export const passengersStep: Step = async (walk) => {
 
 interface Member {
   readonly name: string | null;
-  readonly fields: Readonly<Record<string, string>>;
+  readonly fields: TravellerFields;
 }
 
 async function rulesOf({ context }: Walk, intent: Intent): Promise<PassengerRules> {
@@ -72,16 +79,34 @@ async function rulesOf({ context }: Walk, intent: Intent): Promise<PassengerRule
   };
 }
 
+/** The passengers that were typed before an interruption, if they are wanted. */
+async function askKept({ ask }: Walk, kept: TravellerFields[]): Promise<TravellerFields[] | 'back'> {
+  if (kept.length === 0) return [];
+  const answer = await ask.choose({
+    message: `Go on with ${typedText(kept)}, typed before?`,
+    lines: [
+      { name: 'Go on', value: true },
+      { name: 'Type anew', value: false },
+    ],
+  });
+  if (answer.kind === 'back') return 'back';
+  return answer.value ? kept : [];
+}
+
 async function askMember(
   walk: Walk,
   before: readonly Member[],
   rules: PassengerRules,
+  typed: TravellerFields | undefined,
+  keep: (fields: TravellerFields) => Promise<void>,
 ): Promise<Member | 'back'> {
   const travellers = await (await walk.context.session.store()).travellers();
   const saved = (await travellers.all()).filter(({ name }) => !before.some((one) => one.name === name));
   const who = whoText(before.length, rules.count);
+  const askNew = (known?: TravellerFields) => askTyped(walk, who, rules, known, keep);
+  if (typed) return askNew(typed);
   for (;;) {
-    if (saved.length === 0) return askNew(walk, who, rules);
+    if (saved.length === 0) return askNew();
     const answer = await walk.ask.choose<SavedTraveller | null>({
       message: `${who}: who flies?`,
       lines: [
@@ -90,9 +115,7 @@ async function askMember(
       ],
     });
     if (answer.kind === 'back') return 'back';
-    const member = answer.value
-      ? await withDocuments(walk, answer.value, rules)
-      : await askNew(walk, who, rules);
+    const member = answer.value ? await withDocuments(walk, answer.value, rules) : await askNew();
     if (member !== 'back') return member;
   }
 }
@@ -127,9 +150,19 @@ async function withDocuments(
   return { name, fields: passengerFrom(fields, rules) };
 }
 
-async function askNew(walk: Walk, who: string, rules: PassengerRules): Promise<Member | 'back'> {
+async function askTyped(
+  walk: Walk,
+  who: string,
+  rules: PassengerRules,
+  known: TravellerFields = {},
+  keep: (fields: TravellerFields) => Promise<void>,
+): Promise<Member | 'back'> {
   const wanted = [...BASE_FIELDS, ...(rules.documentsRequired ? DOCUMENT_FIELDS : [])];
-  const fields = await askFieldsBySteps(walk, wanted, rules, who);
+  // Somebody who was typed to the end was asked already whether to save them.
+  if (wanted.every((field) => known[field] !== undefined)) {
+    return { name: null, fields: passengerFrom(known, rules) };
+  }
+  const fields = await askFieldsBySteps(walk, wanted, rules, who, known, keep);
   if (fields === 'back') return 'back';
   return { name: await offerToSave(walk, fields, null), fields: passengerFrom(fields, rules) };
 }

@@ -3,14 +3,13 @@ import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
 import { bookAgreed, checkUnchanged } from '../commands/book/run.ts';
-import { agreementTo, type BookingAgreed, reviewLines, typedAmount } from '../paying/confirm.ts';
+import { agreementTo, type BookingAgreed, reviewOf, typedAmount } from '../paying/confirm.ts';
 import { verifyIntent } from '../paying/escrow-check.ts';
 import type { ExitCode } from '../spec/globals.ts';
-import { warnOfPassports } from '../travellers/passengers.ts';
 import { money } from '../view/flights/fares.ts';
-import { sliceLines } from '../view/flights/itinerary.ts';
+import { isRefundedElsewhere, type Review, reviewLines } from '../view/flights/review.ts';
 import { fieldLines } from '../view/table.ts';
-import { harmlessDocument, wrap } from '../view/text.ts';
+import { wrap } from '../view/text.ts';
 import { utcTime } from '../view/times.ts';
 import { bookingCommand } from './commands.ts';
 import { sayProblem } from './find.ts';
@@ -35,8 +34,8 @@ export const reviewStep: Step = async (walk) => {
     await topUp(walk, amount - balance);
     balance = await balanceOf(walk);
   }
-  show(walk, intent, party, escrow, balance);
-  await warnOfPassports(context, intent.intent_id, party.passengers);
+  const review = await reviewOf(context, intent, party.passengers);
+  show(walk, review, escrow, balance);
   if (overLimit !== null) context.terminal.note(overLimit);
   same(walk, bookingCommand(intent.intent_id, party));
   if (balance < amount) {
@@ -46,7 +45,7 @@ export const reviewStep: Step = async (walk) => {
       next: ['farelock wallet show', bookingCommand(intent.intent_id, party)],
     });
   }
-  const decision = await ask(walk, amount);
+  const decision = await ask(walk, amount, isRefundedElsewhere(review));
   if (decision === 'back') return 'back';
   if (decision === 'later') return later(walk, intent, party);
   if (mustType) {
@@ -82,20 +81,17 @@ async function escrowText({ context }: Walk, intent: Intent): Promise<string> {
 
 const words = (check: string): string => check.replaceAll('_', ' ');
 
-function show({ context, trip }: Walk, intent: Intent, party: Party, escrow: string, balance: bigint): void {
+function show({ context, trip }: Walk, review: Review, escrow: string, balance: bigint): void {
   const { terminal, clock, session } = context;
   const screen = terminal.asideScreen;
-  const amount = BigInt(intent.escrow.amount);
+  const amount = BigInt(review.intent.escrow.amount);
   const fees = trip.paid.reduce((sum, one) => sum + parseUsdc(one.amount), 0n);
   const paid = trip.paid.map((one) => `${one.what} ${money(one.amount)}`).join(', ');
   const note = (line: string) => terminal.note(line);
   note('');
   note(screen.paint.bold('Review'));
-  if (!trip.offer && trip.journey !== null) note(trip.journey);
-  for (const slice of harmlessDocument(trip.offer?.slices ?? [])) {
-    for (const line of sliceLines(slice, screen)) note(line);
-  }
-  for (const line of reviewLines(intent, party.passengers, clock.now(), screen)) note(line);
+  if (review.fare === null && trip.journey !== null) note(trip.journey);
+  for (const line of reviewLines(review, clock.now(), screen)) note(line);
   const left = balance - amount;
   const facts = fieldLines(
     [
@@ -112,15 +108,16 @@ function show({ context, trip }: Walk, intent: Intent, party: Party, escrow: str
   for (const line of wrap(`Escrow  ${escrow}`, screen.width)) note(screen.paint.dim(line));
 }
 
-async function ask(walk: Walk, amount: bigint): Promise<'pay' | 'back' | 'later'> {
+/** @param isElsewhere a refund would go to another wallet: what a mere Enter chooses is then not to pay */
+async function ask(walk: Walk, amount: bigint, isElsewhere: boolean): Promise<'pay' | 'back' | 'later'> {
   const said = formatUsdc(amount);
+  const pay = { name: `Pay ${said} USDC and book`, value: 'pay' } as const;
+  const later = { name: 'Not now: the fare stays locked', value: 'later' } as const;
   const answer = await walk.ask.choose<'pay' | 'back' | 'later'>({
     message: `Pay ${said} USDC into the escrow and book?`,
-    lines: [
-      { name: `Pay ${said} USDC and book`, value: 'pay' },
-      { name: 'Change the passengers', value: 'back' },
-      { name: 'Not now: the fare stays locked', value: 'later' },
-    ],
+    lines: isElsewhere
+      ? [later, { name: 'Change the passengers', value: 'back' }, pay]
+      : [pay, { name: 'Change the passengers', value: 'back' }, later],
   });
   return answer.kind === 'back' ? 'back' : answer.value;
 }

@@ -2,11 +2,11 @@ import { type Agreed, isOverLimit, mayBePaid, refusal } from '../../client/spend
 import type { Intent, Passenger } from '../../flights/wire.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Screen } from '../screen/terminal.ts';
+import { notesOf } from '../session/remembered.ts';
 import type { CommandContext } from '../spec/command.ts';
-import { fieldLines } from '../view/table.ts';
-import { harmless } from '../view/text.ts';
-import { fromNow, utcTime } from '../view/times.ts';
+import { passportWarnings } from '../travellers/passengers.ts';
+import { isRefundedElsewhere, type Review, reviewLines } from '../view/flights/review.ts';
+import { agreementOf } from './agreement.ts';
 import { spenderOf } from './spending.ts';
 
 /** A booking that a person has agreed to pay. */
@@ -62,15 +62,33 @@ export async function confirmBooking(
   const { terminal, clock } = context;
   const { amount, isAgreed, mustType, overLimit } = await agreementTo(context, intent);
   const agreed = { kind: 'booking', amount, isTyped: mustType } as const;
-  if (isAgreed) return agreed;
+  const review = await reviewOf(context, intent, passengers);
+  if (isAgreed) {
+    terminal.review(review.warnings);
+    return agreed;
+  }
   const prompts = terminal.ask('--yes');
-  terminal.review(reviewLines(intent, passengers, clock.now(), terminal.asideScreen));
+  terminal.review(reviewLines(review, clock.now(), terminal.asideScreen));
   if (overLimit !== null) terminal.review([overLimit]);
   if (mustType) await prompts.text(...typedAmount(amount));
-  else if (!(await prompts.confirm(`Pay ${formatUsdc(amount)} USDC and book?`, true))) {
+  else if (
+    !(await prompts.confirm(`Pay ${formatUsdc(amount)} USDC and book?`, !isRefundedElsewhere(review)))
+  ) {
     throw problem('payment_declined');
   }
   return agreed;
+}
+
+/** What a person has to see before they agree, as far as this home knows it. */
+export async function reviewOf(
+  { session, globals }: CommandContext,
+  intent: Intent,
+  passengers: readonly Passenger[],
+): Promise<Review> {
+  const notes = notesOf(await (await session.store()).intent(intent.intent_id));
+  const { wallet } = await agreementOf(session, intent.intent_id, null, globals.dryRun !== true);
+  const warnings = passportWarnings(passengers, notes);
+  return { intent, passengers, fare: notes.fare ?? null, wallet, warnings };
 }
 
 /** The question for an amount that is to be typed, and its check. */
@@ -82,30 +100,4 @@ export function typedAmount(
     `Type ${said} to pay it`,
     async (typed) => (typed === said ? null : `It is ${said}; Ctrl-C pays nothing.`),
   ];
-}
-
-export function reviewLines(
-  intent: Intent,
-  passengers: readonly Passenger[],
-  nowMs: number,
-  { paint }: Screen,
-): string[] {
-  return fieldLines(
-    [
-      ['Amount', paint.bold(`${formatUsdc(BigInt(intent.escrow.amount))} USDC`)],
-      ['Into escrow', intent.escrow.address],
-      ['Refunds to', intent.refund_wallet],
-      ['Book until', `${utcTime(intent.expires_at)} (${fromNow(intent.expires_at, nowMs)})`],
-      ...passengers.map(
-        (passenger, index) =>
-          [
-            index === 0 ? 'Passengers' : '',
-            harmless(
-              `${passenger.title} ${passenger.given_name} ${passenger.family_name}, born ${passenger.born_on}`,
-            ),
-          ] as const,
-      ),
-    ],
-    paint.dim,
-  );
 }

@@ -17,6 +17,8 @@ export async function planPaid(
     readonly before?: readonly string[];
     readonly after: readonly string[];
     readonly facts: Record<string, unknown>;
+    /** What would be bought, above the steps. */
+    readonly review?: (screen: Screen) => readonly string[];
   },
 ): Promise<0> {
   const { terminal, session, clock } = context;
@@ -30,6 +32,7 @@ export async function planPaid(
     { dry_run: true, plan, ...parts.facts, payment },
     {
       lines: (document, screen) => [
+        ...(parts.review ? [...parts.review(screen), ''] : []),
         screen.paint.bold('Nothing was done, and nothing signed. It would:'),
         ...document.plan.flatMap((line, index) => [
           `  ${index + 1}. ${line}`,

@@ -1,5 +1,6 @@
 import type { MenuFare, Offer } from '../../flights/wire.ts';
 import { problem } from '../../kernel/problems.ts';
+import { fareOf, fareOfMenu, fareOfOption, type KnownFare, keptFare } from './known-fare.ts';
 import { openNotebook } from './notebook.ts';
 
 /** What the last search showed: the numbers on the screen, and enough of each offer to recognise it later. */
@@ -21,8 +22,8 @@ export interface RecentOffers {
   fareFamily(idOrNumber: string): { readonly offerId: string; readonly number: string | null }[];
   /** The numbers of the last list, in its order, with what they stand for. */
   listed(): { readonly number: string; readonly offerId: string; readonly journey: RecentJourney | null }[];
-  /** Route and departure of an offer that the last search showed, else null. */
-  journey(offerId: string): RecentJourney | null;
+  /** An offer that the last search showed, else null. */
+  journey(offerId: string): KnownJourney | null;
 }
 
 export interface RecentJourney {
@@ -33,9 +34,21 @@ export interface RecentJourney {
   readonly arrivalDate?: string | undefined;
 }
 
+/** A journey with the fare that it was shown with; null where only a price was looked up. */
+export interface KnownJourney extends RecentJourney {
+  readonly fare: KnownFare | null;
+}
+
+/** The fares of an itinerary share its flights. */
+interface KeptJourney extends RecentJourney {
+  readonly fare?: Omit<KnownFare, 'slices'>;
+  readonly itinerary?: string;
+}
+
 interface RecentFile {
   readonly numbered: Readonly<Record<string, string>>;
-  readonly journeys: Readonly<Record<string, RecentJourney>>;
+  readonly journeys: Readonly<Record<string, KeptJourney>>;
+  readonly itineraries: Readonly<Record<string, KnownFare['slices']>>;
 }
 
 /**
@@ -46,7 +59,13 @@ export function openRecentOffers(path: string, warn: (text: string) => void): Re
   const file = openNotebook<RecentFile>(path, warn);
   const read = (): RecentFile | null => {
     const kept = file.read();
-    return kept && { numbered: kept.numbered ?? {}, journeys: kept.journeys ?? {} };
+    return (
+      kept && {
+        numbered: kept.numbered ?? {},
+        journeys: kept.journeys ?? {},
+        itineraries: kept.itineraries ?? {},
+      }
+    );
   };
   const { write } = file;
   const resolve = (idOrNumber: string): string => {
@@ -62,17 +81,20 @@ export function openRecentOffers(path: string, warn: (text: string) => void): Re
   };
   return {
     async remember(offers, numbered) {
-      const journeys: Record<string, RecentJourney> = {};
+      const journeys: Record<string, KeptJourney> = {};
       for (const offer of offers) {
-        for (const fare of [offer, ...(offer.fare_options ?? [])]) journeys[fare.offer_id] = journeyOf(offer);
+        for (const option of offer.fare_options ?? []) {
+          journeys[option.offer_id] = journeyOf(offer, fareOfOption(offer, option));
+        }
+        journeys[offer.offer_id] = journeyOf(offer, fareOf(offer));
       }
-      write({ numbered, journeys });
+      write({ numbered, journeys, itineraries: itinerariesOf(offers) });
     },
     rememberOne(offerId, journey) {
-      write({ numbered: { '1': offerId }, journeys: { [offerId]: journey } });
+      write({ numbered: { '1': offerId }, journeys: { [offerId]: journey }, itineraries: {} });
     },
     async rememberMenu(offer, fares) {
-      const { numbered, journeys } = read() ?? { numbered: {}, journeys: {} };
+      const { numbered, journeys, itineraries } = read() ?? EMPTY;
       const number = Object.keys(numbered).find((one) => numbered[one] === offer.offer_id);
       const isOther = (id: string | undefined) => id !== undefined && !id.startsWith(`${offer.offer_id}##`);
       const taken = Object.keys(numbered).some(
@@ -85,8 +107,11 @@ export function openRecentOffers(path: string, warn: (text: string) => void): Re
         numbered: { ...numbered, ...Object.fromEntries(known.map(([id, name]) => [name, id])) },
         journeys: {
           ...journeys,
-          ...Object.fromEntries(fares.map((fare) => [fare.offer_id, journeyOf(offer)])),
+          ...Object.fromEntries(
+            fares.map((fare) => [fare.offer_id, journeyOf(offer, fareOfMenu(offer, fare))]),
+          ),
         },
+        itineraries: { ...itineraries, ...itinerariesOf([offer]) },
       });
       return isKept ? Object.fromEntries(known) : {};
     },
@@ -106,19 +131,32 @@ export function openRecentOffers(path: string, warn: (text: string) => void): Re
       return family.filter((fare) => !fare.offerId.startsWith('lowcost:'));
     },
     listed() {
-      const { numbered, journeys } = read() ?? { numbered: {}, journeys: {} };
+      const { numbered, journeys } = read() ?? EMPTY;
       return Object.entries(numbered).map(([number, offerId]) => ({
         number,
         offerId,
         journey: journeys[offerId] ?? null,
       }));
     },
-    journey: (offerId) => read()?.journeys[offerId] ?? null,
+    journey(offerId) {
+      const { journeys, itineraries } = read() ?? EMPTY;
+      const kept = journeys[offerId];
+      if (!kept) return null;
+      const { fare, itinerary, ...journey } = kept;
+      return { ...journey, fare: keptFare({ ...fare, slices: itineraries[itinerary ?? ''] }) };
+    },
   };
 }
 
-const journeyOf = (offer: Offer): RecentJourney => ({
+const EMPTY: RecentFile = { numbered: {}, journeys: {}, itineraries: {} };
+
+const itinerariesOf = (offers: readonly Offer[]): RecentFile['itineraries'] =>
+  Object.fromEntries(offers.map((offer) => [offer.comparison_key, offer.slices]));
+
+const journeyOf = (offer: Offer, { slices, ...fare }: KnownFare): KeptJourney => ({
   route: `${offer.origin_iata}-${offer.destination_iata}`,
   departureDate: offer.departing_at.slice(0, 10),
-  arrivalDate: (offer.slices.at(-1) ?? offer).arriving_at.slice(0, 10),
+  arrivalDate: (slices.at(-1) ?? offer).arriving_at.slice(0, 10),
+  itinerary: offer.comparison_key,
+  fare,
 });

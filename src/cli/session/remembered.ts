@@ -3,7 +3,8 @@ import type { Intent } from '../../flights/wire.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import type { Terminal } from '../screen/terminal.ts';
 import { isRecord } from '../spec/json.ts';
-import type { RecentJourney } from './recent.ts';
+import { type KnownFare, keptFare } from './known-fare.ts';
+import type { KnownJourney } from './recent.ts';
 
 interface Funding {
   readonly transaction: string;
@@ -12,7 +13,7 @@ interface Funding {
 }
 
 /** What the tool keeps of an intent beside its support code: enough for lists, and for the passengers' ages. */
-interface IntentNotes {
+export interface IntentNotes {
   readonly offer_id?: string;
   readonly amount?: string;
   readonly expires_at?: string;
@@ -21,20 +22,21 @@ interface IntentNotes {
   readonly route?: string;
   readonly departure_date?: string;
   readonly arrival_date?: string;
+  readonly fare?: KnownFare;
 }
 
 export function notesOf(remembered: RememberedIntent | undefined): IntentNotes {
   if (!isRecord(remembered?.summary)) return {};
-  return Object.fromEntries(
-    Object.entries(remembered.summary).filter(([, value]) => typeof value === 'string'),
-  );
+  const fare = keptFare(remembered.summary.fare);
+  const said = Object.entries(remembered.summary).filter(([, value]) => typeof value === 'string');
+  return { ...Object.fromEntries(said), ...(fare && { fare }) };
 }
 
 /** Brings the notes of a remembered intent up to date; of one that was made elsewhere nothing is kept. */
 export async function noteIntent(
   store: ClientStore,
   intent: Intent,
-  journey: RecentJourney | null = null,
+  journey: KnownJourney | null = null,
 ): Promise<void> {
   const remembered = await store.intent(intent.intent_id);
   if (!remembered) return;
@@ -48,6 +50,7 @@ export async function noteIntent(
     ...(intent.order_id !== null && { order_id: intent.order_id }),
     ...(journey && { route: journey.route, departure_date: journey.departureDate }),
     ...(journey?.arrivalDate !== undefined && { arrival_date: journey.arrivalDate }),
+    ...(journey?.fare && { fare: journey.fare }),
   };
   if (JSON.stringify(before) !== JSON.stringify(now)) await store.describe(intent.intent_id, now);
 }

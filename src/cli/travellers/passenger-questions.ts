@@ -1,3 +1,4 @@
+import type { TravellerFields } from '../../client/journal/travellers.ts';
 import {
   checkPassengerField,
   type PassengerField,
@@ -24,14 +25,23 @@ export const GENDER_CHOICES = [
   { name: 'male', value: 'm' },
 ] as const;
 
-/** Asks a person for these fields of one passenger; each answer is checked at once, and asked again until it is right. */
+/**
+ * Asks a person for these fields of one passenger; each answer is checked at once, and asked again until it is right.
+ * @param known what they have answered already
+ * @param onAnswer called after each answer, with all of them
+ */
 export async function askFields(
   prompts: Prompts,
   fields: readonly PassengerField[],
   rules: Pick<PassengerRules, 'departureDate' | 'today'>,
-): Promise<Partial<Record<PassengerField, string>>> {
-  const answers: Partial<Record<PassengerField, string>> = {};
-  for (const field of fields) answers[field] = await askField(prompts, field, rules);
+  known: TravellerFields = {},
+  onAnswer: (answers: TravellerFields) => Promise<void> = async () => undefined,
+): Promise<TravellerFields> {
+  let answers = known;
+  for (const field of fields.filter((one) => known[one] === undefined)) {
+    answers = { ...answers, [field]: await askField(prompts, field, rules) };
+    await onAnswer(answers);
+  }
   return answers;
 }
 

@@ -1,3 +1,4 @@
+import type { TravellerFields } from '../../client/journal/travellers.ts';
 import {
   BASE_FIELDS,
   bookablePassengers,
@@ -7,11 +8,12 @@ import {
   type PassengerRules,
   passportsTooOld,
 } from '../../domain/passengers.ts';
-import type { Passenger } from '../../flights/wire.ts';
+import type { Intent, Passenger } from '../../flights/wire.ts';
 import { problem } from '../../kernel/problems.ts';
-import { notesOf } from '../session/remembered.ts';
+import type { IntentNotes } from '../session/remembered.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { readPassengerFile, sourceName } from './passenger-file.ts';
+import { openTyped, typedText } from './typed.ts';
 
 /** Where the passengers of a booking come from; neither: they are asked for. */
 interface PassengersFrom {
@@ -19,6 +21,8 @@ interface PassengersFrom {
   readonly passengers?: string | undefined;
   /** Names of saved travellers, the one who receives all e-mails first. */
   readonly traveller?: readonly string[] | undefined;
+  /** The lock, until whose end what was typed is kept. */
+  readonly intent: Pick<Intent, 'intent_id' | 'expires_at'>;
 }
 
 /**
@@ -43,10 +47,14 @@ export async function readPassengers(
     return savedPassengers(context, names, rules);
   }
   const list =
-    source === undefined ? await askPassengers(context, rules) : await readPassengerFile(context, source);
+    source === undefined
+      ? await askPassengers(context, from.intent, rules)
+      : await readPassengerFile(context, source);
   const issues = await checkPassengers(list, rules);
   const bookable = bookablePassengers(list, issues);
   if (bookable) return bookable;
+  // Two of them are one person: they are not offered again.
+  if (source === undefined) await (await openTyped(context, from.intent)).keep([]);
   throw problem('passengers_invalid', {
     message:
       source === undefined
@@ -57,36 +65,44 @@ export async function readPassengers(
 }
 
 /**
- * Says before anything is paid whose passport expires before the journey ends, as far as this home knows the journey.
+ * Whose passport expires before the journey ends, as far as this home knows the journey: said before anything is paid.
  * The service takes such a passport: it may be renewed in time.
  */
-export async function warnOfPassports(
-  { session, terminal }: CommandContext,
-  intentId: string,
+export function passportWarnings(
   passengers: readonly Passenger[],
-): Promise<void> {
-  const { arrival_date, departure_date } = notesOf(await (await session.store()).intent(intentId));
+  { arrival_date, departure_date }: Pick<IntentNotes, 'arrival_date' | 'departure_date'>,
+): string[] {
   const lastDay = arrival_date ?? departure_date;
-  if (lastDay === undefined) return;
-  terminal.review(
-    passportsTooOld(passengers, lastDay).map(
-      ({ passenger, expiry }) =>
-        `! The passport of passenger ${passenger} expires on ${expiry}, before the journey ends on ${lastDay}.`,
-    ),
+  if (lastDay === undefined) return [];
+  return passportsTooOld(passengers, lastDay).map(
+    ({ passenger, expiry }) =>
+      `! The passport of passenger ${passenger} expires on ${expiry}, before the journey ends on ${lastDay}.`,
   );
 }
 
-async function askPassengers(context: CommandContext, rules: PassengerRules): Promise<unknown[]> {
+async function askPassengers(
+  context: CommandContext,
+  intent: PassengersFrom['intent'],
+  rules: PassengerRules,
+): Promise<unknown[]> {
   const { terminal } = context;
   const prompts = terminal.ask('--passengers <file>');
   const { askFields } = await import('./passenger-questions.ts');
   const fields: PassengerField[] = [...BASE_FIELDS, ...(rules.documentsRequired ? DOCUMENT_FIELDS : [])];
-  const passengers: unknown[] = [];
-  for (let number = 1; number <= rules.count; number++) {
+  const typed = await openTyped(context, intent);
+  const kept = await typed.kept();
+  const isWanted =
+    kept.length > 0 && (await prompts.confirm(`Go on with ${typedText(kept)}, typed before?`, true));
+  const passengers: TravellerFields[] = isWanted ? kept.slice(0, rules.count) : [];
+  for (let index = 0; index < rules.count; index++) {
+    const known = passengers[index] ?? {};
+    if (fields.every((field) => known[field] !== undefined)) continue;
     if (rules.count > 1) {
-      terminal.note(number === 1 ? 'Passenger 1, who receives all e-mails' : `Passenger ${number}`);
+      terminal.note(index === 0 ? 'Passenger 1, who receives all e-mails' : `Passenger ${index + 1}`);
     }
-    passengers.push(await askFields(prompts, fields, rules));
+    passengers[index] = await askFields(prompts, fields, rules, known, (answers) =>
+      typed.keep([...passengers.slice(0, index), answers]),
+    );
   }
   return passengers;
 }

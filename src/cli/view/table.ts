@@ -1,4 +1,4 @@
-import { cut, padEnd, padStart, textWidth } from './text.ts';
+import { cut, padEnd, padStart, textWidth, wrap } from './text.ts';
 
 interface Column {
   readonly title: string;
@@ -54,10 +54,17 @@ function shrink(columns: readonly Column[], widths: number[], width: number): vo
 export function fieldLines(
   fields: readonly (readonly [label: string, value: string | null | undefined])[],
   label: (text: string) => string,
+  /** Of the screen: longer values go on below themselves. */
+  screenWidth = Number.POSITIVE_INFINITY,
 ): string[] {
   const shown = fields.filter((field): field is readonly [string, string] => field[1] != null);
   const width = Math.max(0, ...shown.map(([name]) => textWidth(name)));
-  return shown.map(([name, value]) => `${label(padEnd(name, width))}  ${value}`);
+  return shown.flatMap(([name, value]) => {
+    if (width + GAP + textWidth(value) <= screenWidth) return [`${label(padEnd(name, width))}  ${value}`];
+    return wrap(value, screenWidth - width - GAP).map(
+      (line, index) => `${label(padEnd(index === 0 ? name : '', width))}  ${line}`,
+    );
+  });
 }
 
 /** Tab-separated rows for a pipe: a tab or line break inside a value would break the row, and becomes a space. */

@@ -56,6 +56,10 @@ interface RememberedIntentTable {
   summary: string | null;
   /** Sealed JSON: what was asked for and answered when it was created; null in intents of older versions. */
   terms_sealed: string | null;
+  /** Sealed JSON: passengers that a person has typed and not paid for yet. */
+  typed_sealed: string | null;
+  /** When the lock ends; they are forgotten then. */
+  typed_until_ms: number | null;
   created_at_ms: number;
 }
 
@@ -117,4 +121,11 @@ export const clientMigrations: readonly Migration[] = [
     statements: ['alter table payments add column answer_sealed text'],
   },
   { name: '032_meta', statements: ['create table meta (key text primary key, value text not null)'] },
+  {
+    name: '040_typed_passengers',
+    statements: [
+      'alter table intents add column typed_sealed text',
+      'alter table intents add column typed_until_ms bigint',
+    ],
+  },
 ];

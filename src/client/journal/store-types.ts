@@ -1,5 +1,5 @@
 import type { PaymentState } from './store-schema.ts';
-import type { TravellersStore } from './travellers.ts';
+import type { TravellerFields, TravellersStore } from './travellers.ts';
 
 export type { PaymentState } from './store-schema.ts';
 
@@ -152,6 +152,12 @@ export interface ClientStore extends PaymentsStore {
   /** Keeps the lead passenger's family name, sealed: a refund request needs it. */
   rememberLead(intentId: string, familyName: string): Promise<void>;
   leadOf(intentId: string): Promise<string | null>;
+  /**
+   * Keeps what a person has typed of the passengers, sealed, until the lock ends; an empty list forgets it. Of an intent
+   * that was made elsewhere nothing is kept.
+   */
+  keepTyped(intentId: string, typed: readonly TravellerFields[], untilMs: number): Promise<void>;
+  typed(intentId: string): Promise<TravellerFields[]>;
   /** Newest first. */
   intents(): Promise<RememberedIntent[]>;
   intent(intentId: string): Promise<RememberedIntent | undefined>;

@@ -9,6 +9,7 @@ import { openDatabase } from '../../store/open.ts';
 import { createPaymentsStore } from './payments-store.ts';
 import { type ClientTables, clientMigrations } from './store-schema.ts';
 import type { ClientStore, IntentTerms, IntentToRemember, RememberedIntent } from './store-types.ts';
+import { createTypedStore } from './typed-store.ts';
 
 export type {
   ClientStore,
@@ -63,9 +64,15 @@ export async function openClientStore(ports: {
       .execute();
   };
 
+  const typed = createTypedStore({ db, secrets, clock });
   return {
     ...createPaymentsStore({ db, secrets, clock, ids, keepIntent }),
-    remember: (intent) => keepIntent(db, intent),
+    keepTyped: typed.keepTyped,
+    typed: typed.typed,
+    async remember(intent) {
+      await typed.forgetEnded();
+      await keepIntent(db, intent);
+    },
     async rememberLead(intentId, familyName) {
       await db
         .updateTable('intents')

@@ -114,7 +114,7 @@ test('book --traveller books saved travellers in the order of their names', asyn
 test('the review stands before the question under --quiet too', async () => {
   const id = await newIntent(1, 3);
   const ran = await run(`book ${id} --traveller ana --quiet`, { terminal: true, answers: [false] });
-  expect(ran.stderr).toMatch(/Into escrow +\w+[\s\S]*Ana Moreira, born 1990-04-12/);
+  expect(ran.stderr).toMatch(/Ana Moreira, born 12 Apr 1990[\s\S]*Paid into +the escrow \w+/);
   expect((await run(`intent show ${id} --json`)).json()).toMatchObject({ booking_requested_at: null });
 });
 

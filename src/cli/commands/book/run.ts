@@ -6,13 +6,14 @@ import { isProblem, problem } from '../../../kernel/problems.ts';
 import { inReview, whereMoneyIs } from '../../interruption/interruption.ts';
 import { waitForChange } from '../../interruption/waiting.ts';
 import { NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';
-import { type BookingAgreed, confirmBooking } from '../../paying/confirm.ts';
+import { type BookingAgreed, confirmBooking, reviewOf } from '../../paying/confirm.ts';
 import { linkedOf } from '../../paying/explorer.ts';
 import { settleBookingPayments } from '../../paying/settled-payments.ts';
 import { besides, fundingPayment, noteIntent, notesOf, signedBooking } from '../../session/remembered.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
-import { readPassengers, warnOfPassports } from '../../travellers/passengers.ts';
+import { readPassengers } from '../../travellers/passengers.ts';
+import { reviewLines } from '../../view/flights/review.ts';
 import { hasEnded, moneyStage, statusLines, USUAL_BOOKING_MS } from '../../view/flights/status.ts';
 import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
 
@@ -44,13 +45,16 @@ export const book: Command<BookOptions> = async (context, options) => {
   if (standing.disagreements.length > 0) throw notAgreed(intent, standing.disagreements);
   if (!standing.isFromHere) terminal.note(`${NOT_FROM_HERE}.`);
   try {
-    const passengers = await readPassengers(context, options, {
-      count: intent.passenger_count,
-      departureDate: notesOf(await (await session.store()).intent(intent.intent_id)).departure_date ?? null,
-      documentsRequired: intent.offer_id.startsWith('lowcost:'),
-      today: instant(context.clock.now()).slice(0, 10),
-    });
-    await warnOfPassports(context, intent.intent_id, passengers);
+    const passengers = await readPassengers(
+      context,
+      { ...options, intent },
+      {
+        count: intent.passenger_count,
+        departureDate: notesOf(await (await session.store()).intent(intent.intent_id)).departure_date ?? null,
+        documentsRequired: intent.offer_id.startsWith('lowcost:'),
+        today: instant(context.clock.now()).slice(0, 10),
+      },
+    );
     if (context.globals.dryRun) return await planBooking(context, options, intent, passengers);
     const agreed = await confirmBooking(context, intent, passengers);
     await checkUnchanged(context, reader, intent);
@@ -186,7 +190,9 @@ async function finish(
       throw await whereMoneyIs(context, intent, problem('timed_out'), againOf(context, options));
     }
   }
-  await besides(context, noteIntent(await session.store(), intent));
+  const store = await session.store();
+  await besides(context, noteIntent(store, intent));
+  await besides(context, store.keepTyped(intent.intent_id, [], 0));
   if (!payment) await settleBookingPayments(context, intent);
   const funding = payment ?? (await fundingPayment(await session.store(), intent));
   const linked = linkedOf(context);
@@ -219,11 +225,26 @@ async function planBooking(
   passengers: readonly Passenger[],
 ): Promise<ExitCode> {
   const { planPaid } = await import('../../paying/paid-plan.ts');
+  const review = await reviewOf(context, intent, passengers);
+  context.terminal.review(review.warnings);
   const call = (flights: FlightsClient) =>
     flights.book(intent, passengers, { signal: context.signal, refundWallet: options.refundWallet });
   return planPaid(context, call, {
     before: [`Check the escrow ${intent.escrow.address} on the cluster.`],
     after: ['Wait until it is booked or refunded.'],
-    facts: { intent_id: intent.intent_id, amount: intent.escrow.amount },
+    facts: {
+      intent_id: intent.intent_id,
+      amount: intent.escrow.amount,
+      fare: review.fare,
+      passengers: passengers.map(({ title, given_name, family_name, born_on }) => ({
+        title,
+        given_name,
+        family_name,
+        born_on,
+      })),
+      refund_wallet: intent.refund_wallet,
+      expires_at: intent.expires_at,
+    },
+    review: (screen) => reviewLines({ ...review, warnings: [] }, context.clock.now(), screen),
   });
 }

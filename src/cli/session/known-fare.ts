@@ -1,0 +1,73 @@
+import type { FareOption, MenuFare, Offer } from '../../flights/wire.ts';
+import { isRecord } from '../spec/json.ts';
+
+/** A fare as a search or an offer showed it: enough to say once more what is bought, before it is paid. */
+export type KnownFare = Pick<
+  Offer,
+  | 'slices'
+  | 'owner_name'
+  | 'fare_brand_name'
+  | 'cabin_class'
+  | 'cabin_class_marketing_name'
+  | 'checked_bags_included'
+  | 'carry_on_bags_included'
+  | 'conditions'
+  | 'total_amount_decimal'
+  | 'total_currency'
+  | 'base_amount_decimal'
+  | 'tax_amount_decimal'
+>;
+
+export const fareOf = (offer: Offer): KnownFare => ({
+  slices: offer.slices,
+  owner_name: offer.owner_name,
+  fare_brand_name: offer.fare_brand_name,
+  cabin_class: offer.cabin_class,
+  cabin_class_marketing_name: offer.cabin_class_marketing_name,
+  checked_bags_included: offer.checked_bags_included,
+  carry_on_bags_included: offer.carry_on_bags_included,
+  conditions: offer.conditions,
+  total_amount_decimal: offer.total_amount_decimal,
+  total_currency: offer.total_currency,
+  base_amount_decimal: offer.base_amount_decimal,
+  tax_amount_decimal: offer.tax_amount_decimal,
+});
+
+/** Another fare of the same flights; what a list does not say of it is undisclosed. */
+export const fareOfOption = (offer: Offer, option: FareOption): KnownFare => ({
+  ...fareOf(offer),
+  owner_name: option.owner_name,
+  fare_brand_name: option.fare_brand_name,
+  cabin_class_marketing_name: null,
+  checked_bags_included: option.checked_bags_included,
+  carry_on_bags_included: null,
+  conditions: {
+    refund_allowed: option.refundable,
+    refund_penalty_amount: option.refund_penalty_amount,
+    refund_penalty_currency: option.refund_penalty_currency,
+    change_allowed: option.changeable,
+    change_penalty_amount: option.change_penalty_amount,
+    change_penalty_currency: option.change_penalty_currency,
+  },
+  total_amount_decimal: option.total_amount_decimal,
+  total_currency: option.total_currency,
+  base_amount_decimal: null,
+  tax_amount_decimal: null,
+});
+
+/** A fare of a lowcost carrier's menu. */
+export const fareOfMenu = (offer: Offer, fare: MenuFare): KnownFare => ({
+  ...fareOf(offer),
+  fare_brand_name: fare.fare_brand_name,
+  checked_bags_included: fare.checked_bags_included,
+  carry_on_bags_included: fare.carry_on_bags_included,
+  conditions: fare.conditions,
+  total_amount_decimal: fare.total_amount_decimal,
+  total_currency: fare.total_currency,
+  base_amount_decimal: null,
+  tax_amount_decimal: null,
+});
+
+/** What a file or a note of this home holds; null where an older version wrote it. */
+export const keptFare = (value: unknown): KnownFare | null =>
+  isRecord(value) && Array.isArray(value.slices) ? (value as unknown as KnownFare) : null;
