@@ -32,6 +32,7 @@ export async function waitForChange(
       const seen = await flights.intent(intent.intent_id, { signal });
       failures = 0;
       if (seen.status !== intent.status || moneyStage(seen, clock.now()) !== stage) return seen;
+      if (seen.refund_request?.state !== intent.refund_request?.state) return seen;
       if (clock.now() >= untilMs) return seen;
     } catch (error) {
       throwIfAborted(signal);

@@ -64,6 +64,8 @@ export interface Terminal {
   /** A step that takes time: a spinner on a terminal, a line off one. `settle` ends it. */
   phase(text: string): void;
   settle(): void;
+  /** A long wait is over: the terminal's bell, and its notification where it knows one. */
+  ended(text: string): void;
   /** Only under --verbose. */
   trace(text: string): void;
   /** The drawing of lines that go to stderr, for reviews before a question. */
@@ -137,6 +139,7 @@ export async function openTerminal(
     },
     phase: (text) => progress.phase(harmless(text)),
     settle: () => progress.settle(),
+    ended: (text) => progress.ended(harmless(text)),
     trace: (text) => {
       if (settings.verbose) say(asideScreen.paint.dim(withoutAddressKeys(text)));
     },

@@ -14,7 +14,7 @@ import type { Command, CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
 import { readPassengers } from '../../travellers/passengers.ts';
 import { reviewLines } from '../../view/flights/review.ts';
-import { hasEnded, moneyStage, statusLines, USUAL_BOOKING_MS } from '../../view/flights/status.ts';
+import { hasEnded, moneyStage, statusLines, TICKETING, USUAL_BOOKING_MS } from '../../view/flights/status.ts';
 import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
 
 interface BookOptions {
@@ -179,7 +179,7 @@ async function finish(
     const stage = moneyStage(intent, clock.now());
     if (stage === 'review') throw inReview(context, intent);
     terminal.phase(
-      { capturing: 'Ticketed, capturing the escrow', refunding: 'Refunding' }[stage as string] ?? 'Ticketing',
+      { capturing: 'Ticketed, capturing the escrow', refunding: 'Refunding' }[stage as string] ?? TICKETING,
     );
     try {
       intent = await waitForChange(context, flights, intent, stage, giveUpAtMs);
@@ -191,6 +191,7 @@ async function finish(
     }
   }
   const store = await session.store();
+  terminal.ended(intent.status === 'booked' ? 'The flight is booked.' : `The booking: ${intent.status}.`);
   await besides(context, noteIntent(store, intent));
   await besides(context, store.keepTyped(intent.intent_id, [], 0));
   if (!payment) await settleBookingPayments(context, intent);

@@ -1,9 +1,13 @@
+import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { linkedOf } from '../../paying/explorer.ts';
-import { supportCodeOf } from '../../session/remembered.ts';
+import type { KnownFare } from '../../session/known-fare.ts';
+import { notesOf, supportCodeOf } from '../../session/remembered.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
+import { conditionText } from '../../view/flights/offer.ts';
 import { costLines, nextLines, withPayment } from '../../view/payment.ts';
+import { fromNow, utcTime } from '../../view/times.ts';
 
 interface RefundRequestOptions {
   readonly intentId: string;
@@ -26,7 +30,9 @@ export const refundRequest: Command<RefundRequestOptions> = async (context, opti
     environment.FARELOCK_FAMILY_NAME?.trim() ||
     (await store.leadOf(options.intentId)) ||
     (await asked(context, 'FARELOCK_FAMILY_NAME', "The lead passenger's family name"));
-  const reason = options.reason ?? (await asked(context, '--reason', 'Why is a refund asked for', 1000));
+  const expected = await expectedOf(context, options.intentId);
+  terminal.review(expected.lines);
+  const reason = options.reason ?? (await asked(context, '--reason', 'Why do you want a refund?', 1000));
   const request = {
     intent_id: options.intentId,
     reason,
@@ -40,6 +46,10 @@ export const refundRequest: Command<RefundRequestOptions> = async (context, opti
       facts: { intent_id: options.intentId },
     });
   }
+  if (!expected.isPromising && !context.globals.yes && terminal.canAsk) {
+    const question = 'File the request all the same, for 0.10 USDC?';
+    if (!(await terminal.ask('--yes').confirm(question, false))) throw problem('payment_declined');
+  }
   const flights = await session.flights();
   const { value, payment } = await flights.requestRefund(request, identity, {
     signal,
@@ -48,7 +58,7 @@ export const refundRequest: Command<RefundRequestOptions> = async (context, opti
   terminal.result(withPayment(value, payment), {
     lines: (filed, { paint }) => [
       `${paint.good('✓')} Refund requested for ${filed.intent_id}`,
-      'A person looks at it; the fare rules decide how much comes back.',
+      'An operator will review it; the rule of the fare decides how much comes back.',
     ],
   });
   terminal.aside([
@@ -58,6 +68,45 @@ export const refundRequest: Command<RefundRequestOptions> = async (context, opti
   ]);
   return 0;
 };
+
+/**
+ * What is known before the request is paid for: an earlier one and its end, the rule of the fare, and what comes back by
+ * it.
+ * @throws Problem `intent_not_found`
+ */
+async function expectedOf(
+  { session, signal, clock }: CommandContext,
+  intentId: string,
+): Promise<{ readonly lines: readonly string[]; readonly isPromising: boolean }> {
+  const { fare } = notesOf(await (await session.store()).intent(intentId));
+  const intent = await (await session.flights()).intent(intentId, { signal });
+  const { refund_request: before } = intent;
+  const wasRejected = before?.state === 'rejected';
+  const payout = fare && payoutBy(fare, BigInt(intent.escrow.amount));
+  return {
+    lines: [
+      ...(wasRejected
+        ? [
+            `! A request of ${utcTime(before.requested_at)} was rejected ${fromNow(before.decided_at, clock.now())}; the e-mail to the lead passenger says why. A new one is charged again.`,
+          ]
+        : []),
+      fare
+        ? `Refund rule: ${conditionText(fare.conditions, 'refund')}. ${payout === null || payout === undefined ? 'The operator decides how much comes back.' : `By it, about ${formatUsdc(payout)} USDC of ${formatUsdc(BigInt(intent.escrow.amount))} come back.`}`
+        : 'The refund rule of the fare is not known on this machine; the operator applies it.',
+    ],
+    isPromising: !wasRejected && payout !== 0n,
+  };
+}
+
+/** What a fare gives back by its own rule, atomic USDC; null where it does not say. A dollar is a USDC. */
+function payoutBy({ conditions }: KnownFare, paid: bigint): bigint | null {
+  if (conditions?.refund_allowed == null) return null;
+  if (!conditions.refund_allowed) return 0n;
+  const { refund_penalty_amount: penalty, refund_penalty_currency: currency } = conditions;
+  if (penalty === null || (currency !== 'USD' && Number(penalty) !== 0)) return null;
+  const left = paid - parseUsdc(penalty);
+  return left > 0n ? left : 0n;
+}
 
 const asked = ({ terminal }: CommandContext, option: string, question: string, most = 80): Promise<string> =>
   terminal

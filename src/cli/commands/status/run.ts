@@ -8,7 +8,14 @@ import { settleBookingPayments } from '../../paying/settled-payments.ts';
 import type { View } from '../../screen/terminal.ts';
 import { fundingPayment } from '../../session/remembered.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
-import { hasEnded, type MoneyStage, moneyStage, statusLines } from '../../view/flights/status.ts';
+import {
+  hasEnded,
+  isRefundOpen,
+  type MoneyStage,
+  moneyStage,
+  statusLines,
+  TICKETING,
+} from '../../view/flights/status.ts';
 import { nextLines, quoted } from '../../view/payment.ts';
 
 interface StatusOptions {
@@ -19,6 +26,7 @@ interface StatusOptions {
 const PHASES: Partial<Record<MoneyStage, string>> = {
   unpaid: 'Waiting for the payment',
   review: 'Waiting for the operator',
+  captured: 'Waiting for the operator to decide the refund',
 };
 
 /** Where the money is. With --watch until it ends: booked is exit 0, refunded is 8. */
@@ -46,10 +54,10 @@ export const status: Command<StatusOptions> = async (context, { intentId, watch 
     return 0;
   }
   terminal.event(intent, view);
-  while (!hasEnded(intent)) {
+  while (!hasEnded(intent) || isRefundOpen(intent)) {
     const stage = moneyStage(intent, clock.now());
     if (stage === 'expired') break;
-    terminal.phase(PHASES[stage] ?? 'Ticketing');
+    terminal.phase(PHASES[stage] ?? TICKETING);
     try {
       intent = await waitForChange(context, flights, intent, stage);
     } catch (error) {
@@ -57,6 +65,7 @@ export const status: Command<StatusOptions> = async (context, { intentId, watch 
     }
     terminal.event(intent, view);
   }
+  terminal.ended(`${intent.status} ${intent.intent_id}`);
   await sayNext(context, intent);
   return intent.status === 'refunded' ? 8 : 0;
 };
@@ -73,7 +82,7 @@ async function sayNext({ terminal, clock, session }: CommandContext, intent: Int
       standing && isOwn(standing)
         ? `book ID${terminal.canAsk ? '' : ' --passengers passengers.json'}`
         : 'intent verify ID',
-    captured: 'order ID',
+    captured: isRefundOpen(intent) ? 'status ID --watch' : 'order ID',
     ticketing: 'status ID --watch',
     capturing: 'status ID --watch',
     review: 'status ID --watch',

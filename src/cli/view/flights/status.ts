@@ -35,6 +35,10 @@ export const isFunded = (intent: Intent): boolean =>
 
 export const hasEnded = (intent: Intent): boolean => intent.status !== 'active';
 
+/** True while a refund request waits for the operator, or for its pay-out. */
+export const isRefundOpen = ({ refund_request: request }: Intent): boolean =>
+  request != null && request.state !== 'rejected' && request.state !== 'paid';
+
 export function stageText(stage: MoneyStage, paint: Paint): string {
   switch (stage) {
     case 'unpaid':
@@ -66,15 +70,23 @@ export function statusLines(
 ): string[] {
   const { paint } = screen;
   const stage = moneyStage(intent, nowMs);
-  const steps = [createdStep(intent), ...stepsOf(intent, stage, nowMs, fundedBy)];
+  const steps = [
+    createdStep(intent),
+    ...stepsOf(intent, stage, nowMs, fundedBy),
+    ...refundSteps(intent, stage),
+  ];
+  const asked = isRefundOpen(intent) && stage === 'captured' ? paint.warn(', refund requested') : '';
   return [
-    `${paint.bold(intent.intent_id)}  ${stageText(stage, paint)}`,
+    `${paint.bold(intent.intent_id)}  ${stageText(stage, paint)}${asked}`,
     ...steps.flatMap((step, index) => stepLines(step, timeBefore(steps, index), screen, linked)),
     ...(stage === 'review'
       ? ['', ...wrap(reviewText(intent, nowMs), screen.width).map(paint.warn)]
       : overdueLines(intent, stage, nowMs, screen)),
   ];
 }
+
+/** The phase of a wait for the airline, with what is usual. */
+export const TICKETING = 'Ticketing, usually within a minute';
 
 /** A booking that takes longer than this waits for a confirmation that is late, or for a person's decision. */
 export const USUAL_BOOKING_MS = 10 * 60_000;
@@ -83,7 +95,7 @@ export const USUAL_BOOKING_MS = 10 * 60_000;
 export function reviewText(intent: Intent, nowMs: number): string {
   const since = intent.operator_review_since ?? '';
   const amount = `${formatUsdc(BigInt(intent.escrow.amount))} USDC`;
-  return `The operator was told ${fromNow(since, nowMs)} and decides how the booking goes on. The ${amount} are in the escrow: they pay for a ticket or go back to ${intent.refund_wallet}. Without a decision, anyone can refund them from ${utcTime(intent.escrow.refund_after)}.`;
+  return `The operator was told ${fromNow(since, nowMs)} and decides how the booking goes on. The ${amount} are in the escrow: they pay for a ticket or go back to ${intent.refund_wallet}. Without a decision, anyone can refund them from ${utcTime(intent.escrow.refund_after)}. Nothing is charged again: you can leave this, and look again at any time.`;
 }
 
 /** A booking that hangs: the operator is paged, and the chain itself keeps the money from hanging for ever. */
@@ -175,6 +187,7 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
       } as const;
       // It was booked, and given up later: what comes back is what the fare's rule leaves, not what was paid.
       if (intent.captured_at !== null) {
+        if (intent.refund_request?.state === 'paid') return [funded, ticketed, captured];
         const text = `what the fare gives back, to ${intent.refund_wallet}`;
         return [funded, ticketed, captured, { ...back, text }];
       }
@@ -190,6 +203,42 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
         { ...back, text: `${amount} to ${intent.refund_wallet}` },
       ];
     }
+  }
+}
+
+/** A refund that the traveller asked for after the booking: who has it, what was decided, what was paid. */
+function refundSteps({ refund_request: request, refund_wallet }: Intent, stage: MoneyStage): Step[] {
+  // Other deployments leave it out. A pay-out ends the intent, whose own line says it then.
+  if (request == null || (stage !== 'captured' && request.state !== 'paid')) return [];
+  const amount =
+    request.payout_amount === null
+      ? 'what the fare gives back'
+      : `${formatUsdc(BigInt(request.payout_amount))} USDC`;
+  const asked: Step = { mark: 'done', name: 'refund', text: 'requested', at: request.requested_at };
+  const decided = { at: request.decided_at };
+  switch (request.state) {
+    case 'received':
+      return [asked, { mark: 'now', name: 'review', text: 'an operator will review it' }];
+    case 'claimed':
+      return [asked, { mark: 'now', name: 'review', text: 'an operator is reviewing it' }];
+    case 'approved':
+      return [asked, { mark: 'now', name: 'approved', text: `${amount} to ${refund_wallet}`, ...decided }];
+    case 'rejected':
+      return [
+        asked,
+        { mark: 'failed', name: 'rejected', text: 'the e-mail to the lead passenger says why', ...decided },
+      ];
+    case 'paid':
+      return [
+        asked,
+        {
+          mark: 'done',
+          name: 'paid out',
+          text: `${amount} to ${refund_wallet}`,
+          ...decided,
+          transaction: request.payout_tx_hash,
+        },
+      ];
   }
 }
 
