@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { axisText, barText, scaleOf, timelineOf } from '../../src/cli/view/flights/bar.ts';
 import { intentLines } from '../../src/cli/view/flights/intent.ts';
@@ -10,9 +11,10 @@ import {
 import { moneyStage, statusLines } from '../../src/cli/view/flights/status.ts';
 import { plainPaint } from '../../src/cli/view/paint.ts';
 import { fieldLines, tsvLines } from '../../src/cli/view/table.ts';
-import { cut, harmless, harmlessJson, textWidth, wrap } from '../../src/cli/view/text.ts';
+import { cut, harmless, harmlessDocument, harmlessJson, textWidth, wrap } from '../../src/cli/view/text.ts';
 import { fromTo, hoursAndMinutes } from '../../src/cli/view/times.ts';
-import { intent, offerWith, option, response, slice, viaMadrid } from './offers.ts';
+import type { Slice } from '../../src/flights/wire.ts';
+import { intent, offerWith, option, response, segment, slice, viaMadrid } from './offers.ts';
 
 const title: SearchTitle = {
   from: 'LIS',
@@ -44,48 +46,130 @@ const drawn = (width: number, changed = {}) =>
   searchLines(response(offers), { ...title, ...changed }, screen(width));
 
 describe('search', () => {
-  test.each([80, 100, 140, 200])('no line is wider than %i columns', (width) => {
-    const long = option({
-      owner_name: 'S'.repeat(60),
-      fare_brand_name: 'B'.repeat(60),
-      total_amount_decimal: '99999.99',
-    });
-    const lines = searchLines(
-      response([offerWith([slice(), viaMadrid], [long, flexible])]),
-      { ...title, return: '2026-12-28', adults: 9 },
-      screen(width),
+  const names = fc.oneof(
+    fc.string({ maxLength: 40 }),
+    fc.string({ unit: 'grapheme', maxLength: 40 }),
+    fc.constantFrom(
+      '東京航空エクスプレス運輸',
+      '👩‍👩‍👧‍👦 Air',
+      'Ünïted Ai\u0301rways of the Far and Farther East',
+      'B'.repeat(60),
+    ),
+  );
+  const fares = fc.record({
+    owner_name: names,
+    fare_brand_name: fc.option(names),
+    total_amount_decimal: fc.constantFrom('9.5', '151.20', '9999999.99'),
+    total_currency: fc.constantFrom('USD', 'EUR', 'CHF'),
+    checked_bags_included: fc.option(fc.nat(9)),
+  });
+  const found = fc.record({
+    carrier: names,
+    fares: fc.array(fares, { minLength: 1, maxLength: 4 }),
+    isReturn: fc.boolean(),
+    technical: fc.nat(2),
+    co2: fc.option(fc.nat(99_999)),
+  });
+  const itinerary = ({
+    carrier,
+    fares: sold,
+    isReturn,
+    technical,
+    co2,
+  }: typeof found extends fc.Arbitrary<infer Found> ? Found : never) => {
+    const out = slice([segment({ marketing_carrier_name: carrier })]);
+    const back = { ...viaMadrid, technical_stops: technical };
+    const options = sold.map((fare, index) => option({ ...fare, offer_id: `off_${index}` }));
+    return { ...offerWith(isReturn ? [out, back] : [back], options), total_emissions_kg: co2 };
+  };
+
+  test('no line is wider than the terminal from 60 columns up, whatever the names', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 57, max: 160 }),
+        fc.array(found, { minLength: 1, maxLength: 12 }),
+        fc.constantFrom('price', 'emissions'),
+        fc.boolean(),
+        (width, listed, sort, grouped) => {
+          const list = { ...response(listed.map(itinerary)), total_offers: 400 };
+          const asked = {
+            ...title,
+            return: '2026-12-28',
+            adults: 9,
+            cabin: 'premium_economy',
+            sort,
+            grouped,
+          };
+          const lines = searchLines(harmlessDocument(list), asked, screen(width));
+          expect(lines.filter((line) => textWidth(line) > width)).toEqual([]);
+          expect(lines.filter((line) => /3h30|10h50/.test(line)).length).toBeGreaterThanOrEqual(
+            listed.length,
+          );
+        },
+      ),
+      { numRuns: 150 },
     );
-    expect(lines.filter((line) => textWidth(line) > width)).toEqual([]);
   });
 
-  test('an itinerary is a line with times, bar, stops, brand, bags, refund, change, price and seller', () => {
-    const [line = ''] = drawn(80).filter((one) => one.includes('06:35'));
-    expect(line).toMatch(/^06:35–11:05\s+━+\s+direct\s+1 Light\s+0 no {2}– +151\.20 Zephyr/);
+  test('an itinerary is a line with times, bar, duration, stops, airline and its cheapest fare', () => {
+    const [line = ''] = drawn(100).filter((one) => one.includes('06:35'));
+    expect(line).toMatch(
+      /^06:35–11:05\s+━+\s+3h30\s+direct\s+Zephyr Atlantic\s+1 Light\s+0 no {2}– +151\.20$/,
+    );
   });
 
-  test('fare families unfold under it, and dearer sellers of the same are counted', () => {
+  test('where there is no room beside it, a fare stands under its journey', () => {
+    const at = drawn(60).findIndex((one) => one.includes('06:35'));
+    const [journey = '', fare = ''] = drawn(60).slice(at);
+    expect(journey).toMatch(/^→ 06:35–11:05\s+━+\s+3h30\s+direct\s+Zephyr Atlantic$/);
+    expect(fare).toMatch(/^ +1 Light\s+0 no {2}– +151\.20$/);
+  });
+
+  test('fare families unfold under it, and pricier sellers of the same are counted', () => {
     const text = drawn(80).join('\n');
     expect(text).toMatch(/1\.2 Flex\s+1 yes yes +201\.50/);
-    expect(text).toMatch(/\+ 1 the same, dearer/);
+    expect(text).toMatch(/^ +1 more seller, higher price$/m);
     expect(text).not.toMatch(/155\.00/);
   });
 
+  test('the seller is named where it is not the airline, and the airline always', () => {
+    const sold = response([offerWith([slice()], [option({ owner_name: 'Wayloft' })]), ...offers]);
+    for (const width of [60, 80, 100, 140]) {
+      const lines = searchLines(sold, title, screen(width)).join('\n');
+      expect(lines).toMatch(/151\.20 via Wayloft$/m);
+      expect(lines.match(/Zephyr Atlantic/g)).toHaveLength(3);
+    }
+  });
+
+  test('two airlines of a direction are the first and how many more', () => {
+    const [first, second] = viaMadrid.segments;
+    const both = { ...viaMadrid, segments: [first, { ...second, marketing_carrier_name: 'Norvia' }] };
+    const list = response([offerWith([both as Slice])]);
+    expect(searchLines(list, title, screen(80)).join('\n')).toMatch(/Zephyr Atlantic \+1/);
+  });
+
+  test('CO2 is there where there is room, and at any width when the list is sorted by it', () => {
+    expect(drawn(60).join('\n')).not.toMatch(/CO2|141 kg/);
+    for (const lines of [drawn(60, { sort: 'emissions' }), drawn(100, { sort: 'emissions' }), drawn(140)]) {
+      expect(lines.join('\n')).toMatch(/CO2[\s\S]* 141 kg/);
+    }
+  });
+
   test('the next day is +1, and a layover shows in the bar', () => {
-    const [line = ''] = drawn(80).filter((one) => one.includes('21:10'));
+    const [line = ''] = drawn(100).filter((one) => one.includes('21:10'));
     expect(line).toMatch(/21:10–09:00\+1/);
     expect(line).toMatch(/━╌+━/);
     expect(line).toMatch(/1 MAD/);
   });
 
   test('undisclosed is a dash with a footnote, and never zero or no', () => {
-    const lines = drawn(80);
+    const lines = drawn(100);
     expect(lines.find((line) => line.includes('21:10'))).toMatch(/2 –\s+–/);
     expect(lines.at(-1)).toMatch(/^– not disclosed/);
   });
 
-  test('a wider terminal gets durations, then flight numbers', () => {
-    expect(drawn(80).join('\n')).not.toMatch(/3h30/);
-    expect(drawn(100).join('\n')).toMatch(/3h30/);
+  test('every width has durations, a wide one flight numbers', () => {
+    for (const width of [60, 80, 100]) expect(drawn(width).join('\n')).toMatch(/3h30/);
     expect(drawn(140).join('\n')).toMatch(/ZA412 NV88/);
   });
 

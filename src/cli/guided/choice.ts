@@ -24,9 +24,9 @@ export const chooseItinerary: Step = async (walk) => {
   const { list, title } = foundOf(walk);
   const document = harmlessDocument(compact(list));
   const drawn = () => {
-    const { above, heading, itineraries } = listParts(document, title, insideOf(walk));
+    const { above, headings, itineraries } = listParts(document, title, insideOf(walk));
     return {
-      heading: [...above, '', heading],
+      heading: [...above, '', ...headings],
       lines: itineraries.map((lines, index) => ({ name: lines.join('\n'), value: index })),
     };
   };
@@ -58,8 +58,8 @@ export const chooseFare: Step = async (walk) => {
   const { fares } = fareFamilies(offer);
   const document = harmlessDocument(list);
   const drawn = () => {
-    const { heading, itineraries } = listParts(document, title, insideOf(walk));
-    return { heading: [heading], lines: fareLines(itineraries[trip.position] ?? [], fares) };
+    const { headings, itineraries } = listParts(document, title, insideOf(walk));
+    return { heading: headings, lines: fareLines(itineraries[trip.position] ?? [], fares) };
   };
   const answer = await walk.ask.choose({ message: 'Which fare?', ...drawn(), redrawn: drawn });
   if (answer.kind === 'back') return 'back';

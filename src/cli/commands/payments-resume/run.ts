@@ -148,6 +148,7 @@ async function foundOffers({ session }: CommandContext, request: unknown, body: 
     adults: typeof asked.adults === 'number' ? asked.adults : 1,
     cabin: text('cabin_class', 'economy'),
     grouped: asked.cheapest_per_itinerary === true,
+    sort: text('sort', 'price'),
   };
   const found = searchOf(body);
   await session.recentOffers.remember(found.offers, numberedOffers(found, title.grouped));

@@ -48,6 +48,7 @@ export const search: Command<SearchOptions> = async (context, given) => {
     adults: options.adults ?? 1,
     cabin: options.cabin ?? 'economy',
     grouped: request.cheapest_per_itinerary === true,
+    sort: request.sort,
   };
   const limit = limitOf(options);
   if (options.wait && value.status === 'enriching') {

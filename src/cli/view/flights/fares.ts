@@ -10,9 +10,11 @@ export interface Fare {
   readonly price: string;
   readonly currency: string;
   readonly seller: string;
+  /** True when an airline that flies it sells it. */
+  readonly isAirlines: boolean;
 }
 
-const fareOfOption = (option: FareOption): Fare => ({
+const fareOfOption = (offer: Offer, option: FareOption): Fare => ({
   offerId: option.offer_id,
   brand: option.fare_brand_name,
   bags: option.checked_bags_included,
@@ -21,6 +23,7 @@ const fareOfOption = (option: FareOption): Fare => ({
   price: option.total_amount_decimal,
   currency: option.total_currency,
   seller: option.owner_name,
+  isAirlines: flies(offer, option.owner_name),
 });
 
 export const fareOfOffer = (offer: Offer): Fare => ({
@@ -32,7 +35,11 @@ export const fareOfOffer = (offer: Offer): Fare => ({
   price: offer.total_amount_decimal,
   currency: offer.total_currency,
   seller: offer.owner_name,
+  isAirlines: flies(offer, offer.owner_name),
 });
+
+const flies = ({ slices }: Offer, name: string): boolean =>
+  slices.some(({ segments }) => segments.some((segment) => segment.marketing_carrier_name === name));
 
 /**
  * The fares of an itinerary, one for each family: what a traveller can tell apart (brand, bags, conditions). The
@@ -40,7 +47,7 @@ export const fareOfOffer = (offer: Offer): Fare => ({
  * only counted, for it gives nothing more. Prices are compared within one currency alone.
  */
 export function fareFamilies(offer: Offer): { fares: Fare[]; sameForMore: number } {
-  const all = (offer.fare_options ?? []).map(fareOfOption);
+  const all = (offer.fare_options ?? []).map((option) => fareOfOption(offer, option));
   const first = all.find((fare) => fare.offerId === offer.offer_id);
   if (!first) return { fares: [fareOfOffer(offer)], sameForMore: 0 };
   const foreign = (fare: Fare) => (fare.currency === first.currency ? 0 : 1);

@@ -1,79 +1,120 @@
 import type { Offer, Slice } from '../../../flights/wire.ts';
 import { textWidth } from '../text.ts';
-import { fromTo } from '../times.ts';
+import { durationMinutes, fromTo, hoursAndMinutes } from '../times.ts';
 import { type Fare, fareFamilies, money } from './fares.ts';
 
-/** Cells of each column of a search; 0 where the terminal has no room for it. */
-export interface Widths {
-  readonly arrow: number;
-  readonly number: number;
-  readonly times: number;
-  readonly bar: number;
-  readonly duration: number;
-  readonly stops: number;
-  readonly flights: number;
-  readonly brand: number;
-  readonly price: number;
-  readonly seller: number;
+type Journey = 'arrow' | 'times' | 'bar' | 'duration' | 'stops' | 'airline' | 'flights' | 'co2';
+type Sold = 'number' | 'brand' | 'price' | 'seller';
+type Cells<Column extends string> = Readonly<Record<Column, number>>;
+
+/** Cells of each column of a search; 0 where the terminal has no room for it, or nothing would stand there. */
+export type Widths = Cells<Journey | Sold> & {
+  /** True where the fares stand under their journey, not beside it. */
+  readonly isStacked: boolean;
+};
+
+/** From here on a journey and a fare have room beside each other. */
+const BESIDE = 96;
+/** Cells of `Bags`, `Ref` and `Chg`, with a space each. */
+const CONDITIONS = 5 + 4 + 4;
+/** Before a fare under its journey. */
+export const INDENT = '  ';
+/** Cells of a bar that still shows legs and layovers apart, and of one that leaves room for more columns. */
+const GOOD_BAR = 10;
+const ROOMY_BAR = 16;
+
+/** How far columns grow, in turn. Names go first: a bar only draws what the times say. */
+const GROWTH: readonly (readonly [column: Journey | Sold, most: number, useful: number])[] = [
+  ['stops', 14, 0],
+  ['brand', 16, 0],
+  ['airline', 20, 0],
+  ['seller', 20, 0],
+  ['bar', ROOMY_BAR, GOOD_BAR],
+  ['co2', 12, 12],
+  ['flights', 22, 14],
+  ['bar', 48, GOOD_BAR],
+];
+
+/**
+ * The columns for a width: each gets the least by which its texts can be told apart, then more of what is left. No line
+ * is wider than `width`, from 57 cells up.
+ * @param needsCo2 true where the list is sorted by CO2
+ */
+export function widthsFor(
+  offers: readonly Offer[],
+  fares: readonly Fare[],
+  width: number,
+  needsCo2: boolean,
+): Widths {
+  const wanted = wantedBy(offers, fares);
+  const { arrow, times, duration, number, price } = wanted;
+  const co2 = needsCo2 ? wanted.co2 : 0;
+  const journey = { arrow, times, bar: 0, duration, stops: 7, airline: 8, flights: 0, co2 };
+  const fare = { number, price, brand: 4, seller: Math.min(7, wanted.seller) };
+  if (width >= BESIDE) {
+    const beside = shared(width - CONDITIONS, { ...journey, ...fare, brand: 9, bar: GOOD_BAR }, wanted);
+    if (beside) return { ...beside, isStacked: false };
+  }
+  const above = shared(width, { ...journey, arrow: 1 }, wanted) ?? journey;
+  const below = shared(width - INDENT.length - CONDITIONS, fare, wanted) ?? fare;
+  return { ...above, ...below, isStacked: true };
 }
 
-/** Cells of a bar that still shows legs and layovers apart, and of a name that can still be told from others. */
-const GOOD_BAR = 10;
-const LEAST_BRAND = 9;
+/** Cells of columns that share a line, a space between them; null where even the least of each has no room. */
+function shared<Column extends Journey | Sold>(
+  width: number,
+  least: Cells<Column>,
+  wanted: Cells<Journey | Sold>,
+): Cells<Column> | null {
+  const cells: Partial<Record<Journey | Sold, number>> = { ...least };
+  const taken = Object.values<number>(least).filter((each) => each > 0);
+  let left = width + 1 - taken.reduce((sum, each) => sum + each + 1, 0);
+  if (left < 0) return null;
+  for (const [column, most, useful] of GROWTH) {
+    const now = cells[column];
+    if (now === undefined) continue;
+    const gap = now === 0 ? 1 : 0;
+    const more = Math.min(most, wanted[column]) - now;
+    const fits = Math.min(more, left - gap);
+    if (fits <= 0 || now + fits < Math.min(useful, wanted[column])) continue;
+    cells[column] = now + fits;
+    left -= fits + gap;
+  }
+  return { ...least, ...cells };
+}
 
-/** Room first goes to what every line needs; what is left over to the bar, then to duration, flights, names. */
-export function widthsFor(offers: readonly Offer[], fares: readonly Fare[], width: number): Widths {
-  const widest = (texts: readonly string[], least: number, most: number) =>
-    Math.min(most, Math.max(least, ...texts.map(textWidth)));
+/** The cells in which every text of a column would stand in full. */
+function wantedBy(offers: readonly Offer[], fares: readonly Fare[]): Cells<Journey | Sold> {
   const slices = offers.flatMap((offer) => offer.slices);
-  const roomy = width >= 100;
-  const number = Math.max(...fareNumbers(offers));
-  const arrow = offers.some((offer) => offer.slices.length > 1) ? 1 : 0;
-  const times = widest(
-    slices.map((slice) => fromTo(slice.departing_at, slice.arriving_at)),
-    11,
-    13,
-  );
-  const stops = widest(
-    slices.map((slice) => stopsText(slice, roomy)),
-    6,
-    roomy ? 14 : 7,
-  );
-  const duration = width >= 92 ? 6 : 0;
-  const flights = width >= 124 ? widest(slices.map(flightsText), 6, 22) : 0;
-  const price = widest(
-    fares.map((fare) => priceText(fare, mainCurrency(offers))),
-    6,
-    12,
-  );
-  const brands = (most: number) =>
-    widest(
-      fares.map((fare) => fare.brand ?? '–'),
-      4,
-      most,
-    );
-  const seller = widest(
-    fares.map((fare) => fare.seller),
-    6,
-    width >= 124 ? 22 : roomy ? 16 : 10,
-  );
-  const texts = [arrow, number, times, stops, 4, 3, 3, price, seller, duration, flights].filter(
-    (cell) => cell > 0,
-  );
-  const room = width - texts.reduce((sum, cell) => sum + cell + 1, 0);
-  // A name in full is worth more than a longer bar.
-  const brand = brands(roomy ? 16 : Math.min(16, Math.max(LEAST_BRAND, room - 1 - GOOD_BAR)));
+  const widest = (texts: readonly string[], heading: string) =>
+    Math.max(heading.length, ...texts.map(textWidth));
+  const currency = mainCurrency(offers);
+  const sellers = fares.map(sellerText).filter((text) => text !== '');
   return {
-    arrow,
-    number,
-    times,
-    stops,
-    duration,
-    flights,
-    price,
-    brand,
-    seller,
-    bar: Math.min(48, Math.max(8, room - brand - 1)),
+    arrow: offers.some((offer) => offer.slices.length > 1) ? 1 : 0,
+    times: widest(
+      slices.map((slice) => fromTo(slice.departing_at, slice.arriving_at)),
+      'Local times',
+    ),
+    bar: Number.POSITIVE_INFINITY,
+    duration: widest(slices.map(durationText), 'Time'),
+    stops: widest(
+      slices.map((slice) => stopsText(slice)),
+      'Stops  ',
+    ),
+    airline: widest(slices.map(airlineText), 'Airline '),
+    flights: widest(slices.map(flightsText), 'Flights'),
+    co2: widest(offers.map(co2Text), 'CO2'),
+    number: Math.max(...fareNumbers(offers)),
+    brand: widest(
+      fares.map((fare) => fare.brand ?? '–'),
+      'Fare',
+    ),
+    price: widest(
+      fares.map((fare) => priceText(fare, currency)),
+      'Price ',
+    ),
+    seller: sellers.length > 0 ? widest(sellers, 'Seller ') : 0,
   };
 }
 
@@ -100,13 +141,30 @@ export const priceText = (fare: Fare, main: string): string =>
 
 const SYMBOLS: Readonly<Record<string, string>> = { USD: '$', EUR: '€', GBP: '£', JPY: '¥' };
 
-export function stopsText(slice: Slice, roomy: boolean): string {
-  const technical = slice.technical_stops > 0 ? (roomy ? ` +${slice.technical_stops} tech` : '*') : '';
-  if (slice.stops === 0) return `direct${technical}`;
+/** `direct`, `1 MAD +1 tech`; shorter where that is wider than its column. */
+export function stopsText(slice: Slice, cells = Number.POSITIVE_INFINITY): string {
+  const count = slice.technical_stops;
   const via = slice.segments.slice(1).map((segment) => segment.origin_iata);
-  if (roomy) return `${slice.stops} ${via.join(' ')}${technical}`;
-  return slice.stops === 1 ? `1 ${via[0] ?? 'stop'}${technical}` : `${slice.stops} stops`;
+  const stops = slice.stops === 0 ? 'direct' : [slice.stops, ...via].join(' ');
+  const full = count > 0 ? `${stops} +${count} tech` : stops;
+  if (textWidth(full) <= cells) return full;
+  return slice.stops < 2 ? `${stops}${count > 0 ? '*' : ''}` : `${slice.stops} stops`;
 }
+
+export const durationText = (slice: Slice): string => hoursAndMinutes(durationMinutes(slice.duration));
+
+/** The airline that sells the seat of each flight under its name: `Castell Air`, or `Castell Air +1`. */
+export function airlineText(slice: Slice): string {
+  const [first = '–', ...others] = new Set(slice.segments.map((one) => one.marketing_carrier_name));
+  return others.length > 0 ? `${first} +${others.length}` : first;
+}
+
+/** Of all travellers and both directions. */
+export const co2Text = (offer: Offer): string =>
+  offer.total_emissions_kg === null ? '–' : `${Math.round(offer.total_emissions_kg)} kg`;
+
+/** Who sells the fare, where that is not an airline that flies it. */
+export const sellerText = (fare: Fare): string => (fare.isAirlines ? '' : `via ${fare.seller}`);
 
 export const flightsText = (slice: Slice): string =>
   slice.segments.map((segment) => segment.flight_number).join(' ');

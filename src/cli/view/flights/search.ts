@@ -2,14 +2,19 @@ import type { Offer, SearchResponse, Slice } from '../../../flights/wire.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
 import type { Paint } from '../paint.ts';
 import { counted, cut, padEnd, padStart, textWidth, wrap } from '../text.ts';
-import { dayName, durationMinutes, fromTo, hoursAndMinutes, localMinutes } from '../times.ts';
+import { dayName, fromTo, localMinutes } from '../times.ts';
 import { axisText, barText, type Scale, scaleOf, type Timeline, timelineOf } from './bar.ts';
 import { type Fare, fareFamilies, fareOfOffer, yesNo } from './fares.ts';
 import {
+  airlineText,
+  co2Text,
+  durationText,
   fareNumber,
   flightsText,
+  INDENT,
   mainCurrency,
   priceText,
+  sellerText,
   stopsText,
   type Widths,
   widthsFor,
@@ -24,6 +29,8 @@ export interface SearchTitle {
   readonly adults: number;
   readonly cabin: string;
   readonly grouped: boolean;
+  /** What the list is sorted by, as it was asked. */
+  readonly sort?: string | null | undefined;
 }
 
 /** Offers as lines: an itinerary each, its fare families under it. */
@@ -33,16 +40,15 @@ export const searchView = (title: SearchTitle): View<SearchResponse> => ({
 });
 
 export function searchLines(response: SearchResponse, title: SearchTitle, screen: Screen): string[] {
+  if (response.offers.length === 0) return [NOTHING_FOUND];
   const { paint, width } = screen;
+  const parts = listParts(response, title, screen);
   const incomplete = incompleteText(response, title);
   const notes = [
-    ...(hasUnknown(response, title) ? ['– not disclosed by the airline: unknown, not no.'] : []),
+    ...(parts.hasUnknown ? ['– not disclosed by the airline: unknown, not no.'] : []),
     ...(incomplete ? wrap(incomplete, width) : []),
   ];
-  return [
-    ...listLines(response, title, screen),
-    ...(notes.length > 0 ? ['', ...notes.map((note) => paint.dim(note))] : []),
-  ];
+  return [...joined(parts), ...(notes.length > 0 ? ['', ...notes.map((note) => paint.dim(note))] : [])];
 }
 
 /**
@@ -53,11 +59,12 @@ export function incompleteText(response: SearchResponse, title: SearchTitle): st
   const { offers, total_offers: total, status } = response;
   const more = `--limit ${Math.min(total, MOST_OFFERS)}`;
   const said: string[] = [];
-  if (total > offers.length) {
+  const left = total - offers.length;
+  if (left > 0) {
     said.push(
       title.grouped
-        ? `Showing ${offers.length} of ${total} itineraries; one that is not shown may suit better: ${more}.`
-        : `Showing ${offers.length} of ${total} fares; a pricier one with bags or a refund may exist: ${more}, or without --all-fares.`,
+        ? `${counted(left, 'more itinerary', 'more itineraries')}: ${more}.`
+        : `${counted(left, 'more fare')}, perhaps with bags or a refund: ${more}, or leave out --all-fares.`,
     );
   }
   if (status === 'enriching') said.push('Slower sellers were still quoting: cheaper offers may exist.');
@@ -70,41 +77,46 @@ const MOST_OFFERS = 500;
 const faresOf = (offer: Offer, grouped: boolean): { fares: Fare[]; sameForMore: number } =>
   grouped ? fareFamilies(offer) : { fares: [fareOfOffer(offer)], sameForMore: 0 };
 
-const hasUnknown = ({ offers }: SearchResponse, { grouped }: SearchTitle): boolean =>
-  offers.some((offer) =>
-    faresOf(offer, grouped).fares.some(
-      (fare) => fare.bags === null || fare.refundable === null || fare.changeable === null || !fare.brand,
-    ),
-  );
+const isUnknown = ({ brand, bags, refundable, changeable }: Fare): boolean =>
+  !brand || bags === null || refundable === null || changeable === null;
+
+const NOTHING_FOUND = 'No offers match.';
 
 /** The list alone, without what is said under it. */
-export function listLines(response: SearchResponse, title: SearchTitle, screen: Screen): string[] {
-  if (response.offers.length === 0) return ['No offers match.'];
-  const { above, heading, itineraries } = listParts(response, title, screen);
-  return [...above, '', heading, ...itineraries.flat()];
+export const listLines = (response: SearchResponse, title: SearchTitle, screen: Screen): string[] =>
+  response.offers.length === 0 ? [NOTHING_FOUND] : joined(listParts(response, title, screen));
+
+/** The list in its parts: what was asked, the headings of the columns, and the lines of each itinerary. */
+interface ListParts {
+  readonly above: readonly string[];
+  readonly headings: readonly string[];
+  readonly itineraries: readonly (readonly string[])[];
+  /** True when a dash stands somewhere for what the airline has not disclosed. */
+  readonly hasUnknown: boolean;
 }
 
-/** The list in its parts: what was asked, the heading of the columns, and the lines of each itinerary. */
-export function listParts(
-  response: SearchResponse,
-  title: SearchTitle,
-  screen: Screen,
-): { above: string[]; heading: string; itineraries: string[][] } {
+const joined = ({ above, headings, itineraries }: ListParts): string[] => [
+  ...above,
+  '',
+  ...headings,
+  ...itineraries.flat(),
+];
+
+export function listParts(response: SearchResponse, title: SearchTitle, screen: Screen): ListParts {
   const { paint } = screen;
   const { offers } = response;
   const rows = offers.map((offer) => ({ offer, ...faresOf(offer, title.grouped) }));
-  const widths = widthsFor(
-    offers,
-    rows.flatMap((row) => row.fares),
-    screen.width,
-  );
+  const fares = rows.flatMap((row) => row.fares);
+  const widths = widthsFor(offers, fares, screen.width, title.sort === 'emissions');
   const drawing: Drawing = { widths, timelines: timelinesOf(offers), currency: mainCurrency(offers), paint };
   return {
     above: titleLines(response, title, screen),
-    heading: paint.dim(headingLine(drawing)),
-    itineraries: rows.map(({ offer, fares, sameForMore }, index) =>
-      itineraryLines(offer, fares, sameForMore, index + 1, drawing),
+    headings: headingLines(drawing).map(paint.dim),
+    itineraries: rows.map((row, index) =>
+      itineraryLines(row.offer, row.fares, row.sameForMore, index + 1, drawing),
     ),
+    hasUnknown:
+      fares.some(isUnknown) || (widths.co2 > 0 && offers.some((offer) => offer.total_emissions_kg === null)),
   };
 }
 
@@ -123,7 +135,7 @@ function titleLines(response: SearchResponse, title: SearchTitle, { paint, width
   const line = `${route}  ${days}  ${facts}`;
   return textWidth(line) <= width
     ? [`${paint.bold(route)}  ${days}  ${paint.dim(facts)}`]
-    : [`${paint.bold(route)}  ${days}`, paint.dim(facts)];
+    : [`${paint.bold(route)}  ${days}`, ...wrap(facts, width).map(paint.dim)];
 }
 
 interface Drawing {
@@ -151,17 +163,36 @@ function timelinesOf(offers: readonly Offer[]): Timelines {
   return { of, scale: scaleOf(offers.flatMap((offer) => offer.slices.map(of))) };
 }
 
-function headingLine({ widths, timelines }: Drawing): string {
-  return columns(
-    widths.arrow > 0 && [' '],
-    [padEnd('Local', widths.times)],
-    [axisText(timelines.scale, widths.bar)],
-    widths.duration > 0 && [padEnd('Time', widths.duration)],
-    [padEnd('Stops', widths.stops)],
-    widths.flights > 0 && [padEnd('Flights', widths.flights)],
-    [padStart('#', widths.number)],
-    [padEnd('Fare', widths.brand), 'Bags', 'Ref', 'Chg', padStart('Price', widths.price), 'Seller'],
-  ).trimEnd();
+function headingLines({ widths, timelines }: Drawing): string[] {
+  const journey = columns(
+    widths.arrow > 0 && ' ',
+    padEnd('Local times', widths.times),
+    widths.bar > 0 && axisText(timelines.scale, widths.bar),
+    padEnd('Time', widths.duration),
+    padEnd('Stops', widths.stops),
+    padEnd('Airline', widths.airline),
+    widths.flights > 0 && padEnd('Flights', widths.flights),
+    widths.co2 > 0 && padStart('CO2', widths.co2),
+  );
+  const fare = columns(
+    padStart('#', widths.number),
+    padEnd('Fare', widths.brand),
+    ...['Bags', 'Ref', 'Chg'],
+    padStart('Price', widths.price),
+    widths.seller > 0 && 'Seller',
+  );
+  return placed([journey], [fare], widths);
+}
+
+/** Fares beside their journey or, where there is no room for that, under it. */
+function placed(journeys: readonly string[], fares: readonly string[], { isStacked }: Widths): string[] {
+  if (isStacked) {
+    return [...journeys, ...fares.map((fare) => `${INDENT}${fare}`)].map((line) => line.trimEnd());
+  }
+  const blank = ' '.repeat(textWidth(journeys[0] ?? ''));
+  return Array.from({ length: Math.max(journeys.length, fares.length) }, (_none, index) =>
+    columns(journeys[index] ?? blank, fares[index] ?? '').trimEnd(),
+  );
 }
 
 function itineraryLines(
@@ -172,32 +203,38 @@ function itineraryLines(
   drawing: Drawing,
 ): string[] {
   const { widths, paint } = drawing;
-  const journeys = offer.slices.map((slice, direction) => journeyText(slice, direction, drawing));
-  const blank = ' '.repeat(textWidth(journeys[0] ?? ''));
+  const journeys = offer.slices.map((slice, direction) => {
+    const co2 = direction === 0 ? co2Text(offer) : '';
+    return columns(
+      journeyText(slice, direction, drawing),
+      widths.co2 > 0 && paint.dim(padStart(co2, widths.co2)),
+    );
+  });
   const fareTexts = fares.map((fare, family) => {
     const label = padStart(fareNumber(number, family), widths.number);
-    return columns([
+    return columns(
       family === 0 ? paint.bold(label) : paint.dim(label),
       fareText(fare, drawing, family === 0),
-    ]);
+    );
   });
   if (sameForMore > 0) {
-    const said = `+ ${sameForMore} the same, dearer`;
-    fareTexts.push(columns([padStart('', widths.number), paint.dim(said)]));
+    const said =
+      sameForMore === 1 ? '1 more seller, higher price' : `${sameForMore} more sellers, higher prices`;
+    fareTexts.push(columns(padStart('', widths.number), paint.dim(said)));
   }
-  return Array.from({ length: Math.max(journeys.length, fareTexts.length) }, (_none, index) =>
-    columns([journeys[index] ?? blank, fareTexts[index] ?? '']).trimEnd(),
-  );
+  return placed(journeys, fareTexts, widths);
 }
 
 function journeyText(slice: Slice, direction: number, { widths, timelines, paint }: Drawing): string {
+  const { bar, stops, flights } = widths;
   return columns(
-    widths.arrow > 0 && [paint.dim(direction === 0 ? '→' : '←')],
-    [padEnd(fromTo(slice.departing_at, slice.arriving_at), widths.times)],
-    [barText(timelines.of(slice, direction), timelines.scale, widths.bar, paint)],
-    widths.duration > 0 && [padEnd(hoursAndMinutes(durationMinutes(slice.duration)), widths.duration)],
-    [padEnd(cut(stopsText(slice, widths.stops > 7), widths.stops), widths.stops)],
-    widths.flights > 0 && [padEnd(cut(flightsText(slice), widths.flights), widths.flights)],
+    widths.arrow > 0 && paint.dim(direction === 0 ? '→' : '←'),
+    padEnd(fromTo(slice.departing_at, slice.arriving_at), widths.times),
+    bar > 0 && barText(timelines.of(slice, direction), timelines.scale, bar, paint),
+    padEnd(durationText(slice), widths.duration),
+    padEnd(cut(stopsText(slice, stops), stops), stops),
+    padEnd(cut(airlineText(slice), widths.airline), widths.airline),
+    flights > 0 && padEnd(cut(flightsText(slice), flights), flights),
   );
 }
 
@@ -207,18 +244,19 @@ function fareText(fare: Fare, { widths, currency, paint }: Drawing, isFirst: boo
     return value === true ? paint.good(said) : paint.dim(said);
   };
   const price = padStart(priceText(fare, currency), widths.price);
-  return columns([
+  return columns(
     padEnd(cut(fare.brand ?? '–', widths.brand), widths.brand),
     padStart(fare.bags === null ? '–' : String(fare.bags), 4),
     condition(fare.refundable),
     condition(fare.changeable),
     isFirst ? paint.bold(price) : price,
-    paint.dim(cut(fare.seller, widths.seller)),
-  ]);
+    widths.seller > 0 && paint.dim(cut(sellerText(fare), widths.seller)),
+  );
 }
 
-const columns = (...groups: (readonly string[] | false)[]): string =>
-  groups.flatMap((group) => (group ? group : [])).join(' ');
+/** With a space between them; `false` is a column without cells. */
+const columns = (...cells: readonly (string | false)[]): string =>
+  cells.filter((cell) => cell !== false).join(' ');
 
 const pipedRow = (offer: Offer): (string | number | null)[] => {
   const fare = fareOfOffer(offer);
