@@ -315,11 +315,11 @@ describe('on a terminal', () => {
     });
     expect(run.written.stdout).toBe('');
     const before = screenOf(run.written.stderr);
-    expect(before.filter((line) => /^0\d:00/.test(line))).toHaveLength(2);
+    expect(before.filter((line) => /^→ 0\d:00/.test(line))).toHaveLength(2);
     expect(before.at(-1)).toMatch(/Still quoting lowcost…$/);
     await run.advance(1_000);
     const after = screenOf(run.written.stderr);
-    expect(after.filter((line) => /^0\d:00/.test(line)).map((line) => line.slice(0, 2))).toEqual([
+    expect(after.filter((line) => /^→ 0\d:00/.test(line)).map((line) => line.slice(2, 4))).toEqual([
       '06',
       '08',
       '07',

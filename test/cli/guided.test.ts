@@ -21,7 +21,7 @@ test('a walk from a name of a city to a booked flight, with the commands that do
     columns: 100,
     answers: [
       ...['lisbon', 'ber', '+30d', '', '1', 'Search'],
-      ...['Lorelei', 'Lorelei', 'Lock it'],
+      ...['Lorelei', 'Light', 'Lock it'],
       ...[...ANA, 'Save', 'ana', 'Pay ', 'No'],
     ],
   });
@@ -36,7 +36,7 @@ test('a walk from a name of a city to a booked flight, with the commands that do
 
 test.each([
   ['locked', ['Lock the same'], /Locked {5}once more/],
-  ['searched', ['Search again', 'Search', 'Lorelei', 'Lorelei', 'Lock it'], /Passengers as before/],
+  ['searched', ['Search again', 'Search', 'Lorelei', 'Light', 'Lock it'], /Passengers as before/],
 ])(
   'a lock that runs out while passengers are typed: said, and %s again; nobody is typed twice',
   async (how, answers, said) => {
@@ -51,7 +51,7 @@ test.each([
         if (aheadMs === 0 && text.startsWith('Passengers')) aheadMs = 31 * 60_000;
       },
       answers: [
-        ...['lisbon', 'ber', '+30d', '', '1', 'Search', 'Lorelei', 'Lorelei', 'Lock it'],
+        ...['lisbon', 'ber', '+30d', '', '1', 'Search', 'Lorelei', 'Light', 'Lock it'],
         ...[...ANA, 'Only this time', ...answers, 'Pay ', 'No'],
       ],
     });

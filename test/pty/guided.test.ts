@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { ANA } from '../cli/memory.ts';
 import { farelockIn, type Runner } from '../e2e/farelock.ts';
 import { closeTerminals, KEYS, openScreen, type Screen } from './terminal.ts';
 
@@ -41,7 +42,11 @@ async function toTheFare(screen: Screen): Promise<void> {
   // A terminal may show the screen half of the list alone.
   const list = (await screen.shows(/Which flight\?[\s\S]*❯[\s\S]*Lorelei[\s\S]*Ctrl-C leave/)).split('\n');
   const lines = list.slice(list.findIndex((text) => text.includes('❯')));
-  screen.type(KEYS.down.repeat(lines.findIndex((text) => text.includes('Lorelei'))));
+  const before = lines.slice(
+    0,
+    lines.findIndex((text) => text.includes('Lorelei')),
+  );
+  screen.type(KEYS.down.repeat(before.filter((text) => text.includes('→')).length));
   await answer(screen, /❯.*Lorelei/, '');
   await answer(screen, /Which fare\?/, '');
 }
@@ -75,12 +80,13 @@ test('Ctrl-C says at each step what is paid; a list follows the size of the term
   await answer(screen, /Search LIS → BER\?/, '');
   await screen.shows(/Which flight\?[\s\S]*❯[\s\S]*Ctrl-C leave/);
   screen.type(KEYS.down.repeat(2));
-  await screen.shows(/❯ →.* 3 /);
+  await screen.shows(/❯ →.*\n {2}←.*\n +3 /);
   screen.resize(120, 40);
-  await screen.shows(/ Time .*\n[\s\S]*❯ →.* 3 /);
+  await screen.shows(/ Time .* # Fare .*\n[\s\S]*❯ →.* 3 /);
   screen.resize(80, 30);
-  const narrow = await screen.shows(/Local {9}\d\d .*\n(?!.* Time )[\s\S]*❯ →.* 3 [\s\S]*Ctrl-C leave$/);
-  expect(narrow.match(/Which flight\?/g)).toHaveLength(1);
+  const narrow = await screen.shows(/ Time .*\n +# Fare .*\n[\s\S]*❯ →.*\n {2}←.*\n +3 [\s\S]*Ctrl-C leave$/);
+  // Above the screen stands what the terminal itself has broken and moved there.
+  expect(narrow.split('\n').slice(-30).join('\n').match(/Which flight\?/g)).toHaveLength(1);
   screen.type(KEYS.ctrlC);
   expect(await screen.ended()).toBe(130);
   expect(screen.text()).toMatch(
@@ -161,4 +167,124 @@ test('Ctrl-C at the review leaves the ticket unpaid, and the next walk goes on w
   expect(second.brokenLines()).toEqual([]);
   expect(await statuses()).toMatchObject([{ status: 'booked' }]);
   expect(await bookingsPaid()).toBe(1);
+});
+
+/** What a person types: an arrow is one stroke. */
+const strokes = (typed: string): number => typed.replaceAll(KEYS.down, '↓').length;
+
+test('a saved traveller books a return flight for two, with a bag, in at most 60 keystrokes', async () => {
+  const env = { ...tool.env, FARELOCK_HOME: join(tool.home, 'strokes') };
+  for (const name of ['ana', 'bea']) {
+    const fields = { ...ANA, given_name: name, email: `${name}@example.com` };
+    const added = await tool.run(['travellers', 'add', name, '-'], { env, input: JSON.stringify(fields) });
+    expect(added.exitCode, added.stderr).toBe(0);
+  }
+  const screen = openScreen([], { env, cwd: tool.home, rows: 40, thenStty: true });
+  let count = 0;
+  const type = async (question: RegExp, typed: string) => {
+    await screen.shows(question);
+    count += strokes(typed);
+    screen.type(typed);
+  };
+  const enter = KEYS.enter;
+  await type(/From: a city/, `lisbon${enter}`);
+  await type(/To: a city/, `ber${enter}`);
+  await type(/Depart:/, `+30d${enter}`);
+  await type(/Return:/, `+37d${enter}`);
+  await type(/Travellers, 1 to 9/, `2${enter}`);
+  await type(/Search LIS → BER\?/, enter);
+  await type(/b with a bag/, 'b');
+  await type(/with a bag: on/, `/lorelei${enter}`);
+  await type(/search: lorelei/, enter);
+  await type(/Which fare\?/, enter);
+  await type(/Lock this fare\?/, enter);
+  await type(/Passenger 1.*who flies\?\s+❯ ana/, enter);
+  await type(/Passenger 2.*who flies\?\s+❯ bea/, enter);
+  await type(/Pay [\d.,]+ USDC into the escrow and book\?/, enter);
+  await type(/Show the airline order\?/, `${KEYS.down}${enter}`);
+  expect(await screen.ended()).toBe(0);
+  expect(screen.text()).toMatch(/ booked/);
+  expect(count).toBeLessThanOrEqual(60);
+});
+
+/** The times at which the listed flights leave. */
+const departures = (text: string): string[] =>
+  [...text.slice(text.indexOf('Which flight?')).matchAll(/^[❯ ] → (\d\d:\d\d)–/gm)].map(([, at = '']) => at);
+
+test('the whole list is reached, sorted, narrowed down and looked into by keys, and paid once', async () => {
+  const env = { ...tool.env, FARELOCK_HOME: join(tool.home, 'list') };
+  const screen = openScreen([], { env, cwd: tool.home, rows: 36, columns: 60, thenStty: true });
+  await answer(screen, /From: a city/, 'lisbon');
+  await answer(screen, /To: a city/, 'ber');
+  await answer(screen, /Depart:/, '+30d');
+  await answer(screen, /Return:/, '');
+  await answer(screen, /Travellers, 1 to 9/, '');
+  await answer(screen, /Search LIS → BER\?/, '');
+  const first = await screen.shows(/\n1–\d+ of \d+\n[\s\S]*Ctrl-C leave$/);
+  const [, total = ''] = /1–\d+ of (\d+)/.exec(first) ?? [];
+  expect(Number(total)).toBeGreaterThan(20);
+  screen.type('\u001b[F');
+  await screen.shows(new RegExp(`\\n\\d+–${total} of ${total}\\n`));
+  await screen.shows(new RegExp(`❯ →.*\\n +${total} `));
+  screen.type('\u001b[H');
+  await screen.shows(/\n1–\d+ of/);
+
+  screen.type('ss');
+  const byTime = departures(await screen.shows(/sort: departure/));
+  expect(byTime.length).toBeGreaterThan(5);
+  expect(byTime).toEqual(byTime.toSorted());
+  screen.type('s');
+  const byCo2 = await screen.shows(/ CO2\n[\s\S]*sort: CO2/);
+  const kilos = [...byCo2.matchAll(/ (\d+) kg$/gm)].map(([, kg]) => Number(kg));
+  expect(kilos.length).toBeGreaterThan(5);
+  expect(kilos).toEqual(kilos.toSorted((a, b) => a - b));
+
+  screen.type('d');
+  const direct = await screen.shows(/direct only: on/);
+  expect(direct).toMatch(new RegExp(`\\d+ of ${total} itineraries`));
+  expect(direct).not.toMatch(/ 1 [A-Z]{3} /);
+  screen.type('r');
+  const refundable = await screen.shows(/refundable: on/);
+  expect(refundable).toMatch(/ yes (yes|no {1}|– {2}) +\d/);
+  screen.type('/nobody');
+  await screen.shows(/Nothing matches\.[\s\S]*Search: nobody/);
+  screen.type(KEYS.escape);
+  await screen.shows(/❯ →[\s\S]*\/ search/);
+  screen.type('i');
+  await screen.shows(
+    /LIS → BER {2}Mon 21 Dec 2026 {2}\d+h\d\d\n[\s\S]*\nBags {4}[\s\S]*\nRefund {2}yes[\s\S]*i hide details/,
+  );
+  screen.resize(80, 36);
+  await screen.shows(/direct only: on[\s\S]*i hide details/);
+
+  screen.type(KEYS.escape);
+  await screen.shows(/LIS → BER was searched .* ago\. That list still holds/);
+  screen.type(KEYS.enter);
+  await screen.shows(/Which flight\?[\s\S]*Ctrl-C leave$/);
+  screen.type(KEYS.ctrlC);
+  expect(await screen.ended()).toBe(130);
+  expect(screen.text()).toMatch(/Paid so far: the search \(0\.10 USDC\)/);
+  expect(screen.text()).toMatch(LEFT_AS_IT_WAS);
+  expect(screen.hasCursor()).toBe(true);
+  const { payments } = (await tool.run(['payments', 'list', '--json'], { env })).json<{
+    payments: unknown[];
+  }>();
+  expect(payments).toHaveLength(1);
+});
+
+test('every question has the same mark and names the same keys', async () => {
+  const env = { ...tool.env, FARELOCK_HOME: join(tool.home, 'marks') };
+  const screen = openScreen([], { env, cwd: tool.home, rows: 40 });
+  const like = (message: string) => new RegExp(`^\\? ${message}[\\s\\S]*Esc back · Ctrl-C leave$`, 'm');
+  await screen.shows(like('From: '));
+  await answer(screen, /From: a city/, 'lisbon');
+  await screen.shows(like('To: '));
+  await answer(screen, /To: a city/, 'zzqq');
+  // What is wrong stands where the keys were, until something is typed.
+  await screen.shows(/^> No airport is called zzqq/m);
+  screen.type('\u007f'.repeat(4));
+  await answer(screen, /Ctrl-C leave$/, 'ber');
+  await screen.shows(like('Depart'));
+  screen.type(KEYS.ctrlC);
+  expect(await screen.ended()).toBe(130);
 });

@@ -1,12 +1,15 @@
 import type { StepLine } from '../screen/streams.ts';
 import type { Screen } from '../screen/terminal.ts';
-import { compact } from '../searching/quoting.ts';
+import { fareOf, fareOfOption } from '../session/known-fare.ts';
+import { fareDetailLines } from '../view/flights/fare-details.ts';
 import { fareMenuLines } from '../view/flights/fare-menu.ts';
-import { fareFamilies, money } from '../view/flights/fares.ts';
-import { listParts } from '../view/flights/search.ts';
+import { money } from '../view/flights/fares.ts';
+import { type ListRow, listParts, rowsOf } from '../view/flights/search.ts';
+import { airlineText, type NumberedFare, STACKED } from '../view/flights/search-columns.ts';
 import { isMenuOffer, offerCommand, quoted } from '../view/payment.ts';
 import { harmlessDocument } from '../view/text.ts';
 import { fromTo } from '../view/times.ts';
+import { arranged, arrangementKeys } from './arrangement.ts';
 import { lockCommand } from './commands.ts';
 import { isTurnedDown, sayProblem } from './find.ts';
 import { paidCall } from './money.ts';
@@ -18,50 +21,98 @@ const insideOf = ({ context: { terminal } }: Walk): Screen => ({
   width: terminal.asideScreen.width - 3,
 });
 
-/** The table of the search, an itinerary a line. */
+/** The table of the search: the whole list, to be sorted, narrowed down and looked into. */
 export const chooseItinerary: Step = async (walk) => {
   const { trip } = walk;
   const { list, title } = foundOf(walk);
-  const document = harmlessDocument(compact(list));
+  const { arrangement } = trip;
+  const document = harmlessDocument(list);
+  const rows = rowsOf(document.offers, title.grouped);
   const drawn = () => {
-    const { above, headings, itineraries } = listParts(document, title, insideOf(walk));
+    const suiting = arranged(rows, arrangement);
+    const sorted = { ...title, sort: arrangement.sort };
+    const shown = { ...document, offers: suiting.map(({ offer }) => offer) };
+    const { above, headings, itineraries } = listParts(shown, sorted, insideOf(walk), suiting);
     return {
-      heading: [...above, '', ...headings],
-      lines: itineraries.map((lines, index) => ({ name: lines.join('\n'), value: index })),
+      heading: suiting.length > 0 ? [...above, '', ...headings] : [...above, ''],
+      lines: suiting.flatMap(({ fares: [fare] }, index) =>
+        fare
+          ? [{ name: (itineraries[index] ?? []).join('\n'), value: fare.offerId, number: fare.number }]
+          : [],
+      ),
     };
   };
-  const answer = await walk.ask.choose({
+  const answer = await walk.ask.choose<string>({
     message: 'Which flight?',
     ...drawn(),
     redrawn: drawn,
-    preset: trip.position,
+    preset: trip.marked ?? undefined,
+    keys: arrangementKeys(arrangement),
+    search: {
+      text: () => arrangement.text,
+      set(text) {
+        arrangement.text = text;
+      },
+    },
+    details: detailsIn(walk, rows),
   });
   // Who answers has seen the list: the same search once more is one of its own.
   await walk.context.session.paidHere.shown();
   if (answer.kind === 'back') return 'back';
-  const offer = list.offers[answer.value];
-  if (!offer) return 'back';
-  trip.position = answer.value;
-  trip.offer = offer;
+  const row = rowOf(rows, answer.value);
+  if (!row) return 'back';
+  const { offer } = row;
+  trip.offer = list.offers[rows.indexOf(row)] ?? null;
+  trip.marked = answer.value;
   trip.offerId = null;
   const times = offer.slices.map((slice) => fromTo(slice.departing_at, slice.arriving_at)).join(' · ');
-  said(walk, 'Flight', `${answer.value + 1}.  ${times}  ${offer.owner_name}`, offerCommand(offer.offer_id));
+  const airline = offer.slices[0] ? airlineText(offer.slices[0]) : offer.owner_name;
+  said(walk, 'Flight', `${row.fares[0]?.number}.  ${times}  ${airline}`, offerCommand(offer.offer_id));
   return 'fare';
 };
 
-/** The fares of the itinerary unfold: as they stand under it in the table of the search. */
+const rowOf = (rows: readonly ListRow[], offerId: string): ListRow | undefined =>
+  rows.find(({ fares }) => fares.some((fare) => fare.offerId === offerId));
+
+/** The flights, bags and rules of the marked fare. */
+const detailsIn =
+  (walk: Walk, rows: readonly ListRow[]) =>
+  (offerId: string): string[] => {
+    const offer = rowOf(rows, offerId)?.offer;
+    if (!offer) return [];
+    const option = offer.fare_options?.find((one) => one.offer_id === offerId);
+    const isFirst = !option || offerId === offer.offer_id;
+    return fareDetailLines(isFirst ? fareOf(offer) : fareOfOption(offer, option), insideOf(walk));
+  };
+
+/** The fares of the itinerary unfold, under its flights. */
 export const chooseFare: Step = async (walk) => {
   const { trip } = walk;
   const { list, title } = foundOf(walk);
-  const offer = trip.offer;
-  if (!offer) return 'back';
-  const { fares } = fareFamilies(offer);
   const document = harmlessDocument(list);
+  const rows = rowsOf(document.offers, title.grouped);
+  const row = trip.marked === null ? undefined : rowOf(rows, trip.marked);
+  if (!trip.offer || !row) return 'back';
+  const { fares, offer } = row;
   const drawn = () => {
-    const { headings, itineraries } = listParts(document, title, insideOf(walk));
-    return { heading: headings, lines: fareLines(itineraries[trip.position] ?? [], fares) };
+    const inside = insideOf(walk);
+    const screen = { ...inside, width: Math.min(inside.width, STACKED) };
+    const { headings, itineraries } = listParts(document, title, screen, [row]);
+    const [journeyHeading = '', fareHeading = ''] = headings;
+    const lines = itineraries[0] ?? [];
+    const journeys = lines.slice(0, offer.slices.length);
+    return {
+      heading: [journeyHeading, ...journeys, fareHeading],
+      lines: fareLines(lines.slice(journeys.length), fares),
+    };
   };
-  const answer = await walk.ask.choose({ message: 'Which fare?', ...drawn(), redrawn: drawn });
+  const answer = await walk.ask.choose({
+    message: 'Which fare?',
+    ...drawn(),
+    redrawn: drawn,
+    preset: trip.marked ?? undefined,
+    details: detailsIn(walk, rows),
+  });
   if (answer.kind === 'back') return 'back';
   const fare = fares.find(({ offerId }) => offerId === answer.value);
   const price = fare ? `${fare.brand ?? 'fare'}  ${money(fare.price)} ${fare.currency}  ${fare.seller}` : '';
@@ -76,11 +127,11 @@ export const chooseFare: Step = async (walk) => {
   return 'lock';
 };
 
-/** A line for each fare; what follows the last one (the way back, dearer sellers) is only shown. */
-function fareLines(lines: readonly string[], fares: readonly { offerId: string }[]): StepLine<string>[] {
+/** A line for each fare; how many sell the same for more is only shown. */
+function fareLines(lines: readonly string[], fares: readonly NumberedFare[]): StepLine<string>[] {
   return lines.map((name, index) => {
     const fare = fares[index];
-    return fare ? { name, value: fare.offerId } : { name };
+    return fare ? { name, value: fare.offerId, number: fare.number } : { name };
   });
 }
 

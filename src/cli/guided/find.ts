@@ -1,76 +1,36 @@
+import type { SearchRequestInput } from '../../flights/wire.ts';
+import { instant } from '../../kernel/clock.ts';
+import { canonicalJson } from '../../kernel/json.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
 import { searchRequestOf } from '../commands/search/request.ts';
 import { gatherOffers } from '../searching/gathering.ts';
 import { numberedOffers, type SearchTitle } from '../view/flights/search.ts';
 import { problemLines } from '../view/problem.ts';
 import { counted } from '../view/text.ts';
+import { fromNow } from '../view/times.ts';
+import { asFound } from './arrangement.ts';
 import { searchCommand } from './commands.ts';
 import { paidCall } from './money.ts';
-import { type Step, said, type Walk } from './walk.ts';
-
-const SHOWN = 20;
+import { type Found, type Step, said, type Walk } from './walk.ts';
 
 /** Searches, and waits for the slower sellers; what a search costs is said before it is paid. */
 export const searchStep: Step = async (walk) => {
-  const { trip, context, ask } = walk;
-  const { session, signal, terminal, clock } = context;
-  const answer = await ask.choose({
-    message: `Search ${trip.from?.iata} → ${trip.to?.iata}? It costs 0.10 USDC, more when many search.`,
-    lines: [
-      { name: 'Search', value: true },
-      { name: 'Change something', value: false },
-    ],
-  });
-  if (answer.kind === 'back' || !answer.value) return 'back';
-  const asked = {
-    from: trip.from?.iata ?? '',
-    to: trip.to?.iata ?? '',
-    depart: trip.depart ?? '',
-    ...(trip.back !== null && { return: trip.back }),
-    adults: trip.adults,
-    wait: true,
-  };
-  const request = searchRequestOf(asked, clock.now());
-  const title: SearchTitle = {
-    from: asked.from,
-    to: asked.to,
-    depart: request.depart_date,
-    return: request.return_date ?? undefined,
-    adults: trip.adults,
-    cabin: 'economy',
-    grouped: true,
-  };
+  const { trip, context } = walk;
+  const request = requestOf(walk);
+  const known = stillOffered(walk, request);
+  const wanted = await askWanted(walk, known);
+  if (wanted === null) return 'back';
   // What was found and chosen before is no longer what is being looked for.
-  Object.assign(trip, { found: null, offer: null, offerId: null, position: 0 });
-  const flights = await session.flights();
+  Object.assign(trip, { found: null, offer: null, offerId: null, marked: null });
+  Object.assign(trip.arrangement, asFound());
   try {
-    const { value, payment } = await paidCall(walk, 'the search', () =>
-      flights.search(request, {
-        signal,
-        onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the search' : 'Searching'),
-      }),
-    );
-    const { list, ended } = await gatherOffers(context, flights, {
-      first: value,
-      request,
-      title,
-      limit: SHOWN,
-    });
-    if (ended.kind === 'interrupted') throw signal.reason;
-    terminal.settle();
-    trip.found = { list, title };
-    await session.recentOffers.remember(list.offers, numberedOffers(list, true));
-    const cost = payment ? `, ${payment.amount} USDC` : '';
-    said(
-      walk,
-      'Search',
-      `${counted(list.total_offers, 'itinerary', 'itineraries')}${cost}`,
-      searchCommand(trip),
-    );
-    if (ended.kind !== 'complete') terminal.note('Slower sellers may be missing from this list.');
+    const found = wanted === 'known' && known ? known : await search(walk, request);
+    const { list } = found;
+    trip.found = found;
+    await context.session.recentOffers.remember(list.offers, numberedOffers(list, true));
     if (list.offers.length > 0) return 'itinerary';
-    terminal.note('No offers match. Another day may have some.');
-    await session.paidHere.shown();
+    context.terminal.note('No offers match. Another day may have some.');
+    await context.session.paidHere.shown();
     return 'depart';
   } catch (error) {
     if (!isTurnedDown(error)) throw error;
@@ -78,6 +38,73 @@ export const searchStep: Step = async (walk) => {
     return 'from';
   }
 };
+
+const requestOf = ({ trip, context: { clock } }: Walk): SearchRequestInput =>
+  searchRequestOf(
+    {
+      from: trip.from?.iata ?? '',
+      to: trip.to?.iata ?? '',
+      depart: trip.depart ?? '',
+      ...(trip.back !== null && { return: trip.back }),
+      adults: trip.adults,
+      wait: true,
+    },
+    clock.now(),
+  );
+
+/** What the same search has found in this walk and can still be had: it need not be paid for again. */
+function stillOffered({ trip, context: { clock } }: Walk, request: SearchRequestInput): Found | null {
+  const same = trip.searches.findLast((one) => canonicalJson(one.request) === canonicalJson(request));
+  const offers = same?.list.offers.filter((offer) => Date.parse(offer.expires_at) > clock.now()) ?? [];
+  if (!same || offers.length === 0) return null;
+  return { ...same, list: { ...same.list, offers, total_offers: offers.length } };
+}
+
+async function askWanted({ trip, ask, context: { clock } }: Walk, known: Found | null) {
+  const route = `${trip.from?.iata} → ${trip.to?.iata}`;
+  const answer = await ask.choose<'known' | 'search' | null>({
+    message: known
+      ? `${route} was searched ${fromNow(instant(known.atMs), clock.now())}. That list still holds; looking at it costs nothing.`
+      : `Search ${route}? It costs 0.10 USDC, more when many search.`,
+    lines: [
+      ...(known ? [{ name: 'Show that list', value: 'known' as const }] : []),
+      { name: known ? 'Search again, for 0.10 USDC' : 'Search', value: 'search' },
+      { name: 'Change something', value: null },
+    ],
+  });
+  return answer.kind === 'back' ? null : answer.value;
+}
+
+async function search(walk: Walk, request: SearchRequestInput): Promise<Found> {
+  const { trip, context } = walk;
+  const { session, signal, terminal, clock } = context;
+  const title: SearchTitle = {
+    from: request.origin_iata,
+    to: request.destination_iata,
+    depart: request.depart_date,
+    return: request.return_date ?? undefined,
+    adults: trip.adults,
+    cabin: 'economy',
+    grouped: true,
+  };
+  const flights = await session.flights();
+  const { value, payment } = await paidCall(walk, 'the search', () =>
+    flights.search(request, {
+      signal,
+      onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the search' : 'Searching'),
+    }),
+  );
+  const limit = Number.POSITIVE_INFINITY;
+  const { list, ended } = await gatherOffers(context, flights, { first: value, request, title, limit });
+  if (ended.kind === 'interrupted') throw signal.reason;
+  terminal.settle();
+  const count = counted(list.total_offers, 'itinerary', 'itineraries');
+  said(walk, 'Search', `${count}${payment ? `, ${payment.amount} USDC` : ''}`, searchCommand(trip));
+  if (ended.kind !== 'complete') terminal.note('Slower sellers may be missing from this list.');
+  const found = { request, list, title, atMs: clock.now() };
+  trip.searches.push(found);
+  return found;
+}
 
 /** A refusal that another answer may avoid. */
 export const isTurnedDown = (error: unknown): error is Problem =>

@@ -1,9 +1,10 @@
-import type { Intent, Offer, Passenger, SearchResponse } from '../../flights/wire.ts';
+import type { Intent, Offer, Passenger, SearchRequestInput, SearchResponse } from '../../flights/wire.ts';
 import type { StepPrompts } from '../screen/streams.ts';
 import type { CommandContext } from '../spec/command.ts';
 import type { ExitCode } from '../spec/globals.ts';
 import type { SearchTitle } from '../view/flights/search.ts';
 import { padEnd, wrap } from '../view/text.ts';
+import { type Arrangement, asFound } from './arrangement.ts';
 import type { Transcript } from './transcript.ts';
 
 /** An airport as it was chosen: its code, and what to call it. */
@@ -12,7 +13,10 @@ export interface Place {
   readonly said: string;
 }
 
+/** What a search has found, and what was asked for it. */
 export interface Found {
+  readonly request: SearchRequestInput;
+  readonly atMs: number;
   readonly list: SearchResponse;
   readonly title: SearchTitle;
 }
@@ -33,9 +37,12 @@ export interface Trip {
   back: string | null;
   adults: number;
   found: Found | null;
-  /** The itinerary, and which one of the list it is. */
+  /** The searches of this walk: the same one is not paid twice while its offers can be had. */
+  searches: Found[];
+  readonly arrangement: Arrangement;
+  /** The itinerary, and the fare of the list that was chosen with it. */
   offer: Offer | null;
-  position: number;
+  marked: string | null;
   /** The fare. */
   offerId: string | null;
   intent: Intent | null;
@@ -57,8 +64,10 @@ export const newTrip = (): Trip => ({
   back: null,
   adults: 1,
   found: null,
+  searches: [],
+  arrangement: asFound(),
   offer: null,
-  position: 0,
+  marked: null,
   offerId: null,
   intent: null,
   party: null,

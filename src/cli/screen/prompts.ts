@@ -7,7 +7,7 @@ export function terminalPrompts(signal: AbortSignal): Prompts {
   const context = { input: process.stdin, output: process.stderr, signal };
   const asked: Asks = async (ask) => {
     try {
-      return await ask(await import('@inquirer/prompts'));
+      return await ask();
     } catch (error) {
       if (error instanceof Error && /^(ExitPrompt|AbortPrompt|CancelPrompt)Error$/.test(error.name)) {
         throw problem('interrupted', { message: 'Interrupted at a question.', cause: error });
@@ -15,15 +15,21 @@ export function terminalPrompts(signal: AbortSignal): Prompts {
       throw error;
     }
   };
+  const library = () => import('@inquirer/prompts');
   return {
-    confirm: (message, preset) => asked((library) => library.confirm({ message, default: preset }, context)),
-    text: (message, check) =>
-      asked((library) =>
-        library.input({ message, validate: async (value) => (await check(value.trim())) ?? true }, context),
-      ).then((value) => value.trim()),
+    confirm: (message, preset) =>
+      asked(async () => (await library()).confirm({ message, default: preset }, context)),
+    async text(message, check) {
+      const validate = async (value: string) => (await check(value.trim())) ?? true;
+      const value = await asked(async () => (await library()).input({ message, validate }, context));
+      return value.trim();
+    },
     choose: (message, choices) =>
-      asked((library) =>
-        library.select({ message, choices: choices.map(({ name, value }) => ({ name, value })) }, context),
+      asked(async () =>
+        (await library()).select(
+          { message, choices: choices.map(({ name, value }) => ({ name, value })) },
+          context,
+        ),
       ),
     steps: async () => (await import('./step-prompts.ts')).stepPrompts(context, asked),
   };

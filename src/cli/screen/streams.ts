@@ -36,7 +36,7 @@ export interface Prompts {
 /** What was answered, or that a person wants to go back (Esc). */
 export type StepAnswer<T> = { readonly kind: 'answer'; readonly value: T } | { readonly kind: 'back' };
 
-interface StepText {
+export interface StepText {
   readonly message: string;
   /** Taken when nothing is typed. */
   readonly preset?: string | undefined;
@@ -45,8 +45,19 @@ interface StepText {
   check(value: string): Promise<string | null>;
 }
 
-/** A line of a choice; one without a value only shows something. */
-export type StepLine<T> = Choice<T> | { readonly name: string };
+/**
+ * A line of a choice; one without a value only shows something. `number` is what a person types to get there, instead
+ * of its place.
+ */
+export type StepLine<T> = (Choice<T> & { readonly number?: string }) | { readonly name: string };
+
+/** A key that changes which lines there are, and in what order. */
+export interface StepKey {
+  readonly key: string;
+  /** What it does, and how it stands: `sort: price`. */
+  label(): string;
+  press(): void;
+}
 
 export interface StepChoice<T> {
   readonly message: string;
@@ -54,8 +65,13 @@ export interface StepChoice<T> {
   readonly heading?: readonly string[] | undefined;
   readonly lines: readonly StepLine<T>[];
   readonly preset?: T | undefined;
-  /** The same lines for the width that the terminal has now; absent: they fit any. */
+  /** The lines as they are now, for the width of the terminal and after a key; absent: they stay. */
   redrawn?(): Pick<StepChoice<T>, 'heading' | 'lines'>;
+  readonly keys?: readonly StepKey[] | undefined;
+  /** The text that lines are looked for by. */
+  readonly search?: { text(): string; set(text: string): void } | undefined;
+  /** More about a line, for a pane under the list. */
+  details?(value: T): readonly string[];
   /** Told once the screen was cleared because its size has changed, before the question is asked again. */
   cleared?(): void;
 }

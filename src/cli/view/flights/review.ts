@@ -3,11 +3,11 @@ import { formatUsdc } from '../../../kernel/money.ts';
 import type { Screen } from '../../screen/terminal.ts';
 import type { KnownFare } from '../../session/known-fare.ts';
 import { fieldLines } from '../table.ts';
-import { counted, harmless, harmlessDocument, wrap } from '../text.ts';
+import { harmless, harmlessDocument, wrap } from '../text.ts';
 import { dayName, fromNow, utcTime } from '../times.ts';
+import { fareFields } from './fare-details.ts';
 import { money } from './fares.ts';
 import { sliceLines } from './itinerary.ts';
-import { conditionText } from './offer.ts';
 
 /** What is about to be paid. */
 export interface Review {
@@ -54,22 +54,6 @@ export function reviewLines(
     ...warnings.flatMap((line) => wrap(line, screen.width)),
   ];
 }
-
-const fareFields = (fare: KnownFare): readonly (readonly [string, string])[] => [
-  [
-    'Fare',
-    `${fare.fare_brand_name ?? '–'}, ${fare.cabin_class_marketing_name ?? fare.cabin_class.replaceAll('_', ' ')}, sold by ${fare.owner_name}`,
-  ],
-  [
-    'Bags',
-    `${bagsText(fare.checked_bags_included, 'checked')}, ${bagsText(fare.carry_on_bags_included, 'cabin')}`,
-  ],
-  ['Refund', conditionText(fare.conditions, 'refund')],
-  ['Change', conditionText(fare.conditions, 'change')],
-];
-
-const bagsText = (count: number | null, kind: string): string =>
-  count === null ? `${kind} bags not disclosed` : counted(count, `${kind} bag`);
 
 /** `Ms Ana Silva, born 4 Mar 1990` */
 const passengerText = ({ title, given_name, family_name, born_on }: Passenger): string =>

@@ -1,7 +1,7 @@
 import type { Offer, Slice } from '../../../flights/wire.ts';
 import { textWidth } from '../text.ts';
 import { durationMinutes, fromTo, hoursAndMinutes } from '../times.ts';
-import { type Fare, fareFamilies, money } from './fares.ts';
+import { type Fare, money } from './fares.ts';
 
 type Journey = 'arrow' | 'times' | 'bar' | 'duration' | 'stops' | 'airline' | 'flights' | 'co2';
 type Sold = 'number' | 'brand' | 'price' | 'seller';
@@ -13,14 +13,19 @@ export type Widths = Cells<Journey | Sold> & {
   readonly isStacked: boolean;
 };
 
+/** A fare of a list, with what a person types for it: `3`, or `3.2` for the second family of an itinerary. */
+export type NumberedFare = Fare & { readonly number: string };
+
 /** From here on a journey and a fare have room beside each other. */
 const BESIDE = 96;
+/** The widest screen whose fares stand under their journey. */
+export const STACKED = BESIDE - 1;
 /** Cells of `Bags`, `Ref` and `Chg`, with a space each. */
 const CONDITIONS = 5 + 4 + 4;
 /** Before a fare under its journey. */
 export const INDENT = '  ';
 /** Cells of a bar that still shows legs and layovers apart, and of one that leaves room for more columns. */
-const GOOD_BAR = 10;
+const GOOD_BAR = 8;
 const ROOMY_BAR = 16;
 
 /** How far columns grow, in turn. Names go first: a bar only draws what the times say. */
@@ -42,7 +47,7 @@ const GROWTH: readonly (readonly [column: Journey | Sold, most: number, useful: 
  */
 export function widthsFor(
   offers: readonly Offer[],
-  fares: readonly Fare[],
+  fares: readonly NumberedFare[],
   width: number,
   needsCo2: boolean,
 ): Widths {
@@ -84,7 +89,7 @@ function shared<Column extends Journey | Sold>(
 }
 
 /** The cells in which every text of a column would stand in full. */
-function wantedBy(offers: readonly Offer[], fares: readonly Fare[]): Cells<Journey | Sold> {
+function wantedBy(offers: readonly Offer[], fares: readonly NumberedFare[]): Cells<Journey | Sold> {
   const slices = offers.flatMap((offer) => offer.slices);
   const widest = (texts: readonly string[], heading: string) =>
     Math.max(heading.length, ...texts.map(textWidth));
@@ -105,7 +110,7 @@ function wantedBy(offers: readonly Offer[], fares: readonly Fare[]): Cells<Journ
     airline: widest(slices.map(airlineText), 'Airline '),
     flights: widest(slices.map(flightsText), 'Flights'),
     co2: widest(offers.map(co2Text), 'CO2'),
-    number: Math.max(...fareNumbers(offers)),
+    number: Math.max(...fares.map((fare) => fare.number.length)),
     brand: widest(
       fares.map((fare) => fare.brand ?? '–'),
       'Fare',
@@ -117,16 +122,6 @@ function wantedBy(offers: readonly Offer[], fares: readonly Fare[]): Cells<Journ
     seller: sellers.length > 0 ? widest(sellers, 'Seller ') : 0,
   };
 }
-
-const fareNumbers = (offers: readonly Offer[]): number[] =>
-  offers.map((offer, index) => {
-    const families = fareFamilies(offer).fares.length;
-    return fareNumber(index + 1, families - 1).length;
-  });
-
-/** What a person types for a fare on the screen: `3`, or `3.2` for its second family. */
-export const fareNumber = (itinerary: number, family: number): string =>
-  family === 0 ? `${itinerary}` : `${itinerary}.${family + 1}`;
 
 /** The currency of the heading; a price in another one names it. */
 export function mainCurrency(offers: readonly Offer[]): string {

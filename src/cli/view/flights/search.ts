@@ -9,10 +9,10 @@ import {
   airlineText,
   co2Text,
   durationText,
-  fareNumber,
   flightsText,
   INDENT,
   mainCurrency,
+  type NumberedFare,
   priceText,
   sellerText,
   stopsText,
@@ -74,8 +74,25 @@ export function incompleteText(response: SearchResponse, title: SearchTitle): st
 /** The most that a search can be asked for (CONTRACT, section 3). */
 const MOST_OFFERS = 500;
 
-const faresOf = (offer: Offer, grouped: boolean): { fares: Fare[]; sameForMore: number } =>
-  grouped ? fareFamilies(offer) : { fares: [fareOfOffer(offer)], sameForMore: 0 };
+/** An itinerary of a list, with those of its fares that are shown. */
+export interface ListRow {
+  readonly offer: Offer;
+  readonly fares: readonly NumberedFare[];
+  /** Pricier fares like those, from other sellers. */
+  readonly sameForMore: number;
+}
+
+export const rowsOf = (offers: readonly Offer[], grouped: boolean): ListRow[] =>
+  offers.map((offer, index) => {
+    const { fares, sameForMore } = grouped
+      ? fareFamilies(offer)
+      : { fares: [fareOfOffer(offer)], sameForMore: 0 };
+    const numbered = fares.map((fare, family) => ({
+      ...fare,
+      number: family === 0 ? `${index + 1}` : `${index + 1}.${family + 1}`,
+    }));
+    return { offer, fares: numbered, sameForMore };
+  });
 
 const isUnknown = ({ brand, bags, refundable, changeable }: Fare): boolean =>
   !brand || bags === null || refundable === null || changeable === null;
@@ -102,19 +119,21 @@ const joined = ({ above, headings, itineraries }: ListParts): string[] => [
   ...itineraries.flat(),
 ];
 
-export function listParts(response: SearchResponse, title: SearchTitle, screen: Screen): ListParts {
+export function listParts(
+  response: SearchResponse,
+  title: SearchTitle,
+  screen: Screen,
+  rows: readonly ListRow[] = rowsOf(response.offers, title.grouped),
+): ListParts {
   const { paint } = screen;
-  const { offers } = response;
-  const rows = offers.map((offer) => ({ offer, ...faresOf(offer, title.grouped) }));
+  const offers = rows.map(({ offer }) => offer);
   const fares = rows.flatMap((row) => row.fares);
   const widths = widthsFor(offers, fares, screen.width, title.sort === 'emissions');
   const drawing: Drawing = { widths, timelines: timelinesOf(offers), currency: mainCurrency(offers), paint };
   return {
     above: titleLines(response, title, screen),
     headings: headingLines(drawing).map(paint.dim),
-    itineraries: rows.map((row, index) =>
-      itineraryLines(row.offer, row.fares, row.sameForMore, index + 1, drawing),
-    ),
+    itineraries: rows.map((row) => itineraryLines(row, drawing)),
     hasUnknown:
       fares.some(isUnknown) || (widths.co2 > 0 && offers.some((offer) => offer.total_emissions_kg === null)),
   };
@@ -195,13 +214,7 @@ function placed(journeys: readonly string[], fares: readonly string[], { isStack
   );
 }
 
-function itineraryLines(
-  offer: Offer,
-  fares: readonly Fare[],
-  sameForMore: number,
-  number: number,
-  drawing: Drawing,
-): string[] {
+function itineraryLines({ offer, fares, sameForMore }: ListRow, drawing: Drawing): string[] {
   const { widths, paint } = drawing;
   const journeys = offer.slices.map((slice, direction) => {
     const co2 = direction === 0 ? co2Text(offer) : '';
@@ -211,9 +224,9 @@ function itineraryLines(
     );
   });
   const fareTexts = fares.map((fare, family) => {
-    const label = padStart(fareNumber(number, family), widths.number);
+    const number = padStart(fare.number, widths.number);
     return columns(
-      family === 0 ? paint.bold(label) : paint.dim(label),
+      family === 0 ? paint.bold(number) : paint.dim(number),
       fareText(fare, drawing, family === 0),
     );
   });
@@ -277,12 +290,9 @@ const pipedRow = (offer: Offer): (string | number | null)[] => {
 };
 
 /** What `1` and `1.2` on the screen stand for, so that a person need not copy an id. */
-export function numberedOffers(response: SearchResponse, grouped: boolean): Record<string, string> {
-  const numbered: Record<string, string> = {};
-  for (const [index, offer] of response.offers.entries()) {
-    for (const [family, fare] of faresOf(offer, grouped).fares.entries()) {
-      numbered[fareNumber(index + 1, family)] = fare.offerId;
-    }
-  }
-  return numbered;
-}
+export const numberedOffers = (response: SearchResponse, grouped: boolean): Record<string, string> =>
+  Object.fromEntries(
+    rowsOf(response.offers, grouped).flatMap(({ fares }) =>
+      fares.map(({ number, offerId }) => [number, offerId]),
+    ),
+  );

@@ -1,0 +1,28 @@
+import type { Screen } from '../../screen/terminal.ts';
+import type { KnownFare } from '../../session/known-fare.ts';
+import { fieldLines } from '../table.ts';
+import { counted } from '../text.ts';
+import { sliceLines } from './itinerary.ts';
+import { conditionText } from './offer.ts';
+
+/** A fare before it is chosen: its flights, its bags and its rules. */
+export const fareDetailLines = (fare: KnownFare, screen: Screen): string[] => [
+  ...fare.slices.flatMap((slice) => sliceLines(slice, screen)),
+  ...fieldLines(fareFields(fare), screen.paint.dim, screen.width),
+];
+
+export const fareFields = (fare: KnownFare): readonly (readonly [string, string])[] => [
+  [
+    'Fare',
+    `${fare.fare_brand_name ?? '–'}, ${fare.cabin_class_marketing_name ?? fare.cabin_class.replaceAll('_', ' ')}, sold by ${fare.owner_name}`,
+  ],
+  [
+    'Bags',
+    `${bagsText(fare.checked_bags_included, 'checked')}, ${bagsText(fare.carry_on_bags_included, 'cabin')}`,
+  ],
+  ['Refund', conditionText(fare.conditions, 'refund')],
+  ['Change', conditionText(fare.conditions, 'change')],
+];
+
+const bagsText = (count: number | null, kind: string): string =>
+  count === null ? `${kind} bags not disclosed` : counted(count, `${kind} bag`);
