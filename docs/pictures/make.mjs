@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import pty from '@lydell/node-pty';
 import xterm from '@xterm/headless';
 
-const COLUMNS = 96;
+const COLUMNS = 108;
 const ROWS = 400;
 const CELL = { width: 8.4, height: 18 };
 const EDGE = 16;

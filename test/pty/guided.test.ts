@@ -86,7 +86,13 @@ test('Ctrl-C says at each step what is paid; a list follows the size of the term
   screen.resize(80, 30);
   const narrow = await screen.shows(/ Time .*\n +# Fare .*\n[\s\S]*❯ →.*\n {2}←.*\n +3 [\s\S]*Ctrl-C leave$/);
   // Above the screen stands what the terminal itself has broken and moved there.
-  expect(narrow.split('\n').slice(-30).join('\n').match(/Which flight\?/g)).toHaveLength(1);
+  expect(
+    narrow
+      .split('\n')
+      .slice(-30)
+      .join('\n')
+      .match(/Which flight\?/g),
+  ).toHaveLength(1);
   screen.type(KEYS.ctrlC);
   expect(await screen.ended()).toBe(130);
   expect(screen.text()).toMatch(
