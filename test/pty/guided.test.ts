@@ -264,7 +264,7 @@ test('the whole list is reached, sorted, narrowed down and looked into by keys, 
   await screen.shows(/direct only: on[\s\S]*i hide details/);
 
   screen.type(KEYS.escape);
-  await screen.shows(/LIS → BER was searched .* ago\. That list still holds/);
+  await screen.shows(/You searched LIS → BER .* ago, and those fares are still available\./);
   screen.type(KEYS.enter);
   await screen.shows(/Which flight\?[\s\S]*Ctrl-C leave$/);
   screen.type(KEYS.ctrlC);

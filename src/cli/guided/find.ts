@@ -64,10 +64,10 @@ async function askWanted({ trip, ask, context: { clock } }: Walk, known: Found |
   const route = `${trip.from?.iata} → ${trip.to?.iata}`;
   const answer = await ask.choose<'known' | 'search' | null>({
     message: known
-      ? `${route} was searched ${fromNow(instant(known.atMs), clock.now())}. That list still holds; looking at it costs nothing.`
+      ? `You searched ${route} ${fromNow(instant(known.atMs), clock.now())}, and those fares are still available.`
       : `Search ${route}? It costs 0.10 USDC, more when many search.`,
     lines: [
-      ...(known ? [{ name: 'Show that list', value: 'known' as const }] : []),
+      ...(known ? [{ name: 'Show them again, free of charge', value: 'known' as const }] : []),
       { name: known ? 'Search again, for 0.10 USDC' : 'Search', value: 'search' },
       { name: 'Change something', value: null },
     ],

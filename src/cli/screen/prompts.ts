@@ -1,10 +1,9 @@
 import { problem } from '../../kernel/problems.ts';
 import type { Asks } from './step-prompts.ts';
-import type { Prompts } from './streams.ts';
+import type { Prompts, StepAnswer, StepPrompts } from './streams.ts';
 
 /** Prompts on stderr, so that stdout keeps to the result. Loaded when the first question is asked. */
 export function terminalPrompts(signal: AbortSignal): Prompts {
-  const context = { input: process.stdin, output: process.stderr, signal };
   const asked: Asks = async (ask) => {
     try {
       return await ask();
@@ -15,22 +14,28 @@ export function terminalPrompts(signal: AbortSignal): Prompts {
       throw error;
     }
   };
-  const library = () => import('@inquirer/prompts');
-  return {
-    confirm: (message, preset) =>
-      asked(async () => (await library()).confirm({ message, default: preset }, context)),
-    async text(message, check) {
-      const validate = async (value: string) => (await check(value.trim())) ?? true;
-      const value = await asked(async () => (await library()).input({ message, validate }, context));
-      return value.trim();
-    },
-    choose: (message, choices) =>
-      asked(async () =>
-        (await library()).select(
-          { message, choices: choices.map(({ name, value }) => ({ name, value })) },
-          context,
-        ),
-      ),
-    steps: async () => (await import('./step-prompts.ts')).stepPrompts(context, asked),
+  const steps = async (canGoBack: boolean): Promise<StepPrompts> => {
+    const { stepPrompts } = await import('./step-prompts.ts');
+    return stepPrompts({ input: process.stdin, output: process.stderr, signal, canGoBack }, asked);
   };
+  const single = () => steps(false);
+  return {
+    async confirm(message, preset) {
+      const answer = await (await single()).text({
+        message,
+        preset: preset ? 'yes' : 'no',
+        presetText: preset ? 'Y/n' : 'y/N',
+        check: async (text) => (/^(y|yes|n|no)$/i.test(text) ? null : 'Type y or n.'),
+      });
+      return /^y/i.test(answered(answer));
+    },
+    text: async (message, check) => answered(await (await single()).text({ message, check })),
+    choose: async (message, lines) => answered(await (await single()).choose({ message, lines })),
+    steps: () => steps(true),
+  };
+}
+
+function answered<T>(answer: StepAnswer<T>): T {
+  if (answer.kind === 'answer') return answer.value;
+  throw new Error('a question that nobody can go back from was gone back from');
 }

@@ -10,6 +10,7 @@ import {
   useState,
 } from '@inquirer/core';
 import { cut, textWidth } from '../view/text.ts';
+import { keysText } from './step-keys.ts';
 import type { StepAnswer, StepChoice, StepLine } from './streams.ts';
 
 /** A choice as it stands: it outlives a change of the terminal's size. */
@@ -29,6 +30,7 @@ export interface ListQuestion {
   /** The answer is the place of a line. */
   readonly choice: StepChoice<unknown>;
   readonly state: ListState;
+  readonly canGoBack: boolean;
   /** Lines and columns of the terminal. */
   readonly size: { readonly rows: number; readonly columns: number };
   readonly highlight: (text: string) => string;
@@ -38,8 +40,6 @@ export interface ListQuestion {
 const LEAST_PAGE = 5;
 /** Lines of a terminal that has room for details beside a list. */
 const DETAILED_ROWS = 44;
-const MOVE = '↑↓ move · Enter choose';
-const LEAVE = 'Esc back · Ctrl-C leave';
 const HIDE_CURSOR = '\u001b[?25l';
 /** `❯ ` */
 const MARK_WIDTH = 2;
@@ -61,7 +61,8 @@ export function newListState<T>({ lines, preset }: StepChoice<T>, rows: number):
 export const stepList = createPrompt<StepAnswer<number>, ListQuestion>((question, done) => {
   const { choice, state, size } = question;
   const theme = makeTheme({});
-  const prefix = usePrefix({ theme });
+  const [isDone, setDone] = useState(false);
+  const prefix = usePrefix({ theme, status: isDone ? 'done' : 'idle' });
   const [{ heading = [], lines }, setDrawn] =
     useState<Pick<StepChoice<unknown>, 'heading' | 'lines'>>(choice);
   const [turn, setTurn] = useState(0);
@@ -70,8 +71,10 @@ export const stepList = createPrompt<StepAnswer<number>, ListQuestion>((question
     line.clearLine(0);
     const outcome = pressed({ ...key, typed }, question, lines);
     if (outcome === 'back') done({ kind: 'back' });
-    else if (outcome === 'chosen') done({ kind: 'answer', value: state.at });
-    else {
+    else if (outcome === 'chosen') {
+      setDone(true);
+      done({ kind: 'answer', value: state.at });
+    } else {
       if (outcome === 'changed') {
         const drawn = choice.redrawn?.() ?? choice;
         state.at = placeOf(lines[state.at], drawn.lines);
@@ -81,12 +84,14 @@ export const stepList = createPrompt<StepAnswer<number>, ListQuestion>((question
       setTurn(turn + 1);
     }
   });
-  const above = [
-    `${prefix} ${theme.style.message(choice.message, 'idle')}`,
-    ...heading.map((one) => `  ${one}`),
-  ];
+  const asked = `${prefix} ${theme.style.message(choice.message, 'idle')}`;
+  if (isDone) return `${asked} ${theme.style.answer(lines[state.at]?.name.split('\n')[0] ?? '')}`;
+  const above = [asked, ...heading.map((one) => `  ${one}`)];
   const details = state.isDetailed ? detailsOf(question, lines) : [];
-  const keys = [...wrapped(keysOf(question), size.columns), ...wrapped([MOVE, LEAVE], size.columns)];
+  const keys = [
+    ...wrapped(keysOf(question), size.columns),
+    keysText('↑↓ move · Enter choose', question.canGoBack),
+  ];
   const room = Math.max(LEAST_PAGE, size.rows - above.length - details.length - keys.length - 3);
   const { shown, mark } = pageOf(lines, state, room, question.highlight);
   const under = [...details, ...(mark === null ? [] : [mark]), ...keys.map(theme.style.help)];
@@ -101,7 +106,7 @@ interface Pressed {
 
 function pressed(
   key: Pressed,
-  { choice, state, size }: ListQuestion,
+  { choice, state, size, canGoBack }: ListQuestion,
   lines: readonly StepLine<unknown>[],
 ): 'back' | 'chosen' | 'changed' | 'moved' {
   const { search, keys = [] } = choice;
@@ -119,7 +124,7 @@ function pressed(
   }
   const digits = /^[\d.]$/.test(key.typed) ? state.digits + key.typed : '';
   state.digits = digits;
-  if (key.name === 'escape' || key.name === 'left') return 'back';
+  if (key.name === 'escape' || key.name === 'left') return canGoBack ? 'back' : 'moved';
   if (isEnterKey(key)) return isChoice(lines[state.at]) ? 'chosen' : 'moved';
   if (digits !== '') return jump(state, lines, digits);
   if (isUpKey(key)) step(state, lines, -1, 1);

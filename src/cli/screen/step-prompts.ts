@@ -9,18 +9,17 @@ interface PromptContext {
   readonly input: NodeJS.ReadStream;
   readonly output: NodeJS.WriteStream;
   readonly signal: AbortSignal;
+  /** True in a walk. An answered question then leaves the screen: the walk says in a line of its own what was answered. */
+  readonly canGoBack: boolean;
 }
 
 const CYAN = '\u001b[36m';
 const NO_CYAN = '\u001b[39m';
 const CLEAR_SCREEN = '\u001b[H\u001b[2J';
 
-/**
- * The questions of a walk on a terminal: Esc steps back, and ← too where there is nothing to type. An answered question
- * leaves the screen; the walk says in a line of its own what was answered.
- */
-export function stepPrompts({ input, output, signal }: PromptContext, asked: Asks): StepPrompts {
-  const context = { input, output, clearPromptOnDone: true };
+/** Questions on a terminal. Where one may go back, Esc does, and ← too where there is nothing to type. */
+export function stepPrompts({ input, output, signal, canGoBack }: PromptContext, asked: Asks): StepPrompts {
+  const context = { input, output, clearPromptOnDone: canGoBack };
   const highlight = (text: string) =>
     output.hasColors?.() === true ? `${CYAN}${text.replaceAll(NO_CYAN, CYAN)}${NO_CYAN}` : text;
 
@@ -33,7 +32,7 @@ export function stepPrompts({ input, output, signal }: PromptContext, asked: Ask
     output.on('resize', resize);
     try {
       const answer = await stepList(
-        { choice: question, state: now, size, highlight },
+        { choice: question, state: now, size, highlight, canGoBack },
         { ...context, signal: AbortSignal.any([signal, resized.signal]) },
       );
       if (answer.kind === 'back') return answer;
@@ -51,7 +50,7 @@ export function stepPrompts({ input, output, signal }: PromptContext, asked: Ask
   }
 
   return {
-    text: (question) => asked(() => stepText(question, { ...context, signal })),
+    text: (question) => asked(() => stepText({ ...question, canGoBack }, { ...context, signal })),
     choose: (question) => asked(() => choose(question)),
   };
 }

@@ -40,6 +40,8 @@ export interface StepText {
   readonly message: string;
   /** Taken when nothing is typed. */
   readonly preset?: string | undefined;
+  /** What stands for it on the screen: `Y/n`. */
+  readonly presetText?: string | undefined;
   /** True when nothing at all is an answer too. */
   readonly mayBeEmpty?: boolean | undefined;
   check(value: string): Promise<string | null>;

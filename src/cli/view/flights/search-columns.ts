@@ -31,9 +31,9 @@ const ROOMY_BAR = 16;
 /** How far columns grow, in turn. Names go first: a bar only draws what the times say. */
 const GROWTH: readonly (readonly [column: Journey | Sold, most: number, useful: number])[] = [
   ['stops', 14, 0],
+  ['seller', 20, 0],
   ['brand', 16, 0],
   ['airline', 20, 0],
-  ['seller', 20, 0],
   ['bar', ROOMY_BAR, GOOD_BAR],
   ['co2', 12, 12],
   ['flights', 22, 14],
