@@ -23,7 +23,7 @@ import {
   type SeenLedger,
   whyLedgerLost,
 } from './store/identity.ts';
-import type { OnTrouble } from './store/libsql.ts';
+import type { OnTrouble } from './store/libsql/file.ts';
 import { markOnce, noteLedger, readMark } from './store/marks.ts';
 import { openStore, type Store } from './store/open.ts';
 import { storeTrouble } from './store/trouble.ts';

@@ -7,15 +7,15 @@ import {
   readSeen,
   SEEN_LEDGER,
 } from '../store/identity.ts';
-import { type FileState, inspectFile } from '../store/inspect.ts';
-import type { PostgresLook, PostgresRefused, PostgresState } from '../store/inspect-postgres.ts';
+import { type FileState, inspectFile } from '../store/libsql/inspect.ts';
+import type { PostgresLook, PostgresRefused, PostgresState } from '../store/postgres/inspect.ts';
 import { serviceMigrations } from '../store/migrations/migrations.ts';
-import { readRows } from '../store/read-only.ts';
+import { readRows } from '../store/libsql/read-only.ts';
 import { clientMigrations } from './journal/store-schema.ts';
 
 export { differences, RING_PURPOSE, whyLedgerLost } from '../store/identity.ts';
-export type { FileState } from '../store/inspect.ts';
-export type { PostgresPlace, PostgresRefused, PostgresState } from '../store/inspect-postgres.ts';
+export type { FileState } from '../store/libsql/inspect.ts';
+export type { PostgresPlace, PostgresRefused, PostgresState } from '../store/postgres/inspect.ts';
 export { isDatabaseUrl } from '../store/open.ts';
 
 /** Looks at the database files of a home, and at what is open in them, without changing anything. */
@@ -33,7 +33,7 @@ export async function inspectServer(
   url: string,
   look: Pick<PostgresLook, 'now' | 'timeoutMs' | 'signal'>,
 ): Promise<PostgresState | PostgresRefused | null> {
-  const { inspectPostgres } = await import('../store/inspect-postgres.ts');
+  const { inspectPostgres } = await import('../store/postgres/inspect.ts');
   return inspectPostgres(url, { ...look, migrations: serviceMigrations, stuckQuery: STUCK });
 }
 

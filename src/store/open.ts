@@ -1,8 +1,8 @@
 import { Kysely, SqliteDialect } from 'kysely';
 import { problem } from '../kernel/problems.ts';
 import type { Migration } from './applied-steps.ts';
-import { type OnTrouble, openSqlite } from './libsql.ts';
-import { libsqlDriver } from './libsql-driver.ts';
+import { libsqlDriver } from './libsql/driver.ts';
+import { type OnTrouble, openSqlite } from './libsql/file.ts';
 import { migrate } from './migrate.ts';
 import { serviceMigrations } from './migrations/migrations.ts';
 import type { ServiceTables } from './tables/schema.ts';
@@ -63,6 +63,6 @@ export function checkDatabaseUrl(url: string): void {
  */
 export async function openStore(where: string, onTrouble?: OnTrouble): Promise<Store> {
   if (!POSTGRES.test(where)) return openDatabase<ServiceTables>(where, serviceMigrations, onTrouble);
-  const { openPostgres } = await import('./postgres.ts');
+  const { openPostgres } = await import('./postgres/open.ts');
   return openPostgres<ServiceTables>(where, serviceMigrations);
 }
