@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { serviceMigrations } from '../src/store/migrations/migrations.ts';
+import { serviceMigrations } from '../src/service-migrations.ts';
 
 /** Digest of a step's statements, as they were released. */
 const digestOf = (statements: readonly string[]) =>

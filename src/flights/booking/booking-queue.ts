@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Queue } from '../../store/queue.ts';
-import type { BookingState } from '../../store/tables/schema.ts';
+import type { BookingState, FlightsDatabase } from '../tables.ts';
 import { BOOKING_STATES, isWork } from './states.ts';
 
 /** Renewed while a step is taken; a worker that died is overtaken after it. */
@@ -15,7 +15,7 @@ const inWork = (Object.keys(BOOKING_STATES) as BookingState[]).filter(isWork);
 /** The bookings in which the step runner has something to do; `stuck` waits for a person. */
 export const OPEN_BOOKINGS = sql.raw<SqlBool>(`state in (${inWork.map((state) => `'${state}'`).join(', ')})`);
 
-export const BOOKINGS: Queue = {
+export const BOOKINGS: Queue<FlightsDatabase, 'bookings'> = {
   table: 'bookings',
   key: 'intent_id',
   due: 'due_at_ms',

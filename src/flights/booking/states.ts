@@ -1,4 +1,4 @@
-import type { BookingState } from '../../store/tables/schema.ts';
+import type { BookingState } from '../tables.ts';
 
 /**
  * Who moves a booking: the request that pays for it, the worker's step runner, an operator about what is stuck, and

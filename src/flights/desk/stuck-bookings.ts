@@ -1,9 +1,7 @@
-import type { Transaction } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { LeaseLost } from '../../store/leases.ts';
-import type { BookingState, ServiceTables } from '../../store/tables/schema.ts';
 import { type AirlineWord, askAirline, statusOf } from '../booking/airline-word.ts';
 import type { Escrows } from '../booking/escrows.ts';
 import { type Move, moveBooking } from '../booking/moves.ts';
@@ -15,6 +13,7 @@ import type { FlightsPorts } from '../ports.ts';
 import type { ProviderOrder } from '../providers/provider.ts';
 import type { By } from '../refunds/decisions.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
+import type { BookingState, Tx } from '../tables.ts';
 import type { ResolveRequest, StuckDecision, StuckRefusal } from '../wire.ts';
 import { writeAudit } from './audit.ts';
 import { deskOrder } from './desk-orders.ts';
@@ -122,7 +121,7 @@ async function decide(desk: Desk, facts: Facts, by: By, request: ResolveRequest)
   const nowMs = clock.now();
   const order =
     decision !== 'ticketed' ? null : known?.status === 'ticketed' ? known : deskOrder(intent, request, nowMs);
-  const write = async (tx: Transaction<ServiceTables>): Promise<void> => {
+  const write = async (tx: Tx): Promise<void> => {
     await moveBooking(tx, booking, moveOf(decision, facts, order), nowMs);
     if (order) {
       await orders.keep(intent, order, tx);
