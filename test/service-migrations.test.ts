@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { serviceMigrations } from '../src/service-migrations.ts';
+import { filesIn } from './house.mjs';
 
 /** Digest of a step's statements, as they were released. */
 const digestOf = (statements: readonly string[]) =>
@@ -26,4 +28,15 @@ test('the steps that were released keep their names, their order and every word'
       "030_bounded_work 21fbbd29bf6067b0",
     ]
   `);
+});
+
+test('the store names no table of a service', () => {
+  const made = serviceMigrations.flatMap(({ statements }) =>
+    statements.flatMap((statement) => /^create table (\w+)/.exec(statement)?.[1] ?? []),
+  );
+  const tables = made.filter((name) => name !== 'meta').join('|');
+  const names = new RegExp(`(?:from|join|into|update|table) (?:${tables})\\b|'(?:${tables})'`);
+  const wrong = filesIn('src/store').filter((file) => names.test(readFileSync(file, 'utf8')));
+  expect(made.length).toBeGreaterThan(30);
+  expect(wrong).toEqual([]);
 });

@@ -237,7 +237,7 @@ interface UpkeepTable {
   created_at_ms: number;
 }
 
-export interface FlightsTables {
+interface FlightsTables {
   search_completions: SearchCompletionTable;
   searches: SearchTable;
   fare_menus: FareMenuTable;

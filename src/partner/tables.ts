@@ -175,7 +175,7 @@ interface PartnerBreakerTable {
   updated_at_ms: number;
 }
 
-export interface PartnerTables extends ComplianceTables {
+interface PartnerTables extends ComplianceTables {
   partners: PartnerTable;
   partner_keys: PartnerKeyTable;
   customers: CustomerTable;

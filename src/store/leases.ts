@@ -28,7 +28,7 @@ export interface Leased<Tables extends LeasedTables<Name>, Name extends string> 
 }
 
 /** A row of work. Whoever was given it by a claim holds it under this fence. */
-export interface LeasedRow {
+interface LeasedRow {
   readonly fence: number;
   readonly lease_until_ms: number;
 }

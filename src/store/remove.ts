@@ -1,7 +1,7 @@
 import { type Kysely, type SqlBool, sql, type Transaction } from 'kysely';
 
 /** Names a table whose rows nobody can ask for any more once a time has passed; it has an index on that time. */
-export interface Passing<Tables, Name extends keyof Tables & string> {
+interface Passing<Tables, Name extends keyof Tables & string> {
   readonly table: Name;
   readonly key: keyof Tables[Name] & string;
   readonly at: keyof Tables[Name] & string;
