@@ -48,4 +48,5 @@ export const serviceMigrations: readonly Migration[] = [
       ...partner.boundedWork,
     ],
   },
+  { name: '040_open_bookings', statements: flights.openBookings },
 ];

@@ -26,6 +26,7 @@ test('the steps that were released keep their names, their order and every word'
       "022_outbound a637464031f4bb58",
       "023_partner_retention edb3f0b7293e6aaf",
       "030_bounded_work 21fbbd29bf6067b0",
+      "040_open_bookings 8119cb7744392ab0",
     ]
   `);
 });

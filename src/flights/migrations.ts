@@ -125,6 +125,11 @@ export const flightsMigrations = {
     'create unique index intents_creating on intents (creating_key) where creating_key is not null',
   ],
 
+  openBookings: [
+    'drop index bookings_open',
+    `create index bookings_open on bookings (due_at_ms) where state not in ('booked', 'refunded', 'stuck')`,
+  ],
+
   boundedBookings: [
     'drop index bookings_due',
     `create index bookings_open on bookings (due_at_ms)

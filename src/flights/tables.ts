@@ -3,6 +3,7 @@ import type { EffectsTables } from '../effects/tables.ts';
 import type { NotifyTables } from '../notify/tables.ts';
 import type { PaymentsTables } from '../payments/tables.ts';
 import type { MetaTables } from '../store/marks.ts';
+import type { BookingState } from './booking/states.ts';
 import type { DeskTables } from './desk/tables.ts';
 
 /** One row per search that was answered; surge pricing counts the last 60 seconds. */
@@ -93,22 +94,6 @@ interface WrongCodeTable {
   subject: string;
   at_ms: number;
 }
-
-/**
- * `settling`: written before the payment is settled, so that a crash right after settlement loses nothing.
- * `funded` and later belong to the worker: recheck -> ordering -> ticketing -> capturing -> booked,
- * or refunding -> refunded. `stuck` waits for a person.
- */
-export type BookingState =
-  | 'settling'
-  | 'queued'
-  | 'ordering'
-  | 'ticketing'
-  | 'capturing'
-  | 'booked'
-  | 'refunding'
-  | 'refunded'
-  | 'stuck';
 
 export interface BookingTable {
   intent_id: string;

@@ -112,7 +112,10 @@ test(`a database of before with ${MUCH} is brought up to date in seconds`, async
   const home = mkdtempSync(join(tmpdir(), 'farelock-old-'));
   closing.push(() => rmSync(home, { recursive: true, force: true }));
   const path = join(home, 'service.db');
-  const before = serviceMigrations.filter(({ name }) => name !== '030_bounded_work');
+  const before = serviceMigrations.slice(
+    0,
+    serviceMigrations.findIndex(({ name }) => name === '030_bounded_work'),
+  );
   await (await openDatabase(path, before)).destroy();
   fill(home, Date.UTC(2026, 10, 21));
   const began = process.cpuUsage();

@@ -4,10 +4,11 @@ import { NO_PAYMENT } from '../intents/retire.ts';
 import type { Written } from '../orders/mails.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
-import type { BookingState, Tx } from '../tables.ts';
+import type { Tx } from '../tables.ts';
 import { planUpkeep } from '../upkeep/plan-upkeep.ts';
 import { BOOKINGS } from './booking-queue.ts';
 import { type BookingChange, moveBooking } from './moves.ts';
+import type { BookingState } from './states.ts';
 
 /** What a step leaves behind: the next state of the booking, and what the intent shows from then on. */
 export interface Next {

@@ -1,7 +1,8 @@
 import type { Insertable } from 'kysely';
 import { LeaseLost } from '../../store/leases.ts';
 import type { BookingRow } from '../rows.ts';
-import type { BookingState, BookingTable, Tx } from '../tables.ts';
+import type { BookingTable, Tx } from '../tables.ts';
+import type { BookingState } from './states.ts';
 import { BEGINNINGS, type Mover, mayMove } from './states.ts';
 
 /** What a move writes beside the state. */

@@ -6,6 +6,7 @@ import { type AirlineWord, askAirline, statusOf } from '../booking/airline-word.
 import type { Escrows } from '../booking/escrows.ts';
 import { type Move, moveBooking } from '../booking/moves.ts';
 import { concludeOrderEffect } from '../booking/order-effect.ts';
+import type { BookingState } from '../booking/states.ts';
 import { NOT_TICKETED } from '../booking/step.ts';
 import { createStepRunner } from '../booking/step-runner.ts';
 import { createOrderBook } from '../orders/order-record.ts';
@@ -13,7 +14,7 @@ import type { FlightsPorts } from '../ports.ts';
 import type { ProviderOrder } from '../providers/provider.ts';
 import type { By } from '../refunds/decisions.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
-import type { BookingState, Tx } from '../tables.ts';
+import type { Tx } from '../tables.ts';
 import type { ResolveRequest, StuckDecision, StuckRefusal } from '../wire.ts';
 import { writeAudit } from './audit.ts';
 import { deskOrder } from './desk-orders.ts';
