@@ -3,7 +3,7 @@ import type { FlightsClient, PaymentReceipt } from '../../../client/types.ts';
 import type { Intent, Passenger } from '../../../flights/wire.ts';
 import { instant } from '../../../kernel/clock.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
-import { inReview, whereMoneyIs } from '../../interruption/interruption.ts';
+import { inReview, whereMoneyIs } from '../../interruption/booking.ts';
 import { waitForChange } from '../../interruption/waiting.ts';
 import { NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';
 import { type BookingAgreed, confirmBooking } from '../../paying/confirm.ts';

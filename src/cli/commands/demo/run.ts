@@ -6,7 +6,7 @@ import type { CreatedIntent, Intent, Offer, Passenger, SearchRequestInput } from
 import { parseUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { inReview } from '../../interruption/interruption.ts';
+import { inReview } from '../../interruption/booking.ts';
 import { throwIfAborted, waitForChange } from '../../interruption/waiting.ts';
 import { verifyIntent } from '../../paying/escrow-check.ts';
 import { parseDate } from '../../searching/dates.ts';
@@ -55,7 +55,7 @@ export const demo: Command<object> = async (outer) => {
     return await journey(context, home, reached);
   } catch (error) {
     if (!outer.signal.aborted) throw error;
-    const { whereDemoStands } = await import('../../interruption/demo-interrupted.ts');
+    const { whereDemoStands } = await import('../../interruption/demo.ts');
     throw await whereDemoStands(context, reached, error, named ? null : home);
   } finally {
     await session.close();

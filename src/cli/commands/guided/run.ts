@@ -9,7 +9,7 @@ import { reviewStep } from '../../guided/review.ts';
 import { askFrom, askTo } from '../../guided/route.ts';
 import { openTranscript } from '../../guided/transcript.ts';
 import { follow, newTrip, type Walk } from '../../guided/walk.ts';
-import { whereItStopped } from '../../interruption/guided-interrupted.ts';
+import { whereItStopped } from '../../interruption/walk.ts';
 import type { StepPrompts } from '../../screen/streams.ts';
 import type { Command } from '../../spec/command.ts';
 

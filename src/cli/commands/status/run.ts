@@ -1,5 +1,5 @@
 import type { Intent } from '../../../flights/wire.ts';
-import { whereMoneyIs } from '../../interruption/interruption.ts';
+import { whereMoneyIs } from '../../interruption/booking.ts';
 import { waitForChange } from '../../interruption/waiting.ts';
 import { isOwn, NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';
 import { linkedOf } from '../../paying/explorer.ts';

@@ -4,7 +4,7 @@ import { bookingCommand, lockCommand, searchCommand } from '../guided/commands.t
 import { hasRunOut } from '../guided/lock.ts';
 import type { Trip, Walk } from '../guided/walk.ts';
 import { usdc } from '../view/flights/intent.ts';
-import { purposeOf } from './where-it-stands.ts';
+import { purposeOf } from './command.ts';
 
 /**
  * What to end with when the walk was cut off (Ctrl-C, --timeout): a sentence on what has happened so far, and how to go

@@ -2,8 +2,8 @@ import type { Intent } from '../../flights/wire.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
 import type { CommandContext } from '../spec/command.ts';
-import { whereMoneyIs } from './interruption.ts';
-import { whereItStands } from './where-it-stands.ts';
+import { whereMoneyIs } from './booking.ts';
+import { whereItStands } from './command.ts';
 
 const ANEW = 'farelock demo';
 

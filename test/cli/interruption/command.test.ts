@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { TOOL } from '../../../src/cli/commands/index.ts';
-import { whereItStands } from '../../../src/cli/interruption/where-it-stands.ts';
+import { whereItStands } from '../../../src/cli/interruption/command.ts';
 import { commandsOf, specNamed } from '../../../src/cli/spec/command.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 
