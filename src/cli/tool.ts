@@ -90,8 +90,8 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
       const cutOff = untoldCutOff(error, signal);
       if (cutOff === null) throw error;
       terminal.settle();
-      const { whereItStands } = await import('./interruption/command.ts');
-      throw await whereItStands(cutOff, invocation.spec, { argv, invocation, session });
+      const { commandCutOff } = await import('./interruption/command.ts');
+      throw await commandCutOff(cutOff, invocation.spec, { argv, invocation, session });
     } finally {
       if (timer) clearTimeout(timer);
       await opened.close();

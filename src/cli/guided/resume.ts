@@ -41,9 +41,9 @@ export const resumeStep: Step = async (walk) => {
     trip.adults = intent.passenger_count;
     return 'passengers';
   }
-  trip.booking = { intentId: intent.intent_id, isBooked: false };
+  trip.booking = { intent, isBooked: false };
   const code = await book(context, { intentId: intent.intent_id, wait: true });
-  return code === 0 ? showOrder(walk, intent.intent_id) : code;
+  return code === 0 ? showOrder(walk, intent) : code;
 };
 
 async function unfinishedOf({ context }: Walk): Promise<Unfinished[]> {

@@ -47,7 +47,7 @@ export interface Trip {
   /** The passengers stay the same: they were answered for a fare that is gone. */
   isPartyKept: boolean;
   /** The intent whose booking a person has agreed to, and whether it is known to be booked. */
-  booking: { readonly intentId: string; readonly isBooked: boolean } | null;
+  booking: { readonly intent: Intent; readonly isBooked: boolean } | null;
 }
 
 export const newTrip = (): Trip => ({
