@@ -62,7 +62,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     invocation = parse(isGuided ? ['guided'] : argv, world);
     if (invocation === null) return 0;
     const { globals } = invocation;
-    const settings = settingsOf(invocation, fieldsOf(invocation));
+    const settings = settingsOf(invocation, await chosenFields(invocation));
     terminal = await openTerminal(
       world.streams,
       settings,
@@ -203,9 +203,10 @@ function withBareJson(argv: readonly string[]): string[] | null {
   return ['--json=', ...argv.slice(0, at), ...argv.slice(at + 1)];
 }
 
-function fieldsOf({ name, spec, globals }: Invocation): string[] | null {
+async function chosenFields({ name, spec, globals }: Invocation): Promise<string[] | null> {
   if (typeof globals.json !== 'string' || globals.json === '') return null;
-  const known = spec.result.fields;
+  const { fieldsOf } = await import('./spec/schema-files.ts');
+  const known = fieldsOf(spec);
   const wanted = globals.json
     .split(',')
     .map((field) => field.trim())

@@ -44,8 +44,8 @@ export interface ParameterSpec {
 
 /** What it prints under --json. */
 interface ResultSpec {
-  /** Those that `--json` can choose, of the document or of the entries of its list; none: it has no fixed fields. */
-  readonly fields: readonly string[];
+  /** The one list of the document: `--json` chooses among the fields of its entries. */
+  readonly list?: string;
   /** For the tests and the published schemas; a command never loads it. */
   readonly schema: () => Promise<Published>;
 }
