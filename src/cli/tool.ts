@@ -38,7 +38,7 @@ interface World {
   readonly prompts: (signal: AbortSignal) => Prompts;
   /** Readies this process for calls that never leave it. */
   readonly lightHttp?: () => Promise<void>;
-  /** What the program that drives the tool may spend; absent: a person drives it. */
+  /** The allowance of the program that drives the tool; absent: a person drives it. */
   readonly allowance?: Allowance | undefined;
   /** Shows long results, on a terminal. */
   readonly pager?: Pager | undefined;
@@ -107,7 +107,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
   }
 }
 
-/** What parsing goes by. */
+/** The part of the world that parsing needs. */
 type Reader = Pick<World, 'tool' | 'version' | 'streams'>;
 
 /** null when help or the version was all that was wanted, and has been printed. */
@@ -256,7 +256,7 @@ async function withFile(error: unknown, session: Session | null): Promise<unknow
   return here?.code === trouble.code ? here : trouble;
 }
 
-/** What helps now, as commands: the problem's own, else what goes with its code. */
+/** Commands that help now: the problem's own, else those that go with its code. */
 async function nextSteps(
   error: unknown,
   about: Parameters<typeof import('./interruption/next-steps.ts').nextStepsOf>[1],

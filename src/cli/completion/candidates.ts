@@ -6,7 +6,7 @@ import { type Position, positionOf } from './position.ts';
 import type { Place } from './source.ts';
 import { valuesNamed } from './values.ts';
 
-/** What may stand where the cursor is: commands, options, values. The last of the words is being typed. */
+/** Commands, options and values that may stand where the cursor is. The last of the words is being typed. */
 export async function candidatesFor(
   words: readonly string[],
   tool: ToolSpec,

@@ -18,7 +18,7 @@ interface Unfinished {
   readonly isUnderWay: boolean;
 }
 
-/** What was begun and not finished comes first: a fare that is locked and not paid, a booking that is under way. */
+/** Offers to go on with unfinished journeys first: a fare that is locked and not paid, a booking that is under way. */
 export const resumeStep: Step = async (walk) => {
   const { context, ask, trip } = walk;
   const unfinished = await unfinishedOf(walk);

@@ -19,7 +19,7 @@ import { balanceOf, topUp } from './money.ts';
 import { goOnWithoutLock, isFareGone } from './run-out.ts';
 import { type Party, type Step, same, type Walk } from './walk.ts';
 
-/** What will be paid, to whom and from what; then the question; then the booking, its status and its order. */
+/** Shows the amount, the payee and the wallet; then asks; then the booking, its status and its order. */
 export const reviewStep: Step = async (walk) => {
   const { trip, context } = walk;
   const { intent, party } = trip;

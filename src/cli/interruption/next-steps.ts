@@ -4,7 +4,7 @@ import type { Session } from '../session/session.ts';
 import { commandLine } from '../spec/mistaken.ts';
 import type { Invocation } from '../spec/tree.ts';
 
-/** What a failed command line was about. */
+/** A command line that failed. */
 export interface Failed {
   readonly argv: readonly string[];
   /** null: it was not understood. */

@@ -6,8 +6,8 @@ import { usdc } from '../view/flights/intent.ts';
 import { utcTime } from '../view/times.ts';
 
 /**
- * What is known of money and records when something is cut off (Ctrl-C, --timeout, a lost connection), in the order in
- * which it is told: the first part with something in it. No more than is known: a signed payment may have been taken.
+ * Money and records, as far as they are known when something is cut off (Ctrl-C, --timeout, a lost connection). The first
+ * part with something in it is told, and no more than is known: a signed payment may have been taken.
  */
 export interface Known {
   /** Commands that do the same again. */
@@ -21,7 +21,7 @@ export interface Known {
   readonly paid: readonly PaymentRecord[];
   /** How to go on with what was paid for, in a walk that has locked nothing yet. */
   readonly found?: Pick<Story, 'fix' | 'next'>;
-  /** What became of records; absent where only money counts. `look`: the command that shows whether it was changed. */
+  /** The state of the records; absent where only money counts. `look`: the command that shows whether it was changed. */
   readonly change?: { readonly said: string; readonly look: string | null };
 }
 

@@ -226,7 +226,7 @@ async function escrowEnd(session: Session, intent: Intent) {
   return readEscrow(await session.cluster(), intent.escrow.address as Parameters<typeof readEscrow>[1]);
 }
 
-/** What the calls cost: all that left the wallet beside the ticket. */
+/** The cost of the calls: all that left the wallet beside the ticket. */
 const feesOf = (before: Account, after: Account, intent: Intent): bigint =>
   (before.wallet ?? 0n) -
   (after.wallet ?? 0n) -

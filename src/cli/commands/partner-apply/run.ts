@@ -182,7 +182,7 @@ async function run(
   }
 }
 
-/** What was done, and how to go on: after Ctrl-C, --timeout, or when the service was away for too long. */
+/** The problem that says what was done and how to go on: after Ctrl-C, --timeout, or a service that was away too long. */
 function cutOff(
   { signal }: CommandContext,
   options: ApplyOptions,

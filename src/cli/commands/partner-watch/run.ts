@@ -55,7 +55,7 @@ async function follow(
   }
 }
 
-/** What each field of a change is called in an order. */
+/** The name in an order of each field of a change. */
 const FIELDS: Readonly<Record<string, keyof ShownOrder>> = { toAmount: 'destinationAmount' };
 
 /**
