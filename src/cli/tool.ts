@@ -37,7 +37,6 @@ interface World {
   readonly interrupted: AbortSignal;
   readonly prompts: (signal: AbortSignal) => Prompts;
   /** Readies this process for calls that never leave it. */
-  readonly lightHttp?: () => Promise<void>;
   /** What the program that drives the tool may spend; absent: a person drives it. */
   readonly allowance?: Allowance | undefined;
   /** Shows long results, on a terminal. */

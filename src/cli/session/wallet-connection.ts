@@ -1,5 +1,5 @@
 import type { Connection, PublicKey } from '@solana/web3.js';
-import type { Fetch } from '../../client/types.ts';
+import type { Fetch } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Profile } from './profile.ts';
 
@@ -26,7 +26,7 @@ export async function connectWallet(session: ClusterDoor): Promise<WalletConnect
   const connection = new web3.Connection(url, {
     commitment: session.profile.commitment,
     disableRetryOnRateLimit: true,
-    fetch: (input, init) => fetch(new Request(input instanceof URL ? input.href : input, init)),
+    fetch: platformFetch(fetch),
   });
   return {
     connection,
@@ -35,20 +35,34 @@ export async function connectWallet(session: ClusterDoor): Promise<WalletConnect
   };
 }
 
+/** The platform's fetch, as web3.js wants it. */
+const platformFetch =
+  (fetch: Fetch) =>
+  async (...asked: Parameters<typeof globalThis.fetch>): Promise<Response> => {
+    const request = new Request(...asked);
+    const { status, headers, body } = await fetch({
+      method: request.method,
+      url: request.url,
+      headers: Object.fromEntries(request.headers),
+      body: await request.text(),
+      signal: request.signal,
+    });
+    return new Response(body || null, { status, headers });
+  };
+
 async function rpcCall(
   url: string,
   fetch: Fetch,
   method: string,
   params: readonly unknown[],
 ): Promise<unknown> {
-  const response = await fetch(
-    new Request(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    }),
-  );
-  const answer = (await response.json()) as { result?: unknown; error?: { code?: number; message?: string } };
+  const { body } = await fetch({
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  const answer = JSON.parse(body ?? '') as { result?: unknown; error?: { code?: number; message?: string } };
   if (answer.error) {
     if (answer.error.code === -32601) {
       throw problem('cluster_failed', {
