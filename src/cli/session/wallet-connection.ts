@@ -1,5 +1,6 @@
+import { STATUS_CODES } from 'node:http';
 import type { Connection, PublicKey } from '@solana/web3.js';
-import type { Fetch } from '../../kernel/http.ts';
+import { type Fetch, type HttpHeaders, lowerCase } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Profile } from './profile.ts';
 
@@ -35,19 +36,18 @@ export async function connectWallet(session: ClusterDoor): Promise<WalletConnect
   };
 }
 
-/** The platform's fetch, as web3.js wants it. */
+/**
+ * The platform's fetch as far as web3.js uses it: it posts text with plain headers, and reads the status and the text of
+ * what comes. The platform's own classes would load an HTTP client for that.
+ */
 const platformFetch =
   (fetch: Fetch) =>
-  async (...asked: Parameters<typeof globalThis.fetch>): Promise<Response> => {
-    const request = new Request(...asked);
-    const { status, headers, body } = await fetch({
-      method: request.method,
-      url: request.url,
-      headers: Object.fromEntries(request.headers),
-      body: await request.text(),
-      signal: request.signal,
-    });
-    return new Response(body || null, { status, headers });
+  async (url: Parameters<typeof globalThis.fetch>[0], init: RequestInit = {}): Promise<Response> => {
+    const headers = lowerCase(init.headers as HttpHeaders);
+    const sent = { method: 'POST', url: String(url), headers, body: String(init.body) };
+    const { status, body } = await fetch(sent);
+    const ok = status >= 200 && status < 300;
+    return { status, ok, statusText: STATUS_CODES[status] ?? '', text: async () => body ?? '' } as Response;
   };
 
 async function rpcCall(
