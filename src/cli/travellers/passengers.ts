@@ -12,6 +12,7 @@ import { problem } from '../../kernel/problems.ts';
 import { notesOf } from '../session/remembered.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { readPassengerFile, sourceName } from './passenger-file.ts';
+import { plainPassengers } from './typed-field.ts';
 
 /** Where the passengers of a booking come from; neither: they are asked for. */
 interface PassengersFrom {
@@ -42,8 +43,11 @@ export async function readPassengers(
     const { savedPassengers } = await import('./travellers.ts');
     return savedPassengers(context, names, rules);
   }
+  const nowMs = context.clock.now();
   const list =
-    source === undefined ? await askPassengers(context, rules) : await readPassengerFile(context, source);
+    source === undefined
+      ? await askPassengers(context, rules)
+      : plainPassengers(await readPassengerFile(context, source), nowMs);
   const issues = await checkPassengers(list, rules);
   const bookable = bookablePassengers(list, issues);
   if (bookable) return bookable;
@@ -86,7 +90,7 @@ async function askPassengers(context: CommandContext, rules: PassengerRules): Pr
     if (rules.count > 1) {
       terminal.note(number === 1 ? 'Passenger 1, who receives all e-mails' : `Passenger ${number}`);
     }
-    passengers.push(await askFields(prompts, fields, rules));
+    passengers.push(await askFields(prompts, fields, rules, context.clock.now()));
   }
   return passengers;
 }

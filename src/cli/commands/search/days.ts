@@ -31,7 +31,7 @@ import { type SearchOptions, searchRequestOf } from './request.ts';
 export const searchByDay: Command<SearchOptions> = async (context, options) => {
   const { session, clock, globals, terminal } = context;
   refuseOthers(options);
-  const asked = searchRequestOf({ ...options, limit: 1, wait: false }, clock.now());
+  const asked = searchRequestOf({ ...options, limit: 1, wait: false });
   const journey: JourneyDays = { depart_date: asked.depart_date, return_date: asked.return_date ?? null };
   const today = todayAt(asked.origin_iata, clock.now());
   const grid =

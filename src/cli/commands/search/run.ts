@@ -7,7 +7,7 @@ import type { Command, CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
 import { incompleteText, numberedOffers, type SearchTitle, searchView } from '../../view/flights/search.ts';
 import { costLines, nextLines, offerCommand, withPayment } from '../../view/payment.ts';
-import { limitOf, type SearchOptions, searchRequestOf, withCodes } from './request.ts';
+import { limitOf, type SearchOptions, searchRequestOf, understood } from './request.ts';
 
 /**
  * Searches, waits for the slower offers, shows a line per itinerary, and remembers the numbers on the screen for the
@@ -16,14 +16,14 @@ import { limitOf, type SearchOptions, searchRequestOf, withCodes } from './reque
 export const search: Command<SearchOptions> = async (context, given) => {
   if (given.flex !== undefined || given.cheapestDay) {
     const { searchByDay } = await import('./days.ts');
-    return searchByDay(context, await withCodes(context, given));
+    return searchByDay(context, await understood(context, given));
   }
-  const { terminal, session, clock, signal, globals } = context;
-  const options = { ...(await withCodes(context, given)), wait: given.wait ?? globals.json === undefined };
+  const { terminal, session, signal, globals } = context;
+  const options = { ...(await understood(context, given)), wait: given.wait ?? globals.json === undefined };
   if (options.ndjson && globals.json !== undefined) {
     throw problem('usage', { message: '--json and --ndjson exclude each other.', fix: 'Give one of them.' });
   }
-  const request = searchRequestOf(options, clock.now());
+  const request = searchRequestOf(options);
   if (globals.dryRun) {
     const { planPaid } = await import('../../paying/paid-plan.ts');
     return planPaid(context, (flights) => flights.search(request, { signal }), {
