@@ -16,16 +16,17 @@ export interface NamedAirport {
 }
 
 /** Without accents, case, hyphens or apostrophes: `São Paulo`, `sao-paulo` and `SAO PAULO` are the same. */
-const folded = (text: string): string =>
+export const folded = (text: string): string =>
   text
     .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
+    .replace(/[\p{M}\p{Cf}]/gu, '')
     .replace(/ß/g, 'ss')
     .replace(/[øØ]/g, 'o')
     .replace(/[łŁ]/g, 'l')
     .replace(/[\s'’.,/()-]+/g, ' ')
     .trim()
-    .toLowerCase();
+    .toLowerCase()
+    .normalize('NFC');
 
 /** The airports that are known by name, in table order. */
 export const namedAirports = (): NamedAirport[] =>
@@ -72,6 +73,23 @@ export function findAirports(text: string): FoundAirport[] {
     return distance <= most ? [{ airport, fit: FITS.mistake + distance }] : [];
   });
   return sorted(misspelt);
+}
+
+/**
+ * The same, and where nothing fits without a mistake, by the name of the city in another language: `münchen`, `東京`.
+ * Those names are loaded for a text that needs them alone.
+ * @returns also the text in English
+ */
+export async function findPlaces(
+  text: string,
+): Promise<{ readonly inEnglish: string; readonly found: FoundAirport[] }> {
+  const found = findAirports(text);
+  if (found.some((one) => !isMistake(one))) return { inEnglish: text, found };
+  const { citiesCalled } = await import('./place-names.ts');
+  const cities = citiesCalled(text);
+  const [city] = cities;
+  if (city === undefined) return { inEnglish: text, found };
+  return { inEnglish: city, found: sorted(cities.flatMap(findAirports)) };
 }
 
 /** True for an airport that was only found by forgiving a typo. */

@@ -101,7 +101,7 @@ function dayRead(text: string, read: ReadDate): string {
   throw problem('usage', {
     message: `"${text}" has two readings: ${dayName(dayFirst)} or ${dayName(monthFirst)}.`,
     fix: `Write ${dayFirst} or ${monthFirst}.`,
-    detail: { readings: read.days },
+    detail: { given: text, meant: read.days },
   });
 }
 
