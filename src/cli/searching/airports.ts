@@ -13,10 +13,17 @@ const MOST_GUESSES = 3;
  * code of a city with several. Where several fit equally well, or only one with a typo in it, a person is asked; what is
  * only a guess is never paid for.
  * @param flag how the text was given, such as `from`
+ * @param takesCities true where the code of a city may be the answer: any of its airports. Each of them is a search, so
+ *   that a person has to choose it, and off a terminal --yes or --max-payment has to be there
  * @throws Problem `usage` listing the candidates with their codes, or that there is none
  */
-export async function airportCode(context: CommandContext, flag: string, text: string): Promise<string> {
-  const { terminal } = context;
+export async function airportCode(
+  context: CommandContext,
+  flag: string,
+  text: string,
+  takesCities: boolean,
+): Promise<string> {
+  const { terminal, globals } = context;
   const { inEnglish, found } = await findPlaces(text);
   const area = metropolitanArea(text.toUpperCase()) ?? areaOfCity(inEnglish);
   const best = found.filter(({ fit }) => fit === found[0]?.fit);
@@ -31,12 +38,18 @@ export async function airportCode(context: CommandContext, flag: string, text: s
   if (!only) throw unknown(flag, text);
   const isGuess = best.some(isMistake);
   if (!terminal.canAsk && isGuess) throw guessed(flag, text, best);
-  if (!terminal.canAsk && best.length > 1) throw ambiguous(flag, text, best);
+  const city = takesCities && area && best.length > 1 && !isGuess ? area : null;
+  const isNamed = city?.code === text.toUpperCase();
+  if (city && isNamed && !terminal.canAsk && (globals.yes || globals.maxPayment !== undefined))
+    return city.code;
+  if (!terminal.canAsk && best.length > 1) throw ambiguous(flag, text, best, isNamed);
   if (best.length > 1) {
-    const choices = best.slice(0, MOST_CHOICES).map(({ airport }) => ({
+    const airports = best.slice(0, MOST_CHOICES).map(({ airport }) => ({
       name: `${airport.iata}  ${placeOf(airport)}`,
       value: airport.iata,
     }));
+    const any = `${city?.code}  any of them (${best.length} searches)`;
+    const choices = city ? [...airports, { name: any, value: city.code }] : airports;
     return terminal.ask(flag).choose(`${harmless(text)}: which airport?`, choices);
   }
   const { iata } = only.airport;
@@ -55,11 +68,11 @@ const unknown = (flag: string, text: string) =>
     next: ['farelock airports'],
   });
 
-function ambiguous(flag: string, text: string, best: readonly FoundAirport[]) {
+function ambiguous(flag: string, text: string, best: readonly FoundAirport[], isCity: boolean) {
   const listed = best.slice(0, MOST_CHOICES).map(({ airport }) => `${airport.iata} ${placeOf(airport)}`);
   return problem('usage', {
     message: `${flag} ${text}: ${counted(best.length, 'airport')} could be meant.`,
-    fix: `Give one of ${listed.join('; ')}.`,
+    fix: `Give one of ${listed.join('; ')}${isCity ? `, or --yes or --max-payment for a search of each` : ''}.`,
     detail: {
       candidates: best.map(({ airport: { iata, name, city, country } }) => ({ iata, name, city, country })),
     },

@@ -4,6 +4,7 @@ import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { dateOption } from '../../searching/dates.ts';
 import type { CommandContext } from '../../spec/command.ts';
+import type { SearchTitle } from '../../view/flights/search.ts';
 
 export interface SearchOptions {
   readonly from: string;
@@ -67,11 +68,22 @@ export function searchRequestOf(options: WaitingOptions): SearchRequestInput {
  * A person waits for slower offers and sees them arrive. A program gets the service's own answer at once, with the
  * `search_id` to ask on; it waits when it says so.
  */
-interface WaitingOptions extends SearchOptions {
+export interface WaitingOptions extends SearchOptions {
   readonly wait: boolean;
 }
 
 export const limitOf = (options: SearchOptions): number => options.limit ?? SHOWN;
+
+/** @param options with codes of airports or cities, and dates as YYYY-MM-DD */
+export const titleOf = (options: SearchOptions): SearchTitle => ({
+  from: options.from,
+  to: options.to,
+  depart: options.depart,
+  return: options.return,
+  adults: options.adults ?? 1,
+  cabin: options.cabin ?? 'economy',
+  grouped: !options.allFares,
+});
 
 /** A stream has no best few: only a limit that was given is passed on, for the first answer. */
 function limitAsked(options: WaitingOptions): { limit?: number } {
@@ -82,22 +94,29 @@ function limitAsked(options: WaitingOptions): { limit?: number } {
 /**
  * With what people type turned into what a service takes: names of airports into codes, dates into YYYY-MM-DD. What has
  * two readings is asked about. The names are loaded for those alone who give one.
+ * @param takesCities true where the code of a city may stay: any of its airports
  * @throws Problem `usage`
  */
 export async function understood<T extends Pick<SearchOptions, 'from' | 'to' | 'depart' | 'return'>>(
   context: CommandContext,
   given: T,
+  takesCities = false,
 ): Promise<T> {
   const depart = await dateOption(context, '--depart', given.depart);
   const back =
     given.return === undefined ? undefined : await dateOption(context, '--return', given.return, depart);
-  const from = await codeOf(context, 'from', given.from);
-  const to = await codeOf(context, 'to', given.to);
+  const from = await codeOf(context, 'from', given.from, takesCities);
+  const to = await codeOf(context, 'to', given.to, takesCities);
   return { ...given, from, to, depart, ...(back !== undefined && { return: back }) };
 }
 
-async function codeOf(context: CommandContext, flag: string, text: string): Promise<string> {
+async function codeOf(
+  context: CommandContext,
+  flag: string,
+  text: string,
+  takesCities: boolean,
+): Promise<string> {
   if (/^[A-Z]{3}$/.test(text) && metropolitanArea(text) === null) return text;
   const { airportCode } = await import('../../searching/airports.ts');
-  return airportCode(context, flag, text);
+  return airportCode(context, flag, text, takesCities);
 }
