@@ -75,23 +75,6 @@ export function findAirports(text: string): FoundAirport[] {
   return sorted(misspelt);
 }
 
-/**
- * The same, and where nothing fits without a mistake, by the name of the city in another language: `münchen`, `東京`.
- * Those names are loaded for a text that needs them alone.
- * @returns also the text in English
- */
-export async function findPlaces(
-  text: string,
-): Promise<{ readonly inEnglish: string; readonly found: FoundAirport[] }> {
-  const found = findAirports(text);
-  if (found.some((one) => !isMistake(one))) return { inEnglish: text, found };
-  const { citiesCalled } = await import('./place-names.ts');
-  const cities = citiesCalled(text);
-  const [city] = cities;
-  if (city === undefined) return { inEnglish: text, found };
-  return { inEnglish: city, found: sorted(cities.flatMap(findAirports)) };
-}
-
 /** True for an airport that was only found by forgiving a typo. */
 export const isMistake = ({ fit }: FoundAirport): boolean => fit >= FITS.mistake;
 
@@ -114,7 +97,8 @@ function namesOf(airport: NamedAirport): string[] {
   return name.startsWith(city) ? [city, name] : [city, name, `${city} ${name}`];
 }
 
-const sorted = (found: FoundAirport[]): FoundAirport[] =>
+/** The likeliest first, larger airports before smaller ones. */
+export const sorted = (found: FoundAirport[]): FoundAirport[] =>
   found.sort((a, b) => a.fit - b.fit || b.airport.size - a.airport.size);
 
 /** One word that finds this airport and no other, for a command line: `lisbon`, `london-heathrow`. */

@@ -1,4 +1,5 @@
-import { findPlaces, isMistake } from '../../domain/airports.ts';
+import { isMistake } from '../../domain/airports.ts';
+import { findPlaces } from '../../domain/places.ts';
 import { placeOf } from '../searching/airports.ts';
 import { quoted } from '../view/payment.ts';
 import { harmless } from '../view/text.ts';

@@ -1,5 +1,6 @@
-import { type FoundAirport, findPlaces, isMistake, type NamedAirport } from '../../domain/airports.ts';
+import { type FoundAirport, isMistake, type NamedAirport } from '../../domain/airports.ts';
 import { areaOfCity, metropolitanArea } from '../../domain/metropolitan-areas.ts';
+import { findPlaces } from '../../domain/places.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { quoted } from '../view/payment.ts';

@@ -10,6 +10,7 @@ import {
 import { METROPOLITAN_CODES, metropolitanArea } from '../../../src/domain/metropolitan-areas.ts';
 import { citiesCalled } from '../../../src/domain/place-names.ts';
 import { CLDR_NAMES } from '../../../src/domain/place-names-table.ts';
+import { findPlaces } from '../../../src/domain/places.ts';
 import { runInMemory, temporaryHome } from '../memory.ts';
 
 /** Airports by name: `search lisbon berlin`, and `airports`. */

@@ -1,4 +1,5 @@
-import { findPlaces, namedAirports } from '../../../domain/airports.ts';
+import { namedAirports } from '../../../domain/airports.ts';
+import { findPlaces } from '../../../domain/places.ts';
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { View } from '../../screen/terminal.ts';

@@ -42,7 +42,7 @@ export const search = command({
     'farelock search lis jfk --depart fri --max-stops 0 --json offers',
     'farelock search LIS BER --depart +30d --return +37d --flex 1 --yes',
     'farelock search LIS BER --depart +30d --cheapest-day --max-payment 5',
-    "farelock search LON BER --depart '20 Dec' --yes",
+    'farelock search LON BER --depart 20dec --yes',
   ],
   result: {
     fields: [
