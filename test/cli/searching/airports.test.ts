@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   airportWords,
   findAirports,
-  findPlaces,
   folded,
   isMistake,
   namedAirports,
