@@ -59,7 +59,7 @@ function showCase({ terminal, clock }: CommandContext, shown: RefundCase): 0 {
   return 0;
 }
 
-/** What waits for a decision, oldest first or by the day of departure. */
+/** Lists the requests that wait for a decision, oldest first or by the day of departure. */
 export const refundQueue: Command<QueueOptions> = async (context, { status, sort, limit, cursor }) => {
   const operator = await operatorOf(context);
   const queue = await operator.queue({ status, sort, limit, cursor }, { signal: context.signal });

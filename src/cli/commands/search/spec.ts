@@ -44,32 +44,6 @@ export const search = command({
     'farelock search LIS BER --depart +30d --cheapest-day --max-payment 5',
     'farelock search LON BER --depart 20dec --yes',
   ],
-  result: {
-    fields: [
-      'request_id',
-      'status',
-      'search_id',
-      'poll_after_ms',
-      'offers',
-      'total_offers',
-      'payment',
-      // With --flex or --cheapest-day:
-      'origin_iata',
-      'destination_iata',
-      'depart_date',
-      'return_date',
-      'departures',
-      'returns',
-      'prices',
-      'days',
-      'cheapest',
-      'searches',
-      'paid_amount',
-      'payments',
-      // From or to any airport of a city:
-      'routes',
-    ],
-    schema: async () => (await import('./result.ts')).search,
-  },
+  result: { schema: async () => (await import('./result.ts')).search },
   load: async () => (await import('./run.ts')).search,
 });
