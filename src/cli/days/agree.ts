@@ -129,8 +129,8 @@ function refusalOfAll(cost: SearchesCost, most: bigint, spender: Spender, why: s
     return refused(
       `${said}; ${isProgram ? 'the allowance has' : '--max-payment allows'} ${detail.at_most} for all of them.`,
       isProgram
-        ? 'Search fewer days, or let a person allow more; nothing was charged.'
-        : `Give --max-payment ${detail.total}, or search fewer days; nothing was charged.`,
+        ? 'Make fewer searches, or let a person allow more; nothing was charged.'
+        : `Give --max-payment ${detail.total}, or make fewer searches; nothing was charged.`,
     );
   }
   if (why === 'limit') {

@@ -13,7 +13,7 @@ const SHOWN = 20;
 /** Searches, and waits for the slower sellers; what a search costs is said before it is paid. */
 export const searchStep: Step = async (walk) => {
   const { trip, context, ask } = walk;
-  const { session, signal, terminal, clock } = context;
+  const { session, signal, terminal } = context;
   const answer = await ask.choose({
     message: `Search ${trip.from?.iata} → ${trip.to?.iata}? It costs 0.10 USDC, more when many search.`,
     lines: [
@@ -30,7 +30,7 @@ export const searchStep: Step = async (walk) => {
     adults: trip.adults,
     wait: true,
   };
-  const request = searchRequestOf(asked, clock.now());
+  const request = searchRequestOf(asked);
   const title: SearchTitle = {
     from: asked.from,
     to: asked.to,

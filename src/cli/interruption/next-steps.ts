@@ -154,6 +154,17 @@ const STEPS: Partial<Record<ProblemCode, Steps>> = {
   terms_changed: always('farelock requirements list'),
 };
 
+/** The same command for each of what a word of it may have meant: `detail.given` and `detail.meant` of the problem. */
+function asMeant({ detail }: Problem, { argv }: Failed): string[] | null {
+  const { given, meant } = detail ?? {};
+  if (typeof given !== 'string' || !Array.isArray(meant)) return null;
+  const at = argv.findIndex((word) => word === given || word.endsWith(`=${given}`));
+  if (at < 0) return null;
+  return meant.map((one) =>
+    commandLine(argv.map((word, index) => (index === at ? word.replace(given, () => String(one)) : word))),
+  );
+}
+
 /** Commands that help now, for a problem that names none itself; each is one that the tool understands. */
 export const nextStepsOf = async (error: Problem, failed: Failed): Promise<readonly string[]> =>
-  (await STEPS[error.code]?.(failed)) ?? [];
+  asMeant(error, failed) ?? (await STEPS[error.code]?.(failed)) ?? [];

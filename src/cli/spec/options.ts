@@ -1,7 +1,7 @@
 import { parseUsdc } from '../../kernel/money.ts';
 import { didYouMean } from '../../kernel/nearest.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import { parseDuration } from '../searching/dates.ts';
+import { parseDuration } from './duration.ts';
 
 /** From the text of an option to its value; each raises `usage` naming what was wrong. */
 

@@ -15,11 +15,11 @@ export const search = command({
   name: 'search',
   summary: 'Search live flight offers (paid, 0.10 USDC and up)',
   arguments: [
-    argument('<from>', 'airport or city, such as LIS or lisbon', airportOption),
+    argument('<from>', 'airport or city: LIS, lisbon; LON is any airport of London', airportOption),
     argument('<to>', 'airport or city, such as BER or berlin', airportOption),
   ],
   options: [
-    required('--depart <date>', 'day of departure: 2026-12-20, tomorrow, +30d, fri'),
+    required('--depart <date>', 'day of departure: 2026-12-20, 20 Dec, tomorrow, +30d, fri'),
     option('--return <date>', 'day of the flight back'),
     option('--adults <n>', 'travellers of 12 years and over, 1 to 9', integerOption('--adults', 1, 9)),
     option('--cabin <cabin>', CABINS.join(', '), choiceOption('--cabin', CABINS)),
@@ -42,6 +42,7 @@ export const search = command({
     'farelock search lis jfk --depart fri --max-stops 0 --json offers',
     'farelock search LIS BER --depart +30d --return +37d --flex 1 --yes',
     'farelock search LIS BER --depart +30d --cheapest-day --max-payment 5',
+    'farelock search LON BER --depart 20dec --yes',
   ],
   result: { schema: async () => (await import('./result.ts')).search },
   load: async () => (await import('./run.ts')).search,

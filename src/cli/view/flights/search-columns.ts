@@ -29,11 +29,7 @@ export function widthsFor(offers: readonly Offer[], fares: readonly Fare[], widt
   const roomy = width >= 100;
   const number = Math.max(...fareNumbers(offers));
   const arrow = offers.some((offer) => offer.slices.length > 1) ? 1 : 0;
-  const times = widest(
-    slices.map((slice) => fromTo(slice.departing_at, slice.arriving_at)),
-    11,
-    13,
-  );
+  const times = widest(slices.map(timesOf(offers)), 11, 21);
   const stops = widest(
     slices.map((slice) => stopsText(slice, roomy)),
     6,
@@ -74,6 +70,27 @@ export function widthsFor(offers: readonly Offer[], fares: readonly Fare[], widt
     brand,
     seller,
     bar: Math.min(48, Math.max(8, room - brand - 1)),
+  };
+}
+
+/**
+ * `06:35–11:05`, with the airport on a side where not all offers leave from, or arrive at, the same one:
+ * `LHR 06:35–11:05`, and back `06:35–11:05 LHR`.
+ */
+export function timesOf(offers: readonly Offer[]): (slice: Slice) => string {
+  const several = (airports: readonly (string | undefined)[]) => new Set(airports).size > 1;
+  const [from, to] = [
+    several(offers.map((offer) => offer.slices[0]?.origin_iata)),
+    several(offers.map((offer) => offer.slices[0]?.destination_iata)),
+  ];
+  return (slice) => {
+    const isBack = offers.some((offer) => offer.slices.indexOf(slice) > 0);
+    const [before, after] = isBack ? [to, from] : [from, to];
+    return [
+      ...(before ? [slice.origin_iata] : []),
+      fromTo(slice.departing_at, slice.arriving_at),
+      ...(after ? [slice.destination_iata] : []),
+    ].join(' ');
   };
 }
 

@@ -2,7 +2,7 @@ import type { Offer, SearchResponse, Slice } from '../../../flights/wire.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
 import type { Paint } from '../paint.ts';
 import { counted, cut, padEnd, padStart, textWidth, wrap } from '../text.ts';
-import { dayName, durationMinutes, fromTo, hoursAndMinutes, localMinutes } from '../times.ts';
+import { dayName, durationMinutes, hoursAndMinutes, localMinutes } from '../times.ts';
 import { axisText, barText, type Scale, scaleOf, type Timeline, timelineOf } from './bar.ts';
 import { type Fare, fareFamilies, fareOfOffer, yesNo } from './fares.ts';
 import {
@@ -11,6 +11,7 @@ import {
   mainCurrency,
   priceText,
   stopsText,
+  timesOf,
   type Widths,
   widthsFor,
 } from './search-columns.ts';
@@ -98,7 +99,13 @@ export function listParts(
     rows.flatMap((row) => row.fares),
     screen.width,
   );
-  const drawing: Drawing = { widths, timelines: timelinesOf(offers), currency: mainCurrency(offers), paint };
+  const drawing: Drawing = {
+    widths,
+    timelines: timelinesOf(offers),
+    times: timesOf(offers),
+    currency: mainCurrency(offers),
+    paint,
+  };
   return {
     above: titleLines(response, title, screen),
     heading: paint.dim(headingLine(drawing)),
@@ -129,6 +136,7 @@ function titleLines(response: SearchResponse, title: SearchTitle, { paint, width
 interface Drawing {
   readonly widths: Widths;
   readonly timelines: Timelines;
+  readonly times: (slice: Slice) => string;
   readonly currency: string;
   readonly paint: Paint;
 }
@@ -190,10 +198,10 @@ function itineraryLines(
   );
 }
 
-function journeyText(slice: Slice, direction: number, { widths, timelines, paint }: Drawing): string {
+function journeyText(slice: Slice, direction: number, { widths, timelines, times, paint }: Drawing): string {
   return columns(
     widths.arrow > 0 && [paint.dim(direction === 0 ? '→' : '←')],
-    [padEnd(fromTo(slice.departing_at, slice.arriving_at), widths.times)],
+    [padEnd(times(slice), widths.times)],
     [barText(timelines.of(slice, direction), timelines.scale, widths.bar, paint)],
     widths.duration > 0 && [padEnd(hoursAndMinutes(durationMinutes(slice.duration)), widths.duration)],
     [padEnd(cut(stopsText(slice, widths.stops > 7), widths.stops), widths.stops)],
