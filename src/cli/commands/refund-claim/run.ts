@@ -11,7 +11,7 @@ import { usdcMintOf } from '../../session/usdc.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { shortened } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
-import type { ClaimOptions } from '../refund-desk/run.ts';
+import type { ClaimOptions } from '../refund-cases/run.ts';
 
 /**
  * Two claims, which never meet: an escrow that still holds money is claimed from the chain, by anyone, for its refund
@@ -23,7 +23,7 @@ export const refundClaim: Command<ClaimOptions> = async (context, options) => {
     return claimFromChain(context, options.id, found);
   }
   try {
-    const { refundClaim: takeCase } = await import('../refund-desk/run.ts');
+    const { refundClaim: takeCase } = await import('../refund-cases/run.ts');
     return await takeCase(context, options);
   } catch (error) {
     throw found?.escrow &&

@@ -1,6 +1,6 @@
 import { argument, command, option } from '../../spec/define.ts';
 import { addressOption } from '../../spec/options.ts';
-import { CASE_FIELDS } from '../refund-desk/spec.ts';
+import { CASE_FIELDS } from '../refund-cases/spec.ts';
 
 export const refundClaim = command({
   name: 'refund claim',
