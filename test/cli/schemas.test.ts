@@ -109,7 +109,7 @@ describe.sequential('a traveller', () => {
     await held('refund reject', `${id} --reason "No" --dry-run`);
     await held('refund note', `${id} "Called the airline"`);
     await held('refund approve', `${id} --amount 1 --note "kind" --dry-run`);
-    await held('refund reject', `${id} --reason "The fare is not refundable"`);
+    await held('refund reject', `${id} --reason "The fare is not refundable" --yes`);
     await held('stuck list', '');
     await held('audit list', '');
     await refused('refund show rfr_none', 3, 'refund_request_not_found');

@@ -12,4 +12,4 @@ export const refundNote = published(desk.refundCase, { plan: plan({}) });
 
 export const refundApprove = published(desk.refundCase, { plan: refundPlan });
 
-export const refundReject = published(desk.refundCase, { plan: plan({}) });
+export const refundReject = published(desk.refundCase, { plan: plan({ mail: desk.mail }) });

@@ -11,6 +11,7 @@ const QUEUED_FIELDS = [
   'journey_date',
   'route',
   'captured_amount',
+  'refund_rule',
   'payout_amount',
   'claimed_by',
   'claimed_at',
@@ -22,7 +23,6 @@ export const CASE_FIELDS = [
   'passenger_count',
   'refund_wallet',
   'fare',
-  'refund_rule',
   'reason',
   'contact',
   'decision',
@@ -34,7 +34,7 @@ export const CASE_FIELDS = [
 
 export const refundQueue = command({
   name: 'refund queue',
-  summary: 'Operators: what waits for a decision',
+  summary: 'Operators: what waits for a decision; its numbers stand for ids',
   options: [
     option('--status <status>', STATUSES.join(', '), choiceOption('--status', STATUSES)),
     option('--sort <key>', 'age, journey', choiceOption('--sort', ['age', 'journey'] as const)),
@@ -42,7 +42,7 @@ export const refundQueue = command({
     option('--cursor <cursor>', 'next_cursor of the page before'),
   ],
   effect: 'reads',
-  examples: ['farelock refund queue --sort journey --json request_id'],
+  examples: ['farelock refund queue', 'farelock refund queue --sort journey --json request_id'],
   result: {
     fields: QUEUED_FIELDS,
     schema: async () => (await import('./result.ts')).refundQueue,
@@ -53,9 +53,9 @@ export const refundQueue = command({
 export const refundShow = command({
   name: 'refund show',
   summary: "Operators: one case, with the fare's rule and the timeline",
-  arguments: [argument('<id>')],
+  arguments: [argument('<id>', 'a number of the queue, or an id')],
   effect: 'reads',
-  examples: ['farelock refund show ref_…'],
+  examples: ['farelock refund show 1'],
   result: {
     fields: CASE_FIELDS,
     schema: async () => (await import('./result.ts')).refundShow,
@@ -66,9 +66,9 @@ export const refundShow = command({
 export const refundNote = command({
   name: 'refund note',
   summary: 'Operators: write a note; - reads it from standard input',
-  arguments: [argument('<id>'), argument('[text]')],
+  arguments: [argument('<id>', 'a number of the queue, or an id'), argument('[text]')],
   effect: 'changes',
-  examples: ['farelock refund note ref_… "Called the airline"'],
+  examples: ['farelock refund note 1 "Called the airline"'],
   result: {
     fields: CASE_FIELDS,
     schema: async () => (await import('./result.ts')).refundNote,
@@ -80,13 +80,13 @@ export const refundNote = command({
 export const refundApprove = command({
   name: 'refund approve',
   summary: 'Operators: cancel at the airline and pay out; shows what moves, then asks',
-  arguments: [argument('<id>')],
+  arguments: [argument('<id>', 'a number of the queue, or an id')],
   options: [
     option('--amount <usdc>', 'pay out this, not what the fare rule gives', usdcOption('--amount')),
     option('--note <text>', 'why; needed with --amount'),
   ],
   effect: 'changes',
-  examples: ['farelock refund approve ref_…'],
+  examples: ['farelock refund approve 1', 'farelock refund approve 2 --amount 50 --note "Goodwill"'],
   result: {
     fields: CASE_FIELDS,
     schema: async () => (await import('./result.ts')).refundApprove,
@@ -100,11 +100,11 @@ export const refundApprove = command({
 
 export const refundReject = command({
   name: 'refund reject',
-  summary: 'Operators: decline; the customer is told why',
-  arguments: [argument('<id>')],
+  summary: 'Operators: decline; shows the mail that says why, then asks',
+  arguments: [argument('<id>', 'a number of the queue, or an id')],
   options: [option('--reason <text>', 'what the customer is told')],
   effect: 'changes',
-  examples: ['farelock refund reject ref_… --reason "The fare is not refundable"'],
+  examples: ['farelock refund reject 1 --reason "The fare is not refundable"'],
   result: {
     fields: CASE_FIELDS,
     schema: async () => (await import('./result.ts')).refundReject,
