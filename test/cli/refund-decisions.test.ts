@@ -175,6 +175,19 @@ test('a decision is one command from the queue, with all that it needs on the sc
   expect((await shown(before.request_id)).decision?.payout_amount).toBe(before.refund_rule.payout_amount);
 });
 
+test('the live desk needs a terminal that can move its cursor, and names the commands for scripts', async () => {
+  for (const refused of [
+    await run('refund desk'),
+    await atDesk('refund desk', { environment: { TERM: 'dumb' } }),
+  ]) {
+    expect([refused.exitCode, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toMatch(
+      /needs a terminal[\s\S]*refund queue, show, claim, note, approve and reject/,
+    );
+  }
+  expect((await run('refund desk --json')).json()).toMatchObject({ error: { code: 'usage' } });
+});
+
 test('a dry run of a switch says what would change', async () => {
   const off = await atDesk('switch booking off --dry-run');
   expect(off.stdout).toMatch(

@@ -1,4 +1,4 @@
-import { cut, padEnd, padStart, textWidth } from './text.ts';
+import { cut, padEnd, padStart, textWidth, wrap } from './text.ts';
 
 interface Column {
   readonly title: string;
@@ -50,14 +50,23 @@ function shrink(columns: readonly Column[], widths: number[], width: number): vo
   }
 }
 
-/** `label  value` lines with the values in one column. Entries without a value are left out. */
+/**
+ * `label  value` lines with the values in one column. Entries without a value are left out. With `width`, a value that
+ * is wider goes on in the line below.
+ */
 export function fieldLines(
   fields: readonly (readonly [label: string, value: string | null | undefined])[],
   label: (text: string) => string,
+  width = Number.POSITIVE_INFINITY,
 ): string[] {
   const shown = fields.filter((field): field is readonly [string, string] => field[1] != null);
-  const width = Math.max(0, ...shown.map(([name]) => textWidth(name)));
-  return shown.map(([name, value]) => `${label(padEnd(name, width))}  ${value}`);
+  const labels = Math.max(0, ...shown.map(([name]) => textWidth(name)));
+  const room = width - labels - GAP;
+  return shown.flatMap(([name, value]) =>
+    (textWidth(value) > room ? wrap(value, room) : [value]).map(
+      (line, index) => `${label(padEnd(index === 0 ? name : '', labels))}${' '.repeat(GAP)}${line}`,
+    ),
+  );
 }
 
 /** Tab-separated rows for a pipe: a tab or line break inside a value would break the row, and becomes a space. */

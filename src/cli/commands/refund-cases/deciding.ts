@@ -7,7 +7,7 @@ import { problem } from '../../../kernel/problems.ts';
 /** How a case is decided: the same for a command and for the live desk. Nothing is asked or printed here. */
 
 /** An amount of the operator's own, instead of what the fare rule gives. */
-interface OwnAmount {
+export interface OwnAmount {
   /** Atomic USDC. */
   readonly amount?: bigint | undefined;
   readonly note?: string | undefined;
@@ -81,6 +81,15 @@ export const approvePrepared = (
   { shown, approval }: PreparedApproval,
   options: CallOptions,
 ): Promise<RefundCase> => operator.approve(shown.request_id, approval, options);
+
+/** @throws Problem what a rejection would be refused with: before anybody words one */
+export async function checkRejection(
+  operator: OperatorClient,
+  id: string,
+  options: CallOptions,
+): Promise<void> {
+  await operator.planRejection(id, '–', options);
+}
 
 /** Why an approval that is on record has not paid out yet. */
 const UNFINISHED: Readonly<Record<string, string>> = {

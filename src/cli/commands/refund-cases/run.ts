@@ -8,7 +8,13 @@ import { approvalLines, askedLines, caseLines, mailLines, outcomeLine } from '..
 import { queueView } from '../../view/flights/refund-queue.ts';
 import { nextLines, shortened } from '../../view/payment.ts';
 import { printPlan, stepLines } from '../../view/plan.ts';
-import { approvePrepared, planApproval, prepareApproval, unfinishedLines } from './deciding.ts';
+import {
+  approvePrepared,
+  checkRejection,
+  planApproval,
+  prepareApproval,
+  unfinishedLines,
+} from './deciding.ts';
 
 interface QueueOptions {
   readonly status?: 'received' | 'approved' | 'refunded' | 'rejected' | 'stuck';
@@ -65,20 +71,16 @@ function finished({ terminal }: CommandContext, one: RefundCase, done: Parameter
 
 /** What waits for a decision, oldest first or by the day of departure; its rows are numbered for the other commands. */
 export const refundQueue: Command<QueueOptions> = async (context, { status, sort, limit, cursor }) => {
-  const { terminal, streams, session } = context;
+  const { terminal, session } = context;
   const operator = await operatorOf(context);
   const queue = await operator.queue({ status, sort, limit, cursor }, context);
   terminal.result(queue, queueView(context.clock.now()));
   const cases = queue.refund_requests;
   // A script that looks must not renumber what a person sees.
-  if (streams.stdout.isTTY && !terminal.settings.json) {
-    session.recentCases.remember(cases.map((one) => one.request_id));
-    const isOpen = cases[0]?.status === 'received';
-    const commands = ['farelock refund show 1', ...(isOpen ? ['farelock refund approve 1'] : [])];
-    if (cases.length > 0) terminal.aside(['', ...nextLines(...commands)]);
-  } else if (cases[0]) {
-    terminal.aside(['', ...nextLines(`farelock refund show ${quoted(cases[0].request_id)}`)]);
-  }
+  if (!terminal.settings.json) session.recentCases.remember(cases.map((one) => one.request_id));
+  const isOpen = cases[0]?.status === 'received';
+  const commands = ['farelock refund show 1', ...(isOpen ? ['farelock refund approve 1'] : [])];
+  if (cases.length > 0) terminal.aside(['', ...nextLines(...commands)]);
   return 0;
 };
 
@@ -177,7 +179,7 @@ async function rejection(
   given: string | undefined,
 ) {
   const options: CallOptions = context;
-  if (given === undefined && context.terminal.canAsk) await operator.planRejection(id, '–', options);
+  if (given === undefined && context.terminal.canAsk) await checkRejection(operator, id, options);
   const reason = given ?? (await asked(context, '--reason', 'What is the customer told'));
   return { reason, ...(await operator.planRejection(id, reason, options)) };
 }

@@ -2,6 +2,7 @@ import type { RefundCase, RefundCaseSummary, RefundPlan } from '../../../flights
 import { formatUsdc } from '../../../kernel/money.ts';
 import type { Screen } from '../../screen/terminal.ts';
 import type { Paint } from '../paint.ts';
+import { shortened } from '../payment.ts';
 import { stepLines } from '../plan.ts';
 import { fieldLines } from '../table.ts';
 import { cut, wrap } from '../text.ts';
@@ -39,6 +40,17 @@ export function caseLines(one: RefundCase, nowMs: number, screen: Screen): strin
     ...(one.notes.length === 0 ? [] : ['', paint.dim('Notes')]),
     ...one.notes.flatMap((note) => quoted(`${utcTime(note.at)}  ${note.by}: ${note.text}`, width)),
     '',
+    ...fieldLines(
+      [
+        ['Request', one.request_id],
+        ['Intent', one.intent_id],
+        ['Order', one.order_id ?? '–'],
+        ['Paid out in', one.payout_tx_hash],
+      ],
+      paint.dim,
+      width,
+    ),
+    '',
     paint.dim('Timeline'),
     ...one.timeline.map((entry) =>
       cut(
@@ -54,9 +66,6 @@ export const askedLines = (one: RefundCase, nowMs: number, { paint, width }: Scr
   `${paint.bold(journeyText(one))}  ${statusText(one, paint)}`,
   ...fieldLines(
     [
-      ['Request', one.request_id],
-      ['Intent', one.intent_id],
-      ['Order', one.order_id ?? '–'],
       ['Passengers', String(one.passenger_count)],
       ['Requested', `${utcTime(one.requested_at)} (${fromNow(one.requested_at, nowMs)})`],
       ['Claimed by', one.claimed_by ?? '–'],
@@ -65,17 +74,25 @@ export const askedLines = (one: RefundCase, nowMs: number, { paint, width }: Scr
       ['Paid', usdc(one.captured_amount)],
       ...payoutFields(one, paint),
       ['Refunds to', one.refund_wallet],
-      ['Paid out in', one.payout_tx_hash],
+      ['On chain', chainText(one)],
       ['Decided', one.decision && `${one.decision.by}, ${utcTime(one.decision.at)}`],
       ['Last error', one.last_error],
       ['Contact', one.contact ?? '–'],
     ],
     paint.dim,
+    width,
   ),
   '',
   paint.dim('Reason'),
   ...quoted(one.reason, width),
 ];
+
+/** Where the money is, by the last transaction that moved it. */
+function chainText({ payout_tx_hash, timeline }: RefundCase): string | null {
+  if (payout_tx_hash !== null) return `paid out in ${shortened(payout_tx_hash)}`;
+  const captured = timeline.find(({ event }) => event === 'captured')?.detail;
+  return captured ? `captured in ${shortened(captured)}, not paid out` : null;
+}
 
 /** A penalty is the fare rule's alone: what an operator's own amount leaves is a partial pay-out. */
 function payoutFields({ decision, refund_rule: rule, captured_amount }: RefundCase, paint: Paint) {

@@ -1,0 +1,15 @@
+import { command, option } from '../../spec/define.ts';
+import { choiceOption } from '../../spec/options.ts';
+
+export const refundDesk = command({
+  name: 'refund desk',
+  summary: 'Operators: the queue and its cases live on a terminal, with a key for each command',
+  options: [option('--sort <key>', 'age, journey', choiceOption('--sort', ['age', 'journey'] as const))],
+  effect: 'runs',
+  examples: ['farelock refund desk', 'farelock refund desk --sort journey'],
+  result: {
+    fields: [],
+    schema: async () => (await import('./result.ts')).refundDesk,
+  },
+  load: async () => (await import('./run.ts')).refundDesk,
+});
