@@ -9,7 +9,7 @@ import { problem } from './kernel/problems.ts';
 import type { ServiceOptions } from './service-types.ts';
 import { type Cluster, type Faucet, SOLANA_NETWORKS } from './solana/cluster.ts';
 import { type EmbeddedCluster, openEmbeddedCluster } from './solana/embedded/open.ts';
-import type { OnTrouble } from './store/libsql.ts';
+import type { OnTrouble } from './store/libsql/file.ts';
 
 export interface OpenedCluster {
   readonly cluster: Cluster;

@@ -1,3 +1,4 @@
+import type { AuditTables } from './flights/desk/audit.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { Ids } from './kernel/ids.ts';
 import type { Log } from './kernel/log.ts';
@@ -5,8 +6,8 @@ import { once } from './kernel/once.ts';
 import type { Secrets } from './kernel/secrets.ts';
 import { partnerDueAtMs } from './partner/worker.ts';
 import { partnerDemo } from './sandbox/partner-demo.ts';
+import type { Store } from './service-database.ts';
 import type { Connection, ServiceOptions, WorkerRun } from './service-types.ts';
-import type { Store } from './store/open.ts';
 
 /** Paths of the partner service: its procedures, its description, and its part of the operator's desk. */
 export const isPartnerPath = (pathname: string): boolean =>
@@ -50,7 +51,8 @@ export function lazyPartner(
       home: options.home,
       desk: {
         authenticate: (header) => operators.authenticate(header),
-        audit: (tx, act) => writeAudit(tx, given, act),
+        // The partner service knows no table of the desk; its transaction is on the database that has it.
+        audit: (tx, act) => writeAudit(tx.withTables<AuditTables>(), given, act),
       },
       options: options.partner ?? {},
     });

@@ -3,7 +3,8 @@ import type { DeclaredAnswer, HeaderParameter, LazySchema, Route } from '../http
 import type { ProblemCode } from '../kernel/problems.ts';
 import type { Standing } from './compliance/standing.ts';
 import { createAnswers, idempotencyOf } from './idempotency.ts';
-import type { PartnerPorts, Tx } from './ports.ts';
+import type { PartnerPorts } from './ports.ts';
+import type { Tx } from './tables.ts';
 
 /** The partner whose key was sent. */
 export interface CallingPartner {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { openService } from '../../src/service.ts';
+import { openStore } from '../../src/service-database.ts';
 import type { Service, ServiceOptions } from '../../src/service-types.ts';
-import { openStore } from '../../src/store/open.ts';
 import { runningClock } from '../flights/world.ts';
 
 /**

@@ -36,7 +36,7 @@ export interface DaysFound {
   readonly stoppedBy: Problem | null;
 }
 
-/** What the next search would fail with as well. */
+/** Failures that the next search would meet as well. */
 const CONCERNS_ALL: ReadonlySet<ProblemCode> = new Set([
   'insufficient_funds',
   'daily_limit_reached',

@@ -111,7 +111,7 @@ const WHY: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 };
 
-/** What keeps a call from being answered, with what to do about that. */
+/** The reason why a call is not answered, with its fix. */
 export async function reaching(finding: Promise<Finding>): Promise<Finding> {
   try {
     return await finding;

@@ -84,7 +84,7 @@ function fareLines(lines: readonly string[], fares: readonly { offerId: string }
   });
 }
 
-/** What a lowcost carrier sells on the flight: looked up when it is asked for, and paid then. */
+/** The fare menu of a lowcost carrier: looked up, and paid for, when the person asks for it. */
 async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promise<string | null> {
   const { context, ask } = walk;
   const { session, signal, terminal, clock } = context;

@@ -57,7 +57,7 @@ interface Candidate extends Place {
   readonly isGuess: boolean;
 }
 
-/** What fits equally well; a code that is not in the table is left to the service. */
+/** The airports that fit equally well; a code that is not in the table is left to the service. */
 function placesFor(text: string): Candidate[] {
   const found = findAirports(text);
   const best = found.filter((one) => one.fit === found[0]?.fit || isMistake(one));

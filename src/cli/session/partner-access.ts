@@ -17,7 +17,7 @@ export interface PartnerIdentity {
   readonly customer?: string | undefined;
 }
 
-/** What the key in use is for; a key that does not say so is treated as live. */
+/** The environment that the key in use is for; a key that does not name one is treated as live. */
 type PartnerEnvironment = 'demo' | 'live';
 
 export interface PartnerAccess {
@@ -161,7 +161,7 @@ async function customerTokenOf(
   return (await desk.customerToken(customer ?? SANDBOX_CUSTOMER, undefined)).token;
 }
 
-/** What a header cannot carry would end up in an error of the transport, with the key in it. */
+/** Refuses a key that a header cannot carry: the transport's own error would contain it. */
 function headerValue(value: string, name: string): string {
   if (/^[\x21-\x7e]+$/.test(value)) return value;
   throw problem('no_api_key', { message: `${name} is not one line of printable characters.` });

@@ -11,7 +11,7 @@ interface Funding {
   readonly network: string;
 }
 
-/** What the tool keeps of an intent beside its support code: enough for lists, and for the passengers' ages. */
+/** Notes that the tool keeps of an intent beside its support code: enough for lists, and for the passengers' ages. */
 interface IntentNotes {
   readonly offer_id?: string;
   readonly amount?: string;

@@ -27,20 +27,20 @@ import { scenarioNamed } from './scenarios.ts';
 import { secret } from './secret-variable.ts';
 import { openWallet } from './wallet.ts';
 
-/** What `serve` may set beyond the environment. */
+/** Options of `serve` beyond the environment. */
 type LocalOptions = Pick<ServiceOptions, 'scenario' | 'log' | 'databaseUrl' | 'rpcUrl' | 'facilitatorUrl'> & {
   /** The partner service takes live keys. */
   readonly live?: boolean | undefined;
 };
 
 interface FlightsOptions {
-  /** What the person has just agreed to pay: a booking, or one call of several. */
+  /** The payment that the person has just agreed to: a booking, or one call of several. */
   readonly agreed?: Agreed;
   /** A client without a key, whose paid calls end with what would be signed. */
   readonly plan?: true;
 }
 
-/** What commands stand on. Everything is opened when it is first asked for, and at most once. */
+/** The ground that commands stand on. Everything is opened when it is first asked for, and at most once. */
 export interface Session {
   readonly home: string;
   readonly profile: Profile;
@@ -88,7 +88,7 @@ interface SessionGiven {
   /** Where the search for a project file begins; the working folder unless it is named. */
   readonly folder?: string | undefined;
   readonly lightHttp?: () => Promise<void>;
-  /** What the program that drives the tool may spend. */
+  /** The allowance of the program that drives the tool. */
   readonly allowance?: Allowance | undefined;
   /** Instead of what the settings say. */
   readonly profile?: Profile;

@@ -5,7 +5,7 @@ import { parseDuration } from '../searching/dates.ts';
 
 /** From the text of an option to its value; each raises `usage` naming what was wrong. */
 
-/** What a value looks like, as JSON Schema: for `help --json` and for programs that drive the tool. */
+/** The shape of a value, as JSON Schema: for `help --json` and for programs that drive the tool. */
 export interface ValueShape {
   readonly type: 'integer' | 'string';
   readonly minimum?: number;

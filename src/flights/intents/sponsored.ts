@@ -14,6 +14,7 @@ const NAMES = ['key-id', 'timestamp', 'wallet', 'signature'] as const;
 const SKEW_MS = 60_000;
 /** A used signature is kept longer than it is good for: another process's clock may be behind. */
 const KEPT_MS = 10 * 60_000;
+const USED_SIGNATURES = { table: 'sponsored_signatures', key: 'signature', at: 'expires_at_ms' } as const;
 
 type Reason = 'incomplete' | 'malformed' | 'unknown_key' | 'stale' | 'bad_signature' | 'replayed';
 
@@ -83,7 +84,7 @@ export function createSponsored({ store, clock, log, gatewayKeys }: FlightsPorts
       .returning('signature')
       .executeTakeFirst();
     if (!taken) throw refused('replayed');
-    await removeOld(store, 'sponsored_signatures', clock.now());
+    await removeOld(store, USED_SIGNATURES, clock.now());
     return `preview:${name}`;
   }
 }

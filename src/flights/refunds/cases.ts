@@ -1,11 +1,10 @@
 import { type SqlBool, sql } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Store } from '../../store/open.ts';
-import type { RefundRequestState } from '../../store/tables/schema.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow, RefundRequestRow } from '../rows.ts';
+import type { RefundRequestState, Store } from '../tables.ts';
 import type { QueueQuery, RefundCase, RefundCaseSummary, RefundQueue } from '../wire.ts';
 import { refundRuleOf } from './rule.ts';
 import { contactPlace, decisionPlace, notePlace, reasonPlace } from './words.ts';

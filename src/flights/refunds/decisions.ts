@@ -1,17 +1,13 @@
-import type { Transaction } from 'kysely';
 import { problem } from '../../kernel/problems.ts';
-import type { Store } from '../../store/open.ts';
-import type { ServiceTables } from '../../store/tables/schema.ts';
 import { type Operator, writeAudit } from '../desk/audit.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { RefundRequestRow } from '../rows.ts';
+import type { Store, Tx } from '../tables.ts';
 import type { ApproveRequest, RefundPlan, RejectionPlan } from '../wire.ts';
 import type { OpenedCase, RefundCases } from './cases.ts';
 import { alreadyDecided, checkPlan, planRefund } from './plan.ts';
 import { movedTo } from './states.ts';
 import { decisionPlace, notePlace } from './words.ts';
-
-type Tx = Transaction<ServiceTables>;
 
 /** Who does it, in which call. */
 export interface By {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { openWebhookSecret } from '../../partner/desk/partners.ts';
 import { createPartnerHttp } from '../../partner/http.ts';
 import type { PartnerPorts } from '../../partner/ports.ts';
-import type { Store } from '../../store/open.ts';
+import type { Store } from '../../partner/tables.ts';
 import { partnerKeyFile } from '../partners/seed.ts';
 import { createPlatformApp } from './app.ts';
 import { type Books, openBooks } from './books.ts';

@@ -3,7 +3,7 @@ import type { FlightsClient, PaymentReceipt } from '../../../client/types.ts';
 import type { Intent, Passenger } from '../../../flights/wire.ts';
 import { instant } from '../../../kernel/clock.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
-import { inReview, whereMoneyIs } from '../../interruption/interruption.ts';
+import { bookingCutOff } from '../../interruption/booking.ts';
 import { waitForChange } from '../../interruption/waiting.ts';
 import { NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';
 import { type BookingAgreed, confirmBooking } from '../../paying/confirm.ts';
@@ -13,7 +13,13 @@ import { besides, fundingPayment, noteIntent, notesOf, signedBooking } from '../
 import type { Command, CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
 import { readPassengers, warnOfPassports } from '../../travellers/passengers.ts';
-import { hasEnded, moneyStage, statusLines, USUAL_BOOKING_MS } from '../../view/flights/status.ts';
+import {
+  hasEnded,
+  moneyStage,
+  reviewText,
+  statusLines,
+  USUAL_BOOKING_MS,
+} from '../../view/flights/status.ts';
 import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
 
 interface BookOptions {
@@ -56,7 +62,7 @@ export const book: Command<BookOptions> = async (context, options) => {
     await checkUnchanged(context, reader, intent);
     return await bookAgreed(context, options, intent, passengers, agreed);
   } catch (error) {
-    throw await whereMoneyIs(context, intent, error, againOf(context, options));
+    throw await bookingCutOff(context, intent, error, againOf(context, options));
   }
 };
 
@@ -143,7 +149,7 @@ async function payAndBook(
   } catch (error) {
     // Another run of this command was quicker, or its answer was lost: the booking is under way.
     if (isProblem(error, 'booking_already_requested')) return null;
-    throw await whereMoneyIs(context, intent, error, againOf(context, options));
+    throw await bookingCutOff(context, intent, error, againOf(context, options));
   }
 }
 
@@ -157,7 +163,7 @@ async function afterPayment(
   try {
     return await flights.intent(intent.intent_id, { signal: context.signal });
   } catch (error) {
-    throw await whereMoneyIs(context, intent, error, againOf(context, options));
+    throw await bookingCutOff(context, intent, error, againOf(context, options));
   }
 }
 
@@ -180,10 +186,10 @@ async function finish(
     try {
       intent = await waitForChange(context, flights, intent, stage, giveUpAtMs);
     } catch (error) {
-      throw await whereMoneyIs(context, intent, error, againOf(context, options));
+      throw await bookingCutOff(context, intent, error, againOf(context, options));
     }
     if (!hasEnded(intent) && clock.now() >= giveUpAtMs) {
-      throw await whereMoneyIs(context, intent, problem('timed_out'), againOf(context, options));
+      throw await bookingCutOff(context, intent, problem('timed_out'), againOf(context, options));
     }
   }
   await besides(context, noteIntent(await session.store(), intent));
@@ -211,6 +217,18 @@ async function finish(
   terminal.aside(['', ...costLines(payment, linkedOf(context)), ...nextLines(next)]);
   return 0;
 }
+
+/** A person decides, and may take hours: nobody is kept waiting for it. */
+export const inReview = ({ clock }: CommandContext, intent: Intent) =>
+  problem('booking_in_review', {
+    message: reviewText(intent, clock.now()),
+    detail: {
+      intent_id: intent.intent_id,
+      operator_review_since: intent.operator_review_since,
+      refund_after: intent.escrow.refund_after,
+      money: 'booking',
+    },
+  });
 
 async function planBooking(
   context: CommandContext,

@@ -4,7 +4,7 @@ import { published } from '../../../published/published.ts';
 
 const refundPlan = desk.refundPlan;
 
-export const refundQueue = published(desk.refundQueue, { list: 'refund_requests' });
+export const refundQueue = published(desk.refundQueue);
 
 export const refundShow = published(desk.refundCase);
 

@@ -3,35 +3,6 @@ import { choiceOption, integerOption, usdcOption } from '../../spec/options.ts';
 
 const STATUSES = ['received', 'approved', 'refunded', 'rejected', 'stuck'] as const;
 
-const QUEUED_FIELDS = [
-  'request_id',
-  'intent_id',
-  'status',
-  'requested_at',
-  'journey_date',
-  'route',
-  'captured_amount',
-  'refund_rule',
-  'payout_amount',
-  'claimed_by',
-  'claimed_at',
-];
-
-export const CASE_FIELDS = [
-  ...QUEUED_FIELDS,
-  'order_id',
-  'passenger_count',
-  'refund_wallet',
-  'fare',
-  'reason',
-  'contact',
-  'decision',
-  'payout_tx_hash',
-  'last_error',
-  'notes',
-  'timeline',
-];
-
 export const refundQueue = command({
   name: 'refund queue',
   summary: 'Operators: what waits for a decision; its numbers stand for ids',
@@ -43,10 +14,7 @@ export const refundQueue = command({
   ],
   effect: 'reads',
   examples: ['farelock refund queue', 'farelock refund queue --sort journey --json request_id'],
-  result: {
-    fields: QUEUED_FIELDS,
-    schema: async () => (await import('./result.ts')).refundQueue,
-  },
+  result: { list: 'refund_requests', schema: async () => (await import('./result.ts')).refundQueue },
   load: async () => (await import('./run.ts')).refundQueue,
 });
 
@@ -56,10 +24,7 @@ export const refundShow = command({
   arguments: [argument('<id>', 'a number of the queue, or an id')],
   effect: 'reads',
   examples: ['farelock refund show 1'],
-  result: {
-    fields: CASE_FIELDS,
-    schema: async () => (await import('./result.ts')).refundShow,
-  },
+  result: { schema: async () => (await import('./result.ts')).refundShow },
   load: async () => (await import('./run.ts')).refundShow,
 });
 
@@ -69,10 +34,7 @@ export const refundNote = command({
   arguments: [argument('<id>', 'a number of the queue, or an id'), argument('[text]')],
   effect: 'changes',
   examples: ['farelock refund note 1 "Called the airline"'],
-  result: {
-    fields: CASE_FIELDS,
-    schema: async () => (await import('./result.ts')).refundNote,
-  },
+  result: { schema: async () => (await import('./result.ts')).refundNote },
   cutOff: { look: 'refund show {id}' },
   load: async () => (await import('./run.ts')).refundNote,
 });
@@ -87,10 +49,7 @@ export const refundApprove = command({
   ],
   effect: 'changes',
   examples: ['farelock refund approve 1', 'farelock refund approve 2 --amount 50 --note "Goodwill"'],
-  result: {
-    fields: CASE_FIELDS,
-    schema: async () => (await import('./result.ts')).refundApprove,
-  },
+  result: { schema: async () => (await import('./result.ts')).refundApprove },
   cutOff: {
     said: 'The approval may be on record: then the service goes on with it, and pays out once.',
     look: 'refund show {id}',
@@ -105,10 +64,7 @@ export const refundReject = command({
   options: [option('--reason <text>', 'what the customer is told')],
   effect: 'changes',
   examples: ['farelock refund reject 1 --reason "The fare is not refundable"'],
-  result: {
-    fields: CASE_FIELDS,
-    schema: async () => (await import('./result.ts')).refundReject,
-  },
+  result: { schema: async () => (await import('./result.ts')).refundReject },
   cutOff: { look: 'refund show {id}' },
   load: async () => (await import('./run.ts')).refundReject,
 });

@@ -1,6 +1,5 @@
 import { argument, command, option } from '../../spec/define.ts';
 import { addressOption } from '../../spec/options.ts';
-import { CASE_FIELDS } from '../refund-cases/spec.ts';
 
 export const refundClaim = command({
   name: 'refund claim',
@@ -17,10 +16,7 @@ export const refundClaim = command({
   ],
   effect: 'changes',
   examples: ['farelock refund claim int_…', 'farelock refund claim 1'],
-  result: {
-    fields: [...CASE_FIELDS, 'outcome', 'escrow', 'amount', 'refund_wallet', 'transaction'],
-    schema: async () => (await import('./result.ts')).refundClaim,
-  },
+  result: { schema: async () => (await import('./result.ts')).refundClaim },
   cutOff: { look: 'refund show {id}' },
   load: async () => (await import('./run.ts')).refundClaim,
 });

@@ -7,9 +7,6 @@ export const refundDesk = command({
   options: [option('--sort <key>', 'age, journey', choiceOption('--sort', ['age', 'journey'] as const))],
   effect: 'runs',
   examples: ['farelock refund desk', 'farelock refund desk --sort journey'],
-  result: {
-    fields: [],
-    schema: async () => (await import('./result.ts')).refundDesk,
-  },
+  result: { schema: async () => (await import('./result.ts')).refundDesk },
   load: async () => (await import('./run.ts')).refundDesk,
 });

@@ -118,7 +118,7 @@ const note = ({ terminal }: CommandContext, text: string): void => {
 
 const keyOf = (day: JourneyDays): string => `${day.depart_date} ${day.return_date ?? ''}`;
 
-/** What a grid has no room for is refused rather than ignored. */
+/** Refuses options that a grid has no room for, rather than ignoring them. */
 function refuseOthers(options: SearchOptions): void {
   const { flex, sort, limit, allFares, ndjson, cheapestDay: month } = options;
   const wrong = [

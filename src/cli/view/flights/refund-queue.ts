@@ -10,7 +10,6 @@ import { routeText } from './refund.ts';
 /** The queue: route, departure, rule, paid, proposed pay-out, age, who has it; as much of it as there is room for. */
 
 export const queueView = (nowMs: number): View<RefundQueue> => ({
-  list: 'refund_requests',
   lines: ({ refund_requests: cases, next_cursor }, screen) => {
     if (cases.length === 0) return ['Nothing waits for a decision.'];
     const rows = cases.map((one, index) => ({ ...one, number: String(index + 1) }));

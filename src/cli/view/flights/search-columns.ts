@@ -83,7 +83,7 @@ const fareNumbers = (offers: readonly Offer[]): number[] =>
     return fareNumber(index + 1, families - 1).length;
   });
 
-/** What a person types for a fare on the screen: `3`, or `3.2` for its second family. */
+/** The number to type for a fare on the screen: `3`, or `3.2` for its second family. */
 export const fareNumber = (itinerary: number, family: number): string =>
   family === 0 ? `${itinerary}` : `${itinerary}.${family + 1}`;
 

@@ -15,7 +15,7 @@ import {
   widthsFor,
 } from './search-columns.ts';
 
-/** What was asked, for the line above the offers. */
+/** The request, for the line above the offers. */
 export interface SearchTitle {
   readonly from: string;
   readonly to: string;
@@ -46,7 +46,7 @@ export function searchLines(response: SearchResponse, title: SearchTitle, screen
 }
 
 /**
- * What a list can't prove (spec/flight-service.md, Rules, 5): that an offer with some property does not exist, when
+ * Says what a list can't prove (spec/flight-service.md, Rules, 5): that an offer with some property does not exist, when
  * the list was cut or slower sellers had not answered; null where it is the whole answer.
  */
 export function incompleteText(response: SearchResponse, title: SearchTitle): string | null {
@@ -238,7 +238,7 @@ const pipedRow = (offer: Offer): (string | number | null)[] => {
   ];
 };
 
-/** What `1` and `1.2` on the screen stand for, so that a person need not copy an id. */
+/** The offers that `1` and `1.2` on the screen stand for, so that nobody needs to copy an id. */
 export function numberedOffers(response: SearchResponse, grouped: boolean): Record<string, string> {
   const numbered: Record<string, string> = {};
   for (const [index, offer] of response.offers.entries()) {

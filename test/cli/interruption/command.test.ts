@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { TOOL } from '../../../src/cli/commands/index.ts';
-import { whereItStands } from '../../../src/cli/interruption/where-it-stands.ts';
+import { commandCutOff } from '../../../src/cli/interruption/command.ts';
 import { commandsOf, specNamed } from '../../../src/cli/spec/command.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 
@@ -22,15 +22,15 @@ test('every command that changes records says where to look after an interruptio
 
 test('at a question nothing was changed; in the middle of a call it may have been', async () => {
   const asked = problem('interrupted', { message: 'Interrupted at a question.' });
-  expect((await whereItStands(asked, spec('keys issue'), failed)).message).toBe(
+  expect((await commandCutOff(asked, spec('keys issue'), failed)).message).toBe(
     'Interrupted at a question. Nothing was changed.',
   );
-  const cut = await whereItStands(problem('interrupted'), spec('keys issue'), failed);
+  const cut = await commandCutOff(problem('interrupted'), spec('keys issue'), failed);
   expect([cut.message, cut.next]).toEqual([
     'Interrupted. The change may have been made.',
     ['farelock keys list'],
   ]);
-  expect((await whereItStands(problem('timed_out'), spec('search'), failed)).message).toBe(
+  expect((await commandCutOff(problem('timed_out'), spec('search'), failed)).message).toBe(
     'That took too long. Nothing was paid.',
   );
 });

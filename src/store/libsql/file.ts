@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'libsql';
-import type { Problem } from '../kernel/problems.ts';
-import { storageProblem } from '../kernel/storage.ts';
+import type { Problem } from '../../kernel/problems.ts';
+import { storageProblem } from '../../kernel/storage.ts';
 
 /** The part of libsql (and of better-sqlite3, whose interface it has) that is used here. */
 interface SqliteStatement {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Sqlite from 'libsql';
-import type { SqliteDatabase } from './libsql.ts';
+import type { SqliteDatabase } from './file.ts';
 
 const WAIT_MS = 500;
 const MOST_COPIED_BYTES = 256 * 1024 * 1024;

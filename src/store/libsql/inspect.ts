@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
-import type { Migration } from './applied-steps.ts';
-import { type AppliedSteps, appliedSteps } from './applied-steps.ts';
-import { isBusy, type SqliteDatabase } from './libsql.ts';
+import type { Migration } from '../applied-steps.ts';
+import { type AppliedSteps, appliedSteps } from '../applied-steps.ts';
+import { isBusy, type SqliteDatabase } from './file.ts';
 import { type FileUsers, openForReading, usersOf } from './read-only.ts';
 
 /** A look at a database file that changes nothing: nothing is created, brought up to date, or written back. */

@@ -6,12 +6,12 @@ import {
   type PostgresDialectConfig,
   PostgresDriver,
 } from 'kysely';
-import { isProblem, problem } from '../kernel/problems.ts';
-import { storageProblem } from '../kernel/storage.ts';
-import type { Migration } from './applied-steps.ts';
-import { migrate } from './migrate.ts';
-import { postgresRefusal } from './postgres-refusal.ts';
-import { inWordsOfPg } from './postgres-url.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
+import { storageProblem } from '../../kernel/storage.ts';
+import type { Migration } from '../applied-steps.ts';
+import { migrate } from '../migrate.ts';
+import { postgresRefusal } from './refusal.ts';
+import { inWordsOfPg } from './url.ts';
 
 /**
  * One writer at a time, as with SQLite's immediate transactions: what reads before it writes is then right on both

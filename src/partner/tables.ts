@@ -1,5 +1,7 @@
-import type { Generated } from 'kysely';
-import type { ComplianceTables } from './compliance-tables.ts';
+import type { Generated, Kysely, Transaction } from 'kysely';
+import type { NotifyTables } from '../notify/tables.ts';
+import type { MetaTables } from '../store/marks.ts';
+import type { ComplianceTables } from './compliance/tables.ts';
 
 export type PartnerEnvironment = 'demo' | 'live';
 
@@ -14,7 +16,7 @@ export interface PartnerTable {
   icon: string;
   terms_url: string;
   privacy_policy_url: string;
-  /** JSON: what it sells, by country, currencies, method and limits (src/partner/offers/offers.ts). */
+  /** JSON: what it sells, by country, currencies, method and limits (offers/offers.ts). */
   offering: string;
   /** Signs what is sent to its platform (Standard Webhooks). */
   webhook_secret_sealed: string;
@@ -173,7 +175,7 @@ interface PartnerBreakerTable {
   updated_at_ms: number;
 }
 
-export interface PartnerTables extends ComplianceTables {
+interface PartnerTables extends ComplianceTables {
   partners: PartnerTable;
   partner_keys: PartnerKeyTable;
   customers: CustomerTable;
@@ -185,3 +187,9 @@ export interface PartnerTables extends ComplianceTables {
   partner_outbound: PartnerOutboundTable;
   partner_breakers: PartnerBreakerTable;
 }
+
+/** The tables that the partner service reads and writes: its own, and those of the rooms below it; never flights'. */
+export interface PartnerDatabase extends PartnerTables, NotifyTables, MetaTables {}
+
+export type Store = Kysely<PartnerDatabase>;
+export type Tx = Transaction<PartnerDatabase>;

@@ -1,8 +1,8 @@
 import type { Client } from 'pg';
-import type { Migration } from './applied-steps.ts';
-import { type AppliedSteps, appliedSteps } from './applied-steps.ts';
-import { type PostgresRefusal, postgresRefusal } from './postgres-refusal.ts';
-import { inWordsOfPg } from './postgres-url.ts';
+import type { Migration } from '../applied-steps.ts';
+import { type AppliedSteps, appliedSteps } from '../applied-steps.ts';
+import { type PostgresRefusal, postgresRefusal } from './refusal.ts';
+import { inWordsOfPg } from './url.ts';
 
 /** A look into a PostgreSQL database that changes nothing: it reads, in a transaction that may do no more. */
 export interface PostgresState extends AppliedSteps {

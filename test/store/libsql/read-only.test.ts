@@ -2,8 +2,8 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openSqlite } from '../../src/store/libsql.ts';
-import { readRows } from '../../src/store/read-only.ts';
+import { openSqlite } from '../../../src/store/libsql/file.ts';
+import { readRows } from '../../../src/store/libsql/read-only.ts';
 
 /** A look at a file changes nothing beside it, and misses nothing that was committed. */
 
