@@ -1,5 +1,6 @@
 import type { AuditTables } from './flights/desk/audit.ts';
 import type { Clock } from './kernel/clock.ts';
+import type { HttpRequest, HttpResponse } from './kernel/http.ts';
 import type { Ids } from './kernel/ids.ts';
 import type { Log } from './kernel/log.ts';
 import { once } from './kernel/once.ts';
@@ -16,7 +17,7 @@ export const isPartnerPath = (pathname: string): boolean =>
   );
 
 interface LazyPartner {
-  fetch(request: Request, connection: Connection): Promise<Response>;
+  fetch(request: HttpRequest, connection: Connection): Promise<HttpResponse>;
   /** Makes a demo's partners and their key files now, not with the first request. */
   ready(): Promise<void>;
   /** One small read when nothing is due. */

@@ -36,8 +36,6 @@ interface World {
   /** Aborted by Ctrl-C. */
   readonly interrupted: AbortSignal;
   readonly prompts: (signal: AbortSignal) => Prompts;
-  /** Readies this process for calls that never leave it. */
-  readonly lightHttp?: () => Promise<void>;
   /** The allowance of the program that drives the tool; absent: a person drives it. */
   readonly allowance?: Allowance | undefined;
   /** Shows long results, on a terminal. */

@@ -18,8 +18,9 @@ import type {
   Switches,
   SwitchesRequest,
 } from '../flights/wire.ts';
+import type { Fetch } from '../kernel/http.ts';
 import { ask, problemOf } from './transport.ts';
-import type { CallOptions, Fetch } from './types.ts';
+import type { CallOptions } from './types.ts';
 
 interface OperatorClientPorts {
   readonly baseUrl: string;

@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
+import type { HttpRequest, HttpResponse } from '../kernel/http.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Secrets } from '../kernel/secrets.ts';
@@ -43,7 +44,7 @@ export interface PartnerDemo {
   seed(ports: PartnerPorts): Promise<void>;
   readonly attest: Attest;
   /** The sandbox platform inside this process: what it answers, and what it sends by itself. */
-  answer(ports: PartnerPorts, request: Request): Promise<Response>;
+  answer(ports: PartnerPorts, request: HttpRequest): Promise<HttpResponse>;
   readonly updates: Job;
 }
 

@@ -29,6 +29,7 @@ import { type Cluster, DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress, decodeMint } from '../../src/solana/token.ts';
+import { webOf } from '../web.ts';
 import { type ScriptedAirline, scriptedAirline } from './scripted-airline.ts';
 import { worldDatabase } from './world-database.ts';
 
@@ -164,7 +165,8 @@ export async function openWorld(given: WorldOptions = {}) {
       gatewayKeys: given.gatewayKeys,
       options: given.options,
     });
-    return { ...flights, paywall, call: callerOf((request) => flights.app.fetch(request)) };
+    const app = { fetch: webOf(flights.app.fetch) };
+    return { ...flights, app, paywall, call: callerOf(app.fetch) };
   }
   const main = service();
 

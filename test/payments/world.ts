@@ -14,6 +14,7 @@ import { type Cluster, DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { type GenesisProgram, openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress } from '../../src/solana/token.ts';
+import { webOf } from '../web.ts';
 
 /** The system's clock, set forward or back by hand; sleeping is real. */
 export function shiftedClock(): Clock & { shift(ms: number): void } {
@@ -132,7 +133,7 @@ export function openShop(world: World, ports: Partial<PaywallPorts> = {}): Shop 
           shop.undone.push(payment.key);
         },
       };
-      return paywall.charge(request, call);
+      return webOf((asked) => paywall.charge(asked, call))(request);
     },
   };
   return shop;

@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PartnerClient } from '../../client/partner.ts';
 import type { PartnerDesk } from '../../client/partner-desk.ts';
-import type { Fetch } from '../../client/types.ts';
+import type { Fetch } from '../../kernel/http.ts';
+import { overNetwork } from '../../kernel/network.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Environment } from '../spec/globals.ts';
 import { encrypted } from './encrypted.ts';
@@ -38,7 +39,6 @@ interface PartnerAccessGiven {
 const EMBEDDED_URL = 'http://farelock.local';
 const SANDBOX_PARTNER = 'par_sandbox_bank';
 const SANDBOX_CUSTOMER = 'cus_demo_ana';
-const networkFetch: Fetch = (request) => fetch(request);
 
 interface Place {
   readonly baseUrl: string;
@@ -51,7 +51,7 @@ interface Place {
 async function placeOf({ profile, embedded }: PartnerAccessGiven): Promise<Place> {
   if (profile.partnerUrl !== null) {
     const baseUrl = encrypted(profile.partnerUrl, 'partner_url', profile);
-    return { baseUrl, fetch: networkFetch, operatorKeyFile: null };
+    return { baseUrl, fetch: overNetwork(), operatorKeyFile: null };
   }
   if (!profile.isEmbedded) {
     // A partner's key is not sent to the address of a flight service by itself.

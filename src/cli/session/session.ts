@@ -4,9 +4,11 @@ import type { ClientStore } from '../../client/journal/store.ts';
 import type { OperatorClient } from '../../client/operator.ts';
 import type { PartnerDesk } from '../../client/partner-desk.ts';
 import type { Agreed, Allowance } from '../../client/spending.ts';
-import type { Fetch, FlightsClient } from '../../client/types.ts';
+import type { FlightsClient } from '../../client/types.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import type { Fetch } from '../../kernel/http.ts';
 import { jsonLog } from '../../kernel/log.ts';
+import { overNetwork } from '../../kernel/network.ts';
 import { once } from '../../kernel/once.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import type { Platform, PlatformOptions, Service, ServiceOptions } from '../../service-types.ts';
@@ -87,7 +89,6 @@ interface SessionGiven {
   readonly clock: Clock;
   /** Where the search for a project file begins; the working folder unless it is named. */
   readonly folder?: string | undefined;
-  readonly lightHttp?: () => Promise<void>;
   /** The allowance of the program that drives the tool. */
   readonly allowance?: Allowance | undefined;
   /** Instead of what the settings say. */
@@ -95,7 +96,6 @@ interface SessionGiven {
 }
 
 const EMBEDDED_URL = 'http://farelock.local';
-const networkFetch: Fetch = (request) => fetch(request);
 
 /** @throws Problem `usage` for a profile that is not known */
 export async function openSession(given: SessionGiven): Promise<Session> {
@@ -126,18 +126,17 @@ export async function openSession(given: SessionGiven): Promise<Session> {
   const rpc = async () =>
     isEmbedded
       ? { url: `${EMBEDDED_URL}/rpc`, fetch: await transport() }
-      : { url: rpcUrlOf(profile), fetch: networkFetch };
+      : { url: rpcUrlOf(profile), fetch: overNetwork('follow') };
   const neverLanded = async (paymentId: string) =>
     (await import('./landed.ts')).hasNeverLanded({ cluster, store, rpc, profile }, paymentId);
   const transport = once(async (): Promise<Fetch> => {
     if (isEmbedded) return (await embedded()).fetch;
     flightsUrlOf(profile, home);
-    return networkFetch;
+    return overNetwork();
   });
   const baseUrl = profile.flightsUrl ?? EMBEDDED_URL;
   const reach = { baseUrl, timeoutMs: globals.timeout };
   const embedded = async () => {
-    await given.lightHttp?.();
     const service = await openLocal();
     const send: Fetch = (request) => service.fetch(request);
     return { fetch: send, operatorKeyFile: () => service.operatorKeyFile() };

@@ -1,4 +1,5 @@
 import { type Call, type RouteTable, routesOf, schemasOf, type Visit } from '../../http/routes.ts';
+import { headerOf } from '../../kernel/http.ts';
 import type { ProblemCode } from '../../kernel/problems.ts';
 import type { FlightsPorts } from '../ports.ts';
 import { createRefundCases } from '../refunds/cases.ts';
@@ -17,7 +18,7 @@ export const enterDesk =
   (ports: FlightsPorts) =>
   async ({ request, requestId }: Visit) => {
     const keys = createOperatorKeys(ports);
-    const operator = await keys.authenticate(request.headers.get('authorization'));
+    const operator = await keys.authenticate(headerOf(request, 'authorization'));
     const by: By = { operator, requestId };
     const cases = createRefundCases(ports);
     const decisions = createRefundDecisions(ports, cases);
