@@ -111,7 +111,7 @@ test('a request is declined by keys, after its mail was shown', async () => {
   await desk.shows(/Refund request declined[\s\S]*The rules say no\.[\s\S]*Decline the request\? +y yes/);
   expect((await shown(first?.request_id ?? '')).status).toBe('received');
   desk.type('y');
-  await desk.shows(/10 waiting[\s\S]*✓ .*: declined; the lead passenger is told why/);
+  await desk.shows(/10 waiting[\s\S]*✓ .*: declined; the passenger is told why/);
   expect((await shown(first?.request_id ?? '')).status).toBe('rejected');
   await leaves(desk, 'q', 0);
 });
@@ -132,6 +132,7 @@ test('what others do shows up: a claim, a decision by a command; and a refusal i
   const approved = await json<Case>('refund', 'approve', second?.request_id ?? '', '--yes');
   expect(approved.status).toBe('refunded');
   await desk.shows(/9 waiting, 1 claimed/);
+  // The case that somebody else decides under the mark makes room for the next one, and that is said.
   desk.type(KEYS.ctrlC);
   expect(await desk.ended(), desk.text()).toBe(130);
   expect(desk.text()).toMatch(/Interrupted\. Nothing was under way\.[\s\S]*\$ farelock refund queue/);

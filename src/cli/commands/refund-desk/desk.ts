@@ -8,7 +8,7 @@ import { outcomeLine } from '../../view/flights/refund.ts';
 import type { DeskMode, DeskShown } from '../../view/flights/refund-desk.ts';
 import type { Paint } from '../../view/paint.ts';
 import { problemLines } from '../../view/problem.ts';
-import { harmlessDocument } from '../../view/text.ts';
+import { harmlessDocument, wrap } from '../../view/text.ts';
 import { unfinishedLines } from '../refund-cases/deciding.ts';
 
 export interface DeskPorts {
@@ -81,7 +81,7 @@ export function openDesk(ports: DeskPorts): Desk {
     controls.redraw();
   };
   const say = (...lines: string[]): void => {
-    desk.said = () => lines;
+    desk.said = (width) => lines.flatMap((line) => wrap(line, width));
   };
   const run = (doing: string, task: () => Promise<void>): void => {
     say();
@@ -173,6 +173,10 @@ function createReader({ operator, work, clock, sort, signal, controls }: DeskPor
     const now = cases.find((one) => one.request_id === desk.selected);
     desk.cases = cases;
     desk.isRead = true;
+    // Its own decisions are made while it is busy.
+    if (!now && before && desk.mode.kind !== 'busy') {
+      desk.said = () => ['Somebody else has decided that case: this is the next one.'];
+    }
     if (!now) select(cases[Math.min(Math.max(at, 0), cases.length - 1)]?.request_id ?? null);
     else if (now.status !== before?.status || now.claimed_by !== before.claimed_by) select(now.request_id);
   };

@@ -1,6 +1,7 @@
+import type { RefundCaseSummary } from '../../../flights/wire.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import type { BoardKey } from '../../screen/board.ts';
-import { approvalLines, mailLines } from '../../view/flights/refund.ts';
+import { approvalLines, journeyText, mailLines } from '../../view/flights/refund.ts';
 import {
   approvePrepared,
   checkRejection,
@@ -80,6 +81,13 @@ function actingKeys(desk: Desk, { operator, paint, signal }: DeskPorts): Keys {
   const write = (question: string, then: (text: string) => Promise<void>) =>
     desk.enter({ kind: 'writing', question, typed: '' }, then);
 
+  /** What a yes would do, under the case that it is about. */
+  const about =
+    (one: RefundCaseSummary | undefined, lines: (width: number) => readonly string[]) => (width: number) => [
+      ...(one ? [paint.bold(journeyText(one)), ''] : []),
+      ...lines(width),
+    ];
+
   const approve = async (id: string, own: OwnAmount): Promise<void> => {
     const prepared = await prepareApproval(operator, id, own, options);
     const carryOut = async () => desk.finish(await approvePrepared(operator, prepared, options), 'decided');
@@ -90,19 +98,20 @@ function actingKeys(desk: Desk, { operator, paint, signal }: DeskPorts): Keys {
         kind: 'asking',
         question: `Pay out ${formatUsdc(BigInt(plan.payout_amount))} USDC?`,
         doing: 'Cancelling and paying out',
-        lines: (width) => approvalLines(plan, { width }),
+        lines: about(prepared.shown, (width) => approvalLines(plan, { width })),
       },
       carryOut,
     );
   };
   const reject = async (id: string, reason: string): Promise<void> => {
+    const one = desk.shown.cases.find(({ request_id }) => request_id === id);
     const { mail } = await operator.planRejection(id, reason, options);
     desk.enter(
       {
         kind: 'asking',
         question: 'Decline the request?',
         doing: 'Declining',
-        lines: (width) => mailLines(mail, { paint, width }),
+        lines: about(one, (width) => mailLines(mail, { paint, width })),
       },
       async () => desk.finish(await operator.reject(id, reason, options), 'decided'),
     );

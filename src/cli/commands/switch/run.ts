@@ -12,8 +12,9 @@ interface SwitchOptions {
 
 /** What an off switch stops. */
 const STOPS = {
-  booking: 'new intents and bookings are refused; what is under way goes on',
-  lowcost: 'new intents on lowcost offers are refused; what is under way goes on',
+  booking: 'new intents and bookings are refused (booking_disabled); what is under way goes on',
+  lowcost:
+    'new intents on lowcost offers are refused (lowcost_booking_unavailable); what is under way goes on',
 } as const;
 
 /** What an on switch lets happen again. */

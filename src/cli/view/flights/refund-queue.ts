@@ -4,7 +4,7 @@ import type { Screen, View } from '../../screen/terminal.ts';
 import type { Paint } from '../paint.ts';
 import { tableLines } from '../table.ts';
 import { counted } from '../text.ts';
-import { dayName, fromNow } from '../times.ts';
+import { dayAndMonth, dayName, fromNow } from '../times.ts';
 import { routeText } from './refund.ts';
 
 /** The queue: route, departure, rule, paid, proposed pay-out, age, who has it; as much of it as there is room for. */
@@ -57,7 +57,7 @@ const COLUMNS: readonly Column[] = [
   { title: '#', cell: ({ number }) => number },
   { title: 'Route', below: WORDS, cell: ({ route }) => route.replace('-', '→') },
   { title: 'Route', from: WORDS, cell: routeText },
-  { title: 'Departs', below: DAYS, cell: ({ journey_date }) => shortDay(journey_date) },
+  { title: 'Departs', below: DAYS, cell: ({ journey_date }) => dayAndMonth(journey_date) },
   { title: 'Departs', from: DAYS, cell: ({ journey_date }) => dayName(journey_date) },
   { title: 'Refund rule', from: WORDS, cell: ruleText },
   { title: 'Paid', align: 'right', from: AMOUNTS, cell: (one) => amountText(one.captured_amount) },
@@ -79,9 +79,6 @@ export function queueLines(rows: readonly QueueRow[], nowMs: number, { paint, wi
 }
 
 const amountText = (amount: number | null): string => (amount === null ? '–' : formatUsdc(BigInt(amount)));
-
-/** `22 Dec`: nothing departs more than a year ahead. */
-const shortDay = (date: string): string => dayName(date).split(' ').slice(1, 3).join(' ');
 
 const proposedOf = (one: RefundCaseSummary): number | null =>
   one.payout_amount ?? one.refund_rule.payout_amount;

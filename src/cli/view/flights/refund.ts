@@ -6,7 +6,7 @@ import { shortened } from '../payment.ts';
 import { stepLines } from '../plan.ts';
 import { fieldLines } from '../table.ts';
 import { cut, wrap } from '../text.ts';
-import { dayName, fromNow, utcTime } from '../times.ts';
+import { dayAndMonth, dayName, fromNow, utcTime } from '../times.ts';
 
 /** One refund case: what is asked, what the fare says, what happened, what a decision would do. */
 
@@ -142,12 +142,12 @@ export function mailLines(
 
 /** What became of a case, in one line: `✓ …`. */
 export function outcomeLine(one: RefundCase, done: 'claimed' | 'released' | 'noted' | 'decided'): string {
-  const journey = journeyText(one);
+  const journey = `${routeText(one)}, ${dayAndMonth(one.journey_date)}`;
   if (done === 'claimed') return `${journey}: the case is yours`;
   if (done === 'released') return `${journey}: given back, anybody may take it`;
   if (done === 'noted') return `${journey}: note written (${one.notes.length} on the case)`;
   const amount = usdc(one.decision?.payout_amount ?? one.payout_amount);
-  if (one.status === 'rejected') return `${journey}: declined; the lead passenger is told why`;
+  if (one.status === 'rejected') return `${journey}: declined; the passenger is told why`;
   if (one.status === 'refunded') return `${journey}: ticket cancelled, ${amount} paid out`;
   return `${journey}: approved, ${amount} not paid out yet`;
 }
