@@ -136,7 +136,7 @@ test('only the tool prints, and only main.ts exits', () => {
 });
 
 test('heavy packages are loaded when a command needs them, never on the way in', () => {
-  const heavy = /^(@x402\/.*|litesvm|@solana\/web3\.js|ora|@inquirer\/prompts|@hono\/node-server|conf|yaml)$/;
+  const heavy = /^(@x402\/.*|litesvm|@solana\/web3\.js|ora|@inquirer\/.*|@hono\/node-server|conf|yaml)$/;
   const reachable = new Set<string>();
   const follow = (file: string): void => {
     if (reachable.has(file)) return;

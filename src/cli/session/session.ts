@@ -24,6 +24,7 @@ import { partnerSettings } from './partner-settings.ts';
 import { homeOf, type Profile } from './profile.ts';
 import { flightsUrlOf, profileOf } from './profile-in-use.ts';
 import { openRecentOffers, type RecentOffers } from './recent.ts';
+import { openRecentCases, type RecentCases } from './recent-cases.ts';
 import { scenarioNamed } from './scenarios.ts';
 import { secret } from './secret-variable.ts';
 import { openWallet } from './wallet.ts';
@@ -50,6 +51,7 @@ export interface Session {
   readonly baseUrl: string;
   readonly keypairFile: string;
   readonly recentOffers: RecentOffers;
+  readonly recentCases: RecentCases;
   /** The service of this process, whatever the profile: `serve` and `demo`. */
   openLocal(options?: LocalOptions): Promise<Service>;
   /** The sandbox partner platform of this process: `partner platform`. */
@@ -148,6 +150,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     baseUrl,
     keypairFile,
     recentOffers: openRecentOffers(join(home, 'recent-offers.json'), terminal.note),
+    recentCases: openRecentCases(join(home, 'recent-refunds.json'), terminal.note),
     openLocal,
     openPlatform: async (options) =>
       (await import('../../service.ts')).openPlatform(platformOptions(given, home, options)),

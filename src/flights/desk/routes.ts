@@ -135,7 +135,7 @@ export const deskRoutes: RouteTable<Desk> = {
       ],
       async run({ context, params, body }) {
         const { cases, decisions, by } = context;
-        if (body.dry_run) return decisions.plan(await cases.open(params.request_id), body);
+        if (body.dry_run) return decisions.plan(await cases.open(params.request_id), by, body);
         await decisions.approve(params.request_id, by, body);
         return shown(context, params.request_id);
       },
@@ -144,12 +144,15 @@ export const deskRoutes: RouteTable<Desk> = {
       method: 'POST',
       path: '/operator/refund-requests/{request_id}/reject',
       id: 'rejectRefund',
-      summary: 'Decline, with the reason that the customer is told.',
+      summary: 'Decline, with the reason that the customer is told; dry_run shows the mail.',
       body: wire('rejectRequest'),
-      answers: { 200: { description: DONE, schema: wire('refundCase') } },
+      answers: { 200: { description: DONE, schema: [wire('refundCase'), wire('rejectionPlan')] } },
       codes: DECIDING,
       async run({ context, params, body }) {
-        await context.decisions.reject(params.request_id, context.by, body.reason);
+        const { cases, decisions, by } = context;
+        if (body.dry_run)
+          return decisions.planRejection(await cases.open(params.request_id), by, body.reason);
+        await decisions.reject(params.request_id, by, body.reason);
         return shown(context, params.request_id);
       },
     }),

@@ -4,7 +4,7 @@ import { addressOption } from '../../spec/options.ts';
 export const refundClaim = command({
   name: 'refund claim',
   summary: 'Send an overdue escrow back from the chain; operators: take a case, or give it back',
-  arguments: [argument('<id>')],
+  arguments: [argument('<id>', 'of the intent; operators: a number of the queue, or an id')],
   options: [
     option('--release', 'give it back'),
     option('--force', 'with --release: also when another operator has it'),
@@ -15,7 +15,7 @@ export const refundClaim = command({
     ),
   ],
   effect: 'changes',
-  examples: ['farelock refund claim int_…', 'farelock refund claim ref_…'],
+  examples: ['farelock refund claim int_…', 'farelock refund claim 1'],
   result: { schema: async () => (await import('./result.ts')).refundClaim },
   cutOff: { look: 'refund show {id}' },
   load: async () => (await import('./run.ts')).refundClaim,
