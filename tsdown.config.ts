@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'tsdown';
 
-// Where libsql's native half is: `libsql-target.ts` says why.
-const inPlaceOf = fileURLToPath(new URL('src/store/libsql-target.ts', import.meta.url));
+// Where libsql's native half is: `store/libsql/target.ts` says why.
+const inPlaceOf = fileURLToPath(new URL('src/store/libsql/target.ts', import.meta.url));
 
 /** commander starts programs of other names for subcommands, which this tool has none of: it needs no module for that. */
 const withoutPrograms = {
@@ -84,7 +84,7 @@ export default defineConfig({
         // A file of rows, for what has no more to do than look into one.
         {
           name: 'file',
-          test: /src\/(store\/(read-only|inspect)|kernel\/(secrets|ids|json))\.ts$/,
+          test: /src\/(store\/libsql\/(read-only|inspect)|kernel\/(secrets|ids|json))\.ts$/,
           priority: 84,
         },
         { name: 'store', test: /src\/store\/(open|marks|identity)\.ts$/, priority: 83 },

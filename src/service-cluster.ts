@@ -3,19 +3,20 @@ import type { Address } from '@solana/kit';
 import { EARLIER_ESCROW_ELFS, escrowElf } from './escrow/elf.ts';
 import { ESCROW_PROGRAM_ID } from './escrow/program.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
+import type { HttpRequest, HttpResponse } from './kernel/http.ts';
 import { silentLog } from './kernel/log.ts';
 import { once } from './kernel/once.ts';
 import { problem } from './kernel/problems.ts';
 import type { ServiceOptions } from './service-types.ts';
 import { type Cluster, type Faucet, SOLANA_NETWORKS } from './solana/cluster.ts';
 import { type EmbeddedCluster, openEmbeddedCluster } from './solana/embedded/open.ts';
-import type { OnTrouble } from './store/libsql.ts';
+import type { OnTrouble } from './store/libsql/file.ts';
 
 export interface OpenedCluster {
   readonly cluster: Cluster;
   readonly faucet: Faucet | null;
   /** Serves the embedded cluster to other tools; a real one has its own address. */
-  readonly rpc: ((request: Request) => Promise<Response>) | null;
+  readonly rpc: ((request: HttpRequest) => Promise<HttpResponse>) | null;
   /** The embedded cluster's file; null for a real one. */
   readonly ledger: EmbeddedCluster | null;
 }
@@ -55,6 +56,6 @@ export async function openEmbedded(
   const jsonRpc = once(async () =>
     (await import('./solana/json-rpc/index.ts')).createJsonRpc(cluster, { log }),
   );
-  const rpc = async (request: Request) => (await jsonRpc())(request);
+  const rpc = async (request: HttpRequest) => (await jsonRpc())(request);
   return { cluster, faucet: cluster, rpc, ledger: cluster };
 }

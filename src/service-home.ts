@@ -5,7 +5,9 @@ import { sql } from 'kysely';
 import { ESCROW_PROGRAM_ID } from './escrow/program.ts';
 import { isProblem, type Problem, problem } from './kernel/problems.ts';
 import { openSecrets, type Secrets } from './kernel/secrets.ts';
+import { NEWEST_SETTLED } from './payments/look.ts';
 import { type OpenedCluster, openEmbedded } from './service-cluster.ts';
+import { openStore, type Store } from './service-database.ts';
 import type { ServiceOptions } from './service-types.ts';
 import { createKeypairFile, readOwnKeypair, type Signer } from './solana/keypair.ts';
 import {
@@ -15,7 +17,6 @@ import {
   type Identity,
   type KeptIdentity,
   type LedgerFacts,
-  NEWEST_SETTLED,
   RING_PURPOSE,
   readIdentity,
   readSeen,
@@ -23,9 +24,8 @@ import {
   type SeenLedger,
   whyLedgerLost,
 } from './store/identity.ts';
-import type { OnTrouble } from './store/libsql.ts';
+import type { OnTrouble } from './store/libsql/file.ts';
 import { markOnce, noteLedger, readMark } from './store/marks.ts';
-import { openStore, type Store } from './store/open.ts';
 import { storeTrouble } from './store/trouble.ts';
 
 /** The keys of a home seal and sign for its database. */

@@ -1,12 +1,14 @@
+import type { AuditTables } from './flights/desk/audit.ts';
 import type { Clock } from './kernel/clock.ts';
+import type { HttpRequest, HttpResponse } from './kernel/http.ts';
 import type { Ids } from './kernel/ids.ts';
 import type { Log } from './kernel/log.ts';
 import { once } from './kernel/once.ts';
 import type { Secrets } from './kernel/secrets.ts';
 import { partnerDueAtMs } from './partner/worker.ts';
 import { partnerDemo } from './sandbox/partner-demo.ts';
+import type { Store } from './service-database.ts';
 import type { Connection, ServiceOptions, WorkerRun } from './service-types.ts';
-import type { Store } from './store/open.ts';
 
 /** Paths of the partner service: its procedures, its description, and its part of the operator's desk. */
 export const isPartnerPath = (pathname: string): boolean =>
@@ -15,7 +17,7 @@ export const isPartnerPath = (pathname: string): boolean =>
   );
 
 interface LazyPartner {
-  fetch(request: Request, connection: Connection): Promise<Response>;
+  fetch(request: HttpRequest, connection: Connection): Promise<HttpResponse>;
   /** Makes a demo's partners and their key files now, not with the first request. */
   ready(): Promise<void>;
   /** One small read when nothing is due. */
@@ -50,7 +52,8 @@ export function lazyPartner(
       home: options.home,
       desk: {
         authenticate: (header) => operators.authenticate(header),
-        audit: (tx, act) => writeAudit(tx, given, act),
+        // The partner service knows no table of the desk; its transaction is on the database that has it.
+        audit: (tx, act) => writeAudit(tx.withTables<AuditTables>(), given, act),
       },
       options: options.partner ?? {},
     });

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from './kernel/clock.ts';
+import { overNetwork } from './kernel/network.ts';
 import { partnerKeyFile, webhookSecretFile } from './sandbox/partners/seed.ts';
 import { createPlatformApp, PLATFORM_PARTNERS } from './sandbox/platform/app.ts';
 import { openBooks } from './sandbox/platform/books.ts';
@@ -47,7 +48,7 @@ export const openPlatform: OpenPlatform = async (options) => {
         books,
         clock,
         stepMs: options.stepMs ?? STEP_MS,
-        fetch: (request) => fetch(request, { redirect: 'error' }),
+        fetch: overNetwork('error'),
         serviceUrl: serviceUrl.replace(/\/+$/, ''),
         serviceName: options.partnerServiceName ?? 'farelock',
         keyOf,

@@ -1,5 +1,6 @@
 import type { Scenario } from './flights/providers/provider.ts';
 import type { Clock } from './kernel/clock.ts';
+import type { HttpRequest, HttpResponse } from './kernel/http.ts';
 import type { Log } from './kernel/log.ts';
 import type { Problem } from './kernel/problems.ts';
 import type { NotifySettings } from './notify/message.ts';
@@ -54,7 +55,7 @@ export interface Connection {
 /** Both services, the embedded cluster and the worker, composed. One per process and home. */
 export interface Service {
   /** Serves the flight service at `/`, the partner service at its paths, the cluster's JSON-RPC at `/rpc`. Opens no port. */
-  fetch(request: Request, connection?: Connection): Promise<Response>;
+  fetch(request: HttpRequest, connection?: Connection): Promise<HttpResponse>;
   /** Path of the file with the operator's key, made on first use. */
   operatorKeyFile(): Promise<string>;
   /** Makes a demo's partners and their key files now, not with the first request to the partner service. */
@@ -98,7 +99,7 @@ export interface Platform {
     /** Its key and the service's address are known, so its orders are moved along. */
     readonly moves: boolean;
   }[];
-  fetch(request: Request): Promise<Response>;
+  fetch(request: HttpRequest): Promise<HttpResponse>;
   /** Sends the updates that are due. */
   runDue(): Promise<WorkerRun>;
   close(): void;

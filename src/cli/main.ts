@@ -68,7 +68,6 @@ export async function main({ leaving }: { readonly leaving: () => void }): Promi
     interrupted: interruption.signal,
     prompts: terminalPrompts,
     pager: pagerOfProcess(),
-    lightHttp: async () => (await import('../client/light-http.ts')).useLightHttp(),
   });
   // Waits until a slow pipe has everything, then leaves without waiting for idle handles.
   await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));

@@ -36,9 +36,7 @@ interface World {
   /** Aborted by Ctrl-C. */
   readonly interrupted: AbortSignal;
   readonly prompts: (signal: AbortSignal) => Prompts;
-  /** Readies this process for calls that never leave it. */
-  readonly lightHttp?: () => Promise<void>;
-  /** What the program that drives the tool may spend; absent: a person drives it. */
+  /** The allowance of the program that drives the tool; absent: a person drives it. */
   readonly allowance?: Allowance | undefined;
   /** Shows long results, on a terminal. */
   readonly pager?: Pager | undefined;
@@ -62,7 +60,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     invocation = parse(isGuided ? ['guided'] : argv, world);
     if (invocation === null) return 0;
     const { globals } = invocation;
-    const settings = settingsOf(invocation, fieldsOf(invocation));
+    const settings = settingsOf(invocation, await chosenFields(invocation));
     terminal = await openTerminal(
       world.streams,
       settings,
@@ -90,8 +88,8 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
       const cutOff = untoldCutOff(error, signal);
       if (cutOff === null) throw error;
       terminal.settle();
-      const { whereItStands } = await import('./interruption/where-it-stands.ts');
-      throw await whereItStands(cutOff, invocation.spec, { argv, invocation, session });
+      const { commandCutOff } = await import('./interruption/command.ts');
+      throw await commandCutOff(cutOff, invocation.spec, { argv, invocation, session });
     } finally {
       if (timer) clearTimeout(timer);
       await opened.close();
@@ -107,7 +105,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
   }
 }
 
-/** What parsing goes by. */
+/** The part of the world that parsing needs. */
 type Reader = Pick<World, 'tool' | 'version' | 'streams'>;
 
 /** null when help or the version was all that was wanted, and has been printed. */
@@ -203,9 +201,10 @@ function withBareJson(argv: readonly string[]): string[] | null {
   return ['--json=', ...argv.slice(0, at), ...argv.slice(at + 1)];
 }
 
-function fieldsOf({ name, spec, globals }: Invocation): string[] | null {
+async function chosenFields({ name, spec, globals }: Invocation): Promise<string[] | null> {
   if (typeof globals.json !== 'string' || globals.json === '') return null;
-  const known = spec.result.fields;
+  const { fieldsOf } = await import('./spec/schema-files.ts');
+  const known = fieldsOf(spec);
   const wanted = globals.json
     .split(',')
     .map((field) => field.trim())
@@ -255,7 +254,7 @@ async function withFile(error: unknown, session: Session | null): Promise<unknow
   return here?.code === trouble.code ? here : trouble;
 }
 
-/** What helps now, as commands: the problem's own, else what goes with its code. */
+/** Commands that help now: the problem's own, else those that go with its code. */
 async function nextSteps(
   error: unknown,
   about: Parameters<typeof import('./interruption/next-steps.ts').nextStepsOf>[1],

@@ -1,3 +1,4 @@
+import { headerOf } from '../kernel/http.ts';
 import {
   isProblemCode,
   type Problem,
@@ -60,7 +61,7 @@ export function connectProblemOf(answer: HttpAnswer): Problem {
   const body = isRecord(answer.body) ? answer.body : {};
   const detail = isRecord(body.detail) ? body.detail : {};
   const { reason, ...facts } = detail;
-  const retryAfter = Number(answer.headers.get('retry-after') ?? Number.NaN);
+  const retryAfter = Number(headerOf(answer, 'retry-after') ?? Number.NaN);
   const text = typeof body.message === 'string' && body.message !== '' ? body.message : null;
   const common: ProblemOptions = {
     ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),

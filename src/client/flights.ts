@@ -1,5 +1,6 @@
 import type { OfferDetailsResponse } from '../flights/wire.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
+import type { Fetch } from '../kernel/http.ts';
 import { problem } from '../kernel/problems.ts';
 import { answerRules } from './answer-rules.ts';
 import {
@@ -18,7 +19,7 @@ import {
 import type { AnswerRules } from './payer/delivery.ts';
 import type { PaidExchange, Payer } from './payer/payer.ts';
 import { ask, type Call, type Patience, problemOf } from './transport.ts';
-import type { CallOptions, Fetch, FlightsClient, Paid } from './types.ts';
+import type { CallOptions, FlightsClient, Paid } from './types.ts';
 
 interface FlightsClientPorts {
   /** Such as `https://flights.example`; of an embedded service any http address does. */

@@ -1,22 +1,16 @@
 import { STUCK } from '../flights/look.ts';
-import {
-  type Belonging,
-  IDENTITY,
-  NEWEST_SETTLED,
-  readIdentity,
-  readSeen,
-  SEEN_LEDGER,
-} from '../store/identity.ts';
-import { type FileState, inspectFile } from '../store/inspect.ts';
-import type { PostgresLook, PostgresRefused, PostgresState } from '../store/inspect-postgres.ts';
-import { serviceMigrations } from '../store/migrations/migrations.ts';
-import { readRows } from '../store/read-only.ts';
+import { NEWEST_SETTLED } from '../payments/look.ts';
+import { serviceMigrations } from '../service-migrations.ts';
+import { type Belonging, IDENTITY, readIdentity, readSeen, SEEN_LEDGER } from '../store/identity.ts';
+import { type FileState, inspectFile } from '../store/libsql/inspect.ts';
+import { readRows } from '../store/libsql/read-only.ts';
+import type { PostgresLook, PostgresRefused, PostgresState } from '../store/postgres/inspect.ts';
 import { clientMigrations } from './journal/store-schema.ts';
 
 export { differences, RING_PURPOSE, whyLedgerLost } from '../store/identity.ts';
-export type { FileState } from '../store/inspect.ts';
-export type { PostgresPlace, PostgresRefused, PostgresState } from '../store/inspect-postgres.ts';
+export type { FileState } from '../store/libsql/inspect.ts';
 export { isDatabaseUrl } from '../store/open.ts';
+export type { PostgresPlace, PostgresRefused, PostgresState } from '../store/postgres/inspect.ts';
 
 /** Looks at the database files of a home, and at what is open in them, without changing anything. */
 
@@ -33,7 +27,7 @@ export async function inspectServer(
   url: string,
   look: Pick<PostgresLook, 'now' | 'timeoutMs' | 'signal'>,
 ): Promise<PostgresState | PostgresRefused | null> {
-  const { inspectPostgres } = await import('../store/inspect-postgres.ts');
+  const { inspectPostgres } = await import('../store/postgres/inspect.ts');
   return inspectPostgres(url, { ...look, migrations: serviceMigrations, stuckQuery: STUCK });
 }
 

@@ -10,6 +10,7 @@ import type {
   RefundCase,
   RefundPlan,
   RefundQueue,
+  RejectionPlan,
   ResolveRequest,
   Stuck,
   StuckItem,
@@ -17,8 +18,9 @@ import type {
   Switches,
   SwitchesRequest,
 } from '../flights/wire.ts';
+import type { Fetch } from '../kernel/http.ts';
 import { ask, problemOf } from './transport.ts';
-import type { CallOptions, Fetch } from './types.ts';
+import type { CallOptions } from './types.ts';
 
 interface OperatorClientPorts {
   readonly baseUrl: string;
@@ -71,6 +73,8 @@ export function createOperatorClient({ baseUrl, fetch, key, timeoutMs = 30_000 }
       call<RefundPlan>(at(id, '/approve'), options, { ...approval, dry_run: true }),
     approve: (id: string, approval: Approval, options: CallOptions = {}) =>
       call<RefundCase>(at(id, '/approve'), options, approval),
+    planRejection: (id: string, reason: string, options: CallOptions = {}) =>
+      call<RejectionPlan>(at(id, '/reject'), options, { reason, dry_run: true }),
     reject: (id: string, reason: string, options: CallOptions = {}) =>
       call<RefundCase>(at(id, '/reject'), options, { reason }),
     stuck: (options: CallOptions = {}) => call<Stuck>('/stuck', options),

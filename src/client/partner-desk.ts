@@ -1,3 +1,4 @@
+import type { Fetch } from '../kernel/http.ts';
 import type {
   AttestationRecord,
   AttestationRecords,
@@ -9,7 +10,7 @@ import type {
   PartnerRecords,
 } from '../partner/wire.ts';
 import { ask, problemOf } from './transport.ts';
-import type { CallOptions, Fetch } from './types.ts';
+import type { CallOptions } from './types.ts';
 
 interface PartnerDeskPorts {
   readonly baseUrl: string;

@@ -1,3 +1,4 @@
+import type { Fetch } from '../kernel/http.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import type {
   AcceptTermsRequest,
@@ -19,7 +20,7 @@ import type {
 } from '../partner/wire.ts';
 import { connectProblemOf } from './connect.ts';
 import { ask, type HttpAnswer, isRecord } from './transport.ts';
-import type { CallOptions, Fetch } from './types.ts';
+import type { CallOptions } from './types.ts';
 
 interface PartnerClientPorts {
   readonly baseUrl: string;

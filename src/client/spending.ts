@@ -7,7 +7,7 @@ import { SOLANA_NETWORKS } from '../solana/cluster.ts';
 /** CONTRACT, section 14: a call of up to 1 USDC is paid without a question. */
 const FREE_CALL = 1_000_000n;
 
-/** What a person has set for their own money, in atomic USDC; null: not set. */
+/** Limits that a person has set for their own money, in atomic USDC; null: not set. */
 export interface Limits {
   readonly perCall: bigint | null;
   /** Signed in 24 hours at most, calls and bookings together. Nobody's answer lifts it. */
@@ -19,7 +19,7 @@ export interface Limits {
 
 export const NO_LIMITS: Limits = { perCall: null, perDay: null, booking: null, hosts: null };
 
-/** What a person has agreed to already: atomic USDC, and of a booking, whether they have typed it. */
+/** A consent that was given already: atomic USDC, and of a booking, whether the amount was typed. */
 export type Agreed =
   | { readonly kind: 'call'; readonly amount: bigint }
   | { readonly kind: 'booking'; readonly amount: bigint; readonly isTyped: boolean };
@@ -37,7 +37,7 @@ export interface Spender {
   readonly allowance?: Allowance | undefined;
 }
 
-/** What is to be paid. Amounts are atomic USDC. */
+/** A payment that is to be judged. Amounts are atomic USDC. */
 export interface Spending {
   readonly kind: 'call' | 'booking';
   readonly amount: bigint;
@@ -113,7 +113,7 @@ export type Verdict =
 const PAY: Verdict = { act: 'pay' };
 const refuse = (why: Why): Verdict => ({ act: 'refuse', why });
 
-/** What a call may cost without a question, atomic USDC. */
+/** The price up to which a call is paid without a question, atomic USDC. */
 export const freeCall = ({ perCall }: Limits): bigint => perCall ?? FREE_CALL;
 
 /** True when a booking is above the person's own limit, and `--max-payment` does not speak for it. */

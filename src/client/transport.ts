@@ -1,6 +1,6 @@
+import { type Fetch, type HttpHeaders, headerOf, lowerCase } from '../kernel/http.ts';
 import type { ProblemOptions } from '../kernel/problems.ts';
 import { isProblem, isProblemCode, type Problem, type ProblemCode, problem } from '../kernel/problems.ts';
-import type { Fetch } from './types.ts';
 
 export interface Call {
   readonly fetch: Fetch;
@@ -14,7 +14,7 @@ export interface Call {
 
 export interface HttpAnswer {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: HttpHeaders;
   readonly body: unknown;
 }
 
@@ -53,31 +53,26 @@ export async function ask(call: Call, patience: Patience): Promise<HttpAnswer> {
 }
 
 async function exchange(call: Call, signal: AbortSignal): Promise<HttpAnswer> {
-  const response = await call.fetch(
-    new Request(`${call.baseUrl.replace(/\/+$/, '')}${call.path}`, {
-      method: call.method,
-      headers: {
-        accept: 'application/json',
-        ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...call.headers,
-      },
-      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-      signal,
-      // It would carry keys, codes and passengers along, past the hosts that were agreed to.
-      redirect: 'manual',
+  const { status, headers, body } = await call.fetch({
+    method: call.method,
+    url: `${call.baseUrl.replace(/\/+$/, '')}${call.path}`,
+    headers: lowerCase({
+      accept: 'application/json',
+      ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...call.headers,
     }),
-  );
-  if (response.status >= 300 && response.status < 400) throw redirected(call, response);
-  const text = await response.text();
+    body: call.body === undefined ? '' : JSON.stringify(call.body),
+    signal,
+  });
+  if (status >= 300 && status < 400) throw redirected(call, status, headers.location ?? '');
   try {
-    return { status: response.status, headers: response.headers, body: JSON.parse(text) };
+    return { status, headers, body: JSON.parse(body ?? '') };
   } catch {
-    throw new NotJson(response.status);
+    throw new NotJson(status);
   }
 }
 
-function redirected({ baseUrl }: Call, { status, headers }: Response): Problem {
-  const location = headers.get('location') ?? '';
+function redirected({ baseUrl }: Call, status: number, location: string): Problem {
   const to = URL.canParse(location, baseUrl) ? ` to ${new URL(location, baseUrl).origin}` : '';
   return problem('unexpected_answer', {
     message: `${new URL(baseUrl).host} sends calls on${to}, which is not followed.`,
@@ -126,7 +121,7 @@ export function problemOf(answer: HttpAnswer): Problem {
   const error = isRecord(body.error) ? body.error : body;
   const code = error.code;
   const text = typeof error.message === 'string' ? error.message : null;
-  const retryAfter = Number(answer.headers.get('retry-after') ?? Number.NaN);
+  const retryAfter = Number(headerOf(answer, 'retry-after') ?? Number.NaN);
   const detail = isRecord(error.detail) ? error.detail : undefined;
   const common: ProblemOptions = {
     ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),

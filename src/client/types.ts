@@ -17,9 +17,6 @@ import type {
   SearchUpdatesResponse,
 } from '../flights/wire.ts';
 
-/** The web's fetch: the network's for a remote profile, the app's own for an embedded one. */
-export type Fetch = (request: Request) => Promise<Response>;
-
 /** The payment for an answer (CONTRACT, section 15). `amount` is a decimal string in USDC. */
 export interface PaymentReceipt {
   readonly amount: string;

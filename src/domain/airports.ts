@@ -16,16 +16,17 @@ export interface NamedAirport {
 }
 
 /** Without accents, case, hyphens or apostrophes: `São Paulo`, `sao-paulo` and `SAO PAULO` are the same. */
-const folded = (text: string): string =>
+export const folded = (text: string): string =>
   text
     .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
+    .replace(/[\p{M}\p{Cf}]/gu, '')
     .replace(/ß/g, 'ss')
     .replace(/[øØ]/g, 'o')
     .replace(/[łŁ]/g, 'l')
     .replace(/[\s'’.,/()-]+/g, ' ')
     .trim()
-    .toLowerCase();
+    .toLowerCase()
+    .normalize('NFC');
 
 /** The airports that are known by name, in table order. */
 export const namedAirports = (): NamedAirport[] =>
@@ -96,7 +97,8 @@ function namesOf(airport: NamedAirport): string[] {
   return name.startsWith(city) ? [city, name] : [city, name, `${city} ${name}`];
 }
 
-const sorted = (found: FoundAirport[]): FoundAirport[] =>
+/** The likeliest first, larger airports before smaller ones. */
+export const sorted = (found: FoundAirport[]): FoundAirport[] =>
   found.sort((a, b) => a.fit - b.fit || b.airport.size - a.airport.size);
 
 /** One word that finds this airport and no other, for a command line: `lisbon`, `london-heathrow`. */

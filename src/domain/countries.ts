@@ -18,6 +18,9 @@ const COUNTRIES =
 /** Every alpha-3 code. */
 export const alpha3Codes = (): string[] => COUNTRIES.split(' ').map((pair) => pair.slice(2));
 
+/** Every alpha-2 code. */
+export const alpha2Codes = (): string[] => COUNTRIES.split(' ').map((pair) => pair.slice(0, 2));
+
 /** Checks for an ISO 3166-1 alpha-2 or alpha-3 code in upper case. */
 export function isCountry(code: string): boolean {
   return pairOf(code) !== undefined;

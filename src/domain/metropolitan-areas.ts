@@ -1,5 +1,5 @@
 /** The codes of cities with several airports, or with one that has a code of its own: IATA's metropolitan areas. */
-interface MetropolitanArea {
+export interface MetropolitanArea {
   readonly code: string;
   readonly city: string;
   /** IATA codes, the largest first. Not all of them are in our table. */
@@ -40,6 +40,12 @@ export function metropolitanArea(code: string): MetropolitanArea | null {
   if (!Object.hasOwn(AREAS, code)) return null;
   const [city, airports] = AREAS[code] ?? ['', ''];
   return { code, city, airports: airports.split(' ') };
+}
+
+/** The area of a city by its English name; null for a city without a code of its own. */
+export function areaOfCity(name: string): MetropolitanArea | null {
+  const code = Object.keys(AREAS).find((one) => AREAS[one]?.[0].toLowerCase() === name.toLowerCase());
+  return code === undefined ? null : metropolitanArea(code);
 }
 
 export const METROPOLITAN_CODES: readonly string[] = Object.keys(AREAS);

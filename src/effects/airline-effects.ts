@@ -1,8 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
-import type { Store } from '../store/open.ts';
-import type { EffectKind, EffectTable } from '../store/tables/schema.ts';
+import type { EffectKind, EffectTable, Store } from './tables.ts';
 
 /** An order at an airline, seen as an effect: made under a reference of ours, and findable by it. */
 export interface AirlineEffect<T> {

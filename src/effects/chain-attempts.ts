@@ -5,8 +5,7 @@ import type { Log } from '../kernel/log.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Landing } from '../solana/landing.ts';
-import type { Store } from '../store/open.ts';
-import type { EffectKind, EffectTable } from '../store/tables/schema.ts';
+import type { EffectKind, EffectTable, Store } from './tables.ts';
 
 export interface AttemptPorts {
   readonly store: Store;

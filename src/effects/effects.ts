@@ -2,9 +2,9 @@ import type { Instruction } from '@solana/kit';
 import type { Ids } from '../kernel/ids.ts';
 import { problem } from '../kernel/problems.ts';
 import type { Signer } from '../solana/signer.ts';
-import type { EffectKind, EffectTable } from '../store/tables/schema.ts';
 import { type AirlineEffect, createAirlineEffects } from './airline-effects.ts';
 import { type AttemptPorts, createAttempts, REPEATABLE } from './chain-attempts.ts';
+import type { EffectKind, EffectTable } from './tables.ts';
 
 /**
  * The effect log (DESIGN, section 6): money and airline orders move only through rows that are written before the

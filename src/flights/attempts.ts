@@ -1,9 +1,8 @@
 import { isIPv6 } from 'node:net';
-import type { Transaction } from 'kysely';
 import { problem } from '../kernel/problems.ts';
 import { removeOld } from '../store/remove.ts';
-import type { ServiceTables } from '../store/tables/schema.ts';
 import type { FlightsPorts } from './ports.ts';
+import type { Tx } from './tables.ts';
 
 /**
  * Throttling of wrong support codes and family names (CONTRACT, section 7).
@@ -29,6 +28,8 @@ const MOST_WRONG = 5;
 const WINDOW_MS = 15 * 60_000;
 const REMEMBERED_MS = 24 * 3_600_000;
 const MOST_DOUBLINGS = 4;
+
+export const WRONG_CODES = { table: 'wrong_codes', key: 'id', at: 'at_ms' } as const;
 
 interface Asked {
   readonly intentId: string;
@@ -62,7 +63,7 @@ export function createAttempts({ store, clock, ids }: Pick<FlightsPorts, 'store'
         at_ms: nowMs,
       }));
       await tx.insertInto('wrong_codes').values(rows).execute();
-      await removeOld(tx, 'wrong_codes', nowMs - REMEMBERED_MS);
+      await removeOld(tx, WRONG_CODES, nowMs - REMEMBERED_MS);
       return crowded ? { waitMs: WINDOW_MS } : { isRight: false };
     });
     // Thrown here, not in the transaction: the note of the wrong try is to stay.
@@ -72,8 +73,6 @@ export function createAttempts({ store, clock, ids }: Pick<FlightsPorts, 'store'
     return verdict.isRight;
   };
 }
-
-type Tx = Transaction<ServiceTables>;
 
 /** When the last wrong tries were, newest first. */
 async function wrongTries(tx: Tx, subject: string, nowMs: number, most: number): Promise<number[]> {

@@ -1,8 +1,9 @@
-import { createRouter, type Fetch } from '../http/router.ts';
+import { createRouter, type Serve } from '../http/router.ts';
+import type { Visit } from '../http/routes.ts';
 import { type FlightsParts, flightRoutes } from './routes.ts';
 
 /** The flight service over HTTP: the customers' routes, and the operators', which are loaded when one is called. */
-export function createFlightsApp(given: Omit<FlightsParts, 'describe'>): { readonly fetch: Fetch } {
+export function createFlightsApp(given: Omit<FlightsParts, 'describe'>): { readonly fetch: Serve } {
   const { ports } = given;
   const parts: FlightsParts = {
     ...given,
@@ -12,8 +13,8 @@ export function createFlightsApp(given: Omit<FlightsParts, 'describe'>): { reado
     log: ports.log,
     ids: ports.ids,
     // Whatever moves money, a GET of an order included, comes with a payment or in a POST.
-    arrive: async ({ request }: { readonly request: Request }) => {
-      if (request.method !== 'GET' || request.headers.has('payment-signature')) await ports.ready?.();
+    arrive: async ({ request }: Visit) => {
+      if (request.method !== 'GET' || 'payment-signature' in request.headers) await ports.ready?.();
     },
   };
   const customers = createRouter({ ...served, table: flightRoutes, enter: () => parts });

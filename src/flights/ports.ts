@@ -10,10 +10,10 @@ import type { OperatorWallets } from '../payments/operator-wallets.ts';
 import type { Paywall } from '../payments/terms.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/signer.ts';
-import type { Store } from '../store/open.ts';
 import type { AirlineChecks } from './offers/airline-checks.ts';
 import type { Fulfiller } from './providers/fulfiller.ts';
 import type { Provider } from './providers/provider.ts';
+import type { Store } from './tables.ts';
 
 /** Settings of the operator. Amounts are atomic USDC, times milliseconds. */
 export interface FlightsOptions {

@@ -8,6 +8,7 @@ import {
   schemasOf,
 } from '../http/routes.ts';
 import { instant } from '../kernel/clock.ts';
+import { type HttpRequest, type HttpResponse, headerOf, json } from '../kernel/http.ts';
 import { atomic, formatUsdc } from '../kernel/money.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
 import { STORAGE_RETRY_S } from '../kernel/storage.ts';
@@ -56,7 +57,7 @@ const addressOf = ({ request, connection: { publicUrl } }: FlightsCall): string 
 const askerOf = ({ context, connection }: FlightsCall): string =>
   clientOf(context.ports.secrets, connection.clientAddress);
 
-const charge = ({ context, request }: FlightsCall, call: PaidCall): Promise<Response> =>
+const charge = ({ context, request }: FlightsCall, call: PaidCall): Promise<HttpResponse> =>
   context.ports.paywall.charge(request, call);
 
 const UPSTREAM: readonly ProblemCode[] = ['provider_failed', 'upstream_rate_limited'];
@@ -82,12 +83,9 @@ const PREVIEW_HEADERS: readonly HeaderParameter[] = Object.entries({
 }).map(([name, description]) => ({ name: `X-GATEWAY-SPONSORED-${name}`, description }));
 
 /** A search that a gateway sponsors. A payment comes first. */
-const isSponsored = ({ headers }: Request): boolean => {
-  const names = [...headers.keys()].map((name) => name.toLowerCase());
-  return (
-    names.some((name) => name.startsWith('x-gateway-sponsored-')) && !names.includes('payment-signature')
-  );
-};
+const isSponsored = ({ headers }: HttpRequest): boolean =>
+  Object.keys(headers).some((name) => name.startsWith('x-gateway-sponsored-')) &&
+  !('payment-signature' in headers);
 
 const health = ({ context: { ports } }: FlightsCall, status: Health['status']): Health => ({
   status,
@@ -96,11 +94,8 @@ const health = ({ context: { ports } }: FlightsCall, status: Health['status']): 
   time: instant(ports.clock.now()),
 });
 
-const unavailable = (call: FlightsCall, retryAfterS: number, more: Partial<Health> = {}): Response =>
-  Response.json(
-    { ...health(call, 'unavailable'), ...more },
-    { status: 503, headers: { 'Retry-After': String(retryAfterS) } },
-  );
+const unavailable = (call: FlightsCall, retryAfterS: number, more: Partial<Health> = {}): HttpResponse =>
+  json({ ...health(call, 'unavailable'), ...more }, 503, { 'Retry-After': String(retryAfterS) });
 
 async function readiness(call: FlightsCall): Promise<object> {
   const { ports, funds } = call.context;
@@ -276,7 +271,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       async run({ context, body }) {
         const { createAffiliates } = await import('./affiliates/affiliates.ts');
         const made = await createAffiliates(context.ports).register(body.wallet);
-        return Response.json(made.body, { status: made.status });
+        return json(made.body, made.status);
       },
     }),
     route({
@@ -361,8 +356,8 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       async run(call) {
         const { createRefunds } = await import('./refunds/requests.ts');
         const who = {
-          supportCode: call.request.headers.get(SUPPORT_CODE.name),
-          familyName: call.request.headers.get(FAMILY_NAME.name),
+          supportCode: headerOf(call.request, SUPPORT_CODE.name),
+          familyName: headerOf(call.request, FAMILY_NAME.name),
           client: askerOf(call),
         };
         return charge(call, createRefunds(call.context.ports).request(call.body, who, addressOf(call)));
@@ -387,7 +382,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       ],
       async run(call) {
         const { createOrders } = await import('./orders/orders.ts');
-        const code = call.request.headers.get(SUPPORT_CODE.name);
+        const code = headerOf(call.request, SUPPORT_CODE.name);
         const order = createOrders(call.context.ports);
         return charge(call, order(call.params.order_id, code, addressOf(call), askerOf(call)));
       },

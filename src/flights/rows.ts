@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { BookingTable, IntentTable, RefundRequestTable } from '../store/tables/schema.ts';
+import type { BookingTable, IntentTable, RefundRequestTable } from './tables.ts';
 
 /** Rows as they are read. */
 export type IntentRow = Selectable<IntentTable>;

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { repeatedName } from '../domain/repeated-names.ts';
+import { type HttpRequest, readBody } from '../kernel/http.ts';
 import { problem } from '../kernel/problems.ts';
 import type { JsonForm } from './routes.ts';
 
@@ -12,16 +13,15 @@ export interface Issue {
 }
 
 /**
- * Reads a JSON body, and its bytes as they were sent. They are read once: a copy of the request would wait for its
- * other half when the body is too large and is read no further.
+ * Reads a JSON body, and its bytes as they were sent.
  * @throws Problem `unsupported_media_type`, `payload_too_large`, `body_incomplete`, `invalid_json`, `invalid_request`
  */
 export async function readJson(
-  request: Request,
+  request: HttpRequest,
   mostBytes: number = MOST_BODY_BYTES,
   form: JsonForm = {},
 ): Promise<{ value: unknown; bytes: Uint8Array<ArrayBuffer> }> {
-  const mediaType = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (mediaType !== 'application/json') throw problem('unsupported_media_type');
   const bytes = await readBytes(request, mostBytes);
   return { value: parsed(bytes, form), bytes };
@@ -32,26 +32,15 @@ export async function readJson(
  * soon as it is too large.
  * @throws Problem `payload_too_large`; `body_incomplete` when the client goes away meanwhile
  */
-export async function readBytes(request: Request, mostBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+export async function readBytes(request: HttpRequest, mostBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = () =>
     problem('payload_too_large', { message: `The body is larger than ${mostBytes / 1024} KiB.` });
-  if (Number(request.headers.get('content-length') ?? 0) > mostBytes) throw tooLarge();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  const reader = request.body?.getReader();
-  for (;;) {
-    const read = await reader?.read().catch((cause: unknown) => {
-      throw problem('body_incomplete', { cause });
-    });
-    if (!read || read.done) break;
-    length += read.value.length;
-    if (length > mostBytes) {
-      await reader?.cancel();
-      throw tooLarge();
-    }
-    chunks.push(read.value);
-  }
-  return new Uint8Array(Buffer.concat(chunks));
+  if (Number(request.headers['content-length'] ?? 0) > mostBytes) throw tooLarge();
+  const bytes = await readBody(request.body, mostBytes).catch((cause: unknown) => {
+    throw problem('body_incomplete', { cause });
+  });
+  if (bytes === null) throw tooLarge();
+  return bytes;
 }
 
 function parsed(bytes: Uint8Array, { mayBeEmpty, namesOnce }: JsonForm): unknown {

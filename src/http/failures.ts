@@ -1,3 +1,4 @@
+import { type HttpRequest, type HttpResponse, json } from '../kernel/http.ts';
 import type { Log } from '../kernel/log.ts';
 import { isProblem, type Problem, problem, problemBody } from '../kernel/problems.ts';
 import { storeTrouble } from '../store/trouble.ts';
@@ -27,7 +28,7 @@ export function problemOf(log: Log, error: unknown, { request, requestId }: Visi
 }
 
 /** A path without what stands in it: an id is nobody's business in a log. */
-const pathInLog = ({ url }: Request): string =>
+const pathInLog = ({ url }: HttpRequest): string =>
   new URL(url).pathname.split('/').slice(0, 3).join('/').slice(0, 120);
 
 /** The headers that a refusal has in every form of its body. */
@@ -37,11 +38,8 @@ export const refusalHeaders = ({ detail, retryAfter }: Problem): Record<string, 
 });
 
 /** A problem in Farelock's own form: `{ code, message, detail? }`. */
-export const failure = (error: Problem): Response =>
-  Response.json(problemBody(error), {
-    status: error.status,
-    headers: {
-      ...refusalHeaders(error),
-      ...(error.status === 401 && error.code.startsWith('operator') ? { 'WWW-Authenticate': 'Bearer' } : {}),
-    },
+export const failure = (error: Problem): HttpResponse =>
+  json(problemBody(error), error.status, {
+    ...refusalHeaders(error),
+    ...(error.status === 401 && error.code.startsWith('operator') ? { 'WWW-Authenticate': 'Bearer' } : {}),
   });

@@ -1,5 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import type * as z from 'zod';
+import { type HttpRequest, HttpResponse, json } from '../kernel/http.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import { PROBLEMS, type Problem, type ProblemCode, type ProblemKind, problem } from '../kernel/problems.ts';
@@ -10,7 +11,8 @@ import { type Connection, codesOf, methodsOf, type Route, type RouteTable, type 
 /** The diagnostics channel that is told of an answer that its route does not declare. Tests listen, and fail. */
 const UNDECLARED = 'farelock:undeclared-answer';
 
-export type Fetch = (request: Request, connection?: Connection) => Promise<Response>;
+/** A service: what it answers, and on which connection it was asked. */
+export type Serve = (request: HttpRequest, connection?: Connection) => Promise<HttpResponse>;
 
 interface Served<C, O> {
   readonly table: RouteTable<C, O>;
@@ -21,8 +23,8 @@ interface Served<C, O> {
   /** What the call's `run` works with, and who calls. `route` is null where there is none. */
   readonly enter: (visit: Visit, route: Route<C, O> | null) => C | Promise<C>;
   /** Another reading of a body than plain JSON. */
-  readonly read?: (request: Request, schema: z.ZodType, route: Route<C, O>) => Promise<Body>;
-  readonly failure?: (error: Problem) => Response;
+  readonly read?: (request: HttpRequest, schema: z.ZodType, route: Route<C, O>) => Promise<Body>;
+  readonly failure?: (error: Problem) => HttpResponse;
 }
 
 export interface Body {
@@ -37,11 +39,11 @@ interface Matched<C, O> {
 }
 
 /** Serves a route table. The answer is never an exception. */
-export function createRouter<C, O>(served: Served<C, O>): Fetch {
+export function createRouter<C, O>(served: Served<C, O>): Serve {
   const { table, log, ids, arrive, enter } = served;
   const undeclared = channel(UNDECLARED);
 
-  async function read(request: Request, route: Route<C, O>): Promise<Body> {
+  async function read(request: HttpRequest, route: Route<C, O>): Promise<Body> {
     const schema = await route.body?.load();
     if (!schema) return NO_BODY;
     if (served.read) return served.read(request, schema, route);
@@ -49,7 +51,7 @@ export function createRouter<C, O>(served: Served<C, O>): Fetch {
     return { body: checked(schema, value), bytes };
   }
 
-  async function answer(visit: Visit, url: URL, matched: Matched<C, O> | Problem): Promise<Response> {
+  async function answer(visit: Visit, url: URL, matched: Matched<C, O> | Problem): Promise<HttpResponse> {
     await arrive?.(visit);
     const first = table.keyFirst ? { context: await enter(visit, null) } : null;
     if (!('route' in matched)) throw matched;
@@ -58,7 +60,7 @@ export function createRouter<C, O>(served: Served<C, O>): Fetch {
     const { context } = first ?? { context: await enter(visit, route) };
     const given = await read(visit.request, route);
     const result = await route.run({ ...visit, ...given, context, params, query });
-    return result instanceof Response ? result : Response.json(result, { status: firstStatus(route) });
+    return result instanceof HttpResponse ? result : json(result, firstStatus(route));
   }
 
   return async function fetch(request, connection = {}) {
@@ -77,9 +79,11 @@ export function createRouter<C, O>(served: Served<C, O>): Fetch {
     });
     if (undeclared.hasSubscribers && 'route' in matched && !isDeclared(table, matched.route, response, code))
       undeclared.publish(told(matched.route, response, code));
-    response.headers.set('X-Request-Id', visit.requestId);
-    if (!response.headers.has('cache-control')) response.headers.set('Cache-Control', 'no-store');
-    return request.method === 'HEAD' ? new Response(null, response) : response;
+    return new HttpResponse(response.status, request.method === 'HEAD' ? null : response.body, {
+      'cache-control': 'no-store',
+      ...response.headers,
+      'x-request-id': visit.requestId,
+    });
   };
 }
 
@@ -89,7 +93,7 @@ const firstStatus = ({ answers }: Pick<Route<never>, 'answers'>): number => Numb
 function isDeclared<C, O>(
   table: RouteTable<C, O>,
   route: Route<C, O>,
-  { status }: Response,
+  { status }: HttpResponse,
   code: ProblemCode | null,
 ): boolean {
   const codes = codesOf(table, route);
@@ -100,7 +104,7 @@ function isDeclared<C, O>(
 
 const told = (
   { method, path }: Pick<Route<never>, 'method' | 'path'>,
-  { status }: Response,
+  { status }: HttpResponse,
   code: string | null,
 ) => [method, path, 'answered', status, code].filter((word) => word !== null).join(' ');
 

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import type { HttpRequest } from '../kernel/http.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
 
 /**
@@ -62,7 +63,7 @@ interface Described<O> {
   readonly price?: (options: O) => PriceRange;
   readonly headers?: readonly HeaderParameter[];
   readonly mostBodyBytes?: number;
-  /** By status. What `run` gives without a Response is answered with the first of them. */
+  /** By status. What `run` gives without an HttpResponse is answered with the first of them. */
   readonly answers: Readonly<Record<number, DeclaredAnswer>>;
   /** Refusals of its own. */
   readonly codes?: readonly ProblemCode[];
@@ -72,7 +73,7 @@ interface Described<O> {
 
 /** What a request is, before any route knows it. */
 export interface Visit {
-  readonly request: Request;
+  readonly request: HttpRequest;
   /** X-Request-Id of the answer. */
   readonly requestId: string;
   readonly connection: Connection;
@@ -100,7 +101,7 @@ interface Written<C, O, B extends z.ZodType, Q extends z.ZodType, Path extends s
   readonly body?: LazySchema<B>;
   /** Absent: every parameter is refused. */
   readonly query?: LazySchema<Q>;
-  /** Gives the body of the answer, or a Response. */
+  /** Gives the body of the answer, or an HttpResponse. */
   run(call: Call<C, z.output<B>, z.output<Q>, ParamsOf<Path>>): Promise<object>;
 }
 

@@ -22,7 +22,7 @@ export type MailFacts =
   | {
       readonly kind: 'refund_request_approved';
       readonly amount: bigint;
-      /** What the carrier keeps. */
+      /** What is not paid out: the fare's penalty, or the rest of a partial pay-out. */
       readonly penalty: bigint;
       readonly refundWallet: string;
       readonly transaction: string | null;
@@ -113,7 +113,9 @@ function worded(facts: MailFacts, intentId: string): { subject: string; body: st
         body: [
           'Your refund request was approved, and the ticket was cancelled.',
           `${formatUsdc(facts.amount)} USDC went to ${facts.refundWallet}.`,
-          ...(facts.penalty > 0n ? [`The carrier kept ${formatUsdc(facts.penalty)} USDC.`] : []),
+          ...(facts.penalty > 0n
+            ? [`${formatUsdc(facts.penalty)} USDC of what you paid is not refunded.`]
+            : []),
           ...transactionLine(facts.transaction),
         ],
       };

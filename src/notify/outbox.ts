@@ -1,14 +1,13 @@
-import { type Selectable, type SqlBool, sql, type Transaction } from 'kysely';
+import { type Selectable, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Secrets } from '../kernel/secrets.ts';
-import type { Store } from '../store/open.ts';
-import { type OpenQueue, openQueue, type Queue } from '../store/queue.ts';
+import { type OpenQueue, openQueue, type Queue, type QueueTerms } from '../store/queue.ts';
 import type { RetryPolicy } from '../store/retry.ts';
-import type { OutboxTable, ServiceTables } from '../store/tables/schema.ts';
 import { storageFields } from '../store/watch.ts';
 import { DeliveryRefused, type Message, ReceiverUnreachable, type Transports } from './message.ts';
+import type { NotifyTables, OutboxTable, Store, Tx } from './tables.ts';
 
 /**
  * The transactional outbox. A message is a row that is written in the transaction of the change which it reports, so
@@ -27,7 +26,7 @@ import { DeliveryRefused, type Message, ReceiverUnreachable, type Transports } f
  */
 export interface Outbox {
   /** Writes a message with the caller's change; false when one with its key was written before. */
-  enqueue(tx: Transaction<ServiceTables>, message: Message): Promise<boolean>;
+  enqueue(tx: Tx, message: Message): Promise<boolean>;
   /** Sends what is due. One small read when nothing is. Never throws for a receiver's sake. */
   deliverDue(): Promise<{ readonly sent: number; readonly failed: number }>;
   /** Starts `deliverDue` unless it is running, and doesn't wait for it: no booking waits for a receiver. */
@@ -68,7 +67,7 @@ const RETRY: RetryPolicy = {
 const REFUSED: RetryPolicy = { ...RETRY, mostMs: 6 * HOUR_MS };
 
 /** A queue for each channel: one that is down, and however full, holds up no other. */
-const waiting = (open: Queue['open']): Queue => ({
+const waiting = (open: QueueTerms['open']): Queue<NotifyTables, 'outbox'> => ({
   table: 'outbox',
   key: 'message_id',
   due: 'next_at_ms',
@@ -85,14 +84,14 @@ const waiting = (open: Queue['open']): Queue => ({
 const WAITING = {
   page: waiting(sql<SqlBool>`kind = 'page' and state in ('queued', 'sending')`),
   email: waiting(sql<SqlBool>`kind = 'email' and state in ('queued', 'sending')`),
-} as const satisfies Readonly<Record<Message['kind'], Queue>>;
+} as const satisfies Readonly<Record<Message['kind'], QueueTerms>>;
 
-type Channel = OpenQueue<OutboxRow>;
+type Channel = OpenQueue<NotifyTables, 'outbox'>;
 
 export function createOutbox(ports: OutboxPorts): Outbox {
   const channels = {
-    page: openQueue<OutboxRow>(ports, WAITING.page),
-    email: openQueue<OutboxRow>(ports, WAITING.email),
+    page: openQueue(ports, WAITING.page),
+    email: openQueue(ports, WAITING.email),
   };
   const deliverDue = () => deliver(ports, channels);
   let running: Promise<unknown> | null = null;
@@ -118,11 +117,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   };
 }
 
-async function enqueue(
-  { secrets, clock, ids }: OutboxPorts,
-  tx: Transaction<ServiceTables>,
-  message: Message,
-): Promise<boolean> {
+async function enqueue({ secrets, clock, ids }: OutboxPorts, tx: Tx, message: Message): Promise<boolean> {
   const id = ids.next('msg');
   const nowMs = clock.now();
   const written = await tx

@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { checked, readJson, refuse } from '../http/body.ts';
 import type { Body } from '../http/router.ts';
+import type { HttpRequest } from '../kernel/http.ts';
 import { problem } from '../kernel/problems.ts';
 import { normaliseProtoJson } from './protojson.ts';
 
@@ -9,11 +10,11 @@ import { normaliseProtoJson } from './protojson.ts';
  * @throws Problem `unsupported_media_type`, `payload_too_large`, `body_incomplete`, `invalid_json`, `invalid_request`
  */
 export async function readMessage(
-  request: Request,
+  request: HttpRequest,
   schema: z.ZodType,
   { mostBodyBytes }: { readonly mostBodyBytes?: number },
 ): Promise<Body> {
-  const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() || 'identity';
+  const encoding = request.headers['content-encoding']?.trim().toLowerCase() || 'identity';
   if (encoding !== 'identity') {
     throw problem('unsupported_media_type', {
       message: 'Compressed bodies are not read.',

@@ -1,9 +1,11 @@
 import type * as z from 'zod';
 import type { DeclaredAnswer, HeaderParameter, LazySchema, Route } from '../http/routes.ts';
+import { type HttpHeaders, headerOf, json } from '../kernel/http.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
 import type { Standing } from './compliance/standing.ts';
 import { createAnswers, idempotencyOf } from './idempotency.ts';
-import type { PartnerPorts, Tx } from './ports.ts';
+import type { PartnerPorts } from './ports.ts';
+import type { Tx } from './tables.ts';
 
 /** The partner whose key was sent. */
 export interface CallingPartner {
@@ -20,7 +22,7 @@ export interface Call {
   readonly customerId: string | null;
   /** X-Request-Id of the answer. */
   readonly requestId: string;
-  readonly headers: { get(name: string): string | null };
+  readonly headers: HttpHeaders;
   /** From the connection, never from the request; an embedded service has none. */
   readonly clientAddress: string | undefined;
   readonly nowMs: number;
@@ -110,22 +112,21 @@ export function procedure<I extends z.ZodType>(written: Written<I>): Route<Calle
     ],
     async run({ context, request, requestId, connection, body }) {
       const { ports, partner, customerId } = context;
-      const { headers } = request;
       const answers = createAnswers(ports);
       const idempotency = writes
         ? idempotencyOf(
             ports,
-            headers.get('idempotency-key'),
+            headerOf(request, 'idempotency-key'),
             `${partner.partnerId} ${customerId ?? ''}`,
             operation,
-            { input: body, ifMatch: headers.get('if-match') },
+            { input: body, ifMatch: headerOf(request, 'if-match') },
           )
         : null;
       const call: Call = {
         partner,
         customerId,
         requestId,
-        headers,
+        headers: request.headers,
         clientAddress: connection.clientAddress,
         nowMs: ports.clock.now(),
         idempotency,
@@ -133,7 +134,7 @@ export function procedure<I extends z.ZodType>(written: Written<I>): Route<Calle
       };
       const first = idempotency && (await answers.recall(idempotency));
       const answer = first ?? (await written.run(context, call, body as z.output<I>));
-      return Response.json(answer, { headers: versioned ? etagOf(answer) : {} });
+      return json(answer, 200, versioned ? etagOf(answer) : {});
     },
   };
 }

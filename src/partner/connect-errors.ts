@@ -1,4 +1,5 @@
 import { refusalHeaders } from '../http/failures.ts';
+import { type HttpResponse, json } from '../kernel/http.ts';
 import {
   PROBLEMS,
   type Problem,
@@ -64,5 +65,5 @@ const connectBody = (error: Problem): ConnectErrorBody => ({
 });
 
 /** The answer to a problem. */
-export const connectFailure = (error: Problem): Response =>
-  Response.json(connectBody(error), { status: error.status, headers: refusalHeaders(error) });
+export const connectFailure = (error: Problem): HttpResponse =>
+  json(connectBody(error), error.status, refusalHeaders(error));

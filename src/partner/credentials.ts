@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { problem } from '../kernel/problems.ts';
 import type { CallingPartner } from './call.ts';
-import type { PartnerEnvironment, PartnerPorts } from './ports.ts';
+import type { PartnerPorts } from './ports.ts';
+import type { PartnerEnvironment } from './tables.ts';
 
 /** A key's last use is noted to the minute: a read is not to become a write each time. */
 const USE_NOTED_MS = 60_000;

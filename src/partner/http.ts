@@ -1,6 +1,7 @@
 import { refuse } from '../http/body.ts';
-import { createRouter, type Fetch } from '../http/router.ts';
+import { createRouter, type Serve } from '../http/router.ts';
 import type { Route, Visit } from '../http/routes.ts';
+import { type HttpRequest, headerOf } from '../kernel/http.ts';
 import { once } from '../kernel/once.ts';
 import { readMessage } from './body.ts';
 import type { Caller } from './call.ts';
@@ -15,7 +16,7 @@ import { authenticateCustomer } from './tokens.ts';
  * operator's desk, which is loaded when it is called, and the description.
  * @param arrive comes before every call
  */
-export function createPartnerHttp(ports: PartnerPorts, arrive = async (): Promise<void> => undefined): Fetch {
+export function createPartnerHttp(ports: PartnerPorts, arrive = async (): Promise<void> => undefined): Serve {
   const served = { log: ports.log, ids: ports.ids, arrive };
   const standing = once(async () => (await import('./compliance/standing.ts')).createStanding(ports));
   const procedures = createRouter({
@@ -24,12 +25,12 @@ export function createPartnerHttp(ports: PartnerPorts, arrive = async (): Promis
     read: readMessage,
     failure: connectFailure,
     /** Who calls is settled before the body is read. */
-    async enter({ request: { headers } }: Visit, route: Route<Caller> | null): Promise<Caller> {
-      checkConnectHeaders(headers);
-      const partner = await authenticatePartner(ports, headers.get('x-api-key'));
+    async enter({ request }: Visit, route: Route<Caller> | null): Promise<Caller> {
+      checkConnectHeaders(request);
+      const partner = await authenticatePartner(ports, headerOf(request, 'x-api-key'));
       const ofCustomer = route?.security?.some((schemes) => schemes.includes('customerToken'));
       const customerId = ofCustomer
-        ? await authenticateCustomer(ports, headers.get('authorization'), partner.partnerId)
+        ? await authenticateCustomer(ports, headerOf(request, 'authorization'), partner.partnerId)
         : null;
       return { ports, standing, partner, customerId };
     },
@@ -47,11 +48,11 @@ export function createPartnerHttp(ports: PartnerPorts, arrive = async (): Promis
 }
 
 /** Connect's own headers: both may be missing, and a version that is not ours is refused. */
-function checkConnectHeaders(headers: Headers): void {
-  const version = headers.get('connect-protocol-version');
-  if (version !== null && version !== '1')
+function checkConnectHeaders({ headers }: HttpRequest): void {
+  const version = headers['connect-protocol-version'];
+  if (version !== undefined && version !== '1')
     refuse([{ path: 'Connect-Protocol-Version', message: 'is 1, or left out.' }]);
-  const timeout = headers.get('connect-timeout-ms');
-  if (timeout !== null && !/^\d{1,10}$/.test(timeout))
+  const timeout = headers['connect-timeout-ms'];
+  if (timeout !== undefined && !/^\d{1,10}$/.test(timeout))
     refuse([{ path: 'Connect-Timeout-Ms', message: 'is a number of milliseconds of at most ten digits.' }]);
 }

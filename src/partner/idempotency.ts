@@ -1,7 +1,8 @@
 import { canonicalJson } from '../kernel/json.ts';
 import { isProblem, type Problem, type ProblemCode, problem } from '../kernel/problems.ts';
 import { removeOld } from '../store/remove.ts';
-import type { PartnerPorts, Tx } from './ports.ts';
+import type { PartnerPorts } from './ports.ts';
+import type { Tx } from './tables.ts';
 
 type AnswerPorts = Pick<PartnerPorts, 'store' | 'secrets' | 'clock' | 'options'>;
 
@@ -77,7 +78,7 @@ export function createAnswers(ports: AnswerPorts) {
     remembered: Remembered,
   ): Promise<void> {
     const nowMs = clock.now();
-    await removeOld(tx, 'partner_answers', nowMs);
+    await removeOld(tx, { table: 'partner_answers', key: 'handle', at: 'expires_at_ms' }, nowMs);
     await tx
       .insertInto('partner_answers')
       .values({

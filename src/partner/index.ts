@@ -1,4 +1,4 @@
-import type { Fetch } from '../http/router.ts';
+import type { Serve } from '../http/router.ts';
 import { once } from '../kernel/once.ts';
 import { createPartnerHttp } from './http.ts';
 import { defaultPartnerOptions, type PartnerGiven, type PartnerPorts } from './ports.ts';
@@ -12,7 +12,7 @@ export function createPartner(given: PartnerGiven) {
   const ports: PartnerPorts = { ...given, options: { ...defaultPartnerOptions, ...given.options } };
   /** A demo has partners, customers and keys from the start; once a process. */
   const ready = once(async () => ports.demo?.seed(ports));
-  const fetch: Fetch = createPartnerHttp(ports, ready);
+  const fetch: Serve = createPartnerHttp(ports, ready);
   return {
     /** Makes the demo's partners and their key files, where they are not there yet. */
     ready,

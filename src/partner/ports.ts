@@ -1,16 +1,11 @@
-import type { Transaction } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
+import type { HttpRequest, HttpResponse } from '../kernel/http.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Secrets } from '../kernel/secrets.ts';
-import type { Store } from '../store/open.ts';
-import type { PartnerEnvironment } from '../store/tables/partner-tables.ts';
-import type { ServiceTables } from '../store/tables/schema.ts';
 import type { Attest } from './compliance/compliance.ts';
 import type { OutboundGiven } from './outbound/outbound.ts';
-
-export type Tx = Transaction<ServiceTables>;
-export type { PartnerEnvironment } from '../store/tables/partner-tables.ts';
+import type { PartnerEnvironment, Store, Tx } from './tables.ts';
 
 /** An operator, by the bearer key that was sent. */
 export interface Operator {
@@ -49,7 +44,7 @@ export interface PartnerDemo {
   seed(ports: PartnerPorts): Promise<void>;
   readonly attest: Attest;
   /** The sandbox platform inside this process: what it answers, and what it sends by itself. */
-  answer(ports: PartnerPorts, request: Request): Promise<Response>;
+  answer(ports: PartnerPorts, request: HttpRequest): Promise<HttpResponse>;
   readonly updates: Job;
 }
 

@@ -3,7 +3,8 @@ import { instant } from '../kernel/clock.ts';
 import { problem } from '../kernel/problems.ts';
 import { removeOld } from '../store/remove.ts';
 import type { CustomerToken } from './desk/schema.ts';
-import type { PartnerPorts, Tx } from './ports.ts';
+import type { PartnerPorts } from './ports.ts';
+import type { Tx } from './tables.ts';
 
 type TokenPorts = Pick<PartnerPorts, 'store' | 'secrets' | 'clock' | 'environment' | 'options'>;
 
@@ -30,7 +31,7 @@ export async function mintToken(
   if (!customer) throw problem('customer_not_found');
   const token = `flk_cus_${ports.environment}_${randomBytes(24).toString('base64url')}`;
   const expiresAtMs = nowMs + Math.min(ttlMs, ports.options.longestTokenLifeMs);
-  await removeOld(tx, 'customer_tokens', nowMs);
+  await removeOld(tx, { table: 'customer_tokens', key: 'token_hmac', at: 'expires_at_ms' }, nowMs);
   await tx
     .insertInto('customer_tokens')
     .values({

@@ -1,3 +1,4 @@
+import { HttpResponse, json } from '../kernel/http.ts';
 import { isProblem, type Problem, problemBody } from '../kernel/problems.ts';
 import type { Secrets } from '../kernel/secrets.ts';
 import { encodeHeader, PAYMENT_RESPONSE } from './headers.ts';
@@ -22,22 +23,19 @@ export const sealAnswer = (secrets: Secrets, key: string, answer: Answer) => ({
 });
 
 /** The kept answer of a paid call, the same bytes every time. */
-export function paidResponse(secrets: Secrets, row: Settlement): Response {
+export function paidResponse(secrets: Secrets, row: Settlement): HttpResponse {
   const body =
     row.answer_sealed === null ? 'null' : secrets.decrypt(place(row.payment_key), row.answer_sealed);
-  return new Response(body, {
-    status: row.answer_status ?? 200,
-    headers: { 'content-type': 'application/json', ...paidHeaders(row) },
+  return new HttpResponse(row.answer_status ?? 200, body, {
+    'content-type': 'application/json',
+    ...paidHeaders(row),
   });
 }
 
 /** A call that was paid and then could not be done: the payer is told both. */
-export function paidProblem(row: Settlement, error: Problem): Response {
+export function paidProblem(row: Settlement, error: Problem): HttpResponse {
   const retryAfter = error.retryAfter === undefined ? {} : { 'retry-after': String(error.retryAfter) };
-  return Response.json(problemBody(error), {
-    status: error.status,
-    headers: { ...paidHeaders(row), ...retryAfter },
-  });
+  return json(problemBody(error), error.status, { ...paidHeaders(row), ...retryAfter });
 }
 
 const paidHeaders = (row: Settlement): Record<string, string> => ({

@@ -1,3 +1,4 @@
+import { type HttpResponse, json } from '../kernel/http.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
 import { encodeHeader, PAYMENT_REQUIRED } from './headers.ts';
 import type { Quote } from './quotes.ts';
@@ -44,15 +45,12 @@ export function challengeResponse(parts: {
   readonly description: string;
   readonly requirements: Requirements;
   readonly refusal: Refusal;
-}): Response {
+}): HttpResponse {
   const required = {
     x402Version: 2,
     error: `${parts.refusal.code}: ${parts.refusal.reason}`,
     resource: { url: parts.url, description: parts.description, mimeType: 'application/json' },
     accepts: [parts.requirements],
   };
-  return Response.json(required, {
-    status: 402,
-    headers: { [PAYMENT_REQUIRED]: encodeHeader(required), 'cache-control': 'no-store' },
-  });
+  return json(required, 402, { [PAYMENT_REQUIRED]: encodeHeader(required), 'cache-control': 'no-store' });
 }

@@ -8,7 +8,7 @@ import {
   whileHeld,
   writeRow,
 } from '../store/leases.ts';
-import type { SettlementTable } from '../store/tables/schema.ts';
+import type { PaymentsTables, SettlementTable, Store } from './tables.ts';
 
 export type Settlement = Selectable<SettlementTable>;
 
@@ -59,7 +59,7 @@ export interface Journal {
 export const LEASE_MS = 4_000;
 
 /** A payment under way. Its lease is renewed for as long as its request lives. */
-const SETTLEMENTS: Leased = {
+const SETTLEMENTS: Leased<PaymentsTables, 'settlements'> = {
   table: 'settlements',
   key: 'payment_key',
   open: sql<SqlBool>`state not in ('answered', 'failed')`,
@@ -67,7 +67,7 @@ const SETTLEMENTS: Leased = {
   mostMs: Number.POSITIVE_INFINITY,
 };
 
-export function createJournal(ports: LeasePorts): Journal {
+export function createJournal(ports: LeasePorts & { readonly store: Store }): Journal {
   const { store, clock } = ports;
   const isFree = (row: Settlement) => !isHeld(row, clock.now(), LEASE_MS);
   return {
@@ -95,18 +95,17 @@ export function createJournal(ports: LeasePorts): Journal {
         .executeTakeFirst();
       return row ?? null;
     },
-    overtake: async (row) => (isFree(row) ? takeRow<Settlement>(ports, SETTLEMENTS, row.payment_key) : null),
+    overtake: async (row) => (isFree(row) ? takeRow(ports, SETTLEMENTS, row.payment_key) : null),
     async hold(row, work) {
       try {
         return await whileHeld(ports, SETTLEMENTS, row, work);
       } finally {
         await unlessLost(async () => {
-          await writeRow<Settlement>(store, SETTLEMENTS, row, { lease_until_ms: 0 });
+          await writeRow(store, SETTLEMENTS, row, { lease_until_ms: 0 });
         });
       }
     },
-    write: (row, change) =>
-      writeRow<Settlement>(store, SETTLEMENTS, row, { ...change, updated_at_ms: clock.now() }),
+    write: (row, change) => writeRow(store, SETTLEMENTS, row, { ...change, updated_at_ms: clock.now() }),
     async orphans(limit) {
       const rows = await store
         .selectFrom('settlements')

@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
+import { type HttpResponse, headerOf } from '../kernel/http.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { canonicalJson } from '../kernel/json.ts';
 import type { Log } from '../kernel/log.ts';
@@ -7,7 +8,6 @@ import { isProblem, problem } from '../kernel/problems.ts';
 import type { Secrets } from '../kernel/secrets.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/signer.ts';
-import type { Store } from '../store/open.ts';
 import { challengeResponse, type Refusal, type Requirements, requirementsOf } from './challenge.ts';
 import type { Facilitator } from './facilitator.ts';
 import { PAYMENT_SIGNATURE } from './headers.ts';
@@ -17,6 +17,7 @@ import type { SentPayment } from './payload.ts';
 import { createQuotes, type Quote, type Quotes } from './quotes.ts';
 import { createRecovery, type Recovery } from './recovery.ts';
 import { createSettling, type Ended, type Settling } from './settling.ts';
+import type { Store } from './tables.ts';
 import type { Asker, PaidCall, PaymentTerms, Paywall } from './terms.ts';
 
 export interface PaywallPorts {
@@ -87,7 +88,7 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
     async charge(request, call) {
       const digest = ports.secrets.hmac('paid request', canonicalJson([call.resource, call.request]));
       const visit: Visit = { call, digest };
-      const header = request.headers.get(PAYMENT_SIGNATURE);
+      const header = headerOf(request, PAYMENT_SIGNATURE);
       if (header === null) {
         const reason = 'this call is paid; sign this challenge and send it as PAYMENT-SIGNATURE';
         return challenge(till, visit, await termsOf(till, call, NOBODY), {
@@ -127,7 +128,12 @@ async function checkFeePayer(till: Till, how: { fresh: boolean }): Promise<void>
   throw problem('operator_funds_low', { retryAfter: 60 });
 }
 
-async function challenge(till: Till, visit: Visit, terms: PaymentTerms, refusal: Refusal): Promise<Response> {
+async function challenge(
+  till: Till,
+  visit: Visit,
+  terms: PaymentTerms,
+  refusal: Refusal,
+): Promise<HttpResponse> {
   const payer = await feePayer(till);
   const quote = await till.quotes.give(terms, visit.call.resource, visit.digest);
   const requirements = requirementsOf(quote, till.ports.cluster.network, payer);
@@ -139,13 +145,13 @@ async function challenge(till: Till, visit: Visit, terms: PaymentTerms, refusal:
   });
 }
 
-async function refuse(till: Till, visit: Visit, terms: PaymentTerms, reason: string): Promise<Response> {
+async function refuse(till: Till, visit: Visit, terms: PaymentTerms, reason: string): Promise<HttpResponse> {
   till.ports.log('info', 'payment_refused', { resource: visit.call.resource, reason });
   return challenge(till, visit, terms, { code: 'payment_verification_failed', reason });
 }
 
 /** A payment that was never seen before. */
-async function first(till: Till, visit: Visit, sent: SentPayment): Promise<Response> {
+async function first(till: Till, visit: Visit, sent: SentPayment): Promise<HttpResponse> {
   const { call } = visit;
   // Verified first, so that the check knows whether it is made for somebody who can pay.
   const bound = await bind(till, visit, sent);
@@ -181,7 +187,7 @@ async function first(till: Till, visit: Visit, sent: SentPayment): Promise<Respo
 }
 
 /** A payment that the journal knows. */
-async function again(till: Till, visit: Visit, sent: SentPayment, known: Settlement): Promise<Response> {
+async function again(till: Till, visit: Visit, sent: SentPayment, known: Settlement): Promise<HttpResponse> {
   const { call } = visit;
   if (known.request_digest !== visit.digest || sent.accepted.extra?.quote !== known.quote_id) {
     return refuse(till, visit, await call.check(NOBODY), 'this payment was made for another request');
@@ -199,7 +205,7 @@ async function again(till: Till, visit: Visit, sent: SentPayment, known: Settlem
 }
 
 /** Goes on where a process died, or where a settled call could not be done yet. */
-async function resume(till: Till, visit: Visit, sent: SentPayment, row: Settlement): Promise<Response> {
+async function resume(till: Till, visit: Visit, sent: SentPayment, row: Settlement): Promise<HttpResponse> {
   const { call } = visit;
   if (row.state !== 'claimed' && row.state !== 'performed') {
     const ended = await till.journal.hold(row, () => till.settling.goOn(row, call));
@@ -249,7 +255,7 @@ async function conclude(
   sent: SentPayment,
   terms: PaymentTerms | null,
   ended: Ended,
-): Promise<Response> {
+): Promise<HttpResponse> {
   if (ended.kind === 'answer' || ended.kind === 'later') return ended.response;
   if (ended.kind === 'overtaken') {
     const row = sent.key === null ? undefined : await till.journal.find(sent.key);

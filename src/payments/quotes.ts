@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { asInteger } from '../kernel/money.ts';
-import type { Store } from '../store/open.ts';
+import type { Store } from './tables.ts';
 import type { PaymentTerms } from './terms.ts';
 
 /** A challenge that was given out: one price for one request, until it expires. */

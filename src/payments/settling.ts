@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
+import { type HttpResponse, json } from '../kernel/http.ts';
 import type { Log } from '../kernel/log.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import type { Secrets } from '../kernel/secrets.ts';
@@ -21,13 +22,13 @@ interface Attempt {
 }
 
 export type Ended =
-  | { readonly kind: 'answer'; readonly response: Response }
+  | { readonly kind: 'answer'; readonly response: HttpResponse }
   /** Not charged, for certain. `error` is what the caller gets when it is not a new challenge. */
   | { readonly kind: 'failed'; readonly payment: Payment; readonly reason: string; readonly error?: unknown }
   /** Not charged, for certain, and answered so. */
-  | { readonly kind: 'refused'; readonly payment: Payment; readonly response: Response }
+  | { readonly kind: 'refused'; readonly payment: Payment; readonly response: HttpResponse }
   /** Not charged, and not at its end: the same payment may ask again. */
-  | { readonly kind: 'later'; readonly response: Response }
+  | { readonly kind: 'later'; readonly response: HttpResponse }
   | { readonly kind: 'overtaken' };
 
 export interface Settling {
@@ -128,8 +129,7 @@ async function sign(ports: SettlingPorts, row: Settlement, attempt: Attempt): Pr
     return refuse(ports, row, payment, error);
   }
   if (answer?.charged === 'not_yet') {
-    const response = Response.json(answer.body, { status: answer.status });
-    return { kind: 'later', response };
+    return { kind: 'later', response: json(answer.body, answer.status) };
   }
   if (answer?.charged === 'never') {
     const ended = await journal.write(row, {

@@ -1,3 +1,5 @@
+import type { HttpRequest, HttpResponse } from '../kernel/http.ts';
+
 /** What a paid call costs, and how its steps are ordered (CONTRACT, section 2). */
 export interface PaymentTerms {
   /** Atomic units of `asset`. */
@@ -61,7 +63,7 @@ export interface PaidCall {
 
 /** Answers a request to a paid path: 402 with a challenge, a refusal, or the paid answer, once (payments/paywall.ts). */
 export interface Paywall {
-  charge(request: Request, call: PaidCall): Promise<Response>;
+  charge(request: HttpRequest, call: PaidCall): Promise<HttpResponse>;
   /**
    * What became of a payment, asked by recovery: settles the outcome of one that was being settled when its process
    * died (rebroadcasts the same bytes while they can land).

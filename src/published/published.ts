@@ -3,8 +3,6 @@ import type * as z from 'zod';
 /** What a command prints under --json. */
 export interface Published {
   readonly document: z.ZodType;
-  /** Its one list, of whose entries `--json fields` names the fields. */
-  readonly list?: string;
   /** Other documents of the same command, by what they are. */
   readonly others?: Readonly<Record<string, z.ZodType>>;
   /** What --dry-run prints instead. */

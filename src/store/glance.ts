@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readRows } from './read-only.ts';
+import { readRows } from './libsql/read-only.ts';
 
 /** An id, and what it is about in a few words without anything personal. */
 export interface Glanced {

@@ -55,10 +55,6 @@ export function whyLedgerLost(
   return newest !== null && !ledger.landed(newest) ? 'a payment that was settled is not on it' : null;
 }
 
-/** The newest payment that was settled: `signature`, or no row. */
-export const NEWEST_SETTLED = `select signature from settlements
-  where state in ('settled', 'answered') and signature is not null order by updated_at_ms desc limit 1`;
-
 export const IDENTITY = 'home_identity';
 export const SEEN_LEDGER = 'seen_ledger';
 

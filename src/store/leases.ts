@@ -1,22 +1,13 @@
-import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
+import { type QueryExecutorProvider, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
-import type { Store } from './open.ts';
-import type { ServiceTables } from './tables/schema.ts';
 
 /**
  * Leases on rows of work: `lease_until_ms` keeps others away until then, a `fence` that every write names makes
  * holders that were overtaken powerless (DESIGN, section 6).
  */
-export interface Leased {
-  readonly table:
-    | 'affiliate_payouts'
-    | 'attestation_runs'
-    | 'bookings'
-    | 'outbox'
-    | 'partner_orders'
-    | 'refund_requests'
-    | 'settlements';
+export interface LeaseTerms {
+  readonly table: string;
   readonly key: string;
   /** Which rows are work, in the very words of the index: a database uses it for nothing else. */
   readonly open: RawBuilder<SqlBool>;
@@ -25,20 +16,35 @@ export interface Leased {
   readonly mostMs: number;
 }
 
+/** Tables, of which the one called `Name` has the columns of a lease. */
+export type LeasedTables<Name extends string> = Readonly<
+  Record<Name, { readonly fence: unknown; readonly lease_until_ms: unknown }>
+>;
+
+/** The same terms, as the owner of a table declares them: held to its columns. */
+export interface Leased<Tables extends LeasedTables<Name>, Name extends string> extends LeaseTerms {
+  readonly table: Name;
+  readonly key: keyof Tables[Name] & string;
+}
+
 /** A row of work. Whoever was given it by a claim holds it under this fence. */
-export interface LeasedRow {
+interface LeasedRow {
   readonly fence: number;
   readonly lease_until_ms: number;
 }
 
+/** A row that was read from such a table. */
+export type RowOf<Tables extends LeasedTables<Name>, Name extends string> = Selectable<Tables[Name]> &
+  LeasedRow;
+
+/** The database, or a transaction on it. */
+export type Writer = QueryExecutorProvider;
+
 export interface LeasePorts {
-  readonly store: Store;
+  readonly store: Writer;
   readonly clock: Clock;
   readonly log: Log;
 }
-
-/** The database, or a transaction on it. */
-export type Writer = Store | Transaction<ServiceTables>;
 
 /** Somebody else took the row over; whatever was under way is theirs now. */
 export class LeaseLost extends Error {
@@ -77,22 +83,23 @@ const assignments = (change: object): RawBuilder<unknown> =>
       .map(([column, value]) => sql`${sql.ref(column)} = ${value}`),
   );
 
-const keyOf = (leased: Leased, row: object): string => String((row as Record<string, unknown>)[leased.key]);
+const keyOf = (leased: LeaseTerms, row: object): string =>
+  String((row as Record<string, unknown>)[leased.key]);
 
 /**
  * Takes the row of a key, where it is work and nobody holds it: the lease keeps others away, and the fence that it
  * raises makes older holders powerless.
  * @param change what else is written with it
  */
-export async function takeRow<Row extends LeasedRow>(
+export async function takeRow<Tables extends LeasedTables<Name>, Name extends string>(
   { store, clock }: Pick<LeasePorts, 'store' | 'clock'>,
-  { table, key, open, leaseMs }: Leased,
+  { table, key, open, leaseMs }: Leased<Tables, Name>,
   id: string | RawBuilder<string>,
   change: object = {},
-): Promise<Row | null> {
+): Promise<RowOf<Tables, Name> | null> {
   const nowMs = clock.now();
   const taken = assignments({ ...change, lease_until_ms: nowMs + leaseMs, fence: sql`fence + 1` });
-  const { rows } = await sql<Row>`update ${sql.table(table)} set ${taken}
+  const { rows } = await sql<RowOf<Tables, Name>>`update ${sql.table(table)} set ${taken}
     where ${sql.ref(key)} = ${id} and ${open} and ${leaseIsOver(nowMs, leaseMs)} returning *`.execute(store);
   return rows[0] ?? null;
 }
@@ -101,14 +108,14 @@ export async function takeRow<Row extends LeasedRow>(
  * Writes to a row that is held, under its fence.
  * @throws LeaseLost when it was overtaken, or is work no more
  */
-export async function writeRow<Row extends LeasedRow>(
+export async function writeRow<Tables extends LeasedTables<Name>, Name extends string>(
   on: Writer,
-  leased: Leased,
-  row: Row,
-  change: Change<Row>,
-): Promise<Row> {
+  leased: Leased<Tables, Name>,
+  row: LeasedRow,
+  change: Change<RowOf<Tables, Name>>,
+): Promise<RowOf<Tables, Name>> {
   const { table, key, open } = leased;
-  const { rows } = await sql<Row>`update ${sql.table(table)} set ${assignments(change)}
+  const { rows } = await sql<RowOf<Tables, Name>>`update ${sql.table(table)} set ${assignments(change)}
     where ${sql.ref(key)} = ${keyOf(leased, row)} and fence = ${row.fence} and ${open} returning *`.execute(
     on,
   );
@@ -117,7 +124,7 @@ export async function writeRow<Row extends LeasedRow>(
 }
 
 /** @throws LeaseLost when the row was overtaken: before an act that no fence in a database can stop */
-export async function checkHeld(on: Writer, leased: Leased, row: LeasedRow): Promise<void> {
+export async function checkHeld(on: Writer, leased: LeaseTerms, row: LeasedRow): Promise<void> {
   const { table, key } = leased;
   const { rows } = await sql<{ fence: number }>`select fence from ${sql.table(table)}
     where ${sql.ref(key)} = ${keyOf(leased, row)}`.execute(on);
@@ -131,7 +138,7 @@ export async function checkHeld(on: Writer, leased: Leased, row: LeasedRow): Pro
  */
 export async function whileHeld<T>(
   { store, clock, log }: LeasePorts,
-  leased: Leased,
+  leased: LeaseTerms,
   row: LeasedRow,
   work: () => Promise<T>,
 ): Promise<T> {

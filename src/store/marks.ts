@@ -1,6 +1,13 @@
 import { type Kysely, type QueryExecutorProvider, sql } from 'kysely';
 import { readSeen, SEEN_LEDGER, type SeenLedger } from './identity.ts';
 
+/** Single values that every room may keep: switches, identities, when something is due. */
+export interface MetaTables {
+  meta: { key: string; value: string };
+}
+
+export const CREATE_META = 'create table meta (key text primary key, value text not null)';
+
 /** A row of `meta`; null where there is none. */
 export async function readMark(database: QueryExecutorProvider, key: string): Promise<string | null> {
   const { rows } = await sql<{ value: string }>`select value from meta where key = ${key}`.execute(database);

@@ -1,13 +1,9 @@
 import { Kysely, SqliteDialect } from 'kysely';
 import { problem } from '../kernel/problems.ts';
 import type { Migration } from './applied-steps.ts';
-import { type OnTrouble, openSqlite } from './libsql.ts';
-import { libsqlDriver } from './libsql-driver.ts';
+import { libsqlDriver } from './libsql/driver.ts';
+import { type OnTrouble, openSqlite } from './libsql/file.ts';
 import { migrate } from './migrate.ts';
-import { serviceMigrations } from './migrations/migrations.ts';
-import type { ServiceTables } from './tables/schema.ts';
-
-export type Store = Kysely<ServiceTables>;
 
 /**
  * Opens (and creates, and brings up to date) a database file of ours with typed tables `T`.
@@ -58,11 +54,15 @@ export function checkDatabaseUrl(url: string): void {
 }
 
 /**
- * The service's own database: a file under FARELOCK_HOME, or a `postgres://` URL.
+ * Opens a database with typed tables `T`: a file by its path, or a PostgreSQL database by its `postgres://` URL.
  * @throws Problem `database_unavailable`: PostgreSQL did not let us in; of storage; `database_newer`
  */
-export async function openStore(where: string, onTrouble?: OnTrouble): Promise<Store> {
-  if (!POSTGRES.test(where)) return openDatabase<ServiceTables>(where, serviceMigrations, onTrouble);
-  const { openPostgres } = await import('./postgres.ts');
-  return openPostgres<ServiceTables>(where, serviceMigrations);
+export async function openFileOrServer<T>(
+  where: string,
+  migrations: readonly Migration[],
+  onTrouble?: OnTrouble,
+): Promise<Kysely<T>> {
+  if (!POSTGRES.test(where)) return openDatabase<T>(where, migrations, onTrouble);
+  const { openPostgres } = await import('./postgres/open.ts');
+  return openPostgres<T>(where, migrations);
 }

@@ -1,28 +1,28 @@
-import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
 import { isProblem } from '../kernel/problems.ts';
 import {
   type Change,
   checkHeld,
   type Leased,
-  type LeasedRow,
+  type LeasedTables,
   LeaseLost,
   type LeasePorts,
+  type LeaseTerms,
   leaseIsOver,
+  type RowOf,
   takeRow,
   unlessLost,
   type Writer,
   whileHeld,
   writeRow,
 } from './leases.ts';
-import type { Store } from './open.ts';
 import { checkRetryPolicy, isGivenUp, type RetryPolicy, retryDelayMs } from './retry.ts';
-import type { ServiceTables } from './tables/schema.ts';
 
 /**
  * Rows of work, and when they are due. Each kind has a partial index over its open rows alone, by when they are due:
  * asking what is due costs the same however many are done, or wait.
  */
-export interface Queue extends Leased {
+export interface QueueTerms extends LeaseTerms {
   /** The column that says when a row is due (epoch ms). */
   readonly due: 'due_at_ms' | 'next_at_ms';
   /** How far ahead a row is ever put: one that lies further was written before the clock was set back. */
@@ -36,16 +36,21 @@ export interface Queue extends Leased {
   readonly begun?: string;
 }
 
+/** The same terms, as the owner of a table declares them: held to its columns. */
+export interface Queue<Tables extends LeasedTables<Name>, Name extends string>
+  extends Omit<QueueTerms, keyof Leased<Tables, Name>>,
+    Leased<Tables, Name> {}
+
 /** Work that only a person finishes is never due. */
 export const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
 /** More rows than are ever held at one moment: behind them the next one is free. */
 const MOST_HELD = 50;
 
-const isDue = ({ due }: Queue, nowMs: number) => sql<SqlBool>`${sql.ref(due)} <= ${nowMs}`;
+const isDue = ({ due }: QueueTerms, nowMs: number) => sql<SqlBool>`${sql.ref(due)} <= ${nowMs}`;
 
 /** Put further ahead than any row is put: a clock was set back since, and the row would else wait for its time. */
-const isAstray = ({ due, farthestMs }: Queue, nowMs: number) =>
+const isAstray = ({ due, farthestMs }: QueueTerms, nowMs: number) =>
   sql<SqlBool>`${sql.ref(due)} > ${nowMs + farthestMs} and ${sql.ref(due)} < ${NEVER_MS}`;
 
 const ANY = sql<SqlBool>`1 = 1`;
@@ -55,7 +60,7 @@ const ANY = sql<SqlBool>`1 = 1`;
  * says `leaseIsOver` once more in the update itself.
  * @param which only some of the rows
  */
-export function nextInQueue(queue: Queue, nowMs: number, which = ANY): RawBuilder<string> {
+export function nextInQueue(queue: QueueTerms, nowMs: number, which = ANY): RawBuilder<string> {
   const { table, key, due, open, leaseMs } = queue;
   const first = (when: RawBuilder<SqlBool>) => sql`(select ${sql.ref(key)} from ${sql.table(table)}
     where ${open} and ${when} and ${which} and ${leaseIsOver(nowMs, leaseMs)} order by ${sql.ref(due)} limit 1)`;
@@ -64,8 +69,8 @@ export function nextInQueue(queue: Queue, nowMs: number, which = ANY): RawBuilde
 
 /** When the first row can be taken (epoch ms): it is due then, and nobody holds it any more. Null when none is open. */
 export async function queueDueAtMs(
-  store: Store,
-  queue: Queue,
+  store: Writer,
+  queue: QueueTerms,
   nowMs: number,
   which = ANY,
 ): Promise<number | null> {
@@ -87,11 +92,6 @@ export async function queueDueAtMs(
   return value === null || value === undefined ? null : Number(value);
 }
 
-/** A row of a queue. */
-interface QueuedRow extends LeasedRow {
-  readonly attempts: number;
-}
-
 /** What a failure means for its row. */
 interface Failure {
   /** `again`: it is put off, and tried again. `given_up`: it waits for a person. */
@@ -105,11 +105,11 @@ interface Failure {
 }
 
 /** What is written with a failure: columns, what belongs to the same transaction, and one line of the log. */
-interface Aftermath<Row> {
+interface Aftermath<Tables, Row> {
   readonly change?: Change<Row>;
   /** How long whoever refused asked us to wait, where the error does not say so itself. */
   readonly atLeastMs?: number | null;
-  readonly also?: ((tx: Transaction<ServiceTables>) => Promise<unknown>) | undefined;
+  readonly also?: ((tx: Transaction<Tables>) => Promise<unknown>) | undefined;
   log(): void;
 }
 
@@ -126,6 +126,10 @@ export interface QueueRun {
   readonly dueAtMs: number | null;
 }
 
+interface QueuePorts<Tables> extends LeasePorts {
+  readonly store: Kysely<Tables>;
+}
+
 const codeOf = (error: unknown): string =>
   isProblem(error) ? error.code : error instanceof Error ? error.name : 'unknown';
 
@@ -138,7 +142,11 @@ const askedMs = (error: unknown): number =>
  * processes may do so at once: a row has one holder, and whoever was overtaken writes nothing more.
  * @throws RangeError for a queue whose policy puts rows further ahead than it knows of
  */
-export function openQueue<Row extends QueuedRow>(ports: LeasePorts, queue: Queue) {
+export function openQueue<Tables extends LeasedTables<Name>, Name extends string>(
+  ports: QueuePorts<Tables>,
+  queue: Queue<Tables, Name>,
+) {
+  type Row = RowOf<Tables, Name>;
   const { store, clock } = ports;
   checkRetryPolicy(queue.retry);
   if (queue.retry.mostMs > queue.farthestMs) throw new RangeError(`${queue.table}: farthestMs is too near`);
@@ -154,27 +162,27 @@ export function openQueue<Row extends QueuedRow>(ports: LeasePorts, queue: Queue
     const nowMs = clock.now();
     const next = sql.join(which.map((one) => nextInQueue(queue, nowMs, one)));
     const first = which.length === 1 ? next : sql`coalesce(${next})`;
-    return takeRow<Row>(ports, queue, sql<string>`${first}`, claimed());
+    return takeRow(ports, queue, sql<string>`${first}`, claimed());
   };
 
   /** Takes the row of a key, due or not. */
-  const claimRow = (id: string): Promise<Row | null> => takeRow<Row>(ports, queue, id, claimed());
+  const claimRow = (id: string): Promise<Row | null> => takeRow(ports, queue, id, claimed());
 
   /** @throws LeaseLost */
   const check = (row: Row, on: Writer = store): Promise<void> => checkHeld(on, queue, row);
 
   /** Writes to a row, and gives its lease back. @throws LeaseLost, and then nothing is written */
   const finish = (row: Row, change: Change<Row>, on: Writer = store): Promise<Row> =>
-    writeRow<Row>(on, queue, row, { ...change, lease_until_ms: 0 } as Change<Row>);
+    writeRow(on, queue, row, { ...change, lease_until_ms: 0 } as Change<Row>);
 
   /**
    * Puts a failed row off by the policy, or by what whoever refused asked for, if that is longer; or says that it is
    * given up, for the aftermath to write. A row that was overtaken stays as it is.
    */
   async function postpone(
-    row: Row,
+    row: Row & { readonly attempts: number },
     error: unknown,
-    aftermath: (failure: Failure) => Aftermath<Row>,
+    aftermath: (failure: Failure) => Aftermath<Tables, Row>,
     policy: RetryPolicy = queue.retry,
   ): Promise<void> {
     const nowMs = clock.now();
@@ -233,4 +241,6 @@ export function openQueue<Row extends QueuedRow>(ports: LeasePorts, queue: Queue
   return { dueAtMs, claim, claimRow, check, finish, postpone, take, runDue };
 }
 
-export type OpenQueue<Row extends QueuedRow> = ReturnType<typeof openQueue<Row>>;
+export type OpenQueue<Tables extends LeasedTables<Name>, Name extends string> = ReturnType<
+  typeof openQueue<Tables, Name>
+>;

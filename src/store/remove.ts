@@ -1,16 +1,11 @@
-import { type Kysely, type SqlBool, sql } from 'kysely';
-import type { ServiceTables } from './tables/schema.ts';
+import { type Kysely, type SqlBool, sql, type Transaction } from 'kysely';
 
-/** Rows that nobody can ask for any more once a time has passed. Each table has an index on that time. */
-const OLD = {
-  customer_tokens: { key: 'token_hmac', at: 'expires_at_ms' },
-  partner_answers: { key: 'handle', at: 'expires_at_ms' },
-  quotes: { key: 'quote_id', at: 'expires_at_ms' },
-  search_completions: { key: 'id', at: 'at_ms' },
-  searches: { key: 'search_id', at: 'expires_at_ms' },
-  sponsored_signatures: { key: 'signature', at: 'expires_at_ms' },
-  wrong_codes: { key: 'id', at: 'at_ms' },
-} as const;
+/** Names a table whose rows nobody can ask for any more once a time has passed; it has an index on that time. */
+interface Passing<Tables, Name extends keyof Tables & string> {
+  readonly table: Name;
+  readonly key: keyof Tables[Name] & string;
+  readonly at: keyof Tables[Name] & string;
+}
 
 /** A bite that holds up no request: a few milliseconds, whatever lies there. */
 export const BITE = 50;
@@ -21,13 +16,12 @@ export const BITE = 50;
  * @param unless rows that stay
  * @returns how many are gone
  */
-export async function removeOld(
-  database: Kysely<ServiceTables>,
-  table: keyof typeof OLD,
+export async function removeOld<Tables, Name extends keyof Tables & string>(
+  database: Kysely<Tables> | Transaction<Tables>,
+  { table, key, at }: Passing<Tables, Name>,
   untilMs: number,
   unless = sql<SqlBool>`1 = 0`,
 ): Promise<number> {
-  const { key, at } = OLD[table];
   const { numAffectedRows } = await sql`delete from ${sql.table(table)} where ${sql.ref(key)} in (
     select ${sql.ref(key)} from ${sql.table(table)} where ${sql.ref(at)} <= ${untilMs} and not (${unless})
     order by ${sql.ref(at)} limit ${BITE})`.execute(database);

@@ -1,11 +1,10 @@
 import { randomInt } from 'node:crypto';
-import { sql } from 'kysely';
+import { type QueryExecutorProvider, sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Problem } from '../kernel/problems.ts';
 import { STORAGE_RETRY_S, storageTrouble } from '../kernel/storage.ts';
-import type { OnTrouble } from './libsql.ts';
-import type { Store } from './open.ts';
+import type { OnTrouble } from './libsql/file.ts';
 
 /** Watches over the files of one process: what failed is logged with the file's name, and remembered for a while. */
 export interface StorageWatch {
@@ -75,7 +74,7 @@ export function watchStorage(
 }
 
 /** Writes one row of the services' own database, never with what is there: that would not be written. */
-export const writeProbe = (store: Store) => () => {
+export const writeProbe = (store: QueryExecutorProvider) => () => {
   const value = String(randomInt(1_000_000_000));
   return sql`insert into meta (key, value) values ('write_probe', ${value})
     on conflict (key) do update set value = ${value}`.execute(store);

@@ -5,6 +5,7 @@ import { openService } from '../../src/service.ts';
 import type { Service } from '../../src/service-types.ts';
 import { worldClock } from '../clock.ts';
 import { callerOf, pathOf } from '../partner/stack.ts';
+import { webOf } from '../web.ts';
 import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 
 /** In live a person attests: the operator is paged with ids alone, and decides with the tool. */
@@ -26,7 +27,7 @@ const run = (line: string, options: MemoryOptions = {}) =>
     ...options,
     environment: { FARELOCK_HOME: home, FARELOCK_ENVIRONMENT: 'live' },
   });
-const call = callerOf((request) => service.fetch(request));
+const call = callerOf((request) => webOf(service.fetch)(request));
 const customer = async <T>(operation: string, body: object) =>
   (await call<T>(pathOf('customer', operation), body, { key, token })).body;
 const status = async () =>

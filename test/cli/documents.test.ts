@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Prompts } from '../../src/cli/screen/streams.ts';
 import type { CommandContext } from '../../src/cli/spec/command.ts';
 import { readPassengers } from '../../src/cli/travellers/passengers.ts';
+import { worldClock } from '../clock.ts';
 import { ANA } from './memory.ts';
 
 /** Travel documents, which lowcost carriers want (spec/flight-service.md, POST /air/book, 2). */
@@ -15,6 +16,7 @@ const contextWith = (stdin: string, prompts?: Prompts) =>
     streams: { stdin: { isTTY: prompts !== undefined, text: async () => stdin } },
     terminal: { ask: () => prompts, note: () => undefined },
     session: { store: async () => ({ typed: async () => [], keepTyped: async () => undefined }) },
+    clock: worldClock,
   }) as unknown as CommandContext;
 
 const read = (passenger: object, documentsRequired = true) =>
@@ -76,8 +78,8 @@ test('a person is asked for them, and again until they are right', async () => {
   const [passenger] = await readPassengers(contextWith('', prompts), { intent: LOCK }, rules);
   expect(passenger).toMatchObject(PASSPORT);
   expect(asked.slice(-3)).toEqual([
-    'Nationality (PT)',
+    'Nationality, such as Portugal or PT',
     'Passport number',
-    'Passport valid until (YYYY-MM-DD)',
+    'Passport valid until, such as 9 Jun 2031',
   ]);
 });

@@ -9,6 +9,7 @@ import { type EmbeddedCluster, openEmbeddedCluster } from '../../src/solana/embe
 import { createJsonRpc } from '../../src/solana/json-rpc/index.ts';
 import { associatedTokenAddress } from '../../src/solana/token.ts';
 import { runningClock } from '../flights/world.ts';
+import { webOf } from '../web.ts';
 import { ANA, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 /**
@@ -54,8 +55,9 @@ beforeAll(async () => {
   source = await associatedTokenAddress(paid.refund_wallet as Address, DEVNET_USDC);
 
   cluster = await openEmbeddedCluster({ path: join(traveller.home, 'ledger.db'), clock });
+  const rpc = webOf(createJsonRpc(cluster));
   url = await new Promise<string>((resolve) => {
-    const server = serve({ fetch: createJsonRpc(cluster), port: 0, hostname: '127.0.0.1' }, ({ port }) =>
+    const server = serve({ fetch: (request) => rpc(request), port: 0, hostname: '127.0.0.1' }, ({ port }) =>
       resolve(`http://127.0.0.1:${port}/`),
     );
     stop = () => server.close();

@@ -2,12 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { axisText, barText, scaleOf, timelineOf } from '../../src/cli/view/flights/bar.ts';
 import { intentLines } from '../../src/cli/view/flights/intent.ts';
-import {
-  numberedOffers,
-  type SearchTitle,
-  searchLines,
-  searchView,
-} from '../../src/cli/view/flights/search.ts';
+import { numberedOffers } from '../../src/cli/view/flights/list-rows.ts';
+import { type SearchTitle, searchLines, searchView } from '../../src/cli/view/flights/search.ts';
 import { moneyStage, statusLines } from '../../src/cli/view/flights/status.ts';
 import { plainPaint } from '../../src/cli/view/paint.ts';
 import { fieldLines, tsvLines } from '../../src/cli/view/table.ts';

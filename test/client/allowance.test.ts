@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { createAllowance } from '../../src/cli/mcp/allowance.ts';
 import type { ClientStore } from '../../src/client/journal/store.ts';
 import { type Allowance, NO_LIMITS } from '../../src/client/spending.ts';
-import type { Fetch } from '../../src/client/types.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { openShop, openWorld, type Shop, shiftedClock, type World } from '../payments/world.ts';
+import type { WebFetch as Fetch } from '../web.ts';
 import { openClient } from './world.ts';
 
 /** What a program was allowed (farelock mcp), against calls at once, lost answers, crashes and clocks. */

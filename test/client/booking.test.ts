@@ -2,13 +2,13 @@ import type { Address } from '@solana/kit';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { IntentTerms } from '../../src/client/journal/store.ts';
 import { NO_LIMITS, type PaymentRequest, type SpendingPolicy } from '../../src/client/spending.ts';
-import type { Fetch } from '../../src/client/types.ts';
 import { escrowElf } from '../../src/escrow/elf.ts';
 import { ESCROW_PROGRAM_ID, escrowAddress, openInstructions } from '../../src/escrow/program.ts';
 import type { Intent } from '../../src/flights/wire.ts';
 import { DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { buildTransaction } from '../../src/solana/transaction.ts';
 import { newWallet, openShop, openWorld, type Shop, type World } from '../payments/world.ts';
+import type { WebFetch as Fetch } from '../web.ts';
 import { openClient } from './world.ts';
 
 const AMOUNT = 5_000_000n;

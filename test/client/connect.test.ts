@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
 import { connectProblemOf } from '../../src/client/connect.ts';
 import { createPartnerClient } from '../../src/client/partner.ts';
+import { type HttpRequest, json } from '../../src/kernel/http.ts';
 import { isProblem } from '../../src/kernel/problems.ts';
 
 /** What a Connect answer stands for, of ours and of other deployments. */
 
 const answer = (status: number, body: unknown, headers: Record<string, string> = {}) => ({
   status,
-  headers: new Headers(headers),
+  headers,
   body,
 });
 
@@ -52,7 +53,7 @@ test('Retry-After is kept', () => {
 });
 
 test('another deployment may leave out what is empty, and what is ours', async () => {
-  const seen: Request[] = [];
+  const seen: HttpRequest[] = [];
   const client = createPartnerClient({
     baseUrl: 'http://other.test',
     serviceName: 'acme',
@@ -60,7 +61,7 @@ test('another deployment may leave out what is empty, and what is ours', async (
     customerToken: async () => 'token',
     fetch: async (request) => {
       seen.push(request);
-      return Response.json({});
+      return json({});
     },
   });
   expect(await client.orders({})).toEqual({ orders: [], totalCount: 0 });
@@ -73,7 +74,7 @@ test('another deployment may leave out what is empty, and what is ours', async (
     'http://other.test/acme.core.v1.customer.Service/GetOnboardingRequirements',
   ]);
   // A customer's token goes along only where a customer is concerned.
-  expect(seen.map(({ headers }) => headers.get('authorization'))).toEqual([null, 'Bearer token']);
+  expect(seen.map(({ headers }) => headers.authorization)).toEqual([undefined, 'Bearer token']);
 });
 
 test.each([[[]], [{}], [{ order: { id: 1 } }]])(
@@ -84,7 +85,7 @@ test.each([[[]], [{}], [{ order: { id: 1 } }]])(
       serviceName: 'acme',
       apiKey: async () => 'key',
       customerToken: async () => 'token',
-      fetch: async () => Response.json(body),
+      fetch: async () => json(body),
     });
     const error: unknown = await client.order('o1').catch((thrown: unknown) => thrown);
     expect(isProblem(error, 'unexpected_answer')).toBe(true);

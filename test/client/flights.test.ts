@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createFlightsClient } from '../../src/client/flights.ts';
 import type { Payer } from '../../src/client/payer/payer.ts';
-import type { Fetch } from '../../src/client/types.ts';
+import { json } from '../../src/kernel/http.ts';
+import { overNetwork } from '../../src/kernel/network.ts';
 import { openWorld, type World } from '../payments/world.ts';
+import type { WebFetch as Fetch } from '../web.ts';
 import { openClient } from './world.ts';
 
 let world: World;
@@ -175,7 +177,7 @@ const noPayer: Payer = { send: () => Promise.reject(new Error('nothing to pay'))
 test('a service that is not there is network_unreachable; one that sleeps, timed_out', async () => {
   const gone = createFlightsClient({
     baseUrl: 'http://127.0.0.1:9',
-    fetch: (request) => fetch(request),
+    fetch: overNetwork(),
     payer: noPayer,
   });
   await expect(gone.health()).rejects.toMatchObject({ code: 'network_unreachable' });
@@ -192,9 +194,9 @@ test('a path of the base address and a slash at its end are kept straight', asyn
   const asked: string[] = [];
   const client = createFlightsClient({
     baseUrl: 'https://flights.example/api/',
-    fetch: async (request) => {
-      asked.push(request.url);
-      return Response.json({ status: 'ok' });
+    fetch: async ({ url }) => {
+      asked.push(url);
+      return json({ status: 'ok' });
     },
     payer: noPayer,
   });

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ClientStore } from '../../src/client/journal/store.ts';
 import { resumePayment } from '../../src/client/payer/resume.ts';
-import type { Fetch } from '../../src/client/types.ts';
 import {
   challengeOf,
   encoded,
@@ -11,6 +10,7 @@ import {
   shiftedClock,
   type World,
 } from '../payments/world.ts';
+import { type WebFetch as Fetch, fetchOver } from '../web.ts';
 import { openClient } from './world.ts';
 
 /** What was signed for a request is resent until the service itself has answered it, whoever stands between. */
@@ -176,7 +176,7 @@ test('resuming the payment of an intent brings its support code, and what was ag
       journal: one.store,
       cluster: async () => world.cluster,
       clock: hasty,
-      fetch: shop.fetch,
+      fetch: fetchOver(shop.fetch),
       baseUrl: 'http://shop.test',
       headersOf: async () => ({}),
     },

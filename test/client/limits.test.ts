@@ -5,10 +5,10 @@ import { createPlanner, PaymentPlanned } from '../../src/client/payer/plan.ts';
 import { resumePayment } from '../../src/client/payer/resume.ts';
 import { verifyPayment } from '../../src/client/payer/verify.ts';
 import { type Limits, NO_LIMITS, type SpendingPolicy } from '../../src/client/spending.ts';
-import type { Fetch } from '../../src/client/types.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { openShop, openWorld, type Shop, shiftedClock, type World } from '../payments/world.ts';
+import { type WebFetch as Fetch, fetchOver } from '../web.ts';
 import { openClient } from './world.ts';
 
 /** The person's own limits, dry runs without a key, and payments held against the cluster. */
@@ -150,7 +150,7 @@ describe('a dry run', () => {
       usdcMint: DEVNET_USDC,
       clock,
     });
-    const flights = createFlightsClient({ baseUrl: 'http://shop.test', fetch, payer });
+    const flights = createFlightsClient({ baseUrl: 'http://shop.test', fetch: fetchOver(fetch), payer });
     const end = await flights.search(SEARCH).catch((error: unknown) => error);
     if (!(end instanceof PaymentPlanned)) throw end;
     expect(await store.payments()).toEqual([]);
@@ -282,10 +282,10 @@ describe('an unanswered payment', () => {
       journal: one.store,
       cluster: async () => world.cluster,
       clock: hasty,
-      fetch: (request: Request) => {
+      fetch: fetchOver((request) => {
         seen.push(request.headers.get('PAYMENT-SIGNATURE'));
         return shop.fetch(request);
-      },
+      }),
       baseUrl: 'http://shop.test',
       headersOf: async () => ({}),
     };

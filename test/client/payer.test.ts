@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ClientStore } from '../../src/client/journal/store.ts';
 import { NO_LIMITS, type PaymentRequest } from '../../src/client/spending.ts';
-import type { Fetch } from '../../src/client/types.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import {
   type Challenge,
@@ -16,6 +15,7 @@ import {
   shiftedClock,
   type World,
 } from '../payments/world.ts';
+import type { WebFetch as Fetch } from '../web.ts';
 import { openClient } from './world.ts';
 
 const clock = shiftedClock();

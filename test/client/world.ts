@@ -3,13 +3,13 @@ import { createFlightsClient } from '../../src/client/flights.ts';
 import { type ClientStore, openClientStore } from '../../src/client/journal/store.ts';
 import { createPayer, type PayerPorts } from '../../src/client/payer/payer.ts';
 import { NO_LIMITS } from '../../src/client/spending.ts';
-import type { Fetch } from '../../src/client/types.ts';
 import type { World } from '../payments/world.ts';
+import { fetchOver, type WebFetch } from '../web.ts';
 
 /** A client of a fetch, with its own journal in the world's folder. */
 export async function openClient(
   world: World,
-  fetch: Fetch,
+  fetch: WebFetch,
   change: Partial<PayerPorts> & {
     file?: string;
     baseUrl?: string;
@@ -33,7 +33,7 @@ export async function openClient(
   });
   const client = createFlightsClient({
     baseUrl: change.baseUrl ?? 'http://shop.test',
-    fetch,
+    fetch: fetchOver(fetch),
     payer,
     timeoutMs: change.timeoutMs ?? 10_000,
   });

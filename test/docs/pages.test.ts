@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { TOOL } from '../../src/cli/commands/index.ts';
@@ -24,6 +23,6 @@ test('docs/errors.md is the catalogue of problems and exit codes', async () => {
 });
 
 test('every error code has a place of its own to link to', () => {
-  const page = readFileSync(`${DOCS}/errors.md`, 'utf8');
+  const page = errorsPage();
   for (const code of Object.keys(PROBLEMS)) expect(page).toContain(`\n### ${code}\n`);
 });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/service-database.ts';
 import type { Runner } from './farelock.ts';
 
 /** Orders of the sandbox bank that await their funds, laid in the database of a home: many, and at once. */

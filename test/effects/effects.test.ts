@@ -9,10 +9,10 @@ import { type ChainEffect, createEffects } from '../../src/effects/effects.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { isProblem, problem } from '../../src/kernel/problems.ts';
+import { openStore } from '../../src/service-database.ts';
 import type { Cluster } from '../../src/solana/cluster.ts';
 import { openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { signerFromSeed } from '../../src/solana/signer.ts';
-import { openStore } from '../../src/store/open.ts';
 import { manualClock } from '../clock.ts';
 
 const AMOUNT = 1_000_000n;

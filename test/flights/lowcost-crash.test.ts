@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { build } from 'tsdown';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Fulfiller, Purchase } from '../../src/flights/providers/fulfiller.ts';
+import { buildProgram, type Program } from '../built.ts';
 import { lowcostIntent, TRAVELLER } from './lowcost-journey.ts';
 import { Died, mortal } from './mortal.ts';
 import { openWorld, type World } from './world.ts';
@@ -12,31 +11,20 @@ import { openWorld, type World } from './world.ts';
 /** The process that drives the carrier's website is killed in the middle of a purchase. The ticket is bought once. */
 
 let world: World;
-let built: string;
+let program: Program;
 beforeAll(async () => {
   world = await openWorld({ lowcostMs: 60_000, ticketingMs: 0 });
   await world.cluster.airdropUsdc(world.wallet.address, 1_000_000_000_000n);
-  const cache = resolve(import.meta.dirname, '../../node_modules/.cache');
-  mkdirSync(cache, { recursive: true });
-  built = mkdtempSync(join(cache, 'farelock-lowcost-'));
-  await build({
-    config: false,
-    entry: { buyer: resolve(import.meta.dirname, 'lowcost-buyer.ts') },
-    outDir: built,
-    format: 'esm',
-    platform: 'node',
-    dts: false,
-    logLevel: 'silent',
-  });
+  program = await buildProgram('flights/lowcost-buyer.ts');
 });
 afterAll(async () => {
   await world.close();
-  rmSync(built, { recursive: true, force: true });
+  program.remove();
 });
 
 /** Buys in a process of its own, which is killed when it says that it has come to a moment. */
 async function buyAndDie(purchase: Purchase, moment: string): Promise<void> {
-  const child = spawn(process.execPath, [join(built, 'buyer.mjs'), join(world.home, 'airline.db'), moment], {
+  const child = spawn(process.execPath, [program.path, join(world.home, 'airline.db'), moment], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   child.stdin.end(JSON.stringify({ nowMs: world.clock.now(), purchase }));

@@ -24,11 +24,12 @@ import { createOperatorWallets } from '../../src/payments/operator-wallets.ts';
 import { createPaywall } from '../../src/payments/paywall.ts';
 import { readyForMoney } from '../../src/payments/readiness.ts';
 import { createSandboxLowcost } from '../../src/sandbox/lowcost/index.ts';
+import { openStore, type Store } from '../../src/service-database.ts';
 import { type Cluster, DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress, decodeMint } from '../../src/solana/token.ts';
-import { openStore, type Store } from '../../src/store/open.ts';
+import { webOf } from '../web.ts';
 import { type ScriptedAirline, scriptedAirline } from './scripted-airline.ts';
 import { worldDatabase } from './world-database.ts';
 
@@ -164,7 +165,8 @@ export async function openWorld(given: WorldOptions = {}) {
       gatewayKeys: given.gatewayKeys,
       options: given.options,
     });
-    return { ...flights, paywall, call: callerOf((request) => flights.app.fetch(request)) };
+    const app = { fetch: webOf(flights.app.fetch) };
+    return { ...flights, app, paywall, call: callerOf(app.fetch) };
   }
   const main = service();
 

@@ -2,9 +2,11 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { createRouter } from '../../src/http/router.ts';
 import { type LazySchema, type RouteTable, routesOf } from '../../src/http/routes.ts';
+import { HttpResponse } from '../../src/kernel/http.ts';
 import { silentLog } from '../../src/kernel/log.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { undeclared } from '../undeclared.ts';
+import { webOf } from '../web.ts';
 
 /** One route table, served. */
 
@@ -45,7 +47,7 @@ const table: RouteTable<{ readonly caller: string }> = {
       async run({ body }) {
         if (body.name === 'gone') throw problem('order_not_found');
         if (body.name === 'dear') throw problem('offer_expired');
-        if (body.name === 'odd') return new Response(null, { status: 418 });
+        if (body.name === 'odd') return new HttpResponse(418, null);
         return body;
       },
     }),
@@ -79,7 +81,7 @@ const served = {
 const open = createRouter(served);
 
 async function ask(path: string, init: RequestInit & { duplex?: 'half' } = {}, fetch = open) {
-  const answer = await fetch(
+  const answer = await webOf(fetch)(
     new Request(`http://service.test${path}`, {
       ...init,
       headers: { 'content-type': 'application/json', ...(init.headers as Record<string, string>) },

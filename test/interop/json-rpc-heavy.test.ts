@@ -9,6 +9,7 @@ import { createJsonRpc } from '../../src/solana/json-rpc/index.ts';
 import { signerFromSeed } from '../../src/solana/signer.ts';
 import { TOKEN_PROGRAM } from '../../src/solana/token.ts';
 import { manualClock } from '../clock.ts';
+import { webOf } from '../web.ts';
 
 /** One service on one thread: whoever asks the chain for much, from however many connections, stops nobody else. */
 
@@ -28,7 +29,7 @@ beforeAll(async () => {
   cluster = await openEmbeddedCluster({ path, clock: manualClock() });
   const signature = await cluster.airdropUsdc(busy, 5_000_000n);
   fill(path, signature);
-  rpc = createJsonRpc(cluster);
+  rpc = webOf(createJsonRpc(cluster));
 });
 afterAll(async () => {
   await cluster.close();

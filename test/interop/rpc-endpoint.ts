@@ -5,6 +5,7 @@ import { serve } from '@hono/node-server';
 import { type EmbeddedCluster, openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { createJsonRpc } from '../../src/solana/json-rpc/index.ts';
 import { type ManualClock, manualClock } from '../clock.ts';
+import { webOf } from '../web.ts';
 
 export interface RpcEndpoint {
   readonly url: string;
@@ -18,9 +19,11 @@ export async function openRpcEndpoint(): Promise<RpcEndpoint> {
   const folder = mkdtempSync(join(tmpdir(), 'farelock-rpc-'));
   const clock = manualClock();
   const cluster = await openEmbeddedCluster({ path: join(folder, 'ledger.db'), clock });
+  const rpc = webOf(createJsonRpc(cluster));
   const server = await new Promise<{ port: number; close: () => Promise<void> }>((resolve) => {
-    const listening = serve({ fetch: createJsonRpc(cluster), port: 0, hostname: '127.0.0.1' }, ({ port }) =>
-      resolve({ port, close: () => new Promise((done) => listening.close(() => done())) }),
+    const listening = serve(
+      { fetch: (request) => rpc(request), port: 0, hostname: '127.0.0.1' },
+      ({ port }) => resolve({ port, close: () => new Promise((done) => listening.close(() => done())) }),
     );
   });
   return {

@@ -1,42 +1,31 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { execa } from 'execa';
-import { build } from 'tsdown';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildProgram, type Program } from '../built.ts';
 import { smtpReceiver } from './receivers.ts';
 import { selfSigned } from './self-signed.ts';
 
 /** Mails over TLS: a server whose certificate is trusted gets them, any other gets not a word of them. */
 
-let built: string;
+let program: Program;
 let receiver: Awaited<ReturnType<typeof smtpReceiver>>;
 let trusted: string;
 beforeAll(async () => {
-  const cache = resolve(import.meta.dirname, '../../node_modules/.cache');
-  mkdirSync(cache, { recursive: true });
-  built = mkdtempSync(join(cache, 'farelock-smtp-'));
-  await build({
-    config: false,
-    entry: { sender: resolve(import.meta.dirname, 'smtp-sender.ts') },
-    outDir: built,
-    format: 'esm',
-    platform: 'node',
-    dts: false,
-    logLevel: 'silent',
-  });
+  program = await buildProgram('notify/smtp-sender.ts');
   const certificate = selfSigned();
-  trusted = join(built, 'cert.pem');
+  trusted = join(program.folder, 'cert.pem');
   writeFileSync(trusted, certificate.cert);
   receiver = await smtpReceiver(certificate);
 });
 afterAll(async () => {
   await receiver.close();
-  rmSync(built, { recursive: true, force: true });
+  program.remove();
 });
 
 const send = async (url: string, certificates = '') => {
   const env = { NODE_EXTRA_CA_CERTS: certificates };
-  return (await execa(process.execPath, [join(built, 'sender.mjs'), url], { env })).stdout;
+  return (await execa(process.execPath, [program.path, url], { env })).stdout;
 };
 
 test('a certificate that nobody vouches for gets no mail, and the mail waits', async () => {

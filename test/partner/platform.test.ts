@@ -11,6 +11,7 @@ import { newWebhookSecret, signWebhook } from '../../src/partner/outbound/webhoo
 import { createPlatformApp } from '../../src/sandbox/platform/app.ts';
 import { BEHAVIOUR_NAMES, BEHAVIOURS, MAGIC_DECIMALS } from '../../src/sandbox/platform/behaviour-table.ts';
 import { type Books, openBooks } from '../../src/sandbox/platform/books.ts';
+import { webOf } from '../web.ts';
 
 /** The sandbox partner platform over real HTTP (docs/sandbox.md). */
 
@@ -54,7 +55,12 @@ beforeAll(async () => {
   });
   url = await new Promise((resolve) => {
     const server = serve(
-      { fetch: app.fetch, hostname: '127.0.0.1', port: 0, overrideGlobalObjects: false },
+      {
+        fetch: (request) => webOf(app.fetch)(request),
+        hostname: '127.0.0.1',
+        port: 0,
+        overrideGlobalObjects: false,
+      },
       ({ port }) => resolve(`http://127.0.0.1:${port}`),
     );
     close = () =>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Service } from '../../src/service-types.ts';
+import type { WebService } from '../web.ts';
 import { callerOf, type OrderAnswer, openStack, pathOf, type SeenOrder, type Stack } from './stack.ts';
 
 /** Writers at once: no update is lost, none is applied twice (CONTRACT, section 11). */
@@ -21,8 +21,8 @@ test('two clients that write one order 1,000 times under If-Match: each write th
   const { key } = stack;
   const written: string[] = [];
   /** Reads, writes what nobody else writes, and reads again when it was too late. */
-  const client = async (name: string, service: Service) => {
-    const call = callerOf((request) => service.fetch(request));
+  const client = async (name: string, service: WebService) => {
+    const call = callerOf(service.fetch);
     for (let number = 1; number <= 500; ) {
       const seen = await call<OrderAnswer>(pathOf('partner', 'GetOrderDetails'), { orderId: id }, { key });
       const { version } = seen.body.order;

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { openService } from '../../src/service.ts';
-import type { Service, ServiceOptions } from '../../src/service-types.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/service-database.ts';
+import type { ServiceOptions } from '../../src/service-types.ts';
 import { runningClock } from '../flights/world.ts';
+import { type WebFetch, webService } from '../web.ts';
 
 /**
  * The partner service as a stranger meets it: the whole composition on a home of its own, reached through `fetch`
@@ -56,8 +57,6 @@ export interface Failure {
 /** An order, or why there is none. */
 export type OrderAnswer = { readonly order: SeenOrder } & Failure;
 
-export type Fetch = (request: Request) => Promise<Response>;
-
 export interface CallOptions {
   /** `X-API-Key`; null sends none. */
   readonly key?: string | null;
@@ -68,7 +67,7 @@ export interface CallOptions {
 }
 
 /** Calls a path with a JSON body, or with what a string holds. */
-export function callerOf(fetch: Fetch, baseUrl = BASE_URL) {
+export function callerOf(fetch: WebFetch, baseUrl = BASE_URL) {
   return async <T = Record<string, unknown>>(
     path: string,
     body: unknown,
@@ -134,15 +133,15 @@ export const pathOf = (service: 'partner' | 'customer', operation: string, name 
 
 export interface StackOptions extends Partial<ServiceOptions> {
   /** Reaches a service elsewhere in place of one in this process. */
-  readonly fetch?: Fetch;
+  readonly fetch?: WebFetch;
 }
 
 /** A service on a home of its own, with a key of the sandbox bank and a token of a customer. */
 export async function openStack(given: StackOptions = {}) {
   const home = given.home ?? mkdtempSync(join(tmpdir(), 'farelock-partner-'));
   const clock = runningClock();
-  const open = (more: Partial<ServiceOptions> = {}): Promise<Service> =>
-    openService({ clock, ...given, ...more, home });
+  const open = async (more: Partial<ServiceOptions> = {}) =>
+    webService(await openService({ clock, ...given, ...more, home }));
   const service = await open();
   const call = callerOf((request) => service.fetch(request));
   const operatorKey = readFileSync(await service.operatorKeyFile(), 'utf8').trim();

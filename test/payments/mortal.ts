@@ -1,6 +1,6 @@
 import type { KyselyPlugin } from 'kysely';
+import type { Store } from '../../src/service-database.ts';
 import type { Cluster } from '../../src/solana/cluster.ts';
-import type { Store } from '../../src/store/open.ts';
 
 export class Died extends Error {
   override readonly name = 'Died';

@@ -1,38 +1,20 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { execa } from 'execa';
-import { build } from 'tsdown';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildProgram, type Program } from '../built.ts';
 import { openShop, openWorld, pay, request, type World } from './world.ts';
 
 let world: World;
 const seed = 'two processes';
-let built: string;
+let program: Program;
 beforeAll(async () => {
   world = await openWorld({ seed });
-  // Below the project, so that the native packages are found.
-  const cache = resolve(import.meta.dirname, '../../node_modules/.cache');
-  mkdirSync(cache, { recursive: true });
-  built = mkdtempSync(join(cache, 'farelock-'));
-  await build({
-    config: false,
-    entry: { second: resolve(import.meta.dirname, 'second-process.ts') },
-    outDir: built,
-    platform: 'node',
-    target: 'node20',
-    dts: false,
-    report: false,
-    logLevel: 'silent',
-    deps: {
-      neverBundle: ['libsql', /^@libsql\//, /^litesvm-/],
-      alwaysBundle: [/^(?!libsql|@libsql\/|litesvm-|node:)/],
-      onlyBundle: false,
-    },
-  });
+  program = await buildProgram('payments/second-process.ts');
 });
 afterAll(async () => {
   await world.close();
-  rmSync(built, { recursive: true, force: true });
+  program.remove();
 });
 
 test('two processes on the same files, given the same payment at once, are one call', async () => {
@@ -42,7 +24,7 @@ test('two processes on the same files, given the same payment at once, are one c
   const before = await world.usdc(world.treasury);
   const file = join(world.home, 'payment.json');
   writeFileSync(file, JSON.stringify({ payment, body }));
-  const run = () => execa('node', [join(built, 'second.mjs'), world.home, seed, file]);
+  const run = () => execa('node', [program.path, world.home, seed, file]);
   const ends = (await Promise.all([run(), run()])).map(
     ({ stdout }) => JSON.parse(stdout) as { answers: string[]; performed: number },
   );

@@ -5,6 +5,7 @@ import { x402Client, x402HTTPClient } from '@x402/core/client';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createJsonRpc } from '../../src/solana/json-rpc/index.ts';
+import { webOf } from '../web.ts';
 import { openShop, openWorld, type Shop, type World } from './world.ts';
 
 let world: World;
@@ -15,7 +16,7 @@ let url: string;
 beforeAll(async () => {
   world = await openWorld();
   shop = openShop(world);
-  const rpc = createJsonRpc(world.cluster);
+  const rpc = webOf(createJsonRpc(world.cluster));
   server = serve({
     port: 0,
     fetch: (request) => (new URL(request.url).pathname === '/rpc' ? rpc(request) : shop.fetch(request)),

@@ -9,11 +9,12 @@ import { silentLog } from '../../src/kernel/log.ts';
 import { openSecrets } from '../../src/kernel/secrets.ts';
 import { createPaywall, type PaywallPorts, type RecoveringPaywall } from '../../src/payments/paywall.ts';
 import type { Answer, PaidCall, Payment, PaymentTerms } from '../../src/payments/terms.ts';
+import { openStore } from '../../src/service-database.ts';
 import { type Cluster, DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { type GenesisProgram, openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress } from '../../src/solana/token.ts';
-import { openStore } from '../../src/store/open.ts';
+import { webOf } from '../web.ts';
 
 /** The system's clock, set forward or back by hand; sleeping is real. */
 export function shiftedClock(): Clock & { shift(ms: number): void } {
@@ -132,7 +133,7 @@ export function openShop(world: World, ports: Partial<PaywallPorts> = {}): Shop 
           shop.undone.push(payment.key);
         },
       };
-      return paywall.charge(request, call);
+      return webOf((asked) => paywall.charge(asked, call))(request);
     },
   };
   return shop;

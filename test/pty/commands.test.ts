@@ -47,6 +47,7 @@ const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
     '--dry-run',
   ],
   'refund queue': () => [],
+  'refund desk': null,
   'refund show': () => [at.request],
   'refund claim': () => ['ref_gone'],
   'refund note': () => [at.request, 'Asked the airline'],
@@ -237,6 +238,13 @@ const GO_ON: Readonly<
     code: 0,
     piped: ['partner', 'platform', '--port', '0', '--timeout', '1s'],
     pipedCode: 0,
+  },
+  'refund desk': {
+    args: ['refund', 'desk'],
+    until: /Nothing waits for a decision/,
+    code: 130,
+    piped: ['refund', 'desk'],
+    pipedCode: 2,
   },
   mcp: { args: ['mcp'], until: /Ctrl-C stops/, code: 0, piped: ['mcp'], pipedCode: 0 },
 };

@@ -80,19 +80,14 @@ test('Ctrl-C says at each step what is paid; a list follows the size of the term
   await answer(screen, /Search LIS → BER\?/, '');
   await screen.shows(/Which flight\?[\s\S]*❯[\s\S]*Ctrl-C leave/);
   screen.type(KEYS.down.repeat(2));
-  await screen.shows(/❯ →.*\n {2}←.*\n +3 /);
+  // Drawn to its end: a terminal that changes its size between two halves of a frame breaks its lines.
+  await screen.shows(/❯ →.*\n {2}←.*\n +3 [\s\S]*Ctrl-C leave$/);
   screen.resize(120, 40);
-  await screen.shows(/ Time .* # Fare .*\n[\s\S]*❯ →.* 3 /);
+  await screen.shows(/ Time .* # Fare .*\n[\s\S]*❯ →.* 3 [\s\S]*Ctrl-C leave$/);
   screen.resize(80, 30);
-  const narrow = await screen.shows(/ Time .*\n +# Fare .*\n[\s\S]*❯ →.*\n {2}←.*\n +3 [\s\S]*Ctrl-C leave$/);
-  // Above the screen stands what the terminal itself has broken and moved there.
-  expect(
-    narrow
-      .split('\n')
-      .slice(-30)
-      .join('\n')
-      .match(/Which flight\?/g),
-  ).toHaveLength(1);
+  await screen.shows(/ Time .*\n +# Fare .*\n[\s\S]*❯ →.*\n {2}←.*\n +3 [\s\S]*Ctrl-C leave$/);
+  // Nothing of the wider list stays above it, once it is drawn to its end.
+  await screen.shows(/^(?![\s\S]*Which flight\?[\s\S]*Which flight\?)/);
   screen.type(KEYS.ctrlC);
   expect(await screen.ended()).toBe(130);
   expect(screen.text()).toMatch(

@@ -141,7 +141,7 @@ test('at the question of an operator nothing was paid out or changed', async () 
   await tool.run(['book', intent, '--passengers', join(tool.home, 'passengers.json'), '--yes']);
   const asked = ['refund', 'request', intent, '--reason', 'Plans have changed', '--yes', '--json'];
   expect((await tool.run(asked)).exitCode).toBe(0);
-  const screen = start(['refund', 'approve', intent]);
+  const screen = start(['refund', 'approve', intent, '--amount', '1', '--note', 'Goodwill']);
   await screen.shows(/Pay out [\d.]+ USDC\?/);
   screen.type(KEYS.ctrlC);
   await leavesWell(

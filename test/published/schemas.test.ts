@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { TOOL } from '../../src/cli/commands/index.ts';
 import { commandsOf } from '../../src/cli/spec/command.ts';
+import { fieldsOf } from '../../src/cli/spec/schema-files.ts';
 import { publishedSchemas } from '../../src/published/index.ts';
 
 /** docs/schemas is what the sources say: `npm run schemas` writes it anew. */
@@ -64,27 +65,28 @@ function propertiesOf(schema: unknown): string[] {
   return [...new Set([...Object.keys(properties), ...anyOf.flatMap(propertiesOf)])];
 }
 
+test('every command has fields to choose but those whose documents have none of their own', () => {
+  const without = commands.filter((spec) => fieldsOf(spec).length === 0).map(({ name }) => name);
+  expect(without.sort()).toEqual(['guided', 'mcp', 'refund desk', 'schema']);
+});
+
 describe('the fields that --json can choose are those of the schema', () => {
-  test.each(commands.filter(({ result }) => result.fields.length > 0))(
-    '$name',
-    ({ name, result, published }) => {
-      const { list, others = {} } = published;
-      const file = schemas[`${name.replaceAll(' ', '-')}.schema.json`] as { $defs?: Record<string, unknown> };
-      const document: unknown = file.$defs?.document ?? file;
-      const chosen = list
-        ? propertiesOf(
-            (document as { properties: Record<string, { items: unknown }> }).properties[list]?.items,
-          )
-        : propertiesOf(document);
-      const planned = ['plan', ...Object.keys(others)].flatMap((form) =>
-        propertiesOf(file.$defs?.[form] ?? {}),
-      );
-      const { fields } = result;
-      expect(chosen.filter((field) => !fields.includes(field))).toEqual([]);
-      const rowsOfPlan =
-        name === 'partner orders apply' ? ['row', 'line', 'orderId', 'from', 'to', 'kind', 'why'] : [];
-      const known = [...chosen, ...planned, ...rowsOfPlan];
-      expect(fields.filter((field) => !known.includes(field))).toEqual([]);
-    },
-  );
+  test.each(commands.filter((spec) => fieldsOf(spec).length > 0))('$name', ({ name, result, published }) => {
+    const { others = {} } = published;
+    const { list } = result;
+    const file = schemas[`${name.replaceAll(' ', '-')}.schema.json`] as { $defs?: Record<string, unknown> };
+    const document: unknown = file.$defs?.document ?? file;
+    const chosen = list
+      ? propertiesOf((document as { properties: Record<string, { items: unknown }> }).properties[list]?.items)
+      : propertiesOf(document);
+    const planned = ['plan', ...Object.keys(others)].flatMap((form) =>
+      propertiesOf(file.$defs?.[form] ?? {}),
+    );
+    const fields = fieldsOf({ name, result });
+    expect(chosen.filter((field) => !fields.includes(field))).toEqual([]);
+    const rowsOfPlan =
+      name === 'partner orders apply' ? ['row', 'line', 'orderId', 'from', 'to', 'kind', 'why'] : [];
+    const known = [...chosen, ...planned, ...rowsOfPlan];
+    expect(fields.filter((field) => !known.includes(field))).toEqual([]);
+  });
 });

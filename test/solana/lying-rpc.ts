@@ -4,6 +4,7 @@ import type { EmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { createJsonRpc } from '../../src/solana/json-rpc/index.ts';
 import { openRpcCluster } from '../../src/solana/rpc/open.ts';
 import { signatureOf } from '../../src/solana/transaction.ts';
+import { webOf } from '../web.ts';
 
 export interface RpcCall {
   readonly id: number;
@@ -30,7 +31,7 @@ export async function openLyingCluster(
   world: { readonly cluster: EmbeddedCluster; readonly clock: Pick<Clock, 'now'> },
   advance: (ms: number) => void,
 ) {
-  const handler = createJsonRpc(world.cluster);
+  const handler = webOf(createJsonRpc(world.cluster));
   const liar = {
     tell: ((_call, honest) => honest()) as Lie,
     asked: [] as string[],

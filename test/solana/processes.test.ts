@@ -1,37 +1,24 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { getTransferSolInstruction } from '@solana-program/system';
-import { build } from 'tsdown';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { type EmbeddedCluster, openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { signerFromSeed } from '../../src/solana/signer.ts';
 import { buildTransaction } from '../../src/solana/transaction.ts';
+import { buildProgram, type Program } from '../built.ts';
 
 const bob = signerFromSeed(new Uint8Array(32).fill(200));
-let program: string;
-let built: string;
+let program: Program;
 
 beforeAll(async () => {
-  const cache = join(process.cwd(), 'node_modules', '.cache');
-  mkdirSync(cache, { recursive: true });
-  built = mkdtempSync(join(cache, 'farelock-ledger-'));
-  await build({
-    config: false,
-    entry: { main: 'test/solana/ledger-process.ts' },
-    outDir: built,
-    format: 'esm',
-    platform: 'node',
-    dts: false,
-    logLevel: 'silent',
-  });
-  program = join(built, 'main.mjs');
+  program = await buildProgram('solana/ledger-process.ts');
 });
-afterAll(() => rmSync(built, { recursive: true }));
+afterAll(() => program.remove());
 
 let folder: string;
 let path: string;
@@ -55,7 +42,7 @@ interface Started {
 }
 
 function start(...parameters: string[]): Started {
-  const child = spawn(process.execPath, [program, path, ...parameters], {
+  const child = spawn(process.execPath, [program.path, path, ...parameters], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   running.add(child);

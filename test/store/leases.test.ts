@@ -3,13 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStore, type ServiceTables, type Store } from '../../src/service-database.ts';
 import { type Leased, takeRow, whileHeld } from '../../src/store/leases.ts';
-import { openStore, type Store } from '../../src/store/open.ts';
 import { manualClock } from '../clock.ts';
+
+type PayoutLease = Leased<ServiceTables, 'affiliate_payouts'>;
 
 const NOW_MS = 1_800_000_000_000;
 const LEASE_MS = 10_000;
-const PAYOUTS: Omit<Leased, 'mostMs'> = {
+const PAYOUTS: Omit<PayoutLease, 'mostMs'> = {
   table: 'affiliate_payouts',
   key: 'payout_id',
   open: sql`state = 'open'`,
@@ -44,7 +46,7 @@ describe('a lease', () => {
       .insertInto('affiliate_payouts')
       .values({ ...ROW, due_at_ms: NOW_MS, lease_until_ms: 0 })
       .execute();
-    const leased: Leased = { ...PAYOUTS, mostMs };
+    const leased: PayoutLease = { ...PAYOUTS, mostMs };
     const row = await takeRow({ store, clock }, leased, 'one');
     if (!row) throw new Error('nothing was taken');
     const failures: unknown[] = [];

@@ -35,7 +35,7 @@ test('no statement of the partner service, nor of the embedded chain, looks thro
   for (const path of ['partners', 'partner-keys', 'customers', 'attestations', 'outbound'])
     await call(`/operator/${path}`, undefined, { method: 'GET' });
   await operator('attestations');
-  const rpc = callerOf((request) => service.fetch(request));
+  const rpc = callerOf(service.fetch);
   const wallet = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
   const ask = (method: string, ...params: unknown[]) =>
     rpc('/rpc', { jsonrpc: '2.0', id: 1, method, params });

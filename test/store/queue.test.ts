@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { AffiliatePayoutTable } from '../../src/flights/tables.ts';
 import { problem } from '../../src/kernel/problems.ts';
+import { openStore, type ServiceTables, type Store } from '../../src/service-database.ts';
 import { LeaseLost } from '../../src/store/leases.ts';
-import { openStore, type Store } from '../../src/store/open.ts';
 import { NEVER_MS, nextInQueue, openQueue, type Queue, queueDueAtMs } from '../../src/store/queue.ts';
 import type { RetryPolicy } from '../../src/store/retry.ts';
-import type { AffiliatePayoutTable } from '../../src/store/tables/affiliate-tables.ts';
 import { type ManualClock, manualClock } from '../clock.ts';
 import { postgresIsInstalled, startPostgres, type TestPostgres } from './postgres.ts';
 
@@ -17,7 +17,7 @@ const LEASE_MS = 10_000;
 const MOST_MS = 20_000;
 const FARTHEST_MS = 60_000;
 
-const QUEUE: Queue = {
+const QUEUE: Queue<ServiceTables, 'affiliate_payouts'> = {
   table: 'affiliate_payouts',
   key: 'payout_id',
   due: 'due_at_ms',
@@ -70,13 +70,10 @@ describe.each(postgresIsInstalled ? ['SQLite', 'PostgreSQL'] : ['SQLite'])('a qu
       .execute();
   /** A process of its own: another connection of the database, and a clock that only it sees. */
   const processes: Store[] = [];
-  const processAt = async (clock: ManualClock, of: Queue = QUEUE) => {
+  const processAt = async (clock: ManualClock, of = QUEUE) => {
     const own = await openStore(postgres?.url ?? join(home, 'service.db'));
     processes.push(own);
-    return openQueue<Payout>(
-      { store: own, clock, log: (level, event) => logged.push(`${level} ${event}`) },
-      of,
-    );
+    return openQueue({ store: own, clock, log: (level, event) => logged.push(`${level} ${event}`) }, of);
   };
   const logged: string[] = [];
   afterEach(async () => {

@@ -12,7 +12,7 @@ import {
   type SentRow,
 } from './results.ts';
 
-/** What keeps a run from repeating a row. */
+/** The journal that keeps a run from repeating a row. */
 export interface Journal extends Progress {
   /** To be awaited before a row is sent. */
   sending(row: SentRow): Promise<void>;

@@ -8,7 +8,7 @@ import {
 import type { OrderStatus } from '../../domain/order-statuses.ts';
 import type { CheckedRow } from './check.ts';
 
-/** What a row is going to do, as far as can be told before it is sent; the service has the last word. */
+/** The effect of a row, as far as it can be known before it is sent; the service has the last word. */
 export interface PlannedRow {
   readonly row: number;
   readonly line: number;
@@ -26,7 +26,7 @@ export interface PlannedRow {
   readonly why: string | null;
 }
 
-/** What earlier runs have left of the rows that are planned. */
+/** The results of earlier runs for the planned rows. */
 interface EarlierRuns {
   /** Rows whose answer was lost. */
   readonly sent?: ReadonlySet<number>;
@@ -35,7 +35,7 @@ interface EarlierRuns {
 }
 
 /**
- * What the rows will do, one after the other, to the orders as they are, by the very rules that the service holds to.
+ * The effects of the rows, one after the other, on the orders as they are, by the very rules of the service.
  * `orders` lacks those that the service does not know.
  */
 export function planRows(

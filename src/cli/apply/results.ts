@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { problem } from '../../kernel/problems.ts';
 import { isRecord } from '../spec/json.ts';
 
-/** What came of a row: a line of the result file. */
+/** The outcome of a row: a line of the result file. */
 export interface RowResult {
   readonly row: number;
   readonly line: number;
@@ -36,7 +36,7 @@ export interface JournalPlace {
   readonly environment: string;
 }
 
-/** What earlier runs have left. */
+/** The results of earlier runs. */
 export interface Progress {
   /** The latest result of each row that has one. */
   readonly results: ReadonlyMap<number, RowResult>;

@@ -27,7 +27,7 @@ interface RunTask {
 }
 
 interface RunEnd {
-  /** What stopped it before the end, if anything did: the network, a key that is refused. */
+  /** The reason why it stopped before the end, if it did: the network, a key that is refused. */
   readonly stopped: Problem | null;
 }
 

@@ -41,8 +41,9 @@ import { partnerOrdersWatch } from './partner-watch/spec.ts';
 import { paymentsList, paymentsShow } from './payments/spec.ts';
 import { paymentsResume } from './payments-resume/spec.ts';
 import { paymentsVerify } from './payments-verify/spec.ts';
+import { refundApprove, refundNote, refundQueue, refundReject, refundShow } from './refund-cases/spec.ts';
 import { refundClaim } from './refund-claim/spec.ts';
-import { refundApprove, refundNote, refundQueue, refundReject, refundShow } from './refund-desk/spec.ts';
+import { refundDesk } from './refund-desk/spec.ts';
 import { refundRequest } from './refund-request/spec.ts';
 import {
   partnerRequirementsAdd,
@@ -112,6 +113,7 @@ export const TOOL: ToolSpec = {
       refundNote,
       refundApprove,
       refundReject,
+      refundDesk,
       travellersList,
       travellersAdd,
       travellersShow,

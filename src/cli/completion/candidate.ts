@@ -1,7 +1,7 @@
 /** Something that may stand at the cursor. */
 export interface Candidate {
   readonly value: string;
-  /** What it is, for shells that show it; may be empty. */
+  /** A description, for shells that show one; may be empty. */
   readonly words: string;
 }
 

@@ -6,7 +6,7 @@ import { type Position, positionOf } from './position.ts';
 import type { Place } from './source.ts';
 import { valuesNamed } from './values.ts';
 
-/** What may stand where the cursor is: commands, options, values. The last of the words is being typed. */
+/** Commands, options and values that may stand where the cursor is. The last of the words is being typed. */
 export async function candidatesFor(
   words: readonly string[],
   tool: ToolSpec,
@@ -36,7 +36,9 @@ async function valuesOfOption(at: Position, tool: ToolSpec, place: Place): Promi
   const { option, word } = at;
   if (!option) return [];
   if (option.long === '--json') {
-    const fields = specAt(tool, at.path)?.result.fields ?? [];
+    const spec = specAt(tool, at.path);
+    const { fieldsOf } = await import('../spec/schema-files.ts');
+    const fields = spec ? fieldsOf(spec) : [];
     const before = word.includes(',') ? word.slice(0, word.lastIndexOf(',') + 1) : '';
     return fields.map((field) => ({ value: `${before}${field}`, words: '' }));
   }

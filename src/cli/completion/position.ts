@@ -6,11 +6,11 @@ export interface Position {
   readonly command: Commander;
   /** `intent create`, empty for the tool itself. */
   readonly path: string;
-  /** What is being typed; empty after a space. */
+  /** The word being typed; empty after a space. */
   readonly word: string;
   /** The option whose value is being typed, else null. */
   readonly option: Option | null;
-  /** What stands before the value in one word with it: `--cabin=`, else empty. */
+  /** The part of the word before the value: `--cabin=`, else empty. */
   readonly prefix: string;
   /** The argument that is being typed, else null. */
   readonly argument: Argument | null;

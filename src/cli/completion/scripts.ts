@@ -67,5 +67,5 @@ end
 complete -c farelock -f -a '(__farelock_complete)'
 `;
 
-/** What a shell is to run. How to install it stands at its beginning. */
+/** The script for each shell. It begins with how to install it. */
 export const COMPLETION_SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH };

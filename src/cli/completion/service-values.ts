@@ -6,7 +6,7 @@ import type { Position } from './position.ts';
 import type { Place, Source } from './source.ts';
 
 /**
- * What the embedded services of this home know: ramp orders, refund requests, keys, … Their database is read as it lies
+ * Values from this home's embedded services: ramp orders, refund requests, keys, … Their database is read as it lies
  * there. Of a service elsewhere nothing is known without asking it, and a shell asks with every press of a key.
  */
 
@@ -77,7 +77,7 @@ const OPTIONS: Readonly<Record<string, Source>> = {
   '--referrer': affiliates,
 };
 
-/** What the services of this home have for a place of the command line, or null where they have no say. */
+/** The values that the services of this home have for a place of the command line; null where they have none. */
 export function serviceSource(place: string, at: Position): Source | null {
   if (at.option) return OPTIONS[at.option.long ?? ''] ?? null;
   if (place === 'id') {

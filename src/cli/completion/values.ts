@@ -52,7 +52,8 @@ const scenarios: Source = async () => {
 };
 
 const MONIKERS = ['mainnet-beta', 'devnet', 'testnet', 'localhost', 'solana-config'];
-const NO_LIMIT = ['none'];
+const noLimit: Source = async () => words(['none']);
+const monikers: Source = async () => words(MONIKERS);
 
 /** Of the setting that was named before. */
 const settingValues: Source = async (at, home, place) => {
@@ -107,32 +108,41 @@ const commands: Source = async ({ command, path, arguments: named }) => {
 const files: Source = async () => [FILES];
 const nothing: Source = async () => [];
 
-/** By the name of an argument, or of the value of an option, in the help. */
-const SOURCES: Readonly<Record<string, Source>> = {
+/** Words of one command alone, where the name of its argument stands for something else elsewhere. */
+const under =
+  (path: string, source: Source): Source =>
+  async (at, home, place) =>
+    at.path.startsWith(path) ? source(at, home, place) : [];
+
+/** By the name of an argument in the help. */
+const ARGUMENTS: Readonly<Record<string, Source>> = {
   from: airports,
   to: airports,
-  text: airports,
+  text: under('airports', airports),
   'offer-id': offers,
   'intent-id': intents,
   'payment-id': payments,
-  id: async (at, home, place) => (at.path === 'order' ? orders(at, home, place) : []),
-  traveller: travellers,
-  key: async (at, home, place) => (at.path.startsWith('config') ? settings(at, home, place) : []),
+  id: under('order', orders),
+  name: async (at, home, place) =>
+    (at.path.startsWith('travellers') ? travellers : under('config profile', profiles))(at, home, place),
+  key: under('config', settings),
   value: settingValues,
-  code: async (at, home, place) => (at.path === 'explain' ? problems(at, home, place) : []),
-  moniker: async () => words(MONIKERS),
+  code: under('explain', problems),
   command: commands,
   file: files,
   path: files,
 };
 
-/** `name` stands for a profile in one place and for a traveller in another. */
-function named(at: Position): Source {
-  if (at.option?.long === '--profile' || at.path.startsWith('config profile')) return profiles;
-  if (at.option?.long === '--scenario') return scenarios;
-  if (at.option?.long === '--traveller' || at.path.startsWith('travellers')) return travellers;
-  return nothing;
-}
+const OPTIONS: Readonly<Record<string, Source>> = {
+  '--profile': profiles,
+  '--scenario': scenarios,
+  '--traveller': travellers,
+  '--cluster': monikers,
+  '--per-call': noLimit,
+  '--per-day': noLimit,
+  '--booking': noLimit,
+  '--hosts': noLimit,
+};
 
 /** The values of an argument, or of an option, by what its place is called. What a shell would take apart is left out. */
 export async function valuesNamed(name: string, at: Position, place: Place): Promise<readonly Candidate[]> {
@@ -146,10 +156,6 @@ async function sourceOf(name: string, at: Position): Promise<Source> {
   const { serviceSource } = await import('./service-values.ts');
   const fromServices = serviceSource(name, at);
   if (fromServices !== null) return fromServices;
-  // `--from EUR` of the ramp is a currency, and `--text` of a note anything.
-  if (at.option && ['from', 'to', 'text', 'key', 'code', 'value'].includes(name)) return nothing;
-  if (at.option && /^--(per-call|per-day|booking|hosts)$/.test(at.option.long ?? '')) {
-    return async () => words(NO_LIMIT);
-  }
-  return name === 'name' || name === 'names' ? named(at) : (SOURCES[name] ?? nothing);
+  if (!at.option) return ARGUMENTS[name] ?? nothing;
+  return OPTIONS[at.option.long ?? ''] ?? (name === 'file' || name === 'path' ? files : nothing);
 }

@@ -16,7 +16,7 @@ import type { CommandContext } from '../spec/command.ts';
 import { counted } from '../view/text.ts';
 import { aboutText, DEARER_AFTER, waitFor } from './pace.ts';
 
-/** What one search costs now, atomic USDC; 0 where the service asks for nothing. It is asked for, and not paid. */
+/** The price of one search now, atomic USDC; 0 where the service asks for nothing. Asks, and pays nothing. */
 export async function searchPrice(context: CommandContext, request: SearchRequestInput): Promise<bigint> {
   const flights = await context.session.flights({ plan: true });
   try {
@@ -28,7 +28,7 @@ export async function searchPrice(context: CommandContext, request: SearchReques
   }
 }
 
-/** What several searches cost, atomic USDC. */
+/** The price of several searches, atomic USDC. */
 interface SearchesCost {
   readonly searches: number;
   /** Of one, now. */
@@ -129,8 +129,8 @@ function refusalOfAll(cost: SearchesCost, most: bigint, spender: Spender, why: s
     return refused(
       `${said}; ${isProgram ? 'the allowance has' : '--max-payment allows'} ${detail.at_most} for all of them.`,
       isProgram
-        ? 'Search fewer days, or let a person allow more; nothing was charged.'
-        : `Give --max-payment ${detail.total}, or search fewer days; nothing was charged.`,
+        ? 'Make fewer searches, or let a person allow more; nothing was charged.'
+        : `Give --max-payment ${detail.total}, or make fewer searches; nothing was charged.`,
     );
   }
   if (why === 'limit') {

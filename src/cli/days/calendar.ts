@@ -7,11 +7,11 @@ export interface JourneyDays {
   readonly return_date: string | null;
 }
 
-/** What is drawn: the departures across, the returns down (null: one row). */
+/** The grid: the departures across, the returns down (null: one row). */
 export interface DayGrid {
   readonly departures: readonly string[];
   readonly returns: readonly string[] | null;
-  /** What is to be searched, nearest to the days asked for first. */
+  /** The days to search, nearest to the days asked for first. */
   readonly journeys: readonly JourneyDays[];
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { canonicalJson, sha256Hex } from '../../kernel/json.ts';
 import { openNotebook } from '../session/notebook.ts';
 
-/** What a search of a day has found; it was paid for, and is good for a while. */
+/** The result of a day's search: paid for, and good for a while. */
 export interface RememberedDay {
   readonly atMs: number;
   /** null: nothing is sold that day. */

@@ -3,7 +3,7 @@ import { byPrice } from '../../domain/offer-order.ts';
 import type { Offer } from '../../flights/wire.ts';
 import type { DayGrid, JourneyDays } from './calendar.ts';
 
-/** What is known of a journey on its days. */
+/** The price of a journey on its days, as far as it is known. */
 export type DayPrice = JourneyDays &
   (
     | {

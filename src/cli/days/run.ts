@@ -11,16 +11,35 @@ import { nextTryMs } from './pace.ts';
 import { cheapestOffer, type DayPrice } from './prices.ts';
 import type { Shares } from './shares.ts';
 
-interface DaySearch {
-  readonly journeys: readonly JourneyDays[];
-  readonly requestOf: (journey: JourneyDays) => SearchRequestInput;
+/** Many paid searches; `A` says which one, and its answer becomes an `F`. */
+interface ManySearches<A, F> {
+  /** The first ones first. */
+  readonly asked: readonly A[];
+  readonly requestOf: (one: A) => SearchRequestInput;
   /** A client that may pay so much for a call. */
   readonly flights: (mostAtomic: bigint) => Promise<FlightsClient>;
   readonly shares: Shares;
+  /** Makes of a paid answer what is kept of it. */
+  readonly found: (
+    one: A,
+    first: SearchResponse,
+    context: CommandContext,
+    flights: FlightsClient,
+  ) => Promise<F>;
+  /** Told of each that is done, and of a price that has risen, with when it is asked for again. */
+  readonly told: (event: { readonly done?: F | (A & Gap); readonly risen?: RisenPrice }) => void;
+}
+
+/** A search without an answer. */
+export type Gap =
+  | { readonly status: 'failed'; readonly error: { readonly code: ProblemCode; readonly message: string } }
+  | { readonly status: 'not_searched'; readonly reason?: string };
+
+interface DaySearch extends Pick<ManySearches<JourneyDays, DayPrice>, 'requestOf' | 'flights' | 'shares'> {
+  readonly journeys: readonly JourneyDays[];
   readonly memory: DayMemory;
   /** True when slower sellers are waited for. */
   readonly waits: boolean;
-  /** Told of each day that is known, and of a price that has risen, with when it is asked for again. */
   readonly told: (event: { readonly day?: DayPrice; readonly risen?: RisenPrice }) => void;
 }
 
@@ -30,13 +49,13 @@ export interface RisenPrice {
   readonly againMs: number;
 }
 
-export interface DaysFound {
+export interface SearchesDone {
   readonly payments: readonly PaymentReceipt[];
-  /** Why it ended before every day was searched; null when it did not. */
+  /** Why it ended before everything was searched; null when it did not. */
   readonly stoppedBy: Problem | null;
 }
 
-/** What the next search would fail with as well. */
+/** Failures that the next search would meet as well. */
 const CONCERNS_ALL: ReadonlySet<ProblemCode> = new Set([
   'insufficient_funds',
   'daily_limit_reached',
@@ -54,18 +73,37 @@ const GRACE_MS = 3_000;
 const RISEN_PAUSE_MS = 5_000;
 const LONGEST_RISEN_MS = 300_000;
 
+/** The cheapest offer of every journey; what was found is remembered for a while. */
+export const searchDays = (
+  context: CommandContext,
+  { journeys, memory, waits, told, ...given }: DaySearch,
+): Promise<SearchesDone> =>
+  searchMany<JourneyDays, DayPrice>(context, {
+    ...given,
+    asked: journeys,
+    async found(journey, first, within, flights) {
+      const found = await whole(within, flights, first, waits);
+      memory.remember(given.requestOf(journey), found);
+      return dayFound(journey, { ...found, atMs: context.clock.now() });
+    },
+    told: ({ done, risen }) => told({ ...(done && { day: done }), ...(risen && { risen }) }),
+  });
+
 /**
- * Searches every journey through the ordinary paid client, a few at a time, the first ones first. A search that fails
+ * Searches everything that was asked for through the ordinary paid client, a few at a time, the first ones first. A search that fails
  * is a gap with its reason, and is not tried again: what was signed for it stays in the journal, where the same search
  * finds it. One that has become dearer than its share waits until the price falls. What concerns all of them (the
  * wallet, a limit) stops the rest, as do Ctrl-C and --timeout.
  */
-export async function searchDays(context: CommandContext, given: DaySearch): Promise<DaysFound> {
+export async function searchMany<A, F>(
+  context: CommandContext,
+  given: ManySearches<A, F>,
+): Promise<SearchesDone> {
   const { clock, signal } = context;
   const payments: PaymentReceipt[] = [];
   /** When the searches were completed that make the next ones dearer. */
   const doneAtMs: number[] = [];
-  const queue = [...given.journeys];
+  const queue = [...given.asked];
   let stoppedBy: Problem | null = null;
   const ending = new AbortController();
   const end = () => void clock.sleep(GRACE_MS).then(() => ending.abort(signal.reason));
@@ -73,8 +111,8 @@ export async function searchDays(context: CommandContext, given: DaySearch): Pro
   signal.addEventListener('abort', end, { once: true });
   const isOver = () => signal.aborted || stoppedBy !== null;
 
-  const search = async (journey: JourneyDays): Promise<DayPrice> => {
-    const request = given.requestOf(journey);
+  const search = async (one: A): Promise<F | (A & Gap)> => {
+    const request = given.requestOf(one);
     const deadlineMs = clock.now() + LONGEST_RISEN_MS;
     for (;;) {
       const share = given.shares.take();
@@ -84,32 +122,30 @@ export async function searchDays(context: CommandContext, given: DaySearch): Pro
         given.shares.paid(share, payment ? parseUsdc(payment.amount) : 0n);
         if (payment) payments.push(payment);
         doneAtMs.push(clock.now());
-        const found = await whole({ ...context, signal: ending.signal }, flights, value, given.waits);
-        given.memory.remember(request, found);
-        return dayFound(journey, { ...found, atMs: clock.now() });
+        return await given.found(one, value, { ...context, signal: ending.signal }, flights);
       } catch (error) {
         if (!isProblem(error)) throw error;
         // A price falls again; what a program was allowed does not grow.
         const isUsedUp = error.code === 'payment_above_cap' && error.detail?.allowed !== undefined;
         if (error.code !== 'payment_above_cap' || isUsedUp) {
-          if (signal.aborted) return { ...journey, status: 'not_searched', reason: 'interrupted' };
+          if (signal.aborted) return { ...one, status: 'not_searched', reason: 'interrupted' };
           if (isUsedUp || CONCERNS_ALL.has(error.code)) stoppedBy ??= error;
-          return { ...journey, status: 'failed', error: { code: error.code, message: error.message } };
+          return { ...one, status: 'failed', error: { code: error.code, message: error.message } };
         }
         given.shares.back(share);
         const risenTo = typeof error.detail?.amount === 'string' ? error.detail.amount : '–';
         const againMs = nextTryMs(doneAtMs, clock.now(), RISEN_PAUSE_MS);
         given.told({ risen: { to: risenTo, againMs } });
         if (clock.now() >= deadlineMs)
-          return { ...journey, status: 'not_searched', reason: `price rose to ${risenTo}` };
+          return { ...one, status: 'not_searched', reason: `price rose to ${risenTo}` };
         await clock.sleep(againMs, signal);
-        if (isOver()) return { ...journey, status: 'not_searched' };
+        if (isOver()) return { ...one, status: 'not_searched' };
       }
     }
   };
   const work = async () => {
-    for (let journey = queue.shift(); journey && !isOver(); journey = queue.shift()) {
-      given.told({ day: await search(journey) });
+    for (let one = queue.shift(); one && !isOver(); one = queue.shift()) {
+      given.told({ done: await search(one) });
     }
   };
   try {

@@ -1,6 +1,7 @@
 import type { readChallenge } from '../../client/payer/challenge.ts';
 import { ask, problemOf } from '../../client/transport.ts';
 import { formatUsdc } from '../../kernel/money.ts';
+import { overNetwork } from '../../kernel/network.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import { parseDate } from '../searching/dates.ts';
@@ -26,7 +27,7 @@ export function chargingChecks({ profile, clock }: Patient, open: OpenCluster): 
       ask(
         {
           baseUrl: flightsUrl,
-          fetch: (request) => fetch(request),
+          fetch: overNetwork(),
           method: 'POST',
           path: '/air/search',
           body,

@@ -4,11 +4,11 @@ import { isProblem } from '../../kernel/problems.ts';
 import type { Profile } from '../session/profile.ts';
 import type { Environment, GlobalOptions } from '../spec/globals.ts';
 
-/** What a check has found. `warning`: it works, and something should be known. */
+/** The outcome of a check. `warning`: it works, and something should be known. */
 export interface Finding {
   readonly status: 'ok' | 'warning' | 'failed';
   readonly message: string;
-  /** What to do; null where nothing is to be done. */
+  /** The fix; null where there is nothing to do. */
   readonly fix: string | null;
   /** Commands to copy. */
   readonly next: readonly string[];
@@ -27,7 +27,7 @@ export interface Check {
   run(signal: AbortSignal): Promise<Finding>;
 }
 
-/** What the checks may look at. */
+/** Everything that the checks may look at. */
 export interface Patient {
   readonly home: string;
   readonly environment: Environment;

@@ -1,5 +1,5 @@
-import { accessSync, constants, existsSync, readdirSync, realpathSync, statfsSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { quoted } from '../../kernel/shell-word.ts';
 import { type Check, failed, ok, type Patient, warning } from './checks.ts';
 import { nativePackages } from './natives.ts';
@@ -9,13 +9,12 @@ const LEAST_MINOR = 18;
 const TIGHT_BYTES = 500 * 1024 * 1024;
 const TOO_FEW_BYTES = 20 * 1024 * 1024;
 
-/** The machine: Node, room and permission to write, and the compiled code that makes starts quick. */
+/** The machine: Node, its native packages, room and permission to write. */
 export const machineChecks = ({ home }: Patient): Check[] => [
   { id: 'node', run: async () => node() },
   { id: 'home', run: async () => folder(home) },
   { id: 'disk', run: async () => disk(home) },
   { id: 'native_packages', run: async () => nativePackages() },
-  { id: 'compiled_code', run: async () => compiledCode() },
 ];
 
 function node() {
@@ -67,16 +66,4 @@ function disk(home: string) {
     );
   }
   return free < TIGHT_BYTES ? warning(said, 'Make room soon.', `df -h ${home}`) : ok(said);
-}
-
-/** Beside the built tool, one file for each chunk that has run on this Node. */
-function compiledCode() {
-  const entry = process.argv[1];
-  const dist = entry === undefined ? null : join(dirname(realpathSync(entry)), '..', 'dist');
-  if (dist === null || !existsSync(join(dist, 'main.cjs'))) return ok('Not the built tool: none is kept');
-  const cache = join(dist, 'cache', `${process.version}-${process.platform}-${process.arch}`);
-  const kept = existsSync(cache) ? readdirSync(cache).filter((name) => name.endsWith('.bin')).length : 0;
-  if (kept > 0) return ok(`${kept} chunks compiled for this Node`);
-  if (isWritable(parentOf(cache))) return ok('None yet for this Node: the next commands keep theirs');
-  return warning('None for this Node, and its folder cannot be written: starts take longer', null);
 }

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { problem } from '../../kernel/problems.ts';
 import { type Finding, failed, ok } from './checks.ts';
 
-/** What ends the name of a platform's build. Which C library a Linux has is not looked at here: package managers know. */
+/** The ending of a platform's build. Which C library a Linux has is not looked at here: package managers know. */
 const ENDS: Readonly<Record<string, readonly string[]>> = {
   linux: ['-gnu', '-musl', '-gnueabihf', '-musleabihf'],
   win32: ['-msvc'],

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { ask, isRecord } from '../../client/transport.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { overNetwork } from '../../kernel/network.ts';
 import { problem } from '../../kernel/problems.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
 import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
@@ -130,11 +131,11 @@ async function clusterTime(cluster: Cluster): Promise<TimeTold> {
 /** The time of the health report, else of the answer's head: the report's fields are nobody's promise. */
 async function serviceTime(who: string, baseUrl: string, signal: AbortSignal): Promise<TimeTold> {
   const answer = await ask(
-    { baseUrl, fetch: (request) => fetch(request), method: 'GET', path: '/health' },
+    { baseUrl, fetch: overNetwork(), method: 'GET', path: '/health' },
     { timeoutMs: PATIENCE_MS, signal },
   );
   const reported = isRecord(answer.body) ? Date.parse(String(answer.body.time)) : Number.NaN;
-  const ms = Number.isNaN(reported) ? Date.parse(answer.headers.get('date') ?? '') : reported;
+  const ms = Number.isNaN(reported) ? Date.parse(answer.headers.date ?? '') : reported;
   if (Number.isNaN(ms)) throw problem('unexpected_answer');
   return { who, unixTime: Math.floor(ms / 1000) };
 }

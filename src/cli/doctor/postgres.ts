@@ -74,7 +74,7 @@ const named = (names: readonly string[]): string =>
     ? names.join(', ')
     : `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`;
 
-/** What to do about each way of not getting in; the address itself is never shown. */
+/** The fix for each way of not getting in; the address itself is never shown. */
 function refused({ kind, said, place }: PostgresRefused): Finding {
   const { host, database, user } = place;
   switch (kind) {

@@ -1,13 +1,13 @@
 import { createOperatorClient } from '../../client/operator.ts';
 import { createPartnerClient } from '../../client/partner.ts';
 import { ask, isRecord } from '../../client/transport.ts';
-import type { Fetch } from '../../client/types.ts';
+import { overNetwork } from '../../kernel/network.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { encrypted } from '../session/encrypted.ts';
 import { readKeyFile } from '../session/key-file.ts';
 import { type Check, type Finding, failed, ok, type Patient, warning } from './checks.ts';
 
-const networkFetch: Fetch = (request) => fetch(request);
+const networkFetch = overNetwork();
 /** Less than a check may take, so that a service that is slow is named. */
 export const PATIENCE_MS = 4000;
 
@@ -111,7 +111,7 @@ const WHY: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 };
 
-/** What keeps a call from being answered, with what to do about that. */
+/** The reason why a call is not answered, with its fix. */
 export async function reaching(finding: Promise<Finding>): Promise<Finding> {
   try {
     return await finding;

@@ -4,7 +4,8 @@ import { fareOf, fareOfOption } from '../session/known-fare.ts';
 import { fareDetailLines } from '../view/flights/fare-details.ts';
 import { fareMenuLines } from '../view/flights/fare-menu.ts';
 import { money } from '../view/flights/fares.ts';
-import { type ListRow, listParts, rowsOf } from '../view/flights/search.ts';
+import { type ListRow, rowsOf } from '../view/flights/list-rows.ts';
+import { listParts } from '../view/flights/search.ts';
 import { airlineText, type NumberedFare, STACKED } from '../view/flights/search-columns.ts';
 import { isMenuOffer, offerCommand, quoted } from '../view/payment.ts';
 import { harmlessDocument } from '../view/text.ts';
@@ -135,7 +136,7 @@ function fareLines(lines: readonly string[], fares: readonly NumberedFare[]): St
   });
 }
 
-/** What a lowcost carrier sells on the flight: looked up when it is asked for, and paid then. */
+/** The fare menu of a lowcost carrier: looked up, and paid for, when the person asks for it. */
 async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promise<string | null> {
   const { context, ask } = walk;
   const { session, signal, terminal, clock } = context;

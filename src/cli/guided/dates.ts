@@ -1,5 +1,4 @@
-import { isProblem } from '../../kernel/problems.ts';
-import { parseDate } from '../searching/dates.ts';
+import { dayChoices, parseDate, readDate, whichDay } from '../searching/dates.ts';
 import { counted } from '../view/text.ts';
 import { dayName } from '../view/times.ts';
 import { searchCommand } from './commands.ts';
@@ -11,19 +10,21 @@ export const askDepart: Step = async (walk) => {
   const { trip, context } = walk;
   const today = parseDate('today', context.clock.now());
   const answer = await walk.ask.text({
-    message: 'Depart: 2026-12-20, tomorrow, +30d, fri',
+    message: 'Depart, such as 20 Dec, tomorrow, +30d, fri',
     ...(trip.depart !== null && { preset: trip.depart }),
     check: async (text) => wrongDate(walk, text, today, 'That day is over.'),
   });
   if (answer.kind === 'back') return 'back';
-  trip.depart = parseDate(answer.value, context.clock.now());
+  const day = await whichIsMeant(walk, answer.value, today);
+  if (day === null) return 'depart';
+  trip.depart = day;
   if (trip.back !== null && trip.back < trip.depart) trip.back = null;
   said(walk, 'Depart', dayName(trip.depart), searchCommand({ ...trip, back: null, adults: 1 }));
   return 'return';
 };
 
 export const askReturn: Step = async (walk) => {
-  const { trip, context } = walk;
+  const { trip } = walk;
   const depart = trip.depart ?? '';
   const answer = await walk.ask.text({
     message: 'Return: a date, or Enter for one way',
@@ -31,7 +32,9 @@ export const askReturn: Step = async (walk) => {
     check: async (text) => wrongDate(walk, text, depart, 'That is before the departure.'),
   });
   if (answer.kind === 'back') return 'back';
-  trip.back = answer.value === '' ? null : parseDate(answer.value, context.clock.now());
+  const day = answer.value === '' ? '' : await whichIsMeant(walk, answer.value, depart);
+  if (day === null) return 'return';
+  trip.back = day === '' ? null : day;
   const value = trip.back === null ? 'one way' : dayName(trip.back);
   said(walk, 'Return', value, searchCommand({ ...trip, adults: 1 }));
   return 'adults';
@@ -59,10 +62,19 @@ async function wrongDate(
   earliest: string,
   tooEarly: string,
 ): Promise<string | null> {
-  try {
-    return parseDate(text, context.clock.now()) < earliest ? tooEarly : null;
-  } catch (error) {
-    if (isProblem(error)) return `${error.message} ${error.fix}`;
-    throw error;
-  }
+  const read = readDate(text, { nowMs: context.clock.now(), from: earliest });
+  if (read.kind === 'wrong') return `${read.message} ${read.fix}`;
+  const days = read.kind === 'day' ? [read.day] : read.days;
+  return days.every((day) => day < earliest) ? tooEarly : null;
+}
+
+/** The day that a checked answer means; null where Esc left the question which of two it is. */
+async function whichIsMeant({ context, ask }: Walk, text: string, earliest: string): Promise<string | null> {
+  const read = readDate(text, { nowMs: context.clock.now(), from: earliest });
+  if (read.kind !== 'either') return read.kind === 'day' ? read.day : null;
+  const days = read.days.filter((day) => day >= earliest);
+  const [only] = days;
+  if (days.length === 1 && only !== undefined) return only;
+  const chosen = await ask.choose({ message: whichDay(text), lines: dayChoices(days) });
+  return chosen.kind === 'answer' ? chosen.value : null;
 }

@@ -1,12 +1,8 @@
 import type { TravellerFields } from '../../client/journal/travellers.ts';
-import {
-  checkPassengerField,
-  type PassengerField,
-  type PassengerRules,
-  TITLES,
-} from '../../domain/passengers.ts';
+import { type PassengerField, type PassengerRules, TITLES } from '../../domain/passengers.ts';
 import type { StepAnswer } from '../screen/streams.ts';
-import { GENDER_CHOICES, QUESTIONS } from '../travellers/passenger-questions.ts';
+import { dayChoices, whichDay } from '../searching/dates.ts';
+import { bookableValues, GENDER_CHOICES, QUESTIONS, wrongField } from '../travellers/passenger-questions.ts';
 import { harmless } from '../view/text.ts';
 import type { Walk } from './walk.ts';
 
@@ -37,13 +33,14 @@ export async function askFieldsBySteps(
   return answers;
 }
 
-function askField(
-  { ask }: Walk,
+async function askField(
+  walk: Walk,
   field: PassengerField,
   rules: PassengerRules,
   who: string,
   preset: string | undefined,
 ): Promise<StepAnswer<string>> {
+  const { ask, context } = walk;
   const message = `${who}. ${QUESTIONS[field]}`;
   if (field === 'title') {
     return ask.choose<string>({
@@ -53,12 +50,18 @@ function askField(
     });
   }
   if (field === 'gender') return ask.choose<string>({ message, lines: GENDER_CHOICES, preset });
-  return ask.text({
+  const nowMs = context.clock.now();
+  const answer = await ask.text({
     message,
     preset,
-    async check(value) {
-      const wrong = await checkPassengerField(field, value, rules);
-      return wrong === null ? null : `It ${wrong}`;
-    },
+    check: (text) => wrongField(field, text, rules, nowMs),
   });
+  if (answer.kind === 'back') return answer;
+  const [value = answer.value, ...others] = await bookableValues(field, answer.value, rules, nowMs);
+  if (others.length === 0) return { kind: 'answer', value };
+  const chosen = await ask.choose({
+    message: whichDay(answer.value),
+    lines: dayChoices([value, ...others]),
+  });
+  return chosen.kind === 'answer' ? chosen : askField(walk, field, rules, who, preset);
 }

@@ -4,7 +4,8 @@ import { canonicalJson } from '../../kernel/json.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
 import { searchRequestOf } from '../commands/search/request.ts';
 import { gatherOffers } from '../searching/gathering.ts';
-import { numberedOffers, type SearchTitle } from '../view/flights/search.ts';
+import { numberedOffers } from '../view/flights/list-rows.ts';
+import type { SearchTitle } from '../view/flights/search.ts';
 import { problemLines } from '../view/problem.ts';
 import { counted } from '../view/text.ts';
 import { fromNow } from '../view/times.ts';
@@ -39,18 +40,15 @@ export const searchStep: Step = async (walk) => {
   }
 };
 
-const requestOf = ({ trip, context: { clock } }: Walk): SearchRequestInput =>
-  searchRequestOf(
-    {
-      from: trip.from?.iata ?? '',
-      to: trip.to?.iata ?? '',
-      depart: trip.depart ?? '',
-      ...(trip.back !== null && { return: trip.back }),
-      adults: trip.adults,
-      wait: true,
-    },
-    clock.now(),
-  );
+const requestOf = ({ trip }: Walk): SearchRequestInput =>
+  searchRequestOf({
+    from: trip.from?.iata ?? '',
+    to: trip.to?.iata ?? '',
+    depart: trip.depart ?? '',
+    ...(trip.back !== null && { return: trip.back }),
+    adults: trip.adults,
+    wait: true,
+  });
 
 /** What the same search has found in this walk and can still be had: it need not be paid for again. */
 function stillOffered({ trip, context: { clock } }: Walk, request: SearchRequestInput): Found | null {

@@ -18,7 +18,7 @@ interface Unfinished {
   readonly isUnderWay: boolean;
 }
 
-/** What was begun and not finished comes first: a fare that is locked and not paid, a booking that is under way. */
+/** Offers to go on with unfinished journeys first: a fare that is locked and not paid, a booking that is under way. */
 export const resumeStep: Step = async (walk) => {
   const { context, ask, trip } = walk;
   const unfinished = await unfinishedOf(walk);
@@ -41,9 +41,9 @@ export const resumeStep: Step = async (walk) => {
     trip.adults = intent.passenger_count;
     return 'passengers';
   }
-  trip.booking = { intentId: intent.intent_id, isBooked: false };
+  trip.booking = { intent, isBooked: false };
   const code = await book(context, { intentId: intent.intent_id, wait: true });
-  return code === 0 ? showOrder(walk, intent.intent_id) : code;
+  return code === 0 ? showOrder(walk, intent) : code;
 };
 
 async function unfinishedOf({ context }: Walk): Promise<Unfinished[]> {

@@ -18,7 +18,7 @@ import { balanceOf, topUp } from './money.ts';
 import { goOnWithoutLock, isFareGone } from './run-out.ts';
 import { type Party, type Step, same, type Walk } from './walk.ts';
 
-/** What will be paid, to whom and from what; then the question; then the booking, its status and its order. */
+/** Shows the amount, the payee and the wallet; then asks; then the booking, its status and its order. */
 export const reviewStep: Step = async (walk) => {
   const { trip, context } = walk;
   const { intent, party } = trip;
@@ -131,17 +131,18 @@ function later({ context: { terminal } }: Walk, intent: Intent, party: Party): E
 async function book(walk: Walk, intent: Intent, party: Party, agreed: BookingAgreed): Promise<ExitCode> {
   const { context, trip } = walk;
   const { intent_id: intentId } = intent;
-  trip.booking = { intentId, isBooked: false };
+  trip.booking = { intent, isBooked: false };
   const traveller = party.travellers.flatMap((name) => name ?? []);
   const isSaved = traveller.length === party.travellers.length;
   const options = { intentId, wait: true, ...(isSaved && { traveller }) };
   const code = await bookAgreed(context, options, intent, party.passengers, agreed);
-  return code === 0 ? showOrder(walk, intentId) : code;
+  return code === 0 ? showOrder(walk, intent) : code;
 }
 
 /** The airline order costs a cent: shown when it is wanted. */
-export async function showOrder({ context, trip, ask: prompts }: Walk, intentId: string): Promise<ExitCode> {
-  trip.booking = { intentId, isBooked: true };
+export async function showOrder({ context, trip, ask: prompts }: Walk, intent: Intent): Promise<ExitCode> {
+  const { intent_id: intentId } = intent;
+  trip.booking = { intent, isBooked: true };
   const answer = await prompts.choose({
     message: 'Show the airline order? It costs 0.01 USDC.',
     lines: [

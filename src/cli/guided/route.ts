@@ -1,4 +1,5 @@
-import { findAirports, isMistake } from '../../domain/airports.ts';
+import { isMistake } from '../../domain/airports.ts';
+import { findPlaces } from '../../domain/places.ts';
 import { placeOf } from '../searching/airports.ts';
 import { quoted } from '../view/payment.ts';
 import { harmless } from '../view/text.ts';
@@ -33,13 +34,13 @@ async function askPlace(
     const typed = await walk.ask.text({
       message: `${label}: a city, an airport or its code`,
       check: async (text) => {
-        const found = placesFor(text);
+        const found = await placesFor(text);
         if (found.length === 0) return `No airport is called ${harmless(text)}; the code of any is taken.`;
         return found.some(({ iata }) => suits(iata)) ? null : 'That is where the journey begins.';
       },
     });
     if (typed.kind === 'back') return 'back';
-    const found = placesFor(typed.value).filter(({ iata }) => suits(iata));
+    const found = (await placesFor(typed.value)).filter(({ iata }) => suits(iata));
     const [only] = found;
     if (found.length === 1 && only && !only.isGuess) return only;
     const chosen = await walk.ask.choose({
@@ -57,9 +58,9 @@ interface Candidate extends Place {
   readonly isGuess: boolean;
 }
 
-/** What fits equally well; a code that is not in the table is left to the service. */
-function placesFor(text: string): Candidate[] {
-  const found = findAirports(text);
+/** The airports that fit equally well; a code that is not in the table is left to the service. */
+async function placesFor(text: string): Promise<Candidate[]> {
+  const { found } = await findPlaces(text);
   const best = found.filter((one) => one.fit === found[0]?.fit || isMistake(one));
   const isCode = /^[a-z]{3}$/i.test(text.trim());
   const unknown = { iata: text.trim().toUpperCase(), said: 'not in our table', isGuess: false };

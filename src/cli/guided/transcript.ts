@@ -2,7 +2,7 @@ import type { Output } from '../screen/streams.ts';
 import type { Terminal } from '../screen/terminal.ts';
 import { textWidth } from '../view/text.ts';
 
-/** What a walk has written under its questions, so that a step that is gone back to can take its lines with it. */
+/** The lines that a walk has written under its questions, so that going back a step can take them away. */
 export interface Transcript {
   /** The terminal, whose lines are written down. */
   readonly terminal: Terminal;

@@ -27,7 +27,7 @@ export interface Party {
   readonly travellers: readonly (string | null)[];
 }
 
-/** What is known of the journey so far. A step fills in its part. */
+/** The journey as far as it is known. A step fills in its part. */
 export interface Trip {
   from: Place | null;
   to: Place | null;
@@ -49,12 +49,12 @@ export interface Trip {
   party: Party | null;
   /** Decimal USDC, and what for, in order. */
   readonly paid: { readonly amount: string; readonly what: string }[];
-  /** What a fare was locked for by an earlier run: `LIS → BER  2026-12-21`. */
+  /** The journey that an earlier run locked a fare for: `LIS → BER  2026-12-21`. */
   journey: string | null;
   /** The passengers stay the same: they were answered for a fare that is gone. */
   isPartyKept: boolean;
   /** The intent whose booking a person has agreed to, and whether it is known to be booked. */
-  booking: { readonly intentId: string; readonly isBooked: boolean } | null;
+  booking: { readonly intent: Intent; readonly isBooked: boolean } | null;
 }
 
 export const newTrip = (): Trip => ({

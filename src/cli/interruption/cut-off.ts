@@ -1,7 +1,4 @@
-import { isProblem, type Problem, type ProblemCode } from '../../kernel/problems.ts';
-
-/** A problem that says already where the money is. */
-export const saysMoney = (error: unknown): boolean => isProblem(error) && error.detail?.money !== undefined;
+import { isProblem, type Problem, type ProblemCode, problem } from '../../kernel/problems.ts';
 
 /** How a call ends that is interrupted while it waits. */
 const ENDS_OF_CALLS: readonly ProblemCode[] = [
@@ -10,6 +7,9 @@ const ENDS_OF_CALLS: readonly ProblemCode[] = [
   'network_unreachable',
   'unexpected_answer',
 ];
+
+/** True for a problem that says already where the money is. */
+const saysMoney = (error: unknown): boolean => isProblem(error) && error.detail?.money !== undefined;
 
 /**
  * The interruption (Ctrl-C, --timeout) that something ended with, where it has not yet said itself how things stand;
@@ -26,3 +26,8 @@ export function cutOffBy(
   // Ctrl-C at a question is no signal.
   return isProblem(error, 'interrupted') ? error : null;
 }
+
+/** The same of a booking, which a call that took too long by itself cuts off too. */
+export const bookingCutOffBy = (error: unknown, signal: AbortSignal): Problem | null =>
+  cutOffBy(error, signal, ['payment_pending']) ??
+  (isProblem(error, 'timed_out') && !saysMoney(error) ? problem('timed_out', { cause: error }) : null);

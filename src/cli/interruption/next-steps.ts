@@ -4,7 +4,7 @@ import type { Session } from '../session/session.ts';
 import { commandLine } from '../spec/mistaken.ts';
 import type { Invocation } from '../spec/tree.ts';
 
-/** What a failed command line was about. */
+/** A command line that failed. */
 export interface Failed {
   readonly argv: readonly string[];
   /** null: it was not understood. */
@@ -15,37 +15,32 @@ export interface Failed {
 
 type Steps = (failed: Failed) => readonly string[] | Promise<readonly string[]>;
 
-/** The first of the options that are there, as a shell takes it. */
-function given({ invocation }: Failed, ...names: readonly string[]): string | null {
+/** A command with the option that it names in braces, `refund show {id}`; null where that was not given. */
+export function lookOf(look: string, { invocation }: Pick<Failed, 'invocation'>): string | null {
+  const [braces, names = ''] = /\{([\w|]+)\}/.exec(look) ?? [];
+  if (braces === undefined) return `farelock ${look}`;
   const options = (invocation?.options ?? {}) as Readonly<Record<string, unknown>>;
-  const value = names.map((name) => options[name]).find((one) => typeof one === 'string' && one !== '');
-  return typeof value === 'string' ? quoted(value) : null;
+  const given = names.split('|').map((name) => options[name]);
+  const value = given.find((one) => typeof one === 'string' && one !== '');
+  return typeof value === 'string' ? `farelock ${look.replace(braces, () => quoted(value))}` : null;
 }
 
 const about =
-  (command: string, ...names: readonly string[]): Steps =>
+  (look: string): Steps =>
   (failed) => {
-    const id = given(failed, ...names);
-    return id === null ? [] : [`farelock ${command.replace('ID', id)}`];
+    const command = lookOf(look, failed);
+    return command === null ? [] : [command];
   };
 const always =
   (...commands: readonly string[]): Steps =>
   () =>
     commands;
 
-/** The command of a spec's `look`, with the option that it names; null where that was not given. */
-export function lookOf(look: string, failed: Failed): string | null {
-  const [, name] = /\{(\w+)\}/.exec(look) ?? [];
-  if (name === undefined) return `farelock ${look}`;
-  const value = given(failed, name);
-  return value === null ? null : `farelock ${look.replace(`{${name}}`, () => value)}`;
-}
-
-const status = about('status ID', 'intentId', 'id');
-const follow = about('status ID --watch', 'intentId', 'id');
-const order = about('partner orders show ID', 'orderId');
-const refundCase = about('refund show ID', 'id');
-const stuckCase = about('stuck show ID', 'id');
+const status = about('status {intentId|id}');
+const follow = about('status {intentId|id} --watch');
+const order = about('partner orders show {orderId}');
+const refundCase = about('refund show {id}');
+const stuckCase = about('stuck show {id}');
 
 /** The same again: what is retryable resumes. */
 export const again: Steps = ({ argv, invocation }) => (invocation ? [commandLine(argv)] : []);
@@ -53,27 +48,17 @@ export const again: Steps = ({ argv, invocation }) => (invocation ? [commandLine
 const orNetwork: Steps = (failed) => [...(again(failed) as readonly string[]), 'farelock doctor'];
 
 /** The same search, as far as it is remembered what the offer or the intent was for. */
-const searchAgain: Steps = async (failed) => {
-  const { session, invocation } = failed;
-  const options = (invocation?.options ?? {}) as { offerId?: unknown; intentId?: unknown };
-  const journey = await journeyOf(session, options);
-  const [from, to] = journey?.route.split('-') ?? [];
-  if (!journey || !from || !to) return ['farelock help search'];
+const searchAgain: Steps = async ({ session, invocation }) => {
+  const { offerId, intentId } = (invocation?.options ?? {}) as { offerId?: unknown; intentId?: unknown };
+  const { glanceAtIntents } = await import('../../client/glance.ts');
+  const journey =
+    typeof offerId === 'string'
+      ? session?.recentOffers.journey(offerId)
+      : session && glanceAtIntents(session.home).find((one) => one.intentId === intentId);
+  const [from, to] = journey?.route?.split('-') ?? [];
+  if (!journey?.departureDate || !from || !to) return ['farelock help search'];
   return [`farelock search ${quoted(from)} ${quoted(to)} --depart ${quoted(journey.departureDate)}`];
 };
-
-async function journeyOf(
-  session: Session | null,
-  { offerId, intentId }: { offerId?: unknown; intentId?: unknown },
-): Promise<{ route: string; departureDate: string } | null> {
-  if (session === null) return null;
-  if (typeof offerId === 'string') return session.recentOffers.journey(offerId);
-  const { glanceAtIntents } = await import('../../client/glance.ts');
-  const found = glanceAtIntents(session.home).find((one) => one.intentId === intentId);
-  return found?.route && found.departureDate
-    ? { route: found.route, departureDate: found.departureDate }
-    : null;
-}
 
 const usage: Steps = ({ invocation }) => [
   invocation ? `farelock help ${invocation.name}` : 'farelock help --json commands',
@@ -105,7 +90,7 @@ const STEPS: Partial<Record<ProblemCode, Steps>> = {
   use_automatic_refund: follow,
   already_refunded: status,
   refund_already_requested: status,
-  escrow_mismatch: about('intent verify ID', 'intentId'),
+  escrow_mismatch: about('intent verify {intentId}'),
   affiliate_not_found: always('farelock affiliate create'),
   // Money
   no_wallet: always('farelock wallet new'),
@@ -169,6 +154,17 @@ const STEPS: Partial<Record<ProblemCode, Steps>> = {
   terms_changed: always('farelock requirements list'),
 };
 
+/** The same command for each of what a word of it may have meant: `detail.given` and `detail.meant` of the problem. */
+function asMeant({ detail }: Problem, { argv }: Failed): string[] | null {
+  const { given, meant } = detail ?? {};
+  if (typeof given !== 'string' || !Array.isArray(meant)) return null;
+  const at = argv.findIndex((word) => word === given || word.endsWith(`=${given}`));
+  if (at < 0) return null;
+  return meant.map((one) =>
+    commandLine(argv.map((word, index) => (index === at ? word.replace(given, () => String(one)) : word))),
+  );
+}
+
 /** Commands that help now, for a problem that names none itself; each is one that the tool understands. */
 export const nextStepsOf = async (error: Problem, failed: Failed): Promise<readonly string[]> =>
-  (await STEPS[error.code]?.(failed)) ?? [];
+  asMeant(error, failed) ?? (await STEPS[error.code]?.(failed)) ?? [];

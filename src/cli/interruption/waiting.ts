@@ -6,11 +6,6 @@ import { type MoneyStage, moneyStage } from '../view/flights/status.ts';
 
 const LONGEST_WAIT_MS = 1000;
 
-/** Throws what interrupted (Ctrl-C, --timeout), if anything did. */
-export function throwIfAborted(signal: AbortSignal): void {
-  if (signal.aborted) throw signal.reason;
-}
-
 /**
  * Waits until the money of an intent has moved on, and returns the intent as it then is. On an embedded stack the
  * waiting is also what does the work. A service that is briefly away is asked again. At `untilMs` it is over, and the
@@ -26,7 +21,7 @@ export async function waitForChange(
 ): Promise<Intent> {
   const { session, clock, signal } = context;
   for (let failures = 0; ; ) {
-    throwIfAborted(signal);
+    signal.throwIfAborted();
     const dueAtMs = await session.work();
     try {
       const seen = await flights.intent(intent.intent_id, { signal });
@@ -35,7 +30,7 @@ export async function waitForChange(
       if (seen.refund_request?.state !== intent.refund_request?.state) return seen;
       if (clock.now() >= untilMs) return seen;
     } catch (error) {
-      throwIfAborted(signal);
+      signal.throwIfAborted();
       if (!isProblem(error) || error.kind.retryable !== true || ++failures > 30) throw error;
     }
     const untilDue = dueAtMs === null ? LONGEST_WAIT_MS : dueAtMs - clock.now();

@@ -10,7 +10,7 @@ interface Allowed {
 }
 
 /**
- * What a program may spend while the server runs, in this process's memory: every payment of its tools is signed here,
+ * The allowance of a program while the server runs, in this process's memory: every payment of its tools is signed here,
  * so that no clock, no other process and no lost answer can make it count less. A payment that was signed counts,
  * whatever became of it; the same payment sent again counts once.
  */

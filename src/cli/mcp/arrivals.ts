@@ -3,7 +3,7 @@ import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 
 /** Which answers have left for the client: until then what was paid for them is kept. */
 interface Arrivals {
-  /** What a call has paid for is in the answer to this request. */
+  /** Notes that the answer to this request carries what a call has paid for. */
   expect(requestId: RequestId, paymentIds: readonly string[]): void;
   /** The same transport; once it has sent an answer, the answer has arrived. */
   over(transport: Transport): Transport;

@@ -5,7 +5,7 @@ import type { CommandDescription, ParameterDescription, ToolDescription } from '
 import { parse } from '../tool.ts';
 import { isInline, keyOf, parametersOf, toolName } from './tools.ts';
 
-/** What helps after a failed call: commands for a person's shell, and what of it a client can call itself. */
+/** Next steps after a failed call: commands for a person's shell, and those that a client can call itself. */
 interface NextSteps {
   /** Command lines without what the server put into them. */
   readonly next: readonly string[];

@@ -1,6 +1,6 @@
 import { readSchema } from '../spec/schema-files.ts';
 
-/** What a tool answers with: the published schema of its command, as a client of the protocol takes it. */
+/** The output schema of a tool: its command's published one, in the form that clients of the protocol take. */
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -32,7 +32,7 @@ const isLeftOut = (name: string, value: unknown): boolean =>
   ((name === 'description' || name === 'pattern') && typeof value === 'string') ||
   ((name === 'minimum' || name === 'maximum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER);
 
-/** What stands in it several times is written once: an offer's slices, the two halves of an order. */
+/** Writes once what the schema repeats: an offer's slices, the two halves of an order. */
 function sharing(schema: { readonly type: 'object' } & Schema): { readonly type: 'object' } & Schema {
   const times = new Map<string, number>();
   const count = (value: unknown): void => {

@@ -9,7 +9,7 @@ const AMOUNTS: Readonly<Record<string, string>> = {
 export const movesOthersMoney = ({ name }: CommandDescription): boolean => name in AMOUNTS;
 
 /**
- * What the plan of such a command would move, atomic USDC.
+ * The amount that the plan of such a command would move, atomic USDC.
  * @returns null when there is no plan: it was refused
  */
 export function amountMoved(plan: Readonly<Record<string, unknown>> | null): bigint | null {

@@ -31,7 +31,7 @@ export interface CommandLine {
   readonly isDryRun: boolean;
 }
 
-/** What is read from a file or from standard input comes inline: a program's path is no business of a model's. */
+/** Parameters that come inline rather than from a file or standard input: a model is given no paths. */
 const INLINE: Readonly<Record<string, { readonly parameter: string; readonly schema: object }>> = {
   book: {
     parameter: '--passengers',

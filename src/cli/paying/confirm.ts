@@ -12,7 +12,7 @@ import { spenderOf } from './spending.ts';
 /** A booking that a person has agreed to pay. */
 export type BookingAgreed = Extract<Agreed, { kind: 'booking' }>;
 
-/** What a person has to do to agree to a booking. */
+/** The way a person agrees to a booking. */
 interface Agreement {
   /** Atomic USDC. */
   readonly amount: bigint;

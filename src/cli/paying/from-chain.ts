@@ -13,7 +13,7 @@ export const knowsCluster = (session: Session): boolean =>
 
 /**
  * True when the service said nothing of the intent: it is away, it fails, or it does not know the intent (any more).
- * What the chain says then is all that is left, and it is enough to get the money back.
+ * The chain is then all that is left to ask, and it is enough to get the money back.
  */
 const isSilent = (error: unknown): error is Problem =>
   isProblem(error) &&

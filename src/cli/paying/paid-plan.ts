@@ -7,7 +7,7 @@ import { fieldLines } from '../view/table.ts';
 import { fromNow, utcTime } from '../view/times.ts';
 
 /**
- * What `--dry-run` of a paid command prints: the call is sent without a payment, the challenge that comes back is
+ * Prints the plan of a paid command for `--dry-run`: the call is sent without a payment, the challenge that comes back is
  * decoded, and everything that would be signed is shown. The client of a dry run has no key (client/payer/plan.ts).
  */
 export async function planPaid(

@@ -14,7 +14,7 @@ export interface PaidHere {
   readonly ids: readonly string[];
   /** As the journal has them now, in the order of their notes. */
   records(): Promise<readonly PaymentRecord[]>;
-  /** What they have bought has reached the person: the same calls are paid for anew. */
+  /** Notes that the person has seen what they bought: from now on, the same calls are paid for anew. */
   shown(): Promise<void>;
 }
 

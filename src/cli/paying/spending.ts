@@ -9,7 +9,7 @@ interface Person extends Pick<Spender, 'allowance' | 'agreed'> {
   readonly terminal: Terminal;
 }
 
-/** What the person at the keyboard, or the program that drives the tool, has said about money. */
+/** The limits and consents of the person at the keyboard, or of the program that drives the tool. */
 export const spenderOf = (
   { globals, terminal, allowance, agreed }: Person,
   { limits, isEmbedded }: Pick<Profile, 'limits' | 'isEmbedded'>,

@@ -33,7 +33,7 @@ export interface Prompts {
   steps(): Promise<StepPrompts>;
 }
 
-/** What was answered, or that a person wants to go back (Esc). */
+/** An answer, or the wish to go back (Esc). */
 export type StepAnswer<T> = { readonly kind: 'answer'; readonly value: T } | { readonly kind: 'back' };
 
 export interface StepText {

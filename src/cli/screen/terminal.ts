@@ -25,7 +25,7 @@ export interface TerminalSettings {
   readonly pager?: boolean;
 }
 
-/** What a view may know of where it is drawn. */
+/** The surface that a view is drawn on. */
 export interface Screen {
   readonly paint: Paint;
   readonly width: number;
@@ -55,7 +55,7 @@ export interface Terminal {
   tell(lines: readonly string[]): void;
   /** A line about what happened, on stderr, unless --quiet. */
   note(text: string): void;
-  /** What a person has to have seen before the question that follows: on stderr, under --quiet too. */
+  /** Shows what a person has to see before the question that follows: on stderr, under --quiet too. */
   review(lines: readonly string[]): void;
   /** A finished step: `✓ text`. */
   done(text: string): void;

@@ -1,64 +1,93 @@
-import { type FoundAirport, findAirports, isMistake, type NamedAirport } from '../../domain/airports.ts';
-import { metropolitanArea } from '../../domain/metropolitan-areas.ts';
+import { type FoundAirport, isMistake, type NamedAirport } from '../../domain/airports.ts';
+import { areaOfCity, metropolitanArea } from '../../domain/metropolitan-areas.ts';
+import { findPlaces } from '../../domain/places.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { quoted } from '../view/payment.ts';
 import { counted, harmless } from '../view/text.ts';
 
 const MOST_CHOICES = 12;
+const MOST_GUESSES = 3;
 
 /**
- * The code of the airport that a text means: a city, the name of an airport, the start of one, or with a small mistake
- * in it, or the code of a city with several. Where several fit equally well a person is asked.
+ * The code of the airport that a text means: a city in any language, the name of an airport, the start of one, or the
+ * code of a city with several. Where several fit equally well, or only one with a typo in it, a person is asked; what is
+ * only a guess is never paid for.
  * @param flag how the text was given, such as `from`
+ * @param takesCities true where the code of a city may be the answer: any of its airports. Each of them is a search, so
+ *   that a person has to choose it, and off a terminal --yes or --max-payment has to be there
  * @throws Problem `usage` listing the candidates with their codes, or that there is none
  */
-export async function airportCode(context: CommandContext, flag: string, text: string): Promise<string> {
-  const { terminal } = context;
-  const area = metropolitanArea(text.toUpperCase());
-  const found = findAirports(text);
+export async function airportCode(
+  context: CommandContext,
+  flag: string,
+  text: string,
+  takesCities: boolean,
+): Promise<string> {
+  const { terminal, globals } = context;
+  const { inEnglish, found } = await findPlaces(text);
+  const area = metropolitanArea(text.toUpperCase()) ?? areaOfCity(inEnglish);
   const best = found.filter(({ fit }) => fit === found[0]?.fit);
   const [only] = best;
-  if (area && found.length === 0) {
+  if (area && !only) {
+    const isCode = area.code === text.toUpperCase();
     throw problem('usage', {
-      message: `${flag} ${text}: that is the code of a city, ${area.city}, and not of an airport.`,
+      message: `${flag} ${text}: that is ${isCode ? 'the code of ' : ''}a city, ${area.city}, and not ${isCode ? 'of ' : ''}an airport.`,
       fix: `Give one of ${area.airports.join(', ')}.`,
     });
   }
-  if (!only) {
-    throw problem('usage', {
-      message: `${flag} ${text}: no airport has that name.`,
-      fix: 'Give the three letters of its code, such as LIS, or look it up.',
-      next: ['farelock airports'],
-    });
-  }
-  if (best.length === 1) {
-    terminal.note(
-      harmless(
-        `${text} is ${only.airport.iata}: ${placeOf(only.airport)}${isMistake(only) ? ', we take it' : ''}`,
-      ),
-    );
-    return only.airport.iata;
-  }
-  if (terminal.canAsk) {
-    const choices = best.slice(0, MOST_CHOICES).map(({ airport }) => ({
+  if (!only) throw unknown(flag, text);
+  const isGuess = best.some(isMistake);
+  if (!terminal.canAsk && isGuess) throw guessed(flag, text, best);
+  const city = takesCities && area && best.length > 1 && !isGuess ? area : null;
+  const isNamed = city?.code === text.toUpperCase();
+  if (city && isNamed && !terminal.canAsk && (globals.yes || globals.maxPayment !== undefined))
+    return city.code;
+  if (!terminal.canAsk && best.length > 1) throw ambiguous(flag, text, best, isNamed);
+  if (best.length > 1) {
+    const airports = best.slice(0, MOST_CHOICES).map(({ airport }) => ({
       name: `${airport.iata}  ${placeOf(airport)}`,
       value: airport.iata,
     }));
+    const any = `${city?.code}  any of them (${best.length} searches)`;
+    const choices = city ? [...airports, { name: any, value: city.code }] : airports;
     return terminal.ask(flag).choose(`${harmless(text)}: which airport?`, choices);
   }
-  throw ambiguous(flag, text, best);
+  const { iata } = only.airport;
+  if (!isGuess) terminal.note(harmless(`${text} is ${iata}: ${placeOf(only.airport)}`));
+  else {
+    const question = `${text}: did you mean ${iata}, ${placeOf(only.airport)}?`;
+    if (!(await terminal.ask(flag).confirm(harmless(question), true))) throw unknown(flag, text);
+  }
+  return iata;
 }
 
-function ambiguous(flag: string, text: string, best: readonly FoundAirport[]) {
+const unknown = (flag: string, text: string) =>
+  problem('usage', {
+    message: `${flag} ${text}: no airport has that name.`,
+    fix: 'Give the three letters of its code, such as LIS, or look it up.',
+    next: ['farelock airports'],
+  });
+
+function ambiguous(flag: string, text: string, best: readonly FoundAirport[], isCity: boolean) {
   const listed = best.slice(0, MOST_CHOICES).map(({ airport }) => `${airport.iata} ${placeOf(airport)}`);
   return problem('usage', {
     message: `${flag} ${text}: ${counted(best.length, 'airport')} could be meant.`,
-    fix: `Give one of ${listed.join('; ')}.`,
+    fix: `Give one of ${listed.join('; ')}${isCity ? `, or --yes or --max-payment for a search of each` : ''}.`,
     detail: {
       candidates: best.map(({ airport: { iata, name, city, country } }) => ({ iata, name, city, country })),
     },
     next: [`farelock airports ${quoted(text)}`],
+  });
+}
+
+/** A typo that nobody can be asked about. */
+function guessed(flag: string, text: string, best: readonly FoundAirport[]) {
+  const near = best.slice(0, MOST_GUESSES).map(({ airport }) => airport);
+  return problem('usage', {
+    message: `${flag} ${text}: no airport has that name.`,
+    fix: `Did you mean ${near.map((airport) => `${airport.iata} ${placeOf(airport)}`).join('; ')}?`,
+    detail: { given: text, meant: near.map(({ iata }) => iata) },
   });
 }
 

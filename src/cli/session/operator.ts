@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createOperatorClient, type OperatorClient } from '../../client/operator.ts';
-import type { Fetch } from '../../client/types.ts';
+import type { Fetch } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Environment } from '../spec/globals.ts';
 import { readKeyFile } from './key-file.ts';

@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PartnerClient } from '../../client/partner.ts';
 import type { PartnerDesk } from '../../client/partner-desk.ts';
-import type { Fetch } from '../../client/types.ts';
+import type { Fetch } from '../../kernel/http.ts';
+import { overNetwork } from '../../kernel/network.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Environment } from '../spec/globals.ts';
 import { encrypted } from './encrypted.ts';
@@ -17,7 +18,7 @@ export interface PartnerIdentity {
   readonly customer?: string | undefined;
 }
 
-/** What the key in use is for; a key that does not say so is treated as live. */
+/** The environment that the key in use is for; a key that does not name one is treated as live. */
 type PartnerEnvironment = 'demo' | 'live';
 
 export interface PartnerAccess {
@@ -38,7 +39,6 @@ interface PartnerAccessGiven {
 const EMBEDDED_URL = 'http://farelock.local';
 const SANDBOX_PARTNER = 'par_sandbox_bank';
 const SANDBOX_CUSTOMER = 'cus_demo_ana';
-const networkFetch: Fetch = (request) => fetch(request);
 
 interface Place {
   readonly baseUrl: string;
@@ -51,7 +51,7 @@ interface Place {
 async function placeOf({ profile, embedded }: PartnerAccessGiven): Promise<Place> {
   if (profile.partnerUrl !== null) {
     const baseUrl = encrypted(profile.partnerUrl, 'partner_url', profile);
-    return { baseUrl, fetch: networkFetch, operatorKeyFile: null };
+    return { baseUrl, fetch: overNetwork(), operatorKeyFile: null };
   }
   if (!profile.isEmbedded) {
     // A partner's key is not sent to the address of a flight service by itself.
@@ -161,7 +161,7 @@ async function customerTokenOf(
   return (await desk.customerToken(customer ?? SANDBOX_CUSTOMER, undefined)).token;
 }
 
-/** What a header cannot carry would end up in an error of the transport, with the key in it. */
+/** Refuses a key that a header cannot carry: the transport's own error would contain it. */
 function headerValue(value: string, name: string): string {
   if (/^[\x21-\x7e]+$/.test(value)) return value;
   throw problem('no_api_key', { message: `${name} is not one line of printable characters.` });

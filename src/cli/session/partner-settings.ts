@@ -4,7 +4,7 @@ import type { ServiceOptions } from '../../service-types.ts';
 import type { Environment } from '../spec/globals.ts';
 
 /**
- * What the environment says of the partner service that this process runs: FARELOCK_ENVIRONMENT, FARELOCK_SERVICE_NAME,
+ * Settings of this process' partner service from the environment: FARELOCK_ENVIRONMENT, FARELOCK_SERVICE_NAME,
  * FARELOCK_COMPLIANCE_POLICY, FARELOCK_ATTESTATION_MS, FARELOCK_PLATFORM_STEP_MS, FARELOCK_OUTBOUND_PORTS. @throws Problem `usage`
  */
 export function partnerSettings(

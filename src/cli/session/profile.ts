@@ -31,7 +31,7 @@ export interface Profile {
   readonly limits: Limits;
   /** A project file has chosen it, rather than the person at the keyboard: it never pays on mainnet. */
   readonly isProjectsChoice: boolean;
-  /** What a person should know about how the settings came together. */
+  /** Notes for the person on how the settings came together. */
   readonly notes: readonly string[];
 }
 

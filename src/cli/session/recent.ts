@@ -3,7 +3,7 @@ import { problem } from '../../kernel/problems.ts';
 import { fareOf, fareOfMenu, fareOfOption, type KnownFare, keptFare } from './known-fare.ts';
 import { openNotebook } from './notebook.ts';
 
-/** What the last search showed: the numbers on the screen, and enough of each offer to recognise it later. */
+/** The list of the last search: the numbers on the screen, and enough of each offer to recognise it later. */
 export interface RecentOffers {
   remember(offers: readonly Offer[], numbered: Readonly<Record<string, string>>): Promise<void>;
   /** One offer as number 1, in place of the last list. */

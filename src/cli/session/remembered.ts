@@ -12,7 +12,7 @@ interface Funding {
   readonly network: string;
 }
 
-/** What the tool keeps of an intent beside its support code: enough for lists, and for the passengers' ages. */
+/** Notes that the tool keeps of an intent beside its support code: enough for lists, and for the passengers' ages. */
 export interface IntentNotes {
   readonly offer_id?: string;
   readonly amount?: string;

@@ -4,9 +4,11 @@ import type { ClientStore } from '../../client/journal/store.ts';
 import type { OperatorClient } from '../../client/operator.ts';
 import type { PartnerDesk } from '../../client/partner-desk.ts';
 import type { Agreed, Allowance } from '../../client/spending.ts';
-import type { Fetch, FlightsClient } from '../../client/types.ts';
+import type { FlightsClient } from '../../client/types.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import type { Fetch } from '../../kernel/http.ts';
 import { jsonLog } from '../../kernel/log.ts';
+import { overNetwork } from '../../kernel/network.ts';
 import { once } from '../../kernel/once.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import type { Platform, PlatformOptions, Service, ServiceOptions } from '../../service-types.ts';
@@ -22,24 +24,25 @@ import { partnerSettings } from './partner-settings.ts';
 import { homeOf, type Profile } from './profile.ts';
 import { flightsUrlOf, profileOf } from './profile-in-use.ts';
 import { openRecentOffers, type RecentOffers } from './recent.ts';
+import { openRecentCases, type RecentCases } from './recent-cases.ts';
 import { scenarioNamed } from './scenarios.ts';
 import { secret } from './secret-variable.ts';
 import { openWallet } from './wallet.ts';
 
-/** What `serve` may set beyond the environment. */
+/** Options of `serve` beyond the environment. */
 type LocalOptions = Pick<ServiceOptions, 'scenario' | 'log' | 'databaseUrl' | 'rpcUrl' | 'facilitatorUrl'> & {
   /** The partner service takes live keys. */
   readonly live?: boolean | undefined;
 };
 
 interface FlightsOptions {
-  /** What the person has just agreed to pay: a booking, or one call of several. */
+  /** The payment that the person has just agreed to: a booking, or one call of several. */
   readonly agreed?: Agreed;
   /** A client without a key, whose paid calls end with what would be signed. */
   readonly plan?: true;
 }
 
-/** What commands stand on. Everything is opened when it is first asked for, and at most once. */
+/** The ground that commands stand on. Everything is opened when it is first asked for, and at most once. */
 export interface Session {
   readonly home: string;
   readonly profile: Profile;
@@ -48,6 +51,7 @@ export interface Session {
   readonly baseUrl: string;
   readonly keypairFile: string;
   readonly recentOffers: RecentOffers;
+  readonly recentCases: RecentCases;
   /** The service of this process, whatever the profile: `serve` and `demo`. */
   openLocal(options?: LocalOptions): Promise<Service>;
   /** The sandbox partner platform of this process: `partner platform`. */
@@ -85,15 +89,13 @@ interface SessionGiven {
   readonly clock: Clock;
   /** Where the search for a project file begins; the working folder unless it is named. */
   readonly folder?: string | undefined;
-  readonly lightHttp?: () => Promise<void>;
-  /** What the program that drives the tool may spend. */
+  /** The allowance of the program that drives the tool. */
   readonly allowance?: Allowance | undefined;
   /** Instead of what the settings say. */
   readonly profile?: Profile;
 }
 
 const EMBEDDED_URL = 'http://farelock.local';
-const networkFetch: Fetch = (request) => fetch(request);
 
 /** @throws Problem `usage` for a profile that is not known */
 export async function openSession(given: SessionGiven): Promise<Session> {
@@ -124,18 +126,17 @@ export async function openSession(given: SessionGiven): Promise<Session> {
   const rpc = async () =>
     isEmbedded
       ? { url: `${EMBEDDED_URL}/rpc`, fetch: await transport() }
-      : { url: rpcUrlOf(profile), fetch: networkFetch };
+      : { url: rpcUrlOf(profile), fetch: overNetwork('follow') };
   const neverLanded = async (paymentId: string) =>
     (await import('./landed.ts')).hasNeverLanded({ cluster, store, rpc, profile }, paymentId);
   const transport = once(async (): Promise<Fetch> => {
     if (isEmbedded) return (await embedded()).fetch;
     flightsUrlOf(profile, home);
-    return networkFetch;
+    return overNetwork();
   });
   const baseUrl = profile.flightsUrl ?? EMBEDDED_URL;
   const reach = { baseUrl, timeoutMs: globals.timeout };
   const embedded = async () => {
-    await given.lightHttp?.();
     const service = await openLocal();
     const send: Fetch = (request) => service.fetch(request);
     return { fetch: send, operatorKeyFile: () => service.operatorKeyFile() };
@@ -149,6 +150,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     baseUrl,
     keypairFile,
     recentOffers: openRecentOffers(join(home, 'recent-offers.json'), terminal.note),
+    recentCases: openRecentCases(join(home, 'recent-refunds.json'), terminal.note),
     openLocal,
     openPlatform: async (options) =>
       (await import('../../service.ts')).openPlatform(platformOptions(given, home, options)),

@@ -1,5 +1,6 @@
+import { STATUS_CODES } from 'node:http';
 import type { Connection, PublicKey } from '@solana/web3.js';
-import type { Fetch } from '../../client/types.ts';
+import { type Fetch, type HttpHeaders, lowerCase } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Profile } from './profile.ts';
 
@@ -26,7 +27,7 @@ export async function connectWallet(session: ClusterDoor): Promise<WalletConnect
   const connection = new web3.Connection(url, {
     commitment: session.profile.commitment,
     disableRetryOnRateLimit: true,
-    fetch: (input, init) => fetch(new Request(input instanceof URL ? input.href : input, init)),
+    fetch: platformFetch(fetch),
   });
   return {
     connection,
@@ -35,20 +36,33 @@ export async function connectWallet(session: ClusterDoor): Promise<WalletConnect
   };
 }
 
+/**
+ * The platform's fetch as far as web3.js uses it: it posts text with plain headers, and reads the status and the text of
+ * what comes. The platform's own classes would load an HTTP client for that.
+ */
+const platformFetch =
+  (fetch: Fetch) =>
+  async (url: Parameters<typeof globalThis.fetch>[0], init: RequestInit = {}): Promise<Response> => {
+    const headers = lowerCase(init.headers as HttpHeaders);
+    const sent = { method: 'POST', url: String(url), headers, body: String(init.body) };
+    const { status, body } = await fetch(sent);
+    const ok = status >= 200 && status < 300;
+    return { status, ok, statusText: STATUS_CODES[status] ?? '', text: async () => body ?? '' } as Response;
+  };
+
 async function rpcCall(
   url: string,
   fetch: Fetch,
   method: string,
   params: readonly unknown[],
 ): Promise<unknown> {
-  const response = await fetch(
-    new Request(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    }),
-  );
-  const answer = (await response.json()) as { result?: unknown; error?: { code?: number; message?: string } };
+  const { body } = await fetch({
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  const answer = JSON.parse(body ?? '') as { result?: unknown; error?: { code?: number; message?: string } };
   if (answer.error) {
     if (answer.error.code === -32601) {
       throw problem('cluster_failed', {

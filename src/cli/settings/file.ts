@@ -22,7 +22,7 @@ export const wrongSetting = (path: string, key: string, why: string): Problem =>
 export const isProfileName = (name: string): boolean =>
   /^[a-z0-9][a-z0-9_-]{0,39}$/i.test(name) && name !== 'environment';
 
-/** What `local` can't have. */
+/** Settings that `local` can't have. */
 export const OUTSIDE = ['flights_url', 'rpc_url', 'cluster'] as const;
 
 /**

@@ -3,7 +3,7 @@ import { problem } from '../../kernel/problems.ts';
 import { writeWhole } from '../../kernel/storage.ts';
 import type { Streams } from '../screen/streams.ts';
 
-/** What is secret is never a setting's value: it is kept in a private file, and the setting names the file. */
+/** A secret is never a setting's value: it is kept in a private file, and the setting names the file. */
 export const SECRET_NAMES = ['api_key', 'customer_token', 'operator_key'] as const;
 export type SecretName = (typeof SECRET_NAMES)[number];
 

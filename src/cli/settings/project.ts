@@ -1,7 +1,7 @@
 import { problem } from '../../kernel/problems.ts';
 import { known, profileName, readJsonFile, readLimits, type SettingValues } from './file.ts';
 
-/** What a project may say: which of the user's profiles, and limits that are lower than the user's. */
+/** Settings that a project may have: which of the user's profiles, and limits that are lower than the user's. */
 export interface ProjectSettings {
   readonly path: string;
   readonly profile: string | null;

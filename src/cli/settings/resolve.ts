@@ -25,7 +25,7 @@ export interface Settings {
   readonly isEmbedded: boolean;
   readonly values: ReadonlyMap<SettingName, Resolved>;
   readonly commitment: 'confirmed' | 'finalized';
-  /** What a person should know about how the settings came together. */
+  /** Notes for the person on how the settings came together. */
   readonly notes: readonly string[];
 }
 

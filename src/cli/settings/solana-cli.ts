@@ -5,7 +5,7 @@ import type { Environment } from '../spec/globals.ts';
 import { wrongSetting } from './file.ts';
 import { kindOf, NotASetting, webAddress } from './keys-table.ts';
 
-/** What the Solana CLI is set to. */
+/** The settings of the Solana CLI. */
 interface SolanaCliConfig {
   readonly path: string;
   readonly rpcUrl: string | null;

@@ -42,15 +42,15 @@ export interface ParameterSpec {
   readonly isRequired?: true;
 }
 
-/** What it prints under --json. */
+/** The document of `--json`. */
 interface ResultSpec {
-  /** Those that `--json` can choose, of the document or of the entries of its list; none: it has no fixed fields. */
-  readonly fields: readonly string[];
+  /** The one list of the document: `--json` chooses among the fields of its entries. */
+  readonly list?: string;
   /** For the tests and the published schemas; a command never loads it. */
   readonly schema: () => Promise<Published>;
 }
 
-/** What to say when it was cut off and may have made its change. */
+/** Words for a command that was cut off and may have made its change. */
 interface CutOffSpec {
   readonly said?: string;
   /** The command that shows whether it has: `refund show {id}`, with an option of the command in braces. */
@@ -75,7 +75,7 @@ export const specNamed = (tool: ToolSpec, name: string): CommandSpec | undefined
 
 export type Command<O> = (context: CommandContext, options: O) => Promise<ExitCode>;
 
-/** What a command is given. Everything in the session is opened when it is first asked for. */
+/** The surroundings of a command. Everything in the session is opened when it is first asked for. */
 export interface CommandContext {
   /** For commands about commands. */
   readonly tool: ToolSpec;
@@ -87,7 +87,7 @@ export interface CommandContext {
   /** The working folder, unless it is the process's own. */
   readonly folder?: string | undefined;
   readonly globals: GlobalOptions;
-  /** What the program that drives the tool may spend; absent: a person drives it. */
+  /** The allowance of the program that drives the tool; absent: a person drives it. */
   readonly allowance?: Allowance | undefined;
   /** Aborted by Ctrl-C and by --timeout; its reason is the problem to end with. */
   readonly signal: AbortSignal;

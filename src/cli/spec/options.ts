@@ -1,11 +1,11 @@
 import { parseUsdc } from '../../kernel/money.ts';
 import { didYouMean } from '../../kernel/nearest.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
-import { parseDuration } from '../searching/dates.ts';
+import { parseDuration } from './duration.ts';
 
 /** From the text of an option to its value; each raises `usage` naming what was wrong. */
 
-/** What a value looks like, as JSON Schema: for `help --json` and for programs that drive the tool. */
+/** The shape of a value, as JSON Schema: for `help --json` and for programs that drive the tool. */
 export interface ValueShape {
   readonly type: 'integer' | 'string';
   readonly minimum?: number;

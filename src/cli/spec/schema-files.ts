@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { CommandSpec } from './command.ts';
+import { isRecord } from './json.ts';
 
 /** From src/cli/ in a checkout, from dist/ (or a folder in it) in the package. */
 const CANDIDATES = ['../docs/schemas/', '../../docs/schemas/', '../../../docs/schemas/'];
@@ -23,3 +25,29 @@ export const schemaNames = (): string[] =>
 /** A published schema, by a name of `schemaNames`. */
 export const readSchema = (name: string): Record<string, unknown> =>
   JSON.parse(readFileSync(join(folder(), `${name}${ENDING}`), 'utf8')) as Record<string, unknown>;
+
+/**
+ * The fields that `--json` can choose: of a command's document or of the entries of its list, of its other forms, and of
+ * the rows of its plan. None: they are not fixed.
+ */
+export function fieldsOf({ name, result }: Pick<CommandSpec, 'name' | 'result'>): string[] {
+  const schema = readSchema(name.replaceAll(' ', '-'));
+  const { document = schema, plan, ...others } = isRecord(schema.$defs) ? schema.$defs : {};
+  const chosen = result.list === undefined ? document : entryOf(document, result.list);
+  if (isRecord(chosen) && isRecord(chosen.additionalProperties)) return [];
+  return [...new Set([chosen, ...Object.values(others), entryOf(plan, 'plan')].flatMap(namesOf))];
+}
+
+/** The schema of an entry of a list, by the list's name. */
+function entryOf(schema: unknown, list: string): unknown {
+  const lists = isRecord(schema) && isRecord(schema.properties) ? schema.properties[list] : null;
+  return isRecord(lists) ? lists.items : null;
+}
+
+/** The names of the properties of an object, or of any of several. */
+function namesOf(schema: unknown): string[] {
+  if (!isRecord(schema)) return [];
+  const { properties, anyOf } = schema;
+  const forms: unknown[] = Array.isArray(anyOf) ? anyOf : [];
+  return [...(isRecord(properties) ? Object.keys(properties) : []), ...forms.flatMap(namesOf)];
+}

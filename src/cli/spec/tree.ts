@@ -37,7 +37,7 @@ export const GLOBAL_OPTIONS: readonly ParameterSpec[] = [
   option('--no-pager', 'print long results as they are'),
 ];
 
-/** What commander parses with and prints help from. Nothing of a command is loaded here. */
+/** The tree that commander parses with and prints help from. Loads nothing of a command. */
 export function buildTree(tool: ToolSpec, version: string, output: ProgramOutput, start: Start): Commander {
   const program = new Commander('farelock')
     .description(tool.summary)

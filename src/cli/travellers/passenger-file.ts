@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { problem } from '../../kernel/problems.ts';
 import type { CommandContext } from '../spec/command.ts';
 
-/** What a file is called in a message. */
+/** The name of a file in a message. */
 export const sourceName = (source: string): string => (source === '-' ? 'standard input' : source);
 
 /**

@@ -14,6 +14,7 @@ import type { IntentNotes } from '../session/remembered.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { readPassengerFile, sourceName } from './passenger-file.ts';
 import { openTyped, typedText } from './typed.ts';
+import { plainPassengers } from './typed-field.ts';
 
 /** Where the passengers of a booking come from; neither: they are asked for. */
 interface PassengersFrom {
@@ -46,10 +47,11 @@ export async function readPassengers(
     const { savedPassengers } = await import('./travellers.ts');
     return savedPassengers(context, names, rules);
   }
+  const nowMs = context.clock.now();
   const list =
     source === undefined
       ? await askPassengers(context, from.intent, rules)
-      : await readPassengerFile(context, source);
+      : plainPassengers(await readPassengerFile(context, source), nowMs);
   const issues = await checkPassengers(list, rules);
   const bookable = bookablePassengers(list, issues);
   if (bookable) return bookable;
@@ -100,7 +102,7 @@ async function askPassengers(
     if (rules.count > 1) {
       terminal.note(index === 0 ? 'Passenger 1, who receives all e-mails' : `Passenger ${index + 1}`);
     }
-    passengers[index] = await askFields(prompts, fields, rules, known, (answers) =>
+    passengers[index] = await askFields(prompts, fields, rules, context.clock.now(), known, (answers) =>
       typed.keep([...passengers.slice(0, index), answers]),
     );
   }

@@ -10,6 +10,7 @@ import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { readPassengerFile, sourceName } from './passenger-file.ts';
+import { plainPassengers } from './typed-field.ts';
 
 /** The rules that a traveller is saved by: those of a passenger of a flight that is not known yet. */
 const rulesOf = (nowMs: number): PassengerRules => ({
@@ -24,8 +25,9 @@ const rulesOf = (nowMs: number): PassengerRules => ({
  * @throws Problem `passengers_invalid`, `file_unreadable`
  */
 export async function travellerFromFile(context: CommandContext, source: string): Promise<TravellerFields> {
-  const list = await readPassengerFile(context, source, 'travellers add');
-  const issues = await checkPassengers(list, rulesOf(context.clock.now()));
+  const nowMs = context.clock.now();
+  const list = plainPassengers(await readPassengerFile(context, source, 'travellers add'), nowMs);
+  const issues = await checkPassengers(list, rulesOf(nowMs));
   if (issues.length > 0) {
     throw problem('passengers_invalid', {
       message: `The traveller in ${sourceName(source)} cannot be saved.`,
@@ -53,8 +55,9 @@ function fieldsOf(passenger: unknown): TravellerFields {
 export async function askTraveller(context: CommandContext): Promise<TravellerFields> {
   const prompts = context.terminal.ask('a file, or - for standard input,');
   const { askFields } = await import('./passenger-questions.ts');
-  const rules = rulesOf(context.clock.now());
-  const fields = await askFields(prompts, BASE_FIELDS, rules);
+  const nowMs = context.clock.now();
+  const rules = rulesOf(nowMs);
+  const fields = await askFields(prompts, BASE_FIELDS, rules, nowMs);
   if (!(await prompts.confirm('Save a passport too? Lowcost flights need one.', false))) return fields;
-  return { ...fields, ...(await askFields(prompts, DOCUMENT_FIELDS, rules)) };
+  return { ...fields, ...(await askFields(prompts, DOCUMENT_FIELDS, rules, nowMs)) };
 }

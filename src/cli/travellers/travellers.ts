@@ -12,7 +12,7 @@ import { problem } from '../../kernel/problems.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { quoted } from '../view/payment.ts';
 
-/** What a booking may still need of a saved traveller. */
+/** Details of a saved traveller that a booking may still need. */
 export interface TravellerState {
   readonly passport: 'none' | 'valid' | 'expired';
   /** Fields that a lowcost booking needs and that are not known. */

@@ -1,5 +1,5 @@
 /**
- * What a terminal draws as one character, and its cells. Latin text, box drawing and the like are counted here; the
+ * The clusters that a terminal draws as one character, and their cells. Latin text and box drawing are counted here; the
  * rest of the world (wide characters, emoji, combining marks) is measured by a library that takes 20 ms to load and is
  * loaded when there is such text to show (`readyFor`).
  */

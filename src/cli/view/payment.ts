@@ -9,7 +9,7 @@ export type Linked = (text: string, transaction: string, network: string) => str
 
 const unlinked: Linked = (text) => text;
 
-/** What was paid, with the transaction to recognise it by (in full: `payments`); nothing where no money moved. */
+/** The payment, with the transaction to recognise it by (in full: `payments`); nothing where no money moved. */
 export function costLines(payment: PaymentReceipt | null, linked: Linked = unlinked): string[] {
   if (!payment) return [];
   const { transaction: id, network } = payment;

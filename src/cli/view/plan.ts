@@ -12,7 +12,7 @@ const numbered = (number: number, [first = '', ...more]: readonly string[]): str
 export const stepLines = (steps: readonly string[], width: number): string[] =>
   steps.flatMap((step, index) => numbered(index + 1, wrap(step, width - INDENT)));
 
-/** What --dry-run prints: the steps that the real run would take, and nothing done. */
+/** The view of --dry-run: the steps that the real run would take, with nothing done. */
 export function printPlan(
   terminal: Terminal,
   steps: readonly string[],

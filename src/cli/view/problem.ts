@@ -21,7 +21,7 @@ export const problemDocument = (error: Problem, next: readonly string[] = error.
 export function problemLines(
   error: Problem,
   { paint, width }: Screen,
-  /** What helps beside the problem's own commands; shown where a person has not yet enough to read. */
+  /** Commands that help beside the problem's own; shown where a person has not yet enough to read. */
   suggested: readonly string[] = [],
 ): string[] {
   const [first = '', ...more] = wrap(harmless(error.message), width - 2);

@@ -50,21 +50,23 @@ function shrink(columns: readonly Column[], widths: number[], width: number): vo
   }
 }
 
-/** `label  value` lines with the values in one column. Entries without a value are left out. */
+/**
+ * `label  value` lines with the values in one column. Entries without a value are left out. With `width`, a value that
+ * is wider goes on in the line below.
+ */
 export function fieldLines(
   fields: readonly (readonly [label: string, value: string | null | undefined])[],
   label: (text: string) => string,
-  /** Of the screen: longer values go on below themselves. */
-  screenWidth = Number.POSITIVE_INFINITY,
+  width = Number.POSITIVE_INFINITY,
 ): string[] {
   const shown = fields.filter((field): field is readonly [string, string] => field[1] != null);
-  const width = Math.max(0, ...shown.map(([name]) => textWidth(name)));
-  return shown.flatMap(([name, value]) => {
-    if (width + GAP + textWidth(value) <= screenWidth) return [`${label(padEnd(name, width))}  ${value}`];
-    return wrap(value, screenWidth - width - GAP).map(
-      (line, index) => `${label(padEnd(index === 0 ? name : '', width))}  ${line}`,
-    );
-  });
+  const labels = Math.max(0, ...shown.map(([name]) => textWidth(name)));
+  const room = width - labels - GAP;
+  return shown.flatMap(([name, value]) =>
+    (textWidth(value) > room ? wrap(value, room) : [value]).map(
+      (line, index) => `${label(padEnd(index === 0 ? name : '', labels))}${' '.repeat(GAP)}${line}`,
+    ),
+  );
 }
 
 /** Tab-separated rows for a pipe: a tab or line break inside a value would break the row, and becomes a space. */

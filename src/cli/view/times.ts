@@ -40,6 +40,9 @@ export const utcTime = (instant: string | null | undefined): string =>
 
 const isInstant = (text: string | null | undefined): text is string => !Number.isNaN(Date.parse(text ?? ''));
 
+/** `20 Dec`, for what is less than a year ahead. */
+export const dayAndMonth = (date: string): string => dayName(date).split(' ').slice(1, 3).join(' ');
+
 /** How far an instant is from now: `in 29 min`, `3 min ago`. */
 export function fromNow(instant: string | null | undefined, nowMs: number): string {
   if (!isInstant(instant)) return '–';

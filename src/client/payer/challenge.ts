@@ -1,4 +1,5 @@
 import { type Address, isAddress } from '@solana/kit';
+import { headerOf } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
 import { type HttpAnswer, isRecord } from '../transport.ts';
 
@@ -59,7 +60,7 @@ export function readChallenge(answer: HttpAnswer, acceptable: Acceptable): Chall
 
 /** The header is the challenge; the body, equal to it here, stands in where a proxy has dropped the header. */
 function requiredOf(answer: HttpAnswer): Record<string, unknown> {
-  const header = answer.headers.get('PAYMENT-REQUIRED');
+  const header = headerOf(answer, 'PAYMENT-REQUIRED');
   const value: unknown = header === null ? answer.body : decoded(header);
   if (!isRecord(value)) throw refused('it cannot be read');
   return value;

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { headerOf } from '../../kernel/http.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
@@ -229,7 +230,7 @@ const withResume = (error: Problem, { id }: OpenPayment): Problem =>
 
 /** Reads the settling transaction from the answer; null when it reports none. */
 function settlementOf(answer: HttpAnswer): string | null {
-  const header = answer.headers.get('PAYMENT-RESPONSE');
+  const header = headerOf(answer, 'PAYMENT-RESPONSE');
   if (header === null) return null;
   try {
     const response: unknown = JSON.parse(Buffer.from(header, 'base64').toString('utf8'));

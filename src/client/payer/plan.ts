@@ -10,7 +10,7 @@ import { type Challenge, readChallenge } from './challenge.ts';
 import { judge } from './judge.ts';
 import type { PaidExchange, Payer } from './payer.ts';
 
-/** What a payment would be: everything that would be signed, and whether it would be. */
+/** A planned payment: everything that would be signed, and whether it would be. */
 export interface PaymentPlan {
   readonly resource: string;
   readonly host: string;
@@ -99,7 +99,7 @@ async function planOf(
   };
 }
 
-/** What the real run would do. */
+/** The decision of the real run. */
 async function decisionOf(
   ports: PlannerPorts,
   exchange: PaidExchange,

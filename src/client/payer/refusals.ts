@@ -1,3 +1,4 @@
+import { headerOf } from '../../kernel/http.ts';
 import {
   isProblemCode,
   PROBLEMS,
@@ -86,7 +87,7 @@ function isUnseen(answer: HttpAnswer): boolean {
 }
 
 function challengeOf(answer: HttpAnswer): Record<string, unknown> | null {
-  const header = answer.headers.get('PAYMENT-REQUIRED');
+  const header = headerOf(answer, 'PAYMENT-REQUIRED');
   if (header === null) return isRecord(answer.body) ? answer.body : null;
   try {
     const challenge: unknown = JSON.parse(Buffer.from(header, 'base64').toString('utf8'));

@@ -1,11 +1,12 @@
 import type { Clock } from '../../kernel/clock.ts';
+import type { Fetch } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import { answerRules } from '../answer-rules.ts';
 import type { PaymentJournal, SignedPayment } from '../journal/store.ts';
 import type { Patience } from '../transport.ts';
-import type { CallOptions, Fetch } from '../types.ts';
+import type { CallOptions } from '../types.ts';
 import { type DeliveryPorts, deliver, type PaidAnswer, receiptOf } from './delivery.ts';
 
 /**

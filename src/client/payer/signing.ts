@@ -102,7 +102,7 @@ async function agreed(
   }
 }
 
-/** What was agreed to speaks for this too: no more money, to the same account, with nothing new to warn of. */
+/** True when the consent given covers this too: no more money, to the same account, with nothing new to warn of. */
 const isCovered = (request: PaymentRequest, said: PaymentRequest): boolean =>
   request.amount <= said.amount && request.payTo === said.payTo && request.warning === said.warning;
 

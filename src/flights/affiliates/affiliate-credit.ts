@@ -1,9 +1,9 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { type OpenQueue, openQueue, type Queue } from '../../store/queue.ts';
 import type { RetryPolicy } from '../../store/retry.ts';
-import type { AffiliatePayoutTable } from '../../store/tables/affiliate-tables.ts';
 import { LEASE_MS, STEP_MS } from '../booking/booking-queue.ts';
 import type { FlightsPorts } from '../ports.ts';
+import type { AffiliatePayoutTable, FlightsDatabase } from '../tables.ts';
 import { creditDueJourneys } from './journey-credit.ts';
 
 const MOST_AT_ONCE = 20;
@@ -24,7 +24,7 @@ const RETRY: RetryPolicy = {
 /** A wallet without a token account is its owner's to mend. */
 const DAILY: RetryPolicy = { ...RETRY, firstMs: DAY_MS, factor: 1, mostMs: DAY_MS };
 
-const PAYOUTS: Queue = {
+const PAYOUTS: Queue<FlightsDatabase, 'affiliate_payouts'> = {
   table: 'affiliate_payouts',
   key: 'payout_id',
   due: 'due_at_ms',
@@ -37,7 +37,7 @@ const PAYOUTS: Queue = {
 };
 
 type Payout = Selectable<AffiliatePayoutTable>;
-type Payouts = OpenQueue<Payout>;
+type Payouts = OpenQueue<FlightsDatabase, 'affiliate_payouts'>;
 
 class AccountMissing extends Error {
   override readonly name = 'affiliate_account_missing';
@@ -49,7 +49,7 @@ class AccountMissing extends Error {
  * all that was ever paid: a refund after the pay-out leaves a debt, which later credit fills first.
  */
 export function createAffiliateCredit(ports: FlightsPorts) {
-  const queue = openQueue<Payout>(ports, PAYOUTS);
+  const queue = openQueue(ports, PAYOUTS);
   const work = {
     perform: (payout: Payout) => pay(ports, queue, payout),
     failed: (payout: Payout, error: unknown) => putOff(ports, queue, payout, error),

@@ -1,8 +1,7 @@
-import { type SqlBool, sql, type Transaction } from 'kysely';
-import type { ServiceTables } from '../../store/tables/schema.ts';
+import { type SqlBool, sql } from 'kysely';
 import type { FlightsPorts } from '../ports.ts';
+import type { Tx } from '../tables.ts';
 
-type Tx = Transaction<ServiceTables>;
 type CreditPorts = Pick<FlightsPorts, 'store' | 'clock' | 'ids'>;
 
 /** A journey whose booking waits for a person is looked at again after this long. */

@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Queue } from '../../store/queue.ts';
-import type { BookingState } from '../../store/tables/schema.ts';
-import { BOOKING_STATES, isWork } from './states.ts';
+import type { FlightsDatabase } from '../tables.ts';
+import { BOOKING_STATES, type BookingState, isWork } from './states.ts';
 
 /** Renewed while a step is taken; a worker that died is overtaken after it. */
 export const LEASE_MS = 10_000;
@@ -10,12 +10,17 @@ export const STEP_MS = 60_000;
 /** No step is ever put off for longer, whatever an airline asks for. */
 export const FARTHEST_MS = 10 * 60_000;
 
-const inWork = (Object.keys(BOOKING_STATES) as BookingState[]).filter(isWork);
+const withoutWork = (Object.keys(BOOKING_STATES) as BookingState[]).filter((state) => !isWork(state));
 
-/** The bookings in which the step runner has something to do; `stuck` waits for a person. */
-export const OPEN_BOOKINGS = sql.raw<SqlBool>(`state in (${inWork.map((state) => `'${state}'`).join(', ')})`);
+/**
+ * The bookings in which the step runner has something to do. It names the others: the index over them, which says the same
+ * words, need not be made anew for a state with work.
+ */
+export const OPEN_BOOKINGS = sql.raw<SqlBool>(
+  `state not in (${withoutWork.map((state) => `'${state}'`).join(', ')})`,
+);
 
-export const BOOKINGS: Queue = {
+export const BOOKINGS: Queue<FlightsDatabase, 'bookings'> = {
   table: 'bookings',
   key: 'intent_id',
   due: 'due_at_ms',

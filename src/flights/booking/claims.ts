@@ -1,13 +1,14 @@
-import { type SqlBool, sql, type Transaction } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import { openQueue } from '../../store/queue.ts';
-import type { BookingState, ServiceTables } from '../../store/tables/schema.ts';
 import { NO_PAYMENT } from '../intents/retire.ts';
 import type { Written } from '../orders/mails.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
+import type { Tx } from '../tables.ts';
 import { planUpkeep } from '../upkeep/plan-upkeep.ts';
 import { BOOKINGS } from './booking-queue.ts';
 import { type BookingChange, moveBooking } from './moves.ts';
+import type { BookingState } from './states.ts';
 
 /** What a step leaves behind: the next state of the booking, and what the intent shows from then on. */
 export interface Next {
@@ -26,7 +27,7 @@ const PAID_FIRST = [sql<SqlBool>`payment_key <> ${NO_PAYMENT}`, sql<SqlBool>`1 =
 /** Who may work on which booking, and what the step runner writes about it (DESIGN, section 6). */
 export function createClaims(ports: ClaimPorts) {
   const { store, clock, log } = ports;
-  const queue = openQueue<BookingRow>(ports, BOOKINGS);
+  const queue = openQueue(ports, BOOKINGS);
   return {
     queue,
 
@@ -86,8 +87,6 @@ export function createClaims(ports: ClaimPorts) {
 }
 
 export type Claims = ReturnType<typeof createClaims>;
-
-type Tx = Transaction<ServiceTables>;
 
 const pageStuck = (
   { outbox }: ClaimPorts,

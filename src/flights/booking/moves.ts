@@ -1,10 +1,9 @@
-import type { Insertable, Transaction } from 'kysely';
+import type { Insertable } from 'kysely';
 import { LeaseLost } from '../../store/leases.ts';
-import type { BookingState, BookingTable, ServiceTables } from '../../store/tables/schema.ts';
 import type { BookingRow } from '../rows.ts';
+import type { BookingTable, Tx } from '../tables.ts';
+import type { BookingState } from './states.ts';
 import { BEGINNINGS, type Mover, mayMove } from './states.ts';
-
-type Tx = Transaction<ServiceTables>;
 
 /** What a move writes beside the state. */
 export type BookingChange = Partial<

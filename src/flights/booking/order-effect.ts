@@ -1,12 +1,11 @@
-import type { Transaction } from 'kysely';
-import type { ServiceTables } from '../../store/tables/schema.ts';
+import type { Tx } from '../tables.ts';
 
 /**
  * Ends the order effect of an intent by what a person, or a late confirmation, said: it was made, or it was not. The
  * last attempt is the one that counts; where there was none, there is nothing to end.
  */
 export async function concludeOrderEffect(
-  tx: Transaction<ServiceTables>,
+  tx: Tx,
   intentId: string,
   made: { readonly orderId: string } | null,
   nowMs: number,

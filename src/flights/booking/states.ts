@@ -1,4 +1,18 @@
-import type { BookingState } from '../../store/tables/schema.ts';
+/**
+ * `settling`: written before the payment is settled, so that a crash right after settlement loses nothing. What follows
+ * belongs to the worker: queued, ordering, ticketing, capturing, booked; or refunding, refunded. `stuck` waits for a
+ * person.
+ */
+export type BookingState =
+  | 'settling'
+  | 'queued'
+  | 'ordering'
+  | 'ticketing'
+  | 'capturing'
+  | 'booked'
+  | 'refunding'
+  | 'refunded'
+  | 'stuck';
 
 /**
  * Who moves a booking: the request that pays for it, the worker's step runner, an operator about what is stuck, and
@@ -39,17 +53,8 @@ export const BOOKING_STATES = {
   // To `ticketing` where the airline confirmed after a person had said that there is no ticket.
   refunding: { work: true, to: { refunded: ['runner'], ticketing: ['runner'], stuck: ['runner'] } },
   refunded: { work: false, to: {} },
-  stuck: {
-    work: false,
-    to: {
-      settling: ['operator'],
-      queued: ['operator'],
-      ordering: ['operator'],
-      ticketing: ['operator'],
-      capturing: ['operator'],
-      refunding: ['operator'],
-    },
-  },
+  // An operator lets it go on in whatever work there is.
+  stuck: { work: false, to: {} },
 } as const satisfies Readonly<Record<BookingState, Standing>>;
 
 /** The states in which the step runner has something to do. */
@@ -60,6 +65,7 @@ export type WorkState = {
 export const isWork = (state: BookingState): state is WorkState => BOOKING_STATES[state].work;
 
 export function mayMove(from: BookingState, to: BookingState, by: Mover): boolean {
+  if (from === 'stuck') return by === 'operator' && isWork(to);
   const { to: moves }: Standing = BOOKING_STATES[from];
   return moves[to]?.includes(by) ?? false;
 }

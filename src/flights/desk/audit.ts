@@ -1,12 +1,14 @@
 import type { Transaction } from 'kysely';
-import type { ServiceTables } from '../../store/tables/schema.ts';
 import type { FlightsPorts } from '../ports.ts';
+import type { DeskTables } from './tables.ts';
 
 /** Who acts: an operator by the key that was sent. */
 export interface Operator {
   readonly keyId: string;
   readonly name: string;
 }
+
+export type AuditTables = Pick<DeskTables, 'operator_audit'>;
 
 interface Act {
   readonly operator: Operator;
@@ -21,7 +23,7 @@ interface Act {
 
 /** Adds a row to the audit trail, in the transaction of the act itself. There is nothing that changes one. */
 export async function writeAudit(
-  tx: Transaction<ServiceTables>,
+  tx: Transaction<AuditTables>,
   { clock, ids }: Pick<FlightsPorts, 'clock' | 'ids'>,
   act: Act,
 ): Promise<void> {

@@ -3,10 +3,10 @@ import type { Selectable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { ensureLine } from '../../kernel/secrets.ts';
-import type { ApiKeyTable } from '../../store/tables/schema.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { IssuedKey, KeysQuery, OperatorKey, OperatorKeys } from '../wire.ts';
 import { type Operator, writeAudit } from './audit.ts';
+import type { ApiKeyTable } from './tables.ts';
 
 type KeyPorts = Pick<FlightsPorts, 'store' | 'secrets' | 'clock' | 'ids'>;
 

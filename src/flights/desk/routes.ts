@@ -1,4 +1,5 @@
 import { type Call, type RouteTable, routesOf, schemasOf, type Visit } from '../../http/routes.ts';
+import { headerOf } from '../../kernel/http.ts';
 import type { ProblemCode } from '../../kernel/problems.ts';
 import type { FlightsPorts } from '../ports.ts';
 import { createRefundCases } from '../refunds/cases.ts';
@@ -17,7 +18,7 @@ export const enterDesk =
   (ports: FlightsPorts) =>
   async ({ request, requestId }: Visit) => {
     const keys = createOperatorKeys(ports);
-    const operator = await keys.authenticate(request.headers.get('authorization'));
+    const operator = await keys.authenticate(headerOf(request, 'authorization'));
     const by: By = { operator, requestId };
     const cases = createRefundCases(ports);
     const decisions = createRefundDecisions(ports, cases);
@@ -134,7 +135,7 @@ export const deskRoutes: RouteTable<Desk> = {
       ],
       async run({ context, params, body }) {
         const { cases, decisions, by } = context;
-        if (body.dry_run) return decisions.plan(await cases.open(params.request_id), body);
+        if (body.dry_run) return decisions.plan(await cases.open(params.request_id), by, body);
         await decisions.approve(params.request_id, by, body);
         return shown(context, params.request_id);
       },
@@ -143,12 +144,15 @@ export const deskRoutes: RouteTable<Desk> = {
       method: 'POST',
       path: '/operator/refund-requests/{request_id}/reject',
       id: 'rejectRefund',
-      summary: 'Decline, with the reason that the customer is told.',
+      summary: 'Decline, with the reason that the customer is told; dry_run shows the mail.',
       body: wire('rejectRequest'),
-      answers: { 200: { description: DONE, schema: wire('refundCase') } },
+      answers: { 200: { description: DONE, schema: [wire('refundCase'), wire('rejectionPlan')] } },
       codes: DECIDING,
       async run({ context, params, body }) {
-        await context.decisions.reject(params.request_id, context.by, body.reason);
+        const { cases, decisions, by } = context;
+        if (body.dry_run)
+          return decisions.planRejection(await cases.open(params.request_id), by, body.reason);
+        await decisions.reject(params.request_id, by, body.reason);
         return shown(context, params.request_id);
       },
     }),

@@ -30,7 +30,7 @@ export const approveRequest = z.strictObject({
   /** What the operator agreed to: anything else is refused. */
   expected_payout_amount: z.int().optional(),
 });
-export const rejectRequest = z.strictObject({ reason: words });
+export const rejectRequest = z.strictObject({ dry_run: z.boolean().default(false), reason: words });
 
 const summary = {
   request_id: z.string(),
@@ -40,6 +40,11 @@ const summary = {
   journey_date: z.string(),
   route: z.string(),
   captured_amount: z.int(),
+  refund_rule: z.strictObject({
+    kind: z.enum(['refundable', 'non_refundable', 'undisclosed']),
+    penalty_amount: z.int().nullable(),
+    payout_amount: z.int().nullable(),
+  }),
   payout_amount: z.int().nullable(),
   claimed_by: z.string().nullable(),
   claimed_at: instant.nullable(),
@@ -61,11 +66,6 @@ export const refundCase = z.strictObject({
     total_amount_decimal: decimal,
     total_currency: currency,
     conditions: conditions.nullable(),
-  }),
-  refund_rule: z.strictObject({
-    kind: z.enum(['refundable', 'non_refundable', 'undisclosed']),
-    penalty_amount: z.int().nullable(),
-    payout_amount: z.int().nullable(),
   }),
   reason: z.string().nullable().describe("The customer's words; null once purged."),
   contact: z.string().nullable(),
@@ -97,6 +97,19 @@ export const refundPlan = z.strictObject({
   refund_wallet: z.string(),
   mint: z.string(),
   steps: z.array(z.string()),
+});
+
+export const mail = z
+  .strictObject({ subject: z.string(), text: z.string() })
+  .nullable()
+  .describe(
+    'To the lead passenger, whose name is left out here; null: their data is purged, and nobody is written to.',
+  );
+export const rejectionPlan = z.strictObject({
+  request_id: z.string(),
+  intent_id: z.string(),
+  dry_run: z.literal(true),
+  mail,
 });
 
 const onOff = z.enum(['on', 'off']);
@@ -155,6 +168,7 @@ export type RefundCaseSummary = z.infer<typeof refundCaseSummary>;
 export type RefundQueue = z.infer<typeof refundQueue>;
 export type RefundCase = z.infer<typeof refundCase>;
 export type RefundPlan = z.infer<typeof refundPlan>;
+export type RejectionPlan = z.infer<typeof rejectionPlan>;
 export type ApproveRequest = z.infer<typeof approveRequest>;
 export type Switches = z.infer<typeof switches>;
 export type SwitchesRequest = z.infer<typeof switchesRequest>;

@@ -1,13 +1,12 @@
-import type { Transaction } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { LeaseLost } from '../../store/leases.ts';
-import type { BookingState, ServiceTables } from '../../store/tables/schema.ts';
 import { type AirlineWord, askAirline, statusOf } from '../booking/airline-word.ts';
 import type { Escrows } from '../booking/escrows.ts';
 import { type Move, moveBooking } from '../booking/moves.ts';
 import { concludeOrderEffect } from '../booking/order-effect.ts';
+import type { BookingState } from '../booking/states.ts';
 import { NOT_TICKETED } from '../booking/step.ts';
 import { createStepRunner } from '../booking/step-runner.ts';
 import { createOrderBook } from '../orders/order-record.ts';
@@ -15,6 +14,7 @@ import type { FlightsPorts } from '../ports.ts';
 import type { ProviderOrder } from '../providers/provider.ts';
 import type { By } from '../refunds/decisions.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
+import type { Tx } from '../tables.ts';
 import type { ResolveRequest, StuckDecision, StuckRefusal } from '../wire.ts';
 import { writeAudit } from './audit.ts';
 import { deskOrder } from './desk-orders.ts';
@@ -122,7 +122,7 @@ async function decide(desk: Desk, facts: Facts, by: By, request: ResolveRequest)
   const nowMs = clock.now();
   const order =
     decision !== 'ticketed' ? null : known?.status === 'ticketed' ? known : deskOrder(intent, request, nowMs);
-  const write = async (tx: Transaction<ServiceTables>): Promise<void> => {
+  const write = async (tx: Tx): Promise<void> => {
     await moveBooking(tx, booking, moveOf(decision, facts, order), nowMs);
     if (order) {
       await orders.keep(intent, order, tx);

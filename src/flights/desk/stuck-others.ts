@@ -1,11 +1,11 @@
 import type { Selectable } from 'kysely';
+import type { EffectTable } from '../../effects/tables.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { AffiliatePayoutTable } from '../../store/tables/affiliate-tables.ts';
-import type { EffectTable } from '../../store/tables/schema.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { By } from '../refunds/decisions.ts';
+import type { AffiliatePayoutTable } from '../tables.ts';
 import type { StuckDecision } from '../wire.ts';
 import { writeAudit } from './audit.ts';
 import { NEITHER, type StuckThing } from './stuck-thing.ts';

@@ -1,12 +1,11 @@
-import type { Transaction } from 'kysely';
 import { liveKey } from '../../effects/effects.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { ServiceTables } from '../../store/tables/schema.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { By, RefundDecisions } from '../refunds/decisions.ts';
 import type { RefundRequestRow } from '../rows.ts';
+import type { Tx } from '../tables.ts';
 import type { StuckDecision, StuckOption } from '../wire.ts';
 import { writeAudit } from './audit.ts';
 import { NEITHER, type StuckThing } from './stuck-thing.ts';
@@ -81,11 +80,7 @@ async function recordCancelled(ports: FlightsPorts, row: RefundRequestRow, by: B
 }
 
 /** Ends the effect as done, whether it is under way, or never began. */
-async function endCancellation(
-  tx: Transaction<ServiceTables>,
-  { clock, ids }: FlightsPorts,
-  intentId: string,
-): Promise<void> {
+async function endCancellation(tx: Tx, { clock, ids }: FlightsPorts, intentId: string): Promise<void> {
   const nowMs = clock.now();
   const key = liveKey('airline_cancel', intentId);
   const ended = {

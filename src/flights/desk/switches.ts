@@ -1,6 +1,6 @@
 import { type Problem, problem } from '../../kernel/problems.ts';
-import type { Writer } from '../../store/leases.ts';
 import type { FlightsOptions, FlightsPorts } from '../ports.ts';
+import type { Store, Tx } from '../tables.ts';
 
 /** The operator's switches over new intents and bookings, all or those of lowcost offers; what is under way goes on. */
 export const SWITCH_NAMES = ['booking', 'lowcost'] as const;
@@ -42,7 +42,7 @@ export async function checkOpen(ports: Ports, name: SwitchName): Promise<void> {
 }
 
 /** Flips a switch for every process on this database. */
-export async function turnSwitch(on: Writer, name: SwitchName, to: 'on' | 'off'): Promise<void> {
+export async function turnSwitch(on: Store | Tx, name: SwitchName, to: 'on' | 'off'): Promise<void> {
   const value = to === 'off' ? '1' : '0';
   await on
     .insertInto('meta')

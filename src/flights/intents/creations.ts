@@ -1,7 +1,6 @@
-import type { Transaction } from 'kysely';
 import { problem } from '../../kernel/problems.ts';
-import type { ServiceTables } from '../../store/tables/schema.ts';
 import type { IntentRow } from '../rows.ts';
+import type { Tx } from '../tables.ts';
 
 /**
  * Creations under way (CONTRACT, section 2). An escrow is opened before its creation is paid, with the operator's rent:
@@ -24,7 +23,7 @@ export type Taken =
 
 /** Reads, in the transaction that would begin a creation, whether its payer and the bound allow it; null when they do. */
 export async function takenBy(
-  tx: Transaction<ServiceTables>,
+  tx: Tx,
   row: Pick<IntentRow, 'creating_key'>,
   most: number,
 ): Promise<Taken | null> {

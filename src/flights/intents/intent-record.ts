@@ -1,8 +1,8 @@
 import { instant } from '../../kernel/clock.ts';
 import { atomic, formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Store } from '../../store/open.ts';
 import type { IntentRow, RefundRequestRow } from '../rows.ts';
+import type { Store } from '../tables.ts';
 import type { Intent, Offer } from '../wire.ts';
 
 const orNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));

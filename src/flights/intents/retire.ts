@@ -1,11 +1,8 @@
-import type { Transaction } from 'kysely';
-import type { ServiceTables } from '../../store/tables/schema.ts';
 import { beginBooking, dropBooking } from '../booking/moves.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
+import type { Tx } from '../tables.ts';
 import { creatingKey } from './creations.ts';
-
-type Tx = Transaction<ServiceTables>;
 
 /** Booking rows that no customer's payment stands behind carry this in place of a payment key. */
 export const NO_PAYMENT = 'none';

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import bs58 from 'bs58';
+import { type HttpRequest, type HttpResponse, headerOf, json } from '../../kernel/http.ts';
 import { sha256Hex } from '../../kernel/json.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/terms.ts';
@@ -14,6 +15,7 @@ const NAMES = ['key-id', 'timestamp', 'wallet', 'signature'] as const;
 const SKEW_MS = 60_000;
 /** A used signature is kept longer than it is good for: another process's clock may be behind. */
 const KEPT_MS = 10 * 60_000;
+const USED_SIGNATURES = { table: 'sponsored_signatures', key: 'signature', at: 'expires_at_ms' } as const;
 
 type Reason = 'incomplete' | 'malformed' | 'unknown_key' | 'stale' | 'bad_signature' | 'replayed';
 
@@ -29,11 +31,11 @@ export function createSponsored({ store, clock, log, gatewayKeys }: FlightsPorts
    *   `detail.reason`
    */
   return async function preview(
-    request: Request,
+    request: HttpRequest,
     bodyBytes: Uint8Array,
     call: PaidCall,
     publicUrl: string | undefined,
-  ): Promise<Response> {
+  ): Promise<HttpResponse> {
     const signed = await read(request, bodyBytes, addressedOf(request, call.url, publicUrl));
     await call.check({ payer: null });
     const key = await use(signed);
@@ -43,14 +45,15 @@ export function createSponsored({ store, clock, log, gatewayKeys }: FlightsPorts
       throw error;
     });
     log('info', 'sponsored_preview', { resource: call.resource, key_id: signed.keyId });
-    return Response.json(answer.body, {
-      status: answer.status,
-      headers: { 'X-Sponsored-Preview': 'true' },
-    });
+    return json(answer.body, answer.status, { 'X-Sponsored-Preview': 'true' });
   };
 
-  async function read(request: Request, bodyBytes: Uint8Array, addressed: { host: string; path: string }) {
-    const [keyId, timestamp, wallet, signatureText] = NAMES.map((name) => request.headers.get(PREFIX + name));
+  async function read(
+    request: HttpRequest,
+    bodyBytes: Uint8Array,
+    addressed: { host: string; path: string },
+  ) {
+    const [keyId, timestamp, wallet, signatureText] = NAMES.map((name) => headerOf(request, PREFIX + name));
     if (!keyId || !timestamp || !wallet || !signatureText) throw refused('incomplete');
     const signature = bytesOf(signatureText, 64);
     if (!/^\d{1,12}$/.test(timestamp) || !signature) throw refused('malformed');
@@ -83,7 +86,7 @@ export function createSponsored({ store, clock, log, gatewayKeys }: FlightsPorts
       .returning('signature')
       .executeTakeFirst();
     if (!taken) throw refused('replayed');
-    await removeOld(store, 'sponsored_signatures', clock.now());
+    await removeOld(store, USED_SIGNATURES, clock.now());
     return `preview:${name}`;
   }
 }
@@ -92,9 +95,9 @@ export function createSponsored({ store, clock, log, gatewayKeys }: FlightsPorts
  * The host and path that the gateway addressed. Under a server it is the server's own name: a signature that was made
  * for another service, and is sent here with that one's Host header, is not taken.
  */
-function addressedOf(request: Request, url: string, publicUrl: string | undefined) {
+function addressedOf(request: HttpRequest, url: string, publicUrl: string | undefined) {
   const { host, pathname: path } = new URL(url);
-  return { host: publicUrl === undefined ? (request.headers.get('host') ?? host) : host, path };
+  return { host: publicUrl === undefined ? (headerOf(request, 'host') ?? host) : host, path };
 }
 
 /** What a gateway signs: seven lines, joined by newlines, the last one the SHA-256 of the body in lower-case hex. */

@@ -1,15 +1,15 @@
-import type { Selectable, Transaction } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { JourneyFacts, MailFacts } from '../../notify/mails.ts';
 import type { Attachment } from '../../notify/message.ts';
-import type { BookingTable, ServiceTables } from '../../store/tables/schema.ts';
 import { openPassengers } from '../booking/sealed-passengers.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow } from '../rows.ts';
+import type { BookingTable, Tx } from '../tables.ts';
 import type { Order } from '../wire.ts';
 
 /** Writes what was prepared, in the transaction of the change that it reports. */
-export type Written = (tx: Transaction<ServiceTables>) => Promise<void>;
+export type Written = (tx: Tx) => Promise<void>;
 
 type Addressed = Pick<Selectable<BookingTable>, 'intent_id' | 'passengers_sealed'>;
 

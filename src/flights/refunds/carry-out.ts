@@ -6,6 +6,7 @@ import { createMails } from '../orders/mails.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { ProviderOrder } from '../providers/provider.ts';
 import type { IntentRow, RefundRequestRow } from '../rows.ts';
+import type { FlightsDatabase } from '../tables.ts';
 import { createPayouts } from './payouts.ts';
 import { movedTo } from './states.ts';
 
@@ -15,7 +16,7 @@ const REFUND_REASON = 'refund_request_approved';
 /** What is done about a refund request that is held works with. */
 export interface RefundTools {
   readonly ports: FlightsPorts;
-  readonly queue: OpenQueue<RefundRequestRow>;
+  readonly queue: OpenQueue<FlightsDatabase, 'refund_requests'>;
 }
 
 /**

@@ -1,11 +1,10 @@
 import { type SqlBool, sql } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Store } from '../../store/open.ts';
-import type { RefundRequestState } from '../../store/tables/schema.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow, RefundRequestRow } from '../rows.ts';
+import type { RefundRequestState, Store } from '../tables.ts';
 import type { QueueQuery, RefundCase, RefundCaseSummary, RefundQueue } from '../wire.ts';
 import { refundRuleOf } from './rule.ts';
 import { contactPlace, decisionPlace, notePlace, reasonPlace } from './words.ts';
@@ -90,7 +89,6 @@ async function queue(
 async function show(ports: CasePorts, { row, intent }: OpenedCase): Promise<RefundCase> {
   const { store, secrets } = ports;
   const offer = lockedOffer(intent);
-  const rule = refundRuleOf(offer, BigInt(intent.amount));
   const unsealed = (place: string, sealed: string | null) =>
     sealed === null || sealed === '' ? null : secrets.decrypt(place, sealed);
   const notes = await store
@@ -110,11 +108,6 @@ async function show(ports: CasePorts, { row, intent }: OpenedCase): Promise<Refu
       total_amount_decimal: offer.total_amount_decimal,
       total_currency: offer.total_currency,
       conditions: offer.conditions,
-    },
-    refund_rule: {
-      kind: rule.kind,
-      penalty_amount: numberOrNull(rule.penalty),
-      payout_amount: numberOrNull(rule.payout),
     },
     reason: unsealed(reasonPlace(row.request_id), row.reason_sealed),
     contact: unsealed(contactPlace(row.request_id), row.contact_sealed),
@@ -182,6 +175,7 @@ async function timeline({ store }: CasePorts, { row, intent }: OpenedCase): Prom
 
 export function summaryOf({ row, intent }: OpenedCase): RefundCaseSummary {
   const offer = lockedOffer(intent);
+  const rule = refundRuleOf(offer, BigInt(intent.amount));
   return {
     request_id: row.request_id,
     intent_id: row.intent_id,
@@ -191,6 +185,11 @@ export function summaryOf({ row, intent }: OpenedCase): RefundCaseSummary {
     journey_date: row.journey_date,
     route: `${offer.origin_iata}-${offer.destination_iata}`,
     captured_amount: intent.amount,
+    refund_rule: {
+      kind: rule.kind,
+      penalty_amount: numberOrNull(rule.penalty),
+      payout_amount: numberOrNull(rule.payout),
+    },
     payout_amount: row.payout_amount,
     claimed_by: row.claimed_by_name,
     claimed_at: orNull(row.claimed_at_ms),

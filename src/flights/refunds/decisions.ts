@@ -1,16 +1,13 @@
-import type { Transaction } from 'kysely';
 import { problem } from '../../kernel/problems.ts';
-import type { ServiceTables } from '../../store/tables/schema.ts';
 import { type Operator, writeAudit } from '../desk/audit.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { RefundRequestRow } from '../rows.ts';
-import type { ApproveRequest, RefundPlan } from '../wire.ts';
+import type { Store, Tx } from '../tables.ts';
+import type { ApproveRequest, RefundPlan, RejectionPlan } from '../wire.ts';
 import type { OpenedCase, RefundCases } from './cases.ts';
 import { alreadyDecided, checkPlan, planRefund } from './plan.ts';
 import { movedTo } from './states.ts';
 import { decisionPlace, notePlace } from './words.ts';
-
-type Tx = Transaction<ServiceTables>;
 
 /** Who does it, in which call. */
 export interface By {
@@ -25,8 +22,14 @@ export interface By {
 export function createRefundDecisions(ports: FlightsPorts, cases: RefundCases) {
   const { store } = ports;
   return {
-    plan: (opened: OpenedCase, request: ApproveRequest): Promise<RefundPlan> =>
-      planRefund(ports, opened, request),
+    /** @throws Problem `case_already_claimed` too: who could not do it is not told what it would do */
+    async plan(opened: OpenedCase, by: By, request: ApproveRequest): Promise<RefundPlan> {
+      checkHolder(opened.row, by);
+      return planRefund(ports, opened, request);
+    },
+
+    planRejection: (opened: OpenedCase, by: By, reason: string): Promise<RejectionPlan> =>
+      planRejection(ports, opened, by, reason),
 
     claim: (requestId: string, by: By) =>
       store.transaction().execute(async (tx) => {
@@ -66,20 +69,24 @@ const audit = (
 ) => writeAudit(tx, ports, { ...by, action: `refund.${action}`, subject, detail });
 
 /** @throws Problem `case_already_claimed`, with who has it */
+function checkHolder(row: RefundRequestRow, { operator }: By): void {
+  if (row.claimed_by === null || row.claimed_by === operator.keyId) return;
+  throw problem('case_already_claimed', {
+    detail: {
+      claimed_by: row.claimed_by_name,
+      claimed_at: new Date(row.claimed_at_ms ?? 0).toISOString(),
+    },
+  });
+}
+
+/** @throws Problem `case_already_claimed` */
 async function take(ports: FlightsPorts, tx: Tx, requestId: string, by: By): Promise<RefundRequestRow> {
   const row = await tx
     .selectFrom('refund_requests')
     .selectAll()
     .where('request_id', '=', requestId)
     .executeTakeFirstOrThrow();
-  if (row.claimed_by !== null && row.claimed_by !== by.operator.keyId) {
-    throw problem('case_already_claimed', {
-      detail: {
-        claimed_by: row.claimed_by_name,
-        claimed_at: new Date(row.claimed_at_ms ?? 0).toISOString(),
-      },
-    });
-  }
+  checkHolder(row, by);
   if (row.claimed_by === null) {
     await tx
       .updateTable('refund_requests')
@@ -179,6 +186,35 @@ const isDoneAsAsked = (row: RefundRequestRow, by: By, request: ApproveRequest): 
   );
 
 /** @throws Problem `case_already_claimed`, `case_already_decided` */
+async function planRejection(
+  { store }: FlightsPorts,
+  { row }: OpenedCase,
+  by: By,
+  reason: string,
+): Promise<RejectionPlan> {
+  checkHolder(row, by);
+  if (row.state !== 'received') throw alreadyDecided(row);
+  const { passengers_sealed } = await bookingOf(store, row);
+  const { mailText } = await import('../../notify/mails.ts');
+  return {
+    request_id: row.request_id,
+    intent_id: row.intent_id,
+    dry_run: true,
+    // Operators decide without names: none is shown here either.
+    mail: passengers_sealed === '' ? null : mailText('…', row.intent_id, rejection(reason)),
+  };
+}
+
+const rejection = (reason: string) => ({ kind: 'refund_request_rejected', reason }) as const;
+
+const bookingOf = (store: Store, row: RefundRequestRow) =>
+  store
+    .selectFrom('bookings')
+    .select(['intent_id', 'passengers_sealed'])
+    .where('intent_id', '=', row.intent_id)
+    .executeTakeFirstOrThrow();
+
+/** @throws Problem `case_already_claimed`, `case_already_decided` */
 async function reject(
   ports: FlightsPorts,
   cases: RefundCases,
@@ -189,13 +225,8 @@ async function reject(
   const { store, clock, secrets } = ports;
   const { row } = await cases.open(id);
   const { createMails } = await import('../orders/mails.ts');
-  const booking = await store
-    .selectFrom('bookings')
-    .select(['intent_id', 'passengers_sealed'])
-    .where('intent_id', '=', row.intent_id)
-    .executeTakeFirstOrThrow();
-  const facts = { kind: 'refund_request_rejected', reason } as const;
-  const tell = await createMails(ports).about(booking, facts, row.request_id);
+  const booking = await bookingOf(store, row);
+  const tell = await createMails(ports).about(booking, rejection(reason), row.request_id);
   await store.transaction().execute(async (tx) => {
     const held = await take(ports, tx, row.request_id, by);
     if (held.state !== 'received') throw alreadyDecided(held);

@@ -3,6 +3,7 @@ import { type Queue, queueDueAtMs } from '../../store/queue.ts';
 import type { RetryPolicy } from '../../store/retry.ts';
 import { FARTHEST_MS, LEASE_MS, STEP_MS } from '../booking/booking-queue.ts';
 import type { FlightsPorts } from '../ports.ts';
+import type { FlightsDatabase } from '../tables.ts';
 
 /** An approved refund that keeps failing waits for a person, who may start it again. */
 const RETRY: RetryPolicy = {
@@ -19,7 +20,7 @@ export const BY_HAND: RetryPolicy = { ...RETRY, giveUp: { after: 'failures', mos
 export const UNSETTLED: RetryPolicy = { ...RETRY, giveUp: { after: 'never' } };
 
 /** Requests whose payment is open, and those that an operator approved. */
-export const REFUNDS: Queue = {
+export const REFUNDS: Queue<FlightsDatabase, 'refund_requests'> = {
   table: 'refund_requests',
   key: 'request_id',
   due: 'due_at_ms',

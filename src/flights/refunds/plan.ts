@@ -73,9 +73,18 @@ function stepsOf(
       ? `Wait for you to cancel order ${order?.order_id} with the airline: then farelock stuck resolve ${row.request_id} cancelled.`
       : `Cancel order ${order?.order_id ?? '–'} at the airline (${order?.provider_order_id ?? '–'}).`,
     `Pay ${formatUsdc(payout)} USDC from the treasury ${treasury} to the refund wallet ${intent.refund_wallet}.`,
-    `Keep ${formatUsdc(captured - payout)} USDC of ${formatUsdc(captured)} for the carrier.`,
+    keptStep(captured, payout, refundRuleOf(lockedOffer(intent), captured).payout),
     'End the intent as refunded, and mail the lead passenger.',
   ];
+}
+
+/** What is not paid out: the carrier's penalty, or the rest of an amount that an operator named. */
+function keptStep(captured: bigint, payout: bigint, byRule: bigint | null): string {
+  if (payout === captured) return 'Keep nothing: the whole price goes back.';
+  const kept = `Keep ${formatUsdc(captured - payout)} USDC of ${formatUsdc(captured)}`;
+  return payout === byRule
+    ? `${kept}: the penalty of the fare rule.`
+    : `${kept}: this is a partial pay-out${byRule === null ? '' : `, and the fare rule gives ${formatUsdc(byRule)}`}.`;
 }
 
 export const alreadyDecided = (row: RefundRequestRow) =>
@@ -86,7 +95,7 @@ export const alreadyDecided = (row: RefundRequestRow) =>
 function checkOverride(request: ApproveRequest, captured: bigint): void {
   const issues = [
     ...(BigInt(request.payout_amount ?? 0) > captured
-      ? [{ path: 'payout_amount', message: `is more than was captured (${captured}).` }]
+      ? [{ path: 'payout_amount', message: `is more than was captured: ${formatUsdc(captured)} USDC.` }]
       : []),
     ...(request.note === undefined
       ? [{ path: 'note', message: 'is needed with an amount of your own.' }]

@@ -15,7 +15,7 @@ const MOST_AT_ONCE = 50;
  * that an operator approved are carried out.
  */
 export function createRefundPayouts(ports: FlightsPorts) {
-  const queue = openQueue<RefundRequestRow>(ports, REFUNDS);
+  const queue = openQueue(ports, REFUNDS);
   const tools: RefundTools = { ports, queue };
   const work = {
     perform: (row: RefundRequestRow) =>

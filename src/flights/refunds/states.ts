@@ -1,4 +1,4 @@
-import type { RefundRequestState } from '../../store/tables/desk-tables.ts';
+import type { RefundRequestState } from '../tables.ts';
 
 /** Who moves a refund request: the request that pays for it, the worker, or an operator. */
 type Mover = 'payment' | 'runner' | 'operator';

@@ -3,6 +3,9 @@ import type { FlightsPorts } from '../ports.ts';
 
 const RATE_LIMITED_AT = 'provider_rate_limited_at_ms';
 
+/** A search that was answered counts for a while. */
+export const COUNTED_SEARCHES = { table: 'search_completions', key: 'id', at: 'at_ms' } as const;
+
 interface SearchLoad {
   /** Searches completed in the last minute. */
   readonly completed: number;
@@ -54,7 +57,7 @@ export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'sto
         .values({ id, at_ms: nowMs })
         .onConflict((conflict) => conflict.column('id').doNothing())
         .execute();
-      await removeOld(store, 'search_completions', nowMs - options.searchWindowMs);
+      await removeOld(store, COUNTED_SEARCHES, nowMs - options.searchWindowMs);
     },
 
     /** Takes a completion back: its payment failed, so it never was one. */

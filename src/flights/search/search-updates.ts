@@ -18,7 +18,7 @@ export async function keepSearch(ports: FlightsPorts, request: SearchRequest): P
   const nowMs = ports.clock.now();
   const searchId = ports.ids.next('sch');
   await ports.store.transaction().execute(async (tx) => {
-    await removeOld(tx, 'searches', nowMs);
+    await removeOld(tx, { table: 'searches', key: 'search_id', at: 'expires_at_ms' }, nowMs);
     await tx
       .insertInto('searches')
       .values({

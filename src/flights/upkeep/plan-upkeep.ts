@@ -1,6 +1,5 @@
-import type { Transaction } from 'kysely';
-import type { ServiceTables, UpkeepTask } from '../../store/tables/schema.ts';
 import type { FlightsOptions } from '../ports.ts';
+import type { Tx, UpkeepTask } from '../tables.ts';
 
 const DAY_MS = 86_400_000;
 /** The program closes an escrow 30 days after its end at the soonest, by the chain's clock (docs/escrow.md, Close). */
@@ -22,7 +21,7 @@ export const farthestMs = (task: UpkeepTask, { purgeAfterDays }: FlightsOptions)
  * for an order is asked about it again after the money has gone back.
  */
 export async function planUpkeep(
-  tx: Transaction<ServiceTables>,
+  tx: Tx,
   intentId: string,
   end: 'booked' | 'refunded',
   nowMs: number,

@@ -1,12 +1,15 @@
 import { type SqlBool, sql } from 'kysely';
 import { BITE, removeOld } from '../../store/remove.ts';
+import { WRONG_CODES } from '../attempts.ts';
 import type { FlightsPorts } from '../ports.ts';
+import { COUNTED_SEARCHES } from '../search/pricing.ts';
 
 const DAY_MS = 86_400_000;
 const KEEP_SETTLEMENTS_MS = 7 * DAY_MS;
 /** Quotes are forgotten this long after they expired. */
 const KEEP_QUOTES_MS = 3_600_000;
 
+const QUOTES = { table: 'quotes', key: 'quote_id', at: 'expires_at_ms' } as const;
 /** A quote stays as long as a payment of it is under way. */
 const IS_BEING_PAID = sql<SqlBool>`exists (select 1 from settlements
   where settlements.quote_id = quotes.quote_id and settlements.state not in ('answered', 'failed'))`;
@@ -20,9 +23,9 @@ export async function prune(ports: Pick<FlightsPorts, 'store' | 'clock'>): Promi
   const { store } = ports;
   const nowMs = ports.clock.now();
   const removed = [
-    await removeOld(store, 'search_completions', nowMs - DAY_MS),
-    await removeOld(store, 'wrong_codes', nowMs - 2 * DAY_MS),
-    await removeOld(store, 'quotes', nowMs - KEEP_QUOTES_MS, IS_BEING_PAID),
+    await removeOld(store, COUNTED_SEARCHES, nowMs - DAY_MS),
+    await removeOld(store, WRONG_CODES, nowMs - 2 * DAY_MS),
+    await removeOld(store, QUOTES, nowMs - KEEP_QUOTES_MS, IS_BEING_PAID),
   ];
   return (await pruneSettlements(ports, nowMs)) || removed.includes(BITE);
 }

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { isProblem } from '../../kernel/problems.ts';
-import type { UpkeepTask } from '../../store/tables/schema.ts';
 import type { Escrows } from '../booking/escrows.ts';
 import { lookForLateTicket } from '../booking/late-ticket.ts';
 import type { IntentRow } from '../rows.ts';
+import type { UpkeepTask } from '../tables.ts';
 import { createChainUpkeep, nextLookMs, vaultsWithMoney } from './late-money.ts';
 import { CLOSE_AFTER_MS, farthestMs } from './plan-upkeep.ts';
 import { prune } from './prune.ts';

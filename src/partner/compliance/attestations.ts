@@ -1,12 +1,12 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
-import type { Store } from '../../store/open.ts';
 import { NEVER_MS, type OpenQueue, openQueue } from '../../store/queue.ts';
-import type { AttestationRunTable } from '../../store/tables/compliance-tables.ts';
 import type { CustomerData } from '../customer-data/schema.ts';
-import type { PartnerPorts, Tx } from '../ports.ts';
+import type { PartnerPorts } from '../ports.ts';
 import type { Submissions } from '../requirements/submissions.ts';
+import type { PartnerDatabase, Store, Tx } from '../tables.ts';
 import { type Attest, type Facts, inputKey, type Judged, type Run, type RunType } from './compliance.ts';
 import { ATTESTATIONS, FARTHEST_MS, ofCustomersIn } from './compliance-due.ts';
+import type { AttestationRunTable } from './tables.ts';
 
 const MOST_RUNS = 50;
 
@@ -19,7 +19,7 @@ type RunPorts = Pick<PartnerPorts, 'store' | 'secrets' | 'clock' | 'ids' | 'log'
  * @param attest null: nobody attests here but an operator, so runs wait for one
  */
 export function createAttestations(ports: RunPorts, submissions: Submissions, attest: Attest | null) {
-  const queue = openQueue<RunRow>(ports, ATTESTATIONS);
+  const queue = openQueue(ports, ATTESTATIONS);
   return {
     /** Begins every attestation that is due for its data. Twice is once. @returns how many were begun */
     begin: (tx: Tx, customerId: string, judged: readonly Judged[]): Promise<number> =>
@@ -51,7 +51,7 @@ export function createAttestations(ports: RunPorts, submissions: Submissions, at
 
 async function perform(
   { store, clock, log }: RunPorts,
-  queue: OpenQueue<RunRow>,
+  queue: OpenQueue<PartnerDatabase, 'attestation_runs'>,
   submissions: Submissions,
   run: RunRow,
   attest: Attest,
@@ -82,7 +82,12 @@ async function drop(store: Store, run: RunRow): Promise<void> {
     .execute();
 }
 
-const putOff = ({ log }: RunPorts, queue: OpenQueue<RunRow>, run: RunRow, error: unknown): Promise<void> =>
+const putOff = (
+  { log }: RunPorts,
+  queue: OpenQueue<PartnerDatabase, 'attestation_runs'>,
+  run: RunRow,
+  error: unknown,
+): Promise<void> =>
   queue.postpone(run, error, () => ({
     log: () =>
       log('warn', 'attestation_postponed', {

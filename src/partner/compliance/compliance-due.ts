@@ -1,8 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
-import type { Store } from '../../store/open.ts';
 import { type Queue, queueDueAtMs } from '../../store/queue.ts';
-import type { PartnerEnvironment } from '../../store/tables/partner-tables.ts';
+import type { PartnerDatabase, PartnerEnvironment, Store } from '../tables.ts';
 
 /** When the compliance side has something to do: small reads, without any of its code. */
 
@@ -10,7 +9,7 @@ import type { PartnerEnvironment } from '../../store/tables/partner-tables.ts';
 export const FARTHEST_MS = 10 * 60_000;
 
 /** Attestations that run; those that a person decides are due never. */
-export const ATTESTATIONS: Queue = {
+export const ATTESTATIONS: Queue<PartnerDatabase, 'attestation_runs'> = {
   table: 'attestation_runs',
   key: 'attestation_id',
   due: 'due_at_ms',

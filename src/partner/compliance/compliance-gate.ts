@@ -1,5 +1,6 @@
 import { problem } from '../../kernel/problems.ts';
-import type { PartnerPorts, Tx } from '../ports.ts';
+import type { PartnerPorts } from '../ports.ts';
+import type { Tx } from '../tables.ts';
 import type { Assessment, Judged } from './compliance.ts';
 import type { Standing } from './standing.ts';
 import type { WantedOrder } from './wanted-orders.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { erasing } from '../../store/erase.ts';
-import type { Store } from '../../store/open.ts';
 import type { SealedColumn } from '../orders/order-record.ts';
-import type { PartnerPorts, Tx } from '../ports.ts';
+import type { PartnerPorts } from '../ports.ts';
+import type { Store, Tx } from '../tables.ts';
 import { LOOK_EVERY_MS, RETENTION_DUE_AT } from './compliance-due.ts';
 import { loadPolicy } from './policy.ts';
 

@@ -1,8 +1,8 @@
-import type { Store } from '../../store/open.ts';
 import type { AttestationType, DataType } from '../customer-data/kinds.ts';
-import type { PartnerPorts, Tx } from '../ports.ts';
+import type { PartnerPorts } from '../ports.ts';
 import { acceptancesOf } from '../requirements/acceptances.ts';
 import { createSubmissions } from '../requirements/submissions.ts';
+import type { Store, Tx } from '../tables.ts';
 import { createAttestations } from './attestations.ts';
 import {
   type Assessment,

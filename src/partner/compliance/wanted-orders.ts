@@ -1,6 +1,6 @@
-import type { Store } from '../../store/open.ts';
 import { networkNamed } from '../offers/codes.ts';
-import type { PartnerPorts, Tx } from '../ports.ts';
+import type { PartnerPorts } from '../ports.ts';
+import type { Store, Tx } from '../tables.ts';
 import type { WalletNetwork } from './compliance.ts';
 import { type Policy, type PolicyOrder, usdOf } from './policy.ts';
 import { sum } from './policy-amount.ts';

@@ -1,8 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
-import type { Store } from '../../store/open.ts';
 import { type Queue, queueDueAtMs } from '../../store/queue.ts';
-import type { PartnerEnvironment } from '../../store/tables/partner-tables.ts';
+import type { PartnerDatabase, PartnerEnvironment, Store } from '../tables.ts';
 
 /** How long one drive of a creation keeps the others away: longer than a call can take. */
 export const LEASE_MS = 13_000;
@@ -13,7 +12,7 @@ export const LONGEST_WAIT_MS = 10 * 60_000;
 export const SILENT = { giveUp: { after: 'age', ms: 24 * 3_600_000 } } as const;
 
 /** Orders that their platform has not been heard about. */
-export const CREATIONS: Queue = {
+export const CREATIONS: Queue<PartnerDatabase, 'partner_orders'> = {
   table: 'partner_orders',
   key: 'order_id',
   due: 'due_at_ms',

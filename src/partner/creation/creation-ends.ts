@@ -2,12 +2,12 @@ import type { Updateable } from 'kysely';
 import { FUNDED } from '../../domain/order-moves.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { unlessLost } from '../../store/leases.ts';
-import type { PartnerOrderTable } from '../../store/tables/partner-tables.ts';
 import { linkCustomer } from '../desk/partners.ts';
 import { recordChange } from '../orders/order-history.ts';
 import { type OrderRow, sealColumn } from '../orders/order-record.ts';
-import type { PartnerPorts, Tx } from '../ports.ts';
+import type { PartnerPorts } from '../ports.ts';
 import type { OrderStatus } from '../schema.ts';
+import type { PartnerOrderTable, Tx } from '../tables.ts';
 import { type CreationEnd, type Creations, noteOf, sealNote } from './creations.ts';
 import type { CreateOrderAnswer, RedirectOrderAnswer } from './platform-answers.ts';
 

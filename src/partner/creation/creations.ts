@@ -2,10 +2,10 @@ import type { Insertable } from 'kysely';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import { openQueue } from '../../store/queue.ts';
-import type { PartnerOrderTable } from '../../store/tables/partner-tables.ts';
 import type { Call } from '../call.ts';
 import { type OrderRow, openColumn, sealColumn } from '../orders/order-record.ts';
-import type { PartnerPorts, Tx } from '../ports.ts';
+import type { PartnerPorts } from '../ports.ts';
+import type { PartnerOrderTable, Tx } from '../tables.ts';
 import { CREATIONS, creationsIn, LEASE_MS } from './creation-due.ts';
 import type { OrderRequest } from './order-request.ts';
 
@@ -36,7 +36,7 @@ export const sealNote = (secrets: Secrets, orderId: string, note: CreationNote):
 /** The rows behind CreateOrder: an order's row is written before its platform hears of it (CONTRACT, section 12). */
 export function createCreations(ports: PartnerPorts) {
   const { store, secrets, ids, clock, environment, options } = ports;
-  const queue = openQueue<OrderRow>(ports, CREATIONS);
+  const queue = openQueue(ports, CREATIONS);
 
   const read = (orderId: string): Promise<OrderRow | undefined> =>
     store.selectFrom('partner_orders').selectAll().where('order_id', '=', orderId).executeTakeFirst();

@@ -1,6 +1,5 @@
 import { unitsOf } from '../../kernel/decimal.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { PartnerTable } from '../../store/tables/partner-tables.ts';
 import type { WalletType } from '../customer-data/kinds.ts';
 import type { Verdict } from '../customer-data/verdict.ts';
 import { cryptoSideOf, networkNamed, networkOfCurrency } from '../offers/codes.ts';
@@ -9,6 +8,7 @@ import { refuseUnknownCodes } from '../offers/offered-codes.ts';
 import { amountIsZero } from '../offers/offers.ts';
 import type { OrderRow } from '../orders/order-record.ts';
 import type { PartnerPorts } from '../ports.ts';
+import type { PartnerTable } from '../tables.ts';
 
 /** What a customer asked for, checked: everything that the outbound request needs. */
 export interface OrderRequest {

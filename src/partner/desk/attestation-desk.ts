@@ -1,11 +1,11 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { Store } from '../../store/open.ts';
-import type { AttestationRunTable } from '../../store/tables/compliance-tables.ts';
 import { ofCustomersIn } from '../compliance/compliance-due.ts';
-import type { PartnerPorts, Tx } from '../ports.ts';
+import type { AttestationRunTable } from '../compliance/tables.ts';
+import type { PartnerPorts } from '../ports.ts';
 import { createSubmissions } from '../requirements/submissions.ts';
+import type { Store, Tx } from '../tables.ts';
 import type { Doing } from './accounts.ts';
 import type { AttestationRecord, AttestationRecords, OpenedAttestation } from './schema.ts';
 

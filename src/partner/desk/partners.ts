@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { Insertable, Selectable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { PartnerTable } from '../../store/tables/partner-tables.ts';
 import { checkPartnerUrl } from '../outbound/ssrf-guard.ts';
-import type { PartnerPorts, Tx } from '../ports.ts';
+import type { PartnerPorts } from '../ports.ts';
+import type { PartnerTable, Tx } from '../tables.ts';
 import type { Doing } from './accounts.ts';
 import type { CustomerRecord, PartnerRecord, PartnerRecords, PutPartner } from './schema.ts';
 

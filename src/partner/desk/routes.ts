@@ -1,4 +1,5 @@
 import { type RouteTable, routesOf, schemasOf, type Visit } from '../../http/routes.ts';
+import { headerOf } from '../../kernel/http.ts';
 import type { PartnerPorts } from '../ports.ts';
 import { mintToken } from '../tokens.ts';
 import { createPartnerKeys, type Doing } from './accounts.ts';
@@ -9,7 +10,7 @@ export const enterDesk =
   (ports: PartnerPorts) =>
   async ({ request, requestId }: Visit) => {
     const by: Doing = {
-      operator: await ports.desk.authenticate(request.headers.get('authorization')),
+      operator: await ports.desk.authenticate(headerOf(request, 'authorization')),
       requestId,
     };
     return { ports, by, keys: createPartnerKeys(ports), partners: createPartners(ports) };

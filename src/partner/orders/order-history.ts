@@ -1,7 +1,6 @@
 import { instant } from '../../kernel/clock.ts';
-import type { Store } from '../../store/open.ts';
-import type { Tx } from '../ports.ts';
 import type { OrderChange, OrderStatus } from '../schema.ts';
+import type { Store, Tx } from '../tables.ts';
 
 interface RecordedChange {
   readonly orderId: string;

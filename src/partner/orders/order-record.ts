@@ -2,8 +2,8 @@ import type { Selectable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
-import type { PartnerOrderTable } from '../../store/tables/partner-tables.ts';
 import type { DepositInstructions, Order, OrderStatus, ReturnDetails } from '../schema.ts';
+import type { PartnerOrderTable } from '../tables.ts';
 
 export type OrderRow = Selectable<PartnerOrderTable>;
 

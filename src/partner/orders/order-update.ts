@@ -8,6 +8,7 @@ import {
   standingAfter,
 } from '../../domain/order-moves.ts';
 import { sameDecimal } from '../../kernel/decimal.ts';
+import { headerOf } from '../../kernel/http.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import type { Call } from '../call.ts';
 import type { PartnerPorts } from '../ports.ts';
@@ -37,7 +38,7 @@ export async function updateOrder(
   input: UpdateOrderRequest,
 ): Promise<UpdateOrderResponse> {
   if (lacksReason(input)) throw required('reason', 'is required when status is ERROR.');
-  const expected = ifMatch(call.headers.get('if-match'));
+  const expected = ifMatch(headerOf(call, 'if-match'));
   return call.write(async (tx) => {
     const { secrets } = ports;
     const row = await tx

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
-import type { PartnerTable } from '../../store/tables/partner-tables.ts';
 import { openWebhookSecret } from '../desk/partners.ts';
 import type { PartnerPorts } from '../ports.ts';
+import type { PartnerTable } from '../tables.ts';
 import { createBreaker } from './breaker.ts';
 import { createOutbound, type Outbound, type OutboundPartner } from './outbound.ts';
 import { createOutboundAudit } from './outbound-audit.ts';

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { type Fetch, headerOf } from '../../kernel/http.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Breaker } from './breaker.ts';
 import { type Attempt, guardedRequest, type OutboundLimits, outboundLimits } from './guarded-request.ts';
@@ -50,7 +51,7 @@ export interface OutboundPorts {
   readonly audit: OutboundAudit;
   readonly rules: GuardRules;
   /** The sandbox platform in this process; null where there is none. */
-  readonly embedded: ((request: Request) => Promise<Response>) | null;
+  readonly embedded: Fetch | null;
   readonly resolve?: Resolver | undefined;
   readonly limits?: OutboundLimits | undefined;
   /** Certificates to trust beyond the system's (tests). */
@@ -212,7 +213,7 @@ function tried(
 
 /** The same exchange with the platform in this process: its answers can be slow, torn or too large as well. */
 async function embeddedRequest(
-  answer: (request: Request) => Promise<Response>,
+  answer: Fetch,
   limits: OutboundLimits,
   { url, headers, body }: Message,
   remainingMs: number,
@@ -223,12 +224,12 @@ async function embeddedRequest(
     abort.signal.addEventListener('abort', () => reject(new Error('timeout')), { once: true });
   });
   try {
-    const request = new Request(url, { method: 'POST', headers, body, signal: abort.signal });
+    const request = { method: 'POST', url: url.href, headers, body, signal: abort.signal };
     const response = await Promise.race([answer(request), tooLate]);
-    const bytes = new Uint8Array(await Promise.race([response.arrayBuffer(), tooLate]));
+    const bytes = Buffer.from(response.body ?? '');
     const { status } = response;
     if (bytes.length > limits.answerBytes) return { kind: 'oversized', status };
-    return { kind: 'answer', status, retryAfter: response.headers.get('retry-after'), body: bytes };
+    return { kind: 'answer', status, retryAfter: headerOf(response, 'retry-after'), body: bytes };
   } catch (error) {
     return { kind: 'lost', reason: error instanceof Error ? error.message.slice(0, 40) : 'network error' };
   } finally {

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { HttpHeaders } from '../../kernel/http.ts';
 
 /** How far apart the two clocks may be, seconds: what Standard Webhooks libraries allow. */
 const SIGNATURE_TOLERANCE_SECONDS = 5 * 60;
@@ -30,13 +31,13 @@ export function signWebhook(
 /** Checks that one of a message's signatures was made with one of these secrets, and just now. */
 export function verifyWebhook(
   secrets: readonly string[],
-  headers: { get(name: string): string | null },
+  headers: HttpHeaders,
   body: string,
   nowMs: number,
 ): boolean {
-  const id = headers.get('webhook-id');
-  const timestamp = headers.get('webhook-timestamp');
-  const given = headers.get('webhook-signature');
+  const id = headers['webhook-id'];
+  const timestamp = headers['webhook-timestamp'];
+  const given = headers['webhook-signature'];
   if (!id || !given || !timestamp || !/^\d{1,12}$/.test(timestamp)) return false;
   if (Math.abs(nowMs / 1000 - Number(timestamp)) > SIGNATURE_TOLERANCE_SECONDS) return false;
   return given.split(' ').some((one) => {

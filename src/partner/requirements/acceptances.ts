@@ -1,6 +1,5 @@
-import type { Store } from '../../store/open.ts';
 import type { Terms } from '../compliance/compliance.ts';
-import type { Tx } from '../ports.ts';
+import type { Store, Tx } from '../tables.ts';
 
 /** Which terms a customer has accepted, and when. Acceptances are added, never changed. */
 

@@ -1,6 +1,5 @@
-import type { Store } from '../../store/open.ts';
 import type { Assessment, Judged } from '../compliance/compliance.ts';
-import type { Tx } from '../ports.ts';
+import type { Store, Tx } from '../tables.ts';
 import type { CustomerRequirement, GetOnboardingRequirementsResponse } from './requirement-schema.ts';
 import { shown } from './shown-data.ts';
 import type { Submissions } from './submissions.ts';

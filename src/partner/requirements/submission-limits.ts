@@ -1,7 +1,7 @@
 import { problem } from '../../kernel/problems.ts';
 import { RUN_INPUTS, type RunType } from '../compliance/compliance.ts';
 import type { Policy } from '../compliance/policy.ts';
-import type { Tx } from '../ports.ts';
+import type { Tx } from '../tables.ts';
 import type { GivenData } from './submissions.ts';
 
 const DAY_MS = 86_400_000;

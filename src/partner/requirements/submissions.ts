@@ -1,9 +1,9 @@
 import { canonicalJson } from '../../kernel/json.ts';
-import type { Store } from '../../store/open.ts';
 import type { Submission, WalletNetwork } from '../compliance/compliance.ts';
 import type { DataType } from '../customer-data/kinds.ts';
 import type { CustomerData } from '../customer-data/schema.ts';
-import type { PartnerPorts, Tx } from '../ports.ts';
+import type { PartnerPorts } from '../ports.ts';
+import type { Store, Tx } from '../tables.ts';
 import { dataOf, FILE_FIELDS, type Field, fieldsOf } from './data-fields.ts';
 
 const DAY_MS = 86_400_000;

@@ -9,7 +9,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { OnTrouble } from '../../store/libsql.ts';
+import type { OnTrouble } from '../../store/libsql/file.ts';
 import { createItineraries } from './itineraries.ts';
 import { type ReadOffer, readOffer } from './live-offer.ts';
 import { createNetwork } from './network/network.ts';

@@ -5,7 +5,7 @@ import type { Offer, Slice } from '../../flights/wire.ts';
 import { CROCKFORD } from '../../kernel/ids.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Migration } from '../../store/applied-steps.ts';
-import type { OnTrouble } from '../../store/libsql.ts';
+import type { OnTrouble } from '../../store/libsql/file.ts';
 import { openDatabase } from '../../store/open.ts';
 
 /** The sandbox airline's own book of orders. It keeps how many travel and nothing about them. */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
 import { type BookOutcome, boughtNothing, type NothingBought } from '../../flights/providers/fulfiller.ts';
-import type { OnTrouble } from '../../store/libsql.ts';
+import type { OnTrouble } from '../../store/libsql/file.ts';
 import { openDatabase } from '../../store/open.ts';
 import { airlineMigrations, recordLocator, tickets } from '../airline/orders.ts';
 

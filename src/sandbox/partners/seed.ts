@@ -6,7 +6,8 @@ import { insertPartnerKey } from '../../partner/desk/accounts.ts';
 import { linkCustomer, newWebhookSecret, sealWebhookSecret } from '../../partner/desk/partners.ts';
 import { recordChange } from '../../partner/orders/order-history.ts';
 import { sealColumn } from '../../partner/orders/order-record.ts';
-import type { PartnerPorts, Tx } from '../../partner/ports.ts';
+import type { PartnerPorts } from '../../partner/ports.ts';
+import type { Tx } from '../../partner/tables.ts';
 import { readMark } from '../../store/marks.ts';
 import {
   SANDBOX_ORIGIN,

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type * as z from 'zod';
 import { MOST_BODY_BYTES, readBytes } from '../../http/body.ts';
-import { createRouter } from '../../http/router.ts';
+import { createRouter, type Serve } from '../../http/router.ts';
 import { type Call, type RouteTable, routesOf, type Visit } from '../../http/routes.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { HttpResponse, headerOf, json } from '../../kernel/http.ts';
 import { randomIds } from '../../kernel/ids.ts';
 import { canonicalJson, sha256Hex } from '../../kernel/json.ts';
 import { silentLog } from '../../kernel/log.ts';
@@ -125,7 +126,7 @@ type PlatformCall = Call<PlatformPorts, unknown, unknown, 'partner'>;
  * The sandbox partner platform: a real HTTP service that takes the two outbound requests of the specification, keeps
  * books, and misbehaves when told to (docs/sandbox.md). It is another company: it knows the service by its calls alone.
  */
-export const createPlatformApp = (ports: PlatformPorts): { fetch(request: Request): Promise<Response> } => ({
+export const createPlatformApp = (ports: PlatformPorts): { readonly fetch: Serve } => ({
   fetch: createRouter({
     table: ROUTES,
     log: silentLog,
@@ -144,7 +145,7 @@ async function turnBehaviour(call: PlatformCall): Promise<object> {
   const partner = partnerAt(call.params.partner);
   if (!partner) return failure(404, 'There is no such partner.');
   // A page in a browser cannot send this type to another site without asking.
-  if (!call.request.headers.get('content-type')?.startsWith('application/json'))
+  if (!headerOf(call.request, 'content-type')?.startsWith('application/json'))
     return failure(415, 'Send application/json.');
   const given = jsonOf(await bodyOf(call)) as { behaviour?: unknown } | undefined;
   const name = BEHAVIOUR_NAMES.find((one) => one === given?.behaviour);
@@ -153,11 +154,11 @@ async function turnBehaviour(call: PlatformCall): Promise<object> {
   return { partner: partner.slug, behaviour: name };
 }
 
-async function createOrder(call: PlatformCall): Promise<Response> {
+async function createOrder(call: PlatformCall): Promise<HttpResponse> {
   const partner = partnerAt(call.params.partner);
   if (partner?.type !== 'INTEGRATION') return failure(404, 'There is no such partner.');
   const taken = await taking(call, partner, createOrderBody);
-  if (taken instanceof Response) return taken;
+  if (taken instanceof HttpResponse) return taken;
   const { order, digest } = taken;
   return acted(call, partner, order.orderId, digest, { ...order, rampType: order.type }, (toAmount) => ({
     externalOrderId: `${partner.slug}_${randomBytes(8).toString('hex')}`,
@@ -167,13 +168,13 @@ async function createOrder(call: PlatformCall): Promise<Response> {
   }));
 }
 
-async function redirectOrder(call: PlatformCall): Promise<Response> {
+async function redirectOrder(call: PlatformCall): Promise<HttpResponse> {
   const partner = partnerAt(call.params.partner);
   if (partner?.type !== 'REDIRECT') return failure(404, 'There is no such partner.');
   const taken = await taking(call, partner, redirectOrderBody);
-  if (taken instanceof Response) return taken;
+  if (taken instanceof HttpResponse) return taken;
   const { order, digest } = taken;
-  const session = call.request.headers.get('idempotency-key') ?? randomBytes(12).toString('hex');
+  const session = headerOf(call.request, 'idempotency-key') ?? randomBytes(12).toString('hex');
   return acted(call, partner, session, digest, order, (toAmount) => ({
     redirectUrl: `https://redirecta.sandbox.farelock.invalid/start/${randomBytes(12).toString('hex')}`,
     toAmount,
@@ -181,12 +182,12 @@ async function redirectOrder(call: PlatformCall): Promise<Response> {
   }));
 }
 
-/** Verifies and reads a request. A Response is a refusal. */
+/** Verifies and reads a request. An HttpResponse is a refusal. */
 async function taking<S extends z.ZodType>(
   call: PlatformCall,
   partner: PlatformPartner,
   schema: S,
-): Promise<{ order: z.output<S>; digest: string } | Response> {
+): Promise<{ order: z.output<S>; digest: string } | HttpResponse> {
   const { webhookSecrets, clock } = call.context;
   const bytes = await bodyOf(call);
   const secrets = await webhookSecrets(partner.partnerId);
@@ -208,7 +209,7 @@ async function acted(
   digest: string,
   wanted: Parameters<typeof quoteOf>[1],
   make: (toAmount: string) => object,
-): Promise<Response> {
+): Promise<HttpResponse> {
   const { books, clock } = ports;
   const calls = books.countCall(partner.slug, id);
   const behaviour = behaviourFor(books.behaviourOf(partner.slug), wanted.fromAmount);
@@ -240,7 +241,7 @@ async function acted(
   }
   if (answer && (!('once' in answer) || calls === 1))
     return misanswered(answer.kind, booked.answer, ports, request.signal);
-  return new Response(booked.answer, { headers: { 'content-type': 'application/json' } });
+  return new HttpResponse(200, booked.answer, { 'content-type': 'application/json' });
 }
 
 const partnerAt = (slug: string): PlatformPartner | undefined =>
@@ -263,10 +264,11 @@ const refusal = (
   reason: string,
   customerFacingReason: string,
   headers: Record<string, string> = {},
-): Response =>
-  Response.json(
+): HttpResponse =>
+  json(
     { error: partner.type === 'REDIRECT' ? customerFacingReason : { reason, customerFacingReason } },
-    { status, headers },
+    status,
+    headers,
   );
 
-const failure = (status: number, error: string): Response => Response.json({ error }, { status });
+const failure = (status: number, error: string): HttpResponse => json({ error }, status);

@@ -1,4 +1,4 @@
-import { openSqlite } from '../../store/libsql.ts';
+import { openSqlite } from '../../store/libsql/file.ts';
 import type { BehaviourName, Outcome } from './behaviour-table.ts';
 
 /** An order in the platform's own books. */

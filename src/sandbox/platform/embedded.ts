@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { HttpRequest, HttpResponse } from '../../kernel/http.ts';
 import { openWebhookSecret } from '../../partner/desk/partners.ts';
 import { createPartnerHttp } from '../../partner/http.ts';
 import type { PartnerPorts } from '../../partner/ports.ts';
-import type { Store } from '../../store/open.ts';
+import type { Store } from '../../partner/tables.ts';
 import { partnerKeyFile } from '../partners/seed.ts';
 import { createPlatformApp } from './app.ts';
 import { type Books, openBooks } from './books.ts';
@@ -44,7 +45,7 @@ async function publishDue(store: Store, books: Books): Promise<void> {
 }
 
 /** Answers one outbound request in this process. */
-export const answerEmbedded = (ports: PartnerPorts, request: Request): Promise<Response> =>
+export const answerEmbedded = (ports: PartnerPorts, request: HttpRequest): Promise<HttpResponse> =>
   withBooks(ports, async (books) => {
     const app = createPlatformApp({
       books,
@@ -61,12 +62,11 @@ export const answerEmbedded = (ports: PartnerPorts, request: Request): Promise<R
       },
     });
     const response = await app.fetch(request);
-    const body = await response.arrayBuffer();
-    const announced = response.headers.get('content-length');
+    const announced = response.headers['content-length'];
     // A torn answer, which a socket would notice.
-    if (announced !== null && Number(announced) !== body.byteLength)
+    if (announced !== undefined && Number(announced) !== Buffer.byteLength(response.body ?? ''))
       throw new Error('the answer was cut off');
-    return new Response(response.status === 307 ? null : body, response);
+    return response;
   });
 
 /** Sends what the platform's script has due, with the partners' own keys, through the service's own door. */

@@ -1,4 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
+import type { Fetch, HttpResponse } from '../../kernel/http.ts';
+import { jsonOf } from '../../partner/creation/platform-answers.ts';
 import { PLATFORM_PARTNERS } from './app.ts';
 import { STEPS } from './behaviour-table.ts';
 import type { BookedOrder, Books } from './books.ts';
@@ -8,7 +10,7 @@ interface MoverPorts {
   readonly clock: Clock;
   readonly stepMs: number;
   /** The partner service, as everybody else reaches it. */
-  readonly fetch: (request: Request) => Promise<Response>;
+  readonly fetch: Fetch;
   /** Its address, without a slash at the end. */
   readonly serviceUrl: string;
   /** `<svc>` of its procedure paths. */
@@ -53,24 +55,22 @@ async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
     return false;
   }
   const response = await ports
-    .fetch(
-      new Request(`${ports.serviceUrl}/${ports.serviceName}.core.v1.partner.Service/UpdateOrder`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'x-api-key': key,
-          'if-match': `"${version}"`,
-          'idempotency-key': `${order.orderId}:${steps}:${attempts}`,
-        },
-        body: JSON.stringify({ orderId: order.orderId, status: step.status, ...step.details(order.orderId) }),
-        signal: AbortSignal.timeout(10_000),
-      }),
-    )
+    .fetch({
+      method: 'POST',
+      url: `${ports.serviceUrl}/${ports.serviceName}.core.v1.partner.Service/UpdateOrder`,
+      headers: {
+        'content-type': 'application/json',
+        'x-api-key': key,
+        'if-match': `"${version}"`,
+        'idempotency-key': `${order.orderId}:${steps}:${attempts}`,
+      },
+      body: JSON.stringify({ orderId: order.orderId, status: step.status, ...step.details(order.orderId) }),
+      signal: AbortSignal.timeout(10_000),
+    })
     // Whatever kept the answer away (nobody there, too slow), the update may have been taken: it is asked again.
     .catch(() => null);
-  const next = response?.ok ? await versionOf(response) : null;
-  // A body that is not wanted is let go; when that fails too, the connection is gone already.
-  if (next === null) await response?.body?.cancel().catch(() => undefined);
+  const isTaken = response !== null && response.status >= 200 && response.status < 300;
+  const next = isTaken ? versionIn(response) : null;
   if (next !== null) {
     const isLast = steps + 1 >= way.length;
     books.moved(order, {
@@ -81,7 +81,7 @@ async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
     });
     return true;
   }
-  if (response === null || response.ok || response.status >= 500) {
+  if (response === null || isTaken || response.status >= 500) {
     books.moved(order, { steps, version, attempts, dueAtMs: clock.now() + UNHEARD_WAIT_MS });
     return false;
   }
@@ -98,7 +98,10 @@ async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
 }
 
 /** null for an answer that was torn or is not the service's: as if none had come. */
-async function versionOf(response: Response): Promise<number | null> {
-  const body = (await response.json().catch(() => null)) as { order?: { version?: unknown } } | null;
+function versionIn(response: HttpResponse): number | null {
+  const body = jsonOf(Buffer.from(response.body ?? '')) as
+    | { order?: { version?: unknown } }
+    | null
+    | undefined;
   return typeof body?.order?.version === 'number' ? body.order.version : null;
 }

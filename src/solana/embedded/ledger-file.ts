@@ -1,6 +1,6 @@
 import type { Address, Signature } from '@solana/kit';
 import { problem } from '../../kernel/problems.ts';
-import { type OnTrouble, openSqlite, type SqliteDatabase } from '../../store/libsql.ts';
+import { type OnTrouble, openSqlite, type SqliteDatabase } from '../../store/libsql/file.ts';
 import type { ChainAccount } from '../cluster.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
 import { memosOf, type StoredMeta } from './meta.ts';

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Clock } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import type { OnTrouble } from '../../store/libsql.ts';
+import type { OnTrouble } from '../../store/libsql/file.ts';
 import { type ChainTransaction, type Cluster, type Faucet, SOLANA_NETWORKS } from '../cluster.ts';
 import { minimumRent } from '../rent.ts';
 import { type Signer, signerFromSeed } from '../signer.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import bs58 from 'bs58';
 import type { Clock } from '../../kernel/clock.ts';
-import type { SqliteDatabase } from '../../store/libsql.ts';
+import type { SqliteDatabase } from '../../store/libsql/file.ts';
 
 const SLOT_MS = 400;
 /** A blockhash is good for this many slots, as on a real cluster. */

@@ -1,3 +1,4 @@
+import { type HttpHeaders, type HttpRequest, HttpResponse, readBody } from '../../kernel/http.ts';
 import type { Log } from '../../kernel/log.ts';
 import { silentLog } from '../../kernel/log.ts';
 import { storageFields } from '../../store/watch.ts';
@@ -22,8 +23,8 @@ const MOST_BODY_BYTES = 256 * 1024;
 const MOST_BATCH = 100;
 
 /**
- * The embedded cluster as a Solana JSON-RPC endpoint (https://solana.com/docs/rpc): a fetch-style handler to be
- * mounted under any path. It takes what kit, web3.js and x402's own client send: single requests, batches and
+ * The embedded cluster as a Solana JSON-RPC endpoint (https://solana.com/docs/rpc): a handler to be mounted
+ * under any path. It takes what kit, web3.js and x402's own client send: single requests, batches and
  * notifications. What a request may cost is limited, and it is answered in slices: whoever else is served by the process
  * does not wait for it. There are no subscriptions over WebSocket; none is needed to confirm a transaction, because
  * `sendTransaction` answers after it has landed.
@@ -31,7 +32,7 @@ const MOST_BATCH = 100;
 export function createJsonRpc(
   cluster: EmbeddedCluster,
   options: { readonly log?: Log } = {},
-): (request: Request) => Promise<Response> {
+): (request: HttpRequest) => Promise<HttpResponse> {
   const log = options.log ?? silentLog;
   const turns = createTurns();
   const scales = createScales();
@@ -65,18 +66,18 @@ export function createJsonRpc(
 
   return async (request) => {
     if (request.method !== 'POST') {
-      return new Response('Used HTTP Method is not allowed. POST is required\n', {
-        status: 405,
-        headers: { allow: 'POST' },
+      return new HttpResponse(405, 'Used HTTP Method is not allowed. POST is required\n', {
+        'content-type': 'text/plain;charset=UTF-8',
+        allow: 'POST',
       });
     }
-    const text = await readText(request);
-    if (text === null) {
+    const bytes = await readBody(request.body, MOST_BODY_BYTES);
+    if (bytes === null) {
       const tooLarge = failure(null, new JsonRpcError(INVALID_REQUEST, 'Request too large'));
       // The rest is not read, so nothing more can come over the connection.
       return json(tooLarge, 413, { connection: 'close' });
     }
-    const body = await turns.run(() => parseJson(text));
+    const body = await turns.run(() => parseJson(new TextDecoder().decode(bytes)));
     if (body === undefined) return json(failure(null, new JsonRpcError(PARSE_ERROR, 'Parse error')));
     const calls: readonly unknown[] = Array.isArray(body) ? body : [body];
     if (calls.length === 0 || calls.length > MOST_BATCH) {
@@ -94,7 +95,7 @@ export function createJsonRpc(
     }
   };
 
-  async function answered(calls: readonly unknown[], isBatch: boolean): Promise<Response> {
+  async function answered(calls: readonly unknown[], isBatch: boolean): Promise<HttpResponse> {
     const meter = createMeter();
     const answers: string[] = [];
     try {
@@ -129,8 +130,8 @@ function isCall(call: unknown): call is Call {
 const failure = (id: string | number | null, { code, message, data }: JsonRpcError): string =>
   toJson({ jsonrpc: '2.0', error: { code, message, data }, id });
 
-const json = (body: string, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
-  new Response(body, { status, headers: { 'content-type': 'application/json; charset=utf-8', ...headers } });
+const json = (body: string, status = 200, headers: HttpHeaders = {}): HttpResponse =>
+  new HttpResponse(status, body, { 'content-type': 'application/json; charset=utf-8', ...headers });
 
 /** Text is looked through first: a parser takes long for what is nested thousands of times. */
 function parseJson(text: string): unknown {
@@ -140,16 +141,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** The body, counted as it comes: null when it is too large, whatever its headers say. */
-async function readText(request: Request): Promise<string | null> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.length;
-    if (size > MOST_BODY_BYTES) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

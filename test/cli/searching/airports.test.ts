@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { airportWords, findAirports, isMistake, namedAirports } from '../../../src/domain/airports.ts';
+import {
+  airportWords,
+  findAirports,
+  folded,
+  isMistake,
+  namedAirports,
+} from '../../../src/domain/airports.ts';
 import { METROPOLITAN_CODES, metropolitanArea } from '../../../src/domain/metropolitan-areas.ts';
+import { citiesCalled } from '../../../src/domain/place-names.ts';
+import { CLDR_NAMES } from '../../../src/domain/place-names-table.ts';
+import { findPlaces } from '../../../src/domain/places.ts';
 import { runInMemory, temporaryHome } from '../memory.ts';
 
 /** Airports by name: `search lisbon berlin`, and `airports`. */
@@ -47,6 +56,46 @@ describe('an airport is found', () => {
       expect([words, second?.fit === first?.fit]).toEqual([words, false]);
     }
   });
+});
+
+const places = async (text: string) => (await findPlaces(text)).found.map(({ airport }) => airport.iata);
+
+test.each([
+  ['münchen', 'MUC'],
+  ['Muenchen', 'MUC'],
+  ['Wien', 'VIE'],
+  ['東京', 'HND'],
+  ['Praha', 'PRG'],
+  ['Lisboa', 'LIS'],
+  ['lisbonne', 'LIS'],
+  ['Köln', 'CGN'],
+  ['koln', 'CGN'],
+  ['Firenze', undefined],
+  ['Roma', 'FCO'],
+  ['Londres', 'LHR'],
+  ['북경', undefined],
+  ['北京', 'PEK'],
+  ['서울', 'ICN'],
+  ['Αθήνα', 'ATH'],
+  ['القاهرة', 'CAI'],
+  ['Нью-Йорк', 'JFK'],
+  ['København', 'CPH'],
+  ['Saigon', 'SGN'],
+  ['กรุงเทพ', 'BKK'],
+])('the city %s is %s', async (text, code) => {
+  expect((await places(text))[0]).toBe(code);
+  if (code !== undefined) expect((await findPlaces(text)).found.some(isMistake)).toBe(false);
+});
+
+test('a name in another language is that of a city in the table, and none is in the way of an English one', async () => {
+  const english = new Set(namedAirports().map(({ city }) => folded(city)));
+  for (const [city, names] of Object.entries(CLDR_NAMES)) {
+    expect(english.has(city) || city === 'moscow', city).toBe(true);
+    const all = names.split('|');
+    expect(all).toEqual(all.map(folded));
+    expect(citiesCalled(all.at(-1) ?? '')).toContain(city);
+  }
+  for (const { city } of namedAirports()) expect(await places(city)).toEqual(codes(city));
 });
 
 describe('search', () => {
@@ -124,6 +173,50 @@ describe('search', () => {
         members.filter((one) => airports.has(one)),
       );
     }
+  });
+
+  test('takes a city by its name in another language, and says so', async () => {
+    const run = await planned('Lisboa', '東京', { terminal: true, answers: ['NRT'] });
+    expect(run.stderr).toMatch(/Lisboa is LIS: Humberto Delgado, Lisbon \(PT\)/);
+    expect(run.json().request).toMatchObject({ origin_iata: 'LIS', destination_iata: 'NRT' });
+    expect((await planned('LIS', 'Москва')).json().error).toMatchObject({
+      message: 'to Москва: that is a city, Moscow, and not an airport.',
+      fix: 'Give one of SVO, DME, VKO.',
+    });
+  });
+
+  test('off a terminal pays for no guess, and has the command that was likely meant', async () => {
+    const line = ['search', 'LIS', 'Berln', '--depart', '+30d', '--json'];
+    const run = await runInMemory(line, { environment });
+    expect(run.exitCode).toBe(2);
+    expect(run.json().error).toMatchObject({
+      message: 'to Berln: no airport has that name.',
+      fix: 'Did you mean BER Brandenburg, Berlin (DE)?',
+      next: ['farelock search LIS BER --depart +30d --json'],
+    });
+    const paid = await runInMemory(['payments', 'list', '--json'], { environment });
+    expect(paid.json().payments).toEqual([]);
+  });
+
+  test('on a terminal asks whether a guess is right', async () => {
+    const right = await planned('LIS', 'Berln', { terminal: true, answers: [true] });
+    expect(right.asked).toEqual(['Berln: did you mean BER, Brandenburg, Berlin (DE)?']);
+    expect(right.json().request).toMatchObject({ destination_iata: 'BER' });
+    expect((await planned('LIS', 'Berln', { terminal: true, answers: [false] })).exitCode).toBe(2);
+  });
+
+  test('asks which day is meant, and off a terminal has a command for each', async () => {
+    const dated = ['search', 'LIS', 'BER', '--depart', '03/04', '--dry-run', '--json'];
+    const asked = await runInMemory(dated, { environment, terminal: true, answers: ['2027-03-04'] });
+    expect(asked.asked).toEqual(['03/04: which day?']);
+    expect(asked.json().request).toMatchObject({ depart_date: '2027-03-04' });
+    const off = await runInMemory(dated, { environment });
+    expect(off.json().error).toMatchObject({
+      fix: 'Write 2027-04-03 or 2027-03-04.',
+      next: ['2027-04-03', '2027-03-04'].map(
+        (day) => `farelock search LIS BER --depart ${day} --dry-run --json`,
+      ),
+    });
   });
 
   test('says that a name is none', async () => {

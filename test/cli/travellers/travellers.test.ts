@@ -86,6 +86,45 @@ test('on a terminal it asks field by field; --no-input needs a file', async () =
   expect(errorOf(silent).code).toBe('input_required');
 });
 
+const AS_WRITTEN = {
+  born_on: 'Thu 12 April 1990',
+  phone_number: '00351 912-345-678',
+  nationality: 'Portugal',
+  passport_number: 'ca 123-456',
+  passport_expiry: '6 May 2034',
+};
+
+test('fields are taken as people write them, typed or in a file', async () => {
+  const fields = { ...ANA, ...PASSPORT, born_on: '1990-04-12', phone_number: '+351912345678' };
+  const typed = { ...ANA, ...AS_WRITTEN };
+  const answers = Object.entries(typed).flatMap(([field, value]) =>
+    field === 'nationality' ? [true, value] : [value],
+  );
+  const asked = await run('travellers add typed', { terminal: true, answers });
+  expect(asked.exitCode, asked.stderr).toBe(0);
+  expect((await run('travellers show typed --json')).json()).toMatchObject({ fields });
+  const read = await run('travellers add read', { stdin: JSON.stringify(typed) });
+  expect(read.exitCode, read.stdout).toBe(0);
+  expect((await run('travellers show read --json')).json()).toMatchObject({ fields });
+  for (const name of ['typed', 'read']) await run(`travellers remove ${name} --yes`);
+});
+
+test('a birthday with two readings is asked about, and in a file refused', async () => {
+  const typed = { ...ANA, born_on: '04/12/1990' };
+  const answers = Object.entries(typed).flatMap(([field, value]) =>
+    field === 'born_on' ? [value, '1990-12-04'] : [value],
+  );
+  const asked = await run('travellers add either', { terminal: true, answers: [...answers, false] });
+  expect(asked.asked).toContain('04/12/1990: which day?');
+  expect((await run('travellers show either --json')).json()).toMatchObject({
+    fields: { born_on: '1990-12-04' },
+  });
+  await run('travellers remove either --yes');
+  const read = await run('travellers add never --json', { stdin: JSON.stringify(typed) });
+  expect(errorOf(read).detail?.issues.map(({ path }) => path)).toEqual(['born_on']);
+  expect(read.stdout).not.toContain('04/12/1990');
+});
+
 test('a name that is taken is refused before anything is asked, and written over with --replace', async () => {
   const taken = await run('travellers add Ana --json', { terminal: true });
   expect([taken.exitCode, errorOf(taken).code, taken.asked]).toEqual([5, 'traveller_exists', []]);

@@ -3,11 +3,10 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OPEN_BOOKINGS } from '../../../src/flights/booking/booking-queue.ts';
 import { beginBooking, moveBooking } from '../../../src/flights/booking/moves.ts';
-import { BOOKING_STATES, isWork, mayMove } from '../../../src/flights/booking/states.ts';
+import { BOOKING_STATES, type BookingState, isWork, mayMove } from '../../../src/flights/booking/states.ts';
 import { STEPS } from '../../../src/flights/booking/steps.ts';
+import { flightsMigrations } from '../../../src/flights/migrations.ts';
 import { LeaseLost } from '../../../src/store/leases.ts';
-import { boundedWorkMigration } from '../../../src/store/migrations/bounded-work-migration.ts';
-import type { BookingState } from '../../../src/store/tables/schema.ts';
 import { filesIn } from '../../house.mjs';
 import { openWorld, type World } from '../world.ts';
 
@@ -25,7 +24,7 @@ test('every state in which there is work has its step, and no other has one', ()
 
 test('what the queue takes is what its index holds, word by word', () => {
   const { sql } = OPEN_BOOKINGS.compile(world.store);
-  expect(boundedWorkMigration.statements.some((statement) => statement.includes(`where ${sql}`))).toBe(true);
+  expect(flightsMigrations.openBookings.some((statement) => statement.includes(`where ${sql}`))).toBe(true);
 });
 
 test('a ticket never turns into a refund, an end is an end, and only an operator moves what is stuck', () => {

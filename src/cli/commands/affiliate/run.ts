@@ -32,7 +32,7 @@ interface AffiliateShowOptions {
   readonly code: string;
 }
 
-/** What a code has earned: pending and paid. */
+/** Shows the earnings of a code: pending and paid. */
 export const affiliateShow: Command<AffiliateShowOptions> = async (
   { terminal, session, signal },
   { code },

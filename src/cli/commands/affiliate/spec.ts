@@ -6,10 +6,7 @@ export const affiliateCreate = command({
   options: [option('--wallet <address>', 'the wallet that is paid (the one of this profile)')],
   effect: 'changes',
   examples: ['farelock affiliate create'],
-  result: {
-    fields: ['code', 'wallet', 'created_at'],
-    schema: async () => (await import('./result.ts')).affiliateCreate,
-  },
+  result: { schema: async () => (await import('./result.ts')).affiliateCreate },
   load: async () => (await import('./run.ts')).affiliateCreate,
 });
 
@@ -19,20 +16,6 @@ export const affiliateShow = command({
   arguments: [argument('<code>')],
   effect: 'reads',
   examples: ['farelock affiliate show ABCD1234'],
-  result: {
-    fields: [
-      'code',
-      'wallet',
-      'created_at',
-      'bookings_count',
-      'pending_amount',
-      'pending_amount_decimal',
-      'paid_amount',
-      'paid_amount_decimal',
-      'owed_amount',
-      'owed_amount_decimal',
-    ],
-    schema: async () => (await import('./result.ts')).affiliateShow,
-  },
+  result: { schema: async () => (await import('./result.ts')).affiliateShow },
   load: async () => (await import('./run.ts')).affiliateShow,
 });

@@ -9,4 +9,4 @@ const airport = z.strictObject({
   time_zone: z.string().describe('IANA zone.'),
 });
 
-export const airports = published(z.strictObject({ airports: z.array(airport) }), { list: 'airports' });
+export const airports = published(z.strictObject({ airports: z.array(airport) }));

@@ -1,4 +1,5 @@
-import { findAirports, namedAirports } from '../../../domain/airports.ts';
+import { namedAirports } from '../../../domain/airports.ts';
+import { findPlaces } from '../../../domain/places.ts';
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { View } from '../../screen/terminal.ts';
@@ -23,7 +24,8 @@ interface ListedAirport {
  */
 export const airports: Command<AirportsOptions> = async ({ terminal }, { text = [] }) => {
   const wanted = text.join(' ').trim();
-  const found = wanted === '' ? namedAirports() : findAirports(wanted).map(({ airport }) => airport);
+  const found =
+    wanted === '' ? namedAirports() : (await findPlaces(wanted)).found.map(({ airport }) => airport);
   if (found.length === 0) {
     const cities = [...new Set(namedAirports().map(({ city }) => city))];
     throw problem('not_found', {

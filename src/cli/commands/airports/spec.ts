@@ -6,9 +6,6 @@ export const airports = command({
   arguments: [argument('[text...]', 'city, name or code; also the start of one, or with a small mistake')],
   effect: 'reads',
   examples: ['farelock airports london', 'farelock airports sao paulo --json iata'],
-  result: {
-    fields: ['iata', 'name', 'city', 'country', 'time_zone'],
-    schema: async () => (await import('./result.ts')).airports,
-  },
+  result: { list: 'airports', schema: async () => (await import('./result.ts')).airports },
   load: async () => (await import('./run.ts')).airports,
 });

@@ -3,7 +3,7 @@ import * as desk from '../../../partner/desk/schema.ts';
 import { plan } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
 
-export const attestationsList = published(desk.attestationRecords, { list: 'attestations' });
+export const attestationsList = published(desk.attestationRecords);
 
 export const attestationsShow = published(desk.openedAttestation);
 

@@ -3,26 +3,13 @@ import { choiceOption } from '../../spec/options.ts';
 
 const VERDICTS = ['passed', 'rejected'] as const;
 
-const ATTESTATION_FIELDS = [
-  'attestation_id',
-  'customer_id',
-  'type',
-  'state',
-  'started_at',
-  'finished_at',
-  'decided_by',
-];
-
 export const attestationsList = command({
   name: 'attestations list',
   summary: 'What waits, and what was rejected',
   isDefault: true,
   effect: 'reads',
   examples: ['farelock attestations', 'farelock attestations --json attestation_id,type'],
-  result: {
-    fields: ATTESTATION_FIELDS,
-    schema: async () => (await import('./result.ts')).attestationsList,
-  },
+  result: { list: 'attestations', schema: async () => (await import('./result.ts')).attestationsList },
   load: async () => (await import('./run.ts')).attestationsList,
 });
 
@@ -32,10 +19,7 @@ export const attestationsShow = command({
   arguments: [argument('<attestation-id>')],
   effect: 'reads',
   examples: ['farelock attestations show att_…'],
-  result: {
-    fields: [...ATTESTATION_FIELDS, 'data'],
-    schema: async () => (await import('./result.ts')).attestationsShow,
-  },
+  result: { schema: async () => (await import('./result.ts')).attestationsShow },
   load: async () => (await import('./run.ts')).attestationShow,
 });
 
@@ -48,10 +32,7 @@ export const attestationsDecide = command({
   ],
   effect: 'changes',
   examples: ['farelock attestations decide att_… passed'],
-  result: {
-    fields: ATTESTATION_FIELDS,
-    schema: async () => (await import('./result.ts')).attestationsDecide,
-  },
+  result: { schema: async () => (await import('./result.ts')).attestationsDecide },
   cutOff: { look: 'attestations show {id}' },
   load: async () => (await import('./run.ts')).attestationDecide,
 });

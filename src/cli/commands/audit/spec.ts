@@ -12,9 +12,6 @@ export const auditList = command({
   ],
   effect: 'reads',
   examples: ['farelock audit --subject int_… --json'],
-  result: {
-    fields: ['audit_id', 'at', 'operator', 'key_id', 'action', 'subject', 'request_id', 'detail'],
-    schema: async () => (await import('./result.ts')).auditList,
-  },
+  result: { list: 'entries', schema: async () => (await import('./result.ts')).auditList },
   load: async () => (await import('./run.ts')).auditList,
 });

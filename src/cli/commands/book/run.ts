@@ -3,7 +3,7 @@ import type { FlightsClient, PaymentReceipt } from '../../../client/types.ts';
 import type { Intent, Passenger } from '../../../flights/wire.ts';
 import { instant } from '../../../kernel/clock.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
-import { inReview, whereMoneyIs } from '../../interruption/interruption.ts';
+import { bookingCutOff } from '../../interruption/booking.ts';
 import { waitForChange } from '../../interruption/waiting.ts';
 import { NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';
 import { type BookingAgreed, confirmBooking, reviewOf } from '../../paying/confirm.ts';
@@ -14,7 +14,14 @@ import type { Command, CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
 import { readPassengers } from '../../travellers/passengers.ts';
 import { reviewLines } from '../../view/flights/review.ts';
-import { hasEnded, moneyStage, statusLines, TICKETING, USUAL_BOOKING_MS } from '../../view/flights/status.ts';
+import {
+  hasEnded,
+  moneyStage,
+  reviewText,
+  statusLines,
+  TICKETING,
+  USUAL_BOOKING_MS,
+} from '../../view/flights/status.ts';
 import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
 
 interface BookOptions {
@@ -60,7 +67,7 @@ export const book: Command<BookOptions> = async (context, options) => {
     await checkUnchanged(context, reader, intent);
     return await bookAgreed(context, options, intent, passengers, agreed);
   } catch (error) {
-    throw await whereMoneyIs(context, intent, error, againOf(context, options));
+    throw await bookingCutOff(context, intent, error, againOf(context, options));
   }
 };
 
@@ -147,7 +154,7 @@ async function payAndBook(
   } catch (error) {
     // Another run of this command was quicker, or its answer was lost: the booking is under way.
     if (isProblem(error, 'booking_already_requested')) return null;
-    throw await whereMoneyIs(context, intent, error, againOf(context, options));
+    throw await bookingCutOff(context, intent, error, againOf(context, options));
   }
 }
 
@@ -161,7 +168,7 @@ async function afterPayment(
   try {
     return await flights.intent(intent.intent_id, { signal: context.signal });
   } catch (error) {
-    throw await whereMoneyIs(context, intent, error, againOf(context, options));
+    throw await bookingCutOff(context, intent, error, againOf(context, options));
   }
 }
 
@@ -184,10 +191,10 @@ async function finish(
     try {
       intent = await waitForChange(context, flights, intent, stage, giveUpAtMs);
     } catch (error) {
-      throw await whereMoneyIs(context, intent, error, againOf(context, options));
+      throw await bookingCutOff(context, intent, error, againOf(context, options));
     }
     if (!hasEnded(intent) && clock.now() >= giveUpAtMs) {
-      throw await whereMoneyIs(context, intent, problem('timed_out'), againOf(context, options));
+      throw await bookingCutOff(context, intent, problem('timed_out'), againOf(context, options));
     }
   }
   const store = await session.store();
@@ -218,6 +225,18 @@ async function finish(
   terminal.aside(['', ...costLines(payment, linkedOf(context)), ...nextLines(next)]);
   return 0;
 }
+
+/** A person decides, and may take hours: nobody is kept waiting for it. */
+export const inReview = ({ clock }: CommandContext, intent: Intent) =>
+  problem('booking_in_review', {
+    message: reviewText(intent, clock.now()),
+    detail: {
+      intent_id: intent.intent_id,
+      operator_review_since: intent.operator_review_since,
+      refund_after: intent.escrow.refund_after,
+      money: 'booking',
+    },
+  });
 
 async function planBooking(
   context: CommandContext,

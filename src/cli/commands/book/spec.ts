@@ -1,6 +1,5 @@
 import { argument, command, option } from '../../spec/define.ts';
 import { addressOption, collected } from '../../spec/options.ts';
-import { INTENT_FIELDS } from '../intent-create/spec.ts';
 
 export const book = command({
   name: 'book',
@@ -22,9 +21,6 @@ export const book = command({
     'farelock book int_… --traveller ana --traveller bo',
     'farelock book int_… --passengers - --yes --json < p.json',
   ],
-  result: {
-    fields: [...INTENT_FIELDS, 'payment'],
-    schema: async () => (await import('./result.ts')).book,
-  },
+  result: { schema: async () => (await import('./result.ts')).book },
   load: async () => (await import('./run.ts')).book,
 });

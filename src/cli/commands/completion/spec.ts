@@ -9,9 +9,6 @@ export const completion = command({
   arguments: [argument('<shell>', SHELLS.join(', '), choiceOption('shell', SHELLS))],
   effect: 'reads',
   examples: ['farelock completion bash'],
-  result: {
-    fields: ['shell', 'script'],
-    schema: async () => (await import('./result.ts')).completion,
-  },
+  result: { schema: async () => (await import('./result.ts')).completion },
   load: async () => (await import('./run.ts')).completion,
 });

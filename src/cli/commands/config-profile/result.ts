@@ -10,9 +10,7 @@ const profile = z.strictObject({
   cluster: z.string().nullable(),
 });
 
-export const configProfileList = published(z.strictObject({ profiles: z.array(profile) }), {
-  list: 'profiles',
-});
+export const configProfileList = published(z.strictObject({ profiles: z.array(profile) }));
 
 export const configProfileAdd = published(
   z.strictObject({

@@ -6,10 +6,7 @@ export const configProfileList = command({
   isDefault: true,
   effect: 'reads',
   examples: ['farelock config profile'],
-  result: {
-    fields: ['name', 'used', 'flights_url', 'partner_url', 'cluster'],
-    schema: async () => (await import('./result.ts')).configProfileList,
-  },
+  result: { list: 'profiles', schema: async () => (await import('./result.ts')).configProfileList },
   load: async () => (await import('./run.ts')).profileList,
 });
 
@@ -29,10 +26,7 @@ export const configProfileAdd = command({
   ],
   effect: 'local',
   examples: ['farelock config profile add staging --flights-url https://flights.example'],
-  result: {
-    fields: ['profile', 'settings', 'used'],
-    schema: async () => (await import('./result.ts')).configProfileAdd,
-  },
+  result: { schema: async () => (await import('./result.ts')).configProfileAdd },
   load: async () => (await import('./run.ts')).profileAdd,
 });
 
@@ -42,10 +36,7 @@ export const configProfileUse = command({
   arguments: [argument('<name>')],
   effect: 'local',
   examples: ['farelock config profile use staging'],
-  result: {
-    fields: ['profile', 'used'],
-    schema: async () => (await import('./result.ts')).configProfileUse,
-  },
+  result: { schema: async () => (await import('./result.ts')).configProfileUse },
   load: async () => (await import('./run.ts')).profileUse,
 });
 
@@ -55,9 +46,6 @@ export const configProfileRemove = command({
   arguments: [argument('<name>')],
   effect: 'local',
   examples: ['farelock config profile remove staging'],
-  result: {
-    fields: ['profile', 'removed'],
-    schema: async () => (await import('./result.ts')).configProfileRemove,
-  },
+  result: { schema: async () => (await import('./result.ts')).configProfileRemove },
   load: async () => (await import('./run.ts')).profileRemove,
 });

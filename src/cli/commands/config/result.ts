@@ -9,7 +9,7 @@ const setting = z.strictObject({
   source: z.string().nullable().describe('The flag, variable or file.'),
 });
 
-export const configList = published(z.strictObject({ settings: z.array(setting) }), { list: 'settings' });
+export const configList = published(z.strictObject({ settings: z.array(setting) }));
 
 export const configGet = published(setting);
 

@@ -6,10 +6,7 @@ export const configList = command({
   options: [option('--show-origin', 'the flag, variable or file that each comes from')],
   effect: 'reads',
   examples: ['farelock config list --show-origin'],
-  result: {
-    fields: ['key', 'value', 'origin', 'source'],
-    schema: async () => (await import('./result.ts')).configList,
-  },
+  result: { list: 'settings', schema: async () => (await import('./result.ts')).configList },
   load: async () => (await import('./run.ts')).configList,
 });
 
@@ -19,10 +16,7 @@ export const configGet = command({
   arguments: [argument('<key>')],
   effect: 'reads',
   examples: ['farelock config get flights_url'],
-  result: {
-    fields: ['key', 'value', 'origin', 'source'],
-    schema: async () => (await import('./result.ts')).configGet,
-  },
+  result: { schema: async () => (await import('./result.ts')).configGet },
   load: async () => (await import('./run.ts')).configGet,
 });
 
@@ -32,10 +26,7 @@ export const configSet = command({
   arguments: [argument('<key>'), argument('<value>')],
   effect: 'local',
   examples: ['farelock config set flights_url https://flights.example'],
-  result: {
-    fields: ['profile', 'key', 'value', 'used'],
-    schema: async () => (await import('./result.ts')).configSet,
-  },
+  result: { schema: async () => (await import('./result.ts')).configSet },
   load: async () => (await import('./run.ts')).configSet,
 });
 
@@ -45,9 +36,6 @@ export const configUnset = command({
   arguments: [argument('<key>')],
   effect: 'local',
   examples: ['farelock config unset rpc_url'],
-  result: {
-    fields: ['profile', 'key', 'unset'],
-    schema: async () => (await import('./result.ts')).configUnset,
-  },
+  result: { schema: async () => (await import('./result.ts')).configUnset },
   load: async () => (await import('./run.ts')).configUnset,
 });

@@ -6,8 +6,7 @@ import type { CreatedIntent, Intent, Offer, Passenger, SearchRequestInput } from
 import { parseUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { inReview } from '../../interruption/interruption.ts';
-import { throwIfAborted, waitForChange } from '../../interruption/waiting.ts';
+import { waitForChange } from '../../interruption/waiting.ts';
 import { verifyIntent } from '../../paying/escrow-check.ts';
 import { parseDate } from '../../searching/dates.ts';
 import { noteIntent } from '../../session/remembered.ts';
@@ -19,6 +18,7 @@ import { orderLines } from '../../view/flights/order.ts';
 import { searchLines } from '../../view/flights/search.ts';
 import { hasEnded, moneyStage, statusLines } from '../../view/flights/status.ts';
 import { wrap } from '../../view/text.ts';
+import { inReview } from '../book/run.ts';
 import { type Account, readAccounts } from './accounts.ts';
 import { escrowEndLines, trailLines } from './view.ts';
 
@@ -55,8 +55,8 @@ export const demo: Command<object> = async (outer) => {
     return await journey(context, home, reached);
   } catch (error) {
     if (!outer.signal.aborted) throw error;
-    const { whereDemoStands } = await import('../../interruption/demo-interrupted.ts');
-    throw await whereDemoStands(context, reached, error, named ? null : home);
+    const { demoCutOff } = await import('../../interruption/demo.ts');
+    throw await demoCutOff(context, reached.intent, error, named ? null : home);
   } finally {
     await session.close();
   }
@@ -186,7 +186,7 @@ async function bookAndWait(
   const flights = await session.flights({
     agreed: { kind: 'booking', amount: BigInt(intent.escrow.amount), isTyped: true },
   });
-  throwIfAborted(signal);
+  signal.throwIfAborted();
   const { payment } = await flights.book(intent, [TRAVELLER], {
     onPhase: () => terminal.phase('Paying the escrow'),
   });
@@ -226,7 +226,7 @@ async function escrowEnd(session: Session, intent: Intent) {
   return readEscrow(await session.cluster(), intent.escrow.address as Parameters<typeof readEscrow>[1]);
 }
 
-/** What the calls cost: all that left the wallet beside the ticket. */
+/** The cost of the calls: all that left the wallet beside the ticket. */
 const feesOf = (before: Account, after: Account, intent: Intent): bigint =>
   (before.wallet ?? 0n) -
   (after.wallet ?? 0n) -

@@ -5,9 +5,6 @@ export const demo = command({
   summary: 'The whole journey with narration, on the embedded stack',
   effect: 'runs',
   examples: ['farelock demo'],
-  result: {
-    fields: [],
-    schema: async () => (await import('./result.ts')).demo,
-  },
+  result: { schema: async () => (await import('./result.ts')).demo },
   load: async () => (await import('./run.ts')).demo,
 });

@@ -7,7 +7,6 @@ import {
   type Patient,
   warning,
 } from '../../doctor/checks.ts';
-import { throwIfAborted } from '../../interruption/waiting.ts';
 import { type Profile, settingsFiles } from '../../session/profile.ts';
 import { profileOf } from '../../session/profile-in-use.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
@@ -30,7 +29,7 @@ export const doctor: Command<DoctorOptions> = async (context, { full = false }) 
     { id: 'settings', ...finding },
     ...(await examine(await checksFor(context, profile ?? session.profile, profile !== null, full), signal)),
   ];
-  throwIfAborted(signal);
+  signal.throwIfAborted();
   const statuses = new Set(checks.map(({ status }) => status));
   const report: DoctorReport = {
     status: statuses.has('failed') ? 'failed' : statuses.has('warning') ? 'warning' : 'ok',

@@ -6,9 +6,6 @@ export const doctor = command({
   options: [option('--full', 'read the databases to their last page, also large ones; it can take minutes')],
   effect: 'reads',
   examples: ['farelock doctor', 'farelock doctor --json status,checks', 'farelock doctor --full'],
-  result: {
-    fields: ['status', 'home', 'profile', 'checks'],
-    schema: async () => (await import('./result.ts')).doctor,
-  },
+  result: { schema: async () => (await import('./result.ts')).doctor },
   load: async () => (await import('./run.ts')).doctor,
 });

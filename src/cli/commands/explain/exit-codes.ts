@@ -1,6 +1,6 @@
 import type { ProblemKind } from '../../../kernel/problems.ts';
 
-/** What each exit code means (CONTRACT, section 15): for scripts, and for the page about errors. */
+/** The meaning of each exit code (CONTRACT, section 15): for scripts, and for the page about errors. */
 export const EXIT_CODES: Readonly<Record<0 | ProblemKind['exit'], string>> = {
   0: 'done, also an empty list',
   1: 'unexpected failure',

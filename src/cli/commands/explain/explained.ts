@@ -1,7 +1,7 @@
 import { CONNECT_CODE_TABLE } from '../../../domain/connect-codes.ts';
 import { isProblemCode, PROBLEMS, type ProblemKind } from '../../../kernel/problems.ts';
 
-/** What `explain` says of a code. */
+/** The explanation of a code. */
 export interface Explanation {
   readonly code: string;
   readonly message: string;
@@ -17,7 +17,7 @@ export const explainedCodes = (): string[] => [
   ...new Set([...Object.keys(PROBLEMS), ...Object.keys(CONNECT_CODE_TABLE)]),
 ];
 
-/** What a code means, or null for one that there is not. A code that is ours and Connect's is ours. */
+/** Explains a code; null for an unknown one. A code that is both ours and Connect's is ours. */
 export function explanationOf(code: string): Explanation | null {
   const kind: ProblemKind | undefined = isProblemCode(code)
     ? PROBLEMS[code]

@@ -11,7 +11,7 @@ interface ExplainOptions {
 }
 
 /**
- * What a code of an error means, and what to do: of either service, of the tool, or of Connect.
+ * Explains an error code, and what to do: of either service, of the tool, or of Connect.
  * @throws Problem `not_found` naming the codes that are nearly that
  */
 export const explain: Command<ExplainOptions> = async ({ terminal }, { code }) => {

@@ -6,9 +6,6 @@ export const explain = command({
   arguments: [argument('<code>')],
   effect: 'reads',
   examples: ['farelock explain offer_expired'],
-  result: {
-    fields: ['code', 'message', 'fix', 'status', 'exit', 'retryable'],
-    schema: async () => (await import('./result.ts')).explain,
-  },
+  result: { schema: async () => (await import('./result.ts')).explain },
   load: async () => (await import('./run.ts')).explain,
 });

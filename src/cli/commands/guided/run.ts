@@ -9,7 +9,7 @@ import { reviewStep } from '../../guided/review.ts';
 import { askFrom, askTo } from '../../guided/route.ts';
 import { openTranscript } from '../../guided/transcript.ts';
 import { follow, newTrip, type Walk } from '../../guided/walk.ts';
-import { whereItStopped } from '../../interruption/guided-interrupted.ts';
+import { walkCutOff } from '../../interruption/walk.ts';
 import type { StepPrompts } from '../../screen/streams.ts';
 import type { Command } from '../../spec/command.ts';
 
@@ -61,6 +61,6 @@ export const guided: Command<object> = async (outer) => {
       'resume',
     );
   } catch (error) {
-    throw await whereItStopped(walk, error);
+    throw await walkCutOff(walk, error);
   }
 };

@@ -6,9 +6,6 @@ export const help = command({
   arguments: [argument('[command...]')],
   effect: 'reads',
   examples: ['farelock help search', 'farelock help --json commands'],
-  result: {
-    fields: ['name', 'version', 'description', 'global_options', 'commands'],
-    schema: async () => (await import('./result.ts')).help,
-  },
+  result: { schema: async () => (await import('./result.ts')).help },
   load: async () => (await import('./run.ts')).help,
 });

@@ -14,4 +14,4 @@ const listedIntent = z.strictObject({
   expires_at: instant.nullable(),
 });
 
-export const intentList = published(z.strictObject({ intents: z.array(listedIntent) }), { list: 'intents' });
+export const intentList = published(z.strictObject({ intents: z.array(listedIntent) }));

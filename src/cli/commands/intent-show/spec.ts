@@ -1,5 +1,4 @@
 import { argument, command } from '../../spec/define.ts';
-import { INTENT_FIELDS } from '../intent-create/spec.ts';
 
 export const intentShow = command({
   name: 'intent show',
@@ -7,9 +6,6 @@ export const intentShow = command({
   arguments: [argument('<intent-id>')],
   effect: 'reads',
   examples: ['farelock intent show int_…'],
-  result: {
-    fields: [...INTENT_FIELDS, 'source'],
-    schema: async () => (await import('./result.ts')).intentShow,
-  },
+  result: { schema: async () => (await import('./result.ts')).intentShow },
   load: async () => (await import('./run.ts')).intentShow,
 });

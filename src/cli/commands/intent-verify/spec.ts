@@ -14,9 +14,6 @@ export const intentVerify = command({
   ],
   effect: 'reads',
   examples: ['farelock intent verify int_…'],
-  result: {
-    fields: ['intent_id', 'verified', 'source', 'checks', 'escrow'],
-    schema: async () => (await import('./result.ts')).intentVerify,
-  },
+  result: { schema: async () => (await import('./result.ts')).intentVerify },
   load: async () => (await import('./run.ts')).intentVerify,
 });

@@ -1,8 +1,6 @@
 import { argument, command, option } from '../../spec/define.ts';
 import { integerOption } from '../../spec/options.ts';
 
-const KEY_FIELDS = ['key_id', 'kind', 'name', 'created_at', 'last_used_at', 'revoked_at'];
-
 export const keysList = command({
   name: 'keys list',
   summary: "Operators' keys: names, and when each was last used",
@@ -12,10 +10,7 @@ export const keysList = command({
   ],
   effect: 'reads',
   examples: ['farelock keys list'],
-  result: {
-    fields: KEY_FIELDS,
-    schema: async () => (await import('./result.ts')).keysList,
-  },
+  result: { list: 'keys', schema: async () => (await import('./result.ts')).keysList },
   load: async () => (await import('./run.ts')).keysList,
 });
 
@@ -25,10 +20,7 @@ export const keysIssue = command({
   arguments: [argument('<name>')],
   effect: 'changes',
   examples: ['farelock keys issue night-shift'],
-  result: {
-    fields: [...KEY_FIELDS, 'key'],
-    schema: async () => (await import('./result.ts')).keysIssue,
-  },
+  result: { schema: async () => (await import('./result.ts')).keysIssue },
   cutOff: { look: 'keys list' },
   load: async () => (await import('./run.ts')).keysIssue,
 });
@@ -39,10 +31,7 @@ export const keysRevoke = command({
   arguments: [argument('<key-id>')],
   effect: 'changes',
   examples: ['farelock keys revoke key_…'],
-  result: {
-    fields: KEY_FIELDS,
-    schema: async () => (await import('./result.ts')).keysRevoke,
-  },
+  result: { schema: async () => (await import('./result.ts')).keysRevoke },
   cutOff: { look: 'keys list' },
   load: async () => (await import('./run.ts')).keysRevoke,
 });

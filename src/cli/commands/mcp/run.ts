@@ -25,7 +25,7 @@ interface McpOptions {
 
 type Document = Readonly<Record<string, unknown>>;
 
-/** What a command has answered, and its exit code. */
+/** A command's answer, and its exit code. */
 interface Ran {
   /** null: it printed none. */
   readonly document: Document | null;

@@ -14,9 +14,6 @@ export const mcp = command({
   ],
   effect: 'runs',
   examples: ['farelock mcp', 'farelock mcp --allow-spending 250 --max-payment 200'],
-  result: {
-    fields: [],
-    schema: async () => (await import('./result.ts')).mcp,
-  },
+  result: { schema: async () => (await import('./result.ts')).mcp },
   load: async () => (await import('./run.ts')).mcp,
 });

@@ -7,22 +7,6 @@ export const offer = command({
   options: [option('--fares', 'the fares of its itinerary side by side, and what a bag costs with each')],
   effect: 'pays',
   examples: ['farelock offer off_… --json available_services', 'farelock offer 1 --fares'],
-  result: {
-    fields: [
-      'offer',
-      'available_services',
-      'fare_menu',
-      'poll_after_ms',
-      'payment',
-      // With --fares:
-      'origin_iata',
-      'destination_iata',
-      'departing_at',
-      'fares',
-      'paid_amount',
-      'payments',
-    ],
-    schema: async () => (await import('./result.ts')).offerDetails,
-  },
+  result: { schema: async () => (await import('./result.ts')).offerDetails },
   load: async () => (await import('./run.ts')).offer,
 });

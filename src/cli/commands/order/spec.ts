@@ -7,21 +7,6 @@ export const order = command({
   options: [option('--ics <file>', 'write the journey as a calendar file, - for standard output')],
   effect: 'pays',
   examples: ['farelock order int_… --ics journey.ics'],
-  result: {
-    fields: [
-      'order_id',
-      'booking_reference',
-      'status',
-      'passenger_count',
-      'total_amount_decimal',
-      'total_currency',
-      'documents',
-      'slices',
-      'created_at',
-      'updated_at',
-      'payment',
-    ],
-    schema: async () => (await import('./result.ts')).order,
-  },
+  result: { schema: async () => (await import('./result.ts')).order },
   load: async () => (await import('./run.ts')).order,
 });

@@ -8,7 +8,6 @@ import { readRows } from '../../apply/read.ts';
 import { type JournalPlace, type Progress, type RowResult, readProgress } from '../../apply/results.ts';
 import { openRows, refusedEarlier, runRows } from '../../apply/run.ts';
 import { standingOf } from '../../apply/standing.ts';
-import { throwIfAborted } from '../../interruption/waiting.ts';
 import { confirmLive } from '../../session/going-live.ts';
 import { readSource, sourceName, utf8Of } from '../../session/json-file.ts';
 import type { PartnerAccess, PartnerIdentity } from '../../session/partner-access.ts';
@@ -63,7 +62,7 @@ export const ordersApply: Command<ApplyOptions> = async (context, options) => {
   if (open.length > 0) {
     const question = `Send ${counted(open.length, 'row')}?`;
     await confirmLive(context, access, options.live === true, question);
-    throwIfAborted(context.signal);
+    context.signal.throwIfAborted();
     await run(context, options, access, place, rows, orders);
   }
   return sayResults(context, options.file, place, rows.length);
@@ -111,7 +110,7 @@ async function currentOrders(
   let next = 0;
   const reader = async () => {
     for (let id = ids[next++]; id !== undefined; id = ids[next++]) {
-      throwIfAborted(signal);
+      signal.throwIfAborted();
       try {
         orders.set(id, standingOf(await client.orderWithHistory(id, { signal })));
       } catch (error) {
@@ -183,7 +182,7 @@ async function run(
   }
 }
 
-/** What was done, and how to go on: after Ctrl-C, --timeout, or when the service was away for too long. */
+/** The problem that says what was done and how to go on: after Ctrl-C, --timeout, or a service that was away too long. */
 function cutOff(
   { signal }: CommandContext,
   options: ApplyOptions,

@@ -15,25 +15,6 @@ export const partnerOrdersApply = command({
   ],
   effect: 'changes',
   examples: ['farelock partner orders apply updates.csv --dry-run'],
-  result: {
-    fields: [
-      'file',
-      'rows',
-      'applied',
-      'refused',
-      'held',
-      'resultsFile',
-      'failures',
-      // Of the rows of --dry-run.
-      'row',
-      'line',
-      'orderId',
-      'from',
-      'to',
-      'kind',
-      'why',
-    ],
-    schema: async () => (await import('./result.ts')).partnerOrdersApply,
-  },
+  result: { schema: async () => (await import('./result.ts')).partnerOrdersApply },
   load: async () => (await import('./run.ts')).ordersApply,
 });

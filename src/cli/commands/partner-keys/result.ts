@@ -2,7 +2,7 @@ import * as desk from '../../../partner/desk/schema.ts';
 import { plan } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
 
-export const keysPartnerList = published(desk.partnerKeys, { list: 'keys' });
+export const keysPartnerList = published(desk.partnerKeys);
 
 export const keysPartnerIssue = published(desk.issuedPartnerKey, { plan: plan({}) });
 

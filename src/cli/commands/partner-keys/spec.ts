@@ -1,27 +1,12 @@
 import { argument, command, option } from '../../spec/define.ts';
 import { durationOption, overlapOption } from '../../spec/options.ts';
 
-const KEY_FIELDS = [
-  'key_id',
-  'partner_id',
-  'environment',
-  'name',
-  'created_at',
-  'last_used_at',
-  'expires_at',
-  'revoked_at',
-  'replaced_by',
-];
-
 export const keysPartnerList = command({
   name: 'keys partner list',
   summary: 'Names, and when each was last used',
   effect: 'reads',
   examples: ['farelock keys partner list'],
-  result: {
-    fields: KEY_FIELDS,
-    schema: async () => (await import('./result.ts')).keysPartnerList,
-  },
+  result: { list: 'keys', schema: async () => (await import('./result.ts')).keysPartnerList },
   load: async () => (await import('./run.ts')).partnerKeysList,
 });
 
@@ -31,10 +16,7 @@ export const keysPartnerIssue = command({
   arguments: [argument('<partner-id>'), argument('<name>')],
   effect: 'changes',
   examples: ['farelock keys partner issue par_sandbox_bank nightly-updates'],
-  result: {
-    fields: [...KEY_FIELDS, 'key'],
-    schema: async () => (await import('./result.ts')).keysPartnerIssue,
-  },
+  result: { schema: async () => (await import('./result.ts')).keysPartnerIssue },
   cutOff: { look: 'keys partner list' },
   load: async () => (await import('./run.ts')).partnerKeysIssue,
 });
@@ -45,10 +27,7 @@ export const keysPartnerRevoke = command({
   arguments: [argument('<key-id>')],
   effect: 'changes',
   examples: ['farelock keys partner revoke key_…'],
-  result: {
-    fields: KEY_FIELDS,
-    schema: async () => (await import('./result.ts')).keysPartnerRevoke,
-  },
+  result: { schema: async () => (await import('./result.ts')).keysPartnerRevoke },
   cutOff: { look: 'keys partner list' },
   load: async () => (await import('./run.ts')).partnerKeysRevoke,
 });
@@ -62,10 +41,7 @@ export const keysPartnerRotate = command({
   ],
   effect: 'changes',
   examples: ['farelock keys partner rotate key_… --overlap 48h'],
-  result: {
-    fields: [...KEY_FIELDS, 'key'],
-    schema: async () => (await import('./result.ts')).keysPartnerRotate,
-  },
+  result: { schema: async () => (await import('./result.ts')).keysPartnerRotate },
   cutOff: { look: 'keys partner list' },
   load: async () => (await import('./run.ts')).partnerKeysRotate,
 });
@@ -77,9 +53,6 @@ export const keysToken = command({
   options: [option('--ttl <time>', 'how long it works, 1m to 24h (15m)', durationOption)],
   effect: 'changes',
   examples: ['farelock keys token cus_demo_ana --ttl 30m'],
-  result: {
-    fields: ['customer_id', 'environment', 'token', 'expires_at'],
-    schema: async () => (await import('./result.ts')).keysToken,
-  },
+  result: { schema: async () => (await import('./result.ts')).keysToken },
   load: async () => (await import('./run.ts')).customerTokenIssue,
 });

@@ -14,4 +14,4 @@ export const partnerOrdersCreate = published(z.union([wire.order, redirect]), {
   plan: plan({ request: offers.createOrderRequest }),
 });
 
-export const partnerOffers = published(offers.getAvailablePartnersResponse, { list: 'partners' });
+export const partnerOffers = published(offers.getAvailablePartnersResponse);

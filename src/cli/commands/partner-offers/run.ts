@@ -9,7 +9,7 @@ import { createdLines, offersView } from '../../view/partner/offer.ts';
 import { nextLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
 
-/** What is bought or sold. */
+/** The exchange that is asked for: country, direction, both currencies and the amount. */
 interface Exchange {
   readonly country: string;
   readonly ramp: 'ONRAMP' | 'OFFRAMP';
@@ -43,7 +43,7 @@ const exchangeOf = ({ country, ramp, from, to, amount, method }: Exchange) => ({
   paymentMethod: method,
 });
 
-/** What partners offer for an amount and a method, best first. */
+/** Lists the partners' offers for an amount and a method, best first. */
 export const partnerOffers: Command<OffersOptions> = async (context, options) => {
   const { terminal, session, signal } = context;
   const { client } = await session.partner(options);

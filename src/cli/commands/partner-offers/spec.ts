@@ -1,7 +1,6 @@
 import { argument, command, option, required } from '../../spec/define.ts';
 import { capitals, decimalOption, namedOption } from '../../spec/options.ts';
 import { ACTING_PARTNER, FOR_CUSTOMER, IN_LIVE } from '../../spec/partner-options.ts';
-import { ORDER_FIELDS } from '../partner-orders/spec.ts';
 
 const RAMPS = ['ONRAMP', 'OFFRAMP'] as const;
 
@@ -36,10 +35,7 @@ export const partnerOrdersCreate = command({
   examples: [
     'farelock partner orders create par_sandbox_pix --country BRA --ramp ONRAMP --from BRL --to SOLANA_USDC --amount 250.00 --method BRA_PIX',
   ],
-  result: {
-    fields: [...ORDER_FIELDS, 'redirectUrl', 'toAmount', 'orderId'],
-    schema: async () => (await import('./result.ts')).partnerOrdersCreate,
-  },
+  result: { schema: async () => (await import('./result.ts')).partnerOrdersCreate },
   cutOff: { said: 'The order may have been made.', look: 'partner orders list' },
   load: async () => (await import('./run.ts')).orderCreate,
 });
@@ -58,9 +54,6 @@ export const partnerOffers = command({
   examples: [
     'farelock partner offers --country BRA --ramp ONRAMP --from BRL --to SOLANA_USDC --amount 250.00 --method BRA_PIX',
   ],
-  result: {
-    fields: ['partnerId', 'partnerName', 'toAmount', 'icon', 'type', 'termsUrl', 'privacyPolicyUrl'],
-    schema: async () => (await import('./result.ts')).partnerOffers,
-  },
+  result: { list: 'partners', schema: async () => (await import('./result.ts')).partnerOffers },
   load: async () => (await import('./run.ts')).partnerOffers,
 });

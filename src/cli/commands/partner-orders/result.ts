@@ -11,6 +11,6 @@ const shownOrder = z.strictObject({
   history: z.array(wire.orderChange).optional().describe('Oldest first, with --history.'),
 });
 
-export const partnerOrdersList = published(wire.getOrdersResponse, { list: 'orders' });
+export const partnerOrdersList = published(wire.getOrdersResponse);
 
 export const partnerOrdersShow = published(shownOrder);

@@ -5,34 +5,6 @@ import { ACTING_PARTNER } from '../../spec/partner-options.ts';
 
 const status = namedOption('--status', ORDER_STATUSES);
 
-export const ORDER_FIELDS = [
-  'id',
-  'customerId',
-  'externalId',
-  'partnerId',
-  'status',
-  'sourceCurrency',
-  'sourceAmount',
-  'destinationCurrency',
-  'destinationAmount',
-  'transactionType',
-  'network',
-  'depositInstructions',
-  'customerPaymentDetailsDataId',
-  'customerWalletDataId',
-  'sourceTransactionId',
-  'destinationTransactionId',
-  'paymentMethod',
-  'reason',
-  'customerFacingReason',
-  'returnDetails',
-  'createdAt',
-  'updatedAt',
-  'version',
-];
-
-export const SEEN_ORDER_FIELDS = [...ORDER_FIELDS, 'allowedStatuses'];
-
 export const partnerOrdersList = command({
   name: 'partner orders list',
   summary: 'Orders, newest first',
@@ -44,10 +16,7 @@ export const partnerOrdersList = command({
   ],
   effect: 'reads',
   examples: ['farelock partner orders list --status AWAITING_FUNDS'],
-  result: {
-    fields: ORDER_FIELDS,
-    schema: async () => (await import('./result.ts')).partnerOrdersList,
-  },
+  result: { list: 'orders', schema: async () => (await import('./result.ts')).partnerOrdersList },
   load: async () => (await import('./run.ts')).ordersList,
 });
 
@@ -58,9 +27,6 @@ export const partnerOrdersShow = command({
   options: [option('--history', 'every change of it'), ACTING_PARTNER],
   effect: 'reads',
   examples: ['farelock partner orders show ord_… --history'],
-  result: {
-    fields: [...SEEN_ORDER_FIELDS, 'history'],
-    schema: async () => (await import('./result.ts')).partnerOrdersShow,
-  },
+  result: { schema: async () => (await import('./result.ts')).partnerOrdersShow },
   load: async () => (await import('./run.ts')).orderShow,
 });

@@ -4,6 +4,7 @@ import { encrypted } from '../../session/encrypted.ts';
 import { readKeyFile } from '../../session/key-file.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { fieldLines } from '../../view/table.ts';
+import { httpServer } from '../serve/http-server.ts';
 import { drainable, listening, STOPPING } from '../serve/listening.ts';
 
 interface PlatformOptions {
@@ -35,13 +36,7 @@ export const partnerPlatform: Command<PlatformOptions> = async (context, options
     webhookSecret: secret,
     ...(key === undefined ? {} : { apiKey: { partnerId: options.partner, key } }),
   });
-  const { serve } = await import('@hono/node-server');
-  const server = serve({
-    fetch: (request) => platform.fetch(request),
-    hostname: options.host,
-    port: options.port,
-    overrideGlobalObjects: false,
-  });
+  const server = httpServer((request) => platform.fetch(request)).listen(options.port, options.host);
   const drain = drainable(server);
   const url = await listening(server, options);
   terminal.result(

@@ -13,9 +13,6 @@ export const partnerPlatform = command({
   ],
   effect: 'runs',
   examples: ['farelock partner platform --port 4030'],
-  result: {
-    fields: ['url', 'partner_url', 'partners'],
-    schema: async () => (await import('./result.ts')).partnerPlatform,
-  },
+  result: { schema: async () => (await import('./result.ts')).partnerPlatform },
   load: async () => (await import('./run.ts')).partnerPlatform,
 });

@@ -103,7 +103,7 @@ const environmentWords = async (access: { environment(): Promise<string> }): Pro
 const versionOf = ({ order }: GetOrderDetailsResponse): string | undefined =>
   order.version === undefined ? undefined : String(order.version);
 
-/** What the service allows; where it doesn't say, what the table does. */
+/** The moves that the service allows; where it doesn't say, those of the table. */
 const allowedOf = ({ order, allowedStatuses }: GetOrderDetailsResponse): readonly OrderStatus[] =>
   allowedStatuses ?? statusesAfter(order.status);
 

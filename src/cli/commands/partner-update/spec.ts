@@ -2,7 +2,6 @@ import { ORDER_STATUSES } from '../../../domain/order-statuses.ts';
 import { argument, command, option } from '../../spec/define.ts';
 import { decimalOption, namedOption } from '../../spec/options.ts';
 import { ACTING_PARTNER, IN_LIVE } from '../../spec/partner-options.ts';
-import { SEEN_ORDER_FIELDS } from '../partner-orders/spec.ts';
 
 const status = namedOption('--status', ORDER_STATUSES);
 
@@ -27,10 +26,7 @@ export const partnerOrdersUpdate = command({
   ],
   effect: 'changes',
   examples: ['farelock partner orders update ord_… --status FUNDS_RECEIVED'],
-  result: {
-    fields: SEEN_ORDER_FIELDS,
-    schema: async () => (await import('./result.ts')).partnerOrdersUpdate,
-  },
+  result: { schema: async () => (await import('./result.ts')).partnerOrdersUpdate },
   cutOff: { said: 'The order may have been updated.', look: 'partner orders show {orderId}' },
   load: async () => (await import('./run.ts')).orderUpdate,
 });

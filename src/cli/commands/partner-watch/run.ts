@@ -1,7 +1,6 @@
 import { canonicalJson } from '../../../kernel/json.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import type { GetOrderDetailsResponse, Order } from '../../../partner/wire.ts';
-import { throwIfAborted } from '../../interruption/waiting.ts';
 import type { PartnerAccess, PartnerIdentity } from '../../session/partner-access.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
@@ -52,11 +51,11 @@ async function follow(
     terminal.phase(statusWords(now.order.status));
     const untilDue = dueAtMs === null ? every : Math.max(10, dueAtMs - clock.now());
     await clock.sleep(Math.min(every, untilDue), signal);
-    throwIfAborted(signal);
+    signal.throwIfAborted();
   }
 }
 
-/** What each field of a change is called in an order. */
+/** The name in an order of each field of a change. */
 const FIELDS: Readonly<Record<string, keyof ShownOrder>> = { toAmount: 'destinationAmount' };
 
 /**
@@ -113,11 +112,11 @@ async function look(
   every: number,
 ): Promise<GetOrderDetailsResponse> {
   for (let failures = 1; ; failures++) {
-    throwIfAborted(signal);
+    signal.throwIfAborted();
     try {
       return await client.orderWithHistory(orderId, { signal });
     } catch (error) {
-      throwIfAborted(signal);
+      signal.throwIfAborted();
       if (!isProblem(error) || error.kind.retryable !== true || failures > MOST_FAILURES) throw error;
       await clock.sleep(Math.max(every, (error.retryAfter ?? 0) * 1000), signal);
     }

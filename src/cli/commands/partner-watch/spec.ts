@@ -1,7 +1,6 @@
 import { argument, command, option } from '../../spec/define.ts';
 import { durationOption } from '../../spec/options.ts';
 import { ACTING_PARTNER } from '../../spec/partner-options.ts';
-import { SEEN_ORDER_FIELDS } from '../partner-orders/spec.ts';
 
 export const partnerOrdersWatch = command({
   name: 'partner orders watch',
@@ -10,9 +9,6 @@ export const partnerOrdersWatch = command({
   options: [option('--every <time>', 'between two looks', durationOption, 1000), ACTING_PARTNER],
   effect: 'reads',
   examples: ['farelock partner orders watch ord_… --json'],
-  result: {
-    fields: SEEN_ORDER_FIELDS,
-    schema: async () => (await import('./result.ts')).partnerOrdersWatch,
-  },
+  result: { schema: async () => (await import('./result.ts')).partnerOrdersWatch },
   load: async () => (await import('./run.ts')).orderWatch,
 });

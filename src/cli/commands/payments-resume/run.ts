@@ -82,7 +82,7 @@ async function keptAsItCame(
   return { body: answer.body, payment: receiptOf(signed.payment, answer.transaction), isKept: true };
 }
 
-/** What a payment has bought, drawn, and the command to go on with. */
+/** The view of what a payment has bought, and the command to go on with. */
 interface Bought {
   readonly lines: ((screen: Screen) => readonly string[]) | null;
   readonly next: string | null;
@@ -90,7 +90,7 @@ interface Bought {
 
 const NOTHING: Bought = { lines: null, next: null };
 
-/** What was bought is shown, for nothing else has it any more; one that can't be read, as it came. */
+/** Shows what was bought, for nothing else has it any more; an answer that can't be read is shown as it came. */
 async function boughtBy(
   context: CommandContext,
   { record, request }: SignedPayment,
@@ -131,8 +131,9 @@ async function boughtBy(
 
 /** The offers of a search are numbered as ever. */
 async function foundOffers({ session }: CommandContext, request: unknown, body: unknown): Promise<Bought> {
-  const [{ searchOf }, { numberedOffers, searchLines }] = await Promise.all([
+  const [{ searchOf }, { numberedOffers }, { searchLines }] = await Promise.all([
     import('../../../client/normalise.ts'),
+    import('../../view/flights/list-rows.ts'),
     import('../../view/flights/search.ts'),
   ]);
   const asked = isRecord(request) ? request : {};

@@ -6,9 +6,6 @@ export const paymentsResume = command({
   arguments: [argument('<payment-id>')],
   effect: 'pays',
   examples: ['farelock payments resume pay_…'],
-  result: {
-    fields: ['payment', 'answer'],
-    schema: async () => (await import('./result.ts')).paymentsResume,
-  },
+  result: { schema: async () => (await import('./result.ts')).paymentsResume },
   load: async () => (await import('./run.ts')).paymentsResume,
 });

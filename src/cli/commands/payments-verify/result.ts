@@ -10,6 +10,4 @@ const paymentVerification = z.strictObject({
   checks: z.array(check),
 });
 
-export const paymentsVerify = published(z.strictObject({ payments: z.array(paymentVerification) }), {
-  list: 'payments',
-});
+export const paymentsVerify = published(z.strictObject({ payments: z.array(paymentVerification) }));

@@ -8,9 +8,6 @@ export const paymentsVerify = command({
   options: [option('--limit <n>', 'how many', integerOption('--limit', 1, 1_000_000), 100)],
   effect: 'reads',
   examples: ['farelock payments verify', 'farelock payments verify pay_…'],
-  result: {
-    fields: ['payment_id', 'verdict', 'transaction', 'memo', 'checks'],
-    schema: async () => (await import('./result.ts')).paymentsVerify,
-  },
+  result: { list: 'payments', schema: async () => (await import('./result.ts')).paymentsVerify },
   load: async () => (await import('./run.ts')).paymentsVerify,
 });

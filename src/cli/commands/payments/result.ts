@@ -29,8 +29,6 @@ const shownPayment = z.strictObject({
   last_valid_block_height: z.int().describe('Past this block height it cannot land any more.'),
 });
 
-export const paymentsList = published(z.strictObject({ payments: z.array(paymentRecord) }), {
-  list: 'payments',
-});
+export const paymentsList = published(z.strictObject({ payments: z.array(paymentRecord) }));
 
 export const paymentsShow = published(shownPayment);

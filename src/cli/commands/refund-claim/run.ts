@@ -11,19 +11,20 @@ import { usdcMintOf } from '../../session/usdc.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { shortened } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
-import type { ClaimOptions } from '../refund-desk/run.ts';
+import type { ClaimOptions } from '../refund-cases/run.ts';
 
 /**
  * Two claims, which never meet: an escrow that still holds money is claimed from the chain, by anyone, for its refund
  * owner; and a refund request, which exists only once the escrow was captured, is claimed by an operator who takes it.
  */
-export const refundClaim: Command<ClaimOptions> = async (context, options) => {
+export const refundClaim: Command<ClaimOptions> = async (context, given) => {
+  const options = { ...given, id: context.session.recentCases.resolve(given.id) };
   const found = options.release ? null : await claimable(context, options);
   if (found && (found.escrow?.state !== 'captured' || found.held > 0n)) {
     return claimFromChain(context, options.id, found);
   }
   try {
-    const { refundClaim: takeCase } = await import('../refund-desk/run.ts');
+    const { refundClaim: takeCase } = await import('../refund-cases/run.ts');
     return await takeCase(context, options);
   } catch (error) {
     throw found?.escrow &&

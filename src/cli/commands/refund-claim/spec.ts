@@ -1,11 +1,10 @@
 import { argument, command, option } from '../../spec/define.ts';
 import { addressOption } from '../../spec/options.ts';
-import { CASE_FIELDS } from '../refund-desk/spec.ts';
 
 export const refundClaim = command({
   name: 'refund claim',
   summary: 'Send an overdue escrow back from the chain; operators: take a case, or give it back',
-  arguments: [argument('<id>')],
+  arguments: [argument('<id>', 'of the intent; operators: a number of the queue, or an id')],
   options: [
     option('--release', 'give it back'),
     option('--force', 'with --release: also when another operator has it'),
@@ -16,11 +15,8 @@ export const refundClaim = command({
     ),
   ],
   effect: 'changes',
-  examples: ['farelock refund claim int_…', 'farelock refund claim ref_…'],
-  result: {
-    fields: [...CASE_FIELDS, 'outcome', 'escrow', 'amount', 'refund_wallet', 'transaction'],
-    schema: async () => (await import('./result.ts')).refundClaim,
-  },
+  examples: ['farelock refund claim int_…', 'farelock refund claim 1'],
+  result: { schema: async () => (await import('./result.ts')).refundClaim },
   cutOff: { look: 'refund show {id}' },
   load: async () => (await import('./run.ts')).refundClaim,
 });

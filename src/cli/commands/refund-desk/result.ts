@@ -1,15 +1,6 @@
-import * as desk from '../../../flights/desk/schema.ts';
-import { plan } from '../../../published/parts.ts';
+import * as z from 'zod';
 import { published } from '../../../published/published.ts';
 
-const refundPlan = desk.refundPlan;
-
-export const refundQueue = published(desk.refundQueue, { list: 'refund_requests' });
-
-export const refundShow = published(desk.refundCase);
-
-export const refundNote = published(desk.refundCase, { plan: plan({}) });
-
-export const refundApprove = published(desk.refundCase, { plan: refundPlan });
-
-export const refundReject = published(desk.refundCase, { plan: plan({}) });
+export const refundDesk = published(
+  z.never().describe('It is for an operator at a terminal, and prints no document.'),
+);

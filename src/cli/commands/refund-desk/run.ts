@@ -1,154 +1,86 @@
-import type { Approval } from '../../../client/operator.ts';
-import type { RefundCase, RefundPlan } from '../../../flights/wire.ts';
-import { formatUsdc } from '../../../kernel/money.ts';
-import { problem } from '../../../kernel/problems.ts';
-import { quoted } from '../../../kernel/shell-word.ts';
-import type { Screen } from '../../screen/terminal.ts';
+import { isProblem, problem } from '../../../kernel/problems.ts';
+import { canDrawLive } from '../../screen/live-sign.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
-import { caseLines, queueView } from '../../view/flights/refund.ts';
-import { nextLines } from '../../view/payment.ts';
-import { printPlan, stepLines } from '../../view/plan.ts';
+import { deskLines } from '../../view/flights/refund-desk.ts';
+import { type Desk, openDesk } from './desk.ts';
+import { pressAt } from './keys.ts';
 
-interface QueueOptions {
-  readonly status?: 'received' | 'approved' | 'refunded' | 'rejected' | 'stuck';
+interface DeskOptions {
   readonly sort?: 'age' | 'journey';
-  readonly limit?: number;
-  readonly cursor?: string;
-}
-interface CaseOptions {
-  /** Of a request, or of its intent. */
-  readonly id: string;
-}
-export interface ClaimOptions extends CaseOptions {
-  readonly release?: true;
-  readonly force?: true;
-  /** Whose money lies at the address of a closed escrow. */
-  readonly refundWallet?: string;
-}
-interface NoteOptions extends CaseOptions {
-  readonly text?: string;
-}
-interface ApproveOptions extends CaseOptions {
-  /** Atomic USDC. */
-  readonly amount?: bigint;
-  readonly note?: string;
-}
-interface RejectOptions extends CaseOptions {
-  readonly reason?: string;
 }
 
-/** Why an approval that is on record has not paid out yet. */
-const UNFINISHED: Readonly<Record<string, string>> = {
-  treasury_insufficient: 'The treasury holds less than the pay-out: fill it up. Nothing is paid twice.',
-  provider_failed: 'The airline has not confirmed the cancellation.',
-  cancel_by_hand: 'The ticket was recorded by an operator: cancel it with the airline.',
-};
-
-const operatorOf = async ({ session }: CommandContext) => {
-  await session.work();
-  return session.operator();
-};
-
-function planned({ terminal }: CommandContext, step: string): 0 {
-  printPlan(terminal, [step]);
-  return 0;
-}
-
-function showCase({ terminal, clock }: CommandContext, shown: RefundCase): 0 {
-  terminal.result(shown, { lines: (one, screen) => caseLines(one, clock.now(), screen) });
-  return 0;
-}
-
-/** What waits for a decision, oldest first or by the day of departure. */
-export const refundQueue: Command<QueueOptions> = async (context, { status, sort, limit, cursor }) => {
-  const operator = await operatorOf(context);
-  const queue = await operator.queue({ status, sort, limit, cursor }, { signal: context.signal });
-  context.terminal.result(queue, queueView(context.clock.now()));
-  const [first] = queue.refund_requests;
-  if (first) context.terminal.aside(['', ...nextLines(`farelock refund show ${quoted(first.request_id)}`)]);
-  return 0;
-};
-
-/** One case on one screen. */
-export const refundShow: Command<CaseOptions> = async (context, { id }) =>
-  showCase(context, await (await operatorOf(context)).show(id, context));
-
-/** Takes a case, so that nobody else decides it; or gives it back. */
-export const refundClaim: Command<ClaimOptions> = async (context, { id, release, force }) => {
-  if (context.globals.dryRun) return planned(context, release ? `Give ${id} back.` : `Take ${id}.`);
-  const operator = await operatorOf(context);
-  return showCase(
-    context,
-    release ? await operator.release(id, force === true, context) : await operator.claim(id, context),
-  );
-};
-
-/** Writes a note on a case. */
-export const refundNote: Command<NoteOptions> = async (context, { id, text }) => {
-  const given = text === '-' ? (await context.streams.stdin.text()).trim() : text;
-  const words = given ?? (await asked(context, 'the text', 'Note'));
-  if (context.globals.dryRun) return planned(context, `Write a note on ${id}.`);
-  return showCase(context, await (await operatorOf(context)).note(id, words, context));
-};
-
-/** Shows exactly what will move, asks, and then has exactly that done. Exit 8 when it is not finished yet. */
-export const refundApprove: Command<ApproveOptions> = async (context, { id, amount, note }) => {
-  const { terminal, globals } = context;
-  const operator = await operatorOf(context);
-  const approval: Approval = {
-    ...(amount === undefined ? {} : { payout_amount: Number(amount) }),
-    ...(note === undefined ? {} : { note }),
-  };
-  const before = await operator.show(id, context);
-  const resumes = ['approved', 'stuck', 'refunded'].includes(before.status);
-  // A case that was approved before goes on with what was approved: there is nothing to ask, and nothing done for a plan.
-  const plan = resumes && !globals.dryRun ? null : await operator.plan(id, approval, context);
-  if (plan && globals.dryRun) {
-    terminal.result(plan, { lines: planLines });
-    return 0;
-  }
-  if (plan && !globals.yes) {
-    const prompts = terminal.ask('--yes');
-    for (const line of planLines(plan, terminal.asideScreen)) terminal.note(line);
-    const question = `Pay out ${formatUsdc(BigInt(plan.payout_amount))} USDC?`;
-    if (!(await prompts.confirm(question, false))) {
-      throw problem('payment_declined', {
-        message: 'The approval was declined.',
-        fix: 'Nothing was changed.',
-      });
+/**
+ * The refund queue and its cases, live on a terminal, with a key for each command.
+ * @throws Problem `input_required` where there is no terminal, `usage`, `interrupted`
+ */
+export const refundDesk: Command<DeskOptions> = async (context, { sort }) => {
+  checkTerminal(context);
+  const { session, terminal, clock, streams } = context;
+  const operator = await session.operator();
+  const { showBoard } = await import('../../screen/board.ts');
+  const { stream } = streams.stderr;
+  if (!stream) throw noTerminal();
+  const closing = new AbortController();
+  const signal = AbortSignal.any([context.signal, closing.signal]);
+  const { paint } = terminal.asideScreen;
+  const opened: { desk: Desk; watching: Promise<void> }[] = [];
+  try {
+    await showBoard(
+      (controls) => {
+        const ports = { operator, work: () => session.work(), clock, paint, sort, signal, controls };
+        const desk = openDesk(ports);
+        opened.push({ desk, watching: desk.watch().catch(controls.fail) });
+        return {
+          draw: (size) => deskLines(desk.shown, size, clock.now(), paint),
+          isTyping: () => desk.shown.mode.kind === 'writing',
+          press: pressAt(desk, ports),
+        };
+      },
+      { input: process.stdin, output: stream, signal: context.signal },
+    );
+  } catch (error) {
+    const isDeciding = opened.some(({ desk }) => desk.shown.mode.kind === 'busy');
+    throw isProblem(error, 'interrupted') ? left(isDeciding) : error;
+  } finally {
+    closing.abort();
+    for (const { desk, watching } of opened) {
+      await watching;
+      // The screen of the desk is gone: what was done at it stays on the terminal's own.
+      for (const line of desk.done) terminal.done(line);
     }
   }
-  terminal.phase('Cancelling and paying out');
-  const approved = await operator.approve(
-    id,
-    { ...approval, ...(plan ? { expected_payout_amount: plan.payout_amount } : {}) },
-    context,
-  );
-  showCase(context, approved);
-  if (approved.status === 'refunded') return 0;
-  terminal.aside([
-    '',
-    ...(approved.last_error === null
-      ? []
-      : [UNFINISHED[approved.last_error] ?? `It failed: ${approved.last_error}.`]),
-    approved.status === 'stuck'
-      ? `It waits for a person: farelock stuck show ${approved.request_id}`
-      : 'It is not finished; the service goes on with it.',
-  ]);
-  return 8;
+  return 0;
 };
 
-/** Declines a request; the customer is told the reason. */
-export const refundReject: Command<RejectOptions> = async (context, { id, reason }) => {
-  const words = reason ?? (await asked(context, '--reason', 'What is the customer told'));
-  if (context.globals.dryRun) return planned(context, `Decline ${id}, and tell the customer why.`);
-  return showCase(context, await (await operatorOf(context)).reject(id, words, context));
-};
+const COMMANDS = ['farelock refund queue', 'farelock help refund approve'];
 
-const planLines = (plan: RefundPlan, { width }: Screen): string[] => [
-  'It would:',
-  ...stepLines(plan.steps, width),
-];
+function checkTerminal(context: CommandContext): void {
+  const { terminal, globals } = context;
+  const { json, quiet } = terminal.settings;
+  if (json || quiet || globals.yes || globals.dryRun) {
+    throw problem('usage', {
+      message: 'The desk is for a person: it takes no --json, --quiet, --yes or --dry-run.',
+      fix: FOR_SCRIPTS,
+      next: COMMANDS,
+    });
+  }
+  if (!terminal.canAsk || !canDrawLive(context)) throw noTerminal();
+}
 
-const asked = ({ terminal }: CommandContext, option: string, question: string): Promise<string> =>
-  terminal.ask(option).text(question, async (typed) => (typed === '' ? 'Write something.' : null));
+const FOR_SCRIPTS = 'For scripts: refund queue, show, claim, note, approve and reject.';
+
+const noTerminal = () =>
+  problem('input_required', {
+    message: 'The refund desk needs a terminal that can move its cursor.',
+    fix: FOR_SCRIPTS,
+    next: COMMANDS,
+  });
+
+const left = (isDeciding: boolean) =>
+  problem('interrupted', {
+    message: isDeciding
+      ? 'Interrupted. A decision was under way: it may be on record, and then the service goes on with it.'
+      : 'Interrupted. Nothing was under way.',
+    fix: 'What was decided is on record.',
+    next: ['farelock refund queue'],
+  });

@@ -1,114 +1,12 @@
-import { argument, command, option } from '../../spec/define.ts';
-import { choiceOption, integerOption, usdcOption } from '../../spec/options.ts';
+import { command, option } from '../../spec/define.ts';
+import { choiceOption } from '../../spec/options.ts';
 
-const STATUSES = ['received', 'approved', 'refunded', 'rejected', 'stuck'] as const;
-
-const QUEUED_FIELDS = [
-  'request_id',
-  'intent_id',
-  'status',
-  'requested_at',
-  'journey_date',
-  'route',
-  'captured_amount',
-  'payout_amount',
-  'claimed_by',
-  'claimed_at',
-];
-
-export const CASE_FIELDS = [
-  ...QUEUED_FIELDS,
-  'order_id',
-  'passenger_count',
-  'refund_wallet',
-  'fare',
-  'refund_rule',
-  'reason',
-  'contact',
-  'decision',
-  'payout_tx_hash',
-  'last_error',
-  'notes',
-  'timeline',
-];
-
-export const refundQueue = command({
-  name: 'refund queue',
-  summary: 'Operators: what waits for a decision',
-  options: [
-    option('--status <status>', STATUSES.join(', '), choiceOption('--status', STATUSES)),
-    option('--sort <key>', 'age, journey', choiceOption('--sort', ['age', 'journey'] as const)),
-    option('--limit <n>', 'how many (50)', integerOption('--limit', 1, 200)),
-    option('--cursor <cursor>', 'next_cursor of the page before'),
-  ],
-  effect: 'reads',
-  examples: ['farelock refund queue --sort journey --json request_id'],
-  result: {
-    fields: QUEUED_FIELDS,
-    schema: async () => (await import('./result.ts')).refundQueue,
-  },
-  load: async () => (await import('./run.ts')).refundQueue,
-});
-
-export const refundShow = command({
-  name: 'refund show',
-  summary: "Operators: one case, with the fare's rule and the timeline",
-  arguments: [argument('<id>')],
-  effect: 'reads',
-  examples: ['farelock refund show ref_…'],
-  result: {
-    fields: CASE_FIELDS,
-    schema: async () => (await import('./result.ts')).refundShow,
-  },
-  load: async () => (await import('./run.ts')).refundShow,
-});
-
-export const refundNote = command({
-  name: 'refund note',
-  summary: 'Operators: write a note; - reads it from standard input',
-  arguments: [argument('<id>'), argument('[text]')],
-  effect: 'changes',
-  examples: ['farelock refund note ref_… "Called the airline"'],
-  result: {
-    fields: CASE_FIELDS,
-    schema: async () => (await import('./result.ts')).refundNote,
-  },
-  cutOff: { look: 'refund show {id}' },
-  load: async () => (await import('./run.ts')).refundNote,
-});
-
-export const refundApprove = command({
-  name: 'refund approve',
-  summary: 'Operators: cancel at the airline and pay out; shows what moves, then asks',
-  arguments: [argument('<id>')],
-  options: [
-    option('--amount <usdc>', 'pay out this, not what the fare rule gives', usdcOption('--amount')),
-    option('--note <text>', 'why; needed with --amount'),
-  ],
-  effect: 'changes',
-  examples: ['farelock refund approve ref_…'],
-  result: {
-    fields: CASE_FIELDS,
-    schema: async () => (await import('./result.ts')).refundApprove,
-  },
-  cutOff: {
-    said: 'The approval may be on record: then the service goes on with it, and pays out once.',
-    look: 'refund show {id}',
-  },
-  load: async () => (await import('./run.ts')).refundApprove,
-});
-
-export const refundReject = command({
-  name: 'refund reject',
-  summary: 'Operators: decline; the customer is told why',
-  arguments: [argument('<id>')],
-  options: [option('--reason <text>', 'what the customer is told')],
-  effect: 'changes',
-  examples: ['farelock refund reject ref_… --reason "The fare is not refundable"'],
-  result: {
-    fields: CASE_FIELDS,
-    schema: async () => (await import('./result.ts')).refundReject,
-  },
-  cutOff: { look: 'refund show {id}' },
-  load: async () => (await import('./run.ts')).refundReject,
+export const refundDesk = command({
+  name: 'refund desk',
+  summary: 'Operators: the queue and its cases live on a terminal, with a key for each command',
+  options: [option('--sort <key>', 'age, journey', choiceOption('--sort', ['age', 'journey'] as const))],
+  effect: 'runs',
+  examples: ['farelock refund desk', 'farelock refund desk --sort journey'],
+  result: { schema: async () => (await import('./result.ts')).refundDesk },
+  load: async () => (await import('./run.ts')).refundDesk,
 });

@@ -11,9 +11,6 @@ export const refundRequest = command({
   ],
   effect: 'pays',
   examples: ['farelock refund int_… --reason "The meeting was cancelled" --contact ana@example.com'],
-  result: {
-    fields: ['intent_id', 'requested_at', 'status', 'payment'],
-    schema: async () => (await import('./result.ts')).refundRequest,
-  },
+  result: { schema: async () => (await import('./result.ts')).refundRequest },
   load: async () => (await import('./run.ts')).refundRequest,
 });

@@ -31,7 +31,7 @@ interface RequirementAddOptions extends PartnerIdentity {
   readonly live?: true;
 }
 
-/** What the customer must give, and how far that is. */
+/** Lists the customer's requirements, and how far each is met. */
 export const requirementsList: Command<PartnerIdentity> = async (context, who) => {
   const { terminal, session, signal } = context;
   await session.work();

@@ -15,10 +15,7 @@ export const partnerRequirementsAdd = command({
   ],
   effect: 'changes',
   examples: ['farelock partner requirements add cus_demo_ana --attestation AML_CHECK'],
-  result: {
-    fields: ['requirementId'],
-    schema: async () => (await import('./result.ts')).partnerRequirementsAdd,
-  },
+  result: { schema: async () => (await import('./result.ts')).partnerRequirementsAdd },
   cutOff: { look: 'requirements list --customer {customerId}' },
   load: async () => (await import('./run.ts')).requirementAdd,
 });
@@ -30,10 +27,7 @@ export const requirementsList = command({
   options: [FOR_CUSTOMER, ACTING_PARTNER],
   effect: 'reads',
   examples: ['farelock requirements'],
-  result: {
-    fields: ['requirements', 'complianceStatus'],
-    schema: async () => (await import('./result.ts')).requirementsList,
-  },
+  result: { schema: async () => (await import('./result.ts')).requirementsList },
   load: async () => (await import('./run.ts')).requirementsList,
 });
 
@@ -44,10 +38,7 @@ export const requirementsSubmit = command({
   options: [FOR_CUSTOMER, ACTING_PARTNER, IN_LIVE],
   effect: 'changes',
   examples: ['farelock requirements submit data.json'],
-  result: {
-    fields: ['items', 'complianceStatus'],
-    schema: async () => (await import('./result.ts')).requirementsSubmit,
-  },
+  result: { schema: async () => (await import('./result.ts')).requirementsSubmit },
   cutOff: { look: 'requirements list' },
   load: async () => (await import('./run.ts')).requirementsSubmit,
 });
@@ -62,10 +53,7 @@ export const requirementsAcceptTerms = command({
   ],
   effect: 'changes',
   examples: ['farelock requirements accept-terms'],
-  result: {
-    fields: ['complianceStatus'],
-    schema: async () => (await import('./result.ts')).requirementsAcceptTerms,
-  },
+  result: { schema: async () => (await import('./result.ts')).requirementsAcceptTerms },
   cutOff: { look: 'requirements list' },
   load: async () => (await import('./run.ts')).requirementsAcceptTerms,
 });

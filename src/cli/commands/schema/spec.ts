@@ -6,9 +6,6 @@ export const schema = command({
   arguments: [argument('[command...]', 'such as search, or error; without one the names of all')],
   effect: 'reads',
   examples: ['farelock schema search', 'farelock schema'],
-  result: {
-    fields: [],
-    schema: async () => (await import('./result.ts')).schema,
-  },
+  result: { schema: async () => (await import('./result.ts')).schema },
   load: async () => (await import('./run.ts')).schema,
 });

@@ -9,7 +9,7 @@ import { type DayGrid, flexDays, isSameJourney, type JourneyDays, monthDays } fr
 import { openDayMemory } from '../../days/memory.ts';
 import { aboutText } from '../../days/pace.ts';
 import { cheapestDay, type DayPrice, type DaysDocument, pricesOf } from '../../days/prices.ts';
-import { type DaysFound, dayFound, type RisenPrice, searchDays } from '../../days/run.ts';
+import { dayFound, type RisenPrice, type SearchesDone, searchDays } from '../../days/run.ts';
 import { openShares } from '../../days/shares.ts';
 import { canDrawLive, openLiveSign } from '../../screen/live-sign.ts';
 import type { View } from '../../screen/terminal.ts';
@@ -31,7 +31,7 @@ import { type SearchOptions, searchRequestOf } from './request.ts';
 export const searchByDay: Command<SearchOptions> = async (context, options) => {
   const { session, clock, globals, terminal } = context;
   refuseOthers(options);
-  const asked = searchRequestOf({ ...options, limit: 1, wait: false }, clock.now());
+  const asked = searchRequestOf({ ...options, limit: 1, wait: false });
   const journey: JourneyDays = { depart_date: asked.depart_date, return_date: asked.return_date ?? null };
   const today = todayAt(asked.origin_iata, clock.now());
   const grid =
@@ -83,10 +83,10 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
     terminal.note(`${counted(known.length, 'day')} known from the last 10 minutes: not paid again.`);
   const total = journeys.length === 0 ? 0n : await agreeTotal(context, cost);
   const days = new Map(known.map((day) => [keyOf(day), day]));
-  const documentNow = (found: Pick<DaysFound, 'payments'>) =>
+  const documentNow = (found: Pick<SearchesDone, 'payments'>) =>
     documentOf(options, journey, grid, days, found.payments);
   const shown = showing(context, view, journeys.length);
-  let found: DaysFound;
+  let found: SearchesDone;
   try {
     found = await searchDays(context, {
       journeys,
@@ -118,7 +118,7 @@ const note = ({ terminal }: CommandContext, text: string): void => {
 
 const keyOf = (day: JourneyDays): string => `${day.depart_date} ${day.return_date ?? ''}`;
 
-/** What a grid has no room for is refused rather than ignored. */
+/** Refuses options that a grid has no room for, rather than ignoring them. */
 function refuseOthers(options: SearchOptions): void {
   const { flex, sort, limit, allFares, ndjson, cheapestDay: month } = options;
   const wrong = [
@@ -152,7 +152,7 @@ function documentOf(
   asked: JourneyDays,
   grid: DayGrid,
   known: ReadonlyMap<string, DayPrice>,
-  payments: DaysFound['payments'],
+  payments: SearchesDone['payments'],
 ): DaysDocument {
   const days = grid.journeys
     .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
@@ -203,7 +203,7 @@ function showing(context: CommandContext, view: View<DaysDocument>, searches: nu
 async function told(
   context: CommandContext,
   document: DaysDocument,
-  { payments, stoppedBy }: DaysFound,
+  { payments, stoppedBy }: SearchesDone,
   view: View<DaysDocument>,
 ): Promise<ExitCode> {
   const { terminal, signal, session } = context;

@@ -2,8 +2,9 @@ import { metropolitanArea } from '../../../domain/metropolitan-areas.ts';
 import type { SearchRequestInput } from '../../../flights/wire.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { parseDate } from '../../searching/dates.ts';
+import { dateOption } from '../../searching/dates.ts';
 import type { CommandContext } from '../../spec/command.ts';
+import type { SearchTitle } from '../../view/flights/search.ts';
 
 export interface SearchOptions {
   readonly from: string;
@@ -32,10 +33,11 @@ const SHOWN = 20;
 /**
  * The request that the options mean. Who waits for slower offers asks for the whole answer, for one of them may bring
  * an itinerary into the list that the first answer would have cut off; the list is limited when it is complete.
- * @throws Problem `usage` for a date that is none */
-export function searchRequestOf(options: WaitingOptions, nowMs: number): SearchRequestInput {
-  const depart = parseDate(options.depart, nowMs);
-  const back = options.return === undefined ? undefined : parseDate(options.return, nowMs);
+ * @param options with codes of airports and dates as YYYY-MM-DD
+ * @throws Problem `usage` where they do not go together
+ */
+export function searchRequestOf(options: WaitingOptions): SearchRequestInput {
+  const { depart, return: back } = options;
   if (back !== undefined && back < depart) {
     throw problem('usage', {
       message: `The flight back (${back}) is before the departure (${depart}).`,
@@ -66,11 +68,23 @@ export function searchRequestOf(options: WaitingOptions, nowMs: number): SearchR
  * A person waits for slower offers and sees them arrive. A program gets the service's own answer at once, with the
  * `search_id` to ask on; it waits when it says so.
  */
-interface WaitingOptions extends SearchOptions {
+export interface WaitingOptions extends SearchOptions {
   readonly wait: boolean;
 }
 
 export const limitOf = (options: SearchOptions): number => options.limit ?? SHOWN;
+
+/** @param options with codes of airports or cities, and dates as YYYY-MM-DD */
+export const titleOf = (options: SearchOptions): SearchTitle => ({
+  from: options.from,
+  to: options.to,
+  depart: options.depart,
+  return: options.return,
+  adults: options.adults ?? 1,
+  cabin: options.cabin ?? 'economy',
+  grouped: !options.allFares,
+  sort: options.sort,
+});
 
 /** A stream has no best few: only a limit that was given is passed on, for the first answer. */
 function limitAsked(options: WaitingOptions): { limit?: number } {
@@ -78,14 +92,32 @@ function limitAsked(options: WaitingOptions): { limit?: number } {
   return options.wait ? {} : { limit: limitOf(options) };
 }
 
-/** With the codes of airports that were given by name or by city code; the names are loaded for those alone. */
-export async function withCodes<T extends Pick<SearchOptions, 'from' | 'to'>>(
+/**
+ * With what people type turned into what a service takes: names of airports into codes, dates into YYYY-MM-DD. What has
+ * two readings is asked about. The names are loaded for those alone who give one.
+ * @param takesCities true where the code of a city may stay: any of its airports
+ * @throws Problem `usage`
+ */
+export async function understood<T extends Pick<SearchOptions, 'from' | 'to' | 'depart' | 'return'>>(
   context: CommandContext,
   given: T,
+  takesCities = false,
 ): Promise<T> {
-  const isCode = (text: string) => /^[A-Z]{3}$/.test(text) && metropolitanArea(text) === null;
-  if (isCode(given.from) && isCode(given.to)) return given;
+  const depart = await dateOption(context, '--depart', given.depart);
+  const back =
+    given.return === undefined ? undefined : await dateOption(context, '--return', given.return, depart);
+  const from = await codeOf(context, 'from', given.from, takesCities);
+  const to = await codeOf(context, 'to', given.to, takesCities);
+  return { ...given, from, to, depart, ...(back !== undefined && { return: back }) };
+}
+
+async function codeOf(
+  context: CommandContext,
+  flag: string,
+  text: string,
+  takesCities: boolean,
+): Promise<string> {
+  if (/^[A-Z]{3}$/.test(text) && metropolitanArea(text) === null) return text;
   const { airportCode } = await import('../../searching/airports.ts');
-  const from = isCode(given.from) ? given.from : await airportCode(context, 'from', given.from);
-  return { ...given, from, to: isCode(given.to) ? given.to : await airportCode(context, 'to', given.to) };
+  return airportCode(context, flag, text, takesCities);
 }

@@ -53,6 +53,32 @@ const pricesByDay = z
   })
   .describe('With --flex or --cheapest-day.');
 
+const route = { origin_iata: iata, destination_iata: iata };
+
+const anyAirport = wire.searchResponse
+  .extend({
+    routes: z.array(
+      z.union([
+        z.strictObject({
+          ...route,
+          status: z.literal('found'),
+          is_complete: z.boolean().describe('false: slower sellers had not all answered.'),
+          total_offers: z.int().min(0),
+        }),
+        z.strictObject({
+          ...route,
+          status: z.literal('failed'),
+          error: z.strictObject({ code: z.string(), message: z.string() }),
+        }),
+        z.strictObject({ ...route, status: z.literal('not_searched'), reason: z.string().optional() }),
+      ]),
+    ),
+    searches: z.int().describe('Searches that were paid for now.'),
+    paid_amount: usdc,
+    payments: z.array(payment),
+  })
+  .describe('From or to any airport of a city: LON, NYC.');
+
 const asked = wire.searchRequest.partial();
 
 const daysPlan = plan({
@@ -60,6 +86,7 @@ const daysPlan = plan({
   searches: z.int(),
   price: usdc.describe('Decimal USDC of one search, as it is now.'),
   total: usdc,
+  routes: z.array(z.strictObject(route)).optional().describe('From or to any airport of a city.'),
   at_most: usdc.optional().describe('Decimal USDC, if the price rises meanwhile.'),
   wait_seconds: z
     .int()
@@ -81,7 +108,7 @@ const streamEnd = z
   .describe('The last line of --ndjson: how the search ended.');
 
 export const search = published(paid(wire.searchResponse), {
-  others: { days: pricesByDay },
+  others: { days: pricesByDay, any_airport: anyAirport },
   plan: z.union([paidPlan({ request: asked }), daysPlan]),
   lines: { offer, end: streamEnd },
 });

@@ -1,13 +1,15 @@
 import type { PaymentReceipt } from '../../../client/types.ts';
+import { metropolitanArea } from '../../../domain/metropolitan-areas.ts';
 import type { SearchResponse } from '../../../flights/wire.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { linkedOf } from '../../paying/explorer.ts';
 import type { ArrivalsEnd } from '../../searching/arrivals.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
-import { incompleteText, numberedOffers, type SearchTitle, searchView } from '../../view/flights/search.ts';
+import { numberedOffers } from '../../view/flights/list-rows.ts';
+import { incompleteText, type SearchTitle, searchView } from '../../view/flights/search.ts';
 import { costLines, nextLines, offerCommand, withPayment } from '../../view/payment.ts';
-import { limitOf, type SearchOptions, searchRequestOf, withCodes } from './request.ts';
+import { limitOf, type SearchOptions, searchRequestOf, titleOf, understood } from './request.ts';
 
 /**
  * Searches, waits for the slower offers, shows a line per itinerary, and remembers the numbers on the screen for the
@@ -16,14 +18,22 @@ import { limitOf, type SearchOptions, searchRequestOf, withCodes } from './reque
 export const search: Command<SearchOptions> = async (context, given) => {
   if (given.flex !== undefined || given.cheapestDay) {
     const { searchByDay } = await import('./days.ts');
-    return searchByDay(context, await withCodes(context, given));
+    return searchByDay(context, await understood(context, given));
   }
-  const { terminal, session, clock, signal, globals } = context;
-  const options = { ...(await withCodes(context, given)), wait: given.wait ?? globals.json === undefined };
+  const { terminal, session, signal, globals } = context;
+  const takesCities = !given.ndjson;
+  const options = {
+    ...(await understood(context, given, takesCities)),
+    wait: given.wait ?? globals.json === undefined,
+  };
+  if (metropolitanArea(options.from) || metropolitanArea(options.to)) {
+    const { searchAnyAirport } = await import('./any-airport.ts');
+    return searchAnyAirport(context, options);
+  }
   if (options.ndjson && globals.json !== undefined) {
     throw problem('usage', { message: '--json and --ndjson exclude each other.', fix: 'Give one of them.' });
   }
-  const request = searchRequestOf(options, clock.now());
+  const request = searchRequestOf(options);
   if (globals.dryRun) {
     const { planPaid } = await import('../../paying/paid-plan.ts');
     return planPaid(context, (flights) => flights.search(request, { signal }), {
@@ -40,16 +50,7 @@ export const search: Command<SearchOptions> = async (context, given) => {
     const { streamOffers } = await import('./stream.ts');
     return streamOffers(context, flights, { first: value, payment, request, wait: options.wait });
   }
-  const title: SearchTitle = {
-    from: options.from,
-    to: options.to,
-    depart: request.depart_date,
-    return: request.return_date ?? undefined,
-    adults: options.adults ?? 1,
-    cabin: options.cabin ?? 'economy',
-    grouped: request.cheapest_per_itinerary === true,
-    sort: request.sort,
-  };
+  const title = titleOf(options);
   const limit = limitOf(options);
   if (options.wait && value.status === 'enriching') {
     const { gatherOffers } = await import('../../searching/gathering.ts');

@@ -1,9 +1,10 @@
+import type { HttpHeaders } from '../../../kernel/http.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { NotASetting, webAddress } from '../../settings/keys-table.ts';
 
 /** The address that a request says it was sent to. */
 interface Addressed {
-  readonly headers: { get(name: string): string | null };
+  readonly headers: HttpHeaders;
   /** The connection's own end: Node's socket. */
   readonly socket: {
     readonly remoteAddress?: string | undefined;
@@ -28,10 +29,10 @@ export function publicUrlBehind(given: {
   if (configured !== undefined) return () => configured;
   return ({ headers, socket }) => {
     const own = `http://${bracketed(plain(socket.localAddress) ?? given.host)}:${socket.localPort ?? 80}`;
-    const host = headers.get('host');
+    const { host } = headers;
     if (isTrusted(socket.remoteAddress)) {
-      const scheme = last(headers.get('x-forwarded-proto'))?.toLowerCase() === 'https' ? 'https' : 'http';
-      return originOf(scheme, last(headers.get('x-forwarded-host')) ?? host) ?? own;
+      const scheme = last(headers['x-forwarded-proto'])?.toLowerCase() === 'https' ? 'https' : 'http';
+      return originOf(scheme, last(headers['x-forwarded-host']) ?? host) ?? own;
     }
     const asked = originOf('http', host);
     const names = [given.host, ...(isLoopback(socket.localAddress) ? LOOPBACK_NAMES : [])];
@@ -62,10 +63,11 @@ const bracketed = (host: string): string =>
   host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 
 /** The last of a list: what the nearest proxy wrote. */
-const last = (header: string | null): string | undefined => header?.split(',').at(-1)?.trim() || undefined;
+const last = (header: string | undefined): string | undefined =>
+  header?.split(',').at(-1)?.trim() || undefined;
 
 /** An origin in its usual form; null for what is no host. */
-function originOf(scheme: 'http' | 'https', host: string | null): string | null {
-  if (host === null || !/^[\w.-]+(:\d{1,5})?$|^\[[\da-f:.]+\](:\d{1,5})?$/i.test(host)) return null;
+function originOf(scheme: 'http' | 'https', host: string | undefined): string | null {
+  if (host === undefined || !/^[\w.-]+(:\d{1,5})?$|^\[[\da-f:.]+\](:\d{1,5})?$/i.test(host)) return null;
   return URL.canParse(`${scheme}://${host}`) ? new URL(`${scheme}://${host}`).origin : null;
 }

@@ -1,3 +1,4 @@
+import { headerOf } from '../../../kernel/http.ts';
 import { jsonLog } from '../../../kernel/log.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { shownUrl, withoutAddressKeys } from '../../../kernel/shown-url.ts';
@@ -7,6 +8,7 @@ import { secret } from '../../session/secret-variable.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { fieldLines } from '../../view/table.ts';
 import { proxiesIn, trustedProxies } from './client-address.ts';
+import { httpServer } from './http-server.ts';
 import { drainable, listening, STOPPING } from './listening.ts';
 import { checkedPublicUrl, publicUrlBehind } from './public-url.ts';
 
@@ -56,29 +58,22 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     // What an operator should see; --verbose shows more.
     log: jsonLog((line) => terminal.note(line), context.clock.now, 'warn'),
   });
-  const { serve: listen } = await import('@hono/node-server');
   let closing = false;
   let wake = new AbortController();
-  const server = listen({
-    fetch: async (request, { incoming }) => {
-      const { headers } = request;
-      const { socket } = incoming;
-      const answer = await service.fetch(request, {
-        clientAddress: proxies.clientOf(socket.remoteAddress, headers.get('x-forwarded-for')),
-        publicUrl: publicUrl({ headers, socket }),
-      });
-      // What was posted may have given the worker something to do: a booking starts now, not with the next round.
-      if (
-        answer.ok &&
-        /\/air\/book$|\.Service\/(SubmitCustomerData|CreateOrder)$/.test(new URL(request.url).pathname)
-      )
-        wake.abort();
-      return answer;
-    },
-    hostname: options.host,
-    port: options.port,
-    overrideGlobalObjects: false,
-  });
+  const server = httpServer(async (request, { socket }) => {
+    const { headers } = request;
+    const answer = await service.fetch(request, {
+      clientAddress: proxies.clientOf(socket.remoteAddress, headerOf(request, 'x-forwarded-for')),
+      publicUrl: publicUrl({ headers, socket }),
+    });
+    // What was posted may have given the worker something to do: a booking starts now, not with the next round.
+    if (
+      answer.status < 300 &&
+      /\/air\/book$|\.Service\/(SubmitCustomerData|CreateOrder)$/.test(new URL(request.url).pathname)
+    )
+      wake.abort();
+    return answer;
+  }).listen(options.port, options.host);
   const drain = drainable(server);
   const origin = await listening(server, options);
   // Who reads a demo partner's key does so once the address is told.

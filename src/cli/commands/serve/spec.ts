@@ -24,9 +24,6 @@ export const serve = command({
   ],
   effect: 'runs',
   examples: ['farelock serve --port 4020', 'farelock serve --port 0 --json'],
-  result: {
-    fields: ['flights_url', 'partner_url', 'rpc_url', 'network', 'operator_key_file'],
-    schema: async () => (await import('./result.ts')).serve,
-  },
+  result: { schema: async () => (await import('./result.ts')).serve },
   load: async () => (await import('./run.ts')).serve,
 });

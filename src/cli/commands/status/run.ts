@@ -1,5 +1,5 @@
 import type { Intent } from '../../../flights/wire.ts';
-import { whereMoneyIs } from '../../interruption/interruption.ts';
+import { bookingCutOff } from '../../interruption/booking.ts';
 import { waitForChange } from '../../interruption/waiting.ts';
 import { isOwn, NOT_FROM_HERE, standingOf } from '../../paying/agreement.ts';
 import { linkedOf } from '../../paying/explorer.ts';
@@ -61,7 +61,7 @@ export const status: Command<StatusOptions> = async (context, { intentId, watch 
     try {
       intent = await waitForChange(context, flights, intent, stage);
     } catch (error) {
-      throw await whereMoneyIs(context, intent, error, `farelock status ${quoted(intentId)} --watch`);
+      throw await bookingCutOff(context, intent, error, `farelock status ${quoted(intentId)} --watch`);
     }
     terminal.event(intent, view);
   }

@@ -1,5 +1,4 @@
 import { argument, command, option } from '../../spec/define.ts';
-import { INTENT_FIELDS } from '../intent-create/spec.ts';
 
 export const status = command({
   name: 'status',
@@ -8,9 +7,6 @@ export const status = command({
   options: [option('--watch', 'follow it until it ends; with --json a line for each change')],
   effect: 'reads',
   examples: ['farelock status int_… --watch', 'farelock status int_… --json status'],
-  result: {
-    fields: [...INTENT_FIELDS, 'source'],
-    schema: async () => (await import('./result.ts')).status,
-  },
+  result: { schema: async () => (await import('./result.ts')).status },
   load: async () => (await import('./run.ts')).status,
 });

@@ -3,33 +3,13 @@ import { choiceOption, collected } from '../../spec/options.ts';
 
 const DECISIONS = ['ticketed', 'not_ticketed', 'cancelled', 'retry'] as const;
 
-const STUCK_FIELDS = [
-  'id',
-  'kind',
-  'is_stuck',
-  'state',
-  'stuck_in',
-  'reason',
-  'attempts',
-  'since',
-  'intent_id',
-  'amount',
-  'escrow',
-  'airline',
-  'decisions',
-  'decided',
-];
-
 export const stuckList = command({
   name: 'stuck list',
   summary: 'Bookings, refunds, pay-outs and effects that a person must look at',
   isDefault: true,
   effect: 'reads',
   examples: ['farelock stuck'],
-  result: {
-    fields: ['bookings', 'effects', 'refund_requests', 'affiliate_payouts'],
-    schema: async () => (await import('./result.ts')).stuckList,
-  },
+  result: { schema: async () => (await import('./result.ts')).stuckList },
   load: async () => (await import('./run.ts')).stuckList,
 });
 
@@ -39,10 +19,7 @@ export const stuckShow = command({
   arguments: [argument('<id>')],
   effect: 'reads',
   examples: ['farelock stuck show int_…'],
-  result: {
-    fields: STUCK_FIELDS,
-    schema: async () => (await import('./result.ts')).stuckShow,
-  },
+  result: { schema: async () => (await import('./result.ts')).stuckShow },
   load: async () => (await import('./run.ts')).stuckShow,
 });
 
@@ -59,10 +36,7 @@ export const stuckResolve = command({
   ],
   effect: 'changes',
   examples: ['farelock stuck resolve int_… ticketed --reference ABC123 --ticket 020-1234567890'],
-  result: {
-    fields: STUCK_FIELDS,
-    schema: async () => (await import('./result.ts')).stuckResolve,
-  },
+  result: { schema: async () => (await import('./result.ts')).stuckResolve },
   cutOff: { look: 'stuck show {id}' },
   load: async () => (await import('./run.ts')).stuckResolve,
 });

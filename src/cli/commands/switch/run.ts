@@ -2,6 +2,7 @@ import type { Switches } from '../../../flights/wire.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { View } from '../../screen/terminal.ts';
 import type { Command } from '../../spec/command.ts';
+import { stepLines } from '../../view/plan.ts';
 import { fieldLines } from '../../view/table.ts';
 
 interface SwitchOptions {
@@ -9,9 +10,17 @@ interface SwitchOptions {
   readonly state?: 'on' | 'off';
 }
 
+/** What an off switch stops. */
 const STOPS = {
-  booking: 'new intents and bookings are refused with booking_disabled',
-  lowcost: 'new intents on lowcost offers are refused with lowcost_booking_unavailable',
+  booking: 'new intents and bookings are refused (booking_disabled); what is under way goes on',
+  lowcost:
+    'new intents on lowcost offers are refused (lowcost_booking_unavailable); what is under way goes on',
+} as const;
+
+/** What an on switch lets happen again. */
+const ALLOWS = {
+  booking: 'new intents and bookings are taken again',
+  lowcost: 'new intents on lowcost offers are taken again',
 } as const;
 
 /** Shows both switches, or turns one, after saying what that stops. What is under way goes on. */
@@ -29,12 +38,25 @@ export const turnSwitch: Command<SwitchOptions> = async ({ terminal, session, gl
     return 0;
   }
   if (globals.dryRun) {
-    terminal.result({ ...(await operator.switches({ signal })), [name]: state, dry_run: true }, view);
+    const now = await operator.switches({ signal });
+    const effect = (state === 'off' ? STOPS : ALLOWS)[name];
+    terminal.result(
+      { ...now, [name]: state, dry_run: true },
+      {
+        lines: (_switches, { paint, width }) =>
+          now[name] === state
+            ? [`Nothing would change: ${name} is ${state} already.`]
+            : [
+                paint.bold('Nothing was done. It would:'),
+                ...stepLines([`Turn ${name} ${state}, which is ${now[name]} now: ${effect}.`], width),
+              ],
+      },
+    );
     return 0;
   }
   if (!globals.yes) {
     const prompts = terminal.ask('--yes');
-    if (state === 'off') terminal.note(`With ${name} off, ${STOPS[name]}; what is under way goes on.`);
+    if (state === 'off') terminal.note(`With ${name} off, ${STOPS[name]}.`);
     if (!(await prompts.confirm(`Turn ${name} ${state}?`, false))) {
       throw problem('payment_declined', {
         message: 'The switch was left alone.',

@@ -12,10 +12,7 @@ export const turnSwitch = command({
   ],
   effect: 'changes',
   examples: ['farelock switch', 'farelock switch booking off'],
-  result: {
-    fields: ['booking', 'lowcost'],
-    schema: async () => (await import('./result.ts')).turnSwitch,
-  },
+  result: { schema: async () => (await import('./result.ts')).turnSwitch },
   cutOff: { look: 'switch' },
   load: async () => (await import('./run.ts')).turnSwitch,
 });

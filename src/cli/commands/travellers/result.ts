@@ -9,9 +9,7 @@ const traveller = z.strictObject({
   saved_at: instant,
 });
 
-export const travellersList = published(z.strictObject({ travellers: z.array(traveller) }), {
-  list: 'travellers',
-});
+export const travellersList = published(z.strictObject({ travellers: z.array(traveller) }));
 
 export const travellersAdd = published(z.strictObject({ ...traveller.shape, replaced: z.boolean() }), {
   plan: plan({}),

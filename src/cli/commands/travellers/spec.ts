@@ -6,10 +6,7 @@ export const travellersList = command({
   isDefault: true,
   effect: 'reads',
   examples: ['farelock travellers'],
-  result: {
-    fields: ['name', 'passport', 'missing', 'saved_at'],
-    schema: async () => (await import('./result.ts')).travellersList,
-  },
+  result: { list: 'travellers', schema: async () => (await import('./result.ts')).travellersList },
   load: async () => (await import('./run.ts')).travellersList,
 });
 
@@ -23,10 +20,7 @@ export const travellersAdd = command({
   options: [option('--replace', 'write over the traveller of that name')],
   effect: 'local',
   examples: ['farelock travellers add ana', 'farelock travellers add ana - < ana.json'],
-  result: {
-    fields: ['name', 'passport', 'missing', 'saved_at', 'replaced'],
-    schema: async () => (await import('./result.ts')).travellersAdd,
-  },
+  result: { schema: async () => (await import('./result.ts')).travellersAdd },
   cutOff: { look: 'travellers list' },
   load: async () => (await import('./run.ts')).travellersAdd,
 });
@@ -37,10 +31,7 @@ export const travellersShow = command({
   arguments: [argument('<name>')],
   effect: 'reads',
   examples: ['farelock travellers show ana'],
-  result: {
-    fields: ['name', 'passport', 'missing', 'saved_at', 'fields'],
-    schema: async () => (await import('./result.ts')).travellersShow,
-  },
+  result: { schema: async () => (await import('./result.ts')).travellersShow },
   load: async () => (await import('./run.ts')).travellersShow,
 });
 
@@ -50,10 +41,7 @@ export const travellersRemove = command({
   arguments: [argument('<name>')],
   effect: 'local',
   examples: ['farelock travellers remove ana'],
-  result: {
-    fields: ['name', 'removed'],
-    schema: async () => (await import('./result.ts')).travellersRemove,
-  },
+  result: { schema: async () => (await import('./result.ts')).travellersRemove },
   cutOff: { look: 'travellers list' },
   load: async () => (await import('./run.ts')).travellersRemove,
 });

@@ -10,10 +10,7 @@ export const walletAirdrop = command({
   ],
   effect: 'changes',
   examples: ['farelock wallet airdrop --usdc 500'],
-  result: {
-    fields: ['address', 'sol', 'usdc', 'transactions'],
-    schema: async () => (await import('./result.ts')).walletAirdrop,
-  },
+  result: { schema: async () => (await import('./result.ts')).walletAirdrop },
   cutOff: { said: 'The play money may have been given.', look: 'wallet balance' },
   load: async () => (await import('./run.ts')).walletAirdrop,
 });

@@ -5,9 +5,6 @@ export const walletBalance = command({
   summary: 'SOL and USDC on the cluster',
   effect: 'reads',
   examples: ['farelock wallet balance --json usdc'],
-  result: {
-    fields: ['address', 'network', 'sol', 'lamports', 'usdc', 'usdc_atomic'],
-    schema: async () => (await import('./result.ts')).walletBalance,
-  },
+  result: { schema: async () => (await import('./result.ts')).walletBalance },
   load: async () => (await import('./run.ts')).walletBalance,
 });

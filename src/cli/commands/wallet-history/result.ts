@@ -15,4 +15,4 @@ const movement = z.strictObject({
   resource: z.string().nullable(),
 });
 
-export const walletHistory = published(z.strictObject({ history: z.array(movement) }), { list: 'history' });
+export const walletHistory = published(z.strictObject({ history: z.array(movement) }));

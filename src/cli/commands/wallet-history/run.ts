@@ -21,12 +21,12 @@ interface HistoryEntry {
   /** Signed decimal USDC; null for a transaction that failed or can't be read. */
   readonly change: string | null;
   readonly memo: string | null;
-  /** What the journal knows of it. */
+  /** The payment of the journal that it belongs to, if it was signed here. */
   readonly payment_id: string | null;
   readonly resource: string | null;
 }
 
-/** What moved the wallet's USDC on the cluster, newest first, each with what the journal knows of it. */
+/** Lists the movements of the wallet's USDC on the cluster, newest first, with what the journal knows of each. */
 export const walletHistory: Command<WalletHistoryOptions> = async (context, { limit }) => {
   const { terminal, session, signal } = context;
   const wallet = await session.wallet();

@@ -7,9 +7,6 @@ export const walletHistory = command({
   options: [option('--limit <n>', 'how many', integerOption('--limit', 1, 1000), 20)],
   effect: 'reads',
   examples: ['farelock wallet history'],
-  result: {
-    fields: ['transaction', 'at', 'change', 'memo', 'payment_id', 'resource'],
-    schema: async () => (await import('./result.ts')).walletHistory,
-  },
+  result: { list: 'history', schema: async () => (await import('./result.ts')).walletHistory },
   load: async () => (await import('./run.ts')).walletHistory,
 });

@@ -16,7 +16,7 @@ interface LimitsSetOptions {
   readonly hosts?: string;
 }
 
-/** What may be signed, and how much of the day's limit is left. */
+/** Shows the limits on payments, and how much of the day's is left. */
 export const limitsShow: Command<object> = async ({ terminal, session }) => {
   const { limits, name } = session.profile;
   const { address } = await session.wallet();

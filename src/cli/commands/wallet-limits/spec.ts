@@ -6,20 +6,7 @@ export const walletLimitsShow = command({
   isDefault: true,
   effect: 'reads',
   examples: ['farelock wallet limits'],
-  result: {
-    fields: [
-      'profile',
-      'wallet',
-      'network',
-      'per_call',
-      'per_day',
-      'booking',
-      'hosts',
-      'signed_24h',
-      'left_24h',
-    ],
-    schema: async () => (await import('./result.ts')).walletLimitsShow,
-  },
+  result: { schema: async () => (await import('./result.ts')).walletLimitsShow },
   load: async () => (await import('./run.ts')).limitsShow,
 });
 
@@ -34,9 +21,6 @@ export const walletLimitsSet = command({
   ],
   effect: 'local',
   examples: ['farelock wallet limits set --per-day 25'],
-  result: {
-    fields: ['profile', 'limits'],
-    schema: async () => (await import('./result.ts')).walletLimitsSet,
-  },
+  result: { schema: async () => (await import('./result.ts')).walletLimitsSet },
   load: async () => (await import('./run.ts')).limitsSet,
 });

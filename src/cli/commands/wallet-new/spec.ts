@@ -5,9 +5,6 @@ export const walletNew = command({
   summary: 'Make a keypair file',
   effect: 'local',
   examples: ['farelock wallet new'],
-  result: {
-    fields: ['address', 'keypair_file', 'created'],
-    schema: async () => (await import('./result.ts')).walletNew,
-  },
+  result: { schema: async () => (await import('./result.ts')).walletNew },
   load: async () => (await import('./run.ts')).walletNew,
 });

@@ -9,9 +9,6 @@ export const walletShow = command({
   ],
   effect: 'reads',
   examples: ['farelock wallet show', 'farelock wallet show --qr', 'farelock wallet show --qr 25'],
-  result: {
-    fields: ['address', 'keypair_file', 'network', 'usdc_mint', 'usdc_account', 'pay_url'],
-    schema: async () => (await import('./result.ts')).walletShow,
-  },
+  result: { schema: async () => (await import('./result.ts')).walletShow },
   load: async () => (await import('./run.ts')).walletShow,
 });

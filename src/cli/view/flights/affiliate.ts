@@ -15,7 +15,7 @@ export const affiliateLines = (affiliate: Affiliate, { paint }: Screen): string[
   ),
 ];
 
-/** What it has earned. A debt is shown only where there is one. */
+/** The code's earnings. A debt is shown only where there is one. */
 export const affiliateCreditLines = (credit: AffiliateCredit, screen: Screen): string[] => [
   ...affiliateLines(credit, screen),
   ...fieldLines(

@@ -3,7 +3,7 @@ import type { Screen } from '../../screen/terminal.ts';
 import { counted, textWidth, wrap } from '../text.ts';
 import { dayName } from '../times.ts';
 
-/** What was asked, for the line above the prices. */
+/** The request, for the line above the prices. */
 export interface DaysTitle {
   readonly adults: number;
   readonly cabin: string;
@@ -29,7 +29,7 @@ export function titleLines(document: DaysDocument, title: DaysTitle, { paint, wi
     : [`${paint.bold(route)}  ${days}`, paint.dim(facts)];
 }
 
-/** What the marks mean, and why there are gaps: each reason once, with the days that it is for. */
+/** The legend: what the marks mean and why there are gaps, each reason once with its days. */
 export function footLines({ days }: DaysDocument, { paint, width }: Screen): string[] {
   const has = (status: DayPrice['status']) => days.some((day) => day.status === status);
   const marks = [

@@ -8,7 +8,7 @@ import { conditionText } from './offer.ts';
 
 /** One fare of an itinerary, with what can be added to it. */
 export interface ComparedFare {
-  /** What a person may type for it; null: nothing but the offer id. */
+  /** The number that a person may type for it; null: only the offer id works. */
   readonly number: string | null;
   readonly offer_id: string;
   readonly fare_brand_name: string | null;
@@ -134,7 +134,7 @@ function block(fares: readonly ComparedFare[], screen: Screen, first: ComparedFa
   );
 }
 
-/** What a traveller with a bag does best: buy it with the bare fare, or take the fare that has it. */
+/** The better way to fly with a bag: buy it with the bare fare, or take the fare that includes it. */
 function verdictLines(fares: readonly ComparedFare[], { paint, width }: Screen): string[] {
   const bare = fares.find((fare) => fare.checked_bags_included === 0 && fare.with_bag !== null);
   const bundle = fares.find(

@@ -1,59 +1,29 @@
-import type { RefundCase, RefundCaseSummary, RefundQueue } from '../../../flights/wire.ts';
+import type { RefundCase, RefundCaseSummary, RefundPlan } from '../../../flights/wire.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
-import type { Screen, View } from '../../screen/terminal.ts';
+import type { Screen } from '../../screen/terminal.ts';
 import type { Paint } from '../paint.ts';
-import { fieldLines, tableLines } from '../table.ts';
+import { shortened } from '../payment.ts';
+import { stepLines } from '../plan.ts';
+import { fieldLines } from '../table.ts';
 import { cut, wrap } from '../text.ts';
-import { fromNow, utcTime } from '../times.ts';
+import { dayAndMonth, dayName, fromNow, utcTime } from '../times.ts';
+
+/** One refund case: what is asked, what the fare says, what happened, what a decision would do. */
 
 const usdc = (amount: number | null): string =>
   amount === null ? '–' : `${formatUsdc(BigInt(amount))} USDC`;
 
-/** The queue: age, journey date, amount, status, who has it. */
-export const queueView = (nowMs: number): View<RefundQueue> => ({
-  list: 'refund_requests',
-  lines: ({ refund_requests: cases, next_cursor }, { paint, width }) => {
-    if (cases.length === 0) return ['Nothing waits for a decision.'];
-    return [
-      ...tableLines(
-        [
-          { title: 'Request' },
-          { title: 'Age' },
-          { title: 'Journey' },
-          { title: 'USDC', align: 'right' },
-          { title: 'Status' },
-          { title: 'Claimed by', cuts: true },
-        ],
-        cases.map((one) => [
-          one.request_id,
-          fromNow(one.requested_at, nowMs).replace(/ ago$/, ''),
-          one.journey_date,
-          formatUsdc(BigInt(one.captured_amount)),
-          statusText(one, paint),
-          one.claimed_by ?? '–',
-        ]),
-        paint.dim,
-        width,
-      ),
-      ...(next_cursor === null ? [] : [paint.dim(`More: --cursor ${next_cursor}`)]),
-    ];
-  },
-  rows: ({ refund_requests: cases }) =>
-    cases.map((one) => [
-      one.request_id,
-      one.intent_id,
-      one.requested_at,
-      one.journey_date,
-      formatUsdc(BigInt(one.captured_amount)),
-      one.status,
-      one.claimed_by,
-    ]),
-});
-
-function statusText({ status }: Pick<RefundCaseSummary, 'status'>, paint: Paint): string {
+export function statusText({ status }: Pick<RefundCaseSummary, 'status'>, paint: Paint): string {
   if (status === 'refunded') return paint.good(status);
   return status === 'stuck' ? paint.bad(status) : status;
 }
+
+/** `LIS → BER` */
+export const routeText = ({ route }: Pick<RefundCaseSummary, 'route'>): string => route.replace('-', ' → ');
+
+/** `LIS → BER, Tue 22 Dec 2026` */
+export const journeyText = (one: Pick<RefundCaseSummary, 'route' | 'journey_date'>): string =>
+  `${routeText(one)}, ${dayName(one.journey_date)}`;
 
 const RULES = {
   refundable: 'refundable',
@@ -61,39 +31,25 @@ const RULES = {
   undisclosed: 'not disclosed: ask the airline, then name an amount',
 } as const;
 
-/** One case on one screen: what is asked, what the fare says, what happened, what was decided. */
-export function caseLines(one: RefundCase, nowMs: number, { paint, width }: Screen): string[] {
-  const quoted = (text: string | null) =>
-    text === null ? ['  –'] : wrap(text, width - 4).map((line) => `  ${line}`);
+/** Everything about a case. */
+export function caseLines(one: RefundCase, nowMs: number, screen: Screen): string[] {
+  const { paint, width } = screen;
   return [
-    `${paint.bold(one.request_id)}  ${statusText(one, paint)}`,
+    ...askedLines(one, nowMs, screen),
+    ...(one.decision?.words ? ['', paint.dim('Decision'), ...quoted(one.decision.words, width)] : []),
+    ...(one.notes.length === 0 ? [] : ['', paint.dim('Notes')]),
+    ...one.notes.flatMap((note) => quoted(`${utcTime(note.at)}  ${note.by}: ${note.text}`, width)),
+    '',
     ...fieldLines(
       [
+        ['Request', one.request_id],
         ['Intent', one.intent_id],
         ['Order', one.order_id ?? '–'],
-        ['Journey', `${one.route.replace('-', ' → ')} ${one.journey_date}`],
-        ['Passengers', String(one.passenger_count)],
-        ['Requested', `${utcTime(one.requested_at)} (${fromNow(one.requested_at, nowMs)})`],
-        ['Claimed by', one.claimed_by ?? '–'],
-        ['Fare', `${one.fare.owner_name}, ${one.fare.fare_brand_name ?? '–'}`],
-        ['Refund rule', RULES[one.refund_rule.kind]],
-        ['Captured', usdc(one.captured_amount)],
-        ['Penalty', usdc(one.decision?.penalty_amount ?? one.refund_rule.penalty_amount)],
-        ['Pay-out', paint.bold(usdc(one.decision?.payout_amount ?? one.refund_rule.payout_amount))],
-        ['Refunds to', one.refund_wallet],
-        ['Paid by', one.payout_tx_hash],
-        ['Decided', one.decision && `${one.decision.by}, ${utcTime(one.decision.at)}`],
-        ['Last error', one.last_error],
-        ['Contact', one.contact ?? '–'],
+        ['Paid out in', one.payout_tx_hash],
       ],
       paint.dim,
+      width,
     ),
-    '',
-    paint.dim('Reason'),
-    ...quoted(one.reason),
-    ...(one.decision?.words ? ['', paint.dim('Decision'), ...quoted(one.decision.words)] : []),
-    ...(one.notes.length === 0 ? [] : ['', paint.dim('Notes')]),
-    ...one.notes.flatMap((note) => quoted(`${utcTime(note.at)}  ${note.by}: ${note.text}`)),
     '',
     paint.dim('Timeline'),
     ...one.timeline.map((entry) =>
@@ -103,4 +59,95 @@ export function caseLines(one: RefundCase, nowMs: number, { paint, width }: Scre
       ),
     ),
   ];
+}
+
+/** What is asked for and what the fare says: what an operator needs before a decision. */
+export const askedLines = (one: RefundCase, nowMs: number, { paint, width }: Screen): string[] => [
+  `${paint.bold(journeyText(one))}  ${statusText(one, paint)}`,
+  ...fieldLines(
+    [
+      ['Passengers', String(one.passenger_count)],
+      ['Requested', `${utcTime(one.requested_at)} (${fromNow(one.requested_at, nowMs)})`],
+      ['Claimed by', one.claimed_by ?? '–'],
+      ['Fare', `${one.fare.owner_name}, ${one.fare.fare_brand_name ?? '–'}`],
+      ['Refund rule', RULES[one.refund_rule.kind]],
+      ['Paid', usdc(one.captured_amount)],
+      ...payoutFields(one, paint),
+      ['Refunds to', one.refund_wallet],
+      ['On chain', chainText(one)],
+      ['Decided', one.decision && `${one.decision.by}, ${utcTime(one.decision.at)}`],
+      ['Last error', one.last_error],
+      ['Contact', one.contact ?? '–'],
+    ],
+    paint.dim,
+    width,
+  ),
+  '',
+  paint.dim('Reason'),
+  ...quoted(one.reason, width),
+];
+
+/** Where the money is, by the last transaction that moved it. */
+function chainText({ payout_tx_hash, timeline }: RefundCase): string | null {
+  if (payout_tx_hash !== null) return `paid out in ${shortened(payout_tx_hash)}`;
+  const captured = timeline.find(({ event }) => event === 'captured')?.detail;
+  return captured ? `captured in ${shortened(captured)}, not paid out` : null;
+}
+
+/** A penalty is the fare rule's alone: what an operator's own amount leaves is a partial pay-out. */
+function payoutFields({ decision, refund_rule: rule, captured_amount }: RefundCase, paint: Paint) {
+  const payout = decision?.payout_amount ?? rule.payout_amount;
+  if (decision?.payout_amount == null || decision.payout_amount === rule.payout_amount) {
+    return [
+      ['Penalty', usdc(rule.penalty_amount)],
+      ['Pay-out', paint.bold(usdc(payout))],
+    ] as const;
+  }
+  return [
+    ['Fare rule', `${usdc(rule.payout_amount)} to pay out`],
+    [
+      'Pay-out',
+      `${paint.bold(usdc(payout))}, partial: ${usdc(captured_amount - decision.payout_amount)} kept`,
+    ],
+  ] as const;
+}
+
+const quoted = (text: string | null, width: number): string[] =>
+  text === null ? ['  –'] : wrap(text, width - 4).map((line) => `  ${line}`);
+
+/** What an approval would move. */
+export const approvalLines = (plan: RefundPlan, { width }: Pick<Screen, 'width'>): string[] => [
+  'It would:',
+  ...stepLines(plan.steps, width),
+  `The treasury holds ${usdc(plan.treasury_amount)}.`,
+];
+
+/** The mail that a rejection sends. */
+export function mailLines(
+  mail: { readonly subject: string; readonly text: string } | null,
+  { paint, width }: Screen,
+): string[] {
+  if (mail === null) return ['No mail is sent: the data of its passengers is purged.'];
+  return [
+    'The lead passenger gets this mail:',
+    '',
+    `  ${paint.bold(mail.subject)}`,
+    '',
+    ...mail.text
+      .trimEnd()
+      .split('\n')
+      .flatMap((line) => (line === '' ? [''] : wrap(line, width - 2).map((part) => `  ${part}`))),
+  ];
+}
+
+/** What became of a case, in one line: `✓ …`. */
+export function outcomeLine(one: RefundCase, done: 'claimed' | 'released' | 'noted' | 'decided'): string {
+  const journey = `${routeText(one)}, ${dayAndMonth(one.journey_date)}`;
+  if (done === 'claimed') return `${journey}: the case is yours`;
+  if (done === 'released') return `${journey}: given back, anybody may take it`;
+  if (done === 'noted') return `${journey}: note written (${one.notes.length} on the case)`;
+  const amount = usdc(one.decision?.payout_amount ?? one.payout_amount);
+  if (one.status === 'rejected') return `${journey}: declined; the passenger is told why`;
+  if (one.status === 'refunded') return `${journey}: ticket cancelled, ${amount} paid out`;
+  return `${journey}: approved, ${amount} not paid out yet`;
 }

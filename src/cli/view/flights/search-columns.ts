@@ -97,10 +97,7 @@ function wantedBy(offers: readonly Offer[], fares: readonly NumberedFare[]): Cel
   const sellers = fares.map(sellerText).filter((text) => text !== '');
   return {
     arrow: offers.some((offer) => offer.slices.length > 1) ? 1 : 0,
-    times: widest(
-      slices.map((slice) => fromTo(slice.departing_at, slice.arriving_at)),
-      'Local times',
-    ),
+    times: widest(slices.map(timesOf(offers)), 'Local times'),
     bar: Number.POSITIVE_INFINITY,
     duration: widest(slices.map(durationText), 'Time'),
     stops: widest(
@@ -120,6 +117,27 @@ function wantedBy(offers: readonly Offer[], fares: readonly NumberedFare[]): Cel
       'Price ',
     ),
     seller: sellers.length > 0 ? widest(sellers, 'Seller ') : 0,
+  };
+}
+
+/**
+ * `06:35–11:05`, with the airport on a side where not all offers leave from, or arrive at, the same one:
+ * `LHR 06:35–11:05`, and back `06:35–11:05 LHR`.
+ */
+export function timesOf(offers: readonly Offer[]): (slice: Slice) => string {
+  const several = (airports: readonly (string | undefined)[]) => new Set(airports).size > 1;
+  const [from, to] = [
+    several(offers.map((offer) => offer.slices[0]?.origin_iata)),
+    several(offers.map((offer) => offer.slices[0]?.destination_iata)),
+  ];
+  return (slice) => {
+    const isBack = offers.some((offer) => offer.slices.indexOf(slice) > 0);
+    const [before, after] = isBack ? [to, from] : [from, to];
+    return [
+      ...(before ? [slice.origin_iata] : []),
+      fromTo(slice.departing_at, slice.arriving_at),
+      ...(after ? [slice.destination_iata] : []),
+    ].join(' ');
   };
 }
 

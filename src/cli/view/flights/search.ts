@@ -2,9 +2,10 @@ import type { Offer, SearchResponse, Slice } from '../../../flights/wire.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
 import type { Paint } from '../paint.ts';
 import { counted, cut, padEnd, padStart, textWidth, wrap } from '../text.ts';
-import { dayName, fromTo, localMinutes } from '../times.ts';
+import { dayName, localMinutes } from '../times.ts';
 import { axisText, barText, type Scale, scaleOf, type Timeline, timelineOf } from './bar.ts';
-import { type Fare, fareFamilies, fareOfOffer, yesNo } from './fares.ts';
+import { type Fare, fareOfOffer, yesNo } from './fares.ts';
+import { type ListRow, rowsOf } from './list-rows.ts';
 import {
   airlineText,
   co2Text,
@@ -12,15 +13,15 @@ import {
   flightsText,
   INDENT,
   mainCurrency,
-  type NumberedFare,
   priceText,
   sellerText,
   stopsText,
+  timesOf,
   type Widths,
   widthsFor,
 } from './search-columns.ts';
 
-/** What was asked, for the line above the offers. */
+/** The request, for the line above the offers. */
 export interface SearchTitle {
   readonly from: string;
   readonly to: string;
@@ -52,7 +53,7 @@ export function searchLines(response: SearchResponse, title: SearchTitle, screen
 }
 
 /**
- * What a list can't prove (spec/flight-service.md, Rules, 5): that an offer with some property does not exist, when
+ * Says what a list can't prove (spec/flight-service.md, Rules, 5): that an offer with some property does not exist, when
  * the list was cut or slower sellers had not answered; null where it is the whole answer.
  */
 export function incompleteText(response: SearchResponse, title: SearchTitle): string | null {
@@ -73,26 +74,6 @@ export function incompleteText(response: SearchResponse, title: SearchTitle): st
 
 /** The most that a search can be asked for (CONTRACT, section 3). */
 const MOST_OFFERS = 500;
-
-/** An itinerary of a list, with those of its fares that are shown. */
-export interface ListRow {
-  readonly offer: Offer;
-  readonly fares: readonly NumberedFare[];
-  /** Pricier fares like those, from other sellers. */
-  readonly sameForMore: number;
-}
-
-export const rowsOf = (offers: readonly Offer[], grouped: boolean): ListRow[] =>
-  offers.map((offer, index) => {
-    const { fares, sameForMore } = grouped
-      ? fareFamilies(offer)
-      : { fares: [fareOfOffer(offer)], sameForMore: 0 };
-    const numbered = fares.map((fare, family) => ({
-      ...fare,
-      number: family === 0 ? `${index + 1}` : `${index + 1}.${family + 1}`,
-    }));
-    return { offer, fares: numbered, sameForMore };
-  });
 
 const isUnknown = ({ brand, bags, refundable, changeable }: Fare): boolean =>
   !brand || bags === null || refundable === null || changeable === null;
@@ -129,7 +110,13 @@ export function listParts(
   const offers = rows.map(({ offer }) => offer);
   const fares = rows.flatMap((row) => row.fares);
   const widths = widthsFor(offers, fares, screen.width, title.sort === 'emissions');
-  const drawing: Drawing = { widths, timelines: timelinesOf(offers), currency: mainCurrency(offers), paint };
+  const drawing: Drawing = {
+    widths,
+    timelines: timelinesOf(offers),
+    times: timesOf(offers),
+    currency: mainCurrency(offers),
+    paint,
+  };
   return {
     above: titleLines(response, title, screen),
     headings: headingLines(drawing).map(paint.dim),
@@ -160,6 +147,7 @@ function titleLines(response: SearchResponse, title: SearchTitle, { paint, width
 interface Drawing {
   readonly widths: Widths;
   readonly timelines: Timelines;
+  readonly times: (slice: Slice) => string;
   readonly currency: string;
   readonly paint: Paint;
 }
@@ -238,11 +226,11 @@ function itineraryLines({ offer, fares, sameForMore }: ListRow, drawing: Drawing
   return placed(journeys, fareTexts, widths);
 }
 
-function journeyText(slice: Slice, direction: number, { widths, timelines, paint }: Drawing): string {
+function journeyText(slice: Slice, direction: number, { widths, timelines, times, paint }: Drawing): string {
   const { bar, stops, flights } = widths;
   return columns(
     widths.arrow > 0 && paint.dim(direction === 0 ? '→' : '←'),
-    padEnd(fromTo(slice.departing_at, slice.arriving_at), widths.times),
+    padEnd(times(slice), widths.times),
     bar > 0 && barText(timelines.of(slice, direction), timelines.scale, bar, paint),
     padEnd(durationText(slice), widths.duration),
     padEnd(cut(stopsText(slice, stops), stops), stops),
@@ -288,11 +276,3 @@ const pipedRow = (offer: Offer): (string | number | null)[] => {
     fare.seller,
   ];
 };
-
-/** What `1` and `1.2` on the screen stand for, so that a person need not copy an id. */
-export const numberedOffers = (response: SearchResponse, grouped: boolean): Record<string, string> =>
-  Object.fromEntries(
-    rowsOf(response.offers, grouped).flatMap(({ fares }) =>
-      fares.map(({ number, offerId }) => [number, offerId]),
-    ),
-  );

@@ -91,7 +91,7 @@ export const TICKETING = 'Ticketing, usually within a minute';
 /** A booking that takes longer than this waits for a confirmation that is late, or for a person's decision. */
 export const USUAL_BOOKING_MS = 10 * 60_000;
 
-/** What it means that a person decides, and that nobody needs to do anything. */
+/** An explanation that a person decides, and that nobody needs to do anything. */
 export function reviewText(intent: Intent, nowMs: number): string {
   const since = intent.operator_review_since ?? '';
   const amount = `${formatUsdc(BigInt(intent.escrow.amount))} USDC`;

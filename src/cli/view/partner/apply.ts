@@ -61,7 +61,7 @@ const sumLines = (plan: readonly PlannedRow[], paint: Paint): string[] =>
     paint.dim,
   );
 
-/** What --dry-run prints. */
+/** The view of --dry-run. */
 export const planView: View<ShownPlan> = {
   list: 'plan',
   lines: ({ plan, rows, done, file }, screen) => [
@@ -85,7 +85,7 @@ export interface ShownApply {
   readonly failures: readonly Pick<RowResult, 'row' | 'line' | 'orderId' | 'outcome' | 'error'>[];
 }
 
-/** What came of a whole file. */
+/** The outcome of a whole file. */
 export const applyView: View<ShownApply> = {
   lines({ rows, applied, refused, held, resultsFile, failures }, { paint, width }) {
     const all = refused + held === 0;

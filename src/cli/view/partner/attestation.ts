@@ -4,7 +4,7 @@ import { fieldLines, tableLines } from '../table.ts';
 import { fromNow, utcTime } from '../times.ts';
 import { statusWords } from './order.ts';
 
-/** What an attestation does at the moment, in words. */
+/** The state of an attestation, in words. */
 export const STATES: Readonly<Record<AttestationRecord['state'], string>> = {
   running: 'waits',
   passed: 'passed',
@@ -13,7 +13,7 @@ export const STATES: Readonly<Record<AttestationRecord['state'], string>> = {
 
 const typeWords = (type: string): string => statusWords(type).replace(/^Aml\b/, 'AML');
 
-/** What runs, and what was rejected. */
+/** Attestations that are running, and those that were rejected. */
 export const attestationsView = (nowMs: number): View<AttestationRecords> => ({
   list: 'attestations',
   lines: ({ attestations }, { paint, width }) =>

@@ -7,7 +7,7 @@ interface ShownOffers {
   readonly partners: readonly PartnerOffer[];
 }
 
-/** What partners offer, best first. */
+/** Offers of partners, best first. */
 export const offersView = (currency: string): View<ShownOffers> => ({
   list: 'partners',
   lines({ partners }, { paint, width }) {
@@ -40,7 +40,7 @@ export const offersView = (currency: string): View<ShownOffers> => ({
 const kindWords = (type: string): string =>
   type === 'REDIRECT' ? 'at the partner' : type === 'INTEGRATION' ? 'here' : '–';
 
-/** What came of CreateOrder: an order, or the address where the customer goes on. */
+/** The outcome of CreateOrder: an order, or the address where the customer continues. */
 export function createdLines(
   created: CreateOrderResponse,
   screen: Screen,

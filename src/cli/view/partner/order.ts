@@ -148,7 +148,7 @@ function allowedLines({ status, allowedStatuses }: ShownOrder, { paint, width }:
 
 const MAY_GO_TO = 'May go to';
 
-/** What changed stands under when it did, where a line has no room for both. */
+/** Puts a change under its time where a line has no room for both. */
 function historyLines({ at, fromStatus, toStatus, fields }: OrderChange, width: number): string[] {
   const moved =
     fromStatus === undefined || fromStatus === toStatus ? toStatus : `${fromStatus} → ${toStatus}`;

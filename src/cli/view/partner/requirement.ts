@@ -15,7 +15,7 @@ function complianceText(status: ComplianceStatus, paint: Paint): string {
   return status === 'COMPLIANCE_STATUS_REJECTED' ? paint.bad(words) : paint.warn(words);
 }
 
-/** What a customer must give, and how far that is. */
+/** The requirements of a customer, and how far each is met. */
 export const requirementsView: View<GetOnboardingRequirementsResponse> = {
   lines: ({ requirements, complianceStatus }, { paint }) => [
     `Compliance  ${complianceText(complianceStatus, paint)}`,

@@ -1,0 +1,74 @@
+/**
+ * Writes src/domain/place-names-table.ts from Unicode CLDR: the names of cities in other languages. Run by hand:
+ * `npm pack cldr-dates-full@47`, unpack it, and `node .ci/place-names.mjs <folder>/package`.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const [folder = ''] = process.argv.slice(2);
+const DOMAIN = new URL('../src/domain/', import.meta.url);
+const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+
+const LANGUAGES =
+  'af am ar az be bg bn bs ca cs cy da de el es et eu fa fi fil fr ga gl gu he hi hr hu hy id is it ja ka kk km kn ko ' +
+  'ky lb lo lt lv mk ml mn mr ms mt my nb ne nl pa pl ps pt ro ru si sk sl so sq sr sr-Latn sv sw ta te tg th tk tr uk ' +
+  'ur uz vi zh zh-Hant';
+
+/** As src/domain/airports.ts folds. */
+const folded = (text) =>
+  text
+    .normalize('NFKD')
+    .replace(/[\p{M}\p{Cf}]/gu, '')
+    .replace(/ß/g, 'ss')
+    .replace(/[øØ]/g, 'o')
+    .replace(/[łŁ]/g, 'l')
+    .replace(/[\s'’.,/()-]+/g, ' ')
+    .trim()
+    .toLowerCase()
+    .normalize('NFC');
+
+const zonesOf = (language) => {
+  const file = join(folder, 'main', language, 'timeZoneNames.json');
+  return named(JSON.parse(readFileSync(file, 'utf8')).main[language].dates.timeZoneNames.zone);
+};
+
+/** [zone, name of its city] of every zone that has one. */
+const named = (zones, path = '') =>
+  Object.entries(zones).flatMap(([key, value]) =>
+    typeof value !== 'object'
+      ? []
+      : [
+          ...(value.exemplarCity === undefined ? [] : [[`${path}${key}`, value.exemplarCity]]),
+          ...named(value, `${path}${key}/`),
+        ],
+  );
+
+const ours = readFileSync(new URL('airport-table.ts', DOMAIN), 'utf8').matchAll(
+  /^ {2}\['[A-Z]{3}', (?:'[^']*'|"[^"]*"), (?:'([^']*)'|"([^"]*)")/gm,
+);
+// Moscow has no airport in the table, and a code of its own.
+const cities = new Set([...ours].map(([, single, double]) => folded(single ?? double)).concat('moscow'));
+const english = new Map(zonesOf('en'));
+const names = new Map();
+for (const language of LANGUAGES.split(' ')) {
+  for (const [zone, name] of zonesOf(language)) {
+    const city = folded(english.get(zone) ?? zone.split('/').at(-1).replaceAll('_', ' '));
+    if (!cities.has(city) || folded(name) === city) continue;
+    names.set(city, (names.get(city) ?? new Set()).add(folded(name)));
+  }
+}
+
+const rows = [...names].sort(([a], [b]) => (a < b ? -1 : 1));
+writeFileSync(
+  new URL('place-names-table.ts', DOMAIN),
+  [
+    '/**',
+    ` * Names of cities in other languages, as domain/airports.ts folds them. Made by .ci/place-names.mjs from Unicode CLDR`,
+    ` * ${version.split('.')[0]}, © Unicode, Inc., Unicode-3.0 (docs/licences.md).`,
+    ' */',
+    'export const CLDR_NAMES: Readonly<Record<string, string>> = {',
+    ...rows.map(([city, set]) => `  ${/^\w+$/.test(city) ? city : `'${city}'`}: '${[...set].join('|')}',`),
+    '};',
+    '',
+  ].join('\n'),
+);

@@ -1,0 +1,15 @@
+import * as desk from '../../../flights/desk/schema.ts';
+import { plan } from '../../../published/parts.ts';
+import { published } from '../../../published/published.ts';
+
+const refundPlan = desk.refundPlan;
+
+export const refundQueue = published(desk.refundQueue);
+
+export const refundShow = published(desk.refundCase);
+
+export const refundNote = published(desk.refundCase, { plan: plan({}) });
+
+export const refundApprove = published(desk.refundCase, { plan: refundPlan });
+
+export const refundReject = published(desk.refundCase, { plan: plan({ mail: desk.mail }) });

@@ -1,0 +1,70 @@
+import { argument, command, option } from '../../spec/define.ts';
+import { choiceOption, integerOption, usdcOption } from '../../spec/options.ts';
+
+const STATUSES = ['received', 'approved', 'refunded', 'rejected', 'stuck'] as const;
+
+export const refundQueue = command({
+  name: 'refund queue',
+  summary: 'Operators: what waits for a decision; its numbers stand for ids',
+  options: [
+    option('--status <status>', STATUSES.join(', '), choiceOption('--status', STATUSES)),
+    option('--sort <key>', 'age, journey', choiceOption('--sort', ['age', 'journey'] as const)),
+    option('--limit <n>', 'how many (50)', integerOption('--limit', 1, 200)),
+    option('--cursor <cursor>', 'next_cursor of the page before'),
+  ],
+  effect: 'reads',
+  examples: ['farelock refund queue', 'farelock refund queue --sort journey --json request_id'],
+  result: { list: 'refund_requests', schema: async () => (await import('./result.ts')).refundQueue },
+  load: async () => (await import('./run.ts')).refundQueue,
+});
+
+export const refundShow = command({
+  name: 'refund show',
+  summary: "Operators: one case, with the fare's rule and the timeline",
+  arguments: [argument('<id>', 'a number of the queue, or an id')],
+  effect: 'reads',
+  examples: ['farelock refund show 1'],
+  result: { schema: async () => (await import('./result.ts')).refundShow },
+  load: async () => (await import('./run.ts')).refundShow,
+});
+
+export const refundNote = command({
+  name: 'refund note',
+  summary: 'Operators: write a note; - reads it from standard input',
+  arguments: [argument('<id>', 'a number of the queue, or an id'), argument('[text]')],
+  effect: 'changes',
+  examples: ['farelock refund note 1 "Called the airline"'],
+  result: { schema: async () => (await import('./result.ts')).refundNote },
+  cutOff: { look: 'refund show {id}' },
+  load: async () => (await import('./run.ts')).refundNote,
+});
+
+export const refundApprove = command({
+  name: 'refund approve',
+  summary: 'Operators: cancel at the airline and pay out; shows what moves, then asks',
+  arguments: [argument('<id>', 'a number of the queue, or an id')],
+  options: [
+    option('--amount <usdc>', 'pay out this, not what the fare rule gives', usdcOption('--amount')),
+    option('--note <text>', 'why; needed with --amount'),
+  ],
+  effect: 'changes',
+  examples: ['farelock refund approve 1', 'farelock refund approve 2 --amount 50 --note "Goodwill"'],
+  result: { schema: async () => (await import('./result.ts')).refundApprove },
+  cutOff: {
+    said: 'The approval may be on record: then the service goes on with it, and pays out once.',
+    look: 'refund show {id}',
+  },
+  load: async () => (await import('./run.ts')).refundApprove,
+});
+
+export const refundReject = command({
+  name: 'refund reject',
+  summary: 'Operators: decline; shows the mail that says why, then asks',
+  arguments: [argument('<id>', 'a number of the queue, or an id')],
+  options: [option('--reason <text>', 'what the customer is told')],
+  effect: 'changes',
+  examples: ['farelock refund reject 1 --reason "The fare is not refundable"'],
+  result: { schema: async () => (await import('./result.ts')).refundReject },
+  cutOff: { look: 'refund show {id}' },
+  load: async () => (await import('./run.ts')).refundReject,
+});

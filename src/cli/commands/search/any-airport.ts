@@ -1,0 +1,182 @@
+import { freeCall } from '../../../client/spending.ts';
+import type { FlightsClient, PaymentReceipt } from '../../../client/types.ts';
+import { findAirports } from '../../../domain/airports.ts';
+import { metropolitanArea } from '../../../domain/metropolitan-areas.ts';
+import { withArrivals } from '../../../domain/offer-groups.ts';
+import type { Offer, SearchResponse } from '../../../flights/wire.ts';
+import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
+import { isProblem, problem } from '../../../kernel/problems.ts';
+import { agreeTotal, costOf, costText, searchPrice } from '../../days/agree.ts';
+import { type Gap, type SearchesDone, searchMany } from '../../days/run.ts';
+import { openShares } from '../../days/shares.ts';
+import type { View } from '../../screen/terminal.ts';
+import { followArrivals } from '../../searching/arrivals.ts';
+import type { CommandContext } from '../../spec/command.ts';
+import type { ExitCode } from '../../spec/globals.ts';
+import { numberedOffers } from '../../view/flights/list-rows.ts';
+import { incompleteText, searchView } from '../../view/flights/search.ts';
+import { nextLines, offerCommand } from '../../view/payment.ts';
+import { printPlan } from '../../view/plan.ts';
+import { counted } from '../../view/text.ts';
+import { limitOf, searchRequestOf, titleOf, type WaitingOptions } from './request.ts';
+
+/** From an airport of a city to another one. */
+interface Route {
+  readonly origin_iata: string;
+  readonly destination_iata: string;
+}
+
+type FoundRoute = Route & { readonly status: 'found'; readonly answer: SearchResponse };
+
+/** What is printed: the offers of all airports as of one search, and how the search of each route ended. */
+interface AnyAirportDocument extends SearchResponse {
+  readonly routes: readonly (Route &
+    (Gap | { readonly status: 'found'; readonly is_complete: boolean; readonly total_offers: number }))[];
+  readonly searches: number;
+  readonly paid_amount: string;
+  readonly payments: readonly PaymentReceipt[];
+}
+
+/**
+ * `search LON BER`: any airport of a city. A service knows airports alone, so this is a paid search for each of them:
+ * how many and what they cost together is said, and agreed to, before the first one (days/agree.ts). What was found is
+ * one list, shown however it ends.
+ */
+export async function searchAnyAirport(context: CommandContext, options: WaitingOptions): Promise<ExitCode> {
+  const { session, globals, terminal } = context;
+  const routes = airportsOf(options.from).flatMap((origin_iata) =>
+    airportsOf(options.to)
+      .filter((one) => one !== origin_iata)
+      .map((destination_iata): Route => ({ origin_iata, destination_iata })),
+  );
+  const [first] = routes;
+  if (!first)
+    throw problem('usage', { message: 'Origin and destination are the same.', fix: 'Give two cities.' });
+  const requestOf = ({ origin_iata, destination_iata }: Route) =>
+    searchRequestOf({ ...options, from: origin_iata, to: destination_iata });
+  terminal.phase('Asking what a search costs');
+  const price = await searchPrice(context, requestOf(first));
+  const cost = costOf(routes.length, price, freeCall(session.profile.limits));
+  if (globals.dryRun) {
+    printPlan(terminal, [`Pay ${costText(cost, globals.maxPayment)}.`, 'Show what is found as one list.'], {
+      request: requestOf(first),
+      routes,
+      searches: routes.length,
+      price: formatUsdc(price),
+      total: formatUsdc(cost.total),
+      at_most: formatUsdc(globals.maxPayment ?? cost.atMost),
+      wait_seconds: Math.round(cost.waitMs / 1000),
+    });
+    return 0;
+  }
+  terminal.settle();
+  terminal.note(`Any airport: ${routes.map(routeText).join(', ')}`);
+  const total = await agreeTotal(context, cost);
+  const done = new Map<string, FoundRoute | (Route & Gap)>();
+  terminal.phase(`Searching ${counted(routes.length, 'route')}`);
+  const ended = await searchMany<Route, FoundRoute>(context, {
+    asked: routes,
+    requestOf,
+    flights: (amount) => session.flights({ agreed: { kind: 'call', amount } }),
+    shares: openShares(total, routes.length),
+    found: async (route, answer, within, flights) => ({
+      ...route,
+      status: 'found',
+      answer: options.wait ? await whole(within, flights, answer, options) : answer,
+    }),
+    told({ done: one, risen }) {
+      if (one) done.set(routeText(one), one);
+      const waits = risen ? `; a search costs ${risen.to} USDC now` : '';
+      terminal.phase(`${done.size} of ${counted(routes.length, 'route')} searched${waits}`);
+    },
+  });
+  terminal.settle();
+  const all = routes.map((one) => done.get(routeText(one)) ?? { ...one, status: 'not_searched' as const });
+  return tell(context, options, all, ended);
+}
+
+/** The airports of a city that are known by name; an airport is its own. */
+const airportsOf = (code: string): string[] =>
+  metropolitanArea(code) === null ? [code] : findAirports(code).map(({ airport }) => airport.iata);
+
+const routeText = ({ origin_iata, destination_iata }: Route): string =>
+  `${origin_iata} → ${destination_iata}`;
+
+const orderOf = (options: WaitingOptions) => ({
+  sort: options.sort ?? 'price',
+  grouped: !options.allFares,
+});
+
+/** The first answer with what landed after it. */
+async function whole(
+  context: CommandContext,
+  flights: FlightsClient,
+  first: SearchResponse,
+  options: WaitingOptions,
+): Promise<SearchResponse> {
+  const arrived: Offer[] = [];
+  const ended = await followArrivals(context, flights, first, (offers) => arrived.push(...offers));
+  const offers = withArrivals<Offer>(first.offers, arrived, orderOf(options));
+  const status = ended.kind === 'complete' ? 'complete' : 'enriching';
+  return { ...first, status, offers, total_offers: offers.length };
+}
+
+async function tell(
+  context: CommandContext,
+  options: WaitingOptions,
+  routes: readonly (FoundRoute | (Route & Gap))[],
+  { payments, stoppedBy }: SearchesDone,
+): Promise<ExitCode> {
+  const { terminal, signal, session, streams } = context;
+  const answers = routes.flatMap((one) => (one.status === 'found' ? [one.answer] : []));
+  const [first] = answers;
+  if (!first) {
+    if (signal.aborted) throw signal.reason;
+    const [failed] = routes.flatMap((one) => (one.status === 'failed' ? [one.error] : []));
+    throw stoppedBy ?? problem(failed?.code ?? 'payment_above_cap', failed && { message: failed.message });
+  }
+  const title = titleOf(options);
+  const offers = withArrivals<Offer>(
+    [],
+    answers.flatMap((one) => one.offers),
+    orderOf(options),
+  );
+  const isWhole = answers.length === routes.length && answers.every(({ status }) => status === 'complete');
+  const document: AnyAirportDocument = {
+    request_id: first.request_id,
+    status: isWhole ? 'complete' : 'enriching',
+    offers: offers.slice(0, limitOf(options)),
+    total_offers: answers.reduce((sum, one) => sum + one.total_offers, 0),
+    routes: routes.map((one) =>
+      one.status === 'found'
+        ? {
+            origin_iata: one.origin_iata,
+            destination_iata: one.destination_iata,
+            status: 'found',
+            is_complete: one.answer.status === 'complete',
+            total_offers: one.answer.total_offers,
+          }
+        : one,
+    ),
+    searches: payments.length,
+    paid_amount: formatUsdc(payments.reduce((sum, one) => sum + parseUsdc(one.amount), 0n)),
+    payments,
+  };
+  const drawn: View<AnyAirportDocument> = searchView(title);
+  terminal.result(document, drawn);
+  await session.recentOffers.remember(document.offers, numberedOffers(document, title.grouped));
+  const incomplete = incompleteText(document, title);
+  if (incomplete && (terminal.settings.json || !streams.stdout.isTTY)) terminal.note(incomplete);
+  const gaps = routes.filter((one) => one.status !== 'found');
+  if (gaps.length > 0) {
+    const why = signal.aborted ? 'Interrupted: ' : stoppedBy ? `${stoppedBy.message} ` : '';
+    terminal.note(`${why}Not searched: ${gaps.map(routeText).join(', ')}.`);
+  }
+  const [cheapest] = document.offers;
+  terminal.aside([
+    '',
+    `Paid ${document.paid_amount} USDC for ${counted(payments.length, 'search', 'searches')}`,
+    ...(cheapest ? nextLines(offerCommand(cheapest.offer_id)) : ['Next: try another day, or fewer filters']),
+  ]);
+  return signal.aborted && !isProblem(signal.reason, 'timed_out') ? 130 : 0;
+}

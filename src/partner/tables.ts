@@ -1,0 +1,195 @@
+import type { Generated, Kysely, Transaction } from 'kysely';
+import type { NotifyTables } from '../notify/tables.ts';
+import type { MetaTables } from '../store/marks.ts';
+import type { ComplianceTables } from './compliance/tables.ts';
+
+export type PartnerEnvironment = 'demo' | 'live';
+
+/** A partner: who it is, where its platform answers, and what it sells. */
+export interface PartnerTable {
+  partner_id: string;
+  environment: PartnerEnvironment;
+  name: string;
+  /** INTEGRATION runs the whole order, REDIRECT is Tier 1. */
+  type: 'INTEGRATION' | 'REDIRECT';
+  platform_url: string;
+  icon: string;
+  terms_url: string;
+  privacy_policy_url: string;
+  /** JSON: what it sells, by country, currencies, method and limits (offers/offers.ts). */
+  offering: string;
+  /** Signs what is sent to its platform (Standard Webhooks). */
+  webhook_secret_sealed: string;
+  /** 0: takes no new orders; its old ones go on. */
+  enabled: number;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+/** API keys of partners, kept as a keyed hash; each works in one environment. */
+export interface PartnerKeyTable {
+  key_id: string;
+  partner_id: string;
+  environment: PartnerEnvironment;
+  name: string;
+  key_hmac: string;
+  created_at_ms: number;
+  last_used_at_ms: number | null;
+  /** A key that was rotated works until then. */
+  expires_at_ms: number | null;
+  revoked_at_ms: number | null;
+  /** The key that takes its place. */
+  replaced_by: string | null;
+}
+
+interface CustomerTable {
+  customer_id: string;
+  environment: PartnerEnvironment;
+  /** ISO 3166-1 alpha-3. */
+  country: string;
+  created_at_ms: number;
+}
+
+/** Which partner may see which customer. */
+interface CustomerPartnerTable {
+  customer_id: string;
+  partner_id: string;
+  created_at_ms: number;
+}
+
+/** Bearer tokens of customers, kept as a keyed hash. */
+interface CustomerTokenTable {
+  token_hmac: string;
+  customer_id: string;
+  environment: PartnerEnvironment;
+  expires_at_ms: number;
+  created_at_ms: number;
+}
+
+/**
+ * `creating` and `failed` orders are nobody's to see: the partner's platform has not taken them. `redirected` is no
+ * order either: the customer was sent to a Tier 1 partner, which reports nothing about its outcome.
+ */
+type OrderCreation = 'creating' | 'created' | 'redirected' | 'failed';
+
+export interface PartnerOrderTable {
+  order_id: string;
+  environment: PartnerEnvironment;
+  partner_id: string;
+  customer_id: string;
+  external_id: string | null;
+  creation: OrderCreation;
+  /** An OrderStatus; null until the order exists at the partner's platform. */
+  status: string | null;
+  transaction_type: 'ONRAMP' | 'OFFRAMP';
+  country_code: string;
+  source_currency: string;
+  source_amount: string;
+  destination_currency: string;
+  destination_amount: string | null;
+  network: string;
+  payment_method: string;
+  /** JSON, sealed: account numbers and names. */
+  deposit_instructions_sealed: string | null;
+  customer_payment_details_data_id: string | null;
+  customer_wallet_data_id: string | null;
+  source_transaction_id: string | null;
+  destination_transaction_id: string | null;
+  reason_sealed: string | null;
+  customer_facing_reason_sealed: string | null;
+  return_details_sealed: string | null;
+  redirect_url_sealed: string | null;
+  /** 1 once the customer's funds were seen; never 0 again. */
+  funds_seen: Generated<number>;
+  /** 1 once the payment was processed: the destination transaction stays as it is. */
+  payment_processed: Generated<number>;
+  version: Generated<number>;
+  /** Handle of the Idempotency-Key of CreateOrder; unique. */
+  creation_key: string | null;
+  /** Digest of the request that made it. */
+  request_digest: string | null;
+  /** JSON, sealed: what the outbound request needs, and why it was refused in the end. */
+  creation_sealed: string | null;
+  due_at_ms: number | null;
+  lease_until_ms: Generated<number>;
+  fence: Generated<number>;
+  attempts: Generated<number>;
+  last_error: string | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+/** The history of an order: a row per version, written with the change and never changed. */
+interface PartnerOrderChangeTable {
+  order_id: string;
+  version: number;
+  from_status: string | null;
+  to_status: string;
+  /** JSON list of the fields that changed. */
+  fields: string;
+  /** `key:<key id>`, `platform`, `seed`. */
+  actor: string;
+  request_id: string;
+  at_ms: number;
+}
+
+/** First answers by Idempotency-Key. */
+interface PartnerAnswerTable {
+  /** Keyed hash of owner, procedure and key. */
+  handle: string;
+  request_digest: string;
+  status: number;
+  answer_sealed: string;
+  expires_at_ms: number;
+}
+
+/** Requests to partner platforms: a row per try, written when it has ended and never changed. */
+interface PartnerOutboundTable {
+  outbound_id: string;
+  partner_id: string;
+  order_id: string;
+  kind: 'create-order' | 'redirect-order';
+  attempt: number;
+  outcome: string;
+  status: number | null;
+  duration_ms: number;
+  /** The answer as it came, size-capped. */
+  raw_response_sealed: string | null;
+  /** The request as it was sent, sealed. */
+  request_sealed: string | null;
+  /** A word such as ECONNREFUSED. */
+  reason: string | null;
+  at_ms: number;
+}
+
+/** The breaker of a partner's platform. */
+interface PartnerBreakerTable {
+  partner_id: string;
+  failures: number;
+  open_until_ms: number;
+  /** The caller that tries whether the platform is back has until then. */
+  probe_until_ms: Generated<number>;
+  /** Calls lately, and how many of them were answered: the partner's reliability. */
+  calls: Generated<number>;
+  answered: Generated<number>;
+  updated_at_ms: number;
+}
+
+interface PartnerTables extends ComplianceTables {
+  partners: PartnerTable;
+  partner_keys: PartnerKeyTable;
+  customers: CustomerTable;
+  customer_partners: CustomerPartnerTable;
+  customer_tokens: CustomerTokenTable;
+  partner_orders: PartnerOrderTable;
+  partner_order_changes: PartnerOrderChangeTable;
+  partner_answers: PartnerAnswerTable;
+  partner_outbound: PartnerOutboundTable;
+  partner_breakers: PartnerBreakerTable;
+}
+
+/** The tables that the partner service reads and writes: its own, and those of the rooms below it; never flights'. */
+export interface PartnerDatabase extends PartnerTables, NotifyTables, MetaTables {}
+
+export type Store = Kysely<PartnerDatabase>;
+export type Tx = Transaction<PartnerDatabase>;

@@ -1,0 +1,53 @@
+import type { Generated, Kysely } from 'kysely';
+
+/** A challenge that was given out: what it is for, what it costs, until when it may be paid. */
+interface QuoteTable {
+  quote_id: string;
+  /** `POST /air/search`: the method and path that may be bought with it. */
+  resource: string;
+  /** SHA-256 of the canonical request (body and the headers that matter). */
+  request_digest: string;
+  amount: number;
+  asset: string;
+  pay_to: string;
+  memo: string;
+  expires_at_ms: number;
+  created_at_ms: number;
+}
+
+type SettlementState = 'claimed' | 'performed' | 'settling' | 'settled' | 'answered' | 'failed';
+
+/**
+ * The settlement journal: one row per payment that passed verification, keyed by the payer's signature. It makes
+ * a paid call happen once: the answer is kept until the quote is long dead, and so are the signed bytes.
+ */
+export interface SettlementTable {
+  payment_key: string;
+  quote_id: string;
+  request_digest: string;
+  state: SettlementState;
+  payer: string;
+  amount: number;
+  pay_to: string;
+  /** The fully signed transaction, base64: written before it is sent. */
+  transaction: string | null;
+  signature: string | null;
+  last_valid_block_height: number | null;
+  answer_status: number | null;
+  /** The answer, sealed: it can hold a support code. */
+  answer_sealed: string | null;
+  settle_response: string | null;
+  error_code: string | null;
+  lease_until_ms: number;
+  fence: Generated<number>;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+export interface PaymentsTables {
+  quotes: QuoteTable;
+  settlements: SettlementTable;
+}
+
+/** The database, as far as payments know it. */
+export type Store = Kysely<PaymentsTables>;

@@ -1,0 +1,52 @@
+import { effectsMigrations as effects } from './effects/migrations.ts';
+import { flightsMigrations as flights } from './flights/migrations.ts';
+import { notifyMigrations as notify } from './notify/migrations.ts';
+import { partnerMigrations as partner } from './partner/migrations.ts';
+import { paymentsMigrations as payments } from './payments/migrations.ts';
+import type { Migration } from './store/applied-steps.ts';
+import { CREATE_META } from './store/marks.ts';
+
+/**
+ * The services' database, step by step. Each room says what becomes of its own tables (`migrations.ts` beside its
+ * `tables.ts`); here the steps get their names and their order, which databases remember: a step is only ever added at
+ * the end. The first ones, and the one that bounds all work, belong to several rooms.
+ */
+export const serviceMigrations: readonly Migration[] = [
+  {
+    name: '001_flight_service',
+    statements: [
+      CREATE_META,
+      ...flights.searchCompletions,
+      ...payments.create,
+      ...flights.intentsAndBookings,
+      ...effects.create,
+    ],
+  },
+  { name: '002_intent_payments', statements: flights.intentPayments },
+  { name: '012_refund_requests', statements: flights.refundRequests },
+  { name: '010_notify', statements: [...notify.create, ...payments.settlementsByAge, ...flights.upkeep] },
+  { name: '011_lowcost', statements: flights.lowcost },
+  { name: '013_affiliates', statements: flights.affiliates },
+  { name: '014_sponsored_previews', statements: flights.sponsoredPreviews },
+  { name: '015_stuck', statements: flights.stuck },
+  { name: '016_creations', statements: flights.creations },
+  { name: '020_partner_service', statements: partner.create },
+  { name: '021_compliance', statements: partner.compliance },
+  { name: '022_outbound', statements: partner.outbound },
+  { name: '023_partner_retention', statements: partner.retention },
+  {
+    // Every question that the worker and the sweeps ask has an index over the rows that it is about, and over no
+    // others: what is done costs nothing, however much of it there is. A partial index counts only where a query says
+    // the same words (`open` of a `Queue`); test/store/plans-*.test.ts hold every statement against it.
+    name: '030_bounded_work',
+    statements: [
+      ...payments.boundedWork,
+      ...flights.boundedBookings,
+      ...effects.boundedWork,
+      ...notify.boundedWork,
+      ...flights.boundedUpkeep,
+      ...partner.boundedWork,
+    ],
+  },
+  { name: '040_open_bookings', statements: flights.openBookings },
+];

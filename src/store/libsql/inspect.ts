@@ -1,0 +1,56 @@
+import { statSync } from 'node:fs';
+import type { Migration } from '../applied-steps.ts';
+import { type AppliedSteps, appliedSteps } from '../applied-steps.ts';
+import { isBusy, type SqliteDatabase } from './file.ts';
+import { type FileUsers, openForReading, usersOf } from './read-only.ts';
+
+/** A look at a database file that changes nothing: nothing is created, brought up to date, or written back. */
+export interface FileState extends FileUsers, AppliedSteps {
+  readonly kind: 'fine' | 'busy' | 'damaged' | 'unreadable';
+  /** The database's own words about its damage, or why it cannot be read. */
+  readonly said: string | null;
+  /** Only its head and its steps were read: it is large. */
+  readonly isReadInPart: boolean;
+}
+
+/** Reading all of a larger file takes long: it is done when it is asked for. */
+const MOST_CHECKED_BYTES = 256 * 1024 * 1024;
+
+/**
+ * @param migrations null: a file that has none
+ * @param full every page and every index is read, however long it takes
+ */
+export function inspectFile(path: string, migrations: readonly Migration[] | null, full: boolean): FileState {
+  const { users, writer } = usersOf(path);
+  const isReadInPart = !full && statSync(path).size > MOST_CHECKED_BYTES;
+  const found = { said: null, missing: [], newer: [], users, writer, isReadInPart };
+  let database: SqliteDatabase | null = null;
+  try {
+    database = openForReading(path);
+    if (!isReadInPart) {
+      const damage = database
+        .prepare(full ? 'pragma integrity_check(3)' : 'pragma quick_check(3)')
+        .all()
+        .map((row) => String(Object.values(row as object)[0]));
+      if (damage.join() !== 'ok') return { ...found, kind: 'damaged', said: damage[0] ?? null };
+    }
+    return { ...found, kind: 'fine', ...stepsOf(database, migrations) };
+  } catch (error) {
+    const { message, code = '' } = error as Error & { code?: string };
+    if (isBusy(error)) return { ...found, kind: 'busy' };
+    const isDamaged = /NOTADB|CORRUPT/.test(code) || /not a database|malformed/.test(message);
+    return { ...found, kind: isDamaged ? 'damaged' : 'unreadable', said: message };
+  } finally {
+    database?.close();
+  }
+}
+
+function stepsOf(database: SqliteDatabase, migrations: readonly Migration[] | null): AppliedSteps {
+  if (migrations === null) return { missing: [], newer: [] };
+  const has = database.prepare("select name from sqlite_master where name = 'schema_migrations'").all();
+  const rows = has.length === 0 ? [] : database.prepare('select name from schema_migrations').all();
+  return appliedSteps(
+    rows.map((row) => (row as { name: string }).name),
+    migrations,
+  );
+}

@@ -1,0 +1,87 @@
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import Sqlite from 'libsql';
+import type { SqliteDatabase } from './file.ts';
+
+const WAIT_MS = 500;
+const MOST_COPIED_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Rows of a libsql file as it is: no migration, nothing written, no file made. Empty where there is no file.
+ * @param sql portable SQL, without parameters
+ */
+export function readRows(path: string, sql: string): Record<string, unknown>[] {
+  if (!existsSync(path)) return [];
+  const database = openForReading(path);
+  try {
+    return database.prepare(sql).all() as Record<string, unknown>[];
+  } finally {
+    database.close();
+  }
+}
+
+/**
+ * Opens a file of ours to read, and leaves every byte beside it as it was. Of a file that nobody uses but that has a
+ * journal, a private copy is read: SQLite would write the journal's index anew.
+ */
+export function openForReading(path: string): SqliteDatabase {
+  const hasJournal = existsSync(`${path}-wal`);
+  const isQuiet = usersOf(path).users?.length === 0 && statSync(path).size <= MOST_COPIED_BYTES;
+  if (!hasJournal || !isQuiet) return openAt(path, !hasJournal);
+  const aside = mkdtempSync(join(tmpdir(), 'farelock-look-'));
+  const remove = () => rmSync(aside, { recursive: true, force: true });
+  try {
+    for (const suffix of ['', '-wal']) copyFileSync(`${path}${suffix}`, join(aside, `copy.db${suffix}`));
+    const copy = openAt(join(aside, 'copy.db'), false);
+    return {
+      inTransaction: false,
+      exec: (sql) => copy.exec(sql),
+      prepare: (sql) => copy.prepare(sql),
+      close: () => {
+        copy.close();
+        remove();
+      },
+    };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+/** `isAtRest`: without a journal nobody has it open, and SQLite would make one. */
+const openAt = (path: string, isAtRest: boolean): SqliteDatabase =>
+  new Sqlite(`${pathToFileURL(path).href}?mode=ro${isAtRest ? '&immutable=1' : ''}`, { timeout: WAIT_MS });
+
+/** SQLite's lock of the one writer, a byte of `-shm` (https://sqlite.org/walformat.html, section 2.3). */
+const WRITER_BYTE = 120;
+
+export interface FileUsers {
+  /** Processes that have it open and are in the middle of something; null where the system does not say. */
+  readonly users: readonly number[] | null;
+  /** The one that is writing right now. */
+  readonly writer: number | null;
+}
+
+/** Lists the processes that lock a file, from the kernel's own list; only Linux has one. */
+export function usersOf(path: string): FileUsers {
+  let list: string;
+  try {
+    list = readFileSync('/proc/locks', 'utf8');
+  } catch {
+    return { users: null, writer: null };
+  }
+  const inodes = [path, `${path}-shm`].map((file) => statSync(file, { throwIfNoEntry: false })?.ino);
+  const users = new Set<number>();
+  let writer: number | null = null;
+  for (const line of list.split('\n')) {
+    const [, , , mode, pid, place, from, to] = line.trim().split(/\s+/);
+    const inode = Number(place?.split(':')[2]);
+    if (!inodes.includes(inode) || !(Number(pid) > 0)) continue;
+    users.add(Number(pid));
+    const isWriter = Number(from) <= WRITER_BYTE && Number(to) >= WRITER_BYTE && inode === inodes[1];
+    if (mode === 'WRITE' && isWriter) writer = Number(pid);
+  }
+  return { users: [...users], writer };
+}

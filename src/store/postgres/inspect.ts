@@ -1,0 +1,129 @@
+import type { Client } from 'pg';
+import type { Migration } from '../applied-steps.ts';
+import { type AppliedSteps, appliedSteps } from '../applied-steps.ts';
+import { type PostgresRefusal, postgresRefusal } from './refusal.ts';
+import { inWordsOfPg } from './url.ts';
+
+/** A look into a PostgreSQL database that changes nothing: it reads, in a transaction that may do no more. */
+export interface PostgresState extends AppliedSteps {
+  readonly kind: 'fine';
+  readonly place: PostgresPlace;
+  /** Such as `16.4`. */
+  readonly version: string;
+  /** The migrations have never run. */
+  readonly isEmpty: boolean;
+  /** Nothing was written to see: the server and the rights were asked. */
+  readonly writing: 'allowed' | 'read_only' | 'no_rights';
+  /** Objects that the user lacks rights on; empty unless `no_rights`. */
+  readonly lacking: readonly string[];
+  /** The server's clock, less this one's. */
+  readonly aheadMs: number;
+  /** Bookings and refunds that wait for a person. */
+  readonly stuck: readonly string[];
+}
+
+export interface PostgresRefused extends PostgresRefusal {
+  readonly place: PostgresPlace;
+}
+
+/** Where it is, without the password. */
+export interface PostgresPlace {
+  readonly host: string;
+  readonly database: string;
+  readonly user: string;
+}
+
+export interface PostgresLook {
+  readonly migrations: readonly Migration[];
+  /** Its rows are `id`s of what waits for a person; asked where the migrations have run. */
+  readonly stuckQuery: string;
+  readonly now: () => number;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** @returns null where the address cannot be read as one of a PostgreSQL database */
+export async function inspectPostgres(
+  url: string,
+  look: PostgresLook,
+): Promise<PostgresState | PostgresRefused | null> {
+  const { default: pg } = await import('pg');
+  let client: Client;
+  try {
+    client = new pg.Client({
+      connectionString: inWordsOfPg(url),
+      connectionTimeoutMillis: look.timeoutMs,
+      query_timeout: look.timeoutMs,
+      application_name: 'farelock doctor',
+    });
+  } catch {
+    return null;
+  }
+  const place = {
+    host: client.host.startsWith('/') ? client.host : `${client.host}:${client.port}`,
+    database: client.database ?? '',
+    user: client.user ?? '',
+  };
+  // The error of a connection that breaks comes with the query that it breaks.
+  client.on('error', () => undefined);
+  const leave = () => void client.end();
+  look.signal.addEventListener('abort', leave, { once: true });
+  try {
+    await client.connect();
+    return { kind: 'fine', place, ...(await read(client, look)) };
+  } catch (error) {
+    return { place, ...postgresRefusal(error) };
+  } finally {
+    look.signal.removeEventListener('abort', leave);
+    leave();
+  }
+}
+
+async function read(
+  client: Client,
+  { migrations, stuckQuery, now }: PostgresLook,
+): Promise<Omit<PostgresState, 'kind' | 'place'>> {
+  const rows = async (query: string, values: unknown[] = []) =>
+    (await client.query<Record<string, unknown>>(query, values)).rows;
+  const askedMs = now();
+  const [server] = await rows(`select current_setting('server_version') as version,
+    (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms,
+    pg_is_in_recovery() or current_setting('default_transaction_read_only')::boolean as is_read_only,
+    has_schema_privilege(current_schema(), 'CREATE') as may_create,
+    to_regclass('schema_migrations') is not null as is_ours`);
+  const aheadMs = Number(server?.now_ms) - (askedMs + now()) / 2;
+  await client.query('begin read only');
+  const names = migrations.flatMap(({ statements }) => statements.flatMap(tableMade));
+  const lacking = await rows(
+    // Of a table that is not there the rights are unknown, neither held nor lacking.
+    `select name from unnest($1::text[]) as name where not (
+      has_table_privilege(to_regclass(name), 'SELECT') and has_table_privilege(to_regclass(name), 'INSERT')
+      and has_table_privilege(to_regclass(name), 'UPDATE') and has_table_privilege(to_regclass(name), 'DELETE'))`,
+    [['schema_migrations', ...names]],
+  );
+  const isEmpty = server?.is_ours !== true;
+  const applied = isEmpty ? [] : await rows('select name from schema_migrations');
+  const steps = appliedSteps(
+    applied.map(({ name }) => String(name)),
+    migrations,
+  );
+  const isWhole = !isEmpty && steps.missing.length === 0;
+  const stuck = isWhole ? await rows(stuckQuery) : [];
+  await client.query('rollback');
+  const cannotGrow = !isWhole && server?.may_create !== true;
+  const denied = [...lacking.map(({ name }) => String(name)), ...(cannotGrow ? ['its schema'] : [])];
+  return {
+    version: String(server?.version).split(' ')[0] ?? '',
+    isEmpty,
+    ...steps,
+    writing: server?.is_read_only === true ? 'read_only' : denied.length > 0 ? 'no_rights' : 'allowed',
+    lacking: denied,
+    aheadMs,
+    stuck: stuck.map(({ id }) => String(id)),
+  };
+}
+
+const tableMade = (statement: string): string[] => {
+  const name = /^\s*create table (?:if not exists )?"?(\w+)/i.exec(statement)?.[1];
+  return name === undefined ? [] : [name];
+};

@@ -1,0 +1,221 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { farelockIn, PASSENGER, type Runner } from '../e2e/farelock.ts';
+import { closeTerminals, KEYS, openScreen, type Screen } from './terminal.ts';
+
+/** The live desk on a terminal: 12 requests, decided by keys and beside it by commands. */
+
+let tool: Runner;
+/** Another operator. */
+let cleo: Record<string, string>;
+
+interface Offers {
+  readonly offers: readonly {
+    readonly offer_id: string;
+    readonly total_currency: string;
+    readonly conditions: { refund_allowed: boolean | null; refund_penalty_amount: string | null } | null;
+  }[];
+}
+interface Case {
+  readonly request_id: string;
+  readonly status: string;
+  readonly claimed_by: string | null;
+  readonly notes: readonly { readonly text: string }[];
+}
+
+const json = async <T>(...args: string[]): Promise<T> => {
+  const ran = await tool.run([...args, '--json']);
+  if (ran.exitCode !== 0) throw new Error(`${args.join(' ')}: ${ran.stdout}${ran.stderr}`);
+  return ran.json<T>();
+};
+const queued = async () => (await json<{ refund_requests: Case[] }>('refund', 'queue')).refund_requests;
+const shown = (id: string) => json<Case>('refund', 'show', id);
+
+beforeAll(async () => {
+  tool = farelockIn({ FARELOCK_LOWCOST_MS: '10', FARELOCK_TICKETING_MS: '10' });
+  const passengers = join(tool.home, 'passengers.json');
+  writeFileSync(passengers, JSON.stringify([PASSENGER]), { mode: 0o600 });
+  await json('wallet', 'airdrop', '--usdc', '50000');
+  const { offers } = await json<Offers>(
+    ...['search', 'LIS', 'BER', '--depart', '+30d', '--no-wait', '--all-fares', '--limit', '500'],
+  );
+  const fares = offers.filter((one) => one.total_currency === 'USD' && !one.offer_id.startsWith('lowcost:'));
+  const pays = fares.filter(
+    ({ conditions }) => conditions?.refund_allowed === true && conditions.refund_penalty_amount !== null,
+  );
+  const keeps = fares.filter(({ conditions }) => conditions?.refund_allowed === false);
+  // The first ones pay something out; of the rest, half do not.
+  for (const { offer_id } of [...pays.slice(0, 8), ...keeps.slice(0, 4)]) {
+    const { intent_id: id } = await json<{ intent_id: string }>('intent', 'create', offer_id);
+    await json('book', id, '--passengers', passengers, '--yes');
+    await json('refund', 'request', id, '--reason', 'I broke a leg.', '--yes');
+  }
+  cleo = { FARELOCK_OPERATOR_KEY: (await json<{ key: string }>('keys', 'issue', 'cleo')).key };
+}, 240_000);
+afterAll(() => {
+  closeTerminals();
+  tool.close();
+});
+
+const openDesk = (columns: number, rows = 30, env: Record<string, string | undefined> = {}): Screen =>
+  openScreen(['refund', 'desk'], { columns, rows, env: { ...tool.env, ...env }, thenStty: true });
+const leaves = async (screen: Screen, key: string, code: number) => {
+  screen.type(key);
+  expect(await screen.ended(), screen.text()).toBe(code);
+  expect(screen.text()).toMatch(/stty: isig icanon echo$/);
+  expect(screen.hasCursor()).toBe(true);
+  // Back on the terminal's own screen.
+  expect(screen.raw().lastIndexOf('\u001b[?1049l')).toBeGreaterThan(
+    screen.raw().lastIndexOf('\u001b[?1049h'),
+  );
+  expect(screen.brokenLines()).toEqual([]);
+};
+
+test('a request is approved by keys: what moves is shown, no is the default, and the money moves once', async () => {
+  const [first, second] = await queued();
+  const desk = openDesk(120);
+  await desk.shows(/12 waiting, 0 claimed[\s\S]*▸ [\s\S]*│[\s\S]*I broke a leg\./);
+  desk.type('a');
+  await desk.shows(/The treasury holds[\s\S]*Pay out [\d.]+ USDC\? +y yes, n no/);
+  desk.type(KEYS.enter);
+  await desk.shows(/Nothing was changed\./);
+  expect((await shown(first?.request_id ?? '')).status).toBe('received');
+  desk.type('a');
+  await desk.shows(/Pay out [\d.]+ USDC\?/);
+  desk.type('y');
+  await desk.shows(/11 waiting[\s\S]*✓ LIS → BER, .*: ticket cancelled, [\d.]+ USDC paid out/);
+  expect((await shown(first?.request_id ?? '')).status).toBe('refunded');
+  // The next one has its place: a note goes there.
+  await desk.shows(/I broke a leg\./);
+  desk.type('n');
+  await desk.shows(/Note:$/);
+  desk.type('Called them.');
+  await desk.shows(/Note: Called them\./);
+  desk.type(KEYS.enter);
+  await desk.shows(/✓ .*note written/);
+  expect((await shown(second?.request_id ?? '')).notes).toMatchObject([{ text: 'Called them.' }]);
+  await leaves(desk, 'q', 0);
+  expect(desk.text()).toMatch(/✓ .*paid out\n✓ .*note written/);
+});
+
+test('a request is declined by keys, after its mail was shown', async () => {
+  const [first] = await queued();
+  const desk = openDesk(100);
+  await desk.shows(/I broke a leg\./);
+  desk.type('r');
+  await desk.shows(/What is the customer told:$/);
+  desk.type('The rules say no.');
+  await desk.shows(/no\.$/);
+  desk.type(KEYS.enter);
+  await desk.shows(/Refund request declined[\s\S]*The rules say no\.[\s\S]*Decline the request\? +y yes/);
+  expect((await shown(first?.request_id ?? '')).status).toBe('received');
+  desk.type('y');
+  await desk.shows(/10 waiting[\s\S]*✓ .*: declined; the passenger is told why/);
+  expect((await shown(first?.request_id ?? '')).status).toBe('rejected');
+  await leaves(desk, 'q', 0);
+});
+
+test('what others do shows up: a claim, a decision by a command; and a refusal is said in place', async () => {
+  const [first, second] = await queued();
+  const desk = openDesk(100);
+  await desk.shows(/10 waiting, 0 claimed/);
+  await tool.run(['refund', 'claim', first?.request_id ?? '', '--json'], { env: cleo });
+  await desk.shows(/10 waiting, 1 claimed[\s\S]*▸ .*cleo[\s\S]*Claimed by +cleo/);
+  for (const key of ['a', 'r', 'c', 'u']) {
+    desk.type(key);
+    await desk.shows(/✗ Another operator has this case\.[\s\S]*cleo/);
+    desk.type(KEYS.down);
+    desk.type(KEYS.up);
+    await desk.shows(/^(?![\s\S]*✗)[\s\S]*move/);
+  }
+  const approved = await json<Case>('refund', 'approve', second?.request_id ?? '', '--yes');
+  expect(approved.status).toBe('refunded');
+  await desk.shows(/9 waiting, 1 claimed/);
+  // The case that somebody else decides under the mark makes room for the next one, and that is said.
+  desk.type(KEYS.ctrlC);
+  expect(await desk.ended(), desk.text()).toBe(130);
+  expect(desk.text()).toMatch(/Interrupted\. Nothing was under way\.[\s\S]*\$ farelock refund queue/);
+  expect(desk.text()).toMatch(/stty: isig icanon echo$/);
+  expect((await shown(first?.request_id ?? '')).claimed_by).toBe('cleo');
+  await tool.run(['refund', 'claim', first?.request_id ?? '', '--release', '--json'], { env: cleo });
+});
+
+test('Ctrl-C presses no key: nothing is claimed by its c', async () => {
+  const desk = openDesk(80);
+  await desk.shows(/I broke a leg\./);
+  desk.type(KEYS.ctrlC);
+  expect(await desk.ended()).toBe(130);
+  expect(desk.text()).toMatch(/Nothing was under way/);
+  expect((await queued()).filter((one) => one.claimed_by !== null)).toEqual([]);
+});
+
+test('an amount of the operator’s own is asked for with its reason; what cannot be is said in place', async () => {
+  const desk = openDesk(100);
+  await desk.shows(/I broke a leg\./);
+  const give = async (amount: string) => {
+    desk.type('o');
+    await desk.shows(/Pay out, in USDC:$/);
+    desk.type(`${amount}${KEYS.enter}`);
+  };
+  await give('ten');
+  await desk.shows(/✗ "ten" is not an amount/);
+  await give('90000');
+  await desk.shows(/Why, for the record:$/);
+  desk.type(`Kind${KEYS.enter}`);
+  await desk.shows(/✗ 90000\.00 USDC is more than was paid/);
+  await give('1');
+  await desk.shows(/Why, for the record:$/);
+  desk.type(`Kind${KEYS.enter}`);
+  await desk.shows(/this is a partial[\s\S]*Pay out 1\.00 USDC\?/);
+  desk.type('n');
+  await desk.shows(/Nothing was changed/);
+  await leaves(desk, 'q', 0);
+});
+
+test('a narrow terminal shows one pane at a time, and a resize draws anew', async () => {
+  const desk = openDesk(60, 20, { NO_COLOR: '1' });
+  const queue = await desk.shows(/9 waiting[\s\S]*▸ [\s\S]*Enter open/);
+  expect(queue).not.toMatch(/broke a leg/);
+  desk.type(KEYS.enter);
+  const one = await desk.shows(/← back/);
+  expect(one).not.toMatch(/Who has it/);
+  desk.resize(110, 30);
+  await desk.shows(/Who has it[\s\S]*│[\s\S]*I broke a leg/);
+  desk.resize(60, 20);
+  await desk.shows(/^Refund desk[^│]*← back/);
+  desk.type(KEYS.escape);
+  await desk.shows(/Enter open/);
+  desk.type('?');
+  await desk.shows(/Nothing moves before you have seen what/);
+  desk.type('x');
+  await desk.shows(/Enter open/);
+  expect(new RegExp(`${KEYS.escape}\\[\\d+m`).test(desk.raw()), 'colour under NO_COLOR').toBe(false);
+  await leaves(desk, 'q', 0);
+});
+
+test('what has not changed is not drawn again', async () => {
+  const desk = openDesk(100);
+  await desk.shows(/I broke a leg\./);
+  await desk.shows(/9 waiting/);
+  const before = desk.raw().length;
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  // At most the ages have moved on.
+  expect(desk.raw().slice(before).split('Refund desk').length - 1).toBeLessThanOrEqual(1);
+  await leaves(desk, 'q', 0);
+});
+
+test('SIGTERM leaves the terminal as it was', async () => {
+  const desk = openScreen(['refund', 'desk'], { columns: 80, env: tool.env });
+  await desk.shows(/I broke a leg\./);
+  desk.kill('SIGTERM');
+  expect(await desk.ended()).toBe(130);
+  expect(desk.raw().lastIndexOf('\u001b[?1049l')).toBeGreaterThan(desk.raw().lastIndexOf('\u001b[?1049h'));
+  expect(desk.hasCursor()).toBe(true);
+});
+
+test('without a terminal the desk names the commands for scripts', async () => {
+  const piped = await tool.run(['refund', 'desk']);
+  expect([piped.exitCode, piped.stdout]).toEqual([2, '']);
+  expect(piped.stderr).toMatch(/needs a terminal[\s\S]*refund queue, show, claim, note, approve and reject/);
+});

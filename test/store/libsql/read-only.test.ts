@@ -1,0 +1,59 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openSqlite } from '../../../src/store/libsql/file.ts';
+import { readRows } from '../../../src/store/libsql/read-only.ts';
+
+/** A look at a file changes nothing beside it, and misses nothing that was committed. */
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'farelock-store-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const bytesOf = (at: string) =>
+  Object.fromEntries(
+    readdirSync(at)
+      .sort()
+      .map((name) => [name, readFileSync(join(at, name)).toString('base64')]),
+  );
+
+/** A folder as a process that was killed leaves it: what it has written is in the journal alone. */
+function leftByKill(suffixes: readonly string[]): string {
+  const writing = openSqlite(join(folder, 'live.db'));
+  writing.exec('pragma wal_autocheckpoint = 0; create table fares (name text); insert into fares values (1)');
+  const left = mkdtempSync(join(folder, 'left-'));
+  for (const suffix of suffixes) cpSync(join(folder, `live.db${suffix}`), join(left, `a.db${suffix}`));
+  writing.close();
+  return left;
+}
+
+test('of a file that is not there there are no rows, and none is made', () => {
+  expect(readRows(join(folder, 'none.db'), 'select 1 as one')).toEqual([]);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test.each([
+  ['with its index', ['', '-wal', '-shm']],
+  ['restored without it', ['', '-wal']],
+])('what only the journal holds is read, %s, and not one byte changes', (_said, suffixes) => {
+  const left = leftByKill(suffixes);
+  const before = bytesOf(left);
+  expect(readRows(join(left, 'a.db'), 'select name from fares')).toEqual([{ name: '1' }]);
+  expect(bytesOf(left)).toEqual(before);
+});
+
+test('a file that is in use is read as it stands now', () => {
+  const path = join(folder, 'live.db');
+  const writing = openSqlite(path);
+  writing.exec('create table fares (name text); insert into fares values (1)');
+  expect(readRows(path, 'select name from fares')).toEqual([{ name: '1' }]);
+  writing.exec('insert into fares values (2)');
+  expect(readRows(path, 'select count(*) as n from fares')).toEqual([{ n: 2 }]);
+  writing.close();
+  const left = readdirSync(folder);
+  expect(readRows(path, 'select count(*) as n from fares')).toEqual([{ n: 2 }]);
+  expect(readdirSync(folder)).toEqual(left);
+});
