@@ -56,31 +56,35 @@ export const ordersView: View<OrderPage> = {
   list: 'orders',
   lines({ orders, totalCount }, { paint, width }) {
     if (orders.length === 0) return ['No orders.'];
-    const roomy = width >= 110;
     const pays = alignedAmounts(orders.map((order) => order.sourceAmount));
     const receives = alignedAmounts(orders.map((order) => order.destinationAmount));
     const lines = tableLines(
       [
-        { title: 'Order' },
+        { title: 'Order', cuts: true },
         { title: 'Status' },
-        ...(roomy ? [{ title: 'Type' }] : []),
-        { title: 'Pays', align: 'right' },
-        { title: '' },
-        ...(roomy
-          ? [{ title: 'Receives', align: 'right' } as const, { title: '' }, { title: 'Updated' }]
-          : []),
+        { title: 'Type', rank: 4 },
+        { title: 'Pays', align: 'right', rank: 1 },
+        { title: '', rank: 1 },
+        { title: 'Receives', align: 'right', rank: 2 },
+        { title: '', rank: 2 },
+        { title: 'Updated, UTC', rank: 3 },
+        { title: 'Method', rank: 5 },
+        { title: 'Customer', rank: 6 },
       ],
       orders.map((order, index) => [
         order.id,
         statusText(order.status, paint),
-        ...(roomy ? [typeWords(order.transactionType)] : []),
+        typeWords(order.transactionType),
         pays[index] ?? '',
         order.sourceCurrency,
-        ...(roomy
-          ? [receives[index] ?? '', order.destinationCurrency, utcTime(order.updatedAt).replace(/ UTC$/, '')]
-          : []),
+        receives[index] ?? '',
+        order.destinationCurrency,
+        utcTime(order.updatedAt).replace(/(:\d\d)? UTC$/, ''),
+        order.paymentMethod,
+        order.customerId ?? '',
       ]),
       paint.dim,
+      width,
     );
     return totalCount > orders.length ? [...lines, paint.dim(`${orders.length} of ${totalCount}`)] : lines;
   },
