@@ -11,6 +11,8 @@ interface Column {
 
 const GAP = 2;
 const LEAST_CUT = 8;
+/** Cells that a text of any length keeps before columns with a rank are left out for it. */
+const FAIR_CUT = 40;
 
 /**
  * Lines of a table as wide as its content; the last column isn't padded. With `width` the columns with a rank take the
@@ -51,8 +53,9 @@ function columnsWithRoom(
 ): ReadonlySet<number> {
   const placesOf = (rank: number | undefined) =>
     columns.flatMap((column, index) => (column.rank === rank ? [index] : []));
-  const widthOf = (places: readonly number[]) =>
-    places.reduce((sum, index) => sum + (widths[index] ?? 0) + GAP, 0);
+  const needOf = (index: number): number =>
+    Math.min(widths[index] ?? 0, columns[index]?.cuts ? FAIR_CUT : Number.POSITIVE_INFINITY);
+  const widthOf = (places: readonly number[]) => places.reduce((sum, index) => sum + needOf(index) + GAP, 0);
   const kept = new Set(placesOf(undefined));
   const ranks = [...new Set(columns.flatMap(({ rank }) => rank ?? []))].sort((a, b) => a - b);
   for (const rank of ranks) {

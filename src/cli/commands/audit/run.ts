@@ -33,7 +33,7 @@ const view: View<AuditTrail> = {
             [
               { title: 'When, UTC' },
               { title: 'Operator', cuts: true },
-              { title: 'Action' },
+              { title: 'Action', cuts: true },
               { title: 'USDC', align: 'right' },
               { title: 'Subject', cuts: true },
             ],

@@ -91,7 +91,7 @@ function movementWords(
     const journey = journeyWords(escrowed);
     if (change?.startsWith('+')) return `refund from escrow ${journey}`;
     const amount = formatUsdc(BigInt(escrowed.terms?.escrow?.amount ?? 0));
-    return `ticketed ${journey}: ${amount} from escrow to the seller`;
+    return `ticketed ${journey}: ${amount} to the seller`;
   }
   const isMinted = instructions.some(
     (one) => 'parsed' in one && ['mintTo', 'mintToChecked'].includes(String(one.parsed?.type)),
