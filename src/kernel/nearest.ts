@@ -50,8 +50,12 @@ export function nearest(given: string, names: readonly string[], limit = 3): str
 }
 
 /** `Did you mean a, b or c?`, or nothing. */
-export const didYouMean = (given: string, names: readonly string[], limit = 3): string => {
-  const near = nearest(given, names, limit);
+export const didYouMean = (given: string, names: readonly string[], limit = 3): string =>
+  didYouMeanOneOf(nearest(given, names, limit));
+
+/** The question itself, for names that were found otherwise. */
+export const didYouMeanOneOf = (names: readonly string[]): string => {
+  const near = [...names];
   const last = near.pop();
   if (last === undefined) return '';
   return `Did you mean ${near.length === 0 ? last : `${near.join(', ')} or ${last}`}?`;

@@ -657,12 +657,12 @@ export const PROBLEMS = {
   data_invalid: {
     exit: 2,
     message: 'The customer data cannot be sent.',
-    fix: 'Correct what is named below; nothing was sent.',
+    fix: 'Correct what is named above; nothing was sent.',
   },
   apply_invalid: {
     exit: 2,
     message: 'The file has rows that cannot be sent.',
-    fix: 'Correct the rows below; nothing was sent.',
+    fix: 'Correct the rows above; nothing was sent.',
   },
   apply_conflict: {
     exit: 5,

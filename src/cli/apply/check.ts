@@ -1,10 +1,12 @@
 import { DEPOSIT_SYNONYMS, MOST } from '../../domain/order-fields.ts';
 import { isOrderStatus, ORDER_STATUSES, type OrderStatus } from '../../domain/order-statuses.ts';
 import { DECIMAL_FORM } from '../../kernel/decimal.ts';
-import { didYouMean } from '../../kernel/nearest.ts';
+import { canonicalJson } from '../../kernel/json.ts';
+import { didYouMeanOneOf, nearest } from '../../kernel/nearest.ts';
 import { isBlank, STORABLE } from '../../kernel/texts.ts';
+import { currencyIssue, networkIssue } from '../../partner/offers/codes.ts';
 import type { UpdateOrderRequest } from '../../partner/wire.ts';
-import { GROUPS } from './fields.ts';
+import { type FieldPath, GROUPS } from './fields.ts';
 import type { RawRow, RowIssue } from './read.ts';
 
 /** UpdateOrder as it is sent. */
@@ -28,18 +30,40 @@ const LONGEST: readonly (readonly [RegExp, number])[] = [
 export function checkRows(rows: readonly RawRow[]): { checked: CheckedRow[]; issues: RowIssue[] } {
   const checked: CheckedRow[] = [];
   const issues: RowIssue[] = [];
+  const last = new Map<string, CheckedRow>();
   for (const raw of rows) {
+    const { row, line, written } = raw;
     const wrong: RowIssue[] = [];
-    const update = updateOf(raw, (field, message) =>
-      wrong.push({ row: raw.row, line: raw.line, field, message }),
-    );
-    issues.push(...wrong);
-    if (update !== null && wrong.length === 0) checked.push({ row: raw.row, line: raw.line, update });
+    const meant = new Map<FieldPath, string>();
+    const update = updateOf(raw, (field, message, fix) => {
+      const value = field === null ? undefined : raw.values.get(field);
+      const column = field === null ? null : (written?.columnOf(field) ?? null);
+      wrong.push({ row, line, field, message, column, ...(fix && { value: String(value) }) });
+      if (field !== null && fix?.meant) meant.set(field, fix.meant);
+    });
+    const now = wrong.length === 0 && update !== null ? { row, line, update } : null;
+    const before = now && last.get(now.update.orderId);
+    if (now && before && canonicalJson(before.update) === canonicalJson(now.update)) {
+      const message = `repeats row ${before.row} (line ${before.line}): leave one of them out`;
+      const column = written?.columnOf('orderId') ?? null;
+      wrong.push({ row, line, field: 'orderId', message, column, value: now.update.orderId });
+    }
+    if (now) last.set(now.update.orderId, now);
+    else if (update) last.delete(update.orderId);
+    const corrected =
+      written && meant.size > 0 && meant.size === wrong.length ? written.corrected(meant) : null;
+    issues.push(...wrong.map((issue) => ({ ...issue, corrected })));
+    if (now && wrong.length === 0) checked.push(now);
   }
   return { checked, issues };
 }
 
-type Tell = (field: string | null, message: string) => void;
+/** A value that is told with its mistake, and what was meant where only one thing can have been. */
+interface Fix {
+  readonly meant: string | null;
+}
+
+type Tell = (field: string | null, message: string, fix?: Fix) => void;
 
 function updateOf(raw: RawRow, tell: Tell): OrderUpdate | null {
   const text = (field: string): string | undefined => textOf(raw.values.get(field), field, tell);
@@ -51,7 +75,10 @@ function updateOf(raw: RawRow, tell: Tell): OrderUpdate | null {
   const status = statusOf(text('status'), tell);
   const toAmount = text('toAmount');
   if (toAmount !== undefined && !DECIMAL_FORM.test(toAmount)) {
-    tell('toAmount', 'is not a decimal amount such as 12.50, of at most 18 digits and 18 decimals');
+    const pointed = toAmount.replace(/^(\d+),(\d{1,2})$/, '$1.$2');
+    tell('toAmount', 'is not a decimal amount such as 12.50, of at most 18 digits and 18 decimals', {
+      meant: DECIMAL_FORM.test(pointed) ? pointed : null,
+    });
   }
   const reason = text('reason');
   if (status === 'ERROR' && reason === undefined) tell('reason', 'is required when status is ERROR');
@@ -76,7 +103,8 @@ function textOf(value: unknown, field: string, tell: Tell): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== 'string') {
     // A JSON number has lost the digits that were meant before anybody could look at it.
-    tell(field, typeof value === 'number' ? 'is a number: write it in quotes' : 'is not a text');
+    if (typeof value === 'number') tell(field, 'is a number: write it in quotes');
+    else tell(field, 'is not a text');
     return undefined;
   }
   const text = value.trim();
@@ -94,10 +122,13 @@ function statusOf(text: string | undefined, tell: Tell): OrderStatus | undefined
   if (text === undefined) return undefined;
   const status = text.toUpperCase().replace(/[\s-]+/g, '_');
   if (isOrderStatus(status)) return status;
-  const near = didYouMean(status, ORDER_STATUSES);
-  tell('status', `is "${text}", not one of ${ORDER_STATUSES.join(', ')}${near && `. ${near}`}`);
+  const near = nearest(status, ORDER_STATUSES);
+  const words = near.length > 0 ? `. ${didYouMeanOneOf(near)}` : ` of ${ORDER_STATUSES.join(', ')}`;
+  tell('status', `is not one${near.length > 0 ? ' of the statuses' : ''}${words}`, { meant: only(near) });
   return undefined;
 }
+
+const only = (near: readonly string[]): string | null => (near.length === 1 ? (near[0] ?? null) : null);
 
 /** The instructions, whose three synonyms do not stand beside the fields that they name. */
 function depositOf(text: (field: string) => string | undefined, tell: Tell) {
@@ -106,6 +137,8 @@ function depositOf(text: (field: string) => string | undefined, tell: Tell) {
     if (given?.[synonym] !== undefined && given[name] !== undefined)
       tell(`depositInstructions.${synonym}`, `is another name of ${name}: give one of them`);
   }
+  for (const { field, message, near } of codeIssues(given))
+    tell(`depositInstructions.${field}`, message, { meant: only(near) });
   return given;
 }
 
@@ -118,4 +151,19 @@ function groupOf(
     return value === undefined ? [] : [[field, value]];
   });
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** Currencies and networks of deposit instructions that cannot be meant as they are written. */
+export function codeIssues(
+  given: Readonly<Record<string, string>> | undefined,
+): { field: string; message: string; near: readonly string[] }[] {
+  const found = [
+    ['currency', 'is not a currency', given?.currency && currencyIssue(given.currency)],
+    ['network', 'is not a network', given?.network && networkIssue(given.network)],
+  ] as const;
+  return found.flatMap(([field, words, issue]) => {
+    if (!issue) return [];
+    const near = didYouMeanOneOf(issue.near);
+    return [{ field, message: `${words}${near && `. ${near}`}`, near: issue.near }];
+  });
 }

@@ -1,4 +1,5 @@
 import { DEPOSIT_FIELDS, DEPOSIT_SYNONYMS, RETURN_FIELDS } from '../../domain/order-fields.ts';
+import { nearest } from '../../kernel/nearest.ts';
 
 /** The fields of UpdateOrder that a row can give, and the names that a file may call them by. */
 
@@ -36,3 +37,19 @@ const GROUP_NAMES = new Map(Object.keys(GROUPS).map((name) => [squashed(name), n
 
 /** `depositInstructions` or `returnDetails`, by any of their names. */
 export const groupNamed = (name: string): string | null => GROUP_NAMES.get(squashed(name)) ?? null;
+
+/** Fields that a name may be a mistake for, whichever way they are written; of a group also without the group. */
+export function fieldsNear(name: string): FieldPath[] {
+  const forms = new Map(
+    FIELD_PATHS.flatMap(
+      (path) =>
+        [
+          [squashed(path), path],
+          [leafOf(path), path],
+        ] as const,
+    ),
+  );
+  return [...new Set(nearest(squashed(name), [...forms.keys()]).flatMap((form) => forms.get(form) ?? []))];
+}
+
+const leafOf = (path: FieldPath): string => squashed(path.split('.').at(-1) ?? path);

@@ -1,7 +1,8 @@
 import type { CsvError } from 'csv-parse/sync';
 import { repeatedName } from '../../domain/repeated-names.ts';
+import { didYouMeanOneOf } from '../../kernel/nearest.ts';
 import { isRecord } from '../spec/json.ts';
-import { type FieldPath, fieldNamed, groupNamed } from './fields.ts';
+import { type FieldPath, fieldNamed, fieldsNear, groupNamed } from './fields.ts';
 
 /** A row as it stands in the file: values by field, not yet checked. */
 export interface RawRow {
@@ -10,8 +11,17 @@ export interface RawRow {
   /** Line of the file on which the row ends, from 1. */
   readonly line: number;
   readonly values: ReadonlyMap<FieldPath, unknown>;
+  readonly written?: WrittenRow;
   /** It also has a field that is not known, which is told by itself. */
   readonly hasUnknown: boolean;
+}
+
+/** How a row stands in its file: where a mistake is, and what the row is without it. */
+export interface WrittenRow {
+  /** From 1: the column of CSV, or the character at which a field of NDJSON begins; null for one that is not there. */
+  columnOf(field: FieldPath): number | null;
+  /** The row with other values. */
+  corrected(values: ReadonlyMap<FieldPath, string>): string;
 }
 
 export interface RowIssue {
@@ -20,6 +30,12 @@ export interface RowIssue {
   readonly line: number | null;
   readonly field: string | null;
   readonly message: string;
+  /** From 1: the column of CSV, the character of NDJSON; null where it is the row as a whole. */
+  readonly column?: number | null;
+  /** What is there. */
+  readonly value?: string | null;
+  /** The line as it should be, where that can be known: of a row the whole row, without any of its mistakes. */
+  readonly corrected?: string | null;
 }
 
 interface ReadRows {
@@ -56,10 +72,10 @@ function readNdjson(text: string): ReadRows {
     const at = { row: ++row, line: index + 1 };
     const parsed = parsedLine(source);
     if (parsed === null) {
-      issues.push({ ...at, field: null, message: 'is not a JSON object' });
+      issues.push({ ...at, field: null, message: 'is not a JSON object', ...brokenJson(source) });
       continue;
     }
-    const read = rowOf(at, parsed);
+    const read = rowOf(at, parsed, writtenJson(source, parsed));
     rows.push(...read.rows);
     // JSON.parse keeps the last of two and says nothing: another reader of the line would see the first.
     const repeated = repeatedName(source);
@@ -70,13 +86,66 @@ function readNdjson(text: string): ReadRows {
 }
 
 /** One row from an object with the fields of UpdateOrder. */
-export function rowOf(at: { row: number; line: number }, given: Record<string, unknown>): ReadRows {
+export function rowOf(
+  at: { row: number; line: number },
+  given: Record<string, unknown>,
+  written?: WrittenRow,
+): ReadRows {
   const { values, unknown } = fieldsOf(given);
   return {
-    rows: [{ ...at, values, hasUnknown: unknown.length > 0 }],
-    issues: unknown.map((one) => ({ ...at, ...one })),
+    rows: [{ ...at, values, hasUnknown: unknown.length > 0, ...(written && { written }) }],
+    issues: unknown.map((one) => ({
+      ...at,
+      ...(written && { column: written.columnOf(one.field) }),
+      ...one,
+    })),
   };
 }
+
+/** Where a line stops being JSON, and the line with a comma or quotes put right, if that is all. */
+function brokenJson(source: string): Pick<RowIssue, 'column' | 'corrected'> {
+  const repairs = [source.replace(/,(\s*[}\]])/g, '$1'), `${source}}`, source.replaceAll("'", '"')];
+  return {
+    column: brokenAt(source),
+    corrected: repairs.find((one) => parsedLine(one) !== null)?.trim() ?? null,
+  };
+}
+
+function brokenAt(source: string): number | null {
+  try {
+    JSON.parse(source);
+    return 1;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const [, position] = /position (\d+)/.exec(error.message) ?? [];
+    return position === undefined ? source.trimEnd().length + 1 : Number(position) + 1;
+  }
+}
+
+/** A field of a group is found by its own name: a row has each name once, or has that mistake. */
+const writtenJson = (source: string, parsed: Record<string, unknown>): WrittenRow => ({
+  columnOf(field) {
+    const leaf = /[^.]*$/.exec(field)?.[0] ?? field;
+    const named = [...source.matchAll(/"([^"\\]*)"\s*:/g)].find(
+      ([, name = '']) => name === leaf || fieldNamed(name) === field || sameName(name, leaf),
+    );
+    return named ? named.index + 1 : null;
+  },
+  corrected(values) {
+    const put = (object: Record<string, unknown>, group: string): Record<string, unknown> =>
+      Object.fromEntries(
+        Object.entries(object).map(([name, value]) => {
+          const inner = group === '' ? groupNamed(name) : null;
+          if (inner !== null && isRecord(value)) return [name, put(value, inner)];
+          return [name, values.get(fieldNamed(group ? `${group}.${name}` : name) ?? '') ?? value];
+        }),
+      );
+    return JSON.stringify(put(parsed, ''));
+  },
+});
+
+const sameName = (name: string, leaf: string): boolean =>
+  name.replace(/[_-]/g, '').toLowerCase() === leaf.toLowerCase();
 
 function parsedLine(source: string): Record<string, unknown> | null {
   try {
@@ -107,11 +176,16 @@ function fieldsOf(given: Record<string, unknown>, group = '', into?: Fields): Fi
       groups.add(nested);
       fieldsOf(value, nested, fields);
     } else if (nested) fields.unknown.push({ field: whole, message: 'is not an object' });
-    else if (path === null) fields.unknown.push({ field: whole, message: 'is not a field of UpdateOrder' });
+    else if (path === null) fields.unknown.push({ field: whole, message: unknownField(whole) });
     else if (fields.values.has(path)) fields.unknown.push({ field: whole, message: 'is given twice' });
     else fields.values.set(path, value);
   }
   return fields;
+}
+
+function unknownField(name: string): string {
+  const near = didYouMeanOneOf(fieldsNear(name));
+  return `is not a known field${near && `. ${near}`}`;
 }
 
 /* CSV */
@@ -119,9 +193,11 @@ function fieldsOf(given: Record<string, unknown>, group = '', into?: Fields): Fi
 async function readCsv(text: string): Promise<ReadRows> {
   const { parse } = await import('csv-parse/sync');
   const records: { readonly record: string[]; readonly line: number }[] = [];
+  const broken: RowIssue[] = [];
+  const delimiter = delimiterOf(text);
   try {
     parse(text, {
-      delimiter: delimiterOf(text),
+      delimiter,
       relax_column_count: true,
       skip_empty_lines: true,
       record_delimiter: '\n',
@@ -133,12 +209,13 @@ async function readCsv(text: string): Promise<ReadRows> {
     });
   } catch (error) {
     if (!isCsvError(error)) throw error;
-    const line = typeof error.lines === 'number' ? error.lines : null;
-    return failed(`is not CSV: ${CSV_FAULTS[error.code] ?? 'a row cannot be read'}`, line);
+    broken.push(brokenCsv(text, error, records.at(-1)?.line ?? 0, delimiter));
+    // The rows before it are checked all the same.
+    if (records.length === 0) return { rows: [], issues: broken };
   }
   const [header, ...body] = records;
   const columns = header?.record.map((name) => ({ name: name.trim(), path: fieldNamed(name) })) ?? [];
-  const issues = headerIssues(columns);
+  const issues = [...headerIssues(columns, delimiter), ...broken];
   // Without the column of ids every row would be said to lack one; what else is wrong is told with the rows.
   if (!columns.some(({ path }) => path === 'orderId')) return { rows: [], issues };
   const hasUnknown = columns.some(({ path }) => path === null);
@@ -149,10 +226,52 @@ async function readCsv(text: string): Promise<ReadRows> {
       const message = `has ${record.length} values, and the header names ${columns.length}`;
       issues.push({ ...at, field: null, message });
     }
-    rows.push({ ...at, values: cellsOf(record, columns), hasUnknown });
+    const written = writtenCsv(record, columns, delimiter);
+    rows.push({ ...at, values: cellsOf(record, columns), hasUnknown, written });
   }
   return { rows, issues };
 }
+
+/** The quote that breaks a file: on its first line, for one that is not closed swallows all that follow. */
+function brokenCsv(text: string, error: CsvError, lastLine: number, delimiter: string): RowIssue {
+  const lines = text.split('\n');
+  const index = lines.findIndex((line, at) => at >= lastLine && line.trim() !== '');
+  const source = lines[index] ?? '';
+  const cells = source.split(delimiter);
+  const isWhole = cells.length === (lines[0] ?? '').split(delimiter).length;
+  const unquoted = (cell: string) => cell.trim().replace(/^"(?=[^"]*$)/, '');
+  const why = CSV_FAULTS[error.code] ?? 'a row cannot be read';
+  return {
+    row: null,
+    line: index < 0 ? null : index + 1,
+    field: null,
+    message: `is not CSV: ${why}; the rows after it were not read`,
+    column: cells.findIndex((cell) => cell.includes('"')) + 1 || null,
+    value: cells.find((cell) => cell.includes('"'))?.trim() ?? null,
+    corrected:
+      isWhole && error.code !== 'CSV_MAX_RECORD_SIZE' ? csvLine(cells.map(unquoted), delimiter) : null,
+  };
+}
+
+const csvLine = (cells: readonly string[], delimiter: string): string =>
+  cells
+    .map((cell) =>
+      /["\n]/.test(cell) || cell.includes(delimiter) ? `"${cell.replaceAll('"', '""')}"` : cell,
+    )
+    .join(delimiter);
+
+const writtenCsv = (
+  record: readonly string[],
+  columns: readonly { path: FieldPath | null }[],
+  delimiter: string,
+): WrittenRow => ({
+  columnOf: (field) => columns.findIndex(({ path }) => path === field) + 1 || null,
+  corrected: (values) =>
+    csvLine(
+      record.map((cell, index) => values.get(columns[index]?.path ?? '') ?? cell),
+      delimiter,
+    ),
+});
 
 /** An empty cell is a value that is not given. */
 function cellsOf(
@@ -167,11 +286,18 @@ function cellsOf(
   return values;
 }
 
-function headerIssues(columns: readonly { name: string; path: FieldPath | null }[]): RowIssue[] {
+function headerIssues(
+  columns: readonly { name: string; path: FieldPath | null }[],
+  delimiter: string,
+): RowIssue[] {
   const at = { row: null, line: 1 };
-  const issues: RowIssue[] = columns
-    .filter(({ path }) => path === null)
-    .map(({ name }) => ({ ...at, field: name, message: 'is not a field of UpdateOrder' }));
+  const meant = columns.map(({ name, path }) => (path === null ? onlyOne(fieldsNear(name)) : name));
+  const corrected = meant.includes(null) ? null : csvLine(meant.map(String), delimiter);
+  const issues: RowIssue[] = columns.flatMap(({ name, path }, index) =>
+    path === null
+      ? [{ ...at, field: name, message: unknownField(name), column: index + 1, value: name, corrected }]
+      : [],
+  );
   for (const path of new Set(columns.map((column) => column.path))) {
     if (path !== null && columns.filter((column) => column.path === path).length > 1) {
       issues.push({ ...at, field: path, message: 'is given by two columns' });
@@ -182,6 +308,8 @@ function headerIssues(columns: readonly { name: string; path: FieldPath | null }
   }
   return issues;
 }
+
+const onlyOne = (names: readonly string[]): string | null => (names.length === 1 ? (names[0] ?? null) : null);
 
 /** Spreadsheets of some countries write semicolons; a copied range has tabs. */
 function delimiterOf(text: string): string {

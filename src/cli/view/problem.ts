@@ -26,7 +26,11 @@ export function problemLines(
 ): string[] {
   const [first = '', ...more] = wrap(harmless(error.message), width - 2);
   const why = issuesOf(error).flatMap((issue) =>
-    wrap(harmless(issue), width - 4).map((line, index) => paint.dim(`${index === 0 ? '  ' : '    '}${line}`)),
+    typeof issue === 'string'
+      ? wrap(harmless(issue), width - 4).map((line, index) =>
+          paint.dim(`${index === 0 ? '  ' : '    '}${line}`),
+        )
+      : [`    ${paint.good('→')} ${harmless(issue.corrected)}`],
   );
   const facts = why.length === 0 ? factsOf(error) : [];
   const fix = wrap(harmless(error.fix), width - 2);
@@ -43,13 +47,19 @@ export function problemLines(
   ];
 }
 
-function issuesOf(error: Problem): string[] {
+/** What is wrong, each in a sentence; after the last mistake of a line, the line as it should be, never broken. */
+function issuesOf(error: Problem): (string | { readonly corrected: string })[] {
   const issues = error.detail?.issues;
   if (!Array.isArray(issues)) return [];
-  return issues.flatMap((issue: unknown) => {
+  return issues.flatMap((issue: unknown, index) => {
     if (typeof issue !== 'object' || issue === null) return [];
-    const { path, message } = issue as { path?: unknown; message?: unknown };
-    return typeof message === 'string' ? [`${sayPath(path)}${message}`] : [];
+    const { path, message, corrected, line } = issue as Record<string, unknown>;
+    const next = issues[index + 1] as { line?: unknown } | undefined;
+    const isLast = line === undefined || next?.line !== line;
+    return [
+      ...(typeof message === 'string' ? [`${sayPath(path)}${message}`] : []),
+      ...(typeof corrected === 'string' && isLast ? [{ corrected }] : []),
+    ];
   });
 }
 

@@ -5,24 +5,32 @@ interface Column {
   readonly align?: 'right';
   /** Text of any length, which is cut where the table would be wider than the screen. */
   readonly cuts?: boolean;
+  /** Left out where there is no room for it: 1 is the last to go. Columns of one rank stay or go together. */
+  readonly rank?: number;
 }
 
 const GAP = 2;
 const LEAST_CUT = 8;
+/** Cells that a text of any length keeps before columns with a rank are left out for it. */
+const FAIR_CUT = 40;
 
 /**
- * Lines of a table as wide as its content; the last column isn't padded. With `width` the columns that may be cut give
- * way, the widest first, until the table fits.
+ * Lines of a table as wide as its content; the last column isn't padded. With `width` the columns with a rank take the
+ * room that is left, in the order of their ranks; then those that may be cut give way, the widest first, until the
+ * table fits.
  */
 export function tableLines(
-  columns: readonly Column[],
-  rows: readonly (readonly string[])[],
+  allColumns: readonly Column[],
+  allRows: readonly (readonly string[])[],
   heading: (text: string) => string,
   width = Number.POSITIVE_INFINITY,
 ): string[] {
-  const widths = columns.map((column, index) =>
-    Math.max(textWidth(column.title), ...rows.map((row) => textWidth(row[index] ?? ''))),
+  const widest = allColumns.map((column, index) =>
+    Math.max(textWidth(column.title), ...allRows.map((row) => textWidth(row[index] ?? ''))),
   );
+  const kept = columnsWithRoom(allColumns, widest, width);
+  const of = <T>(all: readonly T[]): T[] => all.filter((_, index) => kept.has(index));
+  const [columns, rows, widths] = [of(allColumns), allRows.map(of), of(widest)];
   shrink(columns, widths, width);
   const lineOf = (cells: readonly string[]) =>
     columns
@@ -35,6 +43,26 @@ export function tableLines(
       .join(' '.repeat(GAP))
       .trimEnd();
   return [heading(lineOf(columns.map((column) => column.title))), ...rows.map(lineOf)];
+}
+
+/** The places of the columns that are shown. */
+function columnsWithRoom(
+  columns: readonly Column[],
+  widths: readonly number[],
+  width: number,
+): ReadonlySet<number> {
+  const placesOf = (rank: number | undefined) =>
+    columns.flatMap((column, index) => (column.rank === rank ? [index] : []));
+  const needOf = (index: number): number =>
+    Math.min(widths[index] ?? 0, columns[index]?.cuts ? FAIR_CUT : Number.POSITIVE_INFINITY);
+  const widthOf = (places: readonly number[]) => places.reduce((sum, index) => sum + needOf(index) + GAP, 0);
+  const kept = new Set(placesOf(undefined));
+  const ranks = [...new Set(columns.flatMap(({ rank }) => rank ?? []))].sort((a, b) => a - b);
+  for (const rank of ranks) {
+    const places = placesOf(rank);
+    if (widthOf([...kept, ...places]) - GAP <= width) for (const place of places) kept.add(place);
+  }
+  return kept;
 }
 
 function shrink(columns: readonly Column[], widths: number[], width: number): void {

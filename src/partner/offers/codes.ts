@@ -1,5 +1,5 @@
 import type { Issue } from '../../http/body.ts';
-import { didYouMean } from '../../kernel/nearest.ts';
+import { didYouMeanOneOf, nearest } from '../../kernel/nearest.ts';
 import { WALLET_TYPES, type WalletType } from '../customer-data/kinds.ts';
 import { FIAT } from './currency-table.ts';
 
@@ -81,6 +81,26 @@ export function sideIssues(given: ExchangeCodes, offered: readonly string[] = []
 
 /** Adds the codes that may have been meant to the words of an issue. */
 export function withNear(words: string, given: string, known: readonly string[]): string {
-  const near = didYouMean(given, known);
+  const near = didYouMeanOneOf(codesNear(given, known));
   return near === '' ? words : `${words} ${near}`;
+}
+
+/** Codes that one may be a mistake for: `USDC` lacks its network, and is `SOLANA_USDC`; else those that look like it. */
+export function codesNear(given: string, known: readonly string[], limit = 3): string[] {
+  const code = given.trim().toUpperCase();
+  const onNetworks = known.filter((one) => one.endsWith(`_${code}`));
+  return onNetworks.length > 0 ? onNetworks.slice(0, limit) : nearest(code, known, limit);
+}
+
+/** Says what is wrong with a currency of either kind, by its form; null for one that can be. */
+export function currencyIssue(code: string): { readonly near: readonly string[] } | null {
+  if (FIAT.has(code) || networkOfCurrency(code) !== null) return null;
+  return { near: codesNear(code, ['SOLANA_USDC', ...FIAT]) };
+}
+
+/** A network that looks like one with wallets here and is none; other rails (`SEPA`) have names of their own. */
+export function networkIssue(name: string): { readonly near: readonly string[] } | null {
+  if (networkNamed(name) !== null) return null;
+  const near = nearest(name, WALLET_TYPES);
+  return near.length > 0 ? { near } : null;
 }

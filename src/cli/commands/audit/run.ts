@@ -1,4 +1,5 @@
 import type { AuditTrail } from '../../../flights/wire.ts';
+import { formatUsdc } from '../../../kernel/money.ts';
 import type { View } from '../../screen/terminal.ts';
 import type { Command } from '../../spec/command.ts';
 import { tableLines } from '../../view/table.ts';
@@ -16,24 +17,37 @@ export const auditList: Command<AuditOptions> = async ({ terminal, session, sign
   return 0;
 };
 
+/** Decimal USDC that an act moves or decides about; null where it is about no money. */
+function amountOf({ detail }: AuditTrail['entries'][number]): string | null {
+  const amount = detail.payout_amount ?? detail.amount;
+  return typeof amount === 'number' && Number.isSafeInteger(amount) ? formatUsdc(BigInt(amount)) : null;
+}
+
 const view: View<AuditTrail> = {
   list: 'entries',
   lines: ({ entries, next_cursor }, { paint, width }) =>
     entries.length === 0
-      ? ['Nobody did anything.']
+      ? ['No activity.']
       : [
           ...tableLines(
             [
-              { title: 'At' },
+              { title: 'When, UTC' },
               { title: 'Operator', cuts: true },
               { title: 'Action', cuts: true },
-              { title: 'Subject' },
+              { title: 'USDC', align: 'right' },
+              { title: 'Subject', cuts: true },
             ],
-            entries.map((one) => [utcTime(one.at), one.operator, one.action, one.subject]),
+            entries.map((one) => [
+              utcTime(one.at).replace(/(:\d\d)? UTC$/, ''),
+              one.operator,
+              one.action,
+              amountOf(one) ?? '–',
+              one.subject,
+            ]),
             paint.dim,
             width,
           ),
           ...(next_cursor === null ? [] : [paint.dim(`More: --cursor ${next_cursor}`)]),
         ],
-  rows: ({ entries }) => entries.map((one) => [one.at, one.operator, one.action, one.subject]),
+  rows: ({ entries }) => entries.map((one) => [one.at, one.operator, one.action, one.subject, amountOf(one)]),
 };

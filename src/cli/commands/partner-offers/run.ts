@@ -83,9 +83,15 @@ export const orderCreate: Command<OrderCreateOptions> = async (context, options)
   };
   if (globals.dryRun) {
     const { from, amount, to, partnerId } = options;
-    const step = `Send CreateOrder to ${partnerId}: ${amount} ${from} for ${to}. In the ${await access.environment()} environment.`;
+    // The same checks of codes, limits and country, by a call that changes nothing.
+    const { partners } = await access.client.offers(exchangeOf(options), { signal });
+    const offer = partners.find((one) => one.partnerId === partnerId);
+    const receives = offer?.toAmount === undefined ? to : `about ${offer.toAmount} ${to}`;
+    const step = offer
+      ? `Order with ${partnerId}: ${amount} ${from} for ${receives}. In the ${await access.environment()} environment.`
+      : `Be refused: ${partnerId} does not offer ${amount} ${from} for ${to} by ${options.method} in ${options.country}.`;
     printPlan(terminal, [step], { request });
-    return 0;
+    return offer ? 0 : 8;
   }
   const question = `Order ${options.amount} ${options.from} for ${options.to} with ${options.partnerId}?`;
   await confirmLive(context, access, options.live === true, question);

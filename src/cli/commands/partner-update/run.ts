@@ -5,7 +5,7 @@ import type {
   GetOrderDetailsResponse,
   UpdateOrderRequest,
 } from '../../../partner/wire.ts';
-import { checkRows } from '../../apply/check.ts';
+import { checkRows, codeIssues } from '../../apply/check.ts';
 import { fieldNamed } from '../../apply/fields.ts';
 import { planRows, statusesAfter } from '../../apply/plan.ts';
 import { rowOf } from '../../apply/read.ts';
@@ -54,9 +54,9 @@ export const orderUpdate: Command<OrderUpdateOptions> = async (context, options)
   const before = seen.order.status;
   if (globals.dryRun) {
     const why = refusalOfRequest(request, seen, options.ifMatch);
-    const step =
-      why ?? `Send UpdateOrder: ${before} → ${request.status ?? before}. ${await environmentWords(access)}`;
-    printPlan(terminal, [step], { request, allowedStatuses: allowedOf(seen) });
+    const steps =
+      why === null ? [...changeSteps(request, seen), await environmentWords(access)] : [`Be refused: ${why}`];
+    printPlan(terminal, steps, { request, allowedStatuses: allowedOf(seen) });
     return why === null ? 0 : 8;
   }
   const words =
@@ -96,8 +96,29 @@ function refusalOfRequest(
   return planRows(checked, new Map([[request.orderId, standingOf(seen)]]))[0]?.why ?? null;
 }
 
+/** The change of each field, from what the order has. */
+function changeSteps(request: UpdateOrderRequest, { order }: GetOrderDetailsResponse): string[] {
+  const { orderId, status = order.status, depositInstructions, returnDetails, toAmount, ...plain } = request;
+  const moves = (now: object, before: object = {}): string[] => {
+    const had = new Map(Object.entries(before));
+    return Object.entries(now)
+      .filter(([name, value]) => value !== undefined && value !== had.get(name))
+      .map(([name, value]) => `Change ${name}: ${String(had.get(name) ?? '–')} → ${String(value)}.`);
+  };
+  const steps = [
+    ...(status === order.status ? [] : [`Move ${orderId}: ${order.status} → ${status}.`]),
+    ...moves(plain, order),
+    ...(toAmount === undefined || toAmount === order.destinationAmount
+      ? []
+      : [`Change the amount to receive: ${order.destinationAmount ?? '–'} → ${toAmount}.`]),
+    ...moves(depositInstructions ?? {}, order.depositInstructions),
+    ...moves(returnDetails ?? {}, order.returnDetails),
+  ];
+  return steps.length > 0 ? steps : [`Change nothing: ${orderId} is ${status} and has these values.`];
+}
+
 const environmentWords = async (access: { environment(): Promise<string> }): Promise<string> =>
-  `In the ${await access.environment()} environment.`;
+  `Send this to the ${await access.environment()} environment.`;
 
 /** Another deployment's answers have no version. */
 const versionOf = ({ order }: GetOrderDetailsResponse): string | undefined =>
@@ -141,8 +162,7 @@ async function depositOf(context: CommandContext, source: string): Promise<Depos
   if (isRecord(given) && Object.values(given).every((value) => typeof value === 'string')) {
     const named = Object.entries(given).map(([name, value]) => [nameIn('depositInstructions', name), value]);
     const twice = named.find(([name], index) => named.findIndex(([other]) => other === name) !== index);
-    // The service says which name it does not know.
-    if (!twice) return Object.fromEntries(named) as DepositInstructions;
+    if (!twice) return knownDeposit(source, Object.fromEntries(named) as Record<string, string>);
     throw problem('file_unreadable', {
       message: `${sourceName(source)} gives ${String(twice[0])} twice.`,
       fix: 'Give it once.',
@@ -151,6 +171,21 @@ async function depositOf(context: CommandContext, source: string): Promise<Depos
   throw problem('file_unreadable', {
     message: `${sourceName(source)} holds no deposit instructions.`,
     fix: 'Give a JSON object of texts, such as { "iban": "DE89…", "depositMessage": "…" }.',
+  });
+}
+
+/** @throws Problem `file_unreadable` for a name, a currency or a network that is not known, with what may be meant */
+function knownDeposit(source: string, given: Record<string, string>): DepositInstructions {
+  const unknown = rowOf({ row: 1, line: 1 }, { orderId: '-', depositInstructions: given }).issues;
+  const issues = [...unknown, ...codeIssues(given)].map(({ field, message }) => ({
+    path: field ?? '',
+    message,
+  }));
+  if (issues.length === 0) return given as DepositInstructions;
+  throw problem('file_unreadable', {
+    message: `${sourceName(source)} cannot be sent.`,
+    fix: 'Correct what is named above; nothing was sent.',
+    detail: { issues },
   });
 }
 

@@ -4,8 +4,8 @@ import type { GetOrderDetailsResponse, Order } from '../../../partner/wire.ts';
 import type { PartnerAccess, PartnerIdentity } from '../../session/partner-access.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
-import { changeLine, ENDS, type ShownOrder, statusWords } from '../../view/partner/order.ts';
-import { quoted } from '../../view/payment.ts';
+import { changeLines, ENDS, type ShownOrder, statusWords } from '../../view/partner/order.ts';
+import { nextLines, quoted } from '../../view/payment.ts';
 
 interface OrderWatchOptions extends PartnerIdentity {
   readonly orderId: string;
@@ -34,7 +34,7 @@ export const orderWatch: Command<OrderWatchOptions> = async (context, { orderId,
 async function follow(
   context: CommandContext,
   access: PartnerAccess,
-  { orderId, every }: OrderWatchOptions,
+  { orderId, every, partner }: OrderWatchOptions,
   seen: { order: ShownOrder | null },
 ): Promise<ExitCode> {
   const { terminal, session, clock, signal } = context;
@@ -43,11 +43,15 @@ async function follow(
     const now = await look(context, access, orderId, every);
     for (const state of statesSince(seen.order, now)) {
       const before = seen.order;
-      terminal.event(state, { lines: (now, screen) => [changeLine(now, before, screen)] });
+      terminal.event(state, { lines: (now, screen) => changeLines(now, before, screen) });
       seen.order = state;
     }
     const end = ENDS[now.order.status];
-    if (end) return end === 'done' ? 0 : 8;
+    if (end) {
+      terminal.settle();
+      terminal.aside(nextLines(showCommand(orderId, partner)));
+      return end === 'done' ? 0 : 8;
+    }
     terminal.phase(statusWords(now.order.status));
     const untilDue = dueAtMs === null ? every : Math.max(10, dueAtMs - clock.now());
     await clock.sleep(Math.min(every, untilDue), signal);
@@ -87,6 +91,9 @@ function statesSince(
   return [...between, now];
 }
 
+const showCommand = (orderId: string, partner: string | undefined): string =>
+  `farelock partner orders show ${quoted(orderId)} --history${partner ? ` --partner ${quoted(partner)}` : ''}`;
+
 /** Only the looking was cut off: the order goes its way. */
 function leftAt(
   { session }: CommandContext,
@@ -106,7 +113,7 @@ function leftAt(
 
 /** The order as it is; a service that is briefly away is asked again. */
 async function look(
-  { clock, signal }: CommandContext,
+  { terminal, clock, signal }: CommandContext,
   { client }: PartnerAccess,
   orderId: string,
   every: number,
@@ -118,6 +125,7 @@ async function look(
     } catch (error) {
       signal.throwIfAborted();
       if (!isProblem(error) || error.kind.retryable !== true || failures > MOST_FAILURES) throw error;
+      terminal.phase(`No connection, trying again (${failures} of ${MOST_FAILURES})`);
       await clock.sleep(Math.max(every, (error.retryAfter ?? 0) * 1000), signal);
     }
   }

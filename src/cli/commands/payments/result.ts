@@ -22,13 +22,18 @@ export const paymentRecord = z.strictObject({
   updated_at: instant,
 });
 
+const purpose = z.string().describe('What it was for, in words.');
+
 const shownPayment = z.strictObject({
   ...paymentRecord.shape,
+  purpose,
   memo: z.string().nullable(),
   fee_payer: address,
   last_valid_block_height: z.int().describe('Past this block height it cannot land any more.'),
 });
 
-export const paymentsList = published(z.strictObject({ payments: z.array(paymentRecord) }));
+export const paymentsList = published(
+  z.strictObject({ payments: z.array(z.strictObject({ ...paymentRecord.shape, purpose })) }),
+);
 
 export const paymentsShow = published(shownPayment);

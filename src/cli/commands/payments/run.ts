@@ -1,12 +1,12 @@
 import type { ClientStore, PaymentRecord } from '../../../client/journal/store.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { type Explorer, explorerOf } from '../../paying/explorer.ts';
+import { paidForWords } from '../../paying/paid-for.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
 import type { Command } from '../../spec/command.ts';
 import { money } from '../../view/flights/fares.ts';
 import { nextLines } from '../../view/payment.ts';
 import { fieldLines, tableLines } from '../../view/table.ts';
-import { cut } from '../../view/text.ts';
 import { utcTime } from '../../view/times.ts';
 
 interface PaymentsShowOptions {
@@ -19,7 +19,11 @@ interface PaymentsListOptions {
 
 /** The journal of payments, newest first. */
 export const paymentsList: Command<PaymentsListOptions> = async ({ terminal, session }, { limit }) => {
-  const payments = await (await session.store()).payments(limit);
+  const store = await session.store();
+  const intents = await store.intents();
+  const payments: WordedPayment[] = [];
+  for (const payment of await store.payments(limit))
+    payments.push({ ...payment, purpose: await paidForWords(store, intents, payment) });
   terminal.result({ payments }, paymentsView);
   if (payments.length === limit) terminal.note(`The newest ${limit}; --limit shows more.`);
   return 0;
@@ -36,8 +40,11 @@ export const paymentsShow: Command<PaymentsShowOptions> = async ({ terminal, ses
   return 0;
 };
 
+/** A payment with what it was for, in words. */
+type WordedPayment = PaymentRecord & { readonly purpose: string };
+
 /** A payment with what its signed bytes say: the receipt, and what it can be recognised by on chain. */
-type ShownPayment = PaymentRecord & {
+type ShownPayment = WordedPayment & {
   readonly memo: string | null;
   readonly fee_payer: string;
   /** Past this block height it can't land any more. */
@@ -51,6 +58,7 @@ async function shownPayment(store: ClientStore, paymentId: string): Promise<Show
   const { memo, feePayer } = contentOfPayload(signed.payment.payload);
   return {
     ...signed.record,
+    purpose: await paidForWords(store, await store.intents(), signed.record),
     memo,
     fee_payer: feePayer,
     last_valid_block_height: Number(signed.payment.lastValidBlockHeight),
@@ -64,27 +72,27 @@ export const unknownPayment = (paymentId: string) =>
     next: ['farelock payments list'],
   });
 
-const paymentsView: View<{ payments: PaymentRecord[] }> = {
+const paymentsView: View<{ payments: WordedPayment[] }> = {
   list: 'payments',
   lines: ({ payments }, { paint, width }) => {
     if (payments.length === 0) return ['No payments made from here.'];
-    const roomy = width >= 120;
     return tableLines(
       [
-        ...(roomy ? [{ title: 'Payment' }] : []),
-        { title: 'When' },
+        { title: 'Payment', rank: 1 },
+        { title: 'When, UTC' },
         { title: 'State' },
         { title: 'USDC', align: 'right' },
-        { title: 'For' },
+        { title: 'For', cuts: true },
       ],
       payments.map((payment) => [
-        ...(roomy ? [payment.payment_id] : []),
-        utcTime(payment.created_at).replace(/ UTC$/, ''),
+        payment.payment_id,
+        utcTime(payment.created_at).replace(/(:\d\d)? UTC$/, ''),
         stateText(payment, paint),
         money(payment.amount),
-        cut(payment.resource, width - (roomy ? 70 : 38)),
+        payment.purpose,
       ]),
       paint.dim,
+      width,
     );
   },
   rows: ({ payments }) =>
@@ -96,6 +104,7 @@ const paymentsView: View<{ payments: PaymentRecord[] }> = {
       payment.resource,
       payment.host,
       payment.transaction,
+      payment.purpose,
     ]),
 };
 
@@ -113,7 +122,8 @@ function paymentLines(payment: ShownPayment, { paint }: Screen, explorer: Explor
     ...fieldLines(
       [
         ['Payment', payment.payment_id],
-        ['For', `${payment.resource} at ${payment.host}`],
+        ['For', payment.purpose],
+        ['Call', `${payment.resource} at ${payment.host}`],
         ['From', explorer(paint, payment.wallet, 'address', network)],
         ['To', explorer(paint, payment.pay_to, 'address', network)],
         ['Memo', payment.memo],

@@ -13,6 +13,10 @@ const movement = z.strictObject({
   memo: z.string().nullable(),
   payment_id: z.string().nullable(),
   resource: z.string().nullable(),
+  purpose: z
+    .string()
+    .nullable()
+    .describe('What moved the money, in words; null where nothing is known of it.'),
 });
 
 export const walletHistory = published(z.strictObject({ history: z.array(movement) }));

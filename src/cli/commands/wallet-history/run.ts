@@ -1,14 +1,15 @@
 import type { ParsedTransactionWithMeta } from '@solana/web3.js';
-import type { PaymentRecord } from '../../../client/journal/store.ts';
+import type { PaymentRecord, RememberedIntent } from '../../../client/journal/store.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { type Explorer, explorerOf } from '../../paying/explorer.ts';
+import { journeyWords, paidForWords } from '../../paying/paid-for.ts';
 import type { View } from '../../screen/terminal.ts';
 import { usdcOf } from '../../session/usdc.ts';
 import { asked, connectWallet } from '../../session/wallet-connection.ts';
 import type { Command } from '../../spec/command.ts';
+import type { Paint } from '../../view/paint.ts';
 import { shortened } from '../../view/payment.ts';
 import { tableLines } from '../../view/table.ts';
-import { cut } from '../../view/text.ts';
 import { utcTime } from '../../view/times.ts';
 
 interface WalletHistoryOptions {
@@ -24,6 +25,8 @@ interface HistoryEntry {
   /** The payment of the journal that it belongs to, if it was signed here. */
   readonly payment_id: string | null;
   readonly resource: string | null;
+  /** What moved the money, in words; null where nothing is known of it. */
+  readonly purpose: string | null;
 }
 
 /** Lists the movements of the wallet's USDC on the cluster, newest first, with what the journal knows of each. */
@@ -31,7 +34,9 @@ export const walletHistory: Command<WalletHistoryOptions> = async (context, { li
   const { terminal, session, signal } = context;
   const wallet = await session.wallet();
   const { mint, usdcAccount } = await usdcOf(await session.cluster(), wallet.address);
-  const journal = await (await session.store()).payments(1_000_000);
+  const store = await session.store();
+  const journal = await store.payments(1_000_000);
+  const intents = await store.intents();
   const byTransaction = new Map(journal.map((one) => [one.transaction, one]));
   terminal.phase('Asking the cluster');
   const { connection, key } = await connectWallet(session);
@@ -42,12 +47,17 @@ export const walletHistory: Command<WalletHistoryOptions> = async (context, { li
     const found = err
       ? null
       : await asked(connection.getParsedTransaction(signature, { maxSupportedTransactionVersion: 0 }));
+    const change = found && changeOf(found, wallet.address, mint);
+    const payment = byTransaction.get(signature);
     history.push({
       transaction: signature,
       at: blockTime ? new Date(blockTime * 1000).toISOString() : null,
-      change: found && changeOf(found, wallet.address, mint),
+      change,
       memo: memo?.replace(/^\[\d+\] /, '') ?? null,
-      ...journalled(byTransaction.get(signature)),
+      ...journalled(payment),
+      purpose: payment
+        ? await paidForWords(store, intents, payment)
+        : movementWords(found, change, { intents, memo }),
     });
   }
   terminal.result({ history }, historyView(explorerOf(session.profile), (await session.cluster()).network));
@@ -59,6 +69,36 @@ const journalled = (payment: PaymentRecord | undefined): Pick<HistoryEntry, 'pay
   payment_id: payment?.payment_id ?? null,
   resource: payment?.resource ?? null,
 });
+
+interface KnownHere {
+  readonly intents: readonly RememberedIntent[];
+  readonly memo: string | null;
+}
+
+/** What moved the money where no payment of the journal did: the escrow, an operator's pay-out, the faucet. */
+function movementWords(
+  found: ParsedTransactionWithMeta | null,
+  change: string | null,
+  { intents, memo }: KnownHere,
+): string | null {
+  const paidOut = intents.find(({ intentId }) => memo?.includes(`payout ${intentId}`));
+  if (paidOut) return `pay-out ${journeyWords(paidOut)}`;
+  if (!found) return null;
+  const { accountKeys, instructions } = found.transaction.message;
+  const touched = new Set(accountKeys.map(({ pubkey }) => pubkey.toBase58()));
+  const escrowed = intents.find(({ terms }) => terms?.escrow && touched.has(terms.escrow.address));
+  if (escrowed) {
+    const journey = journeyWords(escrowed);
+    if (change?.startsWith('+')) return `refund from escrow ${journey}`;
+    const amount = formatUsdc(BigInt(escrowed.terms?.escrow?.amount ?? 0));
+    return `ticketed ${journey}: ${amount} to the seller`;
+  }
+  const isMinted = instructions.some(
+    (one) => 'parsed' in one && ['mintTo', 'mintToChecked'].includes(String(one.parsed?.type)),
+  );
+  if (isMinted) return 'play money from the faucet';
+  return change?.startsWith('+') ? 'received' : change?.startsWith('-') ? 'sent' : null;
+}
 
 function changeOf({ meta }: ParsedTransactionWithMeta, owner: string, mint: string): string | null {
   if (!meta) return null;
@@ -72,19 +112,38 @@ function changeOf({ meta }: ParsedTransactionWithMeta, owner: string, mint: stri
 
 const historyView = (explorer: Explorer, network: string): View<{ history: readonly HistoryEntry[] }> => ({
   list: 'history',
-  lines: ({ history }, { paint, width }) =>
-    history.length === 0
-      ? ['Nothing has moved this wallet’s USDC.']
-      : tableLines(
-          [{ title: 'When' }, { title: 'USDC', align: 'right' }, { title: 'Transaction' }, { title: 'For' }],
-          history.map((one) => [
-            one.at === null ? '–' : utcTime(one.at).replace(/ UTC$/, ''),
-            one.change === null ? '–' : one.change.startsWith('+') ? paint.good(one.change) : one.change,
-            explorer(paint, shortened(one.transaction), 'tx', network, one.transaction),
-            cut(one.resource ?? one.memo ?? '', width - 55),
-          ]),
-          paint.dim,
-        ),
+  lines: ({ history }, { paint, width }) => {
+    // What moved nothing and says nothing is only noise here; a pipe and --json have it.
+    const shown = history.filter(({ change, purpose }) => purpose !== null || Number(change) !== 0);
+    if (shown.length === 0) return ['Nothing has moved this wallet’s USDC.'];
+    return tableLines(
+      [
+        { title: 'When, UTC' },
+        { title: 'USDC', align: 'right' },
+        { title: 'For', cuts: true },
+        { title: 'Transaction', rank: 1 },
+      ],
+      shown.map((one) => [
+        one.at === null ? '–' : utcTime(one.at).replace(/(:\d\d)? UTC$/, ''),
+        amountText(one.change, paint),
+        one.change === null ? 'failed, nothing moved' : (one.purpose ?? one.memo ?? ''),
+        explorer(paint, shortened(one.transaction), 'tx', network, one.transaction),
+      ]),
+      paint.dim,
+      width,
+    );
+  },
   rows: ({ history }) =>
-    history.map((one) => [one.at, one.change, one.transaction, one.payment_id, one.resource, one.memo]),
+    history.map((one) => [
+      one.at,
+      one.change,
+      one.transaction,
+      one.payment_id,
+      one.resource,
+      one.memo,
+      one.purpose,
+    ]),
 });
+
+const amountText = (change: string | null, paint: Paint): string =>
+  change === null || Number(change) === 0 ? '–' : change.startsWith('+') ? paint.good(change) : change;

@@ -106,8 +106,14 @@ export const applyView: View<ShownApply> = {
   },
 };
 
-/** Where a wrong row stands: `row 3 (line 4) status`. */
-export const issuePath = ({ row, line, field }: RowIssue): string =>
-  [row === null ? (line === null ? '' : `line ${line}`) : `row ${row} (line ${line})`, field ?? '']
+/** Where a wrong row stands and what is there: `row 3 (line 4, column 2) status "DONE"`. */
+export function issuePath({ row, line, column, field, value }: RowIssue): string {
+  const place = column ? `line ${line}, column ${column}` : `line ${line}`;
+  return [
+    row !== null ? `row ${row} (${place})` : line === null ? '' : place,
+    field ?? '',
+    value != null && value !== field ? `"${cut(value, 60)}"` : '',
+  ]
     .filter(Boolean)
     .join(' ');
+}

@@ -3,7 +3,7 @@ import type { Order, OrderChange } from '../../../partner/wire.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
 import type { Paint } from '../paint.ts';
 import { fieldLines, tableLines } from '../table.ts';
-import { wrap } from '../text.ts';
+import { textWidth, wrap } from '../text.ts';
 import { utcTime } from '../times.ts';
 
 /** An order with what is ours beside it. Another deployment lacks the additions. */
@@ -56,31 +56,35 @@ export const ordersView: View<OrderPage> = {
   list: 'orders',
   lines({ orders, totalCount }, { paint, width }) {
     if (orders.length === 0) return ['No orders.'];
-    const roomy = width >= 110;
     const pays = alignedAmounts(orders.map((order) => order.sourceAmount));
     const receives = alignedAmounts(orders.map((order) => order.destinationAmount));
     const lines = tableLines(
       [
-        { title: 'Order' },
+        { title: 'Order', cuts: true },
         { title: 'Status' },
-        ...(roomy ? [{ title: 'Type' }] : []),
-        { title: 'Pays', align: 'right' },
-        { title: '' },
-        ...(roomy
-          ? [{ title: 'Receives', align: 'right' } as const, { title: '' }, { title: 'Updated' }]
-          : []),
+        { title: 'Type', rank: 4 },
+        { title: 'Pays', align: 'right', rank: 1 },
+        { title: '', rank: 1 },
+        { title: 'Receives', align: 'right', rank: 2 },
+        { title: '', rank: 2 },
+        { title: 'Updated, UTC', rank: 3 },
+        { title: 'Method', rank: 5 },
+        { title: 'Customer', rank: 6 },
       ],
       orders.map((order, index) => [
         order.id,
         statusText(order.status, paint),
-        ...(roomy ? [typeWords(order.transactionType)] : []),
+        typeWords(order.transactionType),
         pays[index] ?? '',
         order.sourceCurrency,
-        ...(roomy
-          ? [receives[index] ?? '', order.destinationCurrency, utcTime(order.updatedAt).replace(/ UTC$/, '')]
-          : []),
+        receives[index] ?? '',
+        order.destinationCurrency,
+        utcTime(order.updatedAt).replace(/(:\d\d)? UTC$/, ''),
+        order.paymentMethod,
+        order.customerId ?? '',
       ]),
       paint.dim,
+      width,
     );
     return totalCount > orders.length ? [...lines, paint.dim(`${orders.length} of ${totalCount}`)] : lines;
   },
@@ -165,20 +169,47 @@ const fieldWords = (name: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-/** One line of `watch`: what has changed since the order was last seen; null: seen for the first time. */
-export function changeLine(order: ShownOrder, before: ShownOrder | null, { paint }: Screen): string {
+/** An entry of `watch`: every field that has changed since the order was last seen; null: seen for the first time. */
+export function changeLines(
+  order: ShownOrder,
+  before: ShownOrder | null,
+  { paint, width }: Screen,
+): string[] {
+  const time = `${utcTime(order.updatedAt)}  `;
   const moved =
     before === null || before.status === order.status
       ? statusText(order.status, paint)
       : `${statusWords(before.status)} → ${statusText(order.status, paint)}`;
-  const facts = [
-    ['source tx', order.sourceTransactionId, before?.sourceTransactionId],
-    ['destination tx', order.destinationTransactionId, before?.destinationTransactionId],
-    ['receives', order.destinationAmount, before?.destinationAmount],
-    ['reason', order.reason, before?.reason],
-    ['refund', order.returnDetails?.refundReferenceId, before?.returnDetails?.refundReferenceId],
-  ].flatMap(([name, now, then]) =>
-    now !== undefined && now !== then && before !== null ? [`${name} ${now}`] : [],
-  );
-  return [utcTime(order.updatedAt), moved, ...facts].join('  ');
+  const facts = before === null ? [] : changedFields(before, order);
+  const whole = [time + moved, ...facts].join('  ');
+  if (textWidth(whole) <= width) return [whole];
+  const indent = ' '.repeat(4);
+  return [time + moved, ...facts.flatMap((fact) => wrap(fact, width - 4).map((line) => indent + line))];
 }
+
+/** Fields that a change always touches, or that stand in its line already. */
+const SAID = new Set(['status', 'version', 'updatedAt', 'allowedStatuses', 'history']);
+const SHORT: Readonly<Record<string, string>> = {
+  sourceTransactionId: 'source tx',
+  destinationTransactionId: 'destination tx',
+  destinationAmount: 'receives',
+  refundReferenceId: 'refund',
+};
+
+/** `source tx tx-1`; `receives 99 (was 98)`; `reason removed`. */
+function changedFields(before: object, now: object): string[] {
+  const [then, given] = [before, now].map((fields) => new Map(Object.entries(fields)));
+  const names = [...new Set([...(then?.keys() ?? []), ...(given?.keys() ?? [])])];
+  return names.flatMap((name): string[] => {
+    const [old, value]: unknown[] = [then?.get(name), given?.get(name)];
+    if (SAID.has(name) || old === value) return [];
+    if (isFields(old) || isFields(value))
+      return changedFields(isFields(old) ? old : {}, isFields(value) ? value : {});
+    const words =
+      SHORT[name] ?? fieldWords(name).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+    if (value === undefined) return [`${words} removed`];
+    return [`${words} ${String(value)}${old === undefined ? '' : ` (was ${String(old)})`}`];
+  });
+}
+
+const isFields = (value: unknown): value is object => typeof value === 'object' && value !== null;
