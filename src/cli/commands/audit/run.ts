@@ -20,7 +20,7 @@ const view: View<AuditTrail> = {
   list: 'entries',
   lines: ({ entries, next_cursor }, { paint, width }) =>
     entries.length === 0
-      ? ['Nobody did anything.']
+      ? ['No activity.']
       : [
           ...tableLines(
             [

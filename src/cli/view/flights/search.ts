@@ -57,7 +57,7 @@ export function incompleteText(response: SearchResponse, title: SearchTitle): st
   if (total > offers.length) {
     said.push(
       title.grouped
-        ? `Showing ${offers.length} of ${total} itineraries; one that is not shown may suit better: ${more}.`
+        ? `Showing ${offers.length} of ${total} itineraries. See more: ${more}.`
         : `Showing ${offers.length} of ${total} fares; a pricier one with bags or a refund may exist: ${more}, or without --all-fares.`,
     );
   }
@@ -190,7 +190,7 @@ function itineraryLines(
     ]);
   });
   if (sameForMore > 0) {
-    const said = `+ ${sameForMore} the same, dearer`;
+    const said = `+ ${sameForMore} more ${sameForMore === 1 ? 'seller' : 'sellers'}, higher price`;
     fareTexts.push(columns([padStart('', widths.number), paint.dim(said)]));
   }
   return Array.from({ length: Math.max(journeys.length, fareTexts.length) }, (_none, index) =>
