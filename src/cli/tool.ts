@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
 import type { Allowance } from '../client/spending.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { didYouMean } from '../kernel/nearest.ts';
 import { missingNative } from '../kernel/native.ts';
+import { didYouMean } from '../kernel/nearest.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import { withoutAddressKeys } from '../kernel/shown-url.ts';
 import { storageTrouble } from '../kernel/storage.ts';
@@ -152,10 +152,9 @@ function parseOnce(argv: readonly string[], { tool, version, streams }: Reader):
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return null;
-    const mistake =
-      IN_OPTIONS.includes(error.code)
-        ? mistakenOption(program, argv)
-        : mistakenCommand(program, argv);
+    const mistake = IN_OPTIONS.includes(error.code)
+      ? mistakenOption(program, argv)
+      : mistakenCommand(program, argv);
     throw usageProblem(error, argv, mistake, namedCommand(program, argv));
   }
   // `intent shwo` would go on with an offer of that name.

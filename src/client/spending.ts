@@ -219,11 +219,7 @@ export function refusal(spending: Spending, spender: Spender, why: Why): Problem
       }
       const cap = freeCall(limits);
       const fix = `Give --yes, or --max-payment ${formatUsdc(amount)}. Nothing was charged.`;
-      return above(
-        cap,
-        `${costs}, more than the ${formatUsdc(cap)} USDC that is paid without asking.`,
-        fix,
-      );
+      return above(cap, `${costs}, more than the ${formatUsdc(cap)} USDC that is paid without asking.`, fix);
     }
     case 'real_money':
       return problem('input_required', {

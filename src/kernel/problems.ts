@@ -101,7 +101,12 @@ export const PROBLEMS = {
     message: 'That method is not supported here.',
     fix: 'Use a method listed in the Allow header.',
   },
-  payload_too_large: { status: 413, exit: 2, message: 'The request is larger than 64 KiB.', fix: 'Send a smaller one.' },
+  payload_too_large: {
+    status: 413,
+    exit: 2,
+    message: 'The request is larger than 64 KiB.',
+    fix: 'Send a smaller one.',
+  },
   unsupported_media_type: {
     status: 415,
     exit: 2,
@@ -261,7 +266,12 @@ export const PROBLEMS = {
     message: 'That offer cannot be locked here.',
     fix: 'Choose an offer in USD between 10.00 and 10000.00.',
   },
-  offer_unavailable: { status: 409, exit: 5, message: 'That offer is no longer available.', fix: 'Search again.' },
+  offer_unavailable: {
+    status: 409,
+    exit: 5,
+    message: 'That offer is no longer available.',
+    fix: 'Search again.',
+  },
   offer_expired: {
     status: 409,
     exit: 5,
@@ -840,7 +850,11 @@ export const PROBLEMS = {
       'That cluster is mainnet, but the flights of this service are invented: it would take real USDC.',
     fix: 'Leave out --rpc-url and FARELOCK_RPC_URL to use play money on the embedded cluster. Nothing was signed.',
   },
-  transaction_failed: { exit: 6, message: 'The cluster refused the transaction.', fix: 'Check the wallet and the cluster, then try again.' },
+  transaction_failed: {
+    exit: 6,
+    message: 'The cluster refused the transaction.',
+    fix: 'Check the wallet and the cluster, then try again.',
+  },
   booking_refunded: {
     exit: 8,
     message: 'The booking did not go through; the money was sent back.',

@@ -66,7 +66,7 @@ describe('search', () => {
   test('fare families unfold under it, and dearer sellers of the same are counted', () => {
     const text = drawn(80).join('\n');
     expect(text).toMatch(/1\.2 Flex\s+1 yes yes +201\.50/);
-    expect(text).toMatch(/\+ 1 the same, dearer/);
+    expect(text).toMatch(/\+ 1 more seller, higher price/);
     expect(text).not.toMatch(/155\.00/);
   });
 

@@ -154,7 +154,8 @@ export const shortOf = (
   { session, streams }: { session: { recentOffers: RecentOffers }; streams: Streams },
   offerId: string,
 ): string =>
-  (streams.stdout.isTTY && session.recentOffers.listed().find((one) => one.offerId === offerId)?.number) || offerId;
+  (streams.stdout.isTTY && session.recentOffers.listed().find((one) => one.offerId === offerId)?.number) ||
+  offerId;
 
 const EMPTY: RecentFile = { numbered: {}, journeys: {}, itineraries: {} };
 
