@@ -21,7 +21,10 @@ const screen = {
 } as unknown as Parameters<typeof problemLines>[1];
 
 test.each([
-  ['search LIS QQX --depart +30d --yes', /^✗ QQX is not an airport we know\.$[\s\S]*^ {2}\$ farelock help search$/m],
+  [
+    'search LIS QQX --depart +30d --yes',
+    /^✗ QQX is not an airport we know\.$[\s\S]*^ {2}\$ farelock help search$/m,
+  ],
   ['xyzzy', /^ {2}\$ farelock --help$/m],
   ['order', /^ {2}\$ farelock intent list$/m],
   [
@@ -75,12 +78,20 @@ test('a field is the option that was typed, and an amount is in USDC', () => {
 
 test('"nothing was charged" is not said where the command has paid for something', async () => {
   const session = (records: Partial<PaymentRecord>[]) => ({
-    paidHere: { note: () => undefined, ids: [], shown: async () => undefined, records: async () => records as PaymentRecord[] },
+    paidHere: {
+      note: () => undefined,
+      ids: [],
+      shown: async () => undefined,
+      records: async () => records as PaymentRecord[],
+    },
   });
   const repriced = problem('offer_repriced');
   expect((await asCharged(repriced, session([]))).fix).toBe('Search again. Nothing was charged.');
   const after = await asCharged(repriced, session([{ state: 'answered', amount: '0.20' }]));
-  expect([after.code, after.fix]).toEqual(['offer_repriced', 'Search again. Nothing more was charged than the 0.20 USDC before.']);
+  expect([after.code, after.fix]).toEqual([
+    'offer_repriced',
+    'Search again. Nothing more was charged than the 0.20 USDC before.',
+  ]);
 });
 
 test('on a terminal the next command has the number of the list, elsewhere the id', async () => {
