@@ -230,7 +230,7 @@ test.each([
     'serve',
     ['serve', '--port', '0'],
     /Ctrl-C stops/,
-    /Stopping: [\s\S]*Stopped\. The next farelock serve goes on with/,
+    /Stopping: [\s\S]*Stopped\. The next farelock serve finishes/,
     0,
   ],
   [
