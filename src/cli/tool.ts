@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import type { Allowance } from '../client/spending.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { missingNative } from '../kernel/native.ts';
 import { didYouMean } from '../kernel/nearest.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import { withoutAddressKeys } from '../kernel/shown-url.ts';
@@ -86,7 +87,10 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
       return code;
     } catch (error) {
       const cutOff = untoldCutOff(error, signal);
-      if (cutOff === null) throw error;
+      if (cutOff === null) {
+        if (!isProblem(error)) throw error;
+        throw await (await import('./interruption/charged.ts')).asCharged(error, opened);
+      }
       terminal.settle();
       const { commandCutOff } = await import('./interruption/command.ts');
       throw await commandCutOff(cutOff, invocation.spec, { argv, invocation, session });
@@ -100,8 +104,10 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
       world.prompts(signal),
     );
     const failure = untoldCutOff(error, signal) ?? (await withFile(error, session));
-    const next = await nextSteps(failure, { argv, invocation, session });
-    return report(failure, next, terminal, world.streams);
+    const failed = { argv, invocation, session };
+    const next = await nextSteps(failure, failed);
+    const { typedNamesOf } = await import('./interruption/typed-names.ts');
+    return report(failure, next, terminal, world.streams, typedNamesOf(invocation));
   }
 }
 
@@ -146,10 +152,9 @@ function parseOnce(argv: readonly string[], { tool, version, streams }: Reader):
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return null;
-    const mistake =
-      error.code === 'commander.unknownOption'
-        ? mistakenOption(program, argv)
-        : mistakenCommand(program, argv);
+    const mistake = IN_OPTIONS.includes(error.code)
+      ? mistakenOption(program, argv)
+      : mistakenCommand(program, argv);
     throw usageProblem(error, argv, mistake, namedCommand(program, argv));
   }
   // `intent shwo` would go on with an offer of that name.
@@ -158,7 +163,10 @@ function parseOnce(argv: readonly string[], { tool, version, streams }: Reader):
   return invocation;
 }
 
-/** A command that there is not, and nearly is. */
+/** An option is missing where its name was mistyped. */
+const IN_OPTIONS: readonly string[] = ['commander.unknownOption', 'commander.missingMandatoryOptionValue'];
+
+/** An unknown command that is close to a known one. */
 const mistakenProblem = (argv: readonly string[], mistake: Mistake): Problem => {
   const group = argv.slice(0, mistake.at).join(' ');
   const meant = [...argv.slice(0, mistake.at), mistake.meant].join(' ');
@@ -175,7 +183,7 @@ function usageProblem(
   mistake: Mistake | null,
   command: readonly string[],
 ): Problem {
-  if (mistake && error.code !== 'commander.unknownOption') return mistakenProblem(argv, mistake);
+  if (mistake && !IN_OPTIONS.includes(error.code)) return mistakenProblem(argv, mistake);
   const help = ['farelock', ...command, '--help'].join(' ');
   if (error.code === 'commander.help') {
     return problem('usage', {
@@ -186,7 +194,8 @@ function usageProblem(
   const [said = '', hint] = withoutAddressKeys(error.message)
     .replace(/^error: /, '')
     .split('\n');
-  const message = `${said.charAt(0).toUpperCase()}${said.slice(1)}.`.replace(/([.?!])\.$/, '$1');
+  const sentence = `${said.charAt(0).toUpperCase()}${said.slice(1)}.`.replace(/([.?!])\.$/, '$1');
+  const message = mistake ? `Unknown option '${mistake.given}'.` : sentence;
   const meant = mistake ? `Did you mean ${mistake.meant}?` : hint?.replace(/^\((.*)\)$/, '$1');
   return problem('usage', {
     message: meant ? `${message} ${meant}` : message,
@@ -254,11 +263,13 @@ async function withFile(error: unknown, session: Session | null): Promise<unknow
   return here?.code === trouble.code ? here : trouble;
 }
 
-/** Commands that help now: the problem's own, else those that go with its code. */
+/** Commands that help now: the problem's own, else those that go with its code; at least one. */
 async function nextSteps(
   error: unknown,
-  about: Parameters<typeof import('./interruption/next-steps.ts').nextStepsOf>[1],
+  failed: Parameters<typeof import('./interruption/next-steps.ts').nextStepsOf>[1],
 ): Promise<readonly string[]> {
-  if (!isProblem(error) || error.next.length > 0) return isProblem(error) ? error.next : [];
-  return (await import('./interruption/next-steps.ts')).nextStepsOf(error, about);
+  const told = isProblem(error) ? error : missingNative(error);
+  if (told === null) return [commandLine([...failed.argv, '--verbose'])];
+  if (told.next.length > 0) return told.next;
+  return (await import('./interruption/next-steps.ts')).nextStepsOf(told, failed);
 }

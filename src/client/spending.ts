@@ -205,7 +205,7 @@ export function refusal(spending: Spending, spender: Spender, why: Why): Problem
       return above(
         spender.most,
         `${costs}; --max-payment allows ${most}.`,
-        'Raise --max-payment; nothing was charged.',
+        'Raise --max-payment. Nothing was charged.',
       );
     }
     case 'limit': {
@@ -215,15 +215,11 @@ export function refusal(spending: Spending, spender: Spender, why: Why): Problem
     }
     case 'nobody': {
       if (kind === 'booking') {
-        return above(null, `${costs} and nobody could be asked.`, 'Approve it with --yes.');
+        return above(null, `${costs}, and nobody could be asked.`, 'Approve it with --yes.');
       }
       const cap = freeCall(limits);
-      const fix = `Give --yes, or --max-payment ${formatUsdc(amount)}; nothing was charged.`;
-      return above(
-        cap,
-        `${costs}, more than the ${formatUsdc(cap)} USDC that are paid without a question.`,
-        fix,
-      );
+      const fix = `Give --yes, or --max-payment ${formatUsdc(amount)}. Nothing was charged.`;
+      return above(cap, `${costs}, more than the ${formatUsdc(cap)} USDC that is paid without asking.`, fix);
     }
     case 'real_money':
       return problem('input_required', {
@@ -235,7 +231,7 @@ export function refusal(spending: Spending, spender: Spender, why: Why): Problem
       const agreed = spender.agreed?.amount ?? 0n;
       return above(
         agreed,
-        `${costs}, more than the ${formatUsdc(agreed)} USDC that were agreed to.`,
+        `${costs}, more than the ${formatUsdc(agreed)} USDC you agreed to.`,
         'Nothing was charged.',
       );
     }
@@ -250,7 +246,7 @@ export function refusal(spending: Spending, spender: Spender, why: Why): Problem
 /** Who may lift a limit, and how. */
 export const liftedBy = (amount: bigint, isProgram: boolean): string =>
   isProgram
-    ? 'No tool lifts a limit; a person does: farelock wallet limits. Nothing was charged.'
+    ? 'Only a person can raise the limit: farelock wallet limits. Nothing was charged.'
     : `--yes does not lift a limit; --max-payment ${formatUsdc(amount)} does. Nothing was charged.`;
 
 /** The day of the daily limit: the last 24 hours, so that no midnight doubles it. */
@@ -260,7 +256,7 @@ export const BUDGET_WINDOW_MS = 86_400_000;
 export function overBudget(amount: bigint, spent: bigint, limit: bigint): Problem {
   const detail = { amount: formatUsdc(amount), spent: formatUsdc(spent), limit: formatUsdc(limit) };
   return problem('daily_limit_reached', {
-    message: `This costs ${detail.amount} USDC; ${detail.spent} of the ${detail.limit} USDC of 24 hours are signed already.`,
+    message: `This costs ${detail.amount} USDC; ${detail.spent} of the ${detail.limit} USDC for 24 hours is already signed.`,
     detail,
   });
 }

@@ -123,7 +123,7 @@ export async function checkPassengerField(
       return /^[A-Z0-9]{5,15}$/i.test(value) ? null : 'must be 5 to 15 letters and digits.';
     case 'passport_expiry':
       if (!isRealDate(value)) return 'must be a date that exists, as YYYY-MM-DD.';
-      return value > rules.today ? null : 'is not in the future.';
+      return value > rules.today ? null : 'has expired.';
   }
 }
 

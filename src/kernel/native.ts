@@ -12,6 +12,22 @@ export function missingNative(error: unknown): Problem | null {
   const said = name ?? `litesvm-${process.platform}-${process.arch}`;
   return problem('native_missing', {
     message: `${said}, a native package that this machine needs, is not installed.`,
+    fix: nativeFix(),
     cause: error,
   });
 }
+
+/** Platforms that both native packages are built for; what is not built cannot be installed either. */
+const BUILT: Readonly<Record<string, readonly string[]>> = {
+  darwin: ['arm64', 'x64'],
+  linux: ['arm64', 'x64'],
+};
+
+const notBuilt = (): string =>
+  process.platform === 'win32'
+    ? 'There is no build for Windows. Run farelock in WSL (wsl --install), with its own Node.'
+    : `There is no build for ${process.platform}-${process.arch}. Run farelock on Linux or macOS, on x64 or arm64.`;
+
+/** How a missing native package gets here, if it can. */
+export const nativeFix = (): string =>
+  BUILT[process.platform]?.includes(process.arch) ? problem('native_missing').fix : notBuilt();

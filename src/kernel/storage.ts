@@ -143,32 +143,32 @@ const HERE: Readonly<
 > = {
   storage_full: (file) => ({
     message: `No space is left to write ${file}`,
-    fix: 'Make room on that disk, then run the command again; it resumes.',
+    fix: 'Free some space on that disk, then run the command again to resume.',
     next: [`df -h ${shellWord(dirname(file))}`],
   }),
   storage_failed: (file) => ({
     message: `The disk failed at ${file}`,
-    fix: 'Check the disk (the system log names it), then run the command again; it resumes.',
+    fix: 'Check the disk (see the system log), then run the command again to resume.',
     next: ['farelock doctor'],
   }),
   storage_not_writable: (file) => ({
-    message: `${file} cannot be written`,
-    fix: 'Give yourself the right to write it, or name another folder with FARELOCK_HOME.',
+    message: `Cannot write ${file}`,
+    fix: 'Make it writable for you, or set FARELOCK_HOME to a folder that is.',
     next: [`ls -ld ${shellWord(dirname(file))} ${shellWord(file)}`],
   }),
   storage_locked: (file) => ({
-    message: `Another process keeps ${file} locked`,
-    fix: 'Wait for it, or end it, then run the command again; nothing is lost.',
+    message: `Another process has locked ${file}`,
+    fix: 'Wait for it or stop it, then run the command again. Nothing is lost.',
     next: [`fuser -v ${shellWord(file)}`],
   }),
   storage_damaged: (file) => ({
     message: `${file} is damaged`,
-    fix: 'Stop what uses it, keep a copy, and put it back from a backup.',
+    fix: 'Stop whatever uses it, keep a copy, and restore it from a backup.',
     next: [`cp ${shellWord(file)} ${shellWord(`${file}.damaged`)}`, 'farelock doctor'],
   }),
   too_many_open_files: (file) => ({
-    message: `This process may not open more files: ${file}`,
-    fix: 'Raise the limit, then run the command again; it resumes.',
+    message: `Too many open files: cannot open ${file}`,
+    fix: 'Raise the limit, then run the command again to resume.',
     next: ['ulimit -n 4096'],
   }),
 };
@@ -180,6 +180,8 @@ function told(code: StorageCode, file: string | undefined, why: string, cause: u
   const words = HERE[code](file ?? 'what it was to write');
   const here = problem(code, {
     ...words,
+    // Windows has none of these programs.
+    ...(process.platform === 'win32' && { next: ['farelock doctor'] }),
     message: `${words.message} (${why}).`,
     detail: { ...(file === undefined ? {} : { file }), reason: why },
     cause,

@@ -94,8 +94,8 @@ function worded(facts: MailFacts, intentId: string): { subject: string; body: st
       return {
         subject: `Refunded: ${formatUsdc(facts.amount)} USDC`,
         body: [
-          `Your booking was not made: ${reasonText(facts.reason)}`,
-          `${formatUsdc(facts.amount)} USDC went back to ${facts.refundWallet}.`,
+          `Your booking did not go through: ${reasonText(facts.reason)}`,
+          `${formatUsdc(facts.amount)} USDC was sent back to ${facts.refundWallet}.`,
           ...transactionLine(facts.transaction),
         ],
       };
@@ -103,8 +103,8 @@ function worded(facts: MailFacts, intentId: string): { subject: string; body: st
       return {
         subject: 'Refund request received',
         body: [
-          'Your refund request is with us, and a person looks at it.',
-          'Whether money comes back, and how much the carrier keeps, depends on the fare rules.',
+          'We have received your refund request. An operator will review it.',
+          'The fare rules decide whether you get money back and how much the airline keeps.',
         ],
       };
     case 'refund_request_approved':
@@ -112,9 +112,9 @@ function worded(facts: MailFacts, intentId: string): { subject: string; body: st
         subject: `Refund approved: ${formatUsdc(facts.amount)} USDC`,
         body: [
           'Your refund request was approved, and the ticket was cancelled.',
-          `${formatUsdc(facts.amount)} USDC went to ${facts.refundWallet}.`,
+          `${formatUsdc(facts.amount)} USDC was sent to ${facts.refundWallet}.`,
           ...(facts.penalty > 0n
-            ? [`${formatUsdc(facts.penalty)} USDC of what you paid is not refunded.`]
+            ? [`${formatUsdc(facts.penalty)} USDC of your payment is not refunded.`]
             : []),
           ...transactionLine(facts.transaction),
         ],
@@ -124,7 +124,7 @@ function worded(facts: MailFacts, intentId: string): { subject: string; body: st
         subject: 'Refund request declined',
         body: [
           `Your refund request was declined${facts.reason ? `: ${facts.reason}` : '.'}`,
-          `Your booking ${intentId} stands as it is.`,
+          `Your booking ${intentId} is unchanged.`,
         ],
       };
   }

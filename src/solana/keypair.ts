@@ -40,7 +40,7 @@ export function createKeypairFile(path: string): Signer {
   const seed = randomBytes(32);
   const bytes = [...seed, ...ed25519Key(seed).publicKey];
   if (!writeOnce(path, `${JSON.stringify(bytes)}\n`)) {
-    throw problem('keypair_exists', { message: `There is a wallet already: ${path}.`, detail: { path } });
+    throw problem('keypair_exists', { message: `A wallet already exists: ${path}.`, detail: { path } });
   }
   return signerFromSeed(seed);
 }
@@ -53,7 +53,7 @@ function readPrivateFile(path: string): string {
     file = openSync(path, 'r');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-      throw problem('no_wallet', { message: `There is no wallet at ${path}.`, detail: { path } });
+      throw problem('no_wallet', { message: `No wallet at ${path}.`, detail: { path } });
     }
     const trouble = storageProblem(error, path);
     throw isProblem(trouble, 'storage_failed', 'too_many_open_files')

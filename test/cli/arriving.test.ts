@@ -233,7 +233,7 @@ describe('off a terminal', () => {
     await run.running;
     expect(run.exitCode()).toBe(0);
     expect(JSON.parse(run.written.stdout)).toMatchObject({ status: 'enriching', total_offers: 2 });
-    expect(run.written.stderr).toMatch(/search is not known.*may be missing/);
+    expect(run.written.stderr).toMatch(/search is unknown.*may be missing/);
   });
 
   test.each([

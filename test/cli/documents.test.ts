@@ -42,7 +42,7 @@ test('a passenger file without documents is refused, each missing one named', as
 
 test('an expired passport is refused', async () => {
   await expect(read({ ...ANA, ...PASSPORT, passport_expiry: '2026-11-21' })).rejects.toMatchObject({
-    detail: { issues: [{ path: 'passengers.0.passport_expiry', message: 'is not in the future.' }] },
+    detail: { issues: [{ path: 'passengers.0.passport_expiry', message: 'has expired.' }] },
   });
 });
 

@@ -61,7 +61,7 @@ test('--json says where everything is, in one line', () => {
 test('a remote profile makes no wallet by itself, and says how to get one', async () => {
   const none = await run('search LIS BER --depart +30d');
   expect(none.exitCode).toBe(4);
-  expect(none.stderr).toMatch(/There is no wallet[\s\S]*farelock wallet new/);
+  expect(none.stderr).toMatch(/No wallet[\s\S]*farelock wallet new/);
 });
 
 test('a wallet of one’s own, play money through /rpc, and the whole journey against another process’ service', async () => {

@@ -61,11 +61,17 @@ describe('problems', () => {
     }
   });
 
-  test('that nobody foresaw are one line and exit 1, with a stack only under --verbose', async () => {
+  test('that nobody foresaw lead to --verbose and exit 1, with a stack only under it', async () => {
     const environment = { FARELOCK_HOME: '/tmp/no\0path' };
     const run = await runInMemory(['payments', 'list'], { environment });
     expect(run.exitCode).toBe(1);
-    expect(run.stderr.trimEnd().split('\n')).toHaveLength(1);
+    const lines = run.stderr.trimEnd().split('\n');
+    expect(lines.filter((line) => line.startsWith('✗'))).toHaveLength(1);
+    expect(lines.slice(-2)).toEqual([
+      '  Run it again with --verbose to see where.',
+      '  $ farelock payments list --verbose',
+    ]);
+    expect(run.stderr).not.toMatch(/\n\s+at /);
     const loud = await runInMemory(['payments', 'list', '--verbose'], { environment });
     expect(loud.stderr).toMatch(/\n\s+at /);
   });

@@ -162,12 +162,12 @@ test.each([
 
 test("the service's words are kept, without saying the fix twice", async () => {
   const { client, store } = await deployment(
-    { code: 'offer_expired', message: 'The offer has expired. Search again; nothing was charged.' },
+    { code: 'offer_expired', message: 'The offer has expired. Search again. Nothing was charged.' },
     409,
   );
   await expect(client.intent('int_1')).rejects.toMatchObject({
     message: 'The offer has expired.',
-    fix: 'Search again; nothing was charged.',
+    fix: 'Search again. Nothing was charged.',
   });
   await store.shut();
 });

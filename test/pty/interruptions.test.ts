@@ -108,7 +108,9 @@ test('while slower offers land: the search is not lost, and its list is not left
   screen.type(KEYS.ctrlC);
   expect(await screen.ended(), screen.text()).toBe(130);
   expect(screen.text()).toMatch(/Interrupted: slower offers may be missing from this list\./);
-  expect(screen.text()).toMatch(/It is paid, and its numbers stand; a search once more is paid once more\./);
+  expect(screen.text()).toMatch(
+    /The search is paid and the numbers above still work; another search is charged again\./,
+  );
   expect(screen.text()).toMatch(/stty: isig icanon echo$/);
   expect(screen.hasCursor()).toBe(true);
 });
@@ -146,7 +148,7 @@ test('at the question of an operator nothing was paid out or changed', async () 
   screen.type(KEYS.ctrlC);
   await leavesWell(
     screen,
-    /Interrupted at a question\. Nothing was changed\.[\s\S]*\$ farelock refund approve int_/,
+    /Interrupted at a question\. Nothing changed\.[\s\S]*\$ farelock refund approve int_/,
   );
   const after = await tool.run(['refund', 'show', intent, '--json']);
   expect(after.json()).toMatchObject({ status: 'received' });
@@ -173,7 +175,7 @@ test('a second Ctrl-C does not wait for what the first one lets finish', async (
     'POST /air/search HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{',
   );
   screen.type(KEYS.ctrlC);
-  await screen.shows(/Stopping: finishing what runs\. Ctrl-C again stops at once\./);
+  await screen.shows(/Stopping after current work\. Press Ctrl-C again to stop now\./);
   screen.type(KEYS.ctrlC);
   expect(await screen.ended(5_000)).toBe(130);
   expect(screen.text()).toMatch(/✗ Stopped at once\. What was signed is on record: farelock payments list/);
@@ -228,7 +230,7 @@ test.each([
     'serve',
     ['serve', '--port', '0'],
     /Ctrl-C stops/,
-    /Stopping: [\s\S]*Stopped\. The next farelock serve goes on with/,
+    /Stopping: [\s\S]*Stopped\. The next farelock serve finishes/,
     0,
   ],
   [

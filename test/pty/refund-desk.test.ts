@@ -79,7 +79,7 @@ test('a request is approved by keys: what moves is shown, no is the default, and
   desk.type('a');
   await desk.shows(/The treasury holds[\s\S]*Pay out [\d.]+ USDC\? +y yes, n no/);
   desk.type(KEYS.enter);
-  await desk.shows(/Nothing was changed\./);
+  await desk.shows(/Nothing changed\./);
   expect((await shown(first?.request_id ?? '')).status).toBe('received');
   desk.type('a');
   await desk.shows(/Pay out [\d.]+ USDC\?/);
@@ -104,7 +104,7 @@ test('a request is declined by keys, after its mail was shown', async () => {
   const desk = openDesk(100);
   await desk.shows(/I broke a leg\./);
   desk.type('r');
-  await desk.shows(/What is the customer told:$/);
+  await desk.shows(/Message to the customer:$/);
   desk.type('The rules say no.');
   await desk.shows(/no\.$/);
   desk.type(KEYS.enter);
@@ -169,7 +169,7 @@ test('an amount of the operator’s own is asked for with its reason; what canno
   desk.type(`Kind${KEYS.enter}`);
   await desk.shows(/this is a partial[\s\S]*Pay out 1\.00 USDC\?/);
   desk.type('n');
-  await desk.shows(/Nothing was changed/);
+  await desk.shows(/Nothing changed/);
   await leaves(desk, 'q', 0);
 });
 

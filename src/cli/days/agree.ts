@@ -129,8 +129,8 @@ function refusalOfAll(cost: SearchesCost, most: bigint, spender: Spender, why: s
     return refused(
       `${said}; ${isProgram ? 'the allowance has' : '--max-payment allows'} ${detail.at_most} for all of them.`,
       isProgram
-        ? 'Make fewer searches, or let a person allow more; nothing was charged.'
-        : `Give --max-payment ${detail.total}, or make fewer searches; nothing was charged.`,
+        ? 'Make fewer searches, or ask a person to allow more. Nothing was charged.'
+        : `Give --max-payment ${detail.total}, or make fewer searches. Nothing was charged.`,
     );
   }
   if (why === 'limit') {
@@ -144,8 +144,8 @@ function refusalOfAll(cost: SearchesCost, most: bigint, spender: Spender, why: s
   }
   if (why !== 'nobody') return null;
   return refused(
-    `${said}, more than is paid without a question.`,
-    `Give --yes, or --max-payment ${detail.total} for all of them; nothing was charged.`,
+    `${said}, more than is paid without asking.`,
+    `Give --yes, or --max-payment ${detail.total} for all of them. Nothing was charged.`,
   );
 }
 

@@ -65,7 +65,7 @@ const SKEW_BROKEN_SECONDS = 300;
 export function skewOf(
   who: string,
   seconds: number,
-  fix = 'Set it by the network; deadlines and quotes hang on it.',
+  fix = 'Turn on network time; deadlines and quotes depend on it.',
 ): Finding {
   const off = Math.abs(seconds);
   if (off <= SKEW_KNOWN_SECONDS) return ok(`In step with ${who}`);
@@ -77,7 +77,7 @@ export function skewOf(
 /** Work that waits for a person, by id. */
 export const stuck = (ids: readonly string[]): Finding =>
   ids[0] === undefined
-    ? ok('Nothing waits for a person')
+    ? ok('Nothing needs a decision')
     : warning(
         `${ids.length} ${ids.length === 1 ? 'thing waits' : 'things wait'} for a person`,
         'Decide about them.',

@@ -46,7 +46,7 @@ function stateOf(path: string, state: FileState): Finding {
   if (kind === 'damaged') {
     return failed(
       `${path} is damaged: ${said}`,
-      'Stop what uses it, keep a copy, and put it back from a backup.',
+      'Stop whatever uses it, keep a copy, and restore it from a backup.',
       `cp ${path} ${path}.damaged`,
     );
   }
@@ -54,12 +54,15 @@ function stateOf(path: string, state: FileState): Finding {
   if (kind === 'busy') {
     return failed(
       `${path} is locked by another process`,
-      'Wait for it, or end it.',
+      'Wait for it, or stop it.',
       ...(others[0] ? [`ps -p ${others[0]}`] : [`fuser -v ${path}`]),
     );
   }
   if (newer.length > 0) {
-    return failed(`${path} was made by a newer farelock (${newer.join(', ')})`, 'Use that version.');
+    return failed(
+      `${path} was created by a newer version of farelock (${newer.join(', ')})`,
+      'Update farelock.',
+    );
   }
   if (missing.length > 0) {
     return warning(`${path} is behind by ${missing.join(', ')}`, 'The next command brings it up to date.');
@@ -67,14 +70,14 @@ function stateOf(path: string, state: FileState): Finding {
   if (writer !== null && writer !== process.pid) {
     return warning(
       `${path}: process ${writer} is writing, and holds the lock`,
-      'Other commands wait for their turn, 15 seconds at most. If it hangs, end it: nothing is lost.',
+      'Other commands wait up to 15 seconds. If it hangs, stop it: nothing is lost.',
       `ps -p ${writer}`,
     );
   }
   if (isReadInPart) {
     return warning(
       `${path} is large and was not read through: up to date, as far as that shows`,
-      'Have all of it read; that can take minutes.',
+      'To read all of it (this can take minutes), add --full.',
       'farelock doctor --full',
     );
   }
@@ -86,7 +89,7 @@ function openPayments(open: readonly { id: string; createdAtMs: number }[]): Fin
   if (!first) return ok('None');
   return warning(
     open.length === 1 ? `One since ${sinceOf(first)}` : `${open.length}, the oldest since ${sinceOf(first)}`,
-    'They were signed, and no answer came. Resuming never pays twice.',
+    'They were signed but not answered. Resuming never pays twice.',
     'farelock payments list',
     `farelock payments resume ${first.id}`,
   );

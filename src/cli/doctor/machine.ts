@@ -28,11 +28,11 @@ function folder(home: string) {
   const stat = statSync(home, { throwIfNoEntry: false });
   if (!stat) {
     if (!isWritable(parentOf(home))) {
-      return failed(`${home} cannot be made`, 'Name a folder that can: FARELOCK_HOME.');
+      return failed(`${home} cannot be created`, 'Set FARELOCK_HOME to a folder that can.');
     }
-    return warning(`Not set up yet: ${home}`, 'The first command makes it.', 'farelock wallet show');
+    return warning(`Not set up yet: ${home}`, 'The first command creates it.', 'farelock wallet show');
   }
-  if (!stat.isDirectory()) return failed(`${home} is not a folder`, 'Name another one with FARELOCK_HOME.');
+  if (!stat.isDirectory()) return failed(`${home} is not a folder`, 'Set FARELOCK_HOME to a folder.');
   if (!isWritable(home))
     return failed(`${home} cannot be written`, `Run: chmod 700 ${quoted(home)}`, `chmod 700 ${quoted(home)}`);
   return ok(home);
@@ -60,10 +60,10 @@ function disk(home: string) {
   const said = `${free < 1e9 ? `${Math.floor(free / 1e6)} MB` : `${(free / 1e9).toFixed(1)} GB`} free`;
   if (free < TOO_FEW_BYTES) {
     return failed(
-      `${said}: a payment could not be written down`,
-      'Make room before paying anything.',
+      `${said}: a payment could not be recorded`,
+      'Free some space before paying anything.',
       `df -h ${home}`,
     );
   }
-  return free < TIGHT_BYTES ? warning(said, 'Make room soon.', `df -h ${home}`) : ok(said);
+  return free < TIGHT_BYTES ? warning(said, 'Free some space soon.', `df -h ${home}`) : ok(said);
 }

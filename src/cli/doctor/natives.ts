@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { problem } from '../../kernel/problems.ts';
+import { nativeFix } from '../../kernel/native.ts';
 import { type Finding, failed, ok } from './checks.ts';
 
 /** The ending of a platform's build. Which C library a Linux has is not looked at here: package managers know. */
@@ -24,7 +24,6 @@ export function nativePackages(): Finding {
     found: (ENDS[process.platform] ?? ['']).map((end) => `${start}${platform}${end}`).filter(isThere),
   }));
   const missing = builds.filter(({ found }) => found.length === 0).map(({ start }) => `${start}${platform}`);
-  if (missing.length > 0)
-    return failed(`Not installed: ${missing.join(', ')}`, problem('native_missing').fix);
+  if (missing.length > 0) return failed(`Not installed: ${missing.join(', ')}`, nativeFix());
   return ok(builds.flatMap(({ found }) => found).join(', '));
 }

@@ -72,11 +72,11 @@ async function embeddedLedger(home: string, clock: Clock): Promise<Finding> {
   if (lost !== null) {
     return failed(
       `${path} is not the ledger that this home has used: ${lost}`,
-      'Put it back from a backup, with the -wal file beside it. It holds play money: to start over, move the whole home away.',
+      'Restore it from a backup together with its -wal file. It only holds play money: to start over, move the whole home away.',
       `mv ${home} ${home}.lost`,
     );
   }
-  return ok(found?.said ?? 'Embedded ledger: the first command makes it');
+  return ok(found?.said ?? 'Embedded ledger: the first command creates it');
 }
 
 async function embeddedClock(path: string, clock: Clock): Promise<Finding> {
@@ -101,7 +101,7 @@ async function remoteCluster(
   if (named !== undefined && networkOfGenesis(named) !== cluster.network) {
     return failed(
       `${shownUrl(rpcUrl)} answers with the first block of ${name}`,
-      'Name another address for it.',
+      'Use another address for it.',
     );
   }
   const first = await cluster.blockHeight();
@@ -111,7 +111,7 @@ async function remoteCluster(
     if (now > first) return ok(`${name} at ${host}, block ${now}`);
   }
   return failed(
-    `${name} at ${host} stands still at block ${first}`,
+    `${name} at ${host} is stuck at block ${first}`,
     'Payments would expire before they land: wait, or name another address.',
   );
 }
@@ -141,7 +141,7 @@ async function serviceTime(who: string, baseUrl: string, signal: AbortSignal): P
 }
 
 function skew(told: readonly TimeTold[], clock: Clock): Finding {
-  if (told.length === 0) return warning('Nobody told the time to compare with');
+  if (told.length === 0) return warning('No clock to compare with');
   const now = Math.floor(clock.now() / 1000);
   const off = told.map(({ who, unixTime }) => ({ who, seconds: now - unixTime }));
   const [worst] = off.toSorted((a, b) => Math.abs(b.seconds) - Math.abs(a.seconds));

@@ -21,7 +21,7 @@ export function postgresChecks(url: string, clock: Clock): Check[] {
       const state = await look(signal);
       return state?.kind === 'fine'
         ? finding(state)
-        : warning('Not looked at: the database did not let us in');
+        : warning('Not checked: the database refused the connection');
     };
   return [
     { id: 'service_database', run: async (signal) => reached(await look(signal)) },
@@ -32,7 +32,7 @@ export function postgresChecks(url: string, clock: Clock): Check[] {
         skewOf(
           'the database',
           Math.round(-aheadMs / 1000),
-          'Set both by the network: leases and deadlines hang on them.',
+          'Turn on network time on both; leases and deadlines depend on it.',
         ),
       ),
     },
@@ -53,11 +53,11 @@ function reached(state: PostgresState | PostgresRefused | null): Finding {
   if (newer.length > 0) {
     return failed(
       `${said}, was brought up to date by a newer farelock (${newer.join(', ')})`,
-      'Use that version.',
+      'Update farelock.',
     );
   }
   if (isEmpty)
-    return warning(`${said}, has no tables yet`, 'The next command that runs the services makes them.');
+    return warning(`${said}, has no tables yet`, 'The next command that runs the services creates them.');
   if (missing.length > 0) {
     return warning(
       `${said}, is behind by ${named(missing)}`,
@@ -85,11 +85,15 @@ function refused({ kind, said, place }: PostgresRefused): Finding {
         host.startsWith('/') ? `pg_isready -h ${host}` : `pg_isready -h ${host.replace(/:(\d+)$/, ' -p $1')}`,
       );
     case 'starting':
-      return failed(`PostgreSQL at ${host} lets nobody in: ${said}`, 'Wait a moment.', 'farelock doctor');
+      return failed(
+        `PostgreSQL at ${host} accepts no connections: ${said}`,
+        'Wait a moment.',
+        'farelock doctor',
+      );
     case 'full':
       return failed(
-        `PostgreSQL at ${host} lets nobody in: ${said}`,
-        'Raise its max_connections, or end what holds them; each process of ours takes up to 10.',
+        `PostgreSQL at ${host} accepts no connections: ${said}`,
+        'Raise its max_connections, or close some connections; each farelock process uses up to 10.',
       );
     case 'login':
       return failed(
@@ -99,13 +103,13 @@ function refused({ kind, said, place }: PostgresRefused): Finding {
     case 'no_database':
       return failed(
         `PostgreSQL at ${host}: there is no database ${database}`,
-        'Make it, or name another in FARELOCK_DATABASE_URL.',
+        'Create it, or name another in FARELOCK_DATABASE_URL.',
         `createdb -h ${host.replace(/:(\d+)$/, ' -p $1')} -U ${user} ${database}`,
       );
     case 'encryption':
       return failed(
         `PostgreSQL at ${host} and farelock do not agree on encryption: ${said}`,
-        'Set sslmode at the end of FARELOCK_DATABASE_URL: ?sslmode=verify-full, or disable where the way to it is private.',
+        'Set sslmode at the end of FARELOCK_DATABASE_URL: ?sslmode=verify-full, or disable on a private network.',
       );
     case 'other':
       return failed(`PostgreSQL, ${wordsOf(place)}: ${said}`, 'Its log says more.');
@@ -115,7 +119,7 @@ function refused({ kind, said, place }: PostgresRefused): Finding {
 function writing({ writing, lacking, place, isEmpty }: PostgresState): Finding {
   if (writing === 'read_only') {
     return failed(
-      `PostgreSQL at ${place.host} takes no writes: it is a replica, or set to read only`,
+      `PostgreSQL at ${place.host} is read-only: a replica, or set to read only`,
       'Name the primary in FARELOCK_DATABASE_URL.',
     );
   }
@@ -129,5 +133,5 @@ function writing({ writing, lacking, place, isEmpty }: PostgresState): Finding {
         : [`grant select, insert, update, delete on all tables in schema public to "${place.user}";`]),
     );
   }
-  return ok(`${place.user} may write; nothing was written to see it`);
+  return ok(`${place.user} may write (checked without writing)`);
 }

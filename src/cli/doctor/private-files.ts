@@ -49,14 +49,14 @@ function entriesUnder(path: string, found: Entry[] = []): Entry[] {
 
 function modes(home: string): Finding {
   if (process.platform === 'win32') return ok('Windows keeps the folder to its user');
-  if (!existsSync(home)) return ok('Nothing to look at yet');
+  if (!existsSync(home)) return ok('Nothing to check yet');
   const entries = entriesUnder(home);
   const me = process.getuid?.();
   const foreign = entries.filter(({ owner }) => me !== undefined && me !== 0 && owner !== me);
   if (foreign.length > 0) {
     return failed(
       `${named(foreign)} ${foreign.length === 1 ? 'belongs' : 'belong'} to another user`,
-      'Give it back to you.',
+      'Take ownership of it.',
       `sudo chown -R "$USER" ${home}`,
     );
   }
@@ -86,11 +86,11 @@ async function keys(home: string): Promise<Finding> {
       if (!existsSync(join(home, database))) continue;
       return failed(
         `${at(ring)} is missing: what ${database} has sealed cannot be read`,
-        'Put it back from a backup before the next command makes a new one.',
+        'Restore it from a backup before the next command creates a new one.',
       );
     }
     if (!isRing(readFileSync(at(ring), 'utf8'))) {
-      return failed(`${at(ring)} is not a key ring`, 'Put it back from a backup.');
+      return failed(`${at(ring)} is not a key ring`, 'Restore it from a backup.');
     }
   }
   const { readKeypair } = await import('../../solana/keypair.ts');
@@ -107,7 +107,7 @@ async function keys(home: string): Promise<Finding> {
   if (hasServices && missing.length > 0) {
     return failed(
       `${missing.map(at).join(', ')} missing: open escrows cannot be captured`,
-      'Put it back from a backup before the next command makes a new one.',
+      'Restore it from a backup before the next command creates a new one.',
     );
   }
   if (hasServices && missing.length === 0) {
@@ -134,7 +134,7 @@ async function othersKeys(home: string, at: (name: string) => string): Promise<F
   if (others.length === 0) return null;
   return failed(
     `service.db belongs to the home ${kept.madeBy}: ${others.join(', ')} differ`,
-    'Put the keys that it was made with back, or use that home.',
+    'Restore the keys it was created with, or use that home.',
   );
 }
 

@@ -99,15 +99,15 @@ const WHY: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'there is no such host',
   EAI_AGAIN: 'its name could not be looked up',
-  EHOSTUNREACH: 'there is no way to it',
-  ENETUNREACH: 'there is no way to it',
+  EHOSTUNREACH: 'it is not reachable',
+  ENETUNREACH: 'it is not reachable',
   ECONNRESET: 'it hung up',
   UND_ERR_SOCKET: 'it hung up',
-  UND_ERR_CONNECT_TIMEOUT: 'it did not take the call',
+  UND_ERR_CONNECT_TIMEOUT: 'it refused the connection',
   CERT_HAS_EXPIRED: 'its certificate has expired',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by nobody known here',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by nobody known here',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by nobody known here',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not signed by a trusted authority',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not signed by a trusted authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not signed by a trusted authority',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 };
 
@@ -119,7 +119,7 @@ export async function reaching(finding: Promise<Finding>): Promise<Finding> {
     if (isProblem(error, 'timed_out')) {
       return failed(
         error.message,
-        'It is slow, or what is sent to it gets lost on the way: try again, then ask its operator.',
+        'It is slow or unreachable: try again, then ask its operator.',
         'farelock doctor',
       );
     }
@@ -155,7 +155,7 @@ async function readiness(baseUrl: string, signal: AbortSignal): Promise<Finding>
     if (ready.status === 404) return warning(`${host} answers, and has no /ready`);
     const short = shortWallets(ready.body);
     if (short !== '') return failed(`${host} creates no intents: ${short}`, 'Send it what is missing.');
-    return failed(`${host} runs, and is not ready (${ready.status})`, 'Its operator sees why in its log.');
+    return failed(`${host} runs, and is not ready (${ready.status})`, 'Its operator can see why in the log.');
   } catch (error) {
     if (!isProblem(error, 'unexpected_answer')) throw error;
     return failed(`${host} is no flight service: its answer is not JSON`, ...CHECK_ADDRESS);

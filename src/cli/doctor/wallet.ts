@@ -24,15 +24,19 @@ async function keypair({ profile }: Patient, path: string): Promise<Finding> {
   if (path === '-') return ok('Read from standard input, by the commands that sign');
   if (!existsSync(path)) {
     return profile.isEmbedded && profile.keypair === null
-      ? warning('No wallet yet', 'The first paid command makes one, with play money.', 'farelock wallet show')
-      : failed(`There is no wallet at ${path}`, 'Make one, or name another.', 'farelock wallet new');
+      ? warning(
+          'No wallet yet',
+          'The first paid command creates one, with play money.',
+          'farelock wallet show',
+        )
+      : failed(`No wallet at ${path}`, 'Create one, or use another.', 'farelock wallet new');
   }
   const { readKeypair } = await import('../../solana/keypair.ts');
   return ok(`${readKeypair(path).address} in ${path}`);
 }
 
 async function balance(patient: Patient, path: string, open: OpenCluster): Promise<Finding> {
-  if (path === '-' || !existsSync(path)) return ok('No wallet to look at');
+  if (path === '-' || !existsSync(path)) return ok('No wallet to check');
   const { readKeypair } = await import('../../solana/keypair.ts');
   const { address } = readKeypair(path);
   const { associatedTokenAddress } = await import('../../solana/token.ts');
@@ -63,10 +67,10 @@ function holds(
   const said = `${usdc === null ? 'No USDC account' : `${formatUsdc(usdc)} USDC`}, ${formatSol(lamports ?? 0n)} SOL`;
   if ((usdc ?? 0n) >= LOW_USDC) return ok(said);
   return isPlayMoney
-    ? warning(said, 'Take play money.', 'farelock wallet airdrop')
+    ? warning(said, 'Get play money.', 'farelock wallet airdrop')
     : warning(
         said,
-        `Send USDC to ${address}, or take play money where the cluster has some.`,
+        `Send USDC to ${address}, or get play money if the cluster has any.`,
         'farelock wallet airdrop',
       );
 }

@@ -36,7 +36,7 @@ function changeOf(
   if (effect === 'pays' || effect === 'runs') return null;
   const isAtQuestion = code === 'interrupted' && message !== problem('interrupted').message;
   return effect === 'reads' || isAtQuestion
-    ? { said: 'Nothing was changed.', look: null }
+    ? { said: 'Nothing changed.', look: null }
     : {
         said: cutOff?.said ?? 'The change may have been made.',
         look: cutOff ? lookOf(cutOff.look, failed) : null,

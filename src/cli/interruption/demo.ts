@@ -25,7 +25,7 @@ export async function demoCutOff(
   const inPlayMoney = {
     ...story,
     said: `${story.said} All of it is play money.`,
-    fix: next.length > 0 ? 'Look at it, or begin anew.' : 'Begin anew whenever you like.',
+    fix: next.length > 0 ? 'Look at it, or start over.' : 'Start over whenever you like.',
     next: [
       ...next.map((one) => (home === null ? one : `FARELOCK_HOME=${quoted(home)} ${one}`)),
       'farelock demo',

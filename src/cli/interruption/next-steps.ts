@@ -61,12 +61,19 @@ const searchAgain: Steps = async ({ session, invocation }) => {
 };
 
 const usage: Steps = ({ invocation }) => [
-  invocation ? `farelock help ${invocation.name}` : 'farelock help --json commands',
+  invocation ? `farelock help ${invocation.name}` : 'farelock --help',
 ];
+
+/** Where the keypair was named, the wallet is made there. */
+const newWallet: Steps = ({ invocation }) => {
+  const { keypair } = invocation?.globals ?? {};
+  return [`farelock wallet new${keypair === undefined ? '' : ` --keypair ${quoted(keypair)}`}`];
+};
 
 const STEPS: Partial<Record<ProblemCode, Steps>> = {
   usage,
   input_required: usage,
+  invalid_request: usage,
   passengers_invalid: usage,
   // Offers and intents
   offer_not_found: searchAgain,
@@ -93,7 +100,7 @@ const STEPS: Partial<Record<ProblemCode, Steps>> = {
   escrow_mismatch: about('intent verify {intentId}'),
   affiliate_not_found: always('farelock affiliate create'),
   // Money
-  no_wallet: always('farelock wallet new'),
+  no_wallet: newWallet,
   keypair_exists: always('farelock wallet show'),
   insufficient_funds: ({ session }) => [
     'farelock wallet balance',
@@ -102,7 +109,8 @@ const STEPS: Partial<Record<ProblemCode, Steps>> = {
   payment_above_cap: always('farelock wallet limits'),
   daily_limit_reached: always('farelock wallet limits'),
   host_not_allowed: always('farelock wallet limits'),
-  payment_declined: always('farelock wallet limits'),
+  payment_declined: again,
+  declined: again,
   challenge_refused: always('farelock config list --show-origin'),
   payment_unverified: always('farelock payments list'),
   payment_settlement_failed: always('farelock wallet balance'),
@@ -165,6 +173,8 @@ function asMeant({ detail }: Problem, { argv }: Failed): string[] | null {
   );
 }
 
-/** Commands that help now, for a problem that names none itself; each is one that the tool understands. */
-export const nextStepsOf = async (error: Problem, failed: Failed): Promise<readonly string[]> =>
-  asMeant(error, failed) ?? (await STEPS[error.code]?.(failed)) ?? [];
+/** Commands that help now, for a problem that names none itself, at least one; each is one that the tool understands. */
+export async function nextStepsOf(error: Problem, failed: Failed): Promise<readonly string[]> {
+  const steps = asMeant(error, failed) ?? (await STEPS[error.code]?.(failed)) ?? [];
+  return steps.length > 0 ? steps : [`farelock explain ${error.code}`];
+}

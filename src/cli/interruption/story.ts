@@ -62,7 +62,7 @@ export function storyOf(known: Known): Story {
 function changeStory({ again, change }: Known): Story {
   const said = change?.said ?? 'Nothing was paid.';
   return change?.look
-    ? { said, fix: 'Look before you run the same command again.', next: [change.look] }
+    ? { said, fix: 'Check before you run the same command again.', next: [change.look] }
     : { said, fix: `${SAME}.`, next: again };
 }
 
@@ -75,7 +75,7 @@ function paidStory({ again, paid, found }: Known): Story {
         fix: `${SAME}: it shows the answer, and pays nothing more.`,
         next: again,
       }
-    : { said: `${said}.`, fix: 'It is in the journal.', next: ['farelock payments list'] };
+    : { said: `${said}.`, fix: 'The list of payments has it.', next: ['farelock payments list'] };
 }
 
 function signedStory(
@@ -107,7 +107,7 @@ function bookingStory({ again, isGuided }: Known, { intent, stage }: NonNullable
       return isGuided
         ? {
             said: `The fare is locked, ${ticket}`,
-            fix: 'Go on with it before the lock runs out: farelock offers it again.',
+            fix: 'Continue before the lock expires: farelock offers it again.',
             next: again,
           }
         : {
@@ -117,7 +117,7 @@ function bookingStory({ again, isGuided }: Known, { intent, stage }: NonNullable
           };
     case 'unlocked':
       return isGuided
-        ? { said: `The lock has run out, ${ticket}`, fix: 'Search once more.', next: again }
+        ? { said: `The lock has expired, ${ticket}`, fix: 'Search again.', next: again }
         : { said: 'Nothing was paid.', fix: `${SAME}.`, next: again };
     case 'captured':
       return {

@@ -33,8 +33,8 @@ function goingOn(trip: Trip): Pick<Story, 'fix' | 'next'> {
     return { fix: 'The fare can still be locked.', next: [lockCommand(trip.offerId)] };
   return trip.found
     ? {
-        fix: 'The numbers of the list still stand for its offers.',
+        fix: 'The numbers above still work.',
         next: ['farelock intent create <number>', ANEW],
       }
-    : { fix: 'The list was not shown yet: search once more.', next: [searchCommand(trip), ANEW] };
+    : { fix: 'The list was not shown yet: search again.', next: [searchCommand(trip), ANEW] };
 }

@@ -33,7 +33,7 @@ export async function planPaid(
     {
       lines: (document, screen) => [
         ...(parts.review ? [...parts.review(screen), ''] : []),
-        screen.paint.bold('Nothing was done, and nothing signed. It would:'),
+        screen.paint.bold('Nothing done, nothing signed. It would:'),
         ...document.plan.flatMap((line, index) => [
           `  ${index + 1}. ${line}`,
           ...(document.payment && line.startsWith('Sign ')
@@ -80,6 +80,6 @@ const DECISIONS = {
   sign: 'yes, within the limits',
   ask: 'you would be asked',
   refuse: 'no',
-  resend: 'signed before and not answered: the same payment would be sent again',
-  kept: 'paid before: its answer, which was not shown yet, would be shown',
+  resend: 'already signed, not answered: the same payment would be sent again',
+  kept: 'already paid: the answer, not shown yet, would be shown',
 } as const;

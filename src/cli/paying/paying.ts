@@ -78,7 +78,7 @@ export function openPayer(ports: {
       }
       const { createPayer } = await import('../../client/payer/payer.ts');
       const answer = await createPayer({ ...common, signer: ports.wallet }).send(exchange, patience, options);
-      if (answer.isKept) ports.say('Paid before, and not shown until now: nothing more was paid.');
+      if (answer.isKept) ports.say('Already paid but not shown until now: nothing more was charged.');
       return answer;
     },
   };

@@ -32,7 +32,7 @@ async function askPerson(request: PaymentRequest, { terminal, globals }: Person)
   const { resource, host, amount, warning } = request;
   if (warning !== undefined) {
     terminal.note(warning);
-    return globals.yes === true || terminal.ask('--yes').confirm('Pay it all the same?', false);
+    return globals.yes === true || terminal.ask('--yes').confirm('Pay anyway?', false);
   }
   // A booking is agreed to before it is paid, after a review (confirm.ts).
   if (request.kind === 'booking') return false;

@@ -1,7 +1,7 @@
 import { missingNative } from '../../kernel/native.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { withoutAddressKeys } from '../../kernel/shown-url.ts';
-import { problemDocument, problemLines } from '../view/problem.ts';
+import { problemDocument, problemLines, type TypedNames } from '../view/problem.ts';
 import { harmless, harmlessJson } from '../view/text.ts';
 import type { Streams } from './streams.ts';
 import type { Terminal } from './terminal.ts';
@@ -12,23 +12,23 @@ export function report(
   next: readonly string[],
   terminal: Terminal,
   streams: Streams,
+  typed?: TypedNames,
 ): number {
   terminal.settle();
   const { json, verbose } = terminal.settings;
   const told = isProblem(error) ? error : missingNative(error);
-  const expected = told !== null;
   const shown =
     told ??
     problem('internal_error', {
-      message: `Something unexpected failed: ${withoutAddressKeys(error instanceof Error ? error.message : String(error))}`,
+      message: `Unexpected error: ${withoutAddressKeys(error instanceof Error ? error.message : String(error))}`,
       fix: 'Run it again with --verbose to see where.',
       cause: error,
     });
   if (json)
     streams.stdout.write(`${harmlessJson(problemDocument(shown, next), streams.stdout.isTTY ? 2 : 0)}\n`);
   else {
-    const lines = problemLines(shown, terminal.asideScreen, next);
-    for (const line of expected ? lines : lines.slice(0, 1)) streams.stderr.write(`${line}\n`);
+    const lines = problemLines(shown, terminal.asideScreen, next, typed);
+    for (const line of lines) streams.stderr.write(`${line}\n`);
   }
   if (verbose) for (const line of stackLines(error)) terminal.trace(line);
   return shown.kind.exit;

@@ -146,8 +146,8 @@ export async function openTerminal(
     ask(option) {
       if (!canAsk) {
         throw problem('input_required', {
-          message: `${option} is needed: there is nobody to ask.`,
-          fix: `Give ${option}, or run on a terminal without --no-input.`,
+          message: `${option} is required, because nobody can be asked.`,
+          fix: `Give ${option}, or run in a terminal without --no-input.`,
         });
       }
       progress.settle();

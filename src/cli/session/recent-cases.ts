@@ -20,7 +20,7 @@ export function openRecentCases(path: string, warn: (text: string) => void): Rec
       if (id !== undefined) return id;
       throw problem('refund_request_not_found', {
         message: `The last refund queue had no row ${idOrNumber}.`,
-        fix: 'Look again: farelock refund queue.',
+        fix: 'List it again: farelock refund queue.',
       });
     },
   };

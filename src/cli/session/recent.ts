@@ -1,5 +1,6 @@
 import type { MenuFare, Offer } from '../../flights/wire.ts';
 import { problem } from '../../kernel/problems.ts';
+import type { Streams } from '../screen/streams.ts';
 import { fareOf, fareOfMenu, fareOfOption, type KnownFare, keptFare } from './known-fare.ts';
 import { openNotebook } from './notebook.ts';
 
@@ -147,6 +148,14 @@ export function openRecentOffers(path: string, warn: (text: string) => void): Re
     },
   };
 }
+
+/** What stands for an offer in a command to copy: the number of the last list on a terminal, else its id. */
+export const shortOf = (
+  { session, streams }: { session: { recentOffers: RecentOffers }; streams: Streams },
+  offerId: string,
+): string =>
+  (streams.stdout.isTTY && session.recentOffers.listed().find((one) => one.offerId === offerId)?.number) ||
+  offerId;
 
 const EMPTY: RecentFile = { numbered: {}, journeys: {}, itineraries: {} };
 

@@ -67,7 +67,7 @@ async function rpcCall(
     if (answer.error.code === -32601) {
       throw problem('cluster_failed', {
         message: 'This cluster has no faucet for USDC.',
-        fix: 'Play money for it comes from the embedded cluster alone (or its serve); elsewhere send USDC to the wallet.',
+        fix: 'Only the embedded cluster has play money; elsewhere, send USDC to the wallet.',
       });
     }
     throw problem('cluster_failed', {

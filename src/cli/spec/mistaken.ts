@@ -44,16 +44,25 @@ export function namedCommand(program: Commander, argv: readonly string[]): strin
   return names;
 }
 
+/** The lists that show the ids of a group's commands. */
+const LISTS: Readonly<Record<string, string>> = {
+  order: 'intent list',
+  payments: 'payments list',
+  refund: 'refund queue',
+  stuck: 'stuck list',
+  travellers: 'travellers list',
+};
+
 /** Where what is missing is listed, or else how the command reads; nothing when no command was named. */
 export function whereToLook(error: CommanderError, command: readonly string[]): string[] {
   const [, missing = ''] =
     error.code === 'commander.missingArgument' ? (/'([a-z-]+)'/.exec(error.message) ?? []) : [];
-  const lists: Readonly<Record<string, string>> = {
+  const lists: Readonly<Record<string, string | null>> = {
     'offer-id': 'help search',
     'intent-id': 'intent list',
     'order-id': 'partner orders list',
     'attestation-id': 'attestations list',
-    id: command[0] === 'stuck' ? 'stuck list' : 'refund queue',
+    id: LISTS[command[0] ?? ''] ?? null,
   };
   const look = lists[missing] ?? (command.length > 0 ? ['help', ...command].join(' ') : null);
   return look === null ? [] : [`farelock ${look}`];

@@ -23,18 +23,18 @@ type Start = (invocation: Invocation) => void;
 
 /** The options that every command takes. */
 export const GLOBAL_OPTIONS: readonly ParameterSpec[] = [
-  option('--profile <name>', 'where to run: local (embedded), or a profile of the settings'),
+  option('--profile <name>', 'where to run: local (embedded), or a profile from the settings'),
   option('--keypair <path>', 'keypair file of the wallet, - for standard input'),
-  option('--json [fields]', 'one JSON document on stdout; fields, separated by commas, choose from it'),
-  option('-y, --yes', 'answer questions with yes'),
-  option('--no-input', 'never ask'),
-  option('--dry-run', 'say what would be done, and do nothing'),
-  option('--max-payment <usdc>', 'pay no more than this for a call', usdcOption('--max-payment')),
+  option('--json [fields]', 'print one JSON document; choose fields with a comma-separated list'),
+  option('-y, --yes', 'answer yes to questions'),
+  option('--no-input', 'never ask questions'),
+  option('--dry-run', 'show what would be done, without doing it'),
+  option('--max-payment <usdc>', 'pay at most this per call', usdcOption('--max-payment')),
   option('--timeout <time>', 'give up after 90s, 5m, …', durationOption),
-  option('-q, --quiet', 'only the result'),
-  option('-v, --verbose', 'more on stderr'),
-  option('--no-color', 'no colour'),
-  option('--no-pager', 'print long results as they are'),
+  option('-q, --quiet', 'print only the result'),
+  option('-v, --verbose', 'more details on stderr'),
+  option('--no-color', 'do not use colour'),
+  option('--no-pager', 'do not page long results'),
 ];
 
 /** The tree that commander parses with and prints help from. Loads nothing of a command. */

@@ -40,8 +40,8 @@ export async function readPassengers(
   if (names !== undefined) {
     if (source !== undefined) {
       throw problem('usage', {
-        message: '--passengers and --traveller exclude each other.',
-        fix: 'Save everybody as a traveller, or write everybody into the file.',
+        message: 'Use either --passengers or --traveller, not both.',
+        fix: 'Save all passengers as travellers, or put all of them in the file.',
       });
     }
     const { savedPassengers } = await import('./travellers.ts');
@@ -94,7 +94,7 @@ async function askPassengers(
   const typed = await openTyped(context, intent);
   const kept = await typed.kept();
   const isWanted =
-    kept.length > 0 && (await prompts.confirm(`Go on with ${typedText(kept)}, typed before?`, true));
+    kept.length > 0 && (await prompts.confirm(`Continue with ${typedText(kept)}, typed before?`, true));
   const passengers: TravellerFields[] = isWanted ? kept.slice(0, rules.count) : [];
   for (let index = 0; index < rules.count; index++) {
     const known = passengers[index] ?? {};

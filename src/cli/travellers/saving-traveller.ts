@@ -31,7 +31,7 @@ export async function travellerFromFile(context: CommandContext, source: string)
   if (issues.length > 0) {
     throw problem('passengers_invalid', {
       message: `The traveller in ${sourceName(source)} cannot be saved.`,
-      fix: 'Correct the fields above; nothing was saved.',
+      fix: 'Correct the fields above. Nothing was saved.',
       detail: {
         issues: issues.map(({ path, message }) => ({ path: path.replace(/^passengers\.0\.?/, ''), message })),
       },

@@ -34,7 +34,7 @@ export function travellerName(given: string): string {
   const name = given.normalize('NFC').trim();
   if (/^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._'’-]{0,39}$/u.test(name)) return name;
   throw problem('usage', {
-    message: 'That is not a name to save a traveller under.',
+    message: 'That name cannot be used for a traveller.',
     fix: 'Give up to 40 letters and digits, such as ana.',
   });
 }
@@ -45,7 +45,7 @@ export async function travellerNamed({ session }: CommandContext, name: string):
   const found = await travellers.find(name);
   if (found) return found;
   throw problem('traveller_not_found', {
-    message: `There is no saved traveller ${name}.`,
+    message: `No saved traveller ${name}.`,
     next: ['farelock travellers list'],
   });
 }
@@ -81,8 +81,8 @@ export async function savedPassengers(
     message: 'The saved travellers cannot be booked.',
     fix:
       wrong.length > 0
-        ? 'Save the traveller again with what is missing or has changed; nothing was charged.'
-        : 'Name every traveller once, as many as the intent was made for; nothing was charged.',
+        ? 'Save the traveller again with what is missing or has changed. Nothing was charged.'
+        : 'Name each traveller once, as many as the fare was locked for. Nothing was charged.',
     next: wrong.map(({ name }) => `farelock travellers add ${quoted(name)} --replace`),
     detail: { issues: issues.map((issue) => namedIssue(issue, saved)) },
   });

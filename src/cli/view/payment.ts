@@ -32,8 +32,11 @@ export const shortened = (text: string): string =>
   text.length > 20 ? `${text.slice(0, 8)}…${text.slice(-8)}` : text;
 
 /** How to go on with an offer: one of the lowcost tier has a fare menu to choose from first. */
-export const offerCommand = (offerId: string): string =>
-  isMenuOffer(offerId) ? `farelock offer ${quoted(offerId)}` : `farelock intent create ${quoted(offerId)}`;
+export const offerCommand = (
+  offerId: string,
+  /** What stands for it: its id, or its number. */
+  short = offerId,
+): string => `farelock ${isMenuOffer(offerId) ? 'offer' : 'intent create'} ${quoted(short)}`;
 
 /** A lowcost offer whose fare is still to be chosen. */
 export const isMenuOffer = (offerId: string): boolean =>

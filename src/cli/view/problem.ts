@@ -1,3 +1,4 @@
+import { formatUsdc } from '../../kernel/money.ts';
 import type { Problem } from '../../kernel/problems.ts';
 import type { Screen } from '../screen/terminal.ts';
 import { harmless, wrap } from './text.ts';
@@ -14,28 +15,34 @@ export const problemDocument = (error: Problem, next: readonly string[] = error.
   },
 });
 
+/** A field of a service in the words of the command line, with the value it was given; null for one that it has not. */
+export type TypedNames = (field: string) => { readonly name: string; readonly value: string | null } | null;
+
 /**
- * A problem for a person: what failed, why, what to do. Where several fields are wrong, each has a line between
- * the first and the last.
+ * A problem for a person: what failed, why, what to do, and the command that does it. Where several fields are wrong,
+ * each has a line between the first and the last.
  */
 export function problemLines(
   error: Problem,
   { paint, width }: Screen,
-  /** Commands that help beside the problem's own; shown where a person has not yet enough to read. */
+  /** Commands that help, for a problem that names none. */
   suggested: readonly string[] = [],
+  typed: TypedNames = () => null,
 ): string[] {
-  const [first = '', ...more] = wrap(harmless(error.message), width - 2);
-  const why = issuesOf(error).flatMap((issue) =>
+  const issues = issuesOf(error, typed);
+  const [only] = error.code === 'invalid_request' && issues.length === 1 ? issues : [];
+  const isSaid = typeof only === 'string';
+  const [first = '', ...more] = wrap(harmless(isSaid ? sentence(only) : error.message), width - 2);
+  const why = (isSaid ? [] : issues).flatMap((issue) =>
     typeof issue === 'string'
       ? wrap(harmless(issue), width - 4).map((line, index) =>
           paint.dim(`${index === 0 ? '  ' : '    '}${line}`),
         )
       : [`    ${paint.good('→')} ${harmless(issue.corrected)}`],
   );
-  const facts = why.length === 0 ? factsOf(error) : [];
+  const facts = issues.length === 0 ? factsOf(error) : [];
   const fix = wrap(harmless(error.fix), width - 2);
-  const said = 1 + more.length + why.length + facts.length + fix.length;
-  const commands = error.next.length > 0 ? error.next : suggested.slice(0, said < 3 ? 1 : 0);
+  const commands = error.next.length > 0 ? error.next : suggested.slice(0, 1);
   const next = commands.map((command) => `  $ ${harmless(command)}`);
   return [
     `${paint.bad('✗')} ${paint.bold(first)}`,
@@ -47,8 +54,10 @@ export function problemLines(
   ];
 }
 
-/** What is wrong, each in a sentence; after the last mistake of a line, the line as it should be, never broken. */
-function issuesOf(error: Problem): (string | { readonly corrected: string })[] {
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** The mistakes, each in a sentence; after the last one of a line, the line as it should be, never broken. */
+function issuesOf(error: Problem, typed: TypedNames): (string | { readonly corrected: string })[] {
   const issues = error.detail?.issues;
   if (!Array.isArray(issues)) return [];
   return issues.flatMap((issue: unknown, index) => {
@@ -56,16 +65,22 @@ function issuesOf(error: Problem): (string | { readonly corrected: string })[] {
     const { path, message, corrected, line } = issue as Record<string, unknown>;
     const next = issues[index + 1] as { line?: unknown } | undefined;
     const isLast = line === undefined || next?.line !== line;
+    const said =
+      typeof message === 'string'
+        ? message.replace(/\b[a-z]+(_[a-z]+)+\b/g, (field) => typed(field)?.name ?? field)
+        : null;
     return [
-      ...(typeof message === 'string' ? [`${sayPath(path)}${message}`] : []),
+      ...(said === null ? [] : [`${sayPath(path, typed)}${said}`]),
       ...(typeof corrected === 'string' && isLast ? [{ corrected }] : []),
     ];
   });
 }
 
-/** `passengers.1.born_on` reads as `passenger 2, born_on`. */
-function sayPath(path: unknown): string {
+/** `passengers.1.born_on` reads as `passenger 2, born_on`, and `max_price` as `--max-price 5`. */
+function sayPath(path: unknown, typed: TypedNames): string {
   const text = Array.isArray(path) ? path.join('.') : typeof path === 'string' ? path : '';
+  const given = typed(text);
+  if (given) return `${given.name} ${given.value === null ? '' : `${given.value} `}`;
   const said = text.replace(
     /^passengers\.(\d+)\.?/,
     (_match, index: string) => `passenger ${Number(index) + 1}${text.split('.').length > 2 ? ', ' : ''}`,
@@ -75,14 +90,20 @@ function sayPath(path: unknown): string {
 
 /** The plain values of a detail on one line: the expected and the current price, an existing id. */
 function factsOf(error: Problem): string[] {
-  // Only what the message does not say already.
-  const facts = Object.entries(error.detail ?? {}).filter(
-    ([name, value]) =>
-      (typeof value === 'number' || (typeof value === 'string' && value.length <= 60)) &&
-      !['money', 'signal'].includes(name) &&
-      !error.message.includes(String(value)) &&
-      !error.next.some((command) => command.includes(String(value))),
+  const facts = Object.entries(error.detail ?? {}).flatMap(([name, value]): [string, string][] =>
+    (typeof value === 'number' || (typeof value === 'string' && value.length <= 60)) &&
+    !['money', 'signal'].includes(name)
+      ? [[name, sayFact(name, String(value))]]
+      : [],
   );
-  if (facts.length === 0) return [];
-  return [facts.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${String(value)}`).join(', ')];
+  // Only what the message does not say already.
+  const unsaid = facts.filter(
+    ([, value]) => !error.message.includes(value) && !error.next.some((command) => command.includes(value)),
+  );
+  if (unsaid.length === 0) return [];
+  return [unsaid.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`).join(', ')];
 }
+
+/** The services write amounts as atomic units. */
+const sayFact = (name: string, value: string): string =>
+  /(^|_)amount$/.test(name) && /^\d+$/.test(value) ? `${formatUsdc(BigInt(value))} USDC` : value;

@@ -95,10 +95,10 @@ export const alreadyDecided = (row: RefundRequestRow) =>
 function checkOverride(request: ApproveRequest, captured: bigint): void {
   const issues = [
     ...(BigInt(request.payout_amount ?? 0) > captured
-      ? [{ path: 'payout_amount', message: `is more than was captured: ${formatUsdc(captured)} USDC.` }]
+      ? [{ path: 'payout_amount', message: `is more than the ${formatUsdc(captured)} USDC that was paid.` }]
       : []),
     ...(request.note === undefined
-      ? [{ path: 'note', message: 'is needed with an amount of your own.' }]
+      ? [{ path: 'note', message: 'is required when you set the amount yourself.' }]
       : []),
   ];
   if (issues.length > 0) throw problem('invalid_request', { detail: { issues } });

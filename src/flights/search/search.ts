@@ -60,10 +60,10 @@ export function createSearch(ports: FlightsPorts, pricing: Pricing) {
 /** Says why a code is no airport; for the code of a city, names its airports. */
 function notAnAirport(code: string, provider: Provider): string {
   const area = metropolitanArea(code);
-  if (area === null) return 'is not an airport that is known here.';
+  if (area === null) return 'is not an airport we know.';
   const known = area.airports.filter((iata) => provider.airport(iata));
-  const choice = known.length === 0 ? '' : `: give ${known.join(', ')}`;
-  return `is the code of a city (${area.city}), not of an airport${choice}.`;
+  const choice = known.length === 0 ? '' : `; its airports: ${known.join(', ')}`;
+  return `is a city code (${area.city})${choice}.`;
 }
 
 /**
@@ -79,14 +79,14 @@ function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): v
     issues.push({ path: 'destination_iata', message: notAnAirport(request.destination_iata, provider) });
   }
   if (request.origin_iata === request.destination_iata) {
-    issues.push({ path: 'destination_iata', message: 'must differ from origin_iata.' });
+    issues.push({ path: 'destination_iata', message: 'is also the origin.' });
   }
   const [earliest, latest] = daysToSell(request, nowMs, origin?.timeZone ?? 'UTC');
   for (const path of ['depart_date', 'return_date'] as const) {
     const date = request[path];
     if (date === undefined) continue;
-    if (!isRealDate(date)) issues.push({ path, message: 'is not a day of the calendar.' });
-    else if (date < earliest) issues.push({ path, message: 'is past.' });
+    if (!isRealDate(date)) issues.push({ path, message: 'is not a real date.' });
+    else if (date < earliest) issues.push({ path, message: 'is in the past.' });
     else if (date > latest) issues.push({ path, message: `is more than ${MOST_DAYS_AHEAD} days ahead.` });
   }
   if (request.return_date !== undefined && request.return_date < request.depart_date) {
@@ -96,7 +96,7 @@ function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): v
   if (after !== undefined && before !== undefined && before < after) {
     issues.push({
       path: 'departure_before',
-      message: 'is before departure_after: no flight can leave then.',
+      message: 'is before departure_after, so no flight fits.',
     });
   }
   if (issues.length > 0) throw problem('invalid_request', { detail: { issues } });

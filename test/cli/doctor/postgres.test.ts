@@ -89,7 +89,7 @@ describe.skipIf(!postgresIsInstalled)('of a PostgreSQL server', () => {
     });
     expect(run.check('database_writing')).toMatchObject({
       status: 'ok',
-      message: 'farelock may write; nothing was written to see it',
+      message: 'farelock may write (checked without writing)',
     });
     expect(run.check('database_clock')).toMatchObject({ status: 'ok', message: 'In step with the database' });
     expect(run.check('stuck')).toMatchObject({ status: 'ok' });
@@ -115,7 +115,7 @@ describe.skipIf(!postgresIsInstalled)('of a PostgreSQL server', () => {
     expect(newer.check('service_database')).toMatchObject({
       status: 'failed',
       message: expect.stringContaining('999_from_the_future'),
-      fix: 'Use that version.',
+      fix: 'Update farelock.',
     });
   });
 

@@ -23,7 +23,7 @@ test('every command that changes records says where to look after an interruptio
 test('at a question nothing was changed; in the middle of a call it may have been', async () => {
   const asked = problem('interrupted', { message: 'Interrupted at a question.' });
   expect((await commandCutOff(asked, spec('keys issue'), failed)).message).toBe(
-    'Interrupted at a question. Nothing was changed.',
+    'Interrupted at a question. Nothing changed.',
   );
   const cut = await commandCutOff(problem('interrupted'), spec('keys issue'), failed);
   expect([cut.message, cut.next]).toEqual([
@@ -31,6 +31,6 @@ test('at a question nothing was changed; in the middle of a call it may have bee
     ['farelock keys list'],
   ]);
   expect((await commandCutOff(problem('timed_out'), spec('search'), failed)).message).toBe(
-    'That took too long. Nothing was paid.',
+    'Timed out. Nothing was paid.',
   );
 });

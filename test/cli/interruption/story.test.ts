@@ -90,7 +90,7 @@ describe('what is told of an interruption', () => {
   test('a guided walk names the ticket, and takes the same answers again', () => {
     const walk = (known: Known) => storyOf({ ...known, isGuided: true });
     expect(walk(at('unlocked')).said).toBe(
-      'The lock has run out, and the ticket of 120.00 USDC is not paid.',
+      'The lock has expired, and the ticket of 120.00 USDC is not paid.',
     );
     expect(walk(at('locked')).said).toBe('The fare is locked, and the ticket of 120.00 USDC is not paid.');
     expect(walk({ ...nothing, signed: [signed] }).fix).toBe(

@@ -22,7 +22,7 @@ export const affiliateCreate: Command<AffiliateCreateOptions> = async (context, 
   terminal.result(made, { lines: affiliateLines, rows: (shown) => Object.entries(shown) });
   terminal.aside([
     '',
-    'Who books with it pays the same; the wallet is paid once they have flown.',
+    'People who book with it pay the same price; the wallet is paid after they fly.',
     ...nextLines(`farelock affiliate show ${quoted(made.code)}`),
   ]);
   return 0;

@@ -2,8 +2,8 @@ import { argument, command, option } from '../../spec/define.ts';
 
 export const affiliateCreate = command({
   name: 'affiliate create',
-  summary: 'The code of a wallet: a new one, or the one that it has (free)',
-  options: [option('--wallet <address>', 'the wallet that is paid (the one of this profile)')],
+  summary: 'Create the affiliate code of a wallet, or show the one it has (free)',
+  options: [option('--wallet <address>', 'wallet to pay (default: the one of this profile)')],
   effect: 'changes',
   examples: ['farelock affiliate create'],
   result: { schema: async () => (await import('./result.ts')).affiliateCreate },
@@ -12,7 +12,7 @@ export const affiliateCreate = command({
 
 export const affiliateShow = command({
   name: 'affiliate show',
-  summary: 'What a code has earned: pending and paid (free)',
+  summary: 'Show what a code has earned, pending and paid (free)',
   arguments: [argument('<code>')],
   effect: 'reads',
   examples: ['farelock affiliate show ABCD1234'],

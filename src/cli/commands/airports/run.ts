@@ -29,8 +29,8 @@ export const airports: Command<AirportsOptions> = async ({ terminal }, { text = 
   if (found.length === 0) {
     const cities = [...new Set(namedAirports().map(({ city }) => city))];
     throw problem('not_found', {
-      message: `No airport is known by "${wanted}".`,
-      fix: didYouMean(wanted, cities) || 'Try the city, the name of the airport, or its three letters.',
+      message: `No airport matches "${wanted}".`,
+      fix: didYouMean(wanted, cities) || 'Try the city, the airport name or its three-letter code.',
     });
   }
   const airportsFound = found.map(

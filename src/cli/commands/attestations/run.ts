@@ -41,7 +41,7 @@ export const attestationDecide: Command<AttestationDecideOptions> = async (conte
   const { attestationId, verdict } = given;
   await session.work();
   const desk = await session.partnerDesk();
-  const words = verdict === 'passed' ? 'Let it pass' : 'Reject it';
+  const words = verdict === 'passed' ? 'Pass it' : 'Reject it';
   if (globals.dryRun || !globals.yes) {
     const listed = (await desk.attestations({ signal })).attestations.find(
       ({ attestation_id }) => attestation_id === attestationId,
@@ -55,7 +55,7 @@ export const attestationDecide: Command<AttestationDecideOptions> = async (conte
     }
     const prompts = terminal.ask('--yes');
     terminal.note(step);
-    if (!(await prompts.confirm('Decide that?', false))) throw problem('declined');
+    if (!(await prompts.confirm('Record this decision?', false))) throw problem('declined');
   }
   const decided = await desk.decideAttestation(attestationId, verdict, { signal });
   terminal.result(decided, {

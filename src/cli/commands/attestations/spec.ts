@@ -5,7 +5,7 @@ const VERDICTS = ['passed', 'rejected'] as const;
 
 export const attestationsList = command({
   name: 'attestations list',
-  summary: 'What waits, and what was rejected',
+  summary: 'List attestations that are waiting or rejected',
   isDefault: true,
   effect: 'reads',
   examples: ['farelock attestations', 'farelock attestations --json attestation_id,type'],
@@ -15,7 +15,7 @@ export const attestationsList = command({
 
 export const attestationsShow = command({
   name: 'attestations show',
-  summary: 'One, with the customer data that it is about; the look is in the audit trail',
+  summary: 'Show one with its customer data; the audit trail records who looked',
   arguments: [argument('<attestation-id>')],
   effect: 'reads',
   examples: ['farelock attestations show att_…'],
@@ -25,7 +25,7 @@ export const attestationsShow = command({
 
 export const attestationsDecide = command({
   name: 'attestations decide',
-  summary: "A person's verdict, also against an earlier one; asks first",
+  summary: 'Decide an attestation, even against an earlier decision; asks first',
   arguments: [
     argument('<attestation-id>'),
     argument('<verdict>', VERDICTS.join(', '), choiceOption('verdict', VERDICTS)),

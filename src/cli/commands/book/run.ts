@@ -213,7 +213,7 @@ async function finish(
   if (intent.status === 'refunded') {
     terminal.aside([
       '',
-      'The booking did not happen; the money went back.',
+      'The booking did not go through; the money was sent back.',
       ...nextLines('farelock search …'),
     ]);
     return 8;

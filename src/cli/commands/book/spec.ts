@@ -7,10 +7,14 @@ export const book = command({
   arguments: [argument('<intent-id>')],
   options: [
     option('--passengers <file>', 'JSON file with the passengers, - for standard input'),
-    option('--traveller <name>', 'a saved traveller; once for each, who gets the e-mails first', collected),
+    option(
+      '--traveller <name>',
+      'a saved traveller; repeat for each, first the one who gets the e-mails',
+      collected,
+    ),
     option(
       '--refund-wallet <address>',
-      'pay although refunds go to this wallet, which is not yours',
+      'pay even though refunds go to this wallet, which is not yours',
       addressOption('--refund-wallet'),
     ),
     option('--no-wait', 'return once the booking is queued'),

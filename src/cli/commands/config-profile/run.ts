@@ -112,15 +112,15 @@ export const profileAdd: Command<ProfileAddOptions> = async (context, options) =
   }
   if (settings.rpc_url !== undefined && settings.cluster !== undefined) {
     throw problem('usage', {
-      message: '--rpc-url and --cluster exclude each other.',
-      fix: 'Give one of them.',
+      message: 'Use either --rpc-url or --cluster, not both.',
+      fix: 'Leave one of them out.',
     });
   }
   if (context.globals.dryRun) return planned(context, `Add profile ${name}.`);
   await changeUserSettings(session.home, clock, (before) => {
     if (Object.hasOwn(before.profiles, name)) {
       throw problem('usage', {
-        message: `There is a profile ${name} already.`,
+        message: `A profile ${name} already.`,
         fix: 'Change it with config set, or remove it first.',
         next: [`farelock config set <key> <value> --profile ${name}`],
       });

@@ -2,7 +2,7 @@ import { argument, command, option } from '../../spec/define.ts';
 
 export const configProfileList = command({
   name: 'config profile list',
-  summary: 'The profiles that there are',
+  summary: 'List the profiles',
   isDefault: true,
   effect: 'reads',
   examples: ['farelock config profile'],
@@ -32,7 +32,7 @@ export const configProfileAdd = command({
 
 export const configProfileUse = command({
   name: 'config profile use',
-  summary: 'Make it the profile of commands that name none',
+  summary: 'Make it the default profile',
   arguments: [argument('<name>')],
   effect: 'local',
   examples: ['farelock config profile use staging'],

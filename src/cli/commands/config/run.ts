@@ -173,7 +173,7 @@ function changedProfile({ session }: CommandContext): string {
   const { name } = session.profile;
   if (isProfileName(name)) return name;
   throw problem('usage', {
-    message: 'This profile is made by the environment; it has no settings of its own.',
+    message: 'This profile comes from environment variables and has no settings of its own.',
     fix: 'Name one with --profile, or add one.',
     next: ['farelock config profile add <name> --flights-url <url>'],
   });

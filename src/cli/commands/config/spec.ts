@@ -2,8 +2,8 @@ import { argument, command, option } from '../../spec/define.ts';
 
 export const configList = command({
   name: 'config list',
-  summary: 'The settings in effect',
-  options: [option('--show-origin', 'the flag, variable or file that each comes from')],
+  summary: 'List the settings in effect',
+  options: [option('--show-origin', 'show the flag, variable or file each one comes from')],
   effect: 'reads',
   examples: ['farelock config list --show-origin'],
   result: { list: 'settings', schema: async () => (await import('./result.ts')).configList },
@@ -12,7 +12,7 @@ export const configList = command({
 
 export const configGet = command({
   name: 'config get',
-  summary: 'One setting in effect',
+  summary: 'Show one setting',
   arguments: [argument('<key>')],
   effect: 'reads',
   examples: ['farelock config get flights_url'],
@@ -22,7 +22,7 @@ export const configGet = command({
 
 export const configSet = command({
   name: 'config set',
-  summary: 'Set it in the profile in use; a key only with - from standard input',
+  summary: 'Change a setting of the profile in use; keys are read from standard input with -',
   arguments: [argument('<key>'), argument('<value>')],
   effect: 'local',
   examples: ['farelock config set flights_url https://flights.example'],
@@ -32,7 +32,7 @@ export const configSet = command({
 
 export const configUnset = command({
   name: 'config unset',
-  summary: 'Take a setting of the profile in use away',
+  summary: 'Remove a setting from the profile in use',
   arguments: [argument('<key>')],
   effect: 'local',
   examples: ['farelock config unset rpc_url'],

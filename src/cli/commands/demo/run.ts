@@ -167,7 +167,7 @@ function end(
   terminal.tell([
     reference
       ? `${paint.good('✓')} Booked: booking reference ${paint.bold(reference)}`
-      : 'The booking did not happen; the money went back.',
+      : 'The booking did not go through; the money was sent back.',
   ]);
   terminal.aside([
     '',

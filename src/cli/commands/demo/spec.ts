@@ -2,7 +2,7 @@ import { command } from '../../spec/define.ts';
 
 export const demo = command({
   name: 'demo',
-  summary: 'The whole journey with narration, on the embedded stack',
+  summary: 'Play the whole journey, narrated, on the embedded stack',
   effect: 'runs',
   examples: ['farelock demo'],
   result: { schema: async () => (await import('./result.ts')).demo },

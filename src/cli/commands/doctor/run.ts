@@ -18,12 +18,12 @@ interface DoctorOptions {
 }
 
 /**
- * Looks at everything that commands stand on, and says what to do about what is not well. Nothing is made, changed or
+ * Checks everything that commands depend on, and says what to do about what is not well. Nothing is made, changed or
  * repaired, and no key is shown. Exit 0 when nothing fails (warnings included), else 8.
  */
 export const doctor: Command<DoctorOptions> = async (context, { full = false }) => {
   const { terminal, session, signal } = context;
-  terminal.phase(full ? 'Looking, and reading the databases to their last page' : 'Looking');
+  terminal.phase(full ? 'Checking, and reading the whole databases' : 'Checking');
   const { finding, profile } = await settingsOf(context);
   const checks: Examined[] = [
     { id: 'settings', ...finding },

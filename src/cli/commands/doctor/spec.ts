@@ -2,8 +2,8 @@ import { command, option } from '../../spec/define.ts';
 
 export const doctor = command({
   name: 'doctor',
-  summary: 'Look at everything that commands stand on, and say what to do; exit 8 when something fails',
-  options: [option('--full', 'read the databases to their last page, also large ones; it can take minutes')],
+  summary: 'Check your setup and say what to fix; exit 8 when something fails',
+  options: [option('--full', 'read the whole databases, even large ones; this can take minutes')],
   effect: 'reads',
   examples: ['farelock doctor', 'farelock doctor --json status,checks', 'farelock doctor --full'],
   result: { schema: async () => (await import('./result.ts')).doctor },

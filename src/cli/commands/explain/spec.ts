@@ -2,7 +2,7 @@ import { argument, command } from '../../spec/define.ts';
 
 export const explain = command({
   name: 'explain',
-  summary: 'What an error code means, and what to do',
+  summary: 'Explain an error code and what to do about it',
   arguments: [argument('<code>')],
   effect: 'reads',
   examples: ['farelock explain offer_expired'],

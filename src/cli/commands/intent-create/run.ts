@@ -84,8 +84,8 @@ export async function existingIntent(
     own: null,
     problem: problem('intent_already_exists', {
       ...common,
-      message: 'This offer is locked for this wallet by an intent that was not created from here.',
-      fix: 'Do not pay it: somebody else may have created it. Wait until it expires, 30 minutes at most, or choose another offer; nothing was charged.',
+      message: 'This wallet has already locked this offer, but not from here.',
+      fix: 'Do not pay that one: somebody else may have created it. Wait up to 30 minutes until it expires, or choose another offer. Nothing was charged.',
     }),
   };
 }
@@ -94,7 +94,7 @@ export async function existingIntent(
 const withMenu = (error: Problem, offerId: string): Problem =>
   problem(error.code, {
     message: error.message,
-    fix: 'Open the fare menu, then lock one of its fares; nothing was charged.',
+    fix: 'Open the fare menu, then lock one of its fares. Nothing was charged.',
     ...(error.detail && { detail: error.detail }),
     next: [`farelock offer ${quoted(offerId.split('##', 1)[0] ?? offerId)}`],
     cause: error,

@@ -9,7 +9,7 @@ export const intentCreate = command({
   options: [
     option(
       '--refund-wallet <address>',
-      'where refunds go (the paying wallet)',
+      'where refunds go (default: the paying wallet)',
       addressOption('--refund-wallet'),
     ),
     option('--referrer <code>', 'affiliate code'),

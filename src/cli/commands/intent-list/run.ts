@@ -64,7 +64,7 @@ async function refresh({ session, signal }: CommandContext): Promise<void> {
 const intentsView: View<{ intents: ListedIntent[] }> = {
   list: 'intents',
   lines: ({ intents }, { paint, width }) => {
-    if (intents.length === 0) return ['No intents made from here.'];
+    if (intents.length === 0) return ['No fares locked from here.'];
     const roomy = width >= 100;
     return tableLines(
       [

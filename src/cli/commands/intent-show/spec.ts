@@ -2,7 +2,7 @@ import { argument, command } from '../../spec/define.ts';
 
 export const intentShow = command({
   name: 'intent show',
-  summary: 'The intent as the service has it',
+  summary: 'Show a locked fare as the service sees it',
   arguments: [argument('<intent-id>')],
   effect: 'reads',
   examples: ['farelock intent show int_…'],

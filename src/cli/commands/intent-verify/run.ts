@@ -57,7 +57,7 @@ function wordsFor(checks: Verification['checks']): ProblemOptions {
         program.found === UNSAID
           ? 'The record names no program for its escrow: it cannot be verified on chain.'
           : 'The escrow is of a program that this tool does not know: it cannot be verified on chain.',
-      fix: 'What it promises is the word of the service alone.',
+      fix: 'You only have the word of the service for what it promises.',
     };
   }
   const owner = checks.find((one) => one.check === 'refund_owner' && !one.ok);

@@ -3,12 +3,12 @@ import { addressOption } from '../../spec/options.ts';
 
 export const intentVerify = command({
   name: 'intent verify',
-  summary: 'Check the escrow on chain against the intent, and that its refunds come to you',
+  summary: 'Check the escrow on chain, and that its refunds come to you',
   arguments: [argument('<intent-id>')],
   options: [
     option(
       '--refund-wallet <address>',
-      'a refund wallet that is not yours, named on purpose',
+      'a refund wallet that is not yours, if you mean it',
       addressOption('--refund-wallet'),
     ),
   ],

@@ -44,7 +44,7 @@ export const keysIssue: Command<KeysIssueOptions> = async (context, { name }) =>
       ),
     ],
   });
-  terminal.aside(['', 'It is not shown again. Use it as FARELOCK_OPERATOR_KEY.']);
+  terminal.aside(['', 'It will not be shown again. Use it as FARELOCK_OPERATOR_KEY.']);
   return 0;
 };
 

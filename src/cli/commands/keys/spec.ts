@@ -3,10 +3,10 @@ import { integerOption } from '../../spec/options.ts';
 
 export const keysList = command({
   name: 'keys list',
-  summary: "Operators' keys: names, and when each was last used",
+  summary: 'List operator keys and when each was last used',
   options: [
     option('--limit <n>', 'how many (100)', integerOption('--limit', 1, 500)),
-    option('--cursor <cursor>', 'next_cursor of the page before'),
+    option('--cursor <cursor>', 'next_cursor of the previous page'),
   ],
   effect: 'reads',
   examples: ['farelock keys list'],
@@ -16,7 +16,7 @@ export const keysList = command({
 
 export const keysIssue = command({
   name: 'keys issue',
-  summary: 'Issue a key to an operator; it is shown once',
+  summary: 'Issue an operator key; it is shown once',
   arguments: [argument('<name>')],
   effect: 'changes',
   examples: ['farelock keys issue night-shift'],
@@ -27,7 +27,7 @@ export const keysIssue = command({
 
 export const keysRevoke = command({
   name: 'keys revoke',
-  summary: "Make an operator's key worthless",
+  summary: 'Revoke an operator key',
   arguments: [argument('<key-id>')],
   effect: 'changes',
   examples: ['farelock keys revoke key_…'],

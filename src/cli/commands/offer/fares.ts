@@ -2,6 +2,7 @@ import type { PaymentReceipt } from '../../../client/types.ts';
 import type { MenuFare, OfferDetailsResponse } from '../../../flights/wire.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem } from '../../../kernel/problems.ts';
+import { shortOf } from '../../session/recent.ts';
 import type { Command } from '../../spec/command.ts';
 import {
   bagFor,
@@ -88,7 +89,7 @@ export const offerFares: Command<{ readonly offerId: string }> = async (context,
   terminal.aside([
     '',
     ...(payments.length > 0 ? [`Paid ${formatUsdc(paid)} USDC`] : []),
-    ...(cheapest ? nextLines(offerCommand(cheapest.offer_id)) : []),
+    ...(cheapest ? nextLines(offerCommand(cheapest.offer_id, shortOf(context, cheapest.offer_id))) : []),
   ]);
   return 0;
 };

@@ -1,5 +1,6 @@
 import type { OfferDetailsResponse } from '../../../flights/wire.ts';
 import { linkedOf } from '../../paying/explorer.ts';
+import { shortOf } from '../../session/recent.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { offerLines } from '../../view/flights/offer.ts';
 import { costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
@@ -39,7 +40,7 @@ export const offer: Command<OfferOptions> = async (context, options) => {
     terminal.aside([
       '',
       ...costLines(payment, linkedOf(context)),
-      ...nextLines(`farelock intent create ${quoted(offerId)}`),
+      ...nextLines(`farelock intent create ${quoted(shortOf(context, offerId))}`),
     ]);
     return 0;
   }
@@ -62,19 +63,19 @@ export const offer: Command<OfferOptions> = async (context, options) => {
 };
 
 function afterMenu(
-  { streams }: CommandContext,
+  context: CommandContext,
   { fare_menu: menu }: OfferDetailsResponse,
   offerId: string,
   numbers: Readonly<Record<string, string>>,
 ): string[] {
-  if (menu?.status === 'pending') return nextLines(`farelock offer ${quoted(offerId)}`);
+  if (menu?.status === 'pending') return nextLines(`farelock offer ${quoted(shortOf(context, offerId))}`);
   if (menu?.status === 'failed') return ['Next: choose another offer, or try this one again later'];
   const [first, second] = menu?.fares ?? [];
   if (!first) return ['Next: choose another offer'];
   const number = numbers[(second ?? first).offer_id];
-  const byNumber = streams.stdout.isTTY && number !== undefined;
+  const byNumber = context.streams.stdout.isTTY && number !== undefined;
   return [
-    ...nextLines(`farelock intent create ${quoted(first.offer_id)}`),
+    ...nextLines(`farelock intent create ${quoted(shortOf(context, first.offer_id))}`),
     ...(byNumber ? [`      farelock intent create ${number}   (a # of the menu)`] : []),
   ];
 }

@@ -2,7 +2,7 @@ import { argument, command, option } from '../../spec/define.ts';
 
 export const offer = command({
   name: 'offer',
-  summary: 'Fresh price, extras and fare menu of one offer (paid, 0.01 USDC; lowcost 0.10)',
+  summary: 'Get the fresh price, extras and fare menu of an offer (paid, 0.01 USDC; low-cost 0.10)',
   arguments: [argument('<offer-id>')],
   options: [option('--fares', 'the fares of its itinerary side by side, and what a bag costs with each')],
   effect: 'pays',

@@ -13,7 +13,7 @@ export function checkCalendarFile({ globals, terminal }: CommandContext, path: s
   if (path === '-') {
     if (!terminal.settings.json) return;
     throw problem('usage', {
-      message: '--json and --ics - both want standard output.',
+      message: '--json and --ics - both write to standard output.',
       fix: 'Give --ics a file, or leave out --json.',
     });
   }
@@ -23,7 +23,7 @@ export function checkCalendarFile({ globals, terminal }: CommandContext, path: s
 const exists = (path: string, cause?: unknown) =>
   problem('usage', {
     message: `${path} exists.`,
-    fix: 'Give --ics another file, or --yes to write over it.',
+    fix: 'Give --ics another file, or overwrite it with --yes.',
     cause,
   });
 
@@ -31,7 +31,7 @@ const exists = (path: string, cause?: unknown) =>
 export function writeCalendar(context: CommandContext, path: string, order: KnownOrder): void {
   const { terminal, streams, clock, globals } = context;
   if (order.slices.length === 0) {
-    terminal.note('The order names no flights: there is nothing for a calendar.');
+    terminal.note('The order has no flights to put in a calendar.');
     return;
   }
   const text = journeyIcs({

@@ -2,9 +2,9 @@ import { argument, command, option } from '../../spec/define.ts';
 
 export const order = command({
   name: 'order',
-  summary: 'The airline order of an order id or an intent id (paid, 0.01 USDC)',
+  summary: 'Show the airline order of a booking (paid, 0.01 USDC)',
   arguments: [argument('<id>')],
-  options: [option('--ics <file>', 'write the journey as a calendar file, - for standard output')],
+  options: [option('--ics <file>', 'write the journey to a calendar file, - for standard output')],
   effect: 'pays',
   examples: ['farelock order int_… --ics journey.ics'],
   result: { schema: async () => (await import('./result.ts')).order },

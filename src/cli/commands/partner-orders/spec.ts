@@ -26,7 +26,7 @@ export const partnerOrdersShow = command({
   arguments: [argument('<order-id>')],
   options: [option('--history', 'every change of it'), ACTING_PARTNER],
   effect: 'reads',
-  examples: ['farelock partner orders show ord_… --history'],
+  examples: ['farelock partner orders show rmp_… --history'],
   result: { schema: async () => (await import('./result.ts')).partnerOrdersShow },
   load: async () => (await import('./run.ts')).orderShow,
 });

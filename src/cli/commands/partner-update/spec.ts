@@ -25,7 +25,7 @@ export const partnerOrdersUpdate = command({
     IN_LIVE,
   ],
   effect: 'changes',
-  examples: ['farelock partner orders update ord_… --status FUNDS_RECEIVED'],
+  examples: ['farelock partner orders update rmp_… --status FUNDS_RECEIVED'],
   result: { schema: async () => (await import('./result.ts')).partnerOrdersUpdate },
   cutOff: { said: 'The order may have been updated.', look: 'partner orders show {orderId}' },
   load: async () => (await import('./run.ts')).orderUpdate,

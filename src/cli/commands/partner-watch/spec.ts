@@ -8,7 +8,7 @@ export const partnerOrdersWatch = command({
   arguments: [argument('<order-id>')],
   options: [option('--every <time>', 'between two looks', durationOption, 1000), ACTING_PARTNER],
   effect: 'reads',
-  examples: ['farelock partner orders watch ord_… --json'],
+  examples: ['farelock partner orders watch rmp_… --json'],
   result: { schema: async () => (await import('./result.ts')).partnerOrdersWatch },
   load: async () => (await import('./run.ts')).orderWatch,
 });

@@ -59,8 +59,8 @@ export const paymentsResume: Command<PaymentsResumeOptions> = async (context, { 
         answer?.payment
           ? `${screen.paint.good('✓')} Paid ${answer.payment.amount} USDC for ${signed.record.resource}`
           : answer
-            ? 'The service is still at it: resume it again in a moment.'
-            : 'It was given up: it can no longer land, and the service says that it took nothing.',
+            ? 'Still being processed: resume it again in a moment.'
+            : 'It has expired: it can no longer go through, and the service says it took nothing.',
       ],
     },
   );

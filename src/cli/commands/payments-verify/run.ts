@@ -21,7 +21,7 @@ export const paymentsVerify: Command<PaymentsVerifyOptions> = async (context, { 
   if (paymentId !== undefined && elsewhere.length > 0) {
     throw problem('usage', {
       message: `Payment ${paymentId} was made on ${elsewhere[0]?.record.network}, not on this profile's cluster.`,
-      fix: 'Name the profile of that cluster with --profile.',
+      fix: 'Choose the profile of that cluster with --profile.',
     });
   }
   const { verifyPayment } = await import('../../../client/payer/verify.ts');

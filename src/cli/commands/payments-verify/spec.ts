@@ -3,7 +3,7 @@ import { integerOption } from '../../spec/options.ts';
 
 export const paymentsVerify = command({
   name: 'payments verify',
-  summary: 'Hold one payment, or the newest, against the cluster',
+  summary: 'Check one payment, or the newest, on the cluster',
   arguments: [argument('[payment-id]')],
   options: [option('--limit <n>', 'how many', integerOption('--limit', 1, 1_000_000), 100)],
   effect: 'reads',

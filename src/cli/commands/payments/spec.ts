@@ -3,7 +3,7 @@ import { integerOption } from '../../spec/options.ts';
 
 export const paymentsList = command({
   name: 'payments list',
-  summary: 'Payments made from here, newest first',
+  summary: 'List payments made from here, newest first',
   options: [option('--limit <n>', 'how many', integerOption('--limit', 1, 1_000_000), 100)],
   effect: 'reads',
   examples: ['farelock payments list --limit 20'],
@@ -13,7 +13,7 @@ export const paymentsList = command({
 
 export const paymentsShow = command({
   name: 'payments show',
-  summary: 'One payment',
+  summary: 'Show one payment',
   arguments: [argument('<payment-id>')],
   effect: 'reads',
   examples: ['farelock payments show pay_…'],

@@ -71,7 +71,7 @@ function checkAmount({ amount, note }: OwnAmount, captured: bigint): void {
     throw wrong('A pay-out of 0 USDC would cost the ticket for nothing.', 'Reject the request instead.');
   }
   if (note === undefined) {
-    throw wrong('An amount of your own needs a reason.', 'Say why it is paid: --note <text>.');
+    throw wrong('An amount you set yourself needs a reason.', 'Say why it is paid: --note <text>.');
   }
 }
 
@@ -93,7 +93,7 @@ export async function checkRejection(
 
 /** Why an approval that is on record has not paid out yet. */
 const UNFINISHED: Readonly<Record<string, string>> = {
-  treasury_insufficient: 'The treasury holds less than the pay-out: fill it up. Nothing is paid twice.',
+  treasury_insufficient: 'The treasury holds less than the pay-out: top it up. Nothing is paid twice.',
   provider_failed: 'The airline has not confirmed the cancellation.',
   cancel_by_hand: 'The ticket was recorded by an operator: cancel it with the airline.',
 };
@@ -102,6 +102,6 @@ const UNFINISHED: Readonly<Record<string, string>> = {
 export const unfinishedLines = ({ status, last_error, request_id }: RefundCase): string[] => [
   ...(last_error === null ? [] : [UNFINISHED[last_error] ?? `It failed: ${last_error}.`]),
   status === 'stuck'
-    ? `It waits for a person: farelock stuck show ${request_id}`
-    : 'It is not finished; the service goes on with it.',
+    ? `It needs a decision: farelock stuck show ${request_id}`
+    : 'Not finished yet; the service continues by itself.',
 ];

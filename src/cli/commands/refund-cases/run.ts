@@ -130,7 +130,7 @@ export const refundApprove: Command<ApproveOptions> = async (context, options) =
     const screen = terminal.asideScreen;
     terminal.review([...askedLines(shown, clock.now(), screen), '', ...approvalLines(plan, screen)]);
     const question = `Pay out ${formatUsdc(BigInt(plan.payout_amount))} USDC?`;
-    if (!(await prompts.confirm(question, false))) throw leftAlone('The approval was declined.', given);
+    if (!(await prompts.confirm(question, false))) throw leftAlone('Not approved.', given);
   }
   terminal.phase('Cancelling and paying out');
   const approved = await approvePrepared(operator, prepared, context);
@@ -165,8 +165,7 @@ export const refundReject: Command<RejectOptions> = async (context, options) => 
   if (!globals.yes) {
     const prompts = terminal.ask('--yes');
     terminal.review(mailLines(plan.mail, terminal.asideScreen));
-    if (!(await prompts.confirm('Decline the request?', false)))
-      throw leftAlone('The request was not declined.', given);
+    if (!(await prompts.confirm('Decline the request?', false))) throw leftAlone('Not declined.', given);
   }
   return finished(context, await operator.reject(id, plan.reason, context), 'decided');
 };
@@ -180,14 +179,14 @@ async function rejection(
 ) {
   const options: CallOptions = context;
   if (given === undefined && context.terminal.canAsk) await checkRejection(operator, id, options);
-  const reason = given ?? (await asked(context, '--reason', 'What is the customer told'));
+  const reason = given ?? (await asked(context, '--reason', 'Message to the customer'));
   return { reason, ...(await operator.planRejection(id, reason, options)) };
 }
 
 const leftAlone = (message: string, given: string) =>
   problem('payment_declined', {
     message,
-    fix: 'Nothing was changed.',
+    fix: 'Nothing changed.',
     next: [`farelock refund show ${quoted(given)}`],
   });
 

@@ -5,12 +5,12 @@ const STATUSES = ['received', 'approved', 'refunded', 'rejected', 'stuck'] as co
 
 export const refundQueue = command({
   name: 'refund queue',
-  summary: 'Operators: what waits for a decision; its numbers stand for ids',
+  summary: 'Operators: list requests to decide; use the row numbers in the other commands',
   options: [
     option('--status <status>', STATUSES.join(', '), choiceOption('--status', STATUSES)),
     option('--sort <key>', 'age, journey', choiceOption('--sort', ['age', 'journey'] as const)),
     option('--limit <n>', 'how many (50)', integerOption('--limit', 1, 200)),
-    option('--cursor <cursor>', 'next_cursor of the page before'),
+    option('--cursor <cursor>', 'next_cursor of the previous page'),
   ],
   effect: 'reads',
   examples: ['farelock refund queue', 'farelock refund queue --sort journey --json request_id'],
@@ -20,8 +20,8 @@ export const refundQueue = command({
 
 export const refundShow = command({
   name: 'refund show',
-  summary: "Operators: one case, with the fare's rule and the timeline",
-  arguments: [argument('<id>', 'a number of the queue, or an id')],
+  summary: 'Operators: show a case with the fare rule and its timeline',
+  arguments: [argument('<id>', 'row number in the queue, or id')],
   effect: 'reads',
   examples: ['farelock refund show 1'],
   result: { schema: async () => (await import('./result.ts')).refundShow },
@@ -31,7 +31,7 @@ export const refundShow = command({
 export const refundNote = command({
   name: 'refund note',
   summary: 'Operators: write a note; - reads it from standard input',
-  arguments: [argument('<id>', 'a number of the queue, or an id'), argument('[text]')],
+  arguments: [argument('<id>', 'row number in the queue, or id'), argument('[text]')],
   effect: 'changes',
   examples: ['farelock refund note 1 "Called the airline"'],
   result: { schema: async () => (await import('./result.ts')).refundNote },
@@ -41,17 +41,21 @@ export const refundNote = command({
 
 export const refundApprove = command({
   name: 'refund approve',
-  summary: 'Operators: cancel at the airline and pay out; shows what moves, then asks',
-  arguments: [argument('<id>', 'a number of the queue, or an id')],
+  summary: 'Operators: cancel with the airline and pay out; shows the plan, then asks',
+  arguments: [argument('<id>', 'row number in the queue, or id')],
   options: [
-    option('--amount <usdc>', 'pay out this, not what the fare rule gives', usdcOption('--amount')),
-    option('--note <text>', 'why; needed with --amount'),
+    option(
+      '--amount <usdc>',
+      'pay out this much instead of what the fare rule gives',
+      usdcOption('--amount'),
+    ),
+    option('--note <text>', 'why; required with --amount'),
   ],
   effect: 'changes',
   examples: ['farelock refund approve 1', 'farelock refund approve 2 --amount 50 --note "Goodwill"'],
   result: { schema: async () => (await import('./result.ts')).refundApprove },
   cutOff: {
-    said: 'The approval may be on record: then the service goes on with it, and pays out once.',
+    said: 'The approval may be on record; if so, the service pays out once by itself.',
     look: 'refund show {id}',
   },
   load: async () => (await import('./run.ts')).refundApprove,
@@ -59,8 +63,8 @@ export const refundApprove = command({
 
 export const refundReject = command({
   name: 'refund reject',
-  summary: 'Operators: decline; shows the mail that says why, then asks',
-  arguments: [argument('<id>', 'a number of the queue, or an id')],
+  summary: 'Operators: decline; shows the e-mail, then asks',
+  arguments: [argument('<id>', 'row number in the queue, or id')],
   options: [option('--reason <text>', 'what the customer is told')],
   effect: 'changes',
   examples: ['farelock refund reject 1 --reason "The fare is not refundable"'],

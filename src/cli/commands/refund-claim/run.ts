@@ -82,7 +82,7 @@ async function claimFromChain(context: CommandContext, intentId: string, found: 
   terminal.result(document, {
     lines: (done, { paint }) => [
       done.outcome === 'already_refunded'
-        ? `The money went back to ${done.refund_wallet} before.`
+        ? `The money already went back to ${done.refund_wallet} before.`
         : `${paint.good('✓')} ${formatUsdc(claim.amount)} USDC sent to ${done.refund_wallet}`,
       ...(claim.transaction === null
         ? []
@@ -94,7 +94,7 @@ async function claimFromChain(context: CommandContext, intentId: string, found: 
 
 const capturedAlready = (escrow: EscrowAccount): Problem =>
   problem('nothing_to_claim', {
-    message: 'The escrow was captured when the ticket was issued: there is nothing in it to claim.',
-    fix: 'What comes back now follows the rules of the fare: farelock refund request <intent-id>.',
+    message: 'The escrow was captured when the ticket was issued, so there is nothing left to claim.',
+    fix: 'To ask for a refund under the fare rules: farelock refund request <intent-id>.',
     detail: { escrow: escrow.address, state: escrow.state },
   });

@@ -3,14 +3,14 @@ import { addressOption } from '../../spec/options.ts';
 
 export const refundClaim = command({
   name: 'refund claim',
-  summary: 'Send an overdue escrow back from the chain; operators: take a case, or give it back',
-  arguments: [argument('<id>', 'of the intent; operators: a number of the queue, or an id')],
+  summary: 'Claim back an overdue escrow; operators: claim a case or release it',
+  arguments: [argument('<id>', 'intent id; operators: row number in the queue, or id')],
   options: [
     option('--release', 'give it back'),
-    option('--force', 'with --release: also when another operator has it'),
+    option('--force', 'with --release: even if another operator has it'),
     option(
       '--refund-wallet <address>',
-      'of a closed escrow: whose the money is, where this home did not make it',
+      'owner of the money in a closed escrow that was not made from here',
       addressOption('--refund-wallet'),
     ),
   ],

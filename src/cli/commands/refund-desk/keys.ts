@@ -41,7 +41,7 @@ type Keys = Readonly<Record<string, () => void>>;
 const PAGE = 10;
 
 function leaveAlone(desk: Desk): void {
-  desk.say('Nothing was changed.');
+  desk.say('Nothing changed.');
   desk.enter({ kind: 'browsing' });
 }
 

@@ -3,7 +3,7 @@ import { choiceOption } from '../../spec/options.ts';
 
 export const refundDesk = command({
   name: 'refund desk',
-  summary: 'Operators: the queue and its cases live on a terminal, with a key for each command',
+  summary: 'Operators: work through the queue live in a terminal, with a key for each command',
   options: [option('--sort <key>', 'age, journey', choiceOption('--sort', ['age', 'journey'] as const))],
   effect: 'runs',
   examples: ['farelock refund desk', 'farelock refund desk --sort journey'],

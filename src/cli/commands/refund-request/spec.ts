@@ -7,7 +7,7 @@ export const refundRequest = command({
   arguments: [argument('<intent-id>')],
   options: [
     option('--reason <text>', 'why, up to 1000 characters'),
-    option('--contact <text>', 'where to answer, up to 320 characters'),
+    option('--contact <text>', 'where to reply, up to 320 characters'),
   ],
   effect: 'pays',
   examples: ['farelock refund int_… --reason "The meeting was cancelled" --contact ana@example.com'],

@@ -133,8 +133,8 @@ export const requirementAdd: Command<RequirementAddOptions> = async (context, op
   const { customerId, data, attestation, maxAgeDays } = options;
   if ((data === undefined) === (attestation === undefined)) {
     throw problem('usage', {
-      message: 'Exactly one of --data and --attestation is needed.',
-      fix: 'Give the one that is to be required; see farelock partner requirements add --help.',
+      message: 'Give either --data or --attestation.',
+      fix: 'See farelock partner requirements add --help.',
     });
   }
   const request = {

@@ -9,7 +9,7 @@ export const partnerRequirementsAdd = command({
   options: [
     option('--data <type>', 'EMAIL, ID_DOCUMENT, PROOF_OF_ADDRESS, …', named),
     option('--attestation <type>', 'AML_CHECK, LIVENESS_CHECK, TERMS, …', named),
-    option('--max-age-days <n>', 'how old it may be', integerOption('--max-age-days', 1, 3_650)),
+    option('--max-age-days <n>', 'maximum age', integerOption('--max-age-days', 1, 3_650)),
     ACTING_PARTNER,
     IN_LIVE,
   ],
@@ -22,7 +22,7 @@ export const partnerRequirementsAdd = command({
 
 export const requirementsList = command({
   name: 'requirements list',
-  summary: 'What is required, and what was given; `requirements` for short',
+  summary: 'List what is required and what was given; `requirements` for short',
   isDefault: true,
   options: [FOR_CUSTOMER, ACTING_PARTNER],
   effect: 'reads',
@@ -33,7 +33,7 @@ export const requirementsList = command({
 
 export const requirementsSubmit = command({
   name: 'requirements submit',
-  summary: 'Give customer data: JSON, - for standard input; "@passport.jpg" names a file',
+  summary: 'Submit customer data: JSON, - for standard input; "@passport.jpg" names a file',
   arguments: [argument('<file>')],
   options: [FOR_CUSTOMER, ACTING_PARTNER, IN_LIVE],
   effect: 'changes',
@@ -45,9 +45,9 @@ export const requirementsSubmit = command({
 
 export const requirementsAcceptTerms = command({
   name: 'requirements accept-terms',
-  summary: 'Show the terms that are asked for, and accept them',
+  summary: 'Show the current terms and accept them',
   options: [
-    option('--terms-url <url>', 'these, which were read before; asks nothing'),
+    option('--terms-url <url>', 'these terms, read before; does not ask'),
     FOR_CUSTOMER,
     ACTING_PARTNER,
   ],

@@ -25,7 +25,7 @@ export const schema: Command<SchemaOptions> = async ({ terminal }, { command = [
   if (name === undefined) {
     throw problem('not_found', {
       message: `There is no schema of "${command.join(' ')}".`,
-      fix: didYouMean(wanted, names) || 'See which there are.',
+      fix: didYouMean(wanted, names) || 'List them all.',
       next: ['farelock schema'],
     });
   }

@@ -2,8 +2,8 @@ import { argument, command } from '../../spec/define.ts';
 
 export const schema = command({
   name: 'schema',
-  summary: "JSON Schema of a command's --json document",
-  arguments: [argument('[command...]', 'such as search, or error; without one the names of all')],
+  summary: "Print the JSON Schema of a command's --json output",
+  arguments: [argument('[command...]', 'such as search, or error; without one, lists all names')],
   effect: 'reads',
   examples: ['farelock schema search', 'farelock schema'],
   result: { schema: async () => (await import('./result.ts')).schema },

@@ -11,6 +11,7 @@ import { type Gap, type SearchesDone, searchMany } from '../../days/run.ts';
 import { openShares } from '../../days/shares.ts';
 import type { View } from '../../screen/terminal.ts';
 import { followArrivals } from '../../searching/arrivals.ts';
+import { shortOf } from '../../session/recent.ts';
 import type { CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
 import { numberedOffers } from '../../view/flights/list-rows.ts';
@@ -176,7 +177,9 @@ async function tell(
   terminal.aside([
     '',
     `Paid ${document.paid_amount} USDC for ${counted(payments.length, 'search', 'searches')}`,
-    ...(cheapest ? nextLines(offerCommand(cheapest.offer_id)) : ['Next: try another day, or fewer filters']),
+    ...(cheapest
+      ? nextLines(offerCommand(cheapest.offer_id, shortOf(context, cheapest.offer_id)))
+      : ['Next: try another day, or fewer filters']),
   ]);
   return signal.aborted && !isProblem(signal.reason, 'timed_out') ? 130 : 0;
 }

@@ -14,6 +14,7 @@ import { openShares } from '../../days/shares.ts';
 import { canDrawLive, openLiveSign } from '../../screen/live-sign.ts';
 import type { View } from '../../screen/terminal.ts';
 import { parseDate } from '../../searching/dates.ts';
+import { shortOf } from '../../session/recent.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
 import type { DaysTitle } from '../../view/flights/days-title.ts';
@@ -232,7 +233,7 @@ async function told(
       ? [`Paid ${document.paid_amount} USDC for ${counted(payments.length, 'search', 'searches')}`]
       : []),
     ...(cheapest && again
-      ? nextLines(offerCommand(cheapest.offer_id), again)
+      ? nextLines(offerCommand(cheapest.offer_id, shortOf(context, cheapest.offer_id)), again)
       : ['Next: try other days, or fewer filters']),
   ]);
   return signal.aborted && !isProblem(signal.reason, 'timed_out') ? 130 : 0;

@@ -4,6 +4,7 @@ import type { SearchResponse } from '../../../flights/wire.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { linkedOf } from '../../paying/explorer.ts';
 import type { ArrivalsEnd } from '../../searching/arrivals.ts';
+import { shortOf } from '../../session/recent.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
 import { numberedOffers } from '../../view/flights/list-rows.ts';
@@ -31,7 +32,10 @@ export const search: Command<SearchOptions> = async (context, given) => {
     return searchAnyAirport(context, options);
   }
   if (options.ndjson && globals.json !== undefined) {
-    throw problem('usage', { message: '--json and --ndjson exclude each other.', fix: 'Give one of them.' });
+    throw problem('usage', {
+      message: 'Use either --json or --ndjson, not both.',
+      fix: 'Leave one of them out.',
+    });
   }
   const request = searchRequestOf(options);
   if (globals.dryRun) {
@@ -75,7 +79,9 @@ async function show(
   const incomplete = incompleteText(list, title);
   if (incomplete && (terminal.settings.json || !streams.stdout.isTTY)) terminal.note(incomplete);
   const [first] = list.offers;
-  const next = first ? nextLines(offerCommand(first.offer_id)) : ['Next: try another day, or fewer filters'];
+  const next = first
+    ? nextLines(offerCommand(first.offer_id, shortOf(context, first.offer_id)))
+    : ['Next: try another day, or fewer filters'];
   const byNumber =
     list.offers.length > 1 && streams.stdout.isTTY ? ['farelock intent create 2   (a # of the list)'] : [];
   terminal.aside([
@@ -90,10 +96,10 @@ function sayEnd({ terminal }: CommandContext, ended: ArrivalsEnd): ExitCode {
   if (ended.kind === 'complete') return 0;
   const why = {
     interrupted: 'Interrupted',
-    timed_out: 'The time was up',
+    timed_out: 'Timed out',
     failed: ended.kind === 'failed' ? ended.problem.message.replace(/\.$/, '') : '',
   }[ended.kind];
   terminal.note(`${why}: slower offers may be missing from this list.`);
-  terminal.note('It is paid, and its numbers stand; a search once more is paid once more.');
+  terminal.note('The search is paid and the numbers above still work; another search is charged again.');
   return ended.kind === 'interrupted' ? 130 : 0;
 }

@@ -9,7 +9,7 @@ const STILL_ACCEPTING_MS = 250;
 const IDLE_LOOK_MS = 50;
 
 /** Said when a server is told to stop. */
-export const STOPPING = 'Stopping: finishing what runs. Ctrl-C again stops at once.';
+export const STOPPING = 'Stopping after current work. Press Ctrl-C again to stop now.';
 
 interface Server {
   once(event: 'listening', run: () => void): unknown;
@@ -72,7 +72,7 @@ export function drainable(server: Server): () => Promise<void> {
 function listenProblem(error: NodeJS.ErrnoException, { host, port }: Where): unknown {
   if (error.code === 'EADDRINUSE') {
     return problem('usage', {
-      message: `Port ${port} on ${host} is taken.`,
+      message: `Port ${port} on ${host} is already in use.`,
       fix: 'Give another --port, or 0 for any free one.',
     });
   }

@@ -124,7 +124,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   terminal.note(STOPPING);
   await drain();
   await working;
-  terminal.note('Stopped. The next farelock serve goes on with what is paid and not finished.');
+  terminal.note('Stopped. The next farelock serve finishes what is already paid for.');
   return 0;
 };
 

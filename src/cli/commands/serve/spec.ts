@@ -3,7 +3,7 @@ import { collected, integerOption, text } from '../../spec/options.ts';
 
 export const serve = command({
   name: 'serve',
-  summary: 'Serve the flight and the partner service, and the embedded cluster at /rpc',
+  summary: 'Serve the flight service, the partner service and the embedded cluster (/rpc)',
   options: [
     option('--host <host>', 'address to listen on', text, '127.0.0.1'),
     option('--port <port>', 'port, 0 for any free one', integerOption('--port', 0, 65_535), 4020),
@@ -15,7 +15,7 @@ export const serve = command({
     option('--facilitator-url <url>', 'an x402 facilitator to settle payments (or FARELOCK_FACILITATOR_URL)'),
     option(
       '--trusted-proxy <address>',
-      'believe its X-Forwarded-For, -Proto and -Host; an address or range, once for each',
+      'trust X-Forwarded-* headers from this address or range; repeatable',
       collected,
     ),
     option('--public-url <url>', 'the address that customers use, behind a proxy (or FARELOCK_PUBLIC_URL)'),

@@ -2,7 +2,7 @@ import { argument, command, option } from '../../spec/define.ts';
 
 export const status = command({
   name: 'status',
-  summary: 'Where the money is: funded, ticketing, captured or refunded',
+  summary: 'Show where the money is: funded, ticketing, captured or refunded',
   arguments: [argument('<intent-id>')],
   options: [option('--watch', 'follow it until it ends; with --json a line for each change')],
   effect: 'reads',

@@ -55,10 +55,10 @@ export const stuckResolve: Command<StuckResolveOptions> = async (context, given)
   if (!globals.yes) {
     const prompts = terminal.ask('--yes');
     for (const line of planLines(plan, terminal.asideScreen)) terminal.note(line);
-    if (!(await prompts.confirm('Do that?', false))) {
+    if (!(await prompts.confirm('Go ahead?', false))) {
       throw problem('payment_declined', {
-        message: 'The decision was declined.',
-        fix: 'Nothing was changed.',
+        message: 'Not decided.',
+        fix: 'Nothing changed.',
       });
     }
   }
@@ -68,7 +68,7 @@ export const stuckResolve: Command<StuckResolveOptions> = async (context, given)
   if (!decided.is_stuck && ENDED.includes(decided.state)) return 0;
   terminal.aside([
     '',
-    decided.is_stuck ? 'It waits for a person again.' : 'It is not finished; the service goes on with it.',
+    decided.is_stuck ? 'It needs a decision again.' : 'Not finished yet; the service continues by itself.',
   ]);
   return 8;
 };
@@ -105,7 +105,9 @@ async function verdictOf(
     reference ??
     (await terminal
       .ask('--reference')
-      .text('Booking reference', async (typed) => (typed.trim() === '' ? 'Write it.' : null)));
+      .text('Booking reference', async (typed) =>
+        typed.trim() === '' ? 'Type a booking reference.' : null,
+      ));
   return {
     decision,
     booking_reference: pnr,

@@ -5,7 +5,7 @@ const DECISIONS = ['ticketed', 'not_ticketed', 'cancelled', 'retry'] as const;
 
 export const stuckList = command({
   name: 'stuck list',
-  summary: 'Bookings, refunds, pay-outs and effects that a person must look at',
+  summary: 'List bookings, refunds, pay-outs and effects that need a decision',
   isDefault: true,
   effect: 'reads',
   examples: ['farelock stuck'],
@@ -15,7 +15,7 @@ export const stuckList = command({
 
 export const stuckShow = command({
   name: 'stuck show',
-  summary: 'What chain and airline say, and what can be decided',
+  summary: 'Show what the chain and the airline say, and the possible decisions',
   arguments: [argument('<id>')],
   effect: 'reads',
   examples: ['farelock stuck show int_…'],
@@ -25,14 +25,14 @@ export const stuckShow = command({
 
 export const stuckResolve = command({
   name: 'stuck resolve',
-  summary: 'End it by what the airline said; shows what moves, then asks',
+  summary: 'Decide it by what the airline said; shows the plan, then asks',
   arguments: [
     argument('<id>'),
     argument('<decision>', 'ticketed, not-ticketed, cancelled, retry', choiceOption('decision', DECISIONS)),
   ],
   options: [
     option('--reference <pnr>', 'with ticketed: the booking reference'),
-    option('--ticket <number>', 'with ticketed: a ticket number; once for each', collected),
+    option('--ticket <number>', 'with ticketed: a ticket number; repeatable', collected),
   ],
   effect: 'changes',
   examples: ['farelock stuck resolve int_… ticketed --reference ABC123 --ticket 020-1234567890'],

@@ -59,8 +59,8 @@ export const turnSwitch: Command<SwitchOptions> = async ({ terminal, session, gl
     if (state === 'off') terminal.note(`With ${name} off, ${STOPS[name]}.`);
     if (!(await prompts.confirm(`Turn ${name} ${state}?`, false))) {
       throw problem('payment_declined', {
-        message: 'The switch was left alone.',
-        fix: 'Nothing was changed.',
+        message: 'Switch not changed.',
+        fix: 'Nothing changed.',
       });
     }
   }

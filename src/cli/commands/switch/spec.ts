@@ -5,7 +5,7 @@ const SWITCHES = ['booking', 'lowcost'] as const;
 
 export const turnSwitch = command({
   name: 'switch',
-  summary: 'Operators: show the switches, or turn one',
+  summary: 'Operators: show the switches, or turn one on or off',
   arguments: [
     argument('[name]', SWITCHES.join(', '), choiceOption('name', SWITCHES)),
     argument('[state]', 'on, off', choiceOption('state', ['on', 'off'] as const)),

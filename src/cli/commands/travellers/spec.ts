@@ -2,7 +2,7 @@ import { argument, command, option } from '../../spec/define.ts';
 
 export const travellersList = command({
   name: 'travellers list',
-  summary: 'Names, and which passports are missing or have expired',
+  summary: 'List saved travellers, and passports that are missing or expired',
   isDefault: true,
   effect: 'reads',
   examples: ['farelock travellers'],
@@ -14,10 +14,10 @@ export const travellersAdd = command({
   name: 'travellers add',
   summary: 'Save a traveller for `book --traveller`',
   arguments: [
-    argument('<name>', 'what you call them, such as ana'),
+    argument('<name>', 'a short name, such as ana'),
     argument('[file]', 'JSON file with one passenger, - for standard input; on a terminal it asks'),
   ],
-  options: [option('--replace', 'write over the traveller of that name')],
+  options: [option('--replace', 'overwrite the traveller with that name')],
   effect: 'local',
   examples: ['farelock travellers add ana', 'farelock travellers add ana - < ana.json'],
   result: { schema: async () => (await import('./result.ts')).travellersAdd },
@@ -27,7 +27,7 @@ export const travellersAdd = command({
 
 export const travellersShow = command({
   name: 'travellers show',
-  summary: 'Everything that is kept of a traveller, in clear',
+  summary: 'Show everything saved about a traveller, unmasked',
   arguments: [argument('<name>')],
   effect: 'reads',
   examples: ['farelock travellers show ana'],
@@ -37,7 +37,7 @@ export const travellersShow = command({
 
 export const travellersRemove = command({
   name: 'travellers remove',
-  summary: 'Remove a traveller for good',
+  summary: 'Delete a traveller',
   arguments: [argument('<name>')],
   effect: 'local',
   examples: ['farelock travellers remove ana'],

@@ -3,10 +3,10 @@ import { solOption, usdcOption } from '../../spec/options.ts';
 
 export const walletAirdrop = command({
   name: 'wallet airdrop',
-  summary: 'Play money from the faucet of the embedded cluster',
+  summary: 'Get play money from the faucet of the embedded cluster',
   options: [
-    option('--sol <amount>', 'SOL (1 when neither is named)', solOption('--sol')),
-    option('--usdc <amount>', 'USDC (1000 when neither is named)', usdcOption('--usdc')),
+    option('--sol <amount>', 'SOL (default 1)', solOption('--sol')),
+    option('--usdc <amount>', 'USDC (default 1000)', usdcOption('--usdc')),
   ],
   effect: 'changes',
   examples: ['farelock wallet airdrop --usdc 500'],

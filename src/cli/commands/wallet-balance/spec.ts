@@ -2,7 +2,7 @@ import { command } from '../../spec/define.ts';
 
 export const walletBalance = command({
   name: 'wallet balance',
-  summary: 'SOL and USDC on the cluster',
+  summary: 'Show the SOL and USDC on the cluster',
   effect: 'reads',
   examples: ['farelock wallet balance --json usdc'],
   result: { schema: async () => (await import('./result.ts')).walletBalance },

@@ -3,7 +3,7 @@ import { integerOption } from '../../spec/options.ts';
 
 export const walletHistory = command({
   name: 'wallet history',
-  summary: 'What moved the USDC of the wallet, as the cluster has it',
+  summary: 'List USDC moving in and out of the wallet, from the cluster',
   options: [option('--limit <n>', 'how many', integerOption('--limit', 1, 1000), 20)],
   effect: 'reads',
   examples: ['farelock wallet history'],

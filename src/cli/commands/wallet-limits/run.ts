@@ -40,7 +40,7 @@ export const limitsShow: Command<object> = async ({ terminal, session }) => {
       lines: (shown, { paint }) =>
         fieldLines(
           [
-            ['A call', `${shown.per_call} USDC without a question`],
+            ['A call', `${shown.per_call} USDC without asking`],
             [
               '24 hours',
               shown.per_day === null

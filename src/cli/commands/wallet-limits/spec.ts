@@ -2,7 +2,7 @@ import { command, option } from '../../spec/define.ts';
 
 export const walletLimitsShow = command({
   name: 'wallet limits show',
-  summary: 'The limits, and what is left of the day',
+  summary: 'Show the limits and what is left for today',
   isDefault: true,
   effect: 'reads',
   examples: ['farelock wallet limits'],
@@ -12,11 +12,11 @@ export const walletLimitsShow = command({
 
 export const walletLimitsSet = command({
   name: 'wallet limits set',
-  summary: 'Set limits for every profile, or for the one that --profile names',
+  summary: 'Set limits for every profile, or for the one named with --profile',
   options: [
-    option('--per-call <usdc>', 'pay a call up to this without a question, or none'),
-    option('--per-day <usdc>', 'sign no more than this in 24 hours, or none'),
-    option('--booking <usdc>', 'pay a booking up to this, or none'),
+    option('--per-call <usdc>', 'pay up to this per call without asking, or none'),
+    option('--per-day <usdc>', 'sign at most this in 24 hours, or none'),
+    option('--booking <usdc>', 'pay at most this for a booking, or none'),
     option('--hosts <hosts>', 'pay only these, separated by commas, or none'),
   ],
   effect: 'local',

@@ -2,7 +2,7 @@ import { command } from '../../spec/define.ts';
 
 export const walletNew = command({
   name: 'wallet new',
-  summary: 'Make a keypair file',
+  summary: 'Create a wallet (keypair file)',
   effect: 'local',
   examples: ['farelock wallet new'],
   result: { schema: async () => (await import('./result.ts')).walletNew },

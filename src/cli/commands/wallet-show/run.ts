@@ -47,7 +47,7 @@ export const walletShow: Command<WalletShowOptions> = async (context, { qr }) =>
     },
   );
   if (qr !== undefined && session.isEmbedded) {
-    terminal.note('On the embedded cluster: farelock wallet airdrop fills it, no other wallet can.');
+    terminal.note('On the embedded cluster, only farelock wallet airdrop can fill it.');
   }
   return 0;
 };

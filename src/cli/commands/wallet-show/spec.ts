@@ -3,9 +3,13 @@ import { usdcOption } from '../../spec/options.ts';
 
 export const walletShow = command({
   name: 'wallet show',
-  summary: 'Address, file and network',
+  summary: 'Show the address, file and network of the wallet',
   options: [
-    option('--qr [usdc]', 'as a QR code: the address, or a request to pay so much', usdcOption('--qr')),
+    option(
+      '--qr [usdc]',
+      'show a QR code of the address, or of a request to pay this amount',
+      usdcOption('--qr'),
+    ),
   ],
   effect: 'reads',
   examples: ['farelock wallet show', 'farelock wallet show --qr', 'farelock wallet show --qr 25'],

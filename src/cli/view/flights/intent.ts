@@ -8,7 +8,7 @@ import { moneyStage, stageText } from './status.ts';
 
 export const usdc = (atomicAmount: number | bigint): string => `${formatUsdc(BigInt(atomicAmount))} USDC`;
 
-/** A new intent: its escrow, what is to be paid and until when, and the code that is told only now. */
+/** A new intent: its escrow, what is to be paid and until when, and the code that is shown once. */
 export function createdIntentLines(intent: CreatedIntent, nowMs: number, { paint }: Screen): string[] {
   return [
     `${paint.bold(intent.intent_id)}  ${counted(intent.passenger_count, 'passenger')}`,
@@ -19,7 +19,7 @@ export function createdIntentLines(intent: CreatedIntent, nowMs: number, { paint
         ['Vault', intent.escrow.vault_address],
         ['Book until', `${utcTime(intent.expires_at)} (${fromNow(intent.expires_at, nowMs)})`],
         ['Refunds to', intent.refund_wallet],
-        ['Support code', `${paint.bold(intent.customer_support_code)}  told only now; remembered here`],
+        ['Support code', `${paint.bold(intent.customer_support_code)}  shown once; saved here`],
       ],
       paint.dim,
     ),

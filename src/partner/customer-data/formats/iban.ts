@@ -5,7 +5,7 @@ import { upperCase } from './text.ts';
 const REASONS: Partial<Record<ValidationErrorsIBAN, string>> = {
   [ValidationErrorsIBAN.NoIBANCountry]: 'begins with a country that has no IBAN.',
   [ValidationErrorsIBAN.WrongBBANLength]: 'has not the length of an IBAN of its country.',
-  [ValidationErrorsIBAN.WrongBBANFormat]: 'has not the form of an IBAN of its country.',
+  [ValidationErrorsIBAN.WrongBBANFormat]: 'is not a valid IBAN for its country.',
   [ValidationErrorsIBAN.ChecksumNotNumber]: 'has no check digits after the country.',
   [ValidationErrorsIBAN.WrongIBANChecksum]: 'has check digits that do not match.',
   [ValidationErrorsIBAN.WrongAccountBankBranchChecksum]: "has a national check digit that doesn't match.",

@@ -7,7 +7,7 @@ type TaxRule = (code: string) => Verdict;
 export const taxRule =
   (form: RegExp, fits: (code: string) => boolean = () => true): TaxRule =>
   (code) => {
-    if (!form.test(code)) return wrong('has not the form of such a number.');
+    if (!form.test(code)) return wrong('is not a valid number.');
     return fits(code)
       ? normal(code)
       : wrong('has check characters that do not match, or parts that are never given out.');

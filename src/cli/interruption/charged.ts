@@ -1,0 +1,29 @@
+import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
+import { Problem } from '../../kernel/problems.ts';
+import type { Session } from '../session/session.ts';
+
+const NOTHING = /nothing was charged/i;
+
+/**
+ * A problem that says "nothing was charged", for a command that has paid for something before it: nothing more was,
+ * and what was paid is named.
+ */
+export async function asCharged(error: Problem, session: Pick<Session, 'paidHere'> | null): Promise<Problem> {
+  if (!NOTHING.test(error.message) && !NOTHING.test(error.fix)) return error;
+  const paid = ((await session?.paidHere.records()) ?? []).filter(({ state }) => state === 'answered');
+  if (paid.length === 0) return error;
+  const total = formatUsdc(paid.reduce((sum, { amount }) => sum + parseUsdc(amount), 0n));
+  const said = (text: string) =>
+    text.replace(
+      NOTHING,
+      (words) => `${words.charAt(0)}othing more was charged than the ${total} USDC before`,
+    );
+  return new Problem(error.code, {
+    message: said(error.message),
+    fix: said(error.fix),
+    next: error.next,
+    cause: error.cause ?? error,
+    ...(error.detail && { detail: error.detail }),
+    ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
+  });
+}
