@@ -1,13 +1,13 @@
+import { currencyIssue, networkIssue } from '../../domain/exchange-codes.ts';
 import { DEPOSIT_SYNONYMS, MOST } from '../../domain/order-fields.ts';
 import { isOrderStatus, ORDER_STATUSES, type OrderStatus } from '../../domain/order-statuses.ts';
 import { DECIMAL_FORM } from '../../kernel/decimal.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { didYouMeanOneOf, nearest } from '../../kernel/nearest.ts';
 import { isBlank, STORABLE } from '../../kernel/texts.ts';
-import { currencyIssue, networkIssue } from '../../partner/offers/codes.ts';
 import type { UpdateOrderRequest } from '../../partner/wire.ts';
 import { type FieldPath, GROUPS } from './fields.ts';
-import type { RawRow, RowIssue } from './read.ts';
+import type { RawRow, RowIssue } from './rows.ts';
 
 /** UpdateOrder as it is sent. */
 export type OrderUpdate = UpdateOrderRequest;

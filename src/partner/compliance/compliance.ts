@@ -1,4 +1,5 @@
-import type { AttestationType, DataType, WalletType } from '../customer-data/kinds.ts';
+import type { WalletType } from '../../domain/exchange-codes.ts';
+import type { AttestationType, DataType } from '../customer-data/kinds.ts';
 import type { CustomerData } from '../customer-data/schema.ts';
 import type { ComplianceStatus } from '../requirements/requirement-schema.ts';
 

@@ -1,4 +1,4 @@
-import { networkNamed } from '../offers/codes.ts';
+import { networkNamed } from '../../domain/exchange-codes.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { Store, Tx } from '../tables.ts';
 import type { WalletNetwork } from './compliance.ts';

@@ -1,8 +1,12 @@
+import {
+  cryptoSideOf,
+  networkNamed,
+  networkOfCurrency,
+  type WalletType,
+} from '../../domain/exchange-codes.ts';
 import { unitsOf } from '../../kernel/decimal.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { WalletType } from '../customer-data/kinds.ts';
 import type { Verdict } from '../customer-data/verdict.ts';
-import { cryptoSideOf, networkNamed, networkOfCurrency } from '../offers/codes.ts';
 import type { CreateOrderRequest } from '../offers/offer-schema.ts';
 import { refuseUnknownCodes } from '../offers/offered-codes.ts';
 import { amountIsZero } from '../offers/offers.ts';

@@ -67,22 +67,6 @@ export const ACCOUNT_PURPOSES = [
   'SALARY',
 ] as const;
 
-export const WALLET_TYPES = [
-  'SOLANA',
-  'BITCOIN',
-  'ETHEREUM',
-  'BSC',
-  'POLYGON',
-  'ARBITRUM',
-  'BASE',
-  'OPTIMISM',
-  'AVALANCHEC',
-  'AVALANCHEX',
-  'TRON',
-  'TON',
-] as const;
-export type WalletType = (typeof WALLET_TYPES)[number];
-
 export const EMPLOYMENT_STATUSES = [
   'EMPLOYED',
   'SELF_EMPLOYED',

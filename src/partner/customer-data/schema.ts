@@ -1,11 +1,11 @@
 import * as z from 'zod';
+import { WALLET_TYPES } from '../../domain/exchange-codes.ts';
 import {
   ACCOUNT_PURPOSES,
   DOCUMENT_TYPES,
   EMPLOYMENT_STATUSES,
   FUND_SOURCES,
   MONTHLY_PAYMENTS,
-  WALLET_TYPES,
 } from './kinds.ts';
 
 /**

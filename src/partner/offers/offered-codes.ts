@@ -1,7 +1,7 @@
+import { FIAT } from '../../domain/currency-table.ts';
+import { type ExchangeCodes, sideIssues, withNear } from '../../domain/exchange-codes.ts';
 import type { Issue } from '../../http/body.ts';
 import { problem } from '../../kernel/problems.ts';
-import { type ExchangeCodes, sideIssues, withNear } from './codes.ts';
-import { FIAT } from './currency-table.ts';
 import { type Rail, railsOf } from './offering.ts';
 
 /** The codes that partners sell with. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { sideIssues } from '../../domain/exchange-codes.ts';
 import { decimalOf, isDecimal, unitsOf } from '../../kernel/decimal.ts';
 import { codeName, countryCode, decimalString } from '../schema-parts.ts';
-import { sideIssues } from './codes.ts';
 
 /** A partner's offering: a line per direction and pair of currencies. Kept with the partner, as JSON. */
 

@@ -1,6 +1,6 @@
 import { type PlannedRow, planSummary } from '../../apply/plan.ts';
-import type { RowIssue } from '../../apply/read.ts';
 import type { RowResult } from '../../apply/results.ts';
+import type { RowIssue } from '../../apply/rows.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
 import type { Paint } from '../paint.ts';
 import { tableLines } from '../table.ts';

@@ -1,9 +1,24 @@
-import type { Issue } from '../../http/body.ts';
-import { didYouMeanOneOf, nearest } from '../../kernel/nearest.ts';
-import { WALLET_TYPES, type WalletType } from '../customer-data/kinds.ts';
+import { didYouMeanOneOf, nearest } from '../kernel/nearest.ts';
 import { FIAT } from './currency-table.ts';
 
 /** Meanings of the codes of an exchange: which side is fiat, which is crypto, and on which network the crypto is. */
+
+/** Networks of the wallets that a customer may have here (spec/partner-service.md, Data types). */
+export const WALLET_TYPES = [
+  'SOLANA',
+  'BITCOIN',
+  'ETHEREUM',
+  'BSC',
+  'POLYGON',
+  'ARBITRUM',
+  'BASE',
+  'OPTIMISM',
+  'AVALANCHEC',
+  'AVALANCHEX',
+  'TRON',
+  'TON',
+] as const;
+export type WalletType = (typeof WALLET_TYPES)[number];
 
 /** Names that others give to the networks of wallets. */
 const ALIASES: Readonly<Record<string, WalletType>> = {
@@ -59,13 +74,16 @@ export const cryptoSideOf = ({ rampType, fromCurrency, toCurrency }: ExchangeCod
  * (spec/partner-service.md, Create Order Request), and the crypto is on a network that has wallets here.
  * @param offered codes to look for a near one in
  */
-export function sideIssues(given: ExchangeCodes, offered: readonly string[] = []): Issue[] {
+export function sideIssues(
+  given: ExchangeCodes,
+  offered: readonly string[] = [],
+): { path: string; message: string }[] {
   const crypto = cryptoSideOf(given);
   const fiat =
     crypto.path === 'toCurrency'
       ? { path: 'fromCurrency', code: given.fromCurrency }
       : { path: 'toCurrency', code: given.toCurrency };
-  const issues: Issue[] = [];
+  const issues: { path: string; message: string }[] = [];
   if (!FIAT.has(fiat.code)) {
     const words = `is fiat for ${given.rampType}: an ISO 4217 code such as EUR.`;
     issues.push({ path: fiat.path, message: withNear(words, fiat.code, [...FIAT]) });
