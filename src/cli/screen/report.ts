@@ -28,7 +28,7 @@ export function report(
     streams.stdout.write(`${harmlessJson(problemDocument(shown, next), streams.stdout.isTTY ? 2 : 0)}\n`);
   else {
     const lines = problemLines(shown, terminal.asideScreen, next);
-    for (const line of expected ? lines : lines.slice(0, 1)) streams.stderr.write(`${line}\n`);
+    terminal.review(expected ? lines : lines.slice(0, 1));
   }
   if (verbose) for (const line of stackLines(error)) terminal.trace(line);
   return shown.kind.exit;

@@ -1,3 +1,4 @@
+import { spoken } from './paint.ts';
 import { cut, padEnd, padStart, textWidth, wrap } from './text.ts';
 
 interface Column {
@@ -20,6 +21,7 @@ export function tableLines(
   heading: (text: string) => string,
   width = Number.POSITIVE_INFINITY,
 ): string[] {
+  if (heading === spoken) return [`Entries: ${rows.length}`, ...rows.map((row) => spokenRow(columns, row))];
   const widths = columns.map((column, index) =>
     Math.max(textWidth(column.title), ...rows.map((row) => textWidth(row[index] ?? ''))),
   );
@@ -36,6 +38,17 @@ export function tableLines(
       .trimEnd();
   return [heading(lineOf(columns.map((column) => column.title))), ...rows.map(lineOf)];
 }
+
+/** `Price: 133.32 USD; Seller: Iberia`: each cell with the title of its column. */
+const spokenRow = (columns: readonly Column[], row: readonly string[]): string =>
+  columns
+    .flatMap(({ title }, index) => {
+      const cell = known((row[index] ?? '').trim());
+      return cell === '' ? [] : [title.trim() ? `${title === '#' ? 'Number' : title.trim()}: ${cell}` : cell];
+    })
+    .join('; ');
+
+const known = (cell: string): string => (cell === '–' ? 'unknown' : cell);
 
 function shrink(columns: readonly Column[], widths: number[], width: number): void {
   let over = widths.reduce((sum, cells) => sum + cells + GAP, -GAP) - width;
@@ -60,6 +73,7 @@ export function fieldLines(
   width = Number.POSITIVE_INFINITY,
 ): string[] {
   const shown = fields.filter((field): field is readonly [string, string] => field[1] != null);
+  if (label === spoken) return shown.map(([name, value]) => (name ? `${name}: ${known(value)}` : value));
   const labels = Math.max(0, ...shown.map(([name]) => textWidth(name)));
   const room = width - labels - GAP;
   return shown.flatMap(([name, value]) =>

@@ -1,6 +1,6 @@
 import type { Offer, SearchResponse, Slice } from '../../../flights/wire.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
-import type { Paint } from '../paint.ts';
+import { isSpoken, type Paint } from '../paint.ts';
 import { counted, cut, padEnd, padStart, textWidth, wrap } from '../text.ts';
 import { dayName, durationMinutes, hoursAndMinutes, localMinutes } from '../times.ts';
 import { axisText, barText, type Scale, scaleOf, type Timeline, timelineOf } from './bar.ts';
@@ -15,6 +15,7 @@ import {
   type Widths,
   widthsFor,
 } from './search-columns.ts';
+import { spokenItineraries } from './search-spoken.ts';
 
 /** The request, for the line above the offers. */
 export interface SearchTitle {
@@ -93,6 +94,13 @@ export function listParts(
 ): { above: string[]; heading: string; itineraries: string[][] } {
   const { paint } = screen;
   const { offers } = response;
+  if (isSpoken(paint)) {
+    return {
+      above: titleLines(response, title, screen),
+      heading: '',
+      itineraries: spokenItineraries(response, title.grouped),
+    };
+  }
   const rows = offers.map((offer) => ({ offer, ...faresOf(offer, title.grouped) }));
   const widths = widthsFor(
     offers,
