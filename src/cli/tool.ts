@@ -56,8 +56,9 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
   const signal = AbortSignal.any([world.interrupted, deadline.signal]);
   try {
     // Alone on a terminal: the walk of questions. Elsewhere: the help.
-    const isGuided = argv.length === 0 && world.streams.stdin.isTTY && world.streams.stderr.isTTY;
-    invocation = parse(isGuided ? ['guided'] : argv, world);
+    const isAlone = argv.every((word) => word === '--plain');
+    const isGuided = isAlone && world.streams.stdin.isTTY && world.streams.stderr.isTTY;
+    invocation = parse(isGuided ? ['guided', ...argv] : argv, world);
     if (invocation === null) return 0;
     const { globals } = invocation;
     const settings = settingsOf(invocation, await chosenFields(invocation), world.environment);
