@@ -7,6 +7,7 @@ import { type Pager, pagerCommand } from './screen/pager.ts';
 import { terminalPrompts } from './screen/prompts.ts';
 import { processStreams } from './screen/streams.ts';
 import { runTool } from './tool.ts';
+import { isNoticeWanted } from './upgrade/wanted.ts';
 
 /** The process: its streams, signals and exit. Nothing else exits. */
 
@@ -59,20 +60,39 @@ if (process.argv.includes('--no-color')) process.env.NO_COLOR ||= '1';
 
 /** Runs the command line of this process, and leaves with its exit code; `leaving` is called right before. */
 export async function main({ leaving }: { readonly leaving: () => void }): Promise<void> {
-  const code = await runTool(process.argv.slice(2), {
+  const argv = process.argv.slice(2);
+  const code = await runTool(argv, {
     tool: TOOL,
     version,
     environment: process.env,
     streams: processStreams(),
     clock: systemClock,
     interrupted: interruption.signal,
-    prompts: terminalPrompts,
+    prompts: (signal, isPlain) => terminalPrompts(signal, isPlain || process.env.TERM === 'dumb'),
     pager: pagerOfProcess(),
   });
+  if (isNoticeWanted(argv, process.env, process.stderr)) await tellOfUpdate();
   // Waits until a slow pipe has everything, then leaves without waiting for idle handles.
   await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
   leaving();
   process.exit(code);
+}
+
+/** After everything else, and never in its way: a home that can't be written is doctor's to tell of. */
+async function tellOfUpdate(): Promise<void> {
+  const { lookInBackground, updateNotice } = await import('./upgrade/notice.ts');
+  const { homeOf } = await import('./session/profile.ts');
+  try {
+    const notice = updateNotice({
+      home: homeOf(process.env),
+      version,
+      nowMs: systemClock.now(),
+      look: () => lookInBackground(process.argv[1] ?? '', process.env),
+    });
+    if (notice !== null) process.stderr.write(`\n${notice}\n`);
+  } catch (error) {
+    if (!storageTrouble(error)) throw error;
+  }
 }
 
 function pagerOfProcess(): Pager | undefined {

@@ -36,7 +36,7 @@ interface World {
   readonly folder?: string | undefined;
   /** Aborted by Ctrl-C. */
   readonly interrupted: AbortSignal;
-  readonly prompts: (signal: AbortSignal) => Prompts;
+  readonly prompts: (signal: AbortSignal, isPlain: boolean) => Prompts;
   /** The allowance of the program that drives the tool; absent: a person drives it. */
   readonly allowance?: Allowance | undefined;
   /** Shows long results, on a terminal. */
@@ -57,16 +57,17 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
   const signal = AbortSignal.any([world.interrupted, deadline.signal]);
   try {
     // Alone on a terminal: the walk of questions. Elsewhere: the help.
-    const isGuided = argv.length === 0 && world.streams.stdin.isTTY && world.streams.stderr.isTTY;
-    invocation = parse(isGuided ? ['guided'] : argv, world);
+    const isAlone = argv.every((word) => word === '--plain');
+    const isGuided = isAlone && world.streams.stdin.isTTY && world.streams.stderr.isTTY;
+    invocation = parse(isGuided ? ['guided', ...argv] : argv, world);
     if (invocation === null) return 0;
     const { globals } = invocation;
-    const settings = settingsOf(invocation, await chosenFields(invocation));
+    const settings = settingsOf(invocation, await chosenFields(invocation), world.environment);
     terminal = await openTerminal(
       world.streams,
       settings,
       world.environment,
-      () => world.prompts(signal),
+      () => world.prompts(signal, settings.plain === true),
       world.pager,
     );
     const timer = globals.timeout && setTimeout(() => deadline.abort(problem('timed_out')), globals.timeout);
@@ -100,8 +101,11 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
       await terminal.written();
     }
   } catch (error) {
-    terminal ??= await openTerminal(world.streams, scannedSettings(argv), world.environment, () =>
-      world.prompts(signal),
+    terminal ??= await openTerminal(
+      world.streams,
+      scannedSettings(argv, world.environment),
+      world.environment,
+      () => world.prompts(signal, true),
     );
     const failure = untoldCutOff(error, signal) ?? (await withFile(error, session));
     const failed = { argv, invocation, session };
@@ -229,18 +233,23 @@ async function chosenFields({ name, spec, globals }: Invocation): Promise<string
   return wanted;
 }
 
-const settingsOf = ({ globals, options }: Invocation, fields: string[] | null): TerminalSettings => ({
+const settingsOf = (
+  { globals, options }: Invocation,
+  fields: string[] | null,
+  environment: Environment,
+): TerminalSettings => ({
   json: globals.json !== undefined || 'ndjson' in options,
   fields,
   quiet: globals.quiet === true,
   verbose: globals.verbose === true,
   input: globals.input,
   color: globals.color,
-  pager: globals.pager !== false,
+  pager: globals.pager !== false && !isPlain(globals, environment),
+  plain: isPlain(globals, environment),
 });
 
 /** Enough of the settings to print a problem with, from a command line that was not understood. */
-const scannedSettings = (argv: readonly string[]): TerminalSettings => ({
+const scannedSettings = (argv: readonly string[], environment: Environment): TerminalSettings => ({
   json: argv.some((word) => /^--(nd)?json(=|$)/.test(word)),
   fields: null,
   quiet: false,
@@ -248,7 +257,14 @@ const scannedSettings = (argv: readonly string[]): TerminalSettings => ({
   input: false,
   color: !argv.includes('--no-color'),
   pager: false,
+  plain: argv.includes('--plain') || isPlainAlways(environment),
 });
+
+const isPlain = ({ plain }: Invocation['globals'], environment: Environment): boolean =>
+  plain === true || isPlainAlways(environment);
+
+const isPlainAlways = ({ FARELOCK_PLAIN }: Environment): boolean =>
+  FARELOCK_PLAIN !== undefined && !['', '0', 'false'].includes(FARELOCK_PLAIN);
 
 /** Null too for what names the commands to go on with itself. */
 const untoldCutOff = (error: unknown, signal: AbortSignal): Problem | null =>

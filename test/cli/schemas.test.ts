@@ -17,6 +17,7 @@ const environment = {
   FARELOCK_TICKETING_MS: '10',
   FARELOCK_LOWCOST_MS: '10',
   FARELOCK_ATTESTATION_MS: '1',
+  npm_config_registry: 'http://127.0.0.1:9/',
 };
 const commands = commandsOf(TOOL);
 const covered = new Set<string>();
@@ -60,6 +61,8 @@ describe.sequential('a traveller', () => {
     )?.offer_id as string;
     await held('search', 'LIS BER --depart +31d --dry-run');
     await held('search', 'LIS BER --depart +30d --return +37d --limit 1 --wait');
+    const first = await held('search', 'LIS BER --depart +32d --no-wait');
+    await held('search-updates', `${String(first.search_id)} --wait`);
     await held('search', 'LIS BER --depart +30d --flex 1 --yes');
     await held('search', 'LIS BER --depart +30d --flex 2 --dry-run');
     await held('offer', `${offerId} --dry-run`);
@@ -280,6 +283,7 @@ describe.sequential('settings and help', () => {
     const examined = await run('doctor --json');
     expect(faultsOf('doctor', examined.json()), examined.stdout).toEqual([]);
     covered.add('doctor');
+    await held('upgrade', '');
     await held('explain', 'offer_expired');
     await held('explain', 'failed_precondition');
     await held('schema', 'search');

@@ -1,8 +1,11 @@
+import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { expect, test } from 'vitest';
+import { execa } from 'execa';
+import { describe, expect, test } from 'vitest';
 import { TOOL } from '../../src/cli/commands/index.ts';
 import { describeTool } from '../../src/cli/spec/description.ts';
 import { PROBLEMS } from '../../src/kernel/problems.ts';
+import { manPages } from './man.ts';
 import { callsPage, commandsPage, errorsPage } from './pages.ts';
 
 /** `npm run docs` runs this file with `--update`, which writes the pages. */
@@ -20,6 +23,31 @@ test('docs/calls.md is the route tables of both services', async () => {
 
 test('docs/errors.md is the catalogue of problems and exit codes', async () => {
   await expect(errorsPage()).toMatchFileSnapshot(`${DOCS}/errors.md`);
+});
+
+describe('man pages', () => {
+  const MAN = resolve(DOCS, '../man');
+  const pages = manPages(tool, TOOL);
+
+  test.each(Object.entries(pages))('%s is made from the specs', async (file, page) => {
+    await expect(page).toMatchFileSnapshot(`${MAN}/${file}`);
+  });
+
+  test('there is none beside those', () => {
+    expect(readdirSync(MAN).filter((file) => !(file in pages))).toEqual([]);
+  });
+
+  test('groff renders them without a warning, options as they are typed', async () => {
+    if ((await execa('groff', ['--version'], { reject: false })).exitCode !== 0) return;
+    const rendered = (page: string) => execa('groff', ['-man', '-ww', '-Tascii', '-P-c'], { input: page });
+    for (const [file, page] of Object.entries(pages)) {
+      expect([file, (await rendered(page)).stderr]).toEqual([file, '']);
+    }
+    const { stdout } = await rendered(pages['farelock-search.1'] ?? '');
+    const text = stdout.replace(/.[\b]/g, '');
+    expect(text).toContain('--max-stops');
+    expect(text).toContain('farelock search <from> <to>');
+  });
 });
 
 test('every error code has a place of its own to link to', () => {

@@ -17,7 +17,7 @@ import { procedureRoutes } from '../../src/partner/routes.ts';
 
 const MADE = '<!-- Made by `npm run docs`. Change the source, not this page. -->';
 
-const EFFECTS = {
+export const EFFECTS = {
   reads: 'reads: nothing is changed, nothing is paid',
   pays: 'pays: a payment is signed, within your limits',
   changes: 'changes: a service keeps something new',
@@ -35,7 +35,7 @@ const table = (heads: readonly string[], rows: readonly (readonly string[])[]) =
 
 const anchorOf = (name: string) => name.replaceAll(' ', '-');
 
-function synopsis({ name, arguments: given }: CommandDescription): string {
+export function synopsis({ name, arguments: given }: CommandDescription): string {
   const words = given.map((one) => {
     const text = `${one.name}${one.repeated ? '…' : ''}`;
     return one.required ? `<${text}>` : `[${text}]`;
@@ -43,7 +43,7 @@ function synopsis({ name, arguments: given }: CommandDescription): string {
   return ['farelock', name, ...words].join(' ');
 }
 
-function takes({ value, repeated, value_optional, ...one }: ParameterDescription): string {
+export function takes({ value, repeated, value_optional, ...one }: ParameterDescription): string {
   if (value === null) return '';
   const { minimum, maximum } = value;
   const range =

@@ -129,6 +129,83 @@ test('books within the cap, and the allowance is for all payments together', asy
   expect(more).toMatchObject({ isError: true, code: 'payment_above_cap' });
 });
 
+test('a search is continued for free, or waits for every seller by itself', async () => {
+  const client = await connect('--allow-spending', '1');
+  const asked = { from: 'LIS', to: 'BER', depart: '+42d' };
+  const first = await call(client, 'search', asked);
+  expect(first.document).toMatchObject({ status: 'enriching' });
+  expect(first.document.offers).toHaveLength(8);
+  const before = await balance();
+  const { search_id } = first.document;
+  const later = await call(client, 'search_updates', { search_id, wait: true });
+  expect(later.document).toMatchObject({ status: 'complete', search_id });
+  const landed = later.document.offers as Offer[];
+  expect(landed.some(({ offer_id }) => offer_id.startsWith('lowcost:'))).toBe(true);
+  const none = await call(client, 'search_updates', { search_id, cursor: later.document.cursor });
+  expect(none.document).toMatchObject({ status: 'complete', offers: [] });
+  expect(await balance()).toBe(before);
+  const whole = await call(client, 'search', { ...asked, depart: '+43d', wait: true, limit: 500 });
+  expect(whole.document).toMatchObject({ status: 'complete' });
+  expect((whole.document.offers as Offer[]).some(({ offer_id }) => offer_id.startsWith('lowcost:'))).toBe(
+    true,
+  );
+});
+
+test('the plan of a booking names fare, passengers and the wallet that a refund goes to', async () => {
+  const client = await connect('--allow-spending', '1');
+  const searched = await call(client, 'search', { ...SEARCH, depart: '+45d' });
+  const intent = await call(client, 'intent_create', { offer_id: offerIn(searched).offer_id });
+  const plan = await call(client, 'book', {
+    intent_id: intent.document.intent_id,
+    passengers: [PASSENGER],
+    dry_run: true,
+  });
+  expect(plan.document).toMatchObject({
+    dry_run: true,
+    fare: expect.anything(),
+    passengers: [expect.objectContaining({ family_name: PASSENGER.family_name })],
+    refund_wallet: intent.document.refund_wallet,
+  });
+});
+
+describe('a call that takes its time', () => {
+  const slow = farelockIn({ FARELOCK_TICKETING_MS: '4000' });
+  afterAll(() => slow.close());
+  const money = async (): Promise<number> =>
+    Number((await slow.run(['wallet', 'balance', '--json'])).json<{ usdc: string }>().usdc);
+
+  test('reports its progress, which keeps a client of 2 s waiting; cancelled, it is neither lost nor paid twice', async () => {
+    await slow.run(['wallet', 'balance']);
+    const client = await connectTo(slow, '--allow-spending', '2000');
+    const offer = offerIn(await call(client, 'search', SEARCH));
+    const lock = async () =>
+      String((await call(client, 'intent_create', { offer_id: offer.offer_id })).document.intent_id);
+    const given = { intent_id: await lock(), passengers: [PASSENGER] };
+    const before = await money();
+    const leaving = new AbortController();
+    const cancelled = client
+      .callTool({ name: 'book', arguments: given }, undefined, {
+        signal: leaving.signal,
+        onprogress: () => leaving.abort(),
+      })
+      .catch((error: unknown) => error);
+    expect(await cancelled).toBeInstanceOf(Error);
+    const heard: { progress: number; message?: string | undefined }[] = [];
+    const booked = await client.callTool({ name: 'book', arguments: given }, undefined, {
+      timeout: 2_000,
+      resetTimeoutOnProgress: true,
+      onprogress: (one) => heard.push(one),
+    });
+    expect(booked.structuredContent).toMatchObject({ status: 'booked' });
+    expect(heard.length).toBeGreaterThan(1);
+    expect(heard.map(({ progress }) => progress)).toEqual(
+      heard.map(({ progress }) => progress).toSorted((a, b) => a - b),
+    );
+    expect(heard.some(({ message }) => message?.includes('Ticketing'))).toBe(true);
+    expect(before - (await money())).toBeLessThan(Number(offer.total_amount_decimal) * 1.5);
+  }, 60_000);
+});
+
 test('a cap for each payment holds below the allowance', async () => {
   const client = await connect('--allow-spending', '5', '--max-payment', '0.05');
   expect(await call(client, 'search', SEARCH)).toMatchObject({ isError: true, code: 'payment_above_cap' });
@@ -302,6 +379,8 @@ describe('in a home of its own', () => {
       code: undefined,
       document: await ask('search', { ...SEARCH, depart: '+35d', all_fares: true }),
     };
+    const { search_id } = await ask('search', { from: 'LIS', to: 'BER', depart: '+46d' });
+    await ask('search_updates', { search_id });
     await ask('search', { from: 'LIS', to: 'BER', depart: '+30d', flex: 1 });
     await ask('search', { ...SEARCH, dry_run: true });
     const { offer_id } = offerIn(found);

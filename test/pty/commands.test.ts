@@ -29,6 +29,7 @@ const pay = [
 /** Arguments with which each command can be run again and again. `null`: it goes on by itself, and is looked at below. */
 const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
   search: () => ['LIS', 'BER', '--depart', '+30d', '--return', '+37d', '--no-wait'],
+  'search-updates': () => ['sch_gone'],
   airports: () => ['lond'],
   offer: () => [at.offer],
   'intent create': () => ['off_gone'],
@@ -110,6 +111,7 @@ const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
   demo: null,
   serve: null,
   doctor: () => [],
+  upgrade: () => [],
   explain: () => ['offer_expired'],
   schema: () => ['search'],
   completion: () => ['bash'],

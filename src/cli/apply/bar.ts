@@ -1,6 +1,6 @@
 import { createLive } from '../screen/live.ts';
 import type { Output } from '../screen/streams.ts';
-import type { Paint } from '../view/paint.ts';
+import { isSpoken, type Paint } from '../view/paint.ts';
 import { counted } from '../view/text.ts';
 
 /** How far a run is, on one line that changes in place; nothing off a terminal. */
@@ -22,7 +22,9 @@ export function createProgressBar(given: {
   readonly now: () => number;
 }): ProgressBar {
   const { stderr, paint, total, now } = given;
-  if (!stderr.isTTY || given.quiet || total === 0) return { row: () => undefined, end: () => undefined };
+  if (!stderr.isTTY || given.quiet || total === 0 || isSpoken(paint)) {
+    return { row: () => undefined, end: () => undefined };
+  }
   const live = createLive(stderr);
   let done = given.done;
   let failed = 0;

@@ -53,11 +53,13 @@ import {
 } from './requirements/spec.ts';
 import { schema } from './schema/spec.ts';
 import { search } from './search/spec.ts';
+import { searchUpdates } from './search-updates/spec.ts';
 import { serve } from './serve/spec.ts';
 import { status } from './status/spec.ts';
 import { stuckList, stuckResolve, stuckShow } from './stuck/spec.ts';
 import { turnSwitch } from './switch/spec.ts';
 import { travellersAdd, travellersList, travellersRemove, travellersShow } from './travellers/spec.ts';
+import { upgrade } from './upgrade/spec.ts';
 import { walletAirdrop } from './wallet-airdrop/spec.ts';
 import { walletBalance } from './wallet-balance/spec.ts';
 import { walletHistory } from './wallet-history/spec.ts';
@@ -97,6 +99,7 @@ export const TOOL: ToolSpec = {
   sections: {
     'Fly:': [
       search,
+      searchUpdates,
       airports,
       offer,
       intentCreate,
@@ -181,6 +184,7 @@ export const TOOL: ToolSpec = {
       schema,
       completion,
       mcp,
+      upgrade,
       help,
     ],
   },

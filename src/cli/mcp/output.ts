@@ -11,7 +11,7 @@ const FAILURE: Schema = { type: 'object', properties: { error: { type: 'object' 
 export function outputSchemaOf(command: string): { readonly type: 'object' } & Schema {
   const published = readSchema(command.replaceAll(' ', '-'));
   const { $schema: _dialect, $id: _id, title: _title, $defs = {}, ...document } = published;
-  const short = shortened({ ...document, $defs }) as Schema;
+  const short = portable(shortened({ ...document, $defs })) as Schema;
   const { $defs: forms, ...whole } = short;
   return sharing({ type: 'object', anyOf: [FAILURE, whole], $defs: forms });
 }
@@ -25,6 +25,18 @@ function shortened(schema: unknown): unknown {
       .filter(([name, value]) => !isLeftOut(name, value))
       .map(([name, value]) => [name, name === WITHHELD ? { type: 'null' } : shortened(value)]),
   );
+}
+
+/** One type for each form: clients of several vendors refuse a list of types. */
+function portable(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(portable);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { type, ...rest } = Object.fromEntries(
+    Object.entries(schema).map(([name, value]) => [name, portable(value)]),
+  );
+  // A property may be called `type`: it has a schema, not a list of names.
+  if (!Array.isArray(type)) return type === undefined ? rest : { type, ...rest };
+  return { anyOf: type.map((one: unknown) => (one === 'null' ? { type: one } : { type: one, ...rest })) };
 }
 
 /** A property of such a name has a schema, not a text or a number. */

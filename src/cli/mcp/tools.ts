@@ -46,17 +46,26 @@ const INLINE: Readonly<Record<string, { readonly parameter: string; readonly sch
   },
 };
 
+/** Entries of an answer unless a call says how many: as much as a model reads with profit. */
+const LIMITS: Readonly<Record<string, number>> = {
+  search: 8,
+  'payments list': 20,
+  'partner orders list': 20,
+  'refund queue': 20,
+  'audit list': 20,
+};
+
 /**
- * Files of this machine, waiting for a person, and streams: none of them fits one call and one answer. What a person
+ * Files of this machine and streams: none of them fits one call and one answer. What a person
  * means by --live is said when the server is started with --allow-changes.
  */
-const LEFT_OUT = /^--(ics|watch|ndjson|wait|live|results|deposit-instructions|.*-file)$/;
+const LEFT_OUT = /^--(ics|watch|ndjson|live|results|deposit-instructions|.*-file)$/;
 /**
  * Nor do secrets: keys, tokens and what a customer proves an identity with stay between a person and the tool. And the
  * verdict on an identity is a person's.
  */
 const NOT_TOOLS =
-  /^(help|completion|config|travellers|keys|attestations (show|decide)|payments resume|requirements submit|partner orders (apply|watch))\b/;
+  /^(help|upgrade|completion|config|travellers|keys|attestations (show|decide)|payments resume|requirements submit|partner orders (apply|watch))\b/;
 /** This machine's own files, a person's limits and keypair among them, are no tool's to change. */
 const TOOL_EFFECTS: ReadonlySet<CommandDescription['effect']> = new Set(['reads', 'pays', 'changes']);
 
@@ -79,7 +88,9 @@ export function toolOf(command: CommandDescription): McpTool {
       properties: Object.fromEntries(
         parameters.map((parameter) => [
           keyOf(parameter),
-          parameter.name === inline?.parameter ? inline.schema : schemaOf(parameter),
+          parameter.name === inline?.parameter
+            ? inline.schema
+            : schemaOf(parameter, presetOf(command, parameter)),
         ]),
       ),
       required: parameters.filter((parameter) => parameter.required).map(keyOf),
@@ -128,7 +139,7 @@ export function commandLineOf(
   const positional: string[] = [];
   let stdin = '';
   for (const parameter of parameters) {
-    const value = given[keyOf(parameter)];
+    const value = given[keyOf(parameter)] ?? (isByDay(given) ? undefined : presetOf(command, parameter));
     if (value === undefined || value === null) continue;
     const isOption = parameter.name.startsWith('--');
     if (parameter.name === inline?.parameter) {
@@ -187,18 +198,24 @@ export const parametersOf = (command: CommandDescription): ParameterDescription[
 /** True when a parameter is a file whose contents are given with the call. */
 export const isInline = (command: CommandDescription, name: string): boolean =>
   INLINE[command.name]?.parameter === name;
+
+/** A search over days has a price for each, and takes no limit. */
+const isByDay = ({ flex, cheapest_day: cheapestDay }: Readonly<Record<string, unknown>>): boolean =>
+  flex !== undefined || cheapestDay === true;
+
+/** The value of a parameter that a call leaves out, where it is not the command's own. */
+const presetOf = ({ name }: CommandDescription, parameter: ParameterDescription): number | undefined =>
+  parameter.name === '--limit' ? LIMITS[name] : undefined;
+
 /** `--max-stops` is max_stops; `--no-wait` is no_wait. */
 export const keyOf = ({ name }: ParameterDescription): string => name.replace(/^--/, '').replaceAll('-', '_');
 
-function schemaOf({
-  value,
-  value_optional,
-  description,
-  repeated,
-  default: preset,
-}: ParameterDescription): object {
+function schemaOf(
+  { value, value_optional, description, repeated, default: own }: ParameterDescription,
+  preset: string | number | boolean | undefined = own,
+): object {
   const about = {
-    ...(description ? { description } : {}),
+    ...(description ? { description: description.replace(/ \(\d+\)$/, '') } : {}),
     ...(preset === undefined ? {} : { default: preset }),
   };
   if (value === null) return { type: 'boolean', ...about };

@@ -13,7 +13,8 @@ const FRAME_MS = 120;
 
 /** True when a person watches who can be shown lines that change. */
 export function canDrawLive({ terminal, streams, environment }: CommandContext): boolean {
-  const { json, quiet } = terminal.settings;
+  const { json, quiet, plain } = terminal.settings;
+  if (plain) return false;
   return streams.stdout.isTTY && streams.stderr.isTTY && environment.TERM !== 'dumb' && !json && !quiet;
 }
 

@@ -1,4 +1,4 @@
-import type { Paint } from '../view/paint.ts';
+import { isSpoken, type Paint } from '../view/paint.ts';
 import type { Output } from './streams.ts';
 
 /** The sign of life while something takes time: a spinner on a terminal, off it one line a phase. */
@@ -25,7 +25,7 @@ export function createProgress(
   environment: Environment,
 ): Progress {
   // A terminal that can't go back over a line, or one that a build keeps as a log, gets lines.
-  const canSpin = stderr.isTTY && environment.TERM !== 'dumb' && !environment.CI;
+  const canSpin = stderr.isTTY && !isSpoken(paint) && environment.TERM !== 'dumb' && !environment.CI;
   const signals = canSpin ? signalsOf(environment) : null;
   let current: string | null = null;
   let spinner: { text: string; stop(): unknown; clear(): unknown; render(): unknown } | null = null;

@@ -2,8 +2,21 @@ import { problem } from '../../kernel/problems.ts';
 import type { Asks } from './step-prompts.ts';
 import type { Prompts, StepAnswer, StepPrompts } from './streams.ts';
 
-/** Prompts on stderr, so that stdout keeps to the result. Loaded when the first question is asked. */
-export function terminalPrompts(signal: AbortSignal): Prompts {
+/**
+ * Prompts on stderr, so that stdout keeps to the result. Loaded when the first question is asked.
+ * @param isPlain questions as lines, where nothing can be redrawn or it would be read aloud
+ */
+export function terminalPrompts(signal: AbortSignal, isPlain: boolean): Prompts {
+  const context = { input: process.stdin, output: process.stderr, signal };
+  if (isPlain) {
+    const plainly = async () => (await import('./plain-prompts.ts')).plainPrompts(context);
+    return {
+      confirm: async (message, preset) => (await plainly()).confirm(message, preset),
+      text: async (message, check) => (await plainly()).text(message, check),
+      choose: async (message, choices) => (await plainly()).choose(message, choices),
+      steps: async () => (await plainly()).steps(),
+    };
+  }
   const asked: Asks = async (ask) => {
     try {
       return await ask();

@@ -28,7 +28,7 @@ export function report(
     streams.stdout.write(`${harmlessJson(problemDocument(shown, next), streams.stdout.isTTY ? 2 : 0)}\n`);
   else {
     const lines = problemLines(shown, terminal.asideScreen, next, typed);
-    for (const line of lines) streams.stderr.write(`${line}\n`);
+    terminal.review(lines);
   }
   if (verbose) for (const line of stackLines(error)) terminal.trace(line);
   return shown.kind.exit;

@@ -8,6 +8,7 @@ import { tsvLines } from '../view/table.ts';
 import { harmless, harmlessDocument, harmlessJson, harmlessLine } from '../view/text.ts';
 import { isLong, type Pager } from './pager.ts';
 import { createProgress } from './progress.ts';
+import { spokenLine, spokenLines } from './spoken.ts';
 import { type Output, type Prompts, type Streams, screenWidth } from './streams.ts';
 import { createTurns } from './turns.ts';
 
@@ -23,6 +24,8 @@ export interface TerminalSettings {
   readonly color: boolean;
   /** false under --no-pager. */
   readonly pager?: boolean;
+  /** true under --plain: lines for a screen reader. */
+  readonly plain?: boolean;
 }
 
 /** The surface that a view is drawn on. */
@@ -90,7 +93,7 @@ export async function openTerminal(
   const turns = createTurns();
   // Whatever a line was put together from: only our own colours and links get through.
   const say = (line: string) => {
-    const clean = harmlessLine(line, isDressed(asideScreen));
+    const clean = harmlessLine(settings.plain ? spokenLine(line) : line, isDressed(asideScreen));
     turns.take(() => progress.around(() => streams.stderr.write(`${clean}\n`)));
   };
   const { print, printed, show } = openResult(streams, settings, screen, pager);
@@ -173,6 +176,7 @@ async function screenOf(
     paint: await openPaint(
       colourLevel(environment, isTTY, settings.color),
       supportsLinks(environment, isTTY, settings.color),
+      settings.plain,
     ),
     // Of now: a terminal may be made wider or narrower while something waits.
     get width() {
@@ -190,7 +194,9 @@ function openResult(streams: Streams, settings: TerminalSettings, screen: Screen
     streams.stdout.write(text);
   };
   const printed = (lines: readonly string[]): string =>
-    lines.map((line) => `${harmlessLine(line, isDressed(screen))}\n`).join('');
+    (settings.plain ? spokenLines(lines) : lines)
+      .map((line) => `${harmlessLine(line, isDressed(screen))}\n`)
+      .join('');
   const drawn = <T>(clean: T, view: View<T>): string => {
     if (!view.rows || streams.stdout.isTTY) return printed(view.lines(clean, screen));
     return tsvLines(view.rows(clean))

@@ -16,6 +16,8 @@ export interface GlobalOptions {
   readonly color: boolean;
   /** false: long results are printed as they are. */
   readonly pager?: boolean;
+  /** For a screen reader; FARELOCK_PLAIN too. */
+  readonly plain?: true;
 }
 
 /** 0 done, 8 ended and not as asked, 130 interrupted with a result; every other code comes from a problem. */

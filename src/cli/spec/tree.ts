@@ -35,6 +35,10 @@ export const GLOBAL_OPTIONS: readonly ParameterSpec[] = [
   option('-v, --verbose', 'more details on stderr'),
   option('--no-color', 'do not use colour'),
   option('--no-pager', 'do not page long results'),
+  option(
+    '--plain',
+    'labelled lines for a screen reader: no drawings, no colour; FARELOCK_PLAIN=1 for always',
+  ),
 ];
 
 /** The tree that commander parses with and prints help from. Loads nothing of a command. */

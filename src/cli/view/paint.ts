@@ -24,10 +24,27 @@ export const plainPaint: Paint = {
   link: asIs,
 };
 
+/** The style of every text under --plain: tables and fields know by it that nobody sees their columns. */
+export const spoken = (text: string): string => text;
+
+const spokenPaint: Paint = {
+  bold: spoken,
+  dim: spoken,
+  good: spoken,
+  warn: spoken,
+  bad: spoken,
+  accent: spoken,
+  link: spoken,
+};
+
+/** True for a paint of --plain: its lines are read aloud. */
+export const isSpoken = (paint: Paint): boolean => paint.dim === spoken;
+
 type ColourLevel = 0 | 1 | 2 | 3;
 
 /** A paint of chalk's at a colour level; level 0 loads nothing. */
-export async function openPaint(level: ColourLevel, hasLinks = false): Promise<Paint> {
+export async function openPaint(level: ColourLevel, hasLinks = false, isPlain = false): Promise<Paint> {
+  if (isPlain) return spokenPaint;
   const link = hasLinks ? linkText : asIs;
   if (level === 0) return { ...plainPaint, link };
   const { Chalk } = await import('chalk');

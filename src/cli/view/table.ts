@@ -1,3 +1,4 @@
+import { spoken } from './paint.ts';
 import { cut, padEnd, padStart, textWidth, wrap } from './text.ts';
 
 interface Column {
@@ -25,6 +26,9 @@ export function tableLines(
   heading: (text: string) => string,
   width = Number.POSITIVE_INFINITY,
 ): string[] {
+  if (heading === spoken) {
+    return [`Entries: ${allRows.length}`, ...allRows.map((row) => spokenRow(allColumns, row))];
+  }
   const widest = allColumns.map((column, index) =>
     Math.max(textWidth(column.title), ...allRows.map((row) => textWidth(row[index] ?? ''))),
   );
@@ -65,6 +69,17 @@ function columnsWithRoom(
   return kept;
 }
 
+/** `Price: 133.32 USD; Seller: Iberia`: each cell with the title of its column. */
+const spokenRow = (columns: readonly Column[], row: readonly string[]): string =>
+  columns
+    .flatMap(({ title }, index) => {
+      const cell = known((row[index] ?? '').trim());
+      return cell === '' ? [] : [title.trim() ? `${title === '#' ? 'Number' : title.trim()}: ${cell}` : cell];
+    })
+    .join('; ');
+
+const known = (cell: string): string => (cell === '–' ? 'unknown' : cell);
+
 function shrink(columns: readonly Column[], widths: number[], width: number): void {
   let over = widths.reduce((sum, cells) => sum + cells + GAP, -GAP) - width;
   while (over > 0) {
@@ -88,6 +103,7 @@ export function fieldLines(
   width = Number.POSITIVE_INFINITY,
 ): string[] {
   const shown = fields.filter((field): field is readonly [string, string] => field[1] != null);
+  if (label === spoken) return shown.map(([name, value]) => (name ? `${name}: ${known(value)}` : value));
   const labels = Math.max(0, ...shown.map(([name]) => textWidth(name)));
   const room = width - labels - GAP;
   return shown.flatMap(([name, value]) =>

@@ -162,3 +162,35 @@ describe('what helps after a failed call is told as tools', () => {
     });
   });
 });
+
+/** Every schema in a schema. */
+function schemasIn(value: unknown): Record<string, unknown>[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inner = Object.values(value).flatMap(schemasIn);
+  return Array.isArray(value) ? inner : [value as Record<string, unknown>, ...inner];
+}
+
+test('no schema of a tool has a list of types: clients of some vendors refuse it', () => {
+  const lists = commands.flatMap((command) => {
+    const { inputSchema, outputSchema } = toolOf(command);
+    return schemasIn([inputSchema, outputSchema]).filter(({ type }) => Array.isArray(type));
+  });
+  expect(lists).toEqual([]);
+});
+
+test('a list has a few entries unless a call says how many', () => {
+  const asked = { from: 'LIS', to: 'BER', depart: '2026-12-20' };
+  expect(optionsOf('search', asked)).toMatchObject({ limit: 8 });
+  expect(optionsOf('search', { ...asked, limit: 100 })).toMatchObject({ limit: 100 });
+  expect(optionsOf('search', { ...asked, flex: 1 })).not.toHaveProperty('limit');
+  expect(optionsOf('audit list', {})).toMatchObject({ limit: 20 });
+  expect(toolOf(named('search')).inputSchema.properties.limit).toMatchObject({ default: 8 });
+  // A limit of what is done, rather than of what is shown.
+  expect(optionsOf('payments verify', {})).toMatchObject({ limit: 100 });
+});
+
+test('search waits for slower offers when a call says so', () => {
+  const asked = { from: 'LIS', to: 'BER', depart: '2026-12-20' };
+  expect(optionsOf('search', { ...asked, wait: true })).toMatchObject({ wait: true });
+  expect(optionsOf('search-updates', { search_id: 'sch_1', cursor: '4' })).toMatchObject({ cursor: '4' });
+});

@@ -10,6 +10,7 @@ import { openArrivals } from '../../mcp/arrivals.ts';
 import { nextStepsFor } from '../../mcp/next.ts';
 import { withheld } from '../../mcp/output.ts';
 import { amountMoved, movesOthersMoney } from '../../mcp/pay-outs.ts';
+import { openProgress } from '../../mcp/progress.ts';
 import { openRunning, stoppedText } from '../../mcp/running.ts';
 import { type CommandLine, commandLineOf, toolCommands, toolName, toolOf } from '../../mcp/tools.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
@@ -72,29 +73,36 @@ export const mcp: Command<McpOptions> = async (context, options) => {
   };
 
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...commands.values()].map(toolOf) }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, requestId }) => {
-    const command = commands.get(params.name);
-    if (!command) return refusal(unknownTool(params.name, [...commands.keys()]));
-    try {
-      const line = commandLineOf(command, params.arguments ?? {});
-      const ran = await running.add(
-        permitted({ ...options, dryRun: context.globals.dryRun === true }, allowance, {
-          command,
-          line,
-          run: (approval) =>
-            runInside(context, approval, line, {
-              allowance,
-              cancelled: signal,
-              answered: (paymentIds) => arrivals.expect(requestId, paymentIds),
-            }),
-        }),
-      );
-      return answer(ran, ran.document && failed(command, ran.document));
-    } catch (error) {
-      if (isProblem(error)) return refusal(error);
-      throw error;
-    }
-  });
+  server.setRequestHandler(
+    CallToolRequestSchema,
+    async ({ params }, { signal, requestId, _meta, sendNotification }) => {
+      const command = commands.get(params.name);
+      if (!command) return refusal(unknownTool(params.name, [...commands.keys()]));
+      const progress = openProgress(_meta?.progressToken, sendNotification);
+      try {
+        const line = commandLineOf(command, params.arguments ?? {});
+        const ran = await running.add(
+          permitted({ ...options, dryRun: context.globals.dryRun === true }, allowance, {
+            command,
+            line,
+            run: (approval) =>
+              runInside(context, approval, line, {
+                allowance,
+                cancelled: signal,
+                said: progress.said,
+                answered: (paymentIds) => arrivals.expect(requestId, paymentIds),
+              }),
+          }),
+        );
+        return answer(ran, ran.document && failed(command, ran.document));
+      } catch (error) {
+        if (isProblem(error)) return refusal(error);
+        throw error;
+      } finally {
+        progress.stop();
+      }
+    },
+  );
 
   await server.connect(arrivals.over(new StdioServerTransport()));
   const toPerson = context.streams.stdin.isTTY ? ' A program starts it; Ctrl-C stops.' : '';
@@ -152,6 +160,7 @@ async function runInside(
   given: {
     readonly allowance: Allowance;
     readonly cancelled: AbortSignal;
+    readonly said: (text: string) => void;
     readonly answered: (paymentIds: readonly string[]) => void;
   },
 ): Promise<Ran> {
@@ -161,6 +170,7 @@ async function runInside(
     columns: null,
     write: (text: string) => {
       out[name] += text;
+      if (name === 'stderr') given.said(text);
     },
   });
   const place = [
@@ -222,6 +232,7 @@ function instructionsFor({ globals }: CommandContext, { allowSpending, allowChan
         }.`;
   return [
     'Search flights, lock a fare in a Solana escrow, book it and follow it: search, intent_create, book, status, order.',
+    'A search that ends with status "enriching" has slower offers to come: search_updates with its search_id has them, free. With wait it waits for them; limit asks for more than the first few.',
     money,
     allowChanges
       ? 'Tools that change what a service keeps are allowed.'

@@ -1,10 +1,11 @@
 import { type DayPrice, type DaysDocument, dayAt } from '../../days/prices.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
+import { isSpoken } from '../paint.ts';
 import { padEnd, padStart } from '../text.ts';
 import { dayName } from '../times.ts';
 import { CHEAPEST, type DaysTitle, footLines, titleLines } from './days-title.ts';
 import { money } from './fares.ts';
-import { dayRow } from './price-grid.ts';
+import { dayRow, spokenDays } from './price-grid.ts';
 
 /** `search --cheapest-day`: a line for each day, as long as its price. */
 export const priceBarsView = (title: DaysTitle): View<DaysDocument> => ({
@@ -14,6 +15,7 @@ export const priceBarsView = (title: DaysTitle): View<DaysDocument> => ({
 
 function barsLines(document: DaysDocument, title: DaysTitle, screen: Screen): string[] {
   const { departures, days } = document;
+  if (isSpoken(screen.paint)) return spokenDays(document, title, screen);
   const found = days.flatMap((day) => (day.status === 'found' ? [day] : []));
   const most = Math.max(0, ...found.map((day) => Number(day.total_amount_decimal)));
   const prices = Math.max(6, ...found.map((day) => money(day.total_amount_decimal).length));

@@ -1,5 +1,6 @@
 import { type DayPrice, type DaysDocument, dayAt } from '../../days/prices.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
+import { isSpoken } from '../paint.ts';
 import { padEnd, padStart } from '../text.ts';
 import { dayName } from '../times.ts';
 import { CHEAPEST, type DaysTitle, footLines, titleLines } from './days-title.ts';
@@ -14,6 +15,7 @@ export const priceGridView = (title: DaysTitle): View<DaysDocument> => ({
 function gridLines(document: DaysDocument, title: DaysTitle, screen: Screen): string[] {
   const { paint, width } = screen;
   const { departures, returns, days } = document;
+  if (isSpoken(paint)) return spokenDays(document, title, screen);
   const prices = days.flatMap((day) => (day.status === 'found' ? [money(day.total_amount_decimal)] : []));
   const widest = Math.max(6, ...prices.map((price) => price.length));
   const label = returns === null ? 0 : LABEL;
@@ -43,6 +45,30 @@ function gridLines(document: DaysDocument, title: DaysTitle, screen: Screen): st
     '',
     ...footLines(document, screen),
     ...(isRounded ? [paint.dim('Prices are rounded up to whole amounts; --json has them exactly.')] : []),
+  ];
+}
+
+/** The days and their prices for a screen reader, a line each. */
+export function spokenDays(document: DaysDocument, title: DaysTitle, screen: Screen): string[] {
+  const { cheapest } = document;
+  const said = {
+    none: 'no offer',
+    failed: 'the search failed',
+    not_searched: 'not searched',
+  };
+  const line = (day: DayPrice) => {
+    const back = day.return_date === null ? '' : `, back ${longDay(day.return_date)}`;
+    const price =
+      day.status === 'found' ? `${money(day.total_amount_decimal)} ${day.total_currency}` : said[day.status];
+    const isCheapest = cheapest?.depart_date === day.depart_date && cheapest.return_date === day.return_date;
+    return `Out ${longDay(day.depart_date)}${back}: ${price}${isCheapest ? ', the cheapest' : ''}`;
+  };
+  return [
+    ...titleLines(document, title, screen),
+    '',
+    ...document.days.map(line),
+    '',
+    ...footLines(document, screen),
   ];
 }
 

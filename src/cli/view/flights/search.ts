@@ -1,6 +1,6 @@
 import type { Offer, SearchResponse, Slice } from '../../../flights/wire.ts';
 import type { Screen, View } from '../../screen/terminal.ts';
-import type { Paint } from '../paint.ts';
+import { isSpoken, type Paint } from '../paint.ts';
 import { counted, cut, padEnd, padStart, textWidth, wrap } from '../text.ts';
 import { dayName, localMinutes } from '../times.ts';
 import { axisText, barText, type Scale, scaleOf, type Timeline, timelineOf } from './bar.ts';
@@ -20,6 +20,7 @@ import {
   type Widths,
   widthsFor,
 } from './search-columns.ts';
+import { spokenItineraries } from './search-spoken.ts';
 
 /** The request, for the line above the offers. */
 export interface SearchTitle {
@@ -107,6 +108,14 @@ export function listParts(
   rows: readonly ListRow[] = rowsOf(response.offers, title.grouped),
 ): ListParts {
   const { paint } = screen;
+  if (isSpoken(paint)) {
+    return {
+      above: titleLines(response, title, screen),
+      headings: [],
+      itineraries: spokenItineraries(rows),
+      hasUnknown: false,
+    };
+  }
   const offers = rows.map(({ offer }) => offer);
   const fares = rows.flatMap((row) => row.fares);
   const widths = widthsFor(offers, fares, screen.width, title.sort === 'emissions');

@@ -1,0 +1,78 @@
+import type { Offer, SearchUpdatesResponse } from '../../../flights/wire.ts';
+import type { View } from '../../screen/terminal.ts';
+import type { Command } from '../../spec/command.ts';
+import { fareOfOffer, yesNo } from '../../view/flights/fares.ts';
+import { tableLines } from '../../view/table.ts';
+
+interface SearchUpdatesOptions {
+  readonly searchId: string;
+  readonly cursor?: string;
+  readonly wait?: true;
+}
+
+const PAUSE_MS = 500;
+
+/**
+ * The offers that landed after the cursor. The search is paid and this is free, so that an interruption loses nothing:
+ * the same cursor gives the same offers again.
+ */
+export const searchUpdates: Command<SearchUpdatesOptions> = async (context, { searchId, cursor, wait }) => {
+  const { terminal, session, signal, clock } = context;
+  const flights = await session.flights();
+  const landed: Offer[] = [];
+  for (let after = cursor; ; ) {
+    const request = { search_id: searchId, ...(after !== undefined && { cursor: after }) };
+    const answer = await flights.searchUpdates(request, { signal });
+    landed.push(...answer.offers);
+    if (!wait || answer.status === 'complete') {
+      terminal.result({ ...answer, offers: landed }, view);
+      return 0;
+    }
+    after = answer.cursor;
+    terminal.phase('Waiting for slower offers');
+    await clock.sleep(answer.poll_after_ms ?? PAUSE_MS, signal);
+    signal.throwIfAborted();
+  }
+};
+
+const view: View<SearchUpdatesResponse> = {
+  list: 'offers',
+  lines: ({ offers, status, search_id, cursor }, { paint, width }) => [
+    ...(offers.length === 0
+      ? ['No more offers have landed.']
+      : tableLines(
+          [
+            { title: 'Departs' },
+            { title: 'Arrives' },
+            { title: 'Fare', cuts: true },
+            { title: 'Bags' },
+            { title: 'Price', align: 'right' },
+            { title: 'Seller', cuts: true },
+            { title: 'Offer', cuts: true },
+          ],
+          offers.map(cellsOf),
+          paint.dim,
+          width,
+        )),
+    ...(status === 'complete'
+      ? []
+      : [
+          '',
+          `Slower sellers are still quoting. Next: farelock search-updates ${search_id} --cursor ${cursor}`,
+        ]),
+  ],
+  rows: ({ offers }) => offers.map((offer) => [offer.offer_id, ...cellsOf(offer).slice(0, -1)]),
+};
+
+function cellsOf(offer: Offer): string[] {
+  const fare = fareOfOffer(offer);
+  return [
+    offer.departing_at.slice(0, 16).replace('T', ' '),
+    offer.arriving_at.slice(0, 16).replace('T', ' '),
+    fare.brand ?? yesNo(null),
+    fare.bags === null ? yesNo(null) : String(fare.bags),
+    `${fare.price} ${fare.currency}`,
+    fare.seller,
+    offer.offer_id,
+  ];
+}

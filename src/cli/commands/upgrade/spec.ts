@@ -1,0 +1,10 @@
+import { command } from '../../spec/define.ts';
+
+export const upgrade = command({
+  name: 'upgrade',
+  summary: 'The newest version, and the command that installs it here; it changes nothing itself',
+  effect: 'reads',
+  examples: ['farelock upgrade'],
+  result: { schema: async () => (await import('./result.ts')).upgrade },
+  load: async () => (await import('./run.ts')).upgrade,
+});

@@ -1,0 +1,113 @@
+import { createInterface } from 'node:readline/promises';
+import { problem } from '../../kernel/problems.ts';
+import { spokenLine } from './spoken.ts';
+import type { Prompts, StepAnswer, StepLine } from './streams.ts';
+
+/** Questions as lines, for a screen reader and for a terminal that can't move its cursor: nothing is redrawn. */
+
+interface PlainOn {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+  readonly signal: AbortSignal;
+}
+
+const BACK = { kind: 'back' } as const;
+
+export function plainPrompts({ input, output, signal }: PlainOn): Prompts {
+  const say = (line: string) => void output.write(`${line}\n`);
+  /** A line for each question, so that nothing else reads the input meanwhile. */
+  async function typed(question: string): Promise<string> {
+    const lines = createInterface({ input, output, terminal: false });
+    const closed = new Promise<never>((_resolve, reject) => {
+      lines.once('close', () => reject(problem('interrupted', { message: 'Interrupted at a question.' })));
+    });
+    closed.catch(() => undefined);
+    try {
+      return (await Promise.race([lines.question(`${question} `, { signal }), closed])).trim();
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      throw problem('interrupted', { message: 'Interrupted at a question.', cause: error });
+    } finally {
+      lines.close();
+    }
+  }
+  async function asked(question: string, check: (value: string) => Promise<string | null>): Promise<string> {
+    for (;;) {
+      const value = await typed(question);
+      const wrong = await check(value);
+      if (wrong === null) return value;
+      say(spokenLine(wrong));
+    }
+  }
+  /** The index of the chosen line, by its number. */
+  async function numbered(message: string, names: readonly string[], also = ''): Promise<number | null> {
+    say(spokenLine(message));
+    for (const [index, name] of names.entries()) {
+      const [first = '', ...more] = name.split('\n');
+      for (const line of [`${index + 1}: ${first}`, ...more]) say(spokenLine(line));
+    }
+    const given = await asked(`Type a number, 1 to ${names.length}${also}:`, async (value) =>
+      (also !== '' && isBack(value)) || (/^\d+$/.test(value) && names[Number(value) - 1] !== undefined)
+        ? null
+        : `Type a number from 1 to ${names.length}.`,
+    );
+    return isBack(given) ? null : Number(given) - 1;
+  }
+  return {
+    async confirm(message, preset) {
+      const given = await asked(
+        `${spokenLine(message)} Yes or no, Enter is ${preset ? 'yes' : 'no'}:`,
+        async (value) => (/^(y|yes|n|no|)$/i.test(value) ? null : 'Type yes or no.'),
+      );
+      return given === '' ? preset : /^y/i.test(given);
+    },
+    text: (message, check) => asked(`${spokenLine(message)}:`, check),
+    async choose(message, choices) {
+      const at = await numbered(
+        message,
+        choices.map(({ name }) => name),
+      );
+      const chosen = choices[at ?? -1];
+      if (chosen === undefined) throw new Error('no line was chosen');
+      return chosen.value;
+    },
+    steps: async () => ({
+      async text({ message, preset, mayBeEmpty, check }) {
+        const hint = preset === undefined ? '' : `, Enter is ${preset}`;
+        const given = await asked(`${spokenLine(message)}${hint}, or back:`, async (value) => {
+          const text = value || (preset ?? '');
+          if (isBack(value)) return null;
+          if (text === '') return mayBeEmpty === true ? null : 'Type an answer, or back.';
+          return check(text);
+        });
+        return isBack(given) ? BACK : { kind: 'answer', value: given || (preset ?? '') };
+      },
+      async choose<T>({
+        message,
+        heading = [],
+        lines,
+        preset,
+      }: {
+        readonly message: string;
+        readonly heading?: readonly string[] | undefined;
+        readonly lines: readonly StepLine<T>[];
+        readonly preset?: T | undefined;
+      }): Promise<StepAnswer<T>> {
+        for (const line of heading) say(spokenLine(line));
+        const choices = lines.flatMap((line) => ('value' in line ? [line] : []));
+        for (const line of lines) if (!('value' in line)) say(spokenLine(line.name));
+        const at = await numbered(
+          preset === undefined
+            ? message
+            : `${message} (${choices.findIndex(({ value }) => value === preset) + 1} is chosen now)`,
+          choices.map(({ name }) => name),
+          ', or back',
+        );
+        const chosen = at === null ? undefined : choices[at];
+        return chosen ? { kind: 'answer', value: chosen.value } : BACK;
+      },
+    }),
+  };
+}
+
+const isBack = (value: string): boolean => /^back$/i.test(value);

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { overNetwork } from '../../kernel/network.ts';
+import { writeWhole } from '../../kernel/storage.ts';
+import type { Environment } from '../spec/globals.ts';
+
+/** The newest version that npm's registry has, and the note of it in the home. */
+export interface Looked {
+  /** Epoch ms. */
+  readonly looked_at: number;
+  /** null: the registry did not say. */
+  readonly latest: string | null;
+}
+
+const PUBLIC = 'https://registry.npmjs.org/';
+const LONGEST_MS = 5_000;
+
+const noteOf = (home: string): string => join(home, 'update.json');
+
+/** null where nobody has looked yet. */
+export function lastLook(home: string): Looked | null {
+  try {
+    const { looked_at, latest } = JSON.parse(readFileSync(noteOf(home), 'utf8')) as Partial<Looked>;
+    return typeof looked_at === 'number' ? { looked_at, latest: isVersion(latest) ? latest : null } : null;
+  } catch {
+    // None, or one that was damaged: the next look writes it anew.
+    return null;
+  }
+}
+
+export const noteLook = (home: string, look: Looked): void => writeWhole(noteOf(home), JSON.stringify(look));
+
+/** Asks the registry of npm's settings. @returns null when it does not say, in time or at all */
+export async function latestVersion(environment: Environment, signal: AbortSignal): Promise<string | null> {
+  const url = `${registryOf(environment).replace(/\/*$/, '/')}-/package/farelock/dist-tags`;
+  try {
+    const answer = await overNetwork('follow')({
+      url,
+      method: 'GET',
+      headers: { accept: 'application/json' },
+      body: '',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]),
+    });
+    const { latest } = JSON.parse(answer.body ?? '{}') as { latest?: unknown };
+    return isVersion(latest) ? latest : null;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return null;
+  }
+}
+
+/** npm's own order: its variable, the user's .npmrc, the public registry. */
+export function registryOf(environment: Environment): string {
+  const named = environment.npm_config_registry ?? environment.NPM_CONFIG_REGISTRY ?? fromNpmrc(environment);
+  return named !== undefined && /^https?:/.test(named) && URL.canParse(named) ? named : PUBLIC;
+}
+
+function fromNpmrc(environment: Environment): string | undefined {
+  const file = environment.NPM_CONFIG_USERCONFIG ?? join(environment.HOME ?? homedir(), '.npmrc');
+  try {
+    return /^\s*registry\s*=\s*"?([^\s"]+)/m.exec(readFileSync(file, 'utf8'))?.[1];
+  } catch {
+    // Few people have one.
+    return undefined;
+  }
+}
+
+const isVersion = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{1,6}\.\d{1,6}\.\d{1,6}$/.test(value);
+
+/** True when the version is newer than the other; both are `1.2.3`. */
+export function isNewer(version: string, than: string): boolean {
+  const [one = [], other = []] = [version, than].map((text) => text.split(/[.-]/).slice(0, 3).map(Number));
+  const at = one.findIndex((part, index) => part !== other[index]);
+  return at >= 0 && (one[at] ?? 0) > (other[at] ?? 0);
+}

@@ -1,0 +1,36 @@
+import type { ServerNotification } from '@modelcontextprotocol/sdk/types.js';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { openProgress } from '../../../src/cli/mcp/progress.ts';
+
+/** A client that gave a token hears of its call each second. */
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function listening(token: string | undefined) {
+  const heard: ServerNotification[] = [];
+  return { heard, progress: openProgress(token, async (one) => void heard.push(one)) };
+}
+
+test('the seconds go up, with the phase that the command is in', () => {
+  const { heard, progress } = listening('t1');
+  vi.advanceTimersByTime(1_000);
+  progress.said('Paying for the ticket…\n');
+  progress.said('A remark for a person.\n');
+  vi.advanceTimersByTime(1_000);
+  progress.stop();
+  vi.advanceTimersByTime(5_000);
+  expect(heard.map(({ method, params }) => [method, params])).toEqual([
+    ['notifications/progress', { progressToken: 't1', progress: 1 }],
+    ['notifications/progress', { progressToken: 't1', progress: 2, message: 'Paying for the ticket…' }],
+  ]);
+});
+
+test('a quick call, and a client that gave no token, get nothing', () => {
+  const quick = listening('t1');
+  vi.advanceTimersByTime(900);
+  quick.progress.stop();
+  const silent = listening(undefined);
+  vi.advanceTimersByTime(9_000);
+  expect([...quick.heard, ...silent.heard]).toEqual([]);
+});
