@@ -230,14 +230,14 @@ test.each([
     'serve',
     ['serve', '--port', '0'],
     /Ctrl-C stops/,
-    /Stopping: [\s\S]*Stopped\. The next farelock serve finishes/,
+    /Stopping after current work[\s\S]*Stopped\. The next farelock serve finishes/,
     0,
   ],
   [
     'partner platform',
     ['partner', 'platform', '--port', '0'],
     /Listening/,
-    /Stopping: [\s\S]*Stopped\. The next farelock partner platform goes on with/,
+    /Stopping after current work[\s\S]*Stopped\. The next farelock partner platform goes on with/,
     0,
   ],
   [
