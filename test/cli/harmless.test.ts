@@ -97,7 +97,7 @@ test.each([true, false])(
         ['search', 'LIS', 'BER', '--depart', bad],
         ['search', 'LIS', 'BER', '--depart', 'fri', '--cabin', bad],
         [bad],
-        ['airports', bad],
+        ['airports', `${bad}zzq`],
         ['schema', bad],
         ['help', bad],
         ['config', 'get', bad],

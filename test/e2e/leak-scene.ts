@@ -101,8 +101,8 @@ export async function walk(screen: Screen): Promise<void> {
   };
   await answer(/From: a city/, 'lisbon');
   await answer(/To: a city/, 'ber');
-  await answer(/Depart:/, '+30d');
-  await answer(/Return:/, '');
+  await answer(/Depart, such as/, '+30d');
+  await answer(/Return: a date/, '');
   await answer(/Travellers, 1 to 9/, '');
   await answer(/Search LIS → BER\?/, '');
   const list = (await screen.shows(/Which flight\?[\s\S]*❯[\s\S]*Lorelei[\s\S]*Ctrl-C leave/)).split('\n');

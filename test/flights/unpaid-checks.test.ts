@@ -188,8 +188,9 @@ test.each(['/air/intents', '/air/offer-details', '/air/book'])(
       },
     };
     let last = await from('203.0.113.5', path, body);
-    for (let n = 0; n < 80; n++) {
-      last = await from(`203.0.113.${n}`, path, body, { 'PAYMENT-SIGNATURE': payment });
+    // A slow machine gives some of them back before it has asked for all.
+    for (let n = 0; n < 400 && last.status !== 429; n++) {
+      last = await from(`203.0.113.${n % 250}`, path, body, { 'PAYMENT-SIGNATURE': payment });
     }
     expect([last.status, last.body.code]).toEqual([429, 'too_many_requests']);
     expect(last.headers.get('retry-after')).toMatch(/^[1-9]/);

@@ -34,8 +34,8 @@ const bookingsPaid = async () => {
 async function toTheFare(screen: Screen): Promise<void> {
   await answer(screen, /From: a city/, 'lisbon');
   await answer(screen, /To: a city/, 'ber');
-  await answer(screen, /Depart:/, '+30d');
-  await answer(screen, /Return:/, '');
+  await answer(screen, /Depart, such as/, '+30d');
+  await answer(screen, /Return: a date/, '');
   await answer(screen, /Travellers, 1 to 9/, '');
   await answer(screen, /Search LIS → BER\?/, '');
   // A terminal may show the screen half of the list alone.
@@ -69,8 +69,8 @@ test('Ctrl-C says at each step what is paid; a list follows the size of the term
   const screen = openScreen([], { env: { ...tool.env, FARELOCK_HOME: home }, cwd: tool.home, rows: 40 });
   await answer(screen, /From: a city/, 'lisbon');
   await answer(screen, /To: a city/, 'ber');
-  await answer(screen, /Depart:/, '+30d');
-  await answer(screen, /Return:/, '+37d');
+  await answer(screen, /Depart, such as/, '+30d');
+  await answer(screen, /Return: a date/, '+37d');
   await answer(screen, /Travellers, 1 to 9/, '');
   await answer(screen, /Search LIS → BER\?/, '');
   await screen.shows(/Which flight\?[\s\S]*❯[\s\S]*Ctrl-C leave/);
