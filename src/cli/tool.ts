@@ -90,7 +90,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
       const cutOff = untoldCutOff(error, signal);
       if (cutOff === null) {
         if (!isProblem(error)) throw error;
-        throw await (await import('./interruption/charged.ts')).asCharged(error, opened);
+        throw await charged(error, opened);
       }
       terminal.settle();
       const { commandCutOff } = await import('./interruption/command.ts');
@@ -109,9 +109,13 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     );
     const failure = untoldCutOff(error, signal) ?? (await withFile(error, session));
     const failed = { argv, invocation, session };
-    const next = await nextSteps(failure, failed);
-    const { typedNamesOf } = await import('./interruption/typed-names.ts');
-    return report(failure, next, terminal, world.streams, typedNamesOf(invocation));
+    // Whoever may open no more files is told that, in whatever words are loaded.
+    const next = await nextSteps(failure, failed).catch(() => []);
+    const typed = await import('./interruption/typed-names.ts').then(
+      ({ typedNamesOf }) => typedNamesOf(invocation),
+      () => () => null,
+    );
+    return report(failure, next, terminal, world.streams, typed);
   }
 }
 
@@ -278,6 +282,13 @@ async function withFile(error: unknown, session: Session | null): Promise<unknow
   const here = await session.trouble();
   return here?.code === trouble.code ? here : trouble;
 }
+
+/** The problem as it is told where this command has paid for something before. */
+const charged = (error: Problem, session: Session): Promise<Problem> =>
+  import('./interruption/charged.ts').then(
+    ({ asCharged }) => asCharged(error, session),
+    () => error,
+  );
 
 /** Commands that help now: the problem's own, else those that go with its code; at least one. */
 async function nextSteps(

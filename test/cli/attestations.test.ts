@@ -101,7 +101,7 @@ test('it is listed, looked at with its data, and decided; a dry run and a missin
   const planned = await run(`attestations decide ${id} passed --dry-run --json`);
   expect(planned.json()).toMatchObject({
     dry_run: true,
-    plan: ['Let it pass: AML_CHECK of cus_live, which waits.'],
+    plan: ['Pass it: AML_CHECK of cus_live, which waits.'],
     attestation_id: id,
     verdict: 'passed',
   });

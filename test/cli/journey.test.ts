@@ -67,7 +67,7 @@ describe('search', () => {
     expect(found.exitCode).toBe(0);
     expect(found.stdout).toMatch(/^LIS → BER {2}.*3 of \d+ itineraries/);
     expect(found.stdout).toMatch(/━/);
-    expect(found.stderr).toMatch(/Paid 0\.10 USDC · [\s\S]*Next: farelock intent create off_/);
+    expect(found.stderr).toMatch(/Paid 0\.10 USDC · [\s\S]*Next: farelock intent create 1/);
   });
 
   test('off a terminal: rows with tabs, a line for each phase on stderr, nothing but the result under --quiet', async () => {
@@ -181,7 +181,9 @@ describe('book', () => {
     );
     expect((await run(`book ${id} --passengers ${join(place.home, 'none.json')} --yes`)).exitCode).toBe(2);
     expect((await run(`book ${id} --passengers ${passengers} --yes --max-payment 1`)).exitCode).toBe(6);
-    expect((await run(`book ${id} --passengers ${passengers} --dry-run`)).stdout).toMatch(/Nothing was done/);
+    expect((await run(`book ${id} --passengers ${passengers} --dry-run`)).stdout).toMatch(
+      /Nothing done, nothing signed/,
+    );
     expect(await usdc()).toBe(before);
   });
 
@@ -286,6 +288,6 @@ test('payments are listed newest first and shown one by one', async () => {
   const [latest] = listed.json().payments as { payment_id: string; state: string }[];
   const shown = await run(`payments show ${latest?.payment_id} --json`);
   expect(shown.json()).toMatchObject({ ...latest });
-  expect((await run('payments list')).stdout.split('\n')[0]?.split('\t')).toHaveLength(7);
+  expect((await run('payments list')).stdout.split('\n')[0]?.split('\t')).toHaveLength(8);
   expect((await run('payments show pay_none')).exitCode).toBe(3);
 });

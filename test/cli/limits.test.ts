@@ -163,7 +163,7 @@ describe('receipts', () => {
     expect(history.at(-1)).toMatchObject({ change: '+10000.00', payment_id: null });
     const sum = history.reduce((total, one) => total + Math.round(Number(one.change) * 1e6), 0);
     expect(sum).toBe(await usdc());
-    expect((await run('wallet history', { terminal: true })).stdout).toMatch(/POST \/air\/search/);
+    expect((await run('wallet history', { terminal: true })).stdout).toMatch(/search LIS → BER/);
   });
 });
 

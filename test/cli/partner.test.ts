@@ -230,7 +230,7 @@ describe('against the live environment', () => {
   test('a person is asked, and a no sends nothing', async () => {
     const declined = await run(order, { environment: live, terminal: true, answers: [false] });
     expect(declined.asked).toEqual([expect.stringContaining('live environment')]);
-    expect([declined.exitCode, declined.stderr]).toEqual([5, expect.stringContaining('declined')]);
+    expect([declined.exitCode, declined.stderr]).toEqual([5, expect.stringContaining('Declined')]);
   });
 });
 

@@ -114,7 +114,7 @@ test('an amount that cannot be is refused before anything is asked, in USDC and 
   await refused('refund approve 1 --amount 9000 --note kind', 'invalid_request', above);
   await refused('refund approve 1 --amount 1', 'invalid_request', /Say why it is paid: --note <text>/);
   await refused('refund approve 3', 'payout_is_zero', /nothing would be paid out/);
-  await refused('refund approve 4', 'payout_undecided', /does not disclose/);
+  await refused('refund approve 4', 'payout_undecided', /does not say what a refund costs/);
 });
 
 test('a partial pay-out is called partial, and never a penalty', async () => {

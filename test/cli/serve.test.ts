@@ -135,7 +135,7 @@ test('a taken port and an unknown scenario are usage errors', async () => {
   const port = new URL(listening.flights_url).port;
   const taken = await runInMemory(['serve', '--port', port], { environment });
   expect(taken.exitCode).toBe(2);
-  expect(taken.stderr).toMatch(/is taken/);
+  expect(taken.stderr).toMatch(/is already in use/);
   const scenario = await runInMemory(['serve', '--port', '0', '--scenario', 'storm'], { environment });
   expect(scenario.stderr).toMatch(/no scenario "storm"[\s\S]*ticketing_fails/);
 });

@@ -269,7 +269,7 @@ describe('POST /air/search', () => {
         issues: [
           {
             path: 'origin_iata',
-            message: expect.stringContaining('(London), not of an airport'),
+            message: expect.stringContaining('is a city code (London)'),
           },
         ],
       },

@@ -108,9 +108,7 @@ test('while slower offers land: the search is not lost, and its list is not left
   screen.type(KEYS.ctrlC);
   expect(await screen.ended(), screen.text()).toBe(130);
   expect(screen.text()).toMatch(/Interrupted: slower offers may be missing from this list\./);
-  expect(screen.text()).toMatch(
-    /The search is paid and the numbers above still work; another search is charged again\./,
-  );
+  expect(screen.text()).toMatch(/The search is paid: the numbers above still work\. A new one is charged\./);
   expect(screen.text()).toMatch(/stty: isig icanon echo$/);
   expect(screen.hasCursor()).toBe(true);
 });
@@ -230,14 +228,14 @@ test.each([
     'serve',
     ['serve', '--port', '0'],
     /Ctrl-C stops/,
-    /Stopping: [\s\S]*Stopped\. The next farelock serve finishes/,
+    /Stopping after current work[\s\S]*Stopped\. The next farelock serve finishes/,
     0,
   ],
   [
     'partner platform',
     ['partner', 'platform', '--port', '0'],
     /Listening/,
-    /Stopping: [\s\S]*Stopped\. The next farelock partner platform goes on with/,
+    /Stopping after current work[\s\S]*Stopped\. The next farelock partner platform goes on with/,
     0,
   ],
   [

@@ -29,7 +29,7 @@ export interface RowIssue {
   readonly message: string;
   /** From 1: the column of CSV, the character of NDJSON; null where it is the row as a whole. */
   readonly column?: number | null;
-  /** What is there. */
+  /** The text that stands there. */
   readonly value?: string | null;
   /** The line as it should be, where that can be known: of a row the whole row, without any of its mistakes. */
   readonly corrected?: string | null;

@@ -76,6 +76,15 @@ export function costText(cost: SearchesCost, maxPayment: bigint | undefined): st
     : `${head}, at most ${atMost} if the price rises`;
 }
 
+/** The facts of a dry run of several searches. */
+export const costFacts = (cost: SearchesCost, maxPayment: bigint | undefined) => ({
+  searches: cost.searches,
+  price: formatUsdc(cost.price),
+  total: formatUsdc(cost.total),
+  at_most: formatUsdc(maxPayment ?? cost.atMost),
+  wait_seconds: Math.round(cost.waitMs / 1000),
+});
+
 function costHead({ searches, price, total }: Pick<SearchesCost, 'searches' | 'price' | 'total'>): string {
   return searches === 1
     ? `1 search: ${formatUsdc(total)} USDC`

@@ -6,6 +6,7 @@ import { notesOf } from '../session/remembered.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { passportWarnings } from '../travellers/passengers.ts';
 import { isRefundedElsewhere, type Review, reviewLines } from '../view/flights/review.ts';
+import { wrap } from '../view/text.ts';
 import { agreementOf } from './agreement.ts';
 import { spenderOf } from './spending.ts';
 
@@ -64,7 +65,7 @@ export async function confirmBooking(
   const agreed = { kind: 'booking', amount, isTyped: mustType } as const;
   const review = await reviewOf(context, intent, passengers);
   if (isAgreed) {
-    terminal.review(review.warnings);
+    terminal.review(review.warnings.flatMap((line) => wrap(line, terminal.asideScreen.width)));
     return agreed;
   }
   const prompts = terminal.ask('--yes');

@@ -68,6 +68,16 @@ export const fareOfMenu = (offer: Offer, fare: MenuFare): KnownFare => ({
   tax_amount_decimal: null,
 });
 
-/** What a file or a note of this home holds; null where an older version wrote it. */
-export const keptFare = (value: unknown): KnownFare | null =>
-  isRecord(value) && Array.isArray(value.slices) ? (value as unknown as KnownFare) : null;
+/** A fare from a file or a note of this home; null for one that an older version, or somebody by hand, wrote. */
+export const keptFare = (value: unknown): KnownFare | null => (isKept(value) ? value : null);
+
+const isKept = (value: unknown): value is KnownFare =>
+  isRecord(value) &&
+  Array.isArray(value.slices) &&
+  value.slices.every(
+    (slice) => isRecord(slice) && Array.isArray(slice.segments) && slice.segments.every(isRecord),
+  ) &&
+  (value.conditions === null || isRecord(value.conditions)) &&
+  ['owner_name', 'cabin_class', 'total_amount_decimal', 'total_currency'].every(
+    (name) => typeof value[name] === 'string',
+  );

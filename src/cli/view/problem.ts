@@ -54,7 +54,9 @@ export function problemLines(
   ];
 }
 
-const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+/** A name that begins small, such as `toCurrency`, stays as it is written. */
+const sentence = (text: string): string =>
+  /^[a-z]+[A-Z]/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The mistakes, each in a sentence; after the last one of a line, the line as it should be, never broken. */
 function issuesOf(error: Problem, typed: TypedNames): (string | { readonly corrected: string })[] {

@@ -47,6 +47,7 @@ export const dayAndMonth = (date: string): string => dayName(date).split(' ').sl
 export function fromNow(instant: string | null | undefined, nowMs: number): string {
   if (!isInstant(instant)) return '–';
   const seconds = Math.round((Date.parse(instant) - nowMs) / 1000);
+  if (seconds === 0) return 'just now';
   const size = Math.abs(seconds);
   const said =
     size < 90

@@ -1,4 +1,5 @@
 import { type SqlBool, sql } from 'kysely';
+import { refundRuleOf } from '../../domain/refund-rule.ts';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
@@ -6,7 +7,6 @@ import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow, RefundRequestRow } from '../rows.ts';
 import type { RefundRequestState, Store } from '../tables.ts';
 import type { QueueQuery, RefundCase, RefundCaseSummary, RefundQueue } from '../wire.ts';
-import { refundRuleOf } from './rule.ts';
 import { contactPlace, decisionPlace, notePlace, reasonPlace } from './words.ts';
 
 const SHOWN: readonly RefundRequestState[] = ['received', 'approved', 'refunded', 'rejected', 'stuck'];

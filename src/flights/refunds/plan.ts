@@ -1,3 +1,4 @@
+import { refundRuleOf } from '../../domain/refund-rule.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { isDeskOrder } from '../desk/desk-orders.ts';
@@ -6,7 +7,6 @@ import type { FlightsPorts } from '../ports.ts';
 import type { RefundRequestRow } from '../rows.ts';
 import type { ApproveRequest, RefundPlan } from '../wire.ts';
 import type { OpenedCase } from './cases.ts';
-import { refundRuleOf } from './rule.ts';
 
 /**
  * What an approval would move (atomic units): from the fare rule or the operator's own amount, and for a case that was

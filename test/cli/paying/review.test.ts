@@ -66,8 +66,9 @@ test.each([60, 100])(
     ]) {
       expect(text).toMatch(said instanceof RegExp ? said : String(said));
     }
-    for (const line of declined.stderr.split('\n'))
-      expect(line.length, line).toBeLessThanOrEqual(columns + 12);
+    // A command to copy is never broken.
+    const lines = declined.stderr.split('\n').filter((line) => !line.startsWith('  $ '));
+    for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(columns + 12);
     expect(declined.asked).toEqual([`Pay ${offer.total_amount_decimal} USDC and book?`]);
   },
 );
@@ -116,7 +117,7 @@ test('passengers that were typed and not paid for are offered again until the lo
   }
   const rest = typed(BO).slice(2);
   const declined = await run(book, { terminal: true, answers: [true, ...rest, false] });
-  expect(declined.asked[0]).toBe('Go on with Ana Moreira and Bo Fjellström, typed before?');
+  expect(declined.asked[0]).toBe('Continue with Ana Moreira and Bo Fjellström, typed before?');
   expect(declined.stderr).toContain('Mr Bo Fjellström, born 9 Jul 1985');
   const booked = await run(book, { terminal: true, answers: [true, true] });
   expect(booked.asked).toHaveLength(2);

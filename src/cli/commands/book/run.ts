@@ -198,7 +198,9 @@ async function finish(
     }
   }
   const store = await session.store();
-  terminal.ended(intent.status === 'booked' ? 'The flight is booked.' : `The booking: ${intent.status}.`);
+  if (hasEnded(intent)) {
+    terminal.ended(intent.status === 'booked' ? 'The flight is booked.' : 'The money went back.');
+  }
   await besides(context, noteIntent(store, intent));
   await besides(context, store.keepTyped(intent.intent_id, [], 0));
   if (!payment) await settleBookingPayments(context, intent);

@@ -16,7 +16,7 @@ export interface OwnAmount {
 /** An approval that nothing stands in the way of. */
 export interface PreparedApproval {
   readonly shown: RefundCase;
-  /** What will move; null: it was approved before, and goes on with what was approved. */
+  /** The money that will move; null: it was approved before, and goes on with what was approved. */
   readonly plan: RefundPlan | null;
   readonly approval: Approval;
 }
@@ -40,7 +40,7 @@ export async function prepareApproval(
   return { shown, plan, approval };
 }
 
-/** What an approval would move. @throws Problem `invalid_request` for an amount of one's own that can't be */
+/** Plans an approval: the money that would move. @throws Problem `invalid_request` for an amount of one's own that can't be */
 export async function planApproval(
   operator: OperatorClient,
   shown: RefundCase,
@@ -98,7 +98,7 @@ const UNFINISHED: Readonly<Record<string, string>> = {
   cancel_by_hand: 'The ticket was recorded by an operator: cancel it with the airline.',
 };
 
-/** What an approval waits for that has not paid out yet. */
+/** Reasons why an approval has not paid out yet. */
 export const unfinishedLines = ({ status, last_error, request_id }: RefundCase): string[] => [
   ...(last_error === null ? [] : [UNFINISHED[last_error] ?? `It failed: ${last_error}.`]),
   status === 'stuck'

@@ -69,7 +69,7 @@ function finished({ terminal }: CommandContext, one: RefundCase, done: Parameter
   return 0;
 }
 
-/** What waits for a decision, oldest first or by the day of departure; its rows are numbered for the other commands. */
+/** Requests that wait for a decision, oldest first or by the day of departure; its rows are numbered for the other commands. */
 export const refundQueue: Command<QueueOptions> = async (context, { status, sort, limit, cursor }) => {
   const { terminal, session } = context;
   const operator = await operatorOf(context);

@@ -22,13 +22,13 @@ export interface DeskPorts {
   readonly controls: BoardControls;
 }
 
-/** What goes on with a text that was asked for, or with a yes. */
+/** Goes on with a text that was asked for, or with a yes. */
 export type Then = (text: string) => Promise<void>;
 
 /** The live desk: what is on it, and what changes that. */
 export interface Desk {
   readonly shown: DeskShown;
-  /** What was done at this desk, a line each. */
+  /** Decisions and notes made at this desk, a line each. */
   readonly done: readonly string[];
   enter(mode: DeskMode, then?: Then): void;
   /** Runs what a key has begun. What it is refused with is shown in its place. */
@@ -140,7 +140,7 @@ export function openDesk(ports: DeskPorts): Desk {
   };
 }
 
-/** What the desk reads of the service: the queue all the time, and the case that is looked at. */
+/** Reads from the service: the queue all the time, and the case that is looked at. */
 function createReader({ operator, work, clock, sort, signal, controls }: DeskPorts, desk: State) {
   const failed = (error: unknown): void => {
     if (signal.aborted) return;

@@ -139,7 +139,7 @@ function actingKeys(desk: Desk, { operator, paint, signal }: DeskPorts): Keys {
     r: on((id) =>
       desk.run('Looking at the case', async () => {
         await checkRejection(operator, id, options);
-        write('What is the customer told', (reason) => reject(id, reason));
+        write('Message to the customer', (reason) => reject(id, reason));
       }),
     ),
   };

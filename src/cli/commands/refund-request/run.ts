@@ -1,12 +1,13 @@
-import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
+import { refundRuleOf } from '../../../domain/refund-rule.ts';
+import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { linkedOf } from '../../paying/explorer.ts';
-import type { KnownFare } from '../../session/known-fare.ts';
 import { notesOf, supportCodeOf } from '../../session/remembered.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { conditionText } from '../../view/flights/offer.ts';
 import { costLines, nextLines, withPayment } from '../../view/payment.ts';
+import { wrap } from '../../view/text.ts';
 import { fromNow, utcTime } from '../../view/times.ts';
 
 interface RefundRequestOptions {
@@ -20,7 +21,7 @@ interface RefundRequestOptions {
  * FARELOCK_SUPPORT_CODE and FARELOCK_FAMILY_NAME, else the name is asked for: neither ever stands in argv.
  */
 export const refundRequest: Command<RefundRequestOptions> = async (context, options) => {
-  const { terminal, session, environment, signal } = context;
+  const { terminal, session, environment, signal, globals } = context;
   await session.work();
   const store = await session.store();
   const supportCode =
@@ -31,7 +32,12 @@ export const refundRequest: Command<RefundRequestOptions> = async (context, opti
     (await store.leadOf(options.intentId)) ||
     (await asked(context, 'FARELOCK_FAMILY_NAME', "The lead passenger's family name"));
   const expected = await expectedOf(context, options.intentId);
-  terminal.review(expected.lines);
+  terminal.review(expected.lines.flatMap((line) => wrap(line, terminal.asideScreen.width)));
+  const isAsked = !expected.isPromising && !globals.yes && !globals.dryRun && terminal.canAsk;
+  if (isAsked) {
+    const question = 'File the request all the same, for 0.10 USDC?';
+    if (!(await terminal.ask('--yes').confirm(question, false))) throw problem('payment_declined');
+  }
   const reason = options.reason ?? (await asked(context, '--reason', 'Why do you want a refund?', 1000));
   const request = {
     intent_id: options.intentId,
@@ -39,16 +45,12 @@ export const refundRequest: Command<RefundRequestOptions> = async (context, opti
     ...(options.contact === undefined ? {} : { contact: options.contact }),
   };
   const identity = { supportCode, familyName };
-  if (context.globals.dryRun) {
+  if (globals.dryRun) {
     const { planPaid } = await import('../../paying/paid-plan.ts');
     return planPaid(context, (flights) => flights.requestRefund(request, identity, { signal }), {
       after: [`File the refund request for ${options.intentId}.`],
       facts: { intent_id: options.intentId },
     });
-  }
-  if (!expected.isPromising && !context.globals.yes && terminal.canAsk) {
-    const question = 'File the request all the same, for 0.10 USDC?';
-    if (!(await terminal.ask('--yes').confirm(question, false))) throw problem('payment_declined');
   }
   const flights = await session.flights();
   const { value, payment } = await flights.requestRefund(request, identity, {
@@ -70,8 +72,8 @@ export const refundRequest: Command<RefundRequestOptions> = async (context, opti
 };
 
 /**
- * What is known before the request is paid for: an earlier one and its end, the rule of the fare, and what comes back by
- * it.
+ * Facts that count before the request is paid for: an earlier one and its end, the rule of the fare, and what comes back
+ * by it.
  * @throws Problem `intent_not_found`
  */
 async function expectedOf(
@@ -82,30 +84,19 @@ async function expectedOf(
   const intent = await (await session.flights()).intent(intentId, { signal });
   const { refund_request: before } = intent;
   const wasRejected = before?.state === 'rejected';
-  const payout = fare && payoutBy(fare, BigInt(intent.escrow.amount));
-  return {
-    lines: [
-      ...(wasRejected
-        ? [
-            `! A request of ${utcTime(before.requested_at)} was rejected ${fromNow(before.decided_at, clock.now())}; the e-mail to the lead passenger says why. A new one is charged again.`,
-          ]
-        : []),
-      fare
-        ? `Refund rule: ${conditionText(fare.conditions, 'refund')}. ${payout === null || payout === undefined ? 'The operator decides how much comes back.' : `By it, about ${formatUsdc(payout)} USDC of ${formatUsdc(BigInt(intent.escrow.amount))} come back.`}`
-        : 'The refund rule of the fare is not known on this machine; the operator applies it.',
-    ],
-    isPromising: !wasRejected && payout !== 0n,
-  };
-}
-
-/** What a fare gives back by its own rule, atomic USDC; null where it does not say. A dollar is a USDC. */
-function payoutBy({ conditions }: KnownFare, paid: bigint): bigint | null {
-  if (conditions?.refund_allowed == null) return null;
-  if (!conditions.refund_allowed) return 0n;
-  const { refund_penalty_amount: penalty, refund_penalty_currency: currency } = conditions;
-  if (penalty === null || (currency !== 'USD' && Number(penalty) !== 0)) return null;
-  const left = paid - parseUsdc(penalty);
-  return left > 0n ? left : 0n;
+  const paid = BigInt(intent.escrow.amount);
+  const payout = fare ? refundRuleOf(fare, paid).payout : null;
+  const rejected = wasRejected
+    ? `! A request of ${utcTime(before.requested_at)} was rejected ${fromNow(before.decided_at, clock.now())}; the e-mail to the lead passenger says why. A new one is charged again.`
+    : null;
+  const comesBack =
+    payout === null
+      ? 'The operator decides how much comes back.'
+      : `By it, about ${formatUsdc(payout)} USDC of ${formatUsdc(paid)} come back.`;
+  const rule = fare
+    ? `Refund rule: ${conditionText(fare.conditions, 'refund')}. ${comesBack}`
+    : 'The refund rule of the fare is not known on this machine; the operator applies it.';
+  return { lines: rejected === null ? [rule] : [rejected, rule], isPromising: !wasRejected && payout !== 0n };
 }
 
 const asked = ({ terminal }: CommandContext, option: string, question: string, most = 80): Promise<string> =>

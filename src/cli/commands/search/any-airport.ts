@@ -6,7 +6,7 @@ import { withArrivals } from '../../../domain/offer-groups.ts';
 import type { Offer, SearchResponse } from '../../../flights/wire.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
-import { agreeTotal, costOf, costText, searchPrice } from '../../days/agree.ts';
+import { agreeTotal, costFacts, costOf, costText, searchPrice } from '../../days/agree.ts';
 import { type Gap, type SearchesDone, searchMany } from '../../days/run.ts';
 import { openShares } from '../../days/shares.ts';
 import type { View } from '../../screen/terminal.ts';
@@ -62,11 +62,7 @@ export async function searchAnyAirport(context: CommandContext, options: Waiting
     printPlan(terminal, [`Pay ${costText(cost, globals.maxPayment)}.`, 'Show what is found as one list.'], {
       request: requestOf(first),
       routes,
-      searches: routes.length,
-      price: formatUsdc(price),
-      total: formatUsdc(cost.total),
-      at_most: formatUsdc(globals.maxPayment ?? cost.atMost),
-      wait_seconds: Math.round(cost.waitMs / 1000),
+      ...costFacts(cost, globals.maxPayment),
     });
     return 0;
   }

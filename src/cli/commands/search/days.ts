@@ -4,7 +4,7 @@ import { namedAirports } from '../../../domain/airports.ts';
 import { localDate } from '../../../domain/calendar.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
-import { agreeTotal, costOf, costText, searchPrice } from '../../days/agree.ts';
+import { agreeTotal, costFacts, costOf, costText, searchPrice } from '../../days/agree.ts';
 import { type DayGrid, flexDays, isSameJourney, type JourneyDays, monthDays } from '../../days/calendar.ts';
 import { openDayMemory } from '../../days/memory.ts';
 import { aboutText } from '../../days/pace.ts';
@@ -71,11 +71,7 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
         : `Pay ${costText(cost, globals.maxPayment)}.`;
     printPlan(terminal, [plan, 'Show the cheapest price of each day.'], {
       request: requestOf(journey),
-      searches: journeys.length,
-      price: formatUsdc(price),
-      total: formatUsdc(cost.total),
-      at_most: formatUsdc(globals.maxPayment ?? cost.atMost),
-      wait_seconds: Math.round(cost.waitMs / 1000),
+      ...costFacts(cost, globals.maxPayment),
     });
     return 0;
   }

@@ -100,6 +100,6 @@ function sayEnd({ terminal }: CommandContext, ended: ArrivalsEnd): ExitCode {
     failed: ended.kind === 'failed' ? ended.problem.message.replace(/\.$/, '') : '',
   }[ended.kind];
   terminal.note(`${why}: slower offers may be missing from this list.`);
-  terminal.note('The search is paid and the numbers above still work; another search is charged again.');
+  terminal.note('The search is paid: the numbers above still work. A new one is charged.');
   return ended.kind === 'interrupted' ? 130 : 0;
 }
