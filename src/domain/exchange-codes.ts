@@ -104,7 +104,7 @@ export function withNear(words: string, given: string, known: readonly string[])
 }
 
 /** Codes that one may be a mistake for: `USDC` lacks its network, and is `SOLANA_USDC`; else those that look like it. */
-export function codesNear(given: string, known: readonly string[], limit = 3): string[] {
+function codesNear(given: string, known: readonly string[], limit = 3): string[] {
   const code = given.trim().toUpperCase();
   const onNetworks = known.filter((one) => one.endsWith(`_${code}`));
   return onNetworks.length > 0 ? onNetworks.slice(0, limit) : nearest(code, known, limit);

@@ -1,5 +1,5 @@
 /** The codes of cities with several airports, or with one that has a code of its own: IATA's metropolitan areas. */
-export interface MetropolitanArea {
+interface MetropolitanArea {
   readonly code: string;
   readonly city: string;
   /** IATA codes, the largest first. Not all of them are in our table. */

@@ -2,7 +2,7 @@ import { createPrompt, useEffect, useKeypress, useState } from '@inquirer/core';
 import { problem } from '../../kernel/problems.ts';
 
 /** A whole screen that changes by keys and by itself, until it is closed; then the terminal is as it was before. */
-export interface Board {
+interface Board {
   /** Lines for a screen of this size. While `isTyping`, the last one ends with what was typed. */
   draw(size: BoardSize): readonly string[];
   /** True while keys are text; an Enter or Esc is pressed all the same. */

@@ -26,7 +26,7 @@ export interface ListState {
   digits: string;
 }
 
-export interface ListQuestion {
+interface ListQuestion {
   /** The answer is the place of a line. */
   readonly choice: StepChoice<unknown>;
   readonly state: ListState;

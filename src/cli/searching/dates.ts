@@ -20,13 +20,13 @@ const MONTHS = [
 ];
 
 /** What a text says of a day. Days are YYYY-MM-DD. */
-export type ReadDate =
+type ReadDate =
   | { readonly kind: 'day'; readonly day: string }
   /** `03/04`: the first with the day in front, the second with the month in front. */
   | { readonly kind: 'either'; readonly days: readonly [string, string] }
   | { readonly kind: 'wrong'; readonly message: string; readonly fix: string };
 
-export interface DateRules {
+interface DateRules {
   readonly nowMs: number;
   /** A day without a year, and a weekday, is the first one from here on; today where it is left out. */
   readonly from?: string | undefined;

@@ -46,7 +46,7 @@ function liveQuoting(context: CommandContext, title: SearchTitle): Quoting {
 }
 
 /** A line for each direction of an itinerary: its fare families unfold when the list is final. */
-export const compact = (response: SearchResponse): SearchResponse => ({
+const compact = (response: SearchResponse): SearchResponse => ({
   ...response,
   offers: response.offers.map(
     ({ fare_options: _options, fare_options_count: _count, ...offer }): Offer => offer,

@@ -27,7 +27,7 @@ export interface RecentOffers {
   journey(offerId: string): KnownJourney | null;
 }
 
-export interface RecentJourney {
+interface RecentJourney {
   readonly route: string;
   /** YYYY-MM-DD */
   readonly departureDate: string;

@@ -6,7 +6,7 @@ import { writeWhole } from '../../kernel/storage.ts';
 import type { Environment } from '../spec/globals.ts';
 
 /** The newest version that npm's registry has, and the note of it in the home. */
-export interface Looked {
+interface Looked {
   /** Epoch ms. */
   readonly looked_at: number;
   /** null: the registry did not say. */

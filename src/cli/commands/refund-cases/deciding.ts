@@ -14,7 +14,7 @@ export interface OwnAmount {
 }
 
 /** An approval that nothing stands in the way of. */
-export interface PreparedApproval {
+interface PreparedApproval {
   readonly shown: RefundCase;
   /** The money that will move; null: it was approved before, and goes on with what was approved. */
   readonly plan: RefundPlan | null;

@@ -23,7 +23,7 @@ export interface DeskPorts {
 }
 
 /** Goes on with a text that was asked for, or with a yes. */
-export type Then = (text: string) => Promise<void>;
+type Then = (text: string) => Promise<void>;
 
 /** The live desk: what is on it, and what changes that. */
 export interface Desk {

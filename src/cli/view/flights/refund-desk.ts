@@ -46,7 +46,7 @@ const WIDE = 130;
 const BETWEEN = ' │ ';
 const MOST_SAID = 4;
 
-export const hasTwoPanes = ({ columns }: BoardSize): boolean => columns >= TWO_PANES;
+const hasTwoPanes = ({ columns }: BoardSize): boolean => columns >= TWO_PANES;
 
 /** The desk as lines that fit the screen: the queue on the left, the case on the right. */
 export function deskLines(desk: DeskShown, size: BoardSize, nowMs: number, paint: Paint): string[] {

@@ -35,7 +35,7 @@ export const queueView = (nowMs: number): View<RefundQueue> => ({
 });
 
 /** A row of the queue; the live desk has a mark in place of the number. */
-export type QueueRow = RefundCaseSummary & { readonly number: string };
+type QueueRow = RefundCaseSummary & { readonly number: string };
 
 interface Column {
   readonly title: string;

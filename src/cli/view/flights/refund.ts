@@ -13,7 +13,7 @@ import { dayAndMonth, dayName, fromNow, utcTime } from '../times.ts';
 const usdc = (amount: number | null): string =>
   amount === null ? '–' : `${formatUsdc(BigInt(amount))} USDC`;
 
-export function statusText({ status }: Pick<RefundCaseSummary, 'status'>, paint: Paint): string {
+function statusText({ status }: Pick<RefundCaseSummary, 'status'>, paint: Paint): string {
   if (status === 'refunded') return paint.good(status);
   return status === 'stuck' ? paint.bad(status) : status;
 }
