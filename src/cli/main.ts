@@ -13,7 +13,7 @@ import { isNoticeWanted } from './upgrade/wanted.ts';
 
 const interruption = new AbortController();
 /** Nobody can be asked any more where things stand; the journal knows what was signed. */
-const FORCED = '✗ Stopped at once. What was signed is on record: farelock payments list';
+const FORCED = '✗ Stopped immediately. Signed payments are on record: farelock payments list';
 /** A pager takes Ctrl-C for itself. */
 let isPaging = false;
 const interrupt = (signal: 'SIGINT' | 'SIGTERM') => {

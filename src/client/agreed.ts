@@ -39,9 +39,9 @@ export function disagreements(intent: Intent, agreement: Agreement): string[] {
     wrong.push(`It is for the offer ${intent.offer_id}, not for ${terms.offerId}`);
   }
   if (terms.escrow === null) return wrong;
-  if (terms.escrow.amount !== escrow.amount) wrong.push('Its amount is not the one of its creation');
-  if (terms.escrow.mint !== escrow.mint) wrong.push('Its coin is not the one of its creation');
-  if (terms.escrow.address !== escrow.address) wrong.push('Its escrow is not the one of its creation');
+  if (terms.escrow.amount !== escrow.amount) wrong.push('Its amount has changed since it was created');
+  if (terms.escrow.mint !== escrow.mint) wrong.push('Its coin has changed since it was created');
+  if (terms.escrow.address !== escrow.address) wrong.push('Its escrow has changed since it was created');
   return wrong;
 }
 
@@ -53,7 +53,7 @@ export function checkTerms(intent: Intent, agreement: Agreement): void {
 
 export const notAgreed = (intent: Intent, wrong: readonly string[]): Problem =>
   problem('terms_not_agreed', {
-    message: `The escrow of ${intent.intent_id} is not one that was agreed to here. ${wrong.join('. ')}.`,
+    message: `The escrow of ${intent.intent_id} is not what was agreed to here. ${wrong.join('. ')}.`,
     next: [`farelock intent verify ${intent.intent_id}`],
     detail: { intent_id: intent.intent_id, refund_wallet: intent.refund_wallet, reasons: [...wrong] },
   });

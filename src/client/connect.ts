@@ -31,12 +31,12 @@ const BY_CODE: Readonly<Record<string, ProblemCode>> = {
 
 /** Words that fit a partner service, where the catalogue's are another service's. */
 const WORDS: Partial<Record<ProblemCode, { message?: string; fix: string }>> = {
-  order_not_found: { message: 'That order is not known.', fix: 'Look it up: farelock partner orders list.' },
+  order_not_found: { message: 'There is no such order.', fix: 'Look it up: farelock partner orders list.' },
   not_found: {
-    message: 'There is no such thing.',
+    message: 'Nothing was found.',
     fix: 'Check the id, and that it belongs to your partner account.',
   },
-  upstream_rate_limited: { message: 'The service asks to slow down.', fix: 'Try again in a moment.' },
+  upstream_rate_limited: { message: 'Too many requests.', fix: 'Try again in a moment.' },
 };
 
 const BY_STATUS: Readonly<Record<number, ConnectCode>> = {
@@ -93,6 +93,6 @@ function allowedWords({ from, to, allowed }: Record<string, unknown>): ProblemOp
   if (!Array.isArray(allowed) || typeof from !== 'string') return {};
   return {
     ...(typeof to === 'string' ? { message: `The order cannot go from ${from} to ${to}.` } : {}),
-    fix: allowed.length === 0 ? `${from} is final.` : `From ${from} it may go to ${allowed.join(', ')}.`,
+    fix: allowed.length === 0 ? `${from} is final.` : `From ${from} it can go to ${allowed.join(', ')}.`,
   };
 }

@@ -238,7 +238,7 @@ export function refusal(spending: Spending, spender: Spender, why: Why): Problem
     case 'unverified':
       return problem('escrow_mismatch', {
         ...(spending.warning !== undefined && { message: spending.warning }),
-        ...(allowance && { fix: 'A person pays it at a terminal. Nothing was charged.' }),
+        ...(allowance && { fix: 'A person has to pay it at a terminal. Nothing was charged.' }),
       });
   }
 }

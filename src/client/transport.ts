@@ -75,7 +75,7 @@ async function exchange(call: Call, signal: AbortSignal): Promise<HttpAnswer> {
 function redirected({ baseUrl }: Call, status: number, location: string): Problem {
   const to = URL.canParse(location, baseUrl) ? ` to ${new URL(location, baseUrl).origin}` : '';
   return problem('unexpected_answer', {
-    message: `${new URL(baseUrl).host} sends calls on${to}, which is not followed.`,
+    message: `${new URL(baseUrl).host} redirects calls${to}, which is not followed.`,
     fix: 'Name the service by its own address.',
     detail: { status },
   });

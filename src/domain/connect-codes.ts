@@ -38,14 +38,14 @@ export const CONNECT_CODE_TABLE: Readonly<Record<string, ConnectCodeKind>> = {
   not_found: {
     status: 404,
     exit: 3,
-    message: 'There is no such thing, or not for this key.',
+    message: 'Not found, or not visible to this key.',
     fix: 'Check the id; detail.reason says what is missing.',
   },
   already_exists: {
     status: 409,
     exit: 5,
     message: 'It is there already.',
-    fix: 'Read it, and decide anew.',
+    fix: 'Read it again before you decide.',
   },
   permission_denied: {
     status: 403,
@@ -70,7 +70,7 @@ export const CONNECT_CODE_TABLE: Readonly<Record<string, ConnectCodeKind>> = {
     status: 409,
     exit: 5,
     message: 'It does not fit the state of things, which may have changed meanwhile.',
-    fix: 'Read it again, and decide anew; detail.reason says why.',
+    fix: 'Read it again before you decide; detail.reason says why.',
   },
   out_of_range: {
     status: 400,
@@ -81,7 +81,7 @@ export const CONNECT_CODE_TABLE: Readonly<Record<string, ConnectCodeKind>> = {
   unimplemented: {
     status: 501,
     exit: 2,
-    message: 'There is no such operation, or not with this method or form of body.',
+    message: 'Unknown operation, or not with this method or form of body.',
     fix: 'Look the path up in /partner/openapi.json; send JSON with POST.',
   },
   internal: {

@@ -102,7 +102,7 @@ export async function checkPassengerField(
       if ([...value].length > 40) return 'has more than 40 letters.';
       return NAME.test(value.normalize('NFC'))
         ? null
-        : 'must be 1 to 40 letters of Latin script; a space, hyphen or apostrophe may stand between them.';
+        : 'must be 1 to 40 letters of Latin script, with spaces, hyphens or apostrophes between them.';
     case 'born_on':
       return checkBirthDate(value, rules);
     case 'title':

@@ -212,5 +212,5 @@ const notYet = (known: Landing['kind']) =>
   known === 'landed' || known === 'failed'
     ? problem('not_final', { retryAfter: FINALITY_S })
     : problem('cluster_failed', {
-        message: 'The cluster does not say for certain what became of a transaction.',
+        message: 'The cluster does not say for certain what happened to a transaction.',
       });

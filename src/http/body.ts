@@ -85,7 +85,7 @@ function wordOf(issue: z.core.$ZodIssue): string {
   const isOfKind = issue.code === 'invalid_type' || issue.code === 'invalid_value';
   if (isOfKind && issue.input === undefined) return 'is required.';
   return issue.code === 'invalid_value' && issue.message.startsWith('Invalid option')
-    ? `is one of ${issue.values.map(String).join(', ')}.`
+    ? `must be one of ${issue.values.map(String).join(', ')}.`
     : issue.message;
 }
 

@@ -336,7 +336,7 @@ export const PROBLEMS = {
   booking_already_requested: {
     status: 409,
     exit: 5,
-    message: 'This booking is already under way.',
+    message: 'This booking is already in progress.',
     fix: 'Follow its status.',
   },
   use_automatic_refund: {
@@ -862,7 +862,7 @@ export const PROBLEMS = {
   },
   still_booking: {
     ...UPSTREAM,
-    message: 'The booking is still under way.',
+    message: 'The booking is still in progress.',
     fix: 'Follow it with farelock status --watch.',
   },
   booking_in_review: {

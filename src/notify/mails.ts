@@ -79,7 +79,7 @@ function worded(facts: MailFacts, intentId: string): { subject: string; body: st
       return {
         subject: `Booked: ${routeOf(facts.journey)}`,
         body: [
-          'Your ticket is issued. The journey is attached for your calendar.',
+          'Your ticket has been issued. The journey is attached as a calendar file.',
           '',
           ...flightLines(facts.journey),
           '',
@@ -121,9 +121,9 @@ function worded(facts: MailFacts, intentId: string): { subject: string; body: st
       };
     case 'refund_request_rejected':
       return {
-        subject: 'Refund request declined',
+        subject: 'Refund request rejected',
         body: [
-          `Your refund request was declined${facts.reason ? `: ${facts.reason}` : '.'}`,
+          `Your refund request was rejected${facts.reason ? `: ${facts.reason}` : '.'}`,
           `Your booking ${intentId} is unchanged.`,
         ],
       };

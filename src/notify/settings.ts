@@ -15,10 +15,10 @@ export function checkSettings(settings: NotifySettings): void {
       throw wrong('FARELOCK_SMTP_URL', 'is not an smtp:// or smtps:// address.');
     }
     if (settings.mailFrom === undefined)
-      throw wrong('FARELOCK_MAIL_FROM', 'is missing: mails need a sender.');
+      throw wrong('FARELOCK_MAIL_FROM', 'is missing: e-mails need a sender.');
   }
   if (settings.mailFrom !== undefined && !/^[^\r\n]*[^\s<>@]+@[^\s<>@]+>?$/.test(settings.mailFrom)) {
-    throw wrong('FARELOCK_MAIL_FROM', 'is not a mail address.');
+    throw wrong('FARELOCK_MAIL_FROM', 'is not an e-mail address.');
   }
   if (settings.pageUrl !== undefined) {
     const url = parsed(settings.pageUrl);

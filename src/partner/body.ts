@@ -26,7 +26,7 @@ export async function readMessage(
     namesOnce: true,
   });
   if (typeof given !== 'object' || given === null || Array.isArray(given))
-    refuse([{ path: '', message: 'The body is a JSON object.' }]);
+    refuse([{ path: '', message: 'The body must be a JSON object.' }]);
   const { value, issues, asSent } = normaliseProtoJson(given);
   if (issues.length > 0) refuse(issues);
   return { body: checked(schema, value, asSent), bytes };

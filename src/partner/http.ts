@@ -51,8 +51,10 @@ export function createPartnerHttp(ports: PartnerPorts, arrive = async (): Promis
 function checkConnectHeaders({ headers }: HttpRequest): void {
   const version = headers['connect-protocol-version'];
   if (version !== undefined && version !== '1')
-    refuse([{ path: 'Connect-Protocol-Version', message: 'is 1, or left out.' }]);
+    refuse([{ path: 'Connect-Protocol-Version', message: 'must be 1, or left out.' }]);
   const timeout = headers['connect-timeout-ms'];
   if (timeout !== undefined && !/^\d{1,10}$/.test(timeout))
-    refuse([{ path: 'Connect-Timeout-Ms', message: 'is a number of milliseconds of at most ten digits.' }]);
+    refuse([
+      { path: 'Connect-Timeout-Ms', message: 'must be a number of milliseconds of at most ten digits.' },
+    ]);
 }

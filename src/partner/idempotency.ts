@@ -39,7 +39,7 @@ export function idempotencyOf(
   if (!/^[\x20-\x7e]+$/.test(header) || header.length > MOST_KEY) {
     throw problem('invalid_request', {
       detail: {
-        issues: [{ path: 'Idempotency-Key', message: `is 1 to ${MOST_KEY} characters of ASCII.` }],
+        issues: [{ path: 'Idempotency-Key', message: `must be 1 to ${MOST_KEY} ASCII characters.` }],
       },
     });
   }

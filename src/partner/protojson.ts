@@ -22,12 +22,12 @@ export function normaliseProtoJson(given: unknown): Normalised {
   function walk(value: unknown, path: readonly string[], sent: readonly string[]): unknown {
     if (typeof value === 'string') {
       if (isUnstorable(value))
-        issues.push({ path: sent.join('.'), message: 'holds characters that are no text.' });
+        issues.push({ path: sent.join('.'), message: 'has characters that are not valid text.' });
       return value;
     }
     if (typeof value !== 'object' || value === null) return value;
     if (path.length >= DEEPEST) {
-      issues.push({ path: sent.slice(0, 3).join('.'), message: 'is nested too deep.' });
+      issues.push({ path: sent.slice(0, 3).join('.'), message: 'is nested too deeply.' });
       return null;
     }
     if (Array.isArray(value))
@@ -40,12 +40,12 @@ export function normaliseProtoJson(given: unknown): Normalised {
       const here = [...path, camel];
       if (before !== undefined) {
         const path = [...sent, camel].join('.');
-        issues.push({ path, message: `is given twice, as ${before} and as ${name}: give one of them.` });
+        issues.push({ path, message: `is given twice, as ${before} and as ${name}: give only one of them.` });
         continue;
       }
       taken.set(camel, name);
       if (isUnstorable(name)) {
-        issues.push({ path: sent.join('.'), message: 'has a field whose name is no text.' });
+        issues.push({ path: sent.join('.'), message: 'has a field whose name is not valid text.' });
         continue;
       }
       if (camel !== name || path.some((part, at) => part !== sent[at]))

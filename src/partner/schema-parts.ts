@@ -10,10 +10,10 @@ import { isBlank, STORABLE } from '../kernel/texts.ts';
 /** A text of 1 to `most` characters, one of which can be seen. */
 export const text = (most: number) =>
   z
-    .string({ error: 'is a text.' })
+    .string({ error: 'must be a string.' })
     .min(1, 'is empty: leave it out instead.')
-    .max(most, `is at most ${most} characters.`)
-    .regex(STORABLE, 'holds characters that are no text.')
+    .max(most, `must be at most ${most} characters.`)
+    .regex(STORABLE, 'has characters that are not valid text.')
     .refine((given) => given === '' || !isBlank(given), 'is blank: leave it out instead.');
 
 /** An id of ours or of somebody else's. */
@@ -24,25 +24,28 @@ export const identifier = text(MOST.id);
  * (CONTRACT, section 11).
  */
 export const decimalString = z
-  .string({ error: 'is a decimal as a text, such as "10.50".' })
-  .regex(DECIMAL_FORM, 'is a decimal such as "10.50": not negative, at most 18 digits and 18 decimals.');
+  .string({ error: 'must be a decimal in a string, such as "10.50".' })
+  .regex(
+    DECIMAL_FORM,
+    'must be a decimal such as "10.50": not negative, with at most 18 digits and 18 decimals.',
+  );
 
 /** ISO 3166-1 alpha-3, of the list. */
 export const countryCode = z
-  .string({ error: 'is a country code.' })
+  .string({ error: 'must be a country code.' })
   .superRefine((given, context) => {
     const alpha3 = alpha3Of(given.toUpperCase());
     if (alpha3 === given) return;
     const near = alpha3 === null ? didYouMean(given.slice(0, 10), alpha3Codes()) : `Did you mean ${alpha3}?`;
-    const words = 'is a country of ISO 3166-1: three capital letters.';
+    const words = 'must be an ISO 3166-1 country code of three capital letters.';
     context.addIssue({ code: 'custom', message: near === '' ? words : `${words} ${near}` });
   })
   .meta({ pattern: '^[A-Z]{3}$' });
 
 /** Codes of currencies, payment methods and networks: `USD`, `SOLANA_USDC`, `BRA_PIX`; case counts. */
 export const codeName = z
-  .string({ error: 'is a code.' })
-  .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'is a code of letters, digits and _.');
+  .string({ error: 'must be a code.' })
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'must be a code of letters, digits and _.');
 
 /** A whole number; ProtoJSON also writes it as a text. */
 export const wholeNumber = (least: number, most: number) =>
@@ -50,8 +53,8 @@ export const wholeNumber = (least: number, most: number) =>
     .preprocess(
       (given) => (typeof given === 'string' && /^-?\d{1,15}$/.test(given) ? Number(given) : given),
       z
-        .int({ error: 'is a whole number.' })
-        .min(least, `is ${least} to ${most}.`)
-        .max(most, `is ${least} to ${most}.`),
+        .int({ error: 'must be a whole number.' })
+        .min(least, `must be from ${least} to ${most}.`)
+        .max(most, `must be from ${least} to ${most}.`),
     )
     .meta({ type: 'integer', minimum: least, maximum: most });

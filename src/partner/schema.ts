@@ -53,7 +53,7 @@ export const depositInstructionsInput = z
         context.addIssue({
           code: 'custom',
           path: [synonym],
-          message: `is another name of ${name}: give one of them.`,
+          message: `is another name for ${name}: give only one of them.`,
         });
     }
   })
@@ -137,7 +137,7 @@ export type GetOrdersResponse = z.output<typeof getOrdersResponse>;
 /** `includeHistory` is ours. */
 export const getOrderDetailsRequest = z.strictObject({
   orderId: identifier,
-  includeHistory: z.boolean({ error: 'is true or false.' }).default(false),
+  includeHistory: z.boolean({ error: 'must be true or false.' }).default(false),
 });
 export type GetOrderDetailsRequest = z.output<typeof getOrderDetailsRequest>;
 

@@ -41,5 +41,5 @@ test('a code that nobody has is exit 3', async () => {
 test('--dry-run makes no code', async () => {
   const planned = await run(['affiliate', 'create', '--dry-run']);
   expect(planned.exitCode).toBe(0);
-  expect(planned.stdout + planned.stderr).toContain('POST /affiliates');
+  expect(planned.stdout + planned.stderr).toContain('Create the affiliate code');
 }, 30_000);

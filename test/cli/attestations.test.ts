@@ -117,7 +117,7 @@ test('it is listed, looked at with its data, and decided; a dry run and a missin
   const again = await run(`attestations decide ${id} passed`, { terminal: true, answers: [true] });
   expect(again.stdout).toContain('AML_CHECK of cus_live: passed');
   expect(await status()).toBe('COMPLIANCE_STATUS_SUCCESS');
-  expect((await run('attestations', { terminal: true })).stdout).toContain('No attestation waits');
+  expect((await run('attestations', { terminal: true })).stdout).toContain('No attestations are waiting');
   const trail = await run(`audit list --subject ${id} --json action`);
   expect(trail.stdout.match(/attestation\.\w+/g)).toEqual([
     'attestation.decide',

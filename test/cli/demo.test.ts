@@ -17,7 +17,7 @@ test('the demo ends with a booking reference, a money trail that adds up, and th
   expect(change('Wallet')).toBeLessThan(0);
   expect(change('Wallet') + change('Treasury')).toBeCloseTo(0, 6);
   expect(change('Escrow vault')).toBe(0);
-  expect(change('In existence')).toBe(0);
+  expect(change('Total supply')).toBe(0);
   expect(run.stdout.split('\n').filter((line) => line.length > 80 && !line.startsWith('Everything'))).toEqual(
     [],
   );

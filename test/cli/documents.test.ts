@@ -54,7 +54,7 @@ test('a person is asked for them, and again until they are right', async () => {
     'Passport valid': ['2020-01-01', '2031-05-01'],
     Given: ['Ana'],
     Family: ['Moreira'],
-    Born: ['1990-04-12'],
+    'Date of birth': ['1990-04-12'],
     'E-mail': ['ana@example.com'],
     Phone: ['+351912345678'],
   };

@@ -35,7 +35,7 @@ test('a walk from a name of a city to a booked flight, with the commands that do
 });
 
 test.each([
-  ['locked', ['Lock the same'], /Locked {5}once more/],
+  ['locked', ['Lock the same'], /Locked {5}again/],
   ['searched', ['Search again', 'Search', 'Lorelei', 'Light', 'Lock it'], /Passengers as before/],
 ])(
   'a lock that runs out while passengers are typed: said, and %s again; nobody is typed twice',
@@ -52,11 +52,11 @@ test.each([
       },
       answers: [
         ...['lisbon', 'ber', '+30d', '', '1', 'Search', 'Lorelei', 'Light', 'Lock it'],
-        ...[...ANA, 'Only this time', ...answers, 'Pay ', 'No'],
+        ...[...ANA, 'Not this time', ...answers, 'Pay ', 'No'],
       ],
     });
     expect(run.exitCode, run.stderr).toBe(0);
-    expect(run.stderr).toMatch(/The lock has run out: it could be booked until/);
+    expect(run.stderr).toMatch(/The lock has expired: the fare could be booked until/);
     expect(run.stderr).toMatch(said);
     expect(run.asked.filter((question) => question.includes('Given names'))).toHaveLength(1);
     expect(run.stdout).toMatch(/booked/);

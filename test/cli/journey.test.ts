@@ -275,7 +275,7 @@ describe('book', () => {
     stop.abort(problem('interrupted'));
     const cut = await booking;
     expect(cut.exitCode).toBe(130);
-    expect(cut.stderr).toMatch(/are in the escrow; the booking goes on when a\s+command runs/);
+    expect(cut.stderr).toMatch(/are in the escrow; the booking continues when a\s+command runs/);
     expect(cut.stderr).toMatch(/never pays twice/);
     const again = await run(`book ${id} --passengers ${passengers} --yes --json`, slow);
     expect(again.json()).toMatchObject({ status: 'booked' });

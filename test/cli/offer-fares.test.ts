@@ -129,6 +129,6 @@ describe('offer --fares', () => {
     const number = Object.keys(numbered()).find((one) => one.endsWith('.2')) ?? '';
     const plan = (await run(`offer ${number} --fares --dry-run --json`)).json();
     expect(plan.dry_run).toBe(true);
-    expect((plan.plan as string[]).join(' ')).toMatch(/Do so for \d+ more fare/);
+    expect((plan.plan as string[]).join(' ')).toMatch(/Do the same for \d+ more fare/);
   });
 });

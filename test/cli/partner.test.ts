@@ -58,12 +58,12 @@ describe('orders', () => {
   test('show where they may go; an update without a change says the same, or asks', async () => {
     const orderId = await newOrder();
     const shown = await run(`partner orders show ${orderId} --history`, { terminal: true });
-    expect(shown.stdout).toContain('May go to  FUNDS_RECEIVED, IN_REVIEW, CANCELED, ERROR');
+    expect(shown.stdout).toContain('Can go to  FUNDS_RECEIVED, IN_REVIEW, CANCELED, ERROR');
     expect(shown.stdout).toContain('How the customer pays');
     const bare = await run(`partner orders update ${orderId}`);
     expect(bare.exitCode).toBe(2);
     expect(bare.stderr.replace(/\s+/g, ' ')).toContain(
-      'it may go to FUNDS_RECEIVED, IN_REVIEW, CANCELED, ERROR',
+      'it can go to FUNDS_RECEIVED, IN_REVIEW, CANCELED, ERROR',
     );
     const asked = await run(`partner orders update ${orderId}`, {
       terminal: true,
@@ -92,7 +92,7 @@ describe('orders', () => {
     expect(wrong.exitCode).toBe(5);
     expect(wrong.json().error).toMatchObject({
       code: 'invalid_status_transition',
-      fix: expect.stringContaining('it may go to IN_REVIEW, PAYMENT_SUBMITTED'),
+      fix: expect.stringContaining('it can go to IN_REVIEW, PAYMENT_SUBMITTED'),
       detail: { from: 'FUNDS_RECEIVED', to: 'REFUNDED', allowed: expect.any(Array) },
     });
     const stale = await run(`partner orders update ${orderId} --to-amount 98 --if-match 1 --json`);
@@ -122,14 +122,14 @@ describe('orders', () => {
     const both = join(home, 'both.json');
     writeFileSync(both, JSON.stringify({ reference: 'a', 'deposit-message': 'a' }));
     for (const [more, why, exitCode] of [
-      [['--status', 'canceled'], 'ERROR does not go to CANCELED, its funds were seen', 5],
-      [['--status', 'payment-submitted'], 'ERROR does not go to PAYMENT_SUBMITTED', 5],
+      [['--status', 'canceled'], 'ERROR cannot go to CANCELED, its funds were seen', 5],
+      [['--status', 'payment-submitted'], 'ERROR cannot go to PAYMENT_SUBMITTED', 5],
       [['--source-transaction-id', 's2'], 'which never changes', 5],
       [['--status', 'error'], 'reason is required', 2],
       [['--reason', ' '], 'reason is empty', 2],
       [['--to-amount', '9', '--if-match', '1'], 'has version 3, not 1', 5],
       [['--deposit-instructions', blank], 'depositInstructions.iban is empty', 2],
-      [['--deposit-instructions', both], 'is another name of', 2],
+      [['--deposit-instructions', both], 'is another name for', 2],
       [['--status', 'in-review'], null, 0],
     ] as const) {
       const line = ['partner', 'orders', 'update', orderId, ...more];
@@ -262,7 +262,7 @@ describe('offers and orders', () => {
 
   test('nobody offers what is outside all limits, and that is no failure', async () => {
     const none = await run(`partner offers ${EXCHANGE.replace('100', '99999999')}`, { terminal: true });
-    expect([none.exitCode, none.stdout]).toEqual([0, 'No partner offers that.\n']);
+    expect([none.exitCode, none.stdout]).toEqual([0, 'No partner offers match.\n']);
   });
 
   test('a redirect partner gives the address where the customer goes on', async () => {
@@ -419,7 +419,7 @@ describe('apply', () => {
     writeFileSync(file, rows.map((row) => JSON.stringify(row)).join('\n'));
     const planned = await run(`partner orders apply ${file} --dry-run`, { terminal: true, columns: 200 });
     expect(planned.exitCode).toBe(8);
-    expect(planned.stdout).toContain(`row 2 (line 2) ${b}: AWAITING_FUNDS does not go to PAYMENT_PROCESSED`);
+    expect(planned.stdout).toContain(`row 2 (line 2) ${b}: AWAITING_FUNDS cannot go to PAYMENT_PROCESSED`);
     expect((await run(`partner orders apply ${file} --dry-run --json`)).json()).toMatchObject({
       dry_run: true,
       plan: expect.any(Array),

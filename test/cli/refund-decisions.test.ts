@@ -135,17 +135,17 @@ test('a rejection shows the mail that it sends, asks, and pages nothing', async 
   };
   const words = ['refund', 'reject', '3', '--reason', 'The fare is not refundable.'];
   const declined = await atDesk(words, { answers: [false], pager });
-  expect([declined.exitCode, declined.asked]).toEqual([6, ['Decline the request?']]);
-  expect(declined.stderr).toMatch(/Refund request declined[\s\S]*was declined: The fare is not refundable\./);
+  expect([declined.exitCode, declined.asked]).toEqual([6, ['Reject the request?']]);
+  expect(declined.stderr).toMatch(/Refund request rejected[\s\S]*was rejected: The fare is not refundable\./);
   expect(declined.stderr).not.toContain(ANA.given_name);
   expect((await shown('3')).status).toBe('received');
   const script = await run([...words, '--json']);
   expect([script.exitCode, script.json()]).toMatchObject([2, { error: { code: 'input_required' } }]);
   const planned = (await run([...words, '--dry-run', '--json'])).json();
-  expect(planned).toMatchObject({ dry_run: true, mail: { subject: 'Refund request declined' } });
+  expect(planned).toMatchObject({ dry_run: true, mail: { subject: 'Refund request rejected' } });
   const done = await atDesk(words, { answers: [true], pager, rows: 10 });
   expect([done.exitCode, done.stdout.split('\n').filter(Boolean).length]).toEqual([0, 1]);
-  expect(done.stdout).toMatch(/^✓ LIS → BER, .*: declined; the passenger is told why\n/);
+  expect(done.stdout).toMatch(/^✓ LIS → BER, .*: rejected; the passenger is told why\n/);
   const again = await atDesk(words);
   expect([again.exitCode, again.asked]).toEqual([5, []]);
 });
@@ -154,7 +154,7 @@ test('claims and notes end with a line of what changed, and print the whole case
   for (const [line, said] of [
     ['refund claim 1', /: the case is yours$/],
     ['refund note 1 Called', /: note written \(2 on the case\)$/],
-    ['refund claim 1 --release', /: given back, anybody may take it$/],
+    ['refund claim 1 --release', /: given back, any operator can take it$/],
   ] as const) {
     const done = await atDesk(line);
     expect(done.stdout.trimEnd().split('\n')).toEqual([expect.stringMatching(said)]);

@@ -25,9 +25,9 @@ describe('off a terminal', () => {
     const refused = await run('search PAR BER --depart +30d --json');
     expect(refused.exitCode).toBe(2);
     expect(refused.json().error).toMatchObject({
-      message: 'from PAR: 2 airports could be meant.',
+      message: 'from PAR: that matches 2 airports.',
       fix: expect.stringMatching(
-        /^Give one of CDG .*; ORY .*, or --yes or --max-payment for a search of each\.$/,
+        /^Give one of CDG .*; ORY .*, or add --yes or --max-payment to search them all\.$/,
       ),
     });
     expect(await payments()).toEqual([]);
@@ -75,7 +75,7 @@ describe('off a terminal', () => {
 
   test('the many days of a search want one airport', async () => {
     const refused = await run('search PAR BER --depart +30d --flex 1 --yes --json');
-    expect(refused.json().error).toMatchObject({ message: 'from PAR: 2 airports could be meant.' });
+    expect(refused.json().error).toMatchObject({ message: 'from PAR: that matches 2 airports.' });
   });
 });
 

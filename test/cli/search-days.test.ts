@@ -207,7 +207,9 @@ describe('search --cheapest-day', () => {
     expect(found.payments.every(({ amount }) => amount === '0.10')).toBe(true);
     expect(ran.stderr).toMatch(/USDC, about \d+ (seconds|minutes) of waiting for the price to fall/);
     // One line for each wait: what is known, what it costs now, and when it goes on.
-    expect(ran.stderr).toMatch(/^\d+ of \d+ days · a search costs 0\.20 USDC now, on in about \d+ seconds/m);
+    expect(ran.stderr).toMatch(
+      /^\d+ of \d+ days · a search costs 0\.20 USDC now, continuing in about \d+ seconds/m,
+    );
     expect(before - (await usdc())).toBe(found.searches * 100_000);
   });
 

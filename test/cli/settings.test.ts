@@ -174,7 +174,7 @@ describe('a wrong file is named with its key', () => {
     [{ profiles: { a: { api_key_file: 'flk_live_secret' } } }, /profiles\.a\.api_key_file is not the path/],
     [{ profiles: { local: { flights_url: 'https://x' } } }, /profiles\.local\.flights_url cannot be/],
     [{ profiles: { a: { rpc_url: 'https://x', cluster: 'devnet' } } }, /profiles\.a\.cluster/],
-    [{ limits: { per_day: 5 } }, /limits\.per_day is not a text/],
+    [{ limits: { per_day: 5 } }, /limits\.per_day must be a string/],
     [{ limits: { per_day: '-1' } }, /limits\.per_day is not an amount/],
     [{ profile: '../x' }, /profile is not the name/],
   ])('%j', async (content, said) => {
@@ -319,9 +319,9 @@ describe('the Solana CLI’s own settings', () => {
   test('a wrong one is named with its key, and a missing one is said', async () => {
     await run('config profile add mine --flights-url https://f.example --cluster solana-config');
     const wrong = () => run('config list --json --profile mine');
-    expect(error(await wrong()).message).toContain(`${solana()}: the file is not there`);
+    expect(error(await wrong()).message).toContain(`${solana()}: the file does not exist`);
     given('json_rpc_url: [1, 2]\n');
-    expect(error(await wrong()).message).toContain(`${solana()}: json_rpc_url is not a text`);
+    expect(error(await wrong()).message).toContain(`${solana()}: json_rpc_url must be a string`);
     given('commitment: perhaps\n');
     expect(error(await wrong()).message).toContain('commitment');
     given('a: &a [*a]\nb: {');

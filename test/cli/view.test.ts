@@ -264,7 +264,7 @@ describe('where the money is', () => {
     });
     const text = statusLines(given, at, 'fundtx', screen(80)).join('\n');
     expect(text).toMatch(/funded[\s\S]*ticketed[\s\S]*captured[\s\S]*captx[\s\S]*refunded[\s\S]*refundtx/);
-    expect(text).toMatch(/refunded +what the fare gives back, to/);
+    expect(text).toMatch(/refunded +what the fare rule gives back, to/);
     expect(text).not.toContain('not booked');
   });
 
@@ -279,7 +279,7 @@ describe('where the money is', () => {
       ).join(' ');
     expect(said(9)).not.toMatch(/longer than usual/);
     expect(said(11)).toMatch(
-      /longer than usual \(asked for 11 min ago\).*a person.*refunded by anyone from 20/,
+      /longer than usual \(requested 11 min ago\).*an operator.*anyone can refund the escrow from 20/,
     );
   });
 

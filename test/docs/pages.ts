@@ -105,7 +105,7 @@ export function commandsPage(tool: ToolDescription): string {
     '',
     'Exit codes and error codes are in [errors.md](errors.md).',
     '',
-    '## Options everywhere',
+    '## Global options',
     '',
     ...table(['', 'Takes', ''], parameters(tool.global_options, optionName)),
     '',

@@ -105,15 +105,15 @@ export async function walk(screen: Screen): Promise<void> {
   await answer(/Return: a date/, '');
   await answer(/Travellers, 1 to 9/, '');
   await answer(/Search LIS → BER\?/, '');
-  const list = (await screen.shows(/Which flight\?[\s\S]*❯[\s\S]*Lorelei[\s\S]*Ctrl-C leave/)).split('\n');
+  const list = (await screen.shows(/Which flight\?[\s\S]*❯[\s\S]*Lorelei[\s\S]*Ctrl-C quit/)).split('\n');
   const lines = list.slice(list.findIndex((text) => text.includes('❯')));
   screen.type(KEYS.down.repeat(lines.findIndex((text) => text.includes('Lorelei'))));
   await answer(/❯.*Lorelei/, '');
   await answer(/Which fare\?/, '');
-  await answer(/Lock this fare\?/, '');
+  await answer(/Lock this fare for 0\.10 USDC\?/, '');
   await answer(/Given names/, FLYER.given_name);
   await answer(/Family name/, FLYER.family_name);
-  await answer(/Born on/, FLYER.born_on);
+  await answer(/Date of birth/, FLYER.born_on);
   await answer(/\. Title/, KEYS.down.repeat(2));
   await answer(/\. Gender/, '');
   await answer(/E-mail/, FLYER.email);

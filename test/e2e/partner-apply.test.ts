@@ -102,7 +102,7 @@ test('Ctrl-C over HTTP ends with what was done and how to go on; the rest follow
 
   const cut = await started(client, args, results, 20, (run) => run.kill('SIGINT'));
   expect(cut.code, cut.said).toBe(130);
-  expect(cut.said).toMatch(/Interrupted\. Of 240 rows \d+ are applied; \d+ are left/);
+  expect(cut.said).toMatch(/Interrupted\. \d+ of 240 rows applied; \d+ left/);
   expect(cut.said).toContain(`farelock partner orders apply ${file} --results ${results}`);
   expect(cut.said).not.toContain(key);
 

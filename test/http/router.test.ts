@@ -170,7 +170,7 @@ describe('what is asked is checked', () => {
     expect(await post({ name: 'x' })).toMatchObject({ status: 201, body: { name: 'x' } });
     expect(issuesOf((await post({ kind: 'secret', more: 1 })).body)).toEqual([
       { path: 'name', message: 'is required.' },
-      { path: 'kind', message: 'is one of a, b.' },
+      { path: 'kind', message: 'must be one of a, b.' },
       { path: 'more', message: 'is not a known field.' },
     ]);
   });

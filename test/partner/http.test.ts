@@ -115,7 +115,7 @@ describe('bodies', () => {
 
   test('a value that is not of the list is told the list', async () => {
     const { body } = await stack.partner<Failure>('GetOrders', { status: 'PAID' });
-    expect(body.detail?.issues?.[0]?.message).toMatch(/^is one of AWAITING_FUNDS, .*IN_REVIEW\.$/);
+    expect(body.detail?.issues?.[0]?.message).toMatch(/^must be one of AWAITING_FUNDS, .*IN_REVIEW\.$/);
   });
 
   test('every unknown field is named, as it was sent', async () => {

@@ -243,7 +243,7 @@ const GO_ON: Readonly<
   },
   'refund desk': {
     args: ['refund', 'desk'],
-    until: /Nothing waits for a decision/,
+    until: /Nothing is waiting for a decision/,
     code: 130,
     piped: ['refund', 'desk'],
     pipedCode: 2,

@@ -40,7 +40,7 @@ async function toTheFare(screen: Screen): Promise<void> {
   await answer(screen, /Travellers, 1 to 9/, '');
   await answer(screen, /Search LIS → BER\?/, '');
   // A terminal may show the screen half of the list alone.
-  const list = (await screen.shows(/Which flight\?[\s\S]*❯[\s\S]*Lorelei[\s\S]*Ctrl-C leave/)).split('\n');
+  const list = (await screen.shows(/Which flight\?[\s\S]*❯[\s\S]*Lorelei[\s\S]*Ctrl-C quit/)).split('\n');
   const lines = list.slice(list.findIndex((text) => text.includes('❯')));
   const before = lines.slice(
     0,
@@ -78,15 +78,15 @@ test('Ctrl-C says at each step what is paid; a list follows the size of the term
   await answer(screen, /Return: a date/, '+37d');
   await answer(screen, /Travellers, 1 to 9/, '');
   await answer(screen, /Search LIS → BER\?/, '');
-  await screen.shows(/Which flight\?[\s\S]*❯[\s\S]*Ctrl-C leave/);
+  await screen.shows(/Which flight\?[\s\S]*❯[\s\S]*Ctrl-C quit/);
   screen.type(KEYS.down.repeat(2));
   // Drawn to its end: a terminal that changes its size between two halves of a frame breaks its lines.
-  await screen.shows(/❯ →.*\n {2}←.*\n +3 [\s\S]*Ctrl-C leave$/);
+  await screen.shows(/❯ →.*\n {2}←.*\n +3 [\s\S]*Ctrl-C quit$/);
   screen.resize(120, 40);
-  await screen.shows(/ Time .* # Fare .*\n[\s\S]*❯ →.* 3 [\s\S]*Ctrl-C leave$/);
+  await screen.shows(/ Time .* # Fare .*\n[\s\S]*❯ →.* 3 [\s\S]*Ctrl-C quit$/);
   screen.resize(80, 30);
   // Above the screen stands what the terminal itself has broken and moved there.
-  const narrow = / Time .*\n +# Fare .*\n[\s\S]*❯ →.*\n {2}←.*\n +3 [\s\S]*Ctrl-C leave$/;
+  const narrow = / Time .*\n +# Fare .*\n[\s\S]*❯ →.*\n {2}←.*\n +3 [\s\S]*Ctrl-C quit$/;
   const text = await screen.shows(narrow);
   const seen = text.split('\n').slice(-30).join('\n');
   expect(seen.match(/Which flight\?/g)).toHaveLength(1);
@@ -101,14 +101,14 @@ test('Ctrl-C says at each step what is paid; a list follows the size of the term
 test.each([
   {
     at: 'the question whether to lock the fare',
-    walk: async (screen: Screen) => void (await screen.shows(/Lock this fare\?/)),
+    walk: async (screen: Screen) => void (await screen.shows(/Lock this fare for 0\.10 USDC\?/)),
     said: /Paid so far: the search \(0\.10 USDC\); nothing is\s+locked\.[\s\S]*\$ farelock intent create off_/,
     locks: 0,
   },
   {
     at: 'a passenger’s family name',
     walk: async (screen: Screen) => {
-      await answer(screen, /Lock this fare\?/, '');
+      await answer(screen, /Lock this fare for 0\.10 USDC\?/, '');
       await answer(screen, /Given names/, 'Ana');
       await screen.shows(/Family name/);
     },
@@ -135,10 +135,10 @@ test.each([
 test('Ctrl-C at the review leaves the ticket unpaid, and the next walk goes on with it to the booking', async () => {
   const first = begin(80);
   await toTheFare(first);
-  await answer(first, /Lock this fare\?/, '');
+  await answer(first, /Lock this fare for 0\.10 USDC\?/, '');
   await answer(first, /Given names/, 'Ana');
   await answer(first, /Family name/, 'Moreira');
-  await answer(first, /Born on/, '1990-04-12');
+  await answer(first, /Date of birth/, '1990-04-12');
   await answer(first, /\. Title/, KEYS.down.repeat(2));
   await answer(first, /\. Gender/, '');
   await answer(first, /E-mail/, 'ana@example.com');
@@ -157,8 +157,8 @@ test('Ctrl-C at the review leaves the ticket unpaid, and the next walk goes on w
   expect(await bookingsPaid()).toBe(0);
 
   const second = begin(140);
-  await answer(second, /Go on with what you began\?\s+❯ LIS → BER/, '');
-  await answer(second, /who flies\?\s+❯ ana/, '');
+  await answer(second, /Continue where you left off\?\s+❯ LIS → BER/, '');
+  await answer(second, /who is flying\?\s+❯ ana/, '');
   await answer(second, /Pay [\d.,]+ USDC into the escrow and book\?/, '');
   await second.shows(/Show the airline order\?/);
   expect(second.text()).toMatch(/✓ Paid [\d.,]+ USDC into the escrow[\s\S]* booked/);
@@ -200,9 +200,9 @@ test('a saved traveller books a return flight for two, with a bag, in at most 60
   await type(/with a bag: on/, `/lorelei${enter}`);
   await type(/search: lorelei/, enter);
   await type(/Which fare\?/, enter);
-  await type(/Lock this fare\?/, enter);
-  await type(/Passenger 1.*who flies\?\s+❯ ana/, enter);
-  await type(/Passenger 2.*who flies\?\s+❯ bea/, enter);
+  await type(/Lock this fare for 0\.10 USDC\?/, enter);
+  await type(/Passenger 1.*who is flying\?\s+❯ ana/, enter);
+  await type(/Passenger 2.*who is flying\?\s+❯ bea/, enter);
   await type(/Pay [\d.,]+ USDC into the escrow and book\?/, enter);
   await type(/Show the airline order\?/, `${KEYS.down}${enter}`);
   expect(await screen.ended()).toBe(0);
@@ -223,7 +223,7 @@ test('the whole list is reached, sorted, narrowed down and looked into by keys, 
   await answer(screen, /Return: a date/, '');
   await answer(screen, /Travellers, 1 to 9/, '');
   await answer(screen, /Search LIS → BER\?/, '');
-  const first = await screen.shows(/\n1–\d+ of \d+\n[\s\S]*Ctrl-C leave$/);
+  const first = await screen.shows(/\n1–\d+ of \d+\n[\s\S]*Ctrl-C quit$/);
   const [, total = ''] = /1–\d+ of (\d+)/.exec(first) ?? [];
   expect(Number(total)).toBeGreaterThan(20);
   screen.type('\u001b[F');
@@ -263,7 +263,7 @@ test('the whole list is reached, sorted, narrowed down and looked into by keys, 
   screen.type(KEYS.escape);
   await screen.shows(/You searched LIS → BER .* ago, and those fares are still available\./);
   screen.type(KEYS.enter);
-  await screen.shows(/Which flight\?[\s\S]*Ctrl-C leave$/);
+  await screen.shows(/Which flight\?[\s\S]*Ctrl-C quit$/);
   screen.type(KEYS.ctrlC);
   expect(await screen.ended()).toBe(130);
   expect(screen.text()).toMatch(/Paid so far: the search \(0\.10 USDC\)/);
@@ -278,15 +278,15 @@ test('the whole list is reached, sorted, narrowed down and looked into by keys, 
 test('every question has the same mark and names the same keys', async () => {
   const env = { ...tool.env, FARELOCK_HOME: join(tool.home, 'marks') };
   const screen = openScreen([], { env, cwd: tool.home, rows: 40 });
-  const like = (message: string) => new RegExp(`^\\? ${message}[\\s\\S]*Esc back · Ctrl-C leave$`, 'm');
+  const like = (message: string) => new RegExp(`^\\? ${message}[\\s\\S]*Esc back · Ctrl-C quit$`, 'm');
   await screen.shows(like('From: '));
   await answer(screen, /From: a city/, 'lisbon');
   await screen.shows(like('To: '));
   await answer(screen, /To: a city/, 'zzqq');
   // What is wrong stands where the keys were, until something is typed.
-  await screen.shows(/^> No airport is called zzqq/m);
+  await screen.shows(/^> No airport matches zzqq/m);
   screen.type('\u007f'.repeat(4));
-  await answer(screen, /Ctrl-C leave$/, 'ber');
+  await answer(screen, /Ctrl-C quit$/, 'ber');
   await screen.shows(like('Depart'));
   screen.type(KEYS.ctrlC);
   expect(await screen.ended()).toBe(130);

@@ -119,7 +119,7 @@ test('an order that is watched goes its way; rows that were applied are told, an
   watch.type(KEYS.ctrlC);
   await leavesWell(
     watch,
-    /Interrupted\. The order was last seen Awaiting funds, and goes on[\s\S]*partner orders watch rmp_demo_waiting/,
+    /Interrupted\. The order was last seen Awaiting funds, and continues[\s\S]*partner orders watch rmp_demo_waiting/,
   );
 
   const orders = await layOrders(tool, 300);
@@ -130,7 +130,7 @@ test('an order that is watched goes its way; rows that were applied are told, an
   apply.type(KEYS.ctrlC);
   await leavesWell(
     apply,
-    /Interrupted\. Of 300 rows \d+ are applied; \d+ are left\.[\s\S]*\$ farelock partner orders apply updates\.csv/,
+    /Interrupted\. \d+ of 300 rows applied; \d+ left\.[\s\S]*\$ farelock partner orders apply updates\.csv/,
   );
   const rest = await tool.run(['partner', 'orders', 'apply', file, '--json']);
   expect(rest.json()).toMatchObject({ rows: 300, applied: 300 });
@@ -157,7 +157,9 @@ test('a server of tools that a person stops says that nothing is half done', asy
   await typed.shows(/A program starts it; Ctrl-C stops\./);
   typed.type(KEYS.ctrlC);
   expect(await typed.ended(), typed.text()).toBe(0);
-  expect(typed.text()).toMatch(/Stopped between two calls; nothing is half done\. Again: farelock mcp/);
+  expect(typed.text()).toMatch(
+    /Stopped between two calls; nothing is half done\. To start again: farelock mcp/,
+  );
   expect(typed.text()).toMatch(/stty: isig icanon echo$/);
 });
 
@@ -176,7 +178,9 @@ test('a second Ctrl-C does not wait for what the first one lets finish', async (
   await screen.shows(/Stopping after current work\. Press Ctrl-C again to stop now\./);
   screen.type(KEYS.ctrlC);
   expect(await screen.ended(5_000)).toBe(130);
-  expect(screen.text()).toMatch(/✗ Stopped at once\. What was signed is on record: farelock payments list/);
+  expect(screen.text()).toMatch(
+    /✗ Stopped immediately\. Signed payments are on record: farelock payments list/,
+  );
   client.destroy();
 });
 
@@ -235,7 +239,7 @@ test.each([
     'partner platform',
     ['partner', 'platform', '--port', '0'],
     /Listening/,
-    /Stopping after current work[\s\S]*Stopped\. The next farelock partner platform goes on with/,
+    /Stopping after current work[\s\S]*Stopped\. The next farelock partner platform continues with/,
     0,
   ],
   [

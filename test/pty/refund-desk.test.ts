@@ -108,10 +108,10 @@ test('a request is declined by keys, after its mail was shown', async () => {
   desk.type('The rules say no.');
   await desk.shows(/no\.$/);
   desk.type(KEYS.enter);
-  await desk.shows(/Refund request declined[\s\S]*The rules say no\.[\s\S]*Decline the request\? +y yes/);
+  await desk.shows(/Refund request rejected[\s\S]*The rules say no\.[\s\S]*Reject the request\? +y yes/);
   expect((await shown(first?.request_id ?? '')).status).toBe('received');
   desk.type('y');
-  await desk.shows(/10 waiting[\s\S]*✓ .*: declined; the passenger is told why/);
+  await desk.shows(/10 waiting[\s\S]*✓ .*: rejected; the passenger is told why/);
   expect((await shown(first?.request_id ?? '')).status).toBe('rejected');
   await leaves(desk, 'q', 0);
 });
@@ -135,7 +135,7 @@ test('what others do shows up: a claim, a decision by a command; and a refusal i
   // The case that somebody else decides under the mark makes room for the next one, and that is said.
   desk.type(KEYS.ctrlC);
   expect(await desk.ended(), desk.text()).toBe(130);
-  expect(desk.text()).toMatch(/Interrupted\. Nothing was under way\.[\s\S]*\$ farelock refund queue/);
+  expect(desk.text()).toMatch(/Interrupted\. Nothing was in progress\.[\s\S]*\$ farelock refund queue/);
   expect(desk.text()).toMatch(/stty: isig icanon echo$/);
   expect((await shown(first?.request_id ?? '')).claimed_by).toBe('cleo');
   await tool.run(['refund', 'claim', first?.request_id ?? '', '--release', '--json'], { env: cleo });
@@ -146,7 +146,7 @@ test('Ctrl-C presses no key: nothing is claimed by its c', async () => {
   await desk.shows(/I broke a leg\./);
   desk.type(KEYS.ctrlC);
   expect(await desk.ended()).toBe(130);
-  expect(desk.text()).toMatch(/Nothing was under way/);
+  expect(desk.text()).toMatch(/Nothing was in progress/);
   expect((await queued()).filter((one) => one.claimed_by !== null)).toEqual([]);
 });
 
@@ -187,7 +187,7 @@ test('a narrow terminal shows one pane at a time, and a resize draws anew', asyn
   desk.type(KEYS.escape);
   await desk.shows(/Enter open/);
   desk.type('?');
-  await desk.shows(/Nothing moves before you have seen what/);
+  await desk.shows(/Nothing is paid or changed until you have seen the plan/);
   desk.type('x');
   await desk.shows(/Enter open/);
   expect(new RegExp(`${KEYS.escape}\\[\\d+m`).test(desk.raw()), 'colour under NO_COLOR').toBe(false);

@@ -116,9 +116,9 @@ describe.each(DATES)('$name ($at, $zone)', (date) => {
         isLate = true;
         home.later(46 * 60_000);
       },
-      answers: [...where, ...pick, ...who, 'Only this time', 'Search again', ...pick, 'Pay ', 'No'],
+      answers: [...where, ...pick, ...who, 'Not this time', 'Search again', ...pick, 'Pay ', 'No'],
     });
-    expect(run.stderr).toMatch(/The lock has run out: it could be booked until/);
+    expect(run.stderr).toMatch(/The lock has expired: the fare could be booked until/);
     expect(run.asked.filter((question) => question.includes('Given names'))).toHaveLength(1);
     expect(run.stdout).toMatch(/booked/);
   });

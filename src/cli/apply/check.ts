@@ -76,7 +76,7 @@ function updateOf(raw: RawRow, tell: Tell): OrderUpdate | null {
   const toAmount = text('toAmount');
   if (toAmount !== undefined && !DECIMAL_FORM.test(toAmount)) {
     const pointed = toAmount.replace(/^(\d+),(\d{1,2})$/, '$1.$2');
-    tell('toAmount', 'is not a decimal amount such as 12.50, of at most 18 digits and 18 decimals', {
+    tell('toAmount', 'is not a decimal amount such as 12.50, with at most 18 digits and 18 decimals', {
       meant: DECIMAL_FORM.test(pointed) ? pointed : null,
     });
   }
@@ -92,7 +92,7 @@ function updateOf(raw: RawRow, tell: Tell): OrderUpdate | null {
     ...present('returnDetails', groupOf('returnDetails', text)),
     ...present('toAmount', toAmount),
   };
-  if (raw.values.size === 1 && !raw.hasUnknown) tell(null, 'names an order and nothing to change');
+  if (raw.values.size === 1 && !raw.hasUnknown) tell(null, 'names an order but no change');
   return { orderId, ...given };
 }
 
@@ -104,7 +104,7 @@ function textOf(value: unknown, field: string, tell: Tell): string | undefined {
   if (typeof value !== 'string') {
     // A JSON number has lost the digits that were meant before anybody could look at it.
     if (typeof value === 'number') tell(field, 'is a number: write it in quotes');
-    else tell(field, 'is not a text');
+    else tell(field, 'must be text');
     return undefined;
   }
   const text = value.trim();
@@ -112,7 +112,7 @@ function textOf(value: unknown, field: string, tell: Tell): string | undefined {
   if (isBlank(text)) tell(field, 'is empty');
   else if (text.length > longest) tell(field, `is longer than ${longest} characters`);
   else if (field === 'orderId' && /\s/.test(text)) tell(field, 'is not an order id');
-  else if (!STORABLE.test(text)) tell(field, 'holds characters that are no text');
+  else if (!STORABLE.test(text)) tell(field, 'has characters that are not valid text');
   else if (/\p{Cc}/u.test(text.replace(/[\r\n\t]/g, ' '))) tell(field, 'has control characters');
   else return text;
   return undefined;
@@ -135,7 +135,7 @@ function depositOf(text: (field: string) => string | undefined, tell: Tell) {
   const given = groupOf('depositInstructions', text);
   for (const [synonym, name] of Object.entries(DEPOSIT_SYNONYMS)) {
     if (given?.[synonym] !== undefined && given[name] !== undefined)
-      tell(`depositInstructions.${synonym}`, `is another name of ${name}: give one of them`);
+      tell(`depositInstructions.${synonym}`, `is another name for ${name}: give only one of them`);
   }
   for (const { field, message, near } of codeIssues(given))
     tell(`depositInstructions.${field}`, message, { meant: only(near) });

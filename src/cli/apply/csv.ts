@@ -36,7 +36,7 @@ export async function readCsv(text: string): Promise<ReadRows> {
   for (const [index, { record, line }] of body.entries()) {
     const at = { row: index + 1, line };
     if (record.length > columns.length && record.slice(columns.length).some((cell) => cell.trim() !== '')) {
-      const message = `has ${record.length} values, and the header names ${columns.length}`;
+      const message = `has ${record.length} values, but the header names ${columns.length}`;
       issues.push({ ...at, field: null, message });
     }
     const written = writtenCsv(record, columns, delimiter);
@@ -113,11 +113,11 @@ function headerIssues(
   );
   for (const path of new Set(columns.map((column) => column.path))) {
     if (path !== null && columns.filter((column) => column.path === path).length > 1) {
-      issues.push({ ...at, field: path, message: 'is given by two columns' });
+      issues.push({ ...at, field: path, message: 'has two columns' });
     }
   }
   if (!columns.some(({ path }) => path === 'orderId')) {
-    issues.push({ ...at, field: 'orderId', message: 'is missing: the first line names the columns' });
+    issues.push({ ...at, field: 'orderId', message: 'is missing: the first line must name the columns' });
   }
   return issues;
 }
@@ -133,8 +133,8 @@ function delimiterOf(text: string): string {
 
 const CSV_FAULTS: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'a quote is not closed',
-  INVALID_OPENING_QUOTE: 'a quote stands inside a value',
-  CSV_INVALID_CLOSING_QUOTE: 'something follows a closing quote',
+  INVALID_OPENING_QUOTE: 'there is a quote inside a value',
+  CSV_INVALID_CLOSING_QUOTE: 'there is text after a closing quote',
   CSV_MAX_RECORD_SIZE: 'a row is too long',
 };
 

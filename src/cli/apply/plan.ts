@@ -55,7 +55,7 @@ export function planRows(
     const refusal = order && (sent.has(row) ? null : refusalOf(order, update));
     if (!order || refusal) {
       refused.set(orderId, row);
-      const why = refusal ? refusalWords(refusal) : 'the order is not known';
+      const why = refusal ? refusalWords(refusal) : 'there is no such order';
       return { ...common, to: null, kind: 'refuse', why };
     }
     const next = standingAfter(order, update);
@@ -75,7 +75,7 @@ function refusalWords(refusal: MoveRefusal): string {
   if (refusal.kind === 'fixed') {
     const ends =
       refusal.field === 'sourceTransactionId' ? 'never changes' : 'stays once the payment is processed';
-    return `the order has another ${refusal.field}, which ${ends}`;
+    return `the order already has another ${refusal.field}, which ${ends}`;
   }
   const { from, to } = refusal;
   if (refusal.kind === 'required')
@@ -83,7 +83,7 @@ function refusalWords(refusal: MoveRefusal): string {
   const { allowed, funds } = refusal;
   const because = funds === null ? '' : funds ? ', its funds were seen' : ', its funds were not seen';
   const only = allowed.length === 0 ? ', it is final' : `, only to ${allowed.join(', ')}`;
-  return `${from} does not go to ${to}${because}${only}`;
+  return `${from} cannot go to ${to}${because}${only}`;
 }
 
 /** The statuses that may follow one, as far as the table alone says. */

@@ -13,7 +13,7 @@ export async function readRows(text: string): Promise<ReadRows> {
   const plain = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
   const first = plain.trimStart().charAt(0);
   if (first === '') return failed('The file is empty.');
-  if (first === '[') return failed('That is one JSON array. Give a line of JSON for each row, or CSV.');
+  if (first === '[') return failed('The file is one JSON array. Write one JSON object per line, or use CSV.');
   return first === '{' ? readNdjson(plain) : readCsv(plain);
 }
 

@@ -53,7 +53,7 @@ export const journalPath = (resultsFile: string): string => `${resultsFile}.jour
 export function readProgress(place: JournalPlace): Progress {
   const results = new Map<number, RowResult>();
   for (const line of wholeLines(place.resultsFile)) {
-    if (!isResult(line)) throw foreign(place.resultsFile, 'holds lines that are no results');
+    if (!isResult(line)) throw foreign(place.resultsFile, 'has lines that are not results');
     if (line.file !== place.digest)
       throw foreign(place.resultsFile, 'belongs to another version of the file');
     results.set(line.row, line);
@@ -73,7 +73,7 @@ function readSent({ resultsFile, digest, environment }: JournalPlace): SentRow[]
   }
   if (head.environment !== environment) {
     const other = String(head.environment);
-    throw foreign(resultsFile, `belongs to a run against ${other}, and this one is against ${environment}`);
+    throw foreign(resultsFile, `belongs to a run against ${other}, but this one is against ${environment}`);
   }
   return rows.filter(isSent);
 }
@@ -90,7 +90,7 @@ function parsedLine(line: string, path: string): unknown {
   try {
     return JSON.parse(line);
   } catch (error) {
-    if (error instanceof SyntaxError) throw foreign(path, 'holds lines that are no JSON');
+    if (error instanceof SyntaxError) throw foreign(path, 'has lines that are not JSON');
     throw error;
   }
 }

@@ -106,7 +106,7 @@ export async function runRows(task: RunTask, ports: RunPorts): Promise<RunEnd> {
         ports.onRow?.(ended);
       };
       if (refused !== null) {
-        const message = `Row ${refused} of this order comes first, and was refused.`;
+        const message = `Row ${refused} of this order comes first and was refused.`;
         await end({ outcome: 'held', to: null, error: { code: 'held', message }, idempotencyKey: null });
         continue;
       }

@@ -77,7 +77,7 @@ export const TOOL: ToolSpec = {
     'farelock book <intent-id> --passengers passengers.json',
   ],
   groups: {
-    intent: 'Lock an offer and open its escrow',
+    intent: 'Lock a fare and open its escrow',
     wallet: 'The wallet that pays',
     payments: 'Payments made from here',
     affiliate: 'Codes that earn a share of the platform fee',

@@ -141,10 +141,11 @@ async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promi
   const { context, ask } = walk;
   const { session, signal, terminal, clock } = context;
   const open = await ask.choose({
-    message: 'A lowcost flight: its fares are looked up now. That costs 0.10 USDC when they are found.',
+    message:
+      'This is a low-cost flight: its fares have to be looked up. That costs 0.10 USDC if they are found.',
     lines: [
       { name: 'Look them up', value: true },
-      { name: 'Another fare', value: false },
+      { name: 'Choose another fare', value: false },
     ],
   });
   if (open.kind === 'back' || !open.value) return null;
@@ -157,7 +158,7 @@ async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promi
     said(walk, 'Fare', price, `farelock offer ${quoted(offerId)}`);
     const menu = value.fare_menu;
     if (menu?.status !== 'ready' || menu.fares.length === 0) {
-      terminal.note('Its fares could not be looked up now.');
+      terminal.note('Its fares could not be looked up.');
       return null;
     }
     const numbers = await session.recentOffers.rememberMenu(value.offer, menu.fares);
@@ -174,7 +175,7 @@ async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promi
       };
     };
     const answer = await ask.choose<string>({
-      message: 'Which fare of the menu?',
+      message: 'Which fare from the menu?',
       ...drawn(),
       redrawn: drawn,
     });

@@ -12,7 +12,7 @@ export const askDepart: Step = async (walk) => {
   const answer = await walk.ask.text({
     message: 'Depart, such as 20 Dec, tomorrow, +30d, fri',
     ...(trip.depart !== null && { preset: trip.depart }),
-    check: async (text) => wrongDate(walk, text, today, 'That day is over.'),
+    check: async (text) => wrongDate(walk, text, today, 'That day has passed.'),
   });
   if (answer.kind === 'back') return 'back';
   const day = await whichIsMeant(walk, answer.value, today);
@@ -43,12 +43,12 @@ export const askReturn: Step = async (walk) => {
 export const askAdults: Step = async (walk) => {
   const { trip } = walk;
   const answer = await walk.ask.text({
-    message: 'Travellers, 1 to 9, all of 12 years and over',
+    message: 'Travellers, 1 to 9, all aged 12 or over',
     preset: String(trip.adults),
     check: async (text) =>
       /^[1-9]$/.test(text)
         ? null
-        : `A number from 1 to ${MOST_ADULTS}; larger parties are booked apart. Children under 12 cannot be booked here.`,
+        : `Type a number from 1 to ${MOST_ADULTS}; book larger groups separately. Children under 12 cannot be booked here.`,
   });
   if (answer.kind === 'back') return 'back';
   trip.adults = Number(answer.value);

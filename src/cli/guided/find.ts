@@ -30,7 +30,7 @@ export const searchStep: Step = async (walk) => {
     trip.found = found;
     await context.session.recentOffers.remember(list.offers, numberedOffers(list, true));
     if (list.offers.length > 0) return 'itinerary';
-    context.terminal.note('No offers match. Another day may have some.');
+    context.terminal.note('No offers match. Try another day.');
     await context.session.paidHere.shown();
     return 'depart';
   } catch (error) {
@@ -63,7 +63,7 @@ async function askWanted({ trip, ask, context: { clock } }: Walk, known: Found |
   const answer = await ask.choose<'known' | 'search' | null>({
     message: known
       ? `You searched ${route} ${fromNow(instant(known.atMs), clock.now())}, and those fares are still available.`
-      : `Search ${route}? It costs 0.10 USDC, more when many search.`,
+      : `Search ${route}? It costs 0.10 USDC, more at busy times.`,
     lines: [
       ...(known ? [{ name: 'Show them again, free of charge', value: 'known' as const }] : []),
       { name: known ? 'Search again, for 0.10 USDC' : 'Search', value: 'search' },

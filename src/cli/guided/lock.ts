@@ -17,11 +17,11 @@ export const lockStep: Step = async (walk) => {
   const locked = trip.intent?.offer_id === offerId && !hasRunOut(walk, trip.intent) ? trip.intent : null;
   const answer = await ask.choose({
     message: locked
-      ? `This fare is locked: ${usdc(locked.escrow.amount)}, to be booked ${untilText(walk, locked)}.`
-      : 'Lock this fare? It opens the escrow and costs 0.10 USDC; the ticket is paid after the review.',
+      ? `This fare is locked: ${usdc(locked.escrow.amount)}, expires ${untilText(walk, locked)}.`
+      : 'Lock this fare for 0.10 USDC? This opens its escrow; you pay for the ticket after the review.',
     lines: [
-      { name: locked ? 'Go on' : 'Lock it', value: true },
-      { name: 'Another fare', value: false },
+      { name: locked ? 'Continue' : 'Lock it', value: true },
+      { name: 'Choose another fare', value: false },
     ],
   });
   if (answer.kind === 'back' || !answer.value) return 'back';
@@ -32,7 +32,7 @@ export const lockStep: Step = async (walk) => {
     said(
       walk,
       'Locked',
-      `${usdc(trip.intent.escrow.amount)}, to be booked ${untilText(walk, trip.intent)}`,
+      `${usdc(trip.intent.escrow.amount)}, expires ${untilText(walk, trip.intent)}`,
       lockCommand(offerId),
     );
     return 'passengers';

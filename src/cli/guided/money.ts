@@ -47,9 +47,9 @@ export async function topUp(walk: Walk, least: bigint): Promise<boolean> {
   terminal.settle();
   const balance = formatUsdc(await balanceOf(walk));
   const answer = await walk.ask.choose({
-    message: `The wallet has ${balance} USDC: too little. Take play money from the embedded cluster?`,
+    message: `The wallet has ${balance} USDC: not enough. Get play money from the embedded cluster?`,
     lines: [
-      { name: `Take ${formatUsdc(amount)} USDC of play money`, value: true },
+      { name: `Get ${formatUsdc(amount)} USDC of play money`, value: true },
       { name: 'No', value: false },
     ],
   });

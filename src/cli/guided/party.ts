@@ -83,10 +83,10 @@ async function rulesOf({ context }: Walk, intent: Intent): Promise<PassengerRule
 async function askKept({ ask }: Walk, kept: TravellerFields[]): Promise<TravellerFields[] | 'back'> {
   if (kept.length === 0) return [];
   const answer = await ask.choose({
-    message: `Go on with ${typedText(kept)}, typed before?`,
+    message: `Continue with ${typedText(kept)}, typed before?`,
     lines: [
-      { name: 'Go on', value: true },
-      { name: 'Type anew', value: false },
+      { name: 'Continue', value: true },
+      { name: 'Type them again', value: false },
     ],
   });
   if (answer.kind === 'back') return 'back';
@@ -108,10 +108,10 @@ async function askMember(
   for (;;) {
     if (saved.length === 0) return askNew();
     const answer = await walk.ask.choose<SavedTraveller | null>({
-      message: `${who}: who flies?`,
+      message: `${who}: who is flying?`,
       lines: [
         ...saved.map((one) => ({ name: travellerText(one, rules), value: one })),
-        { name: 'Somebody else', value: null },
+        { name: 'Someone else', value: null },
       ],
     });
     if (answer.kind === 'back') return 'back';
@@ -128,7 +128,7 @@ const whoText = (index: number, count: number): string => {
 function travellerText(saved: SavedTraveller, { documentsRequired, today }: PassengerRules): string {
   const { passport } = travellerState(saved, today);
   if (!documentsRequired || passport === 'valid') return harmless(saved.name);
-  return `${harmless(saved.name)}  (passport ${passport === 'expired' ? 'expired' : 'missing'}: it is asked for)`;
+  return `${harmless(saved.name)}  (passport ${passport === 'expired' ? 'expired' : 'missing'}: you will be asked for it)`;
 }
 
 /** A saved traveller; a passport that this flight needs and that is not there, or has expired, is asked for. */

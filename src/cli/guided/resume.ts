@@ -24,16 +24,16 @@ export const resumeStep: Step = async (walk) => {
   const unfinished = await unfinishedOf(walk);
   if (unfinished.length === 0) return 'from';
   const answer = await ask.choose<Unfinished | null>({
-    message: 'Go on with what you began?',
+    message: 'Continue where you left off?',
     lines: [
       ...unfinished.map((one) => ({ name: unfinishedText(one, context.clock.now()), value: one })),
-      { name: 'A new search', value: null },
+      { name: 'Start a new search', value: null },
     ],
   });
   if (answer.kind === 'back') return 'back';
   if (answer.value === null) return 'from';
   const { intent, route, isUnderWay } = answer.value;
-  said(walk, 'Going on', intent.intent_id, `farelock status ${quoted(intent.intent_id)}`);
+  said(walk, 'Continuing', intent.intent_id, `farelock status ${quoted(intent.intent_id)}`);
   if (!isUnderWay) {
     trip.intent = intent;
     trip.journey = route;
@@ -80,6 +80,6 @@ async function unfinishedOf({ context }: Walk): Promise<Unfinished[]> {
 const unfinishedText = ({ intent, route, isUnderWay }: Unfinished, nowMs: number): string =>
   harmless(
     isUnderWay
-      ? `${route}  ${usdc(intent.escrow.amount)}  paid, the booking is under way`
-      : `${route}  ${usdc(intent.escrow.amount)}  locked, to be booked ${fromNow(intent.expires_at, nowMs)}`,
+      ? `${route}  ${usdc(intent.escrow.amount)}  paid, booking in progress`
+      : `${route}  ${usdc(intent.escrow.amount)}  locked, expires ${fromNow(intent.expires_at, nowMs)}`,
   );

@@ -24,7 +24,9 @@ export const reviewStep: Step = async (walk) => {
   const { intent, party } = trip;
   if (!intent || !party) return 'back';
   if (hasRunOut(walk, intent)) {
-    context.terminal.note(`The lock has run out: it could be booked until ${utcTime(intent.expires_at)}.`);
+    context.terminal.note(
+      `The lock has expired: the fare could be booked until ${utcTime(intent.expires_at)}.`,
+    );
     return goOnWithoutLock(walk, intent, true);
   }
   const escrow = await escrowText(walk, intent);
@@ -41,7 +43,7 @@ export const reviewStep: Step = async (walk) => {
   if (balance < amount) {
     throw problem('insufficient_funds', {
       message: `The booking costs ${formatUsdc(amount)} USDC; the wallet has ${formatUsdc(balance)}.`,
-      fix: 'Send USDC to it, then go on; nothing was paid into the escrow.',
+      fix: 'Send USDC to it, then continue; nothing was paid into the escrow.',
       next: ['farelock wallet show', bookingCommand(intent.intent_id, party)],
     });
   }
@@ -72,7 +74,7 @@ async function escrowText({ context }: Walk, intent: Intent): Promise<string> {
   context.terminal.settle();
   const wrong = checks.filter((check) => !check.ok);
   if (wrong.length === 0)
-    return `✓ as the intent says: ${checks.map(({ check }) => words(check)).join(', ')}`;
+    return `✓ matches the intent: ${checks.map(({ check }) => words(check)).join(', ')}`;
   throw problem('escrow_mismatch', {
     detail: { checks: wrong.map(({ check }) => check) },
     next: [`farelock intent verify ${quoted(intent.intent_id)}`],
@@ -96,7 +98,7 @@ function show({ context, trip }: Walk, review: Review, escrow: string, balance: 
   const facts = fieldLines(
     [
       ['Profile', session.isEmbedded ? 'play money on the embedded cluster' : session.profile.name],
-      ['Wallet', `${formatUsdc(balance)} USDC${left < 0n ? '' : `, ${formatUsdc(left)} after it`}`],
+      ['Wallet', `${formatUsdc(balance)} USDC${left < 0n ? '' : `, ${formatUsdc(left)} afterwards`}`],
       [
         'Fees',
         fees === 0n ? 'none on top of the amount' : `none on top; ${formatUsdc(fees)} USDC so far (${paid})`,
@@ -123,7 +125,7 @@ async function ask(walk: Walk, amount: bigint, isElsewhere: boolean): Promise<'p
 }
 
 function later({ context: { terminal } }: Walk, intent: Intent, party: Party): ExitCode {
-  terminal.note('The ticket is not paid. Go on with it by farelock, or:');
+  terminal.note('The ticket is not paid. To continue, run farelock, or:');
   terminal.note(`  ${bookingCommand(intent.intent_id, party)}`);
   return 0;
 }

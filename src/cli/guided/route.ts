@@ -35,8 +35,9 @@ async function askPlace(
       message: `${label}: a city, an airport or its code`,
       check: async (text) => {
         const found = await placesFor(text);
-        if (found.length === 0) return `No airport is called ${harmless(text)}; the code of any is taken.`;
-        return found.some(({ iata }) => suits(iata)) ? null : 'That is where the journey begins.';
+        if (found.length === 0)
+          return `No airport matches ${harmless(text)}; any three-letter airport code works too.`;
+        return found.some(({ iata }) => suits(iata)) ? null : 'That is where you are flying from.';
       },
     });
     if (typed.kind === 'back') return 'back';
@@ -63,7 +64,7 @@ async function placesFor(text: string): Promise<Candidate[]> {
   const { found } = await findPlaces(text);
   const best = found.filter((one) => one.fit === found[0]?.fit || isMistake(one));
   const isCode = /^[a-z]{3}$/i.test(text.trim());
-  const unknown = { iata: text.trim().toUpperCase(), said: 'not in our table', isGuess: false };
+  const unknown = { iata: text.trim().toUpperCase(), said: 'not in our list of airports', isGuess: false };
   if (best.length === 0) return isCode ? [unknown] : [];
   return best.map((one) => ({
     iata: one.airport.iata,

@@ -29,22 +29,22 @@ export async function goOnWithoutLock(
 ): Promise<StepName | ExitCode> {
   const { trip, context } = walk;
   const answer = await walk.ask.choose<'lock' | 'search' | 'leave'>({
-    message: 'The ticket is not paid. How to go on?',
+    message: 'The ticket is not paid. What would you like to do?',
     lines: [
       ...(mayLock ? [{ name: 'Lock the same fare again, for 0.10 USDC', value: 'lock' as const }] : []),
-      { name: 'Search again; the passengers stay', value: 'search' },
-      { name: 'Leave', value: 'leave' },
+      { name: 'Search again, with the same passengers', value: 'search' },
+      { name: 'Quit', value: 'leave' },
     ],
   });
   if (answer.kind === 'back') return goOnWithoutLock(walk, intent, mayLock);
   if (answer.value === 'leave') {
-    context.terminal.note('Nothing was paid for the ticket. Begin again by farelock.');
+    context.terminal.note('Nothing was paid for the ticket. To start again, run farelock.');
     return 0;
   }
   if (answer.value === 'lock') {
     try {
       trip.intent = await lock(walk, intent.offer_id);
-      said(walk, 'Locked', 'once more', lockCommand(intent.offer_id));
+      said(walk, 'Locked', 'again', lockCommand(intent.offer_id));
       return 'review';
     } catch (error) {
       if (!isTurnedDown(error)) throw error;

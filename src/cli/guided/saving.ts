@@ -15,11 +15,10 @@ export async function offerToSave(
 ): Promise<string | null> {
   const { ask, context } = walk;
   const answer = await ask.choose({
-    message:
-      known === null ? 'Save this traveller, encrypted, for the next time?' : `Save this for ${known}?`,
+    message: known === null ? 'Save this traveller, encrypted, for next time?' : `Save this for ${known}?`,
     lines: [
       { name: 'Save', value: true },
-      { name: 'Only this time', value: false },
+      { name: 'Not this time', value: false },
     ],
   });
   if (answer.kind === 'back' || !answer.value) return null;
@@ -44,7 +43,9 @@ async function askName({ ask, context }: Walk): Promise<string | null> {
     message: 'Save as (such as ana)',
     async check(text) {
       try {
-        return (await travellers.find(travellerName(text))) ? 'There is one of that name already.' : null;
+        return (await travellers.find(travellerName(text)))
+          ? 'There is already a traveller with that name.'
+          : null;
       } catch (error) {
         if (isProblem(error, 'usage')) return error.fix;
         throw error;

@@ -127,7 +127,7 @@ export async function follow(
     if (typeof next === 'number') return next;
     if (next === 'back') {
       const last = before.pop();
-      if (last === undefined) walk.context.terminal.note('This is the first question; Ctrl-C leaves.');
+      if (last === undefined) walk.context.terminal.note('This is the first question; Ctrl-C quits.');
       const isUndone = last !== undefined && last.paid === trip.paid.length && transcript.takeBack(last.mark);
       at = isUndone ? last : begin(last?.name ?? at.name);
       continue;

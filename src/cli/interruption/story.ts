@@ -123,7 +123,7 @@ function bookingStory({ again, isGuided }: Known, { intent, stage }: NonNullable
       return {
         money: 'captured',
         said: `The flight is booked. The ${amount} of the escrow are captured.`,
-        fix: 'The airline order has the rest.',
+        fix: 'The airline order has the details.',
         next: [`farelock order ${id}`],
       };
     case 'refunded':
@@ -145,8 +145,8 @@ function bookingStory({ again, isGuided }: Known, { intent, stage }: NonNullable
 
 const UNDER_WAY = {
   paid: 'were paid into the escrow',
-  queued: 'are in the escrow; the booking goes on',
-  paused: 'are in the escrow; the booking goes on when a command runs',
+  queued: 'are in the escrow; the booking continues',
+  paused: 'are in the escrow; the booking continues when a command runs',
 };
 
 const BOOK = 'POST /air/book';

@@ -57,8 +57,8 @@ export function createAllowance({ total, perPayment }: Allowed): Allowance {
 /** The server was started to read. */
 export const notAllowed = (): Problem =>
   problem('payment_above_cap', {
-    message: 'This tool moves money, and the server was started without an allowance.',
-    fix: 'A person starts it with: farelock mcp --allow-spending <usdc>',
+    message: 'This tool moves money, but the server was started without an allowance.',
+    fix: 'A person has to start it with: farelock mcp --allow-spending <usdc>',
     detail: { allowed: '0.00' },
   });
 
@@ -75,7 +75,7 @@ function aboveAllowance(amount: bigint, left: bigint, total: bigint, perPayment:
       : `a payment may cost ${formatUsdc(perPayment)} at most`;
   return problem('payment_above_cap', {
     message: `This costs ${detail.amount} USDC; ${why}.`,
-    fix: 'A person starts the server again with a higher --allow-spending or --max-payment. Nothing was charged.',
+    fix: 'A person has to restart the server with a higher --allow-spending or --max-payment. Nothing was charged.',
     detail,
   });
 }

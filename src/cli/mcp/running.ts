@@ -26,5 +26,5 @@ export function openRunning(): Running {
 /** Told at the end of a server that was stopped: whether a call was cut off, and how to go on. */
 export const stoppedText = (cutOff: number): string =>
   cutOff === 0
-    ? 'Stopped between two calls; nothing is half done. Again: farelock mcp'
+    ? 'Stopped between two calls; nothing is half done. To start again: farelock mcp'
     : `Stopped in the middle of ${counted(cutOff, 'call')}, answered with where the money is: farelock payments list`;

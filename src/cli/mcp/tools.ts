@@ -41,7 +41,7 @@ const INLINE: Readonly<Record<string, { readonly parameter: string; readonly sch
       maxItems: 9,
       items: { type: 'object' },
       description:
-        'The passengers, with the fields of docs: given_name, family_name, born_on, title, gender, email, phone_number.',
+        'The passengers, each with given_name, family_name, born_on, title, gender, email, phone_number.',
     },
   },
 };
@@ -167,7 +167,7 @@ function textsOf(command: CommandDescription, parameter: ParameterDescription, v
   const values: readonly unknown[] = parameter.repeated && Array.isArray(value) ? value : [value];
   return values.map((one) => {
     if (typeof one !== 'string' && typeof one !== 'number') {
-      throw wrongType(command, parameter, parameter.repeated ? 'a list of texts' : 'a text or a number');
+      throw wrongType(command, parameter, parameter.repeated ? 'a list of strings' : 'a string or a number');
     }
     return String(one);
   });
@@ -176,13 +176,13 @@ function textsOf(command: CommandDescription, parameter: ParameterDescription, v
 const wrongType = (command: CommandDescription, parameter: ParameterDescription, want: string) =>
   problem('usage', {
     message: `${keyOf(parameter)} of ${toolName(command)} is ${want}.`,
-    fix: 'Give it as the inputSchema of the tool says.',
+    fix: 'Follow the inputSchema of the tool.',
   });
 
 /** Says what a call would do, and does nothing. */
 const DRY_RUN: ParameterDescription = {
   name: '--dry-run',
-  description: 'say what would be paid and done, and do nothing; needs no permission',
+  description: 'show what would be paid and done, without doing it; needs no permission',
   required: false,
   repeated: false,
   value: null,

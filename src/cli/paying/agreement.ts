@@ -59,4 +59,4 @@ async function walletOf({ keypairFile, wallet }: Session, pays: boolean): Promis
 }
 
 /** About an intent of somebody else, or of another home of the same person. */
-export const NOT_FROM_HERE = 'It was not created from here: whoever did has its support code';
+export const NOT_FROM_HERE = 'It was not created on this machine: whoever created it has its support code';

@@ -81,5 +81,5 @@ const DECISIONS = {
   ask: 'you would be asked',
   refuse: 'no',
   resend: 'already signed, not answered: the same payment would be sent again',
-  kept: 'already paid: the answer, not shown yet, would be shown',
+  kept: 'already paid: its answer, which was never shown, would be shown',
 } as const;

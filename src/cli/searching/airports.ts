@@ -32,7 +32,7 @@ export async function airportCode(
   if (area && !only) {
     const isCode = area.code === text.toUpperCase();
     throw problem('usage', {
-      message: `${flag} ${text}: that is ${isCode ? 'the code of ' : ''}a city, ${area.city}, and not ${isCode ? 'of ' : ''}an airport.`,
+      message: `${flag} ${text}: that is ${isCode ? 'the code of ' : ''}a city, ${area.city}, not ${isCode ? 'of ' : ''}an airport.`,
       fix: `Give one of ${area.airports.join(', ')}.`,
     });
   }
@@ -65,15 +65,15 @@ export async function airportCode(
 const unknown = (flag: string, text: string) =>
   problem('usage', {
     message: `${flag} ${text}: no airport has that name.`,
-    fix: 'Give the three letters of its code, such as LIS, or look it up.',
+    fix: 'Give its three-letter code, such as LIS, or look it up.',
     next: ['farelock airports'],
   });
 
 function ambiguous(flag: string, text: string, best: readonly FoundAirport[], isCity: boolean) {
   const listed = best.slice(0, MOST_CHOICES).map(({ airport }) => `${airport.iata} ${placeOf(airport)}`);
   return problem('usage', {
-    message: `${flag} ${text}: ${counted(best.length, 'airport')} could be meant.`,
-    fix: `Give one of ${listed.join('; ')}${isCity ? `, or --yes or --max-payment for a search of each` : ''}.`,
+    message: `${flag} ${text}: that matches ${counted(best.length, 'airport')}.`,
+    fix: `Give one of ${listed.join('; ')}${isCity ? `, or add --yes or --max-payment to search them all` : ''}.`,
     detail: {
       candidates: best.map(({ airport: { iata, name, city, country } }) => ({ iata, name, city, country })),
     },

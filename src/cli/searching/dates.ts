@@ -99,7 +99,7 @@ function dayRead(text: string, read: ReadDate): string {
   if (read.kind === 'wrong') throw problem('usage', { message: read.message, fix: read.fix });
   const [dayFirst, monthFirst] = read.days;
   throw problem('usage', {
-    message: `"${text}" has two readings: ${dayName(dayFirst)} or ${dayName(monthFirst)}.`,
+    message: `"${text}" can be read two ways: ${dayName(dayFirst)} or ${dayName(monthFirst)}.`,
     fix: `Write ${dayFirst} or ${monthFirst}.`,
     detail: { given: text, meant: read.days },
   });

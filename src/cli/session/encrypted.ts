@@ -16,7 +16,7 @@ export function encrypted(address: string, setting: 'flights_url' | 'partner_url
   const { name } = profile;
   const isFromEnvironment = name === 'local' || name === 'environment';
   throw problem('address_unencrypted', {
-    message: `${setting} of profile ${name} is ${shownUrl(address)}: keys, support codes and passengers would travel in clear.`,
+    message: `${setting} of profile ${name} is ${shownUrl(address)}: keys, support codes and passengers would be sent unencrypted.`,
     next: isFromEnvironment
       ? []
       : [

@@ -38,7 +38,7 @@ function opened(path: string): number {
   } catch (error) {
     throw unreadable(
       path,
-      (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'it is not there' : 'it cannot be opened',
+      (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'it does not exist' : 'it cannot be opened',
     );
   }
 }

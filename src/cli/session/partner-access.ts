@@ -133,7 +133,7 @@ async function apiKeyOf(
   if (!existsSync(path) && place.operatorKeyFile !== null) await makeSandbox(given, place);
   if (!existsSync(path)) {
     throw problem('no_api_key', {
-      message: `There is no key of ${partner ?? SANDBOX_PARTNER} here.`,
+      message: `There is no key for ${partner ?? SANDBOX_PARTNER} here.`,
       fix: `Put it into ${path} (chmod 600), or give it in FARELOCK_API_KEY.`,
     });
   }

@@ -16,12 +16,12 @@ export function partnerSettings(
     throw refused('FARELOCK_ENVIRONMENT', named, 'demo or live', 'demo');
   const service = environment.FARELOCK_SERVICE_NAME || undefined;
   if (service !== undefined && !/^[a-z][a-z0-9_]{0,39}$/.test(service))
-    throw refused('FARELOCK_SERVICE_NAME', service, 'a word of small letters, digits and _', 'farelock');
+    throw refused('FARELOCK_SERVICE_NAME', service, 'a word of lower-case letters, digits and _', 'farelock');
   const attestationMs = milliseconds(environment, 'FARELOCK_ATTESTATION_MS', 2000);
   const platformStepMs = milliseconds(environment, 'FARELOCK_PLATFORM_STEP_MS', 1500);
   const ports = environment.FARELOCK_OUTBOUND_PORTS || undefined;
   if (ports !== undefined && !/^\d{1,5}(,\d{1,5})*$/.test(ports))
-    throw refused('FARELOCK_OUTBOUND_PORTS', ports, 'a list of ports with commas between', '9443');
+    throw refused('FARELOCK_OUTBOUND_PORTS', ports, 'a list of ports separated by commas', '9443');
   const policy = environment.FARELOCK_COMPLIANCE_POLICY || undefined;
   return {
     partnerEnvironment: live ? 'live' : named,

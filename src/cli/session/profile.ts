@@ -87,7 +87,7 @@ export function settingsFiles(home: string, environment: Environment, folder: st
 export const keypairPath = (given: string): string => {
   if (isPastedKey(given)) {
     throw problem('keypair_unreadable', {
-      message: 'A key was given where the path of its file belongs.',
+      message: 'A key was given instead of the path of its file.',
       fix: 'Write it to a file that only you can read (chmod 600), and give the path of that file.',
     });
   }

@@ -63,7 +63,7 @@ export async function besides(
   try {
     await writing;
   } catch (error) {
-    terminal.note(`Could not be noted here: ${error instanceof Error ? error.message : String(error)}`);
+    terminal.note(`Could not be saved here: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -74,7 +74,8 @@ export function readUserSettings(path: string): UserSettings {
         if (!isProfileName(name)) throw wrongSetting(path, `profiles.${name}`, 'is not a profile name');
         const settings = readProfileSettings(path, `profiles.${name}`, value);
         const outside = OUTSIDE.find((key) => name === 'local' && settings[key] !== undefined);
-        if (outside) throw wrongSetting(path, `profiles.local.${outside}`, 'cannot be: local is embedded');
+        if (outside)
+          throw wrongSetting(path, `profiles.local.${outside}`, 'cannot be set: local is embedded');
         return [name, settings];
       }),
     ),
@@ -90,7 +91,7 @@ function readProfileSettings(path: string, at: string, value: unknown): SettingV
     if (isSettingName(name) && text !== null) settings[name] = readValue(path, `${at}.${name}`, name, text);
   }
   if (settings.rpc_url !== undefined && settings.cluster !== undefined) {
-    throw wrongSetting(path, `${at}.cluster`, 'stands beside rpc_url: a profile has one of them');
+    throw wrongSetting(path, `${at}.cluster`, 'cannot be combined with rpc_url');
   }
   return settings;
 }
@@ -110,7 +111,7 @@ export function readLimits(path: string, at: string, value: unknown): SettingVal
 
 function readValue(path: string, at: string, name: SettingName, value: unknown): string {
   const text = Array.isArray(value) && name === 'limits.hosts' ? value.join(',') : value;
-  if (typeof text !== 'string') throw wrongSetting(path, at, 'is not a text');
+  if (typeof text !== 'string') throw wrongSetting(path, at, 'must be a string');
   try {
     return kindOf(name).read(text, dirname(path));
   } catch (error) {
@@ -130,7 +131,7 @@ export function known(path: string, at: string, given: object, names: readonly s
   if (strange !== undefined) {
     throw problem('settings_invalid', {
       message: `${path}: ${at}${strange} is not a setting.`,
-      fix: `There are ${names.join(', ')}.`,
+      fix: `The settings are ${names.join(', ')}.`,
       detail: { file: path, key: `${at}${strange}` },
     });
   }

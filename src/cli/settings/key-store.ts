@@ -24,14 +24,14 @@ export async function keepSecret(
   if (value !== '-') {
     throw problem('usage', {
       message: `${name} does not belong on the command line: others can read it there.`,
-      fix: 'Give - and the key on standard input. One that was typed here should be replaced.',
+      fix: 'Give - and the key on standard input. Replace a key that you typed here.',
       next: [`farelock config set ${name} - < key.txt`],
     });
   }
   const secret = (await stdin.text()).trim();
   if (!/^[\x21-\x7e]{8,16000}$/.test(secret)) {
     throw problem('usage', {
-      message: 'Standard input does not hold one line with a key.',
+      message: 'Standard input is not one line with a key.',
       fix: `Pipe it in: farelock config set ${name} - < key.txt`,
     });
   }

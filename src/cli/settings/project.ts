@@ -18,8 +18,8 @@ export function readProjectSettings(path: string): ProjectSettings {
   const forbidden = Object.keys(file).find((key) => FORBIDDEN.has(key));
   if (forbidden !== undefined) {
     throw problem('settings_invalid', {
-      message: `${path} sets ${forbidden}, which a project file may not.`,
-      fix: 'It may choose a profile and lower limits. Set FARELOCK_PROJECT_FILE=off to leave it out.',
+      message: `${path} sets ${forbidden}, which a project file is not allowed to set.`,
+      fix: 'It may choose a profile and lower limits. Set FARELOCK_PROJECT_FILE=off to ignore it.',
       detail: { file: path, key: forbidden },
     });
   }

@@ -124,7 +124,7 @@ function ownSettings(profile: Resolved, home: string, user: UserSettings | null)
   throw problem(origin === 'flag' || origin === 'environment' ? 'usage' : 'settings_invalid', {
     message:
       `There is no profile "${name}"${origin === 'flag' ? '' : ` (${source})`}. ${didYouMean(name, ['local', ...others])}`.trim(),
-    fix: `Known: ${['local', ...others].join(', ')}. Profiles stand in ${join(home, 'config.json')}.`,
+    fix: `Known: ${['local', ...others].join(', ')}. Profiles are in ${join(home, 'config.json')}.`,
     next: ['farelock --profile local config profile list'],
   });
 }

@@ -22,7 +22,7 @@ interface SolanaCliConfig {
 export async function readSolanaCliConfig(environment: Environment): Promise<SolanaCliConfig> {
   const home = environment.HOME || homedir();
   const path = join(home, '.config', 'solana', 'cli', 'config.yml');
-  if (!existsSync(path)) throw wrongSetting(path, 'the file', 'is not there, and the profile wants it');
+  if (!existsSync(path)) throw wrongSetting(path, 'the file', 'does not exist, but the profile needs it');
   const { parse } = await import('yaml');
   let config: unknown;
   try {
@@ -37,7 +37,7 @@ export async function readSolanaCliConfig(environment: Environment): Promise<Sol
   const text = (key: string): string | null => {
     const value = fields[key];
     if (value === undefined || value === null || value === '') return null;
-    if (typeof value !== 'string') throw wrongSetting(path, key, 'is not a text');
+    if (typeof value !== 'string') throw wrongSetting(path, key, 'must be a string');
     return value;
   };
   const read = <T>(key: string, how: () => T): T => {

@@ -37,7 +37,7 @@ export const GLOBAL_OPTIONS: readonly ParameterSpec[] = [
   option('--no-pager', 'do not page long results'),
   option(
     '--plain',
-    'labelled lines for a screen reader: no drawings, no colour; FARELOCK_PLAIN=1 for always',
+    'labelled lines for a screen reader, no drawings or colour; FARELOCK_PLAIN=1 to make it the default',
   ),
 ];
 
@@ -56,7 +56,7 @@ export function buildTree(tool: ToolSpec, version: string, output: ProgramOutput
     .configureHelp({ showGlobalOptions: true })
     .helpOption('-h, --help', 'Print help')
     .helpCommand(false)
-    .optionsGroup('Options everywhere:');
+    .optionsGroup('Global options:');
   for (const one of GLOBAL_OPTIONS) program.addOption(optionOf(one));
   for (const [heading, commands] of Object.entries(tool.sections)) {
     program.commandsGroup(heading);

@@ -49,7 +49,7 @@ function passengerList(text: string, source: string): unknown[] {
     if ('family_name' in parsed || 'given_name' in parsed) return [parsed];
   }
   throw problem('file_unreadable', {
-    message: `${sourceName(source)} holds no list of passengers.`,
+    message: `${sourceName(source)} has no list of passengers.`,
     fix: 'Give an array of passengers, or { "passengers": [ … ] }.',
   });
 }

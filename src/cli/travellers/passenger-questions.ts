@@ -12,7 +12,7 @@ import { type TypedField, typedField } from './typed-field.ts';
 export const QUESTIONS: Readonly<Record<PassengerField, string>> = {
   given_name: 'Given names, as in the passport',
   family_name: 'Family name',
-  born_on: 'Born on, such as 3 Apr 1990',
+  born_on: 'Date of birth, such as 3 Apr 1990',
   title: 'Title',
   gender: 'Gender',
   email: 'E-mail',

@@ -58,6 +58,6 @@ export async function askTraveller(context: CommandContext): Promise<TravellerFi
   const nowMs = context.clock.now();
   const rules = rulesOf(nowMs);
   const fields = await askFields(prompts, BASE_FIELDS, rules, nowMs);
-  if (!(await prompts.confirm('Save a passport too? Lowcost flights need one.', false))) return fields;
+  if (!(await prompts.confirm('Save a passport too? Low-cost flights need one.', false))) return fields;
   return { ...fields, ...(await askFields(prompts, DOCUMENT_FIELDS, rules, nowMs)) };
 }

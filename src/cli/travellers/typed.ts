@@ -23,7 +23,7 @@ export async function openTyped(
       } catch (error) {
         // What is typed is worth more than its copy: a full disk stops nobody.
         if (!isTold)
-          terminal.note(`Not kept here: ${error instanceof Error ? error.message : String(error)}`);
+          terminal.note(`Could not be saved here: ${error instanceof Error ? error.message : String(error)}`);
         isTold = true;
       }
     },

@@ -40,7 +40,7 @@ export const savedLines = (
 ): string[] => [
   `${paint.good('✓')} ${replaced ? 'Replaced' : 'Saved'} the traveller ${paint.bold(name)}, encrypted in this home`,
   ...(state.passport === 'none'
-    ? [paint.dim('  Without a whole passport: lowcost flights will need one.')]
+    ? [paint.dim('  The passport is missing or incomplete: low-cost flights need one.')]
     : []),
 ];
 
@@ -52,14 +52,14 @@ export const travellerLines = (
   ...fieldLines(
     [
       ['Name', `${fields.title ?? ''} ${fields.given_name ?? ''} ${fields.family_name ?? ''}`.trim()],
-      ['Born on', fields.born_on],
+      ['Date of birth', fields.born_on],
       ['Gender', fields.gender],
       ['E-mail', fields.email],
       ['Phone', fields.phone_number],
       ['Nationality', fields.nationality],
       ['Passport', fields.passport_number],
       ['Valid until', fields.passport_expiry],
-      ['Passport is', state.passport === 'valid' ? undefined : passportText(state, paint)],
+      ['Passport status', state.passport === 'valid' ? undefined : passportText(state, paint)],
       ['Saved', utcTime(state.saved_at)],
     ],
     paint.dim,

@@ -92,7 +92,7 @@ const write = (
     // Thrown inside the transaction: what was deleted is there again.
     if (before.length > 0 && !replaces) {
       throw problem('traveller_exists', {
-        message: `There is a traveller ${name} already.`,
+        message: `There is already a traveller ${name}.`,
         detail: { name },
       });
     }

@@ -84,14 +84,14 @@ export async function checkEscrow(
   if (program?.expected !== escrow.program_id) {
     return escrow.program_id === ''
       ? `The record of ${intent.intent_id} names no program for its escrow: it can't be verified on chain.`
-      : `The escrow of ${intent.intent_id} names a program that this tool does not know: it can't be verified on chain.`;
+      : `The escrow of ${intent.intent_id} belongs to a program that this tool does not know: it can't be verified on chain.`;
   }
   const failed = checks.filter((check) => !check.ok);
   if (checks.length > 0 && failed.length === 0) return undefined;
   const paid = failed.length === 1 && failed[0]?.check === 'held';
   throw problem('escrow_mismatch', {
     message: paid
-      ? 'The escrow of this intent holds the money already.'
+      ? 'The escrow of this intent already holds the money.'
       : `The escrow on chain is not what the intent says: ${failed.map((one) => one.check).join(', ')}.`,
     ...(paid ? { fix: 'Do not pay it again. Follow the status of the intent.' } : {}),
     detail: { checks },

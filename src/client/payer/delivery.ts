@@ -121,7 +121,7 @@ async function accept(
   const unreadable = unreadableIn(exchange, body);
   if (unreadable !== null && settled === null) {
     await journal.note(open.id, 'sent', 'unexpected_answer');
-    const message = `The service answered ${status}, and not with what was asked for.`;
+    const message = `The service answered ${status}, not with the answer to the call.`;
     throw withResume(problem('unexpected_answer', { message, detail: { status }, cause: unreadable }), open);
   }
   const isReadable = unreadable === null || exchange.keepsAnswer === false;
@@ -153,7 +153,7 @@ export function unreadableIn({ read }: Pick<AnswerRules, 'read'>, body: unknown)
 
 export const answerUnreadable = (paymentId: string, cause: Error): Problem =>
   problem('answer_unreadable', {
-    message: `The call was paid, and its answer cannot be read. ${cause.message}`,
+    message: `The call was paid, but its answer cannot be read. ${cause.message}`,
     next: [`farelock payments resume ${paymentId}`],
     detail: { payment_id: paymentId },
     cause,

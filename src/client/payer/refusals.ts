@@ -133,7 +133,7 @@ function challengeProblem(answer: HttpAnswer): Problem {
   }
   return problem('payment_verification_failed', {
     message: isUnseen(answer)
-      ? 'The service has not seen the payment: something on the way takes its header out.'
+      ? 'The service did not see the payment: something on the way removes its header.'
       : `The payment was not accepted${text ? `: ${text}` : ''}.`,
   });
 }

@@ -112,7 +112,7 @@ function putOff(ports: FlightsPorts, queue: Payouts, payout: Payout, error: unkn
               dedupKey: `page:affiliate_unpaid:${payout_id}`,
               intentId: null,
               event: 'affiliate_unpaid',
-              text: `Pay-out ${payout_id} to an affiliate failed ${failures} times, and is tried further: ${code}.`,
+              text: `Pay-out ${payout_id} to an affiliate failed ${failures} times and will be tried again: ${code}.`,
               fields: { payout_id, reason: code },
             })
         : undefined,

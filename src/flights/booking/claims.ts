@@ -99,7 +99,7 @@ const pageStuck = (
     dedupKey: `page:booking_stuck:${intentId}:${fence}`,
     intentId,
     event: 'booking_stuck',
-    text: `Booking of ${intentId} is stuck in ${state} and waits for a person: ${reason ?? 'unknown'}. See farelock stuck show ${intentId}.`,
+    text: `Booking of ${intentId} is stuck in ${state} and needs a decision: ${reason ?? 'unknown'}. See farelock stuck show ${intentId}.`,
     fields: { intent_id: intentId, state, reason },
   });
 
@@ -115,6 +115,6 @@ const pageSlow = (
     dedupKey: `page:booking_slow:${intentId}:${state}`,
     intentId,
     event: 'booking_slow',
-    text: `Booking of ${intentId} failed ${failures} times in ${state}, and is tried further: ${reason}.`,
+    text: `Booking of ${intentId} failed ${failures} times in ${state} and will be tried again: ${reason}.`,
     fields: { intent_id: intentId, state, reason },
   });

@@ -51,7 +51,7 @@ export async function lookForLateTicket(
   if (word === 'none') return isLast;
   if (word === 'unknown') {
     if (isLast) {
-      await page(ports, intent, 'does not say whether it holds an order. Look at the airline', {
+      await page(ports, intent, 'does not say whether it holds an order. Check with the airline', {
         provider_order_id: null,
         status: null,
       });
@@ -61,7 +61,7 @@ export async function lookForLateTicket(
   const order = await cancelled(ports, word);
   if (order.status === 'cancelled' || order.status === 'failed') return isLast;
   ports.log('error', 'ticket_after_refund', { intent_id: intent.intent_id, status: order.status });
-  const held = `now holds its order ${order.providerOrderId} (${order.status}). Cancel it at the airline`;
+  const held = `now holds its order ${order.providerOrderId} (${order.status}). Cancel it with the airline`;
   await page(ports, intent, held, { provider_order_id: order.providerOrderId, status: order.status });
   // Once it is ticketed there is a person who knows; until then the airline is asked to cancel it again.
   return order.status === 'ticketed' || isLast;

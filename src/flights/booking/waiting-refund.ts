@@ -23,7 +23,7 @@ export async function tellRefundWaits(
       dedupKey: `page:refund_waits:${intent.intent_id}`,
       intentId: intent.intent_id,
       event: 'refund_waits',
-      text: `The refund of ${intent.intent_id} waits: ${intent.refund_wallet} has no token account that can take it. It is tried again every ten minutes; anybody may open the account.`,
+      text: `The refund of ${intent.intent_id} waits: ${intent.refund_wallet} has no token account that can take it. It is tried again every ten minutes; anyone can open the account.`,
       fields: { intent_id: intent.intent_id, refund_wallet: intent.refund_wallet, mint: intent.mint },
     }),
   );

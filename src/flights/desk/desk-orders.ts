@@ -70,7 +70,7 @@ export function withDeskOrders(provider: Provider, { store }: Pick<FlightsPorts,
     async cancel(id) {
       if (!isDeskOrder(id)) return provider.cancel(id);
       throw problem('provider_failed', {
-        message: 'This ticket was recorded by an operator, and is cancelled with the airline by one.',
+        message: 'An operator recorded this ticket, and has to cancel it with the airline.',
         detail: { by_hand: true },
       });
     },

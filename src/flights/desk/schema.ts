@@ -7,7 +7,7 @@ const id = z.string().min(1).max(64);
 const words = z
   .string()
   .max(2000)
-  .refine((text) => text.trim() !== '', 'Write something.');
+  .refine((text) => text.trim() !== '', 'must not be blank.');
 
 export const caseStatus = z.enum(['received', 'approved', 'refunded', 'rejected', 'stuck']);
 

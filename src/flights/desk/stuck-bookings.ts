@@ -197,25 +197,25 @@ function refusalOf(decision: StuckDecision, facts: Facts): StuckRefusal | null {
 function stepsOf(decision: StuckDecision, facts: Facts, treasury: string): string[] {
   const { intent } = facts;
   const amount = formatUsdc(BigInt(intent.amount));
-  if (decision === 'retry') return [`Go on from ${facts.stuckIn}; nothing is ordered a second time.`];
+  if (decision === 'retry') return [`Continue from ${facts.stuckIn}; nothing is ordered twice.`];
   if (decision === 'ticketed') {
     return [
       'Record the order with the reference and the numbers that you give.',
       facts.escrow === 'captured'
         ? 'Move nothing: the escrow is captured.'
         : `Capture ${amount} USDC from escrow ${intent.escrow_address} to the treasury ${treasury}.`,
-      'End the intent as booked, and mail the lead passenger.',
+      'End the intent as booked, and e-mail the lead passenger.',
     ];
   }
   return [
     ...(facts.escrow === 'refunded'
       ? [
-          `Move nothing: the escrow went back to ${intent.refund_wallet}. A ticket that exists is yours to cancel.`,
+          `Move nothing: the escrow went back to ${intent.refund_wallet}. If there is a ticket, cancel it with the airline.`,
         ]
       : [
-          'Ask the airline once more: a ticket that it has by then is captured instead.',
+          'Ask the airline once more: if it has a ticket by then, capture instead.',
           `Return ${formatUsdc(facts.held)} USDC from escrow ${intent.escrow_address} to the refund wallet ${intent.refund_wallet}.`,
         ]),
-    'End the intent as refunded, and mail the lead passenger.',
+    'End the intent as refunded, and e-mail the lead passenger.',
   ];
 }

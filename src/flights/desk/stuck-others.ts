@@ -85,7 +85,7 @@ export const effectItem = (row: Effect): StuckThing => ({
           // An order at an airline is ended with its booking, a cancellation with its refund.
           refusal: row.signature === null ? 'other_kind' : null,
           steps: [
-            'Ask the chain what became of the transaction. One that can land no more is given up, and may be signed anew.',
+            'Ask the chain what happened to the transaction. If it can no longer land, give it up; it may be signed again.',
           ],
         },
       ]

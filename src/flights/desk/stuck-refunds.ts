@@ -18,15 +18,15 @@ export function refundItem({ treasury }: FlightsPorts, row: RefundRequestRow): S
       decision: 'cancelled',
       refusal: null,
       steps: [
-        'Take the order as cancelled, by your word, without asking the airline again.',
+        'Treat the order as cancelled, on your word, without asking the airline again.',
         `Pay ${amount} USDC from the treasury ${treasury} to the refund wallet.`,
-        'End the intent as refunded, and mail the lead passenger.',
+        'End the intent as refunded, and e-mail the lead passenger.',
       ],
     },
     {
       decision: 'retry',
       refusal: null,
-      steps: [`Go on with the approval: cancel at the airline if need be, then pay out ${amount} USDC.`],
+      steps: [`Continue with the approval: cancel with the airline if needed, then pay out ${amount} USDC.`],
     },
   ];
   return {

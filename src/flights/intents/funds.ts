@@ -156,7 +156,7 @@ async function page(ports: FlightsPorts, one: ShortWallet): Promise<void> {
       dedupKey: `page:${keyOf(one.wallet)}:${nowMs}`,
       intentId: null,
       event: 'operator_funds_low',
-      text: `The ${one.wallet} ${one.address} holds ${fields.holds} ${one.asset} and needs ${fields.needs}: no new intents are created until it is filled up.`,
+      text: `The ${one.wallet} ${one.address} holds ${fields.holds} ${one.asset} and needs ${fields.needs}: no new intents are created until it is topped up.`,
       fields,
     });
   });

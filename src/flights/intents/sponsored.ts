@@ -156,8 +156,8 @@ const MESSAGES: Record<Reason, string> = {
   malformed: 'A header of the sponsored preview cannot be read.',
   unknown_key: 'The gateway key of the sponsored preview is not known here.',
   stale: 'The timestamp of the sponsored preview is more than 60 seconds away.',
-  bad_signature: 'The signature of the sponsored preview is not of this request.',
-  replayed: 'The signature of the sponsored preview was used before.',
+  bad_signature: 'The signature of the sponsored preview does not match this request.',
+  replayed: 'The signature of the sponsored preview was already used.',
 };
 
 const refused = (reason: Reason): Problem =>

@@ -29,7 +29,7 @@ export async function offerToLock(
   const total = ticketTotal(live.offer);
   if (total === null || total < leastTicket || total > mostTicket) {
     throw problem('offer_unsupported', {
-      message: `That offer cannot be escrowed here: it costs ${live.offer.total_amount_decimal} ${live.offer.total_currency}.`,
+      message: `That offer cannot be locked here: it costs ${live.offer.total_amount_decimal} ${live.offer.total_currency}.`,
     });
   }
   return live;

@@ -71,10 +71,10 @@ function stepsOf(
   return [
     isDeskOrder(order?.provider_order_id ?? '')
       ? `Wait for you to cancel order ${order?.order_id} with the airline: then farelock stuck resolve ${row.request_id} cancelled.`
-      : `Cancel order ${order?.order_id ?? '–'} at the airline (${order?.provider_order_id ?? '–'}).`,
+      : `Cancel order ${order?.order_id ?? '–'} with the airline (${order?.provider_order_id ?? '–'}).`,
     `Pay ${formatUsdc(payout)} USDC from the treasury ${treasury} to the refund wallet ${intent.refund_wallet}.`,
     keptStep(captured, payout, refundRuleOf(lockedOffer(intent), captured).payout),
-    'End the intent as refunded, and mail the lead passenger.',
+    'End the intent as refunded, and e-mail the lead passenger.',
   ];
 }
 

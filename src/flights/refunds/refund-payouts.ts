@@ -65,7 +65,7 @@ function putOff({ ports, queue }: RefundTools, row: RefundRequestRow, error: unk
                 dedupKey: `page:refund_stuck:${row.request_id}:${row.fence}`,
                 intentId: row.intent_id,
                 event: 'refund_stuck',
-                text: `The refund of ${row.intent_id} is stuck and waits for a person: ${code}. See farelock stuck show ${row.request_id}.`,
+                text: `The refund of ${row.intent_id} is stuck and needs a decision: ${code}. See farelock stuck show ${row.request_id}.`,
                 fields: { request_id: row.request_id, intent_id: row.intent_id, error: code },
               })
           : undefined,

@@ -79,7 +79,7 @@ function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): v
     issues.push({ path: 'destination_iata', message: notAnAirport(request.destination_iata, provider) });
   }
   if (request.origin_iata === request.destination_iata) {
-    issues.push({ path: 'destination_iata', message: 'is also the origin.' });
+    issues.push({ path: 'destination_iata', message: 'is the same as the origin.' });
   }
   const [earliest, latest] = daysToSell(request, nowMs, origin?.timeZone ?? 'UTC');
   for (const path of ['depart_date', 'return_date'] as const) {

@@ -155,7 +155,7 @@ async function pageOperator(
     dedupKey: `page:attestation_waiting:${run.attestationId}`,
     intentId: null,
     event: 'attestation_waiting',
-    text: `Attestation ${run.attestationId} (${run.type}) waits for a decision.`,
+    text: `Attestation ${run.attestationId} (${run.type}) is waiting for a decision.`,
     fields: { attestation_id: run.attestationId, customer_id: run.customerId, type: run.type },
   });
 }

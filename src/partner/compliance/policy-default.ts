@@ -46,7 +46,7 @@ export const defaultPolicy: Policy = {
       require: [{ data: 'TAX_ID' }],
     },
     {
-      name: 'from 1,000 USD: who it is, proven',
+      name: 'from 1,000 USD: proof of identity',
       fromUsd: '1000',
       require: [
         { data: 'PHONE' },
@@ -59,13 +59,13 @@ export const defaultPolicy: Policy = {
       ],
     },
     {
-      name: 'buying from 1,000 USD: the wallet it goes to',
+      name: 'buying from 1,000 USD: the wallet that receives it',
       rampTypes: ['ONRAMP'],
       fromUsd: '1000',
       require: [{ attestation: 'VALIDATED_CRYPTO_WALLET', network: 'order' }],
     },
     {
-      name: 'from 10,000 USD: where the money is from',
+      name: 'from 10,000 USD: where the money comes from',
       fromUsd: '10000',
       require: [
         { data: 'SOURCE_OF_FUNDS', maxAgeDays: 365 },

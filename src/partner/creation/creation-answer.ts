@@ -29,7 +29,7 @@ function ending(at: AnswerPorts, row: OrderRow): Problem {
   if (ended?.kind === 'refused') {
     const words = ended.customerFacingReason;
     return problem('partner_refused', {
-      ...(words === null ? {} : { message: `The partner does not take this order: ${words}` }),
+      ...(words === null ? {} : { message: `The partner does not accept this order: ${words}` }),
       detail: { ...names(row), ...(words === null ? {} : { customerFacingReason: words }) },
     });
   }

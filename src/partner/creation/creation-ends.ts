@@ -13,7 +13,7 @@ import type { CreateOrderAnswer, RedirectOrderAnswer } from './platform-answers.
 
 type Columns = Updateable<PartnerOrderTable>;
 
-const EXTERNAL_ID_TAKEN = 'externalOrderId is that of another order';
+const EXTERNAL_ID_TAKEN = 'externalOrderId belongs to another order';
 
 /**
  * How a creation ends. Each end is one transaction that holds the row's fence: of two drives of one creation, the

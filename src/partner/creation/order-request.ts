@@ -66,7 +66,7 @@ export async function checkedOrder(
   const ownAddress =
     isIntegration || walletDataId === null ? null : await addressOf(ports, customerId, walletDataId);
   if (address !== null && ownAddress !== null && address !== ownAddress)
-    throw refused('walletAddress', 'is not the address of customerWalletDataId: give one of them.');
+    throw refused('walletAddress', 'is not the address of customerWalletDataId: give only one of them.');
   return {
     partnerId: partner.partner_id,
     customerId,
@@ -91,7 +91,7 @@ export async function checkedOrder(
 function networkOf(input: CreateOrderRequest): WalletType {
   const { path, code } = cryptoSideOf(input);
   const network = networkOfCurrency(code);
-  if (network === null) throw refused(path, 'is on a network that is not served.');
+  if (network === null) throw refused(path, 'is on a network that is not supported.');
   if (input.network !== undefined && networkNamed(input.network) !== network)
     throw refused('network', `is not the network of ${path}: ${network}.`);
   return network;
@@ -190,7 +190,7 @@ export async function unsendable(
       toCurrency: row.destination_currency,
     }).code,
   );
-  if (network === null) return 'its crypto currency is on a network that is not served';
+  if (network === null) return 'its crypto currency is on a network that is not supported';
   if (walletAddress !== null && 'wrong' in (await addressVerdict(ports, walletAddress, network)))
     return `the address of its wallet is not one of ${network}`;
   if (row.customer_wallet_data_id === null) return null;

@@ -34,12 +34,15 @@ const givenInstructions = z.preprocess(
   depositInstructionsInput,
 );
 
-const amount = decimalString.refine((given) => /[1-9]/.test(given), 'is more than zero.');
+const amount = decimalString.refine((given) => /[1-9]/.test(given), 'must be more than zero.');
 
 export const createOrderAnswer = z
   .object({
     externalOrderId: text(200),
-    status: orderStatus.refine((status) => STARTS.includes(status), 'is not a status to begin with.'),
+    status: orderStatus.refine(
+      (status) => STARTS.includes(status),
+      'is not a status that an order can begin with.',
+    ),
     toAmount: amount,
     depositInstructions: givenInstructions.nullish(),
   })

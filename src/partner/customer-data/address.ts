@@ -33,7 +33,7 @@ function subdivision(text: string, countryAlpha3: string): Verdict {
   const written = /^(?:([A-Z]{2})-)?([A-Z0-9]{1,3})$/.exec(isOneCase(plain) ? plain.toUpperCase() : '');
   const [, prefix, code = ''] = written ?? [];
   if (prefix !== undefined && countryAlpha3 !== '' && alpha2Of(countryAlpha3) !== prefix)
-    return wrong('is a subdivision of another country.');
+    return wrong('is a state or province of another country.');
   const list = SUBDIVISIONS[countryAlpha3];
   if (written === null || list === undefined)
     return line(prefix === undefined ? text : plain.toUpperCase(), 100);
@@ -51,7 +51,7 @@ export function checkAddress(address: Address, at: string, found: Findings): Add
   const alpha3 = isWrong(verdict) ? '' : verdict.normal;
   found.take(`${at}.country`, verdict);
   if (address.postalCode === undefined && POSTAL_CODES[alpha3] !== undefined) {
-    found.wrong(`${at}.postalCode`, 'is missing, and every address of that country has one.');
+    found.wrong(`${at}.postalCode`, 'is missing: every address in that country has one.');
   }
   return {
     streetLine1: found.take(`${at}.streetLine1`, line(address.streetLine1, 200)),

@@ -15,13 +15,13 @@ export function personName(text: string): Verdict {
   if ('wrong' in tidy) return tidy;
   return NAME.test(tidy.normal)
     ? tidy
-    : wrong('must be letters of any script; spaces, hyphens, apostrophes and dots may stand between them.');
+    : wrong('must be letters of any script, with spaces, hyphens, apostrophes or dots between them.');
 }
 
 /** The birth date of an adult: at least 18 today (UTC; born on 29 February counts from 1 March), at most 120. */
 export function birthDate(text: string, context: DataContext): Verdict {
   const today = todayOf(context);
-  if (!isRealDate(text)) return wrong('must be a date that exists, as YYYY-MM-DD.');
+  if (!isRealDate(text)) return wrong('must be a real date, written as YYYY-MM-DD.');
   if (text >= today) return wrong('must be in the past.');
   if (yearsLater(text, MOST_AGE_YEARS) < today) return wrong(`is more than ${MOST_AGE_YEARS} years ago.`);
   return yearsLater(text, LEAST_AGE_YEARS) <= today
@@ -50,11 +50,11 @@ export function documentNumber(text: string): Verdict {
   const code = ungrouped(text.normalize('NFC')).toUpperCase();
   return /^(?=.*\p{Nd})[\p{L}\p{Nd}]{4,30}$/u.test(code)
     ? normal(code)
-    : wrong('must be 4 to 30 letters and digits, with a digit among them.');
+    : wrong('must be 4 to 30 letters and digits, at least one of them a digit.');
 }
 
 /** The last day on which a document is valid: a real date, today (UTC) or later. */
 export function expiryDate(text: string, context: DataContext): Verdict {
-  if (!isRealDate(text)) return wrong('must be a date that exists, as YYYY-MM-DD.');
+  if (!isRealDate(text)) return wrong('must be a real date, written as YYYY-MM-DD.');
   return text >= todayOf(context) ? normal(text) : wrong('has passed: the document has expired.');
 }

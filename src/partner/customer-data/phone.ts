@@ -31,7 +31,7 @@ export function checkPhone(phone: Phone, at: string, found: Findings): Phone {
     return phone;
   }
   if (parsed.countryCallingCode !== callingCode) {
-    found.wrong(`${at}.number`, 'begins with another calling code than countryCode.');
+    found.wrong(`${at}.number`, 'begins with a calling code other than that of countryCode.');
     return phone;
   }
   return { countryCode: `+${callingCode}`, number: parsed.nationalNumber };

@@ -6,7 +6,7 @@ export const wrong = (message: string): Verdict => ({ wrong: message });
 export const isWrong = (verdict: Verdict): verdict is { readonly wrong: string } => 'wrong' in verdict;
 
 /** Where every byte is zero there is no key, in any chain's encoding. */
-export const NOBODY = wrong('is an address that nobody holds.');
+export const NOBODY = wrong('is an address that nobody owns.');
 export const isAllZeros = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
 
 export interface DataIssue {

@@ -51,6 +51,6 @@ function avalancheXAddress(text: string, context: DataContext): Verdict {
   if (prefix === 'fuji' && !context.testNetworks) return wrong('is the address of a test network.');
   if (prefix !== 'avax' && prefix !== 'fuji') return wrong('is the address of another network.');
   const bytes = bech32.fromWordsUnsafe(decoded.words);
-  if (bytes?.length !== 20) return wrong('does not hold 20 bytes.');
+  if (bytes?.length !== 20) return wrong('is not 20 bytes.');
   return isAllZeros(bytes) ? NOBODY : normal(`X-${text.slice(2).toLowerCase()}`);
 }

@@ -32,7 +32,7 @@ export const issuePartnerKeyRequest = z.strictObject({ partner_id: identifier, n
 
 export const rotatePartnerKeyRequest = z.strictObject({
   overlap_hours: z
-    .number({ error: 'is a number of hours.' })
+    .number({ error: 'must be a number of hours.' })
     .min(0, 'is 0 to 720.')
     .max(720, 'is 0 to 720.')
     .default(24),
@@ -41,7 +41,7 @@ export const rotatePartnerKeyRequest = z.strictObject({
 export const customerTokenRequest = z.strictObject({
   customer_id: identifier,
   ttl_minutes: z
-    .int({ error: 'is a whole number.' })
+    .int({ error: 'must be a whole number.' })
     .min(1, 'is 1 to 1440.')
     .max(1440, 'is 1 to 1440.')
     .optional(),
@@ -76,14 +76,14 @@ export const partnerRecords = z.strictObject({ partners: z.array(partnerRecord) 
 export type PartnerRecords = z.output<typeof partnerRecords>;
 
 const webAddress = z
-  .url({ protocol: /^https?$/, error: 'is an http or https address.' })
-  .max(500, 'is at most 500 characters.');
+  .url({ protocol: /^https?$/, error: 'must be an http or https address.' })
+  .max(500, 'must be at most 500 characters.');
 
 /** What a partner is made of, or changed to. Where its platform may be is the guard's rule (ssrf-guard.ts). */
 export const putPartnerRequest = z.strictObject({
   partner_id: z
-    .string({ error: 'is a text.' })
-    .regex(/^par_[a-z0-9_]{1,60}$/, 'is par_ and up to 60 small letters, digits and _.')
+    .string({ error: 'must be a string.' })
+    .regex(/^par_[a-z0-9_]{1,60}$/, 'must be par_ and up to 60 lower-case letters, digits and _.')
     .optional(),
   name: text(100),
   type: z.enum(['INTEGRATION', 'REDIRECT']),
@@ -92,7 +92,7 @@ export const putPartnerRequest = z.strictObject({
   terms_url: webAddress,
   privacy_policy_url: webAddress,
   offering: offeringSchema,
-  enabled: z.boolean({ error: 'is true or false.' }).default(true),
+  enabled: z.boolean({ error: 'must be true or false.' }).default(true),
 });
 export type PutPartner = z.output<typeof putPartnerRequest>;
 
@@ -100,11 +100,11 @@ export const putPartnerResponse = partnerRecord.extend({ webhook_secret: z.strin
 
 export const createCustomerRequest = z.strictObject({
   customer_id: z
-    .string({ error: 'is a text.' })
-    .regex(/^cus_[a-z0-9_]{1,60}$/, 'is cus_ and up to 60 small letters, digits and _.')
+    .string({ error: 'must be a string.' })
+    .regex(/^cus_[a-z0-9_]{1,60}$/, 'must be cus_ and up to 60 lower-case letters, digits and _.')
     .optional(),
   country: countryCode,
-  partner_ids: z.array(identifier).max(50, 'is at most 50 partners.').default([]),
+  partner_ids: z.array(identifier).max(50, 'must be at most 50 partners.').default([]),
 });
 
 export const customerRecord = z.strictObject({
@@ -140,5 +140,5 @@ export const openedAttestation = attestationRecord.extend({
 export type OpenedAttestation = z.output<typeof openedAttestation>;
 
 export const decideAttestationRequest = z.strictObject({
-  verdict: z.enum(['passed', 'rejected'], { error: 'is passed or rejected.' }),
+  verdict: z.enum(['passed', 'rejected'], { error: 'must be passed or rejected.' }),
 });

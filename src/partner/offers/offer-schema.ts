@@ -15,7 +15,7 @@ export const getAvailablePartnersRequest = z.strictObject({
   toCurrency: codeName,
   paymentMethod: codeName,
   fromAmount: decimalString,
-  partnerTypes: z.array(partnerType).max(10, 'is at most 10 types.').optional(),
+  partnerTypes: z.array(partnerType).max(10, 'must be at most 10 types.').optional(),
 });
 export type GetAvailablePartnersRequest = z.output<typeof getAvailablePartnersRequest>;
 

@@ -7,11 +7,11 @@ import { codeName, countryCode, decimalString } from '../schema-parts.ts';
 
 const railFields = z.strictObject({
   /** Where; every country when it is left out. */
-  countries: z.array(countryCode).min(1, 'names a country, or is left out.').optional(),
+  countries: z.array(countryCode).min(1, 'must be a country code, or be left out.').optional(),
   rampType: z.enum(['ONRAMP', 'OFFRAMP']),
   fromCurrency: codeName,
   toCurrency: codeName,
-  paymentMethods: z.array(codeName).min(1, 'names a payment method.'),
+  paymentMethods: z.array(codeName).min(1, 'must be a payment method.'),
   /** Of `fromCurrency`, both included. */
   minAmount: decimalString,
   maxAmount: decimalString,
@@ -21,7 +21,11 @@ const railFields = z.strictObject({
   feeFixed: decimalString.default('0'),
   feePercent: decimalString.default('0'),
   /** The customer's amount is cut off, never rounded up, after this many decimals. */
-  decimals: z.int({ error: 'is a whole number.' }).min(0, 'is 0 to 18.').max(18, 'is 0 to 18.').default(2),
+  decimals: z
+    .int({ error: 'must be a whole number.' })
+    .min(0, 'is 0 to 18.')
+    .max(18, 'is 0 to 18.')
+    .default(2),
 });
 
 /** Its sides are those of its direction, on a network that has wallets here: what cannot be served is not sold. */
@@ -31,7 +35,7 @@ const rail = railFields.superRefine((given, context) => {
 });
 export type Rail = z.output<typeof rail>;
 
-export const offeringSchema = z.strictObject({ rails: z.array(rail).max(500, 'is at most 500 lines.') });
+export const offeringSchema = z.strictObject({ rails: z.array(rail).max(500, 'must be at most 500 lines.') });
 export type Offering = z.output<typeof offeringSchema>;
 
 /**

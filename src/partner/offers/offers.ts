@@ -67,5 +67,5 @@ function byRank(a: Ranked, b: Ranked): number {
 
 export const amountIsZero = () =>
   problem('invalid_request', {
-    detail: { issues: [{ path: 'fromAmount', message: 'is more than zero.' }] },
+    detail: { issues: [{ path: 'fromAmount', message: 'must be more than zero.' }] },
   });

@@ -165,7 +165,7 @@ function ifMatch(header: string | null): number[] | null {
   if (!text || text === '*') return null;
   return text.split(',').map((part) => {
     const match = /^(?:W\/)?(?:"(\d{1,15})"|(\d{1,15}))$/.exec(part.trim());
-    if (!match) throw required('If-Match', 'is a version of the order, such as "3".');
+    if (!match) throw required('If-Match', 'must be a version of the order, such as "3".');
     return Number(match[1] ?? match[2]);
   });
 }

@@ -39,7 +39,7 @@ export async function addRequirement(
   if (same) return same.requirement_id;
   if (known.length >= MOST_PER_CUSTOMER) {
     throw problem('too_many_attempts', {
-      message: `There are ${MOST_PER_CUSTOMER} requirements of yours for this customer already.`,
+      message: `You already have ${MOST_PER_CUSTOMER} requirements for this customer.`,
       fix: 'Nothing was added.',
     });
   }

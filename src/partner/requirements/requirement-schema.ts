@@ -31,7 +31,7 @@ export const addCustomerRequirementRequest = z
       context.addIssue({
         code: 'custom',
         path: ['data'],
-        message: 'or attestation is required: exactly one of both.',
+        message: 'or attestation is required, and not both.',
       });
   });
 export type AddCustomerRequirementRequest = z.output<typeof addCustomerRequirementRequest>;
@@ -66,15 +66,15 @@ export type GetOnboardingRequirementsResponse = z.output<typeof getOnboardingReq
 
 /** The same as it is sent. */
 export const sentCustomerData = z.record(z.string(), z.unknown(), {
-  error: 'is an object with exactly one kind of data.',
+  error: 'must be an object with exactly one kind of data.',
 });
 
 /** SubmitCustomerData and AcceptTerms are ours. Each item is checked by the rules of its own kind (customer-data/). */
 export const submitCustomerDataRequest = z.strictObject({
   data: z
-    .array(sentCustomerData, { error: 'is a list of customer data.' })
+    .array(sentCustomerData, { error: 'must be a list of customer data.' })
     .min(1, 'is empty: give at least one.')
-    .max(20, 'is at most 20 pieces of data.'),
+    .max(20, 'must be at most 20 pieces of data.'),
 });
 export type SubmitCustomerDataRequest = z.output<typeof submitCustomerDataRequest>;
 

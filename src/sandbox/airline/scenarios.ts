@@ -39,7 +39,7 @@ export const SCENARIO_ROUTES: readonly {
     origin: 'STN',
     destination: 'LHR',
     scenario: 'outcome_unknown',
-    what: 'The order is made and the answer is lost.',
+    what: 'The order is made, but the answer is lost.',
   },
   {
     origin: 'STN',

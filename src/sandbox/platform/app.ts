@@ -68,7 +68,7 @@ const ROUTES: RouteTable<PlatformPorts> = {
       method: 'GET',
       path: '/admin/behaviours',
       id: 'behaviours',
-      summary: 'The switches: what a partner does until it is told otherwise.',
+      summary: 'The switches: how each partner behaves until they are changed.',
       answers: { 200: { description: 'By partner.' } },
       run: async ({ context: { books } }) => ({
         partners: Object.fromEntries(PLATFORM_PARTNERS.map(({ slug }) => [slug, books.behaviourOf(slug)])),
@@ -79,7 +79,7 @@ const ROUTES: RouteTable<PlatformPorts> = {
       method: 'POST',
       path: '/admin/behaviours/{partner}',
       id: 'turnBehaviour',
-      summary: 'Turn a switch.',
+      summary: 'Set a switch.',
       answers: ORDERED,
       codes: ['unsupported_media_type'],
       run: turnBehaviour,
@@ -149,7 +149,7 @@ async function turnBehaviour(call: PlatformCall): Promise<object> {
     return failure(415, 'Send application/json.');
   const given = jsonOf(await bodyOf(call)) as { behaviour?: unknown } | undefined;
   const name = BEHAVIOUR_NAMES.find((one) => one === given?.behaviour);
-  if (!name) return failure(400, `behaviour is one of ${BEHAVIOUR_NAMES.join(', ')}.`);
+  if (!name) return failure(400, `behaviour must be one of ${BEHAVIOUR_NAMES.join(', ')}.`);
   call.context.books.setBehaviour(partner.slug, name);
   return { partner: partner.slug, behaviour: name };
 }
@@ -193,7 +193,7 @@ async function taking<S extends z.ZodType>(
   const secrets = await webhookSecrets(partner.partnerId);
   const body = new TextDecoder().decode(bytes);
   if (secrets !== null && !verifyWebhook(secrets, call.request.headers, body, clock.now()))
-    return refusal(partner, 401, 'the signature is missing or not valid', 'The order could not be made.');
+    return refusal(partner, 401, 'the signature is missing or not valid', 'The order could not be created.');
   const parsed = schema.safeParse(jsonOf(bytes));
   if (parsed.success) return { order: parsed.data, digest: sha256Hex(canonicalJson(parsed.data)) };
   const [issue] = parsed.error.issues;
@@ -222,12 +222,12 @@ async function acted(
   }
   const known = books.find(partner.slug, id);
   if (known && known.digest !== digest)
-    return refusal(partner, 400, 'the same order with other data', 'The order could not be made.');
+    return refusal(partner, 400, 'the same order with other data', 'The order could not be created.');
   let booked = known;
   if (!booked) {
     const quote = quoteOf(partner.sells, wanted);
     if (quote.kind === 'not_sold')
-      return refusal(partner, 422, 'this is not sold', 'This currency or payment method is not offered.');
+      return refusal(partner, 422, 'this is not offered', 'This currency or payment method is not offered.');
     if (quote.kind === 'outside_limits') {
       const { minAmount, maxAmount, fromCurrency } = quote.rail;
       const limits = `${minAmount} to ${maxAmount} ${fromCurrency}`;

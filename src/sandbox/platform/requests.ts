@@ -4,7 +4,7 @@ import { countryCode, decimalString, text } from '../../partner/schema-parts.ts'
 /** The two requests as a platform takes them (spec/partner-service.md, Outbound). */
 
 const field = text(200);
-const direction = z.enum(['ONRAMP', 'OFFRAMP'], { error: 'is ONRAMP or OFFRAMP.' });
+const direction = z.enum(['ONRAMP', 'OFFRAMP'], { error: 'must be ONRAMP or OFFRAMP.' });
 
 export const createOrderBody = z.object({
   orderId: field,

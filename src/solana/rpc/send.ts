@@ -67,7 +67,7 @@ export async function sendAndConfirm(
     break;
   }
   throw problem('cluster_failed', {
-    message: `Transaction ${signature} was sent, and the cluster does not say what became of it.`,
+    message: `Transaction ${signature} was sent, but the cluster does not say what happened to it.`,
     detail: { signature },
   });
 }

@@ -67,11 +67,11 @@ describe('a CSV file', () => {
   test('has a header with known columns, each of them once; its rows are checked all the same', async () => {
     expect(await issuesOf('orderId,stauts,toAmount,To Amount\nord_1,x,1,2\nord_2,x,1,z\n')).toEqual([
       '-:1 stauts is not a known field. Did you mean status?',
-      '-:1 toAmount is given by two columns',
+      '-:1 toAmount has two columns',
       expect.stringMatching(/^2:3 toAmount is not a decimal amount/),
     ]);
     expect(await issuesOf('ord_1,FUNDS_RECEIVED\n')).toContain(
-      '-:1 orderId is missing: the first line names the columns',
+      '-:1 orderId is missing: the first line must name the columns',
     );
   });
 
@@ -114,7 +114,7 @@ describe('an NDJSON file', () => {
       '4:4 toAmount is a number: write it in quotes',
       '5:5 reason is required when status is ERROR',
       '6:6 orderId is missing',
-      '7:7 names an order and nothing to change',
+      '7:7 names an order but no change',
     ]);
   });
 
@@ -145,14 +145,14 @@ describe('an NDJSON file', () => {
     ].join('\n');
     expect(await issuesOf(text)).toEqual([
       expect.stringMatching(/^1:1 status .* Did you mean FUNDS_RECEIVED\?$/),
-      '2:2 depositInstructions.reference is another name of depositMessage: give one of them',
+      '2:2 depositInstructions.reference is another name for depositMessage: give only one of them',
       '3:3 reason is empty',
     ]);
   });
 
   test('is not one JSON array', async () => {
     expect(await issuesOf('[{"orderId":"ord_1"}]')).toEqual([
-      '-:- That is one JSON array. Give a line of JSON for each row, or CSV.',
+      '-:- The file is one JSON array. Write one JSON object per line, or use CSV.',
     ]);
   });
 });

@@ -73,7 +73,7 @@ describe('what is told of an interruption', () => {
     [
       'a booking under way',
       at('queued'),
-      '120.00 USDC are in the escrow; the booking goes on.',
+      '120.00 USDC are in the escrow; the booking continues.',
       ['farelock status int_1 --watch'],
     ],
     [

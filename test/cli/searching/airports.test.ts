@@ -138,7 +138,7 @@ describe('search', () => {
     const off = await planned('LIS', 'nyc');
     expect(off.exitCode).toBe(2);
     const error = off.json().error as { message: string; fix: string; detail: { candidates: unknown[] } };
-    expect(error.message).toBe('to NYC: 3 airports could be meant.');
+    expect(error.message).toBe('to NYC: that matches 3 airports.');
     expect(error.fix).toMatch(/^Give one of JFK .*; EWR Newark Liberty.*; LGA/);
     expect(error.detail.candidates).toHaveLength(3);
   });
@@ -152,7 +152,7 @@ describe('search', () => {
   test('names the airports of a city where none is known here', async () => {
     const run = await planned('LIS', 'MOW');
     expect(run.json().error).toMatchObject({
-      message: 'to MOW: that is the code of a city, Moscow, and not of an airport.',
+      message: 'to MOW: that is the code of a city, Moscow, not of an airport.',
       fix: 'Give one of SVO, DME, VKO.',
     });
   });
@@ -180,7 +180,7 @@ describe('search', () => {
     expect(run.stderr).toMatch(/Lisboa is LIS: Humberto Delgado, Lisbon \(PT\)/);
     expect(run.json().request).toMatchObject({ origin_iata: 'LIS', destination_iata: 'NRT' });
     expect((await planned('LIS', 'Москва')).json().error).toMatchObject({
-      message: 'to Москва: that is a city, Moscow, and not an airport.',
+      message: 'to Москва: that is a city, Moscow, not an airport.',
       fix: 'Give one of SVO, DME, VKO.',
     });
   });

@@ -103,7 +103,7 @@ test.each([
 test('what can be read in two ways is neither, and the refusal names both', () => {
   expect(readDate('03/04', { nowMs: now })).toEqual({ kind: 'either', days: ['2027-04-03', '2027-03-04'] });
   expect(() => parseDate('03/04', now)).toThrow(
-    '"03/04" has two readings: Sat 3 Apr 2027 or Thu 4 Mar 2027.',
+    '"03/04" can be read two ways: Sat 3 Apr 2027 or Thu 4 Mar 2027.',
   );
   expect(readDate('05/05', { nowMs: now })).toEqual({ kind: 'day', day: '2027-05-05' });
 });

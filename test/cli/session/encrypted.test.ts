@@ -81,7 +81,7 @@ describe('over http to another machine', () => {
     for (const id of ['flight_service', 'partner_service']) {
       expect(checks.find((one) => one.id === id)).toMatchObject({
         status: 'failed',
-        message: expect.stringContaining('in clear'),
+        message: expect.stringContaining('unencrypted'),
       });
     }
     expect(checks.map(({ id }) => id)).not.toEqual(expect.arrayContaining(['api_key']));
@@ -125,7 +125,7 @@ test('a service that sends calls on to another host is not followed: no key goes
   const ran = await run('partner orders list --profile far --json');
   expect(error(ran)).toMatchObject({
     code: 'unexpected_answer',
-    message: `127.0.0.1:${port} sends calls on to http://localhost:${port}, which is not followed.`,
+    message: `127.0.0.1:${port} redirects calls to http://localhost:${port}, which is not followed.`,
   });
   expect(seen.map(({ url }) => url)).not.toContain('/taken');
 });

@@ -118,13 +118,13 @@ describe('IBAN', () => {
       'bankAccount.iban.country must be an ISO 3166-1 code, such as PRT.',
     ]);
     expect(await check(iban({ bic: 'BNPAFRPP' }))).toEqual([
-      'bankAccount.iban.bic is of a bank in another country than the IBAN.',
+      'bankAccount.iban.bic belongs to a bank in another country than the IBAN.',
     ]);
     expect(await check(iban({ bic: 'COBADEF' }))).toEqual([
-      'bankAccount.iban.bic must be the 8 or 11 characters of a BIC.',
+      'bankAccount.iban.bic must be a BIC of 8 or 11 characters.',
     ]);
     expect(await check(iban({ bic: 'COBAZZFF' }))).toEqual([
-      'bankAccount.iban.bic names no country in its fifth and sixth letter.',
+      'bankAccount.iban.bic has no country in its fifth and sixth letters.',
     ]);
     const french = { accountNumber: 'FR1420041010050500013M02606', country: 'REU', bic: 'BREDREPP' };
     expect(await isTaken(bank({ iban: french }))).toBe(true);
@@ -172,7 +172,7 @@ describe('CLABE', () => {
     const all = [...DIGITS].map((digit) => `99918000011835971${digit}`);
     const answers = await Promise.all(all.map((accountNumber) => check(bank({ clabe: { accountNumber } }))));
     expect(answers.flat()).toContain(
-      'bankAccount.clabe.accountNumber begins with the code of no Mexican bank.',
+      'bankAccount.clabe.accountNumber does not begin with the code of a Mexican bank.',
     );
     expect(answers.every((answer) => Array.isArray(answer))).toBe(true);
   });

@@ -191,9 +191,9 @@ describe('birth dates', () => {
   });
 
   test('dates that do not exist, lie ahead or lie too far back are refused', async () => {
-    expect(await born('1990-02-30')).toEqual(['birthDate.date must be a date that exists, as YYYY-MM-DD.']);
-    expect(await born('17/05/1990')).toEqual(['birthDate.date must be a date that exists, as YYYY-MM-DD.']);
-    expect(await born('1990-5-7')).toEqual(['birthDate.date must be a date that exists, as YYYY-MM-DD.']);
+    expect(await born('1990-02-30')).toEqual(['birthDate.date must be a real date, written as YYYY-MM-DD.']);
+    expect(await born('17/05/1990')).toEqual(['birthDate.date must be a real date, written as YYYY-MM-DD.']);
+    expect(await born('1990-5-7')).toEqual(['birthDate.date must be a real date, written as YYYY-MM-DD.']);
     expect(await born('2026-11-21')).toEqual(['birthDate.date must be in the past.']);
     expect(await born('1900-01-01')).toEqual(['birthDate.date is more than 120 years ago.']);
   });
@@ -283,7 +283,7 @@ describe('documents and pictures', () => {
       'idDocument.expiryDate has passed: the document has expired.',
     ]);
     expect(await document({ expiryDate: '2027-02-29' })).toEqual([
-      'idDocument.expiryDate must be a date that exists, as YYYY-MM-DD.',
+      'idDocument.expiryDate must be a real date, written as YYYY-MM-DD.',
     ]);
     expect(await document({ expiryDate: null })).toEqual(['idDocument.expiryDate is missing.']);
     expect(await document({ expiryDate: null, documentType: 'ID_CARD' })).not.toBeInstanceOf(Array);
@@ -296,7 +296,7 @@ describe('documents and pictures', () => {
     expect(await document({ documentNumber: 'ΑΗ 123456' })).not.toBeInstanceOf(Array);
     for (const documentNumber of ['ABC', 'ABCDEFG', '12#4567', '1'.repeat(31)]) {
       expect(await document({ documentNumber })).toEqual([
-        'idDocument.documentNumber must be 4 to 30 letters and digits, with a digit among them.',
+        'idDocument.documentNumber must be 4 to 30 letters and digits, at least one of them a digit.',
       ]);
     }
     expect(await document({ documentType: 'LIBRARY_CARD' })).toEqual([
@@ -338,7 +338,7 @@ describe('phones and addresses', () => {
       'phone.countryCode must be a calling code, such as +351, or an ISO 3166-1 country.',
     ]);
     expect(await phone('+49', '+351 912 345 678')).toEqual([
-      'phone.number begins with another calling code than countryCode.',
+      'phone.number begins with a calling code other than that of countryCode.',
     ]);
     for (const number of ['123', 'call me', '+', '1'.repeat(20), '151 2345 678a', '0151 23456789;ext=5']) {
       expect(await phone('+49', number), number).toEqual([
@@ -419,7 +419,7 @@ describe('phones and addresses', () => {
     }
     expect(await home('USA', '90210', 'XX')).toEqual(none);
     expect(await home('USA', '90210', 'PT-11')).toEqual([
-      'residentialAddress.subdivision is a subdivision of another country.',
+      'residentialAddress.subdivision is a state or province of another country.',
     ]);
     for (const [written, kept] of [
       ['US-CA', 'US-CA'],
@@ -449,13 +449,13 @@ describe('phones and addresses', () => {
       Array,
     );
     expect(await home({ country: 'USA', postalCode: '90210', subdivision: 'BR-SP' })).toEqual([
-      'residentialAddress.subdivision is a subdivision of another country.',
+      'residentialAddress.subdivision is a state or province of another country.',
     ]);
     expect(await home({ postalCode: '12' })).toEqual([
       'residentialAddress.postalCode is not a postal code of that country.',
     ]);
     expect(await home({ postalCode: null })).toEqual([
-      'residentialAddress.postalCode is missing, and every address of that country has one.',
+      'residentialAddress.postalCode is missing: every address in that country has one.',
     ]);
     expect(await home({ country: 'Atlantis' })).toEqual([
       'residentialAddress.country must be an ISO 3166-1 code, such as PRT.',
@@ -463,7 +463,7 @@ describe('phones and addresses', () => {
     expect(await home({ country: 'DEU', postalCode: 'D-10115' })).toMatchObject({
       residentialAddress: { postalCode: '10115' },
     });
-    expect(await home({ city: '???' })).toEqual(['residentialAddress.city has no letter and no digit.']);
+    expect(await home({ city: '???' })).toEqual(['residentialAddress.city must have a letter or a digit.']);
     expect(await home({ streetLine1: 'Rua\u0007 1' })).toEqual([
       'residentialAddress.streetLine1 has characters that cannot be printed.',
     ]);

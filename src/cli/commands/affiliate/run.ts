@@ -14,7 +14,9 @@ export const affiliateCreate: Command<AffiliateCreateOptions> = async (context, 
   const { terminal, session, signal } = context;
   const wallet = options.wallet ?? (await session.wallet()).address;
   if (context.globals.dryRun) {
-    printPlan(terminal, ['Send POST /affiliates. Free.'], { request: { wallet } });
+    printPlan(terminal, ['Create the affiliate code of the wallet, or show the one it has. Free.'], {
+      request: { wallet },
+    });
     return 0;
   }
   const flights = await session.flights();

@@ -3,12 +3,12 @@ import { integerOption } from '../../spec/options.ts';
 
 export const auditList = command({
   name: 'audit list',
-  summary: 'Newest first',
+  summary: 'List what operators did, newest first',
   isDefault: true,
   options: [
-    option('--subject <id>', 'only about this'),
+    option('--subject <id>', 'only entries about this id'),
     option('--limit <n>', 'how many (100)', integerOption('--limit', 1, 500)),
-    option('--cursor <cursor>', 'next_cursor of the page before'),
+    option('--cursor <cursor>', 'next_cursor of the previous page'),
   ],
   effect: 'reads',
   examples: ['farelock audit --subject int_… --json'],

@@ -45,7 +45,7 @@ export const book: Command<BookOptions> = async (context, options) => {
   const reader = await session.flights();
   const intent = await reader.intent(options.intentId, { signal });
   if (hasEnded(intent) || (await isUnderWay(context, intent))) {
-    if (!hasEnded(intent)) terminal.note('This booking is already paid and under way.');
+    if (!hasEnded(intent)) terminal.note('This booking is already paid and in progress.');
     return finish(context, options, reader, intent, null);
   }
   const standing = await standingOf(session, intent, options.refundWallet ?? null, true);

@@ -167,7 +167,7 @@ export async function useProfile(context: CommandContext, name: string): Promise
   terminal.result({ profile: name, used: true }, { lines: () => [] });
   terminal.done(`Profile ${name} is in use`);
   const variable = ['FARELOCK_PROFILE', 'FARELOCK_FLIGHTS_URL'].find((one) => environment[one]);
-  if (variable !== undefined) terminal.note(`${variable} is set, and comes first.`);
+  if (variable !== undefined) terminal.note(`${variable} is set and takes precedence.`);
   return 0;
 }
 

@@ -185,7 +185,7 @@ function settingNamed(key: string): SettingName {
   if (isSettingName(name)) return name;
   throw problem('usage', {
     message: `There is no setting "${key}". ${didYouMean(name, SETTING_NAMES)}`.trim(),
-    fix: `There are profile, ${Object.keys(SETTINGS).join(', ')}; from standard input also ${SECRET_NAMES.join(', ')}.`,
+    fix: `The settings are profile, ${Object.keys(SETTINGS).join(', ')}; from standard input also ${SECRET_NAMES.join(', ')}.`,
   });
 }
 

@@ -72,7 +72,7 @@ async function journey(context: CommandContext, home: string, reached: Reached):
   const prose = (text: string) => wrap(text, terminal.screen.width);
   tell('A flight, an escrow on Solana, and nothing but this process', [
     ...prose(
-      'Everything below is real but the airline: the payments, the cluster that settles them, the escrow program.',
+      'Everything below is real except the airline: the payments, the cluster that settles them, the escrow program.',
     ),
   ]);
   const wallet = await session.wallet();
@@ -107,7 +107,7 @@ async function journey(context: CommandContext, home: string, reached: Reached):
   const offerId = cheapest(found.value.offers);
   const created = await flights.createIntent(
     { funding_wallet: wallet.address, offer_id: offerId },
-    { signal, onPhase: phase('Locking the offer') },
+    { signal, onPhase: phase('Locking the fare') },
   );
   const intent = created.value;
   reached.intent = intent;
@@ -125,7 +125,7 @@ async function journey(context: CommandContext, home: string, reached: Reached):
   if (!checks.every((check) => check.ok)) throw problem('escrow_mismatch');
   const names = checks.map((check) => check.check.replaceAll('_', ' ')).join(', ');
   tell('4. The escrow, read from the cluster before it is paid', [
-    ...prose(`✓ As the intent says: ${names}.`),
+    ...prose(`✓ Matches the intent: ${names}.`),
     ...prose(
       'Only the operator can capture it, and only this amount; after the deadline anyone can send it back.',
     ),
@@ -171,7 +171,7 @@ function end(
   ]);
   terminal.aside([
     '',
-    `Everything of this journey is in ${home}`,
+    `Everything from this journey is in ${home}`,
     `  FARELOCK_HOME=${quoted(home)} farelock status ${intent.intent_id}`,
   ]);
   return intent.status === 'booked' ? 0 : 8;

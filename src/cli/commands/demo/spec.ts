@@ -2,7 +2,7 @@ import { command } from '../../spec/define.ts';
 
 export const demo = command({
   name: 'demo',
-  summary: 'Play the whole journey, narrated, on the embedded stack',
+  summary: 'Play the whole journey with play money, explaining each step',
   effect: 'runs',
   examples: ['farelock demo'],
   result: { schema: async () => (await import('./result.ts')).demo },

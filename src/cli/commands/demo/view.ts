@@ -37,7 +37,7 @@ export function trailLines(
         row('Wallet', before.wallet, after.wallet, '–'),
         row('Treasury', before.treasury, after.treasury, '–'),
         row('Escrow vault', before.vault, after.vault, 'closed'),
-        row('In existence', before.supply, after.supply, '–'),
+        row('Total supply', before.supply, after.supply, '–'),
       ],
       paint.dim,
     ),

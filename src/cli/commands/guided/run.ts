@@ -27,8 +27,8 @@ export const guided: Command<object> = async (outer) => {
   const { json, quiet } = terminal.settings;
   if (json || quiet || globals.yes || globals.dryRun) {
     throw problem('usage', {
-      message: 'Guided mode asks a person: it takes no --json, --quiet, --yes or --dry-run.',
-      fix: 'Use the commands that it shows.',
+      message: 'Guided mode is for a person at a terminal: it takes no --json, --quiet, --yes or --dry-run.',
+      fix: 'Use the commands that it shows you instead.',
     });
   }
   const steps = await terminal.ask('a command').steps();
@@ -39,7 +39,7 @@ export const guided: Command<object> = async (outer) => {
   const walk: Walk = { context, ask, trip: newTrip(), transcript };
   const { paint } = terminal.asideScreen;
   terminal.note(
-    `${paint.bold('farelock')}  ${paint.dim('Esc goes back, Ctrl-C leaves. All commands: farelock --help')}`,
+    `${paint.bold('farelock')}  ${paint.dim('Esc goes back, Ctrl-C quits. All commands: farelock --help')}`,
   );
   try {
     return await follow(

@@ -28,7 +28,7 @@ export const intentCreate: Command<IntentCreateOptions> = async (context, option
   if (context.globals.dryRun) {
     const { planPaid } = await import('../../paying/paid-plan.ts');
     return planPaid(context, (flights) => flights.createIntent(request, { signal }), {
-      after: ['Remember the intent and its support code.'],
+      after: ['Save the intent and its support code on this machine.'],
       facts: { request },
     });
   }
@@ -36,7 +36,7 @@ export const intentCreate: Command<IntentCreateOptions> = async (context, option
   try {
     const { value, payment } = await flights.createIntent(request, {
       signal,
-      onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the intent' : 'Locking the offer'),
+      onPhase: (phase) => terminal.phase(phase === 'paying' ? 'Paying for the intent' : 'Locking the fare'),
     });
     await besides(context, noteIntent(await session.store(), value, session.recentOffers.journey(offerId)));
     terminal.result(withPayment(value, payment), {

@@ -3,7 +3,7 @@ import { addressOption } from '../../spec/options.ts';
 
 export const intentCreate = command({
   name: 'intent create',
-  summary: 'Lock an offer and open its escrow (paid, 0.10 USDC); `intent <offer-id>` for short',
+  summary: 'Lock a fare and open its escrow (paid, 0.10 USDC); `intent <offer-id>` for short',
   isDefault: true,
   arguments: [argument('<offer-id>')],
   options: [

@@ -72,7 +72,7 @@ const intentsView: View<{ intents: ListedIntent[] }> = {
         { title: 'Status' },
         { title: 'Route' },
         { title: 'USDC', align: 'right' },
-        ...(roomy ? [{ title: 'Made' }] : []),
+        ...(roomy ? [{ title: 'Created' }] : []),
       ],
       intents.map((intent) => [
         intent.intent_id,

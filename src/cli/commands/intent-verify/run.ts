@@ -56,21 +56,21 @@ function wordsFor(checks: Verification['checks']): ProblemOptions {
       message:
         program.found === UNSAID
           ? 'The record names no program for its escrow: it cannot be verified on chain.'
-          : 'The escrow is of a program that this tool does not know: it cannot be verified on chain.',
-      fix: 'You only have the word of the service for what it promises.',
+          : 'The escrow belongs to a program that this tool does not know: it cannot be verified on chain.',
+      fix: 'You only have the service’s word for it.',
     };
   }
   const owner = checks.find((one) => one.check === 'refund_owner' && !one.ok);
   if (!owner) return {};
   return {
-    message: `Refunds of this escrow go to ${owner.found}: not to this wallet, and not to one that was named here.`,
+    message: `Refunds of this escrow go to ${owner.found}: neither this wallet nor one that was named here.`,
     fix: 'Do not pay it, unless you know whose wallet that is.',
   };
 }
 
 const verificationView: View<Verification> = {
   lines: ({ escrow, checks, verified }, { paint }) => [
-    `${paint.bold(escrow)}  ${verified ? paint.good('as the intent says') : paint.bad('not what the intent says')}`,
+    `${paint.bold(escrow)}  ${verified ? paint.good('matches the intent') : paint.bad('does not match the intent')}`,
     ...tableLines(
       [{ title: ' ' }, { title: 'Check' }, { title: 'On chain' }, { title: verified ? '' : 'Expected' }],
       checks.map(({ check, expected, found, ok }) => [

@@ -8,7 +8,7 @@ export const intentVerify = command({
   options: [
     option(
       '--refund-wallet <address>',
-      'a refund wallet that is not yours, if you mean it',
+      'accept this refund wallet, even though it is not yours',
       addressOption('--refund-wallet'),
     ),
   ],

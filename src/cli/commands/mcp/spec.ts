@@ -3,14 +3,14 @@ import { usdcOption } from '../../spec/options.ts';
 
 export const mcp = command({
   name: 'mcp',
-  summary: 'The commands as tools of the Model Context Protocol; reads only, unless more is allowed',
+  summary: 'Serve the commands as Model Context Protocol tools; read-only unless you allow more',
   options: [
     option(
       '--allow-spending <usdc>',
-      'for all payments together; --max-payment caps each',
+      'allow payments of this much in total; --max-payment caps each',
       usdcOption('--allow-spending'),
     ),
-    option('--allow-changes', 'also what changes orders, refunds and keys'),
+    option('--allow-changes', 'also allow changes to orders, refunds and keys'),
   ],
   effect: 'runs',
   examples: ['farelock mcp', 'farelock mcp --allow-spending 250 --max-payment 200'],

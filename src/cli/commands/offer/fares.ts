@@ -32,7 +32,7 @@ export const offerFares: Command<{ readonly offerId: string }> = async (context,
       {
         after: [
           ...(wanted.length > 1
-            ? [`Do so for ${counted(wanted.length - 1, 'more fare')} of the itinerary.`]
+            ? [`Do the same for ${counted(wanted.length - 1, 'more fare')} of the itinerary.`]
             : []),
           'Show them side by side.',
         ],

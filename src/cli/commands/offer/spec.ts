@@ -4,7 +4,7 @@ export const offer = command({
   name: 'offer',
   summary: 'Get the fresh price, extras and fare menu of an offer (paid, 0.01 USDC; low-cost 0.10)',
   arguments: [argument('<offer-id>')],
-  options: [option('--fares', 'the fares of its itinerary side by side, and what a bag costs with each')],
+  options: [option('--fares', 'compare the fares of its itinerary, with and without a bag')],
   effect: 'pays',
   examples: ['farelock offer off_… --json available_services', 'farelock offer 1 --fares'],
   result: { schema: async () => (await import('./result.ts')).offerDetails },

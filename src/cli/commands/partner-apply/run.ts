@@ -195,10 +195,10 @@ function cutOff(
   const code = isProblem(reason) ? reason.code : 'interrupted';
   const { applied, failures } = sums(readProgress(place));
   const why = code === 'interrupted' ? 'Interrupted.' : isProblem(reason) ? reason.message : '';
-  const failed = failures.length > 0 ? `, ${failures.length} not` : '';
+  const failed = failures.length > 0 ? `, ${failures.length} refused` : '';
   return problem(code, {
-    message: `${why} Of ${counted(total, 'row')} ${applied} are applied${failed}; ${left} are left.`,
-    fix: 'Run the same command again: it goes on where it stopped, and repeats no row.',
+    message: `${why} ${applied} of ${counted(total, 'row')} applied${failed}; ${left} left.`,
+    fix: 'Run the same command again: it continues where it stopped, and repeats no row.',
     next: [againCommand(options)],
     detail: { rows: total, applied, failed: failures.length, left, results_file: place.resultsFile },
     cause: stopped ?? undefined,
@@ -254,7 +254,7 @@ function sayResults({ terminal }: CommandContext, file: string, place: JournalPl
   if (failures.length > 0) {
     terminal.aside([
       '',
-      'A row that would go through now is sent again with --retry-failed; put a corrected row into a new file.',
+      'Send refused rows again with --retry-failed, or put corrected rows into a new file.',
     ]);
   }
   return failures.length > 0 ? 8 : 0;

@@ -7,9 +7,9 @@ export const partnerOrdersApply = command({
   summary: 'Update many orders from CSV or NDJSON, - for standard input; each row once',
   arguments: [argument('<file>')],
   options: [
-    option('--results <file>', 'a line for each row (<file>.results.ndjson)'),
-    option('--concurrency <n>', 'orders at once', integerOption('--concurrency', 1, 64), 8),
-    option('--retry-failed', 'also the rows that were refused or held back'),
+    option('--results <file>', 'where to write a line for each row (<file>.results.ndjson)'),
+    option('--concurrency <n>', 'how many orders at once', integerOption('--concurrency', 1, 64), 8),
+    option('--retry-failed', 'also send rows that were refused or held back before'),
     ACTING_PARTNER,
     IN_LIVE,
   ],

@@ -62,15 +62,13 @@ export const partnerKeysRevoke: Command<PartnerKeyOptions> = async (context, { k
 export const partnerKeysRotate: Command<PartnerKeyRotateOptions> = async (context, { keyId, overlap }) => {
   const { terminal, session, signal } = context;
   if (context.globals.dryRun) {
-    printPlan(terminal, [
-      `Issue a key in the place of ${keyId}, which works for another ${overlap / HOUR_MS} h.`,
-    ]);
+    printPlan(terminal, [`Issue a key to replace ${keyId}, which keeps working for ${overlap / HOUR_MS} h.`]);
     return 0;
   }
   const issued = await (await session.partnerDesk()).rotateKey(keyId, overlap / HOUR_MS, { signal });
   terminal.result(issued, { lines: issuedPartnerKeyLines });
   const until =
-    overlap === 0 ? 'The old key works no more.' : `${keyId} works for another ${overlap / HOUR_MS} h.`;
+    overlap === 0 ? 'The old key no longer works.' : `${keyId} keeps working for ${overlap / HOUR_MS} h.`;
   terminal.aside(['', `It is not shown again. ${until}`]);
   return 0;
 };
@@ -90,7 +88,7 @@ export const customerTokenIssue: Command<CustomerTokenOptions> = async (context,
       ...fieldLines(
         [
           ['Customer', customer_id],
-          ['Until', utcTime(expires_at)],
+          ['Works until', utcTime(expires_at)],
         ],
         paint.dim,
       ),

@@ -3,7 +3,7 @@ import { durationOption, overlapOption } from '../../spec/options.ts';
 
 export const keysPartnerList = command({
   name: 'keys partner list',
-  summary: 'Names, and when each was last used',
+  summary: 'List partner keys and when each was last used',
   effect: 'reads',
   examples: ['farelock keys partner list'],
   result: { list: 'keys', schema: async () => (await import('./result.ts')).keysPartnerList },
@@ -23,7 +23,7 @@ export const keysPartnerIssue = command({
 
 export const keysPartnerRevoke = command({
   name: 'keys partner revoke',
-  summary: 'Make a key worthless',
+  summary: 'Revoke a partner key',
   arguments: [argument('<key-id>')],
   effect: 'changes',
   examples: ['farelock keys partner revoke key_…'],
@@ -34,10 +34,15 @@ export const keysPartnerRevoke = command({
 
 export const keysPartnerRotate = command({
   name: 'keys partner rotate',
-  summary: 'A new key in its place; the old one goes on for a while',
+  summary: 'Replace a key; the old one keeps working for a while',
   arguments: [argument('<key-id>')],
   options: [
-    option('--overlap <time>', 'how long the old one works, 0 to 720h (24h)', overlapOption, 86_400_000),
+    option(
+      '--overlap <time>',
+      'how long the old key keeps working, 0 to 720h (24h)',
+      overlapOption,
+      86_400_000,
+    ),
   ],
   effect: 'changes',
   examples: ['farelock keys partner rotate key_… --overlap 48h'],
@@ -48,7 +53,7 @@ export const keysPartnerRotate = command({
 
 export const keysToken = command({
   name: 'keys token',
-  summary: 'A short-lived token for one customer; it is shown once',
+  summary: 'Issue a short-lived token for one customer; it is shown once',
   arguments: [argument('<customer-id>')],
   options: [option('--ttl <time>', 'how long it works, 1m to 24h (15m)', durationOption)],
   effect: 'changes',

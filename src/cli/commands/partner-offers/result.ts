@@ -5,7 +5,7 @@ import { plan } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
 
 const redirect = z.strictObject({
-  redirectUrl: z.url().optional().describe('Where the customer goes on, with a redirect partner.'),
+  redirectUrl: z.url().optional().describe('Where the customer continues, with a redirect partner.'),
   toAmount: z.string().optional().describe('Decimal, in the destination currency.'),
   orderId: z.string().optional().describe("Id of the redirection, for the operator's log of outbound calls."),
 });

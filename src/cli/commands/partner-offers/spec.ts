@@ -6,7 +6,7 @@ const RAMPS = ['ONRAMP', 'OFFRAMP'] as const;
 
 /** The subject of a trade, bought or sold: the same of an offer and of an order. */
 const EXCHANGE = [
-  required('--country <code>', 'of the customer, ISO 3166-1 alpha-3, such as BRA', capitals),
+  required('--country <code>', 'country of the customer, three letters, such as BRA', capitals),
   required('--ramp <direction>', RAMPS.join(', '), namedOption('--ramp', RAMPS)),
   required('--from <currency>', 'fiat for ONRAMP, crypto for OFFRAMP', capitals),
   required('--to <currency>', 'crypto for ONRAMP, fiat for OFFRAMP', capitals),
@@ -18,7 +18,7 @@ const PARTNER_TYPES = ['INTEGRATION', 'REDIRECT'] as const;
 
 export const partnerOrdersCreate = command({
   name: 'partner orders create',
-  summary: 'Order for a customer with this partner',
+  summary: 'Create an order with this partner for a customer',
   arguments: [argument('<partner-id>')],
   options: [
     ...EXCHANGE,
@@ -28,7 +28,7 @@ export const partnerOrdersCreate = command({
     option('--wallet-address <address>', "the customer's wallet, for a redirect partner"),
     FOR_CUSTOMER,
     ACTING_PARTNER,
-    option('--idempotency-key <key>', 'the same key makes no second order'),
+    option('--idempotency-key <key>', 'repeat safely: the same key makes no second order'),
     IN_LIVE,
   ],
   effect: 'changes',
@@ -42,7 +42,7 @@ export const partnerOrdersCreate = command({
 
 export const partnerOffers = command({
   name: 'partner offers',
-  summary: 'Offers for an amount and a method, best first',
+  summary: 'List offers for an amount and a payment method, best first',
   options: [
     ...EXCHANGE,
     option('--type <types>', PARTNER_TYPES.join(', '), (value: string) =>

@@ -7,11 +7,11 @@ const status = namedOption('--status', ORDER_STATUSES);
 
 export const partnerOrdersList = command({
   name: 'partner orders list',
-  summary: 'Orders, newest first',
+  summary: 'List orders, newest first',
   options: [
     option('--status <status>', ORDER_STATUSES.join(', '), status),
-    option('--limit <n>', 'how many', integerOption('--limit', 1, 100_000), 50),
-    option('--page-token <token>', 'nextPageToken of the page before'),
+    option('--limit <n>', 'how many to show', integerOption('--limit', 1, 100_000), 50),
+    option('--page-token <token>', 'nextPageToken of the previous page'),
     ACTING_PARTNER,
   ],
   effect: 'reads',
@@ -22,9 +22,9 @@ export const partnerOrdersList = command({
 
 export const partnerOrdersShow = command({
   name: 'partner orders show',
-  summary: 'One order, and where it may go from here',
+  summary: 'Show an order and the statuses that it can go to',
   arguments: [argument('<order-id>')],
-  options: [option('--history', 'every change of it'), ACTING_PARTNER],
+  options: [option('--history', 'show every change'), ACTING_PARTNER],
   effect: 'reads',
   examples: ['farelock partner orders show rmp_… --history'],
   result: { schema: async () => (await import('./result.ts')).partnerOrdersShow },

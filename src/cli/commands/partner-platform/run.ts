@@ -27,8 +27,8 @@ export const partnerPlatform: Command<PlatformOptions> = async (context, options
     : environment.FARELOCK_WEBHOOK_SECRET || undefined;
   if (secret !== undefined && !/^whsec_[A-Za-z0-9+/=]{20,}$/.test(secret))
     throw problem('usage', {
-      message: 'The webhook secret is not one: it begins with whsec_.',
-      fix: 'Take webhook_secret as the operator desk showed it.',
+      message: 'That is not a webhook secret: one begins with whsec_.',
+      fix: 'Use webhook_secret as the operator desk showed it.',
     });
   const { profile } = session;
   const platform = await session.openPlatform({
@@ -57,7 +57,7 @@ export const partnerPlatform: Command<PlatformOptions> = async (context, options
         ...fieldLines(
           shown.partners.map((partner) => [
             partner.partner_id,
-            `${partner.platform_url} (${partner.verifies_signatures ? 'verifies signatures' : 'takes unsigned requests'}${partner.moves_orders ? ', moves orders' : ''})`,
+            `${partner.platform_url} (${partner.verifies_signatures ? 'verifies signatures' : 'takes unsigned requests'}${partner.moves_orders ? ', updates orders' : ''})`,
           ]),
           paint.dim,
         ),
@@ -76,7 +76,7 @@ export const partnerPlatform: Command<PlatformOptions> = async (context, options
   await drain();
   await moving;
   platform.close();
-  terminal.note('Stopped. The next farelock partner platform goes on with its orders.');
+  terminal.note('Stopped. The next farelock partner platform continues with its orders.');
   return 0;
 };
 
@@ -93,7 +93,7 @@ async function move(
     } catch (error) {
       // One bad round must not end the loop: the next one takes the order up again.
       terminal.note(
-        `An update failed, and is tried again: ${error instanceof Error ? error.message : String(error)}`,
+        `An update failed and will be tried again: ${error instanceof Error ? error.message : String(error)}`,
       );
     }
     await clock.sleep(Math.min(LONGEST_SLEEP_MS, Math.max(20, untilDueMs)), signal);

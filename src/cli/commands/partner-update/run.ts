@@ -169,8 +169,8 @@ async function depositOf(context: CommandContext, source: string): Promise<Depos
     });
   }
   throw problem('file_unreadable', {
-    message: `${sourceName(source)} holds no deposit instructions.`,
-    fix: 'Give a JSON object of texts, such as { "iban": "DE89…", "depositMessage": "…" }.',
+    message: `${sourceName(source)} has no deposit instructions.`,
+    fix: 'Give a JSON object of strings, such as { "iban": "DE89…", "depositMessage": "…" }.',
   });
 }
 
@@ -184,7 +184,7 @@ function knownDeposit(source: string, given: Record<string, string>): DepositIns
   if (issues.length === 0) return given as DepositInstructions;
   throw problem('file_unreadable', {
     message: `${sourceName(source)} cannot be sent.`,
-    fix: 'Correct what is named above; nothing was sent.',
+    fix: 'Correct the fields above. Nothing was sent.',
     detail: { issues },
   });
 }
@@ -199,7 +199,7 @@ async function askedChange({ terminal }: CommandContext, seen: GetOrderDetailsRe
   const from =
     allowed.length === 0
       ? `${id} is ${status}, which is final.`
-      : `${id} is ${status}; it may go to ${allowed.join(', ')}.`;
+      : `${id} is ${status}; it can go to ${allowed.join(', ')}.`;
   if (!terminal.canAsk || allowed.length === 0) {
     throw problem('usage', {
       message: `Nothing to change was given. ${from}`,
@@ -213,6 +213,6 @@ async function askedChange({ terminal }: CommandContext, seen: GetOrderDetailsRe
     allowed.map((name) => ({ name, value: name })),
   );
   if (!isOrderStatus(chosen) || chosen !== 'ERROR') return { status: chosen };
-  const needed = async (typed: string) => (typed === '' ? 'Write something.' : null);
+  const needed = async (typed: string) => (typed === '' ? 'Type something.' : null);
   return { status: chosen, reason: await prompts.text('Reason, for the partner', needed) };
 }

@@ -102,10 +102,10 @@ function leftAt(
   error: unknown,
 ): Problem {
   const code = isProblem(error, 'timed_out') ? 'timed_out' : 'interrupted';
-  const goesOn = session.isEmbedded ? 'goes on when a command runs' : 'goes on';
+  const goesOn = session.isEmbedded ? 'continues when a command runs' : 'continues';
   return problem(code, {
     message: `${problem(code).message} The order was last seen ${statusWords(status)}, and ${goesOn}.`,
-    fix: 'Watching changes nothing: begin again whenever you like.',
+    fix: 'Watching changes nothing: start again whenever you like.',
     next: [`farelock partner orders watch ${quoted(id)}${partner ? ` --partner ${quoted(partner)}` : ''}`],
     cause: error,
   });

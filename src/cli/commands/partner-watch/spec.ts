@@ -4,9 +4,9 @@ import { ACTING_PARTNER } from '../../spec/partner-options.ts';
 
 export const partnerOrdersWatch = command({
   name: 'partner orders watch',
-  summary: 'A line for each change until it ends; exit 8 unless the payment was processed',
+  summary: 'Print a line for each change until the order ends; exit 8 unless the payment was processed',
   arguments: [argument('<order-id>')],
-  options: [option('--every <time>', 'between two looks', durationOption, 1000), ACTING_PARTNER],
+  options: [option('--every <time>', 'time between two checks', durationOption, 1000), ACTING_PARTNER],
   effect: 'reads',
   examples: ['farelock partner orders watch rmp_… --json'],
   result: { schema: async () => (await import('./result.ts')).partnerOrdersWatch },

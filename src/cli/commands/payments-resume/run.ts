@@ -101,7 +101,7 @@ async function boughtBy(
   const rules = answerRules({ resource: record.resource, body: request.body }, request.baseUrl);
   if (rules.keepsAnswer !== false && unreadableIn(rules, body) !== null) {
     const text = JSON.stringify(body, null, 2);
-    return { lines: () => ['The answer cannot be read. As it came:', ...text.split('\n')], next: null };
+    return { lines: () => ['The answer cannot be read. It was:', ...text.split('\n')], next: null };
   }
   if (record.resource.startsWith('GET /air/orders/')) {
     const [{ orderOf }, { orderLines }] = await Promise.all([
@@ -121,7 +121,7 @@ async function boughtBy(
       return { lines: null, next: statusOf(request.body) };
     case 'POST /air/refund-requests':
       return {
-        lines: () => ['The refund is requested.'],
+        lines: () => ['A refund has been requested.'],
         next: statusOf(request.body)?.replace(' --watch', '') ?? null,
       };
     default:

@@ -131,7 +131,7 @@ function paymentLines(payment: ShownPayment, { paint }: Screen, explorer: Explor
         ['Transaction', payment.transaction && explorer(paint, payment.transaction, 'tx', network)],
         ['Network', payment.network],
         ['Problem', payment.error_code],
-        ['Made', utcTime(payment.created_at)],
+        ['Created', utcTime(payment.created_at)],
         ['Last change', utcTime(payment.updated_at)],
       ],
       paint.dim,

@@ -4,7 +4,7 @@ import { integerOption } from '../../spec/options.ts';
 export const paymentsList = command({
   name: 'payments list',
   summary: 'List payments made from here, newest first',
-  options: [option('--limit <n>', 'how many', integerOption('--limit', 1, 1_000_000), 100)],
+  options: [option('--limit <n>', 'how many to show', integerOption('--limit', 1, 1_000_000), 100)],
   effect: 'reads',
   examples: ['farelock payments list --limit 20'],
   result: { list: 'payments', schema: async () => (await import('./result.ts')).paymentsList },

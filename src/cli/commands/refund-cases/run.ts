@@ -148,7 +148,7 @@ export const refundReject: Command<RejectOptions> = async (context, options) => 
   const operator = await operatorOf(context);
   const plan = await rejection(context, operator, id, reason);
   if (globals.dryRun) {
-    const steps = [`Decline ${given}, and tell the customer why.`];
+    const steps = [`Reject ${given}, and tell the customer why.`];
     terminal.result(
       { dry_run: true, plan: steps, mail: plan.mail },
       {
@@ -165,7 +165,7 @@ export const refundReject: Command<RejectOptions> = async (context, options) => 
   if (!globals.yes) {
     const prompts = terminal.ask('--yes');
     terminal.review(mailLines(plan.mail, terminal.asideScreen));
-    if (!(await prompts.confirm('Decline the request?', false))) throw leftAlone('Not declined.', given);
+    if (!(await prompts.confirm('Reject the request?', false))) throw leftAlone('Not rejected.', given);
   }
   return finished(context, await operator.reject(id, plan.reason, context), 'decided');
 };
@@ -191,4 +191,4 @@ const leftAlone = (message: string, given: string) =>
   });
 
 const asked = ({ terminal }: CommandContext, option: string, question: string): Promise<string> =>
-  terminal.ask(option).text(question, async (typed) => (typed === '' ? 'Write something.' : null));
+  terminal.ask(option).text(question, async (typed) => (typed === '' ? 'Type something.' : null));

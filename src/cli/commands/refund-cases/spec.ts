@@ -9,7 +9,7 @@ export const refundQueue = command({
   options: [
     option('--status <status>', STATUSES.join(', '), choiceOption('--status', STATUSES)),
     option('--sort <key>', 'age, journey', choiceOption('--sort', ['age', 'journey'] as const)),
-    option('--limit <n>', 'how many (50)', integerOption('--limit', 1, 200)),
+    option('--limit <n>', 'how many to show (50)', integerOption('--limit', 1, 200)),
     option('--cursor <cursor>', 'next_cursor of the previous page'),
   ],
   effect: 'reads',
@@ -63,7 +63,7 @@ export const refundApprove = command({
 
 export const refundReject = command({
   name: 'refund reject',
-  summary: 'Operators: decline; shows the e-mail, then asks',
+  summary: 'Operators: reject; shows the e-mail, then asks',
   arguments: [argument('<id>', 'row number in the queue, or id')],
   options: [option('--reason <text>', 'what the customer is told')],
   effect: 'changes',

@@ -82,7 +82,7 @@ async function claimFromChain(context: CommandContext, intentId: string, found: 
   terminal.result(document, {
     lines: (done, { paint }) => [
       done.outcome === 'already_refunded'
-        ? `The money already went back to ${done.refund_wallet} before.`
+        ? `The money went back to ${done.refund_wallet} before.`
         : `${paint.good('✓')} ${formatUsdc(claim.amount)} USDC sent to ${done.refund_wallet}`,
       ...(claim.transaction === null
         ? []

@@ -10,7 +10,7 @@ export const refundClaim = command({
     option('--force', 'with --release: even if another operator has it'),
     option(
       '--refund-wallet <address>',
-      'owner of the money in a closed escrow that was not made from here',
+      'refund wallet of a closed escrow that was not created on this machine',
       addressOption('--refund-wallet'),
     ),
   ],

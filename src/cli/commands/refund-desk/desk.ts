@@ -175,7 +175,7 @@ function createReader({ operator, work, clock, sort, signal, controls }: DeskPor
     desk.isRead = true;
     // Its own decisions are made while it is busy.
     if (!now && before && desk.mode.kind !== 'busy') {
-      desk.said = () => ['Somebody else has decided that case: this is the next one.'];
+      desk.said = () => ['Another operator has decided that case. This is the next one.'];
     }
     if (!now) select(cases[Math.min(Math.max(at, 0), cases.length - 1)]?.request_id ?? null);
     else if (now.status !== before?.status || now.claimed_by !== before.claimed_by) select(now.request_id);

@@ -109,8 +109,8 @@ function actingKeys(desk: Desk, { operator, paint, signal }: DeskPorts): Keys {
     desk.enter(
       {
         kind: 'asking',
-        question: 'Decline the request?',
-        doing: 'Declining',
+        question: 'Reject the request?',
+        doing: 'Rejecting',
         lines: about(one, (width) => mailLines(mail, { paint, width })),
       },
       async () => desk.finish(await operator.reject(id, reason, options), 'decided'),
@@ -129,7 +129,7 @@ function actingKeys(desk: Desk, { operator, paint, signal }: DeskPorts): Keys {
     n: on((id) =>
       write('Note', async (text) => desk.finish(await operator.note(id, text, options), 'noted')),
     ),
-    a: on((id) => desk.run('Looking at what would move', () => approve(id, {}))),
+    a: on((id) => desk.run('Preparing the plan', () => approve(id, {}))),
     o: on((id) =>
       write('Pay out, in USDC', async (typed) => {
         const amount = parseUsdc(typed);
@@ -137,7 +137,7 @@ function actingKeys(desk: Desk, { operator, paint, signal }: DeskPorts): Keys {
       }),
     ),
     r: on((id) =>
-      desk.run('Looking at the case', async () => {
+      desk.run('Reading the case', async () => {
         await checkRejection(operator, id, options);
         write('Message to the customer', (reason) => reject(id, reason));
       }),

@@ -79,8 +79,8 @@ const noTerminal = () =>
 const left = (isDeciding: boolean) =>
   problem('interrupted', {
     message: isDeciding
-      ? 'Interrupted. A decision was under way: it may be on record, and then the service goes on with it.'
-      : 'Interrupted. Nothing was under way.',
+      ? 'Interrupted during a decision: it may be on record, and then the service carries it out.'
+      : 'Interrupted. Nothing was in progress.',
     fix: 'What was decided is on record.',
     next: ['farelock refund queue'],
   });

@@ -103,5 +103,5 @@ const asked = ({ terminal }: CommandContext, option: string, question: string, m
   terminal
     .ask(option)
     .text(question, async (typed) =>
-      typed === '' ? 'Write something.' : typed.length > most ? `At most ${most} characters.` : null,
+      typed === '' ? 'Type something.' : typed.length > most ? `At most ${most} characters.` : null,
     );

@@ -9,7 +9,7 @@ export const partnerRequirementsAdd = command({
   options: [
     option('--data <type>', 'EMAIL, ID_DOCUMENT, PROOF_OF_ADDRESS, …', named),
     option('--attestation <type>', 'AML_CHECK, LIVENESS_CHECK, TERMS, …', named),
-    option('--max-age-days <n>', 'maximum age', integerOption('--max-age-days', 1, 3_650)),
+    option('--max-age-days <n>', 'maximum age in days', integerOption('--max-age-days', 1, 3_650)),
     ACTING_PARTNER,
     IN_LIVE,
   ],
@@ -47,7 +47,7 @@ export const requirementsAcceptTerms = command({
   name: 'requirements accept-terms',
   summary: 'Show the current terms and accept them',
   options: [
-    option('--terms-url <url>', 'these terms, read before; does not ask'),
+    option('--terms-url <url>', 'accept these terms, which were read before; does not ask'),
     FOR_CUSTOMER,
     ACTING_PARTNER,
   ],

@@ -24,7 +24,7 @@ export const schema: Command<SchemaOptions> = async ({ terminal }, { command = [
   );
   if (name === undefined) {
     throw problem('not_found', {
-      message: `There is no schema of "${command.join(' ')}".`,
+      message: `There is no schema for "${command.join(' ')}".`,
       fix: didYouMean(wanted, names) || 'List them all.',
       next: ['farelock schema'],
     });

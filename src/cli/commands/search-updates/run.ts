@@ -39,7 +39,7 @@ const view: View<SearchUpdatesResponse> = {
   list: 'offers',
   lines: ({ offers, status, search_id, cursor }, { paint, width }) => [
     ...(offers.length === 0
-      ? ['No more offers have landed.']
+      ? ['No more offers have arrived.']
       : tableLines(
           [
             { title: 'Departs' },

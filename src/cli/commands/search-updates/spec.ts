@@ -2,10 +2,10 @@ import { argument, command, option } from '../../spec/define.ts';
 
 export const searchUpdates = command({
   name: 'search-updates',
-  summary: 'Slower offers of a search that is still enriching; free, for 30 minutes',
+  summary: 'List the slower offers of a search as they arrive; free, for 30 minutes',
   arguments: [argument('<search-id>', 'search_id of the search')],
   options: [
-    option('--cursor <cursor>', 'only what landed after it: the cursor of the last answer'),
+    option('--cursor <cursor>', 'only newer offers: the cursor of the last answer'),
     option('--wait', 'wait until every seller has answered'),
   ],
   effect: 'reads',

@@ -59,7 +59,7 @@ export async function searchAnyAirport(context: CommandContext, options: Waiting
   const price = await searchPrice(context, requestOf(first));
   const cost = costOf(routes.length, price, freeCall(session.profile.limits));
   if (globals.dryRun) {
-    printPlan(terminal, [`Pay ${costText(cost, globals.maxPayment)}.`, 'Show what is found as one list.'], {
+    printPlan(terminal, [`Pay ${costText(cost, globals.maxPayment)}.`, 'Show all offers as one list.'], {
       request: requestOf(first),
       routes,
       ...costFacts(cost, globals.maxPayment),

@@ -127,7 +127,7 @@ function refuseOthers(options: SearchOptions): void {
   ];
   if (wrong.length === 0) return;
   throw problem('usage', {
-    message: `${month ? '--cheapest-day' : '--flex'} shows one price a day, and does not go with ${wrong.join(', ')}.`,
+    message: `${month ? '--cheapest-day' : '--flex'} shows one price a day, and cannot be combined with ${wrong.join(', ')}.`,
     fix: 'Leave one of them out.',
   });
 }
@@ -181,7 +181,7 @@ function showing(context: CommandContext, view: View<DaysDocument>, searches: nu
     draw(document: DaysDocument, risen: RisenPrice | undefined) {
       const left = document.days.filter((day) => day.status === 'not_searched').length;
       const known = `${document.days.length - left} of ${counted(document.days.length, 'day')}`;
-      const waits = risen && `a search costs ${risen.to} USDC now, on in ${aboutText(risen.againMs)}`;
+      const waits = risen && `a search costs ${risen.to} USDC now, continuing in ${aboutText(risen.againMs)}`;
       const said = waits === undefined ? known : `${known} · ${waits}`;
       if (sign) sign.show(view.lines(harmlessDocument(document), terminal.asideScreen), said);
       // One line for each wait, not one for each of the searches that wait.

@@ -40,7 +40,7 @@ export function searchRequestOf(options: WaitingOptions): SearchRequestInput {
   const { depart, return: back } = options;
   if (back !== undefined && back < depart) {
     throw problem('usage', {
-      message: `The flight back (${back}) is before the departure (${depart}).`,
+      message: `The return (${back}) is before the departure (${depart}).`,
       fix: 'Give a --return that is not before --depart.',
     });
   }

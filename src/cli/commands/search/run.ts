@@ -41,7 +41,7 @@ export const search: Command<SearchOptions> = async (context, given) => {
   if (globals.dryRun) {
     const { planPaid } = await import('../../paying/paid-plan.ts');
     return planPaid(context, (flights) => flights.search(request, { signal }), {
-      after: ['Show what is found.'],
+      after: ['Show the offers.'],
       facts: { request },
     });
   }

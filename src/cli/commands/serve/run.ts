@@ -164,7 +164,7 @@ async function work(
     } catch (error) {
       // One bad round must not end the loop: leases run out, and the next round takes the work up again.
       terminal.note(
-        `The worker failed and goes on: ${withoutAddressKeys(messageOf(storageTrouble(error) ?? error))}`,
+        `The worker failed and continues: ${withoutAddressKeys(messageOf(storageTrouble(error) ?? error))}`,
       );
     }
     if (!isClosing()) await clock.sleep(Math.min(LONGEST_SLEEP_MS, Math.max(20, untilDue)), nap);

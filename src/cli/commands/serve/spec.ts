@@ -20,7 +20,10 @@ export const serve = command({
     ),
     option('--public-url <url>', 'the address that customers use, behind a proxy (or FARELOCK_PUBLIC_URL)'),
     option('--scenario <name>', 'make the sandbox airline misbehave on purpose'),
-    option('--live', 'the partner service takes live keys, and no demo keys (or FARELOCK_ENVIRONMENT=live)'),
+    option(
+      '--live',
+      'the partner service accepts live keys only, no demo keys (or FARELOCK_ENVIRONMENT=live)',
+    ),
   ],
   effect: 'runs',
   examples: ['farelock serve --port 4020', 'farelock serve --port 0 --json'],

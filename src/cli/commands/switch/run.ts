@@ -12,15 +12,15 @@ interface SwitchOptions {
 
 /** What an off switch stops. */
 const STOPS = {
-  booking: 'new intents and bookings are refused (booking_disabled); what is under way goes on',
+  booking: 'new intents and bookings are refused (booking_disabled); bookings in progress continue',
   lowcost:
-    'new intents on lowcost offers are refused (lowcost_booking_unavailable); what is under way goes on',
+    'new intents on low-cost offers are refused (lowcost_booking_unavailable); bookings in progress continue',
 } as const;
 
 /** What an on switch lets happen again. */
 const ALLOWS = {
-  booking: 'new intents and bookings are taken again',
-  lowcost: 'new intents on lowcost offers are taken again',
+  booking: 'new intents and bookings are accepted again',
+  lowcost: 'new intents on low-cost offers are accepted again',
 } as const;
 
 /** Shows both switches, or turns one, after saying what that stops. What is under way goes on. */
@@ -30,7 +30,7 @@ export const turnSwitch: Command<SwitchOptions> = async ({ terminal, session, gl
   if (name === undefined || state === undefined) {
     if (name !== undefined) {
       throw problem('usage', {
-        message: `Turn ${name} to what?`,
+        message: `Turn ${name} on or off?`,
         fix: `farelock switch ${name} on, or off.`,
       });
     }

@@ -55,7 +55,7 @@ export const travellersAdd: Command<TravellersAddOptions> = async (context, opti
 
 const exists = (name: string) =>
   problem('traveller_exists', {
-    message: `There is a traveller ${name} already.`,
+    message: `There is already a traveller ${name}.`,
     detail: { name },
     next: [`farelock travellers add ${quoted(name)} --replace`],
   });

@@ -36,7 +36,7 @@ const view: View<Upgrade> = {
     if (is_latest) return [`farelock ${own} is the newest version.`];
     const news =
       latest === null
-        ? 'unknown: the registry of npm did not answer'
+        ? 'unknown: the npm registry did not answer'
         : `${latest}, see the CHANGELOG for what changed`;
     return fieldLines(
       [

@@ -2,7 +2,7 @@ import { command } from '../../spec/define.ts';
 
 export const upgrade = command({
   name: 'upgrade',
-  summary: 'The newest version, and the command that installs it here; it changes nothing itself',
+  summary: 'Show the newest version and the command that installs it here; changes nothing',
   effect: 'reads',
   examples: ['farelock upgrade'],
   result: { schema: async () => (await import('./result.ts')).upgrade },

@@ -17,7 +17,7 @@ export const walletLimitsSet = command({
     option('--per-call <usdc>', 'pay up to this per call without asking, or none'),
     option('--per-day <usdc>', 'sign at most this in 24 hours, or none'),
     option('--booking <usdc>', 'pay at most this for a booking, or none'),
-    option('--hosts <hosts>', 'pay only these, separated by commas, or none'),
+    option('--hosts <hosts>', 'pay only these hosts, separated by commas, or none'),
   ],
   effect: 'local',
   examples: ['farelock wallet limits set --per-day 25'],

@@ -6,7 +6,7 @@ import { fieldLines } from '../../view/table.ts';
 /** Makes a keypair file; an existing one is never written over. */
 export const walletNew: Command<object> = async ({ terminal, session, globals }) => {
   if (globals.dryRun) {
-    printPlan(terminal, [`Make a keypair file at ${session.keypairFile} (mode 0600).`]);
+    printPlan(terminal, [`Create a keypair file at ${session.keypairFile} (mode 0600).`]);
     return 0;
   }
   const { createKeypairFile } = await import('../../../solana/keypair.ts');

@@ -41,7 +41,7 @@ function said(escrow: ChainStatus['escrow']): string[] {
   if (state === 'captured')
     return [`${usdc(amount)} went to the operator${at}: the ticket was issued.`, ...late];
   if (state === 'refunded') return [`The money went back to ${owner}${at}.`, ...late];
-  if (held === 0) return [`It holds nothing of ${usdc(amount)}: nothing was paid.`];
+  if (held === 0) return [`It holds none of the ${usdc(amount)}: nothing was paid.`];
   return [
     `It holds ${usdc(held)} of ${usdc(amount)}.`,
     `If no ticket is issued, the money goes to ${owner}. From ${utcTime(refundAfter)} anyone can send it there.`,

@@ -45,7 +45,7 @@ export function intentLines(intent: Intent, nowMs: number, { paint }: Screen): s
         ['Order', intent.order_id],
         ['Created', utcTime(intent.created_at)],
         ['Book until', `${utcTime(intent.expires_at)} (${fromNow(intent.expires_at, nowMs)})`],
-        ['Refund by anyone', escrow.refund_after === '' ? '–' : `from ${utcTime(escrow.refund_after)}`],
+        ['Anyone can refund', escrow.refund_after === '' ? '–' : `from ${utcTime(escrow.refund_after)}`],
       ],
       paint.dim,
     ),

@@ -97,7 +97,7 @@ function queuePane(
   width: number,
   room: number,
 ): string[] {
-  if (cases.length === 0) return isRead ? ['Nothing waits for a decision.'] : [];
+  if (cases.length === 0) return isRead ? ['Nothing is waiting for a decision.'] : [];
   const rows = cases.map((one) => ({ ...one, number: one.request_id === selected ? '▸' : ' ' }));
   const [heading = '', ...lines] = queueLines(rows, nowMs, { paint, width });
   const at = cases.findIndex((one) => one.request_id === selected);
@@ -130,21 +130,21 @@ function caseText(
 }
 
 const HELP = [
-  ['↑ ↓', 'the case before, the next one (also k, j)'],
+  ['↑ ↓', 'previous case, next case (also k, j)'],
   ['Enter', 'open the case; ← or Esc goes back to the queue'],
-  ['Space', 'read on in the case; b reads back'],
+  ['Space', 'scroll down in the case; b scrolls up'],
   ['c', 'claim the case, so that nobody else decides it'],
   ['u', 'give it back (unclaim)'],
   ['n', 'write a note on it'],
-  ['a', 'approve it, with what the fare rule gives'],
+  ['a', 'approve it with the amount of the fare rule'],
   ['o', 'approve it with an amount of your own'],
-  ['r', 'reject it; you see the mail first'],
-  ['g', 'read the queue again now'],
+  ['r', 'reject it; you see the e-mail first'],
+  ['g', 'refresh the queue'],
   ['q', 'quit'],
 ] as const;
 
 const helpLines = (width: number, paint: Paint): string[] => [
-  'Nothing moves before you have seen what, and said y.',
+  'Nothing is paid or changed until you have seen the plan and pressed y.',
   '',
   ...fieldLines(HELP, paint.bold, width),
 ];
@@ -165,7 +165,7 @@ function footLines(desk: DeskShown, size: BoardSize, paint: Paint): string[] {
     case 'writing':
       return [
         ...above,
-        cut(paint.dim('Enter goes on, Esc leaves it'), width),
+        cut(paint.dim('Enter continues, Esc cancels'), width),
         `${mode.question}: ${mode.typed}`,
       ];
     case 'asking':

@@ -11,7 +11,7 @@ import { routeText } from './refund.ts';
 
 export const queueView = (nowMs: number): View<RefundQueue> => ({
   lines: ({ refund_requests: cases, next_cursor }, screen) => {
-    if (cases.length === 0) return ['Nothing waits for a decision.'];
+    if (cases.length === 0) return ['Nothing is waiting for a decision.'];
     const rows = cases.map((one, index) => ({ ...one, number: String(index + 1) }));
     return [
       ...queueLines(rows, nowMs, screen),

@@ -28,7 +28,7 @@ export const journeyText = (one: Pick<RefundCaseSummary, 'route' | 'journey_date
 const RULES = {
   refundable: 'refundable',
   non_refundable: 'not refundable: the carrier keeps everything',
-  undisclosed: 'not disclosed: ask the airline, then name an amount',
+  undisclosed: 'not disclosed: ask the airline, then set an amount',
 } as const;
 
 /** Everything about a case. */
@@ -127,9 +127,9 @@ export function mailLines(
   mail: { readonly subject: string; readonly text: string } | null,
   { paint, width }: Screen,
 ): string[] {
-  if (mail === null) return ['No mail is sent: the data of its passengers is purged.'];
+  if (mail === null) return ['No e-mail is sent: the passengers’ data has been deleted.'];
   return [
-    'The lead passenger gets this mail:',
+    'The lead passenger gets this e-mail:',
     '',
     `  ${paint.bold(mail.subject)}`,
     '',
@@ -144,10 +144,10 @@ export function mailLines(
 export function outcomeLine(one: RefundCase, done: 'claimed' | 'released' | 'noted' | 'decided'): string {
   const journey = `${routeText(one)}, ${dayAndMonth(one.journey_date)}`;
   if (done === 'claimed') return `${journey}: the case is yours`;
-  if (done === 'released') return `${journey}: given back, anybody may take it`;
+  if (done === 'released') return `${journey}: given back, any operator can take it`;
   if (done === 'noted') return `${journey}: note written (${one.notes.length} on the case)`;
   const amount = usdc(one.decision?.payout_amount ?? one.payout_amount);
-  if (one.status === 'rejected') return `${journey}: declined; the passenger is told why`;
+  if (one.status === 'rejected') return `${journey}: rejected; the passenger is told why`;
   if (one.status === 'refunded') return `${journey}: ticket cancelled, ${amount} paid out`;
   return `${journey}: approved, ${amount} not paid out yet`;
 }

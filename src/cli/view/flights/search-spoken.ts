@@ -10,7 +10,7 @@ export const spokenItineraries = (rows: readonly ListRow[]): string[][] =>
     `Itinerary ${index + 1}`,
     ...offer.slices.map((slice, direction) => journeyLine(slice, direction)),
     ...fares.map((fare) => fareLine(fare, fare.number)),
-    ...(sameForMore > 0 ? [`${sameForMore} more fares like these, for more money`] : []),
+    ...(sameForMore > 0 ? [`${sameForMore} more fares like these, at higher prices`] : []),
   ]);
 
 /** `Out: LIS 06:30 to BER 10:50, Tue 22 Dec; 3 h 20 min; direct; TP 530` */

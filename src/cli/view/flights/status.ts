@@ -95,7 +95,7 @@ export const USUAL_BOOKING_MS = 10 * 60_000;
 export function reviewText(intent: Intent, nowMs: number): string {
   const since = intent.operator_review_since ?? '';
   const amount = `${formatUsdc(BigInt(intent.escrow.amount))} USDC`;
-  return `The operator was told ${fromNow(since, nowMs)} and decides how the booking goes on. The ${amount} are in the escrow: they pay for a ticket or go back to ${intent.refund_wallet}. Without a decision, anyone can refund them from ${utcTime(intent.escrow.refund_after)}. Nothing is charged again: you can leave this, and look again at any time.`;
+  return `The operator was told ${fromNow(since, nowMs)} and decides how the booking continues. The ${amount} are in the escrow: they pay for a ticket or go back to ${intent.refund_wallet}. Without a decision, anyone can refund them from ${utcTime(intent.escrow.refund_after)}. Nothing is charged again: you can stop watching and check again at any time.`;
 }
 
 /** A booking that hangs: the operator is paged, and the chain itself keeps the money from hanging for ever. */
@@ -106,8 +106,8 @@ function overdueLines(intent: Intent, stage: MoneyStage, nowMs: number, { paint,
   const safety =
     stage === 'capturing' || intent.escrow.refund_after === ''
       ? ''
-      : ` If nothing comes of it, the escrow can be refunded by anyone from ${utcTime(intent.escrow.refund_after)}.`;
-  const said = `This takes longer than usual (asked for ${fromNow(intent.booking_requested_at ?? '', nowMs)}): it may need a person at the operator to look at it.${safety}`;
+      : ` If no ticket is issued, anyone can refund the escrow from ${utcTime(intent.escrow.refund_after)}.`;
+  const said = `This is taking longer than usual (requested ${fromNow(intent.booking_requested_at ?? '', nowMs)}): an operator may need to review it.${safety}`;
   return ['', ...wrap(said, width).map(paint.warn)];
 }
 
@@ -188,12 +188,12 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
       // It was booked, and given up later: what comes back is what the fare's rule leaves, not what was paid.
       if (intent.captured_at !== null) {
         if (intent.refund_request?.state === 'paid') return [funded, ticketed, captured];
-        const text = `what the fare gives back, to ${intent.refund_wallet}`;
+        const text = `what the fare rule gives back, to ${intent.refund_wallet}`;
         return [funded, ticketed, captured, { ...back, text }];
       }
       const reason = intent.refund_reason ?? 'the booking failed';
       if (stage === 'refunding' && reason === 'refund_account_missing') {
-        const text = `waits for a USDC token account of ${intent.refund_wallet}: open it again, and the refund follows`;
+        const text = `waiting for a USDC token account of ${intent.refund_wallet}: the refund follows once it is open again`;
         return [{ ...back, text }];
       }
       const wasFunded = intent.booking_requested_at !== null || fundedBy !== null;
@@ -212,7 +212,7 @@ function refundSteps({ refund_request: request, refund_wallet }: Intent, stage: 
   if (request == null || (stage !== 'captured' && request.state !== 'paid')) return [];
   const amount =
     request.payout_amount === null
-      ? 'what the fare gives back'
+      ? 'what the fare rule gives back'
       : `${formatUsdc(BigInt(request.payout_amount))} USDC`;
   const asked: Step = { mark: 'done', name: 'refund', text: 'requested', at: request.requested_at };
   const decided = { at: request.decided_at };

@@ -23,7 +23,7 @@ const rowsOf = (found: Stuck): Row[] => [
 export const stuckView = (nowMs: number): View<Stuck> => ({
   lines: (found, { paint, width }) => {
     const rows = rowsOf(found);
-    if (rows.length === 0) return ['Nothing waits for a person.'];
+    if (rows.length === 0) return ['Nothing is waiting for a decision.'];
     return tableLines(
       [{ title: 'Kind' }, { title: 'Id' }, { title: 'Why', cuts: true }, { title: 'Since' }],
       rows.map(([kind, id, why, since]) => [kind, id, why, fromNow(since, nowMs)]),
@@ -35,16 +35,16 @@ export const stuckView = (nowMs: number): View<Stuck> => ({
 });
 
 const REFUSALS: Readonly<Record<string, string>> = {
-  escrow_refunded: 'the escrow went back already',
+  escrow_refunded: 'the escrow was already refunded',
   escrow_captured: 'the escrow is captured',
   escrow_missing: 'there is no escrow on chain',
   escrow_unfunded: 'the escrow holds less than the ticket costs',
   airline_ticketed: 'the airline has a ticket: decide ticketed, or cancel it there first',
-  airline_cancelled: 'the airline has no ticket any more',
+  airline_cancelled: 'the airline no longer has a ticket',
   capture_under_way: 'a capture may still land',
   refund_under_way: 'a refund may still land',
-  payment_unsettled: 'what became of the payment is not known yet',
-  other_kind: 'it is ended with its booking or its refund',
+  payment_unsettled: 'the outcome of the payment is not known yet',
+  other_kind: 'it ends with its booking or its refund',
 };
 
 /** One of them on one screen: how it stands, and what each decision would do. */
@@ -62,7 +62,7 @@ export function stuckLines(one: StuckItem, nowMs: number, { paint, width }: Scre
         ['Amount', usdc(one.amount)],
         ['Escrow', one.escrow && `${one.escrow.state}, holds ${usdc(one.escrow.held_amount)}`],
         [
-          'Anyone refunds',
+          'Anyone can refund',
           one.escrow &&
             `after ${utcTime(one.escrow.refund_after)} (${fromNow(one.escrow.refund_after, nowMs)})`,
         ],

@@ -18,7 +18,7 @@ export const attestationsView = (nowMs: number): View<AttestationRecords> => ({
   list: 'attestations',
   lines: ({ attestations }, { paint, width }) =>
     attestations.length === 0
-      ? ['No attestation waits for a decision.']
+      ? ['No attestations are waiting for a decision.']
       : tableLines(
           [
             { title: 'Id' },
@@ -59,7 +59,7 @@ export const openedAttestationLines = (one: OpenedAttestation, { paint }: Screen
   ),
   '',
   ...(one.data.length === 0
-    ? ['Its data is kept no longer.']
+    ? ['Its data has been deleted.']
     : fieldLines(
         one.data.flatMap((piece) => fieldsOf(piece, '')),
         paint.dim,

@@ -11,7 +11,7 @@ interface ShownOffers {
 export const offersView = (currency: string): View<ShownOffers> => ({
   list: 'partners',
   lines({ partners }, { paint, width }) {
-    if (partners.length === 0) return ['No partner offers that.'];
+    if (partners.length === 0) return ['No partner offers match.'];
     const roomy = width >= 110;
     const amounts = alignedAmounts(partners.map((offer) => offer.toAmount));
     return tableLines(
@@ -50,7 +50,7 @@ export function createdLines(
   if (order) return orderLines(order, screen);
   const { paint } = screen;
   return [
-    `${paint.good('✓')} The customer goes on at the partner${toAmount ? `, and receives ${toAmount}` : ''}:`,
+    `${paint.good('✓')} The customer continues at the partner${toAmount ? `, and receives ${toAmount}` : ''}:`,
     redirectUrl === undefined ? '–' : paint.accent(paint.link(redirectUrl, redirectUrl)),
     ...(orderId === undefined ? [] : [paint.dim(`Redirection ${orderId}`)]),
     ...(qr === null ? [] : ['', ...qr]),

@@ -120,7 +120,7 @@ export function orderLines(order: ShownOrder, { paint, width }: Screen): string[
         ['Source tx', order.sourceTransactionId],
         ['Destination tx', order.destinationTransactionId],
         ['Reason', order.reason],
-        ['Customer reads', order.customerFacingReason],
+        ['Customer sees', order.customerFacingReason],
         ['Returned', order.returnDetails?.reason],
         ['Refund', order.returnDetails?.refundReferenceId],
         ['Created', utcTime(order.createdAt)],
@@ -150,7 +150,7 @@ function allowedLines({ status, allowedStatuses }: ShownOrder, { paint, width }:
   return ['', `${paint.dim(MAY_GO_TO)}  ${first}`, ...more.map((line) => indent + line)];
 }
 
-const MAY_GO_TO = 'May go to';
+const MAY_GO_TO = 'Can go to';
 
 /** Puts a change under its time where a line has no room for both. */
 function historyLines({ at, fromStatus, toStatus, fields }: OrderChange, width: number): string[] {

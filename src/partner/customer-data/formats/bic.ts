@@ -29,13 +29,11 @@ export const shareBanks = (one: string, other: string): boolean =>
 export function bic(text: string, ibanCountry: string | null): Verdict {
   const code = upperCase(text.replace(/\s/g, ''));
   if (code === null) return wrong('mixes upper and lower case.');
-  if (!/^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$/.test(code))
-    return wrong('must be the 8 or 11 characters of a BIC.');
+  if (!/^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$/.test(code)) return wrong('must be a BIC of 8 or 11 characters.');
   const country = code.slice(4, 6);
   // Kosovo has no code in ISO 3166, and XK everywhere in banking.
-  if (!isCountry(country) && country !== 'XK')
-    return wrong('names no country in its fifth and sixth letter.');
+  if (!isCountry(country) && country !== 'XK') return wrong('has no country in its fifth and sixth letters.');
   return ibanCountry === null || shareBanks(ibanCountry, country)
     ? normal(code)
-    : wrong('is of a bank in another country than the IBAN.');
+    : wrong('belongs to a bank in another country than the IBAN.');
 }

@@ -16,7 +16,7 @@ export function bitcoinAddress(text: string, context: DataContext): Verdict {
 
 function legacyAddress(text: string, context: DataContext): Verdict {
   const payload = decodeBase58Check(text);
-  if (payload === null) return wrong('has a checksum that does not match, or is no Bitcoin address.');
+  if (payload === null) return wrong('is not a Bitcoin address, or has a checksum that does not match.');
   const version = payload[0] ?? -1;
   if (payload.length !== 21 || ![...MAIN_VERSIONS, ...TEST_VERSIONS].includes(version)) {
     return wrong('is the address of another network.');
@@ -33,13 +33,13 @@ function segwitAddress(text: string, context: DataContext): Verdict {
   if (!decoded) return wrong('has a checksum that does not match, or mixes upper and lower case.');
   const [version, ...words] = decoded.words;
   const program = bech32.fromWordsUnsafe(words);
-  if (version === undefined || !program) return wrong('holds no witness program.');
+  if (version === undefined || !program) return wrong('has no witness program.');
   // The older checksum misses letters inserted before a final p, so later versions must not use it.
   if ((version === 0) !== (version0 !== undefined))
     return wrong('uses the checksum of another witness version.');
   const fits =
     version === 0 ? [20, 32].includes(program.length) : program.length >= 2 && program.length <= 40;
-  if (version > 16 || !fits) return wrong('holds a witness program of a wrong length or version.');
+  if (version > 16 || !fits) return wrong('has a witness program of the wrong length or version.');
   if (decoded.prefix.toLowerCase() !== 'bc' && !context.testNetworks) {
     return wrong('is the address of a test network.');
   }

@@ -13,5 +13,7 @@ export function clabe(text: string): Verdict {
   // Reducing each product first, as Banxico writes it, changes nothing of the sum's last digit.
   const sum = weightedSum(digits, [3, 7, 1, 3, 7, 1, 3, 7, 1, 3, 7, 1, 3, 7, 1, 3, 7]);
   if ((10 - (sum % 10)) % 10 !== Number(digits[17])) return wrong('has a check digit that does not match.');
-  return isClabeBank(digits.slice(0, 3)) ? normal(digits) : wrong('begins with the code of no Mexican bank.');
+  return isClabeBank(digits.slice(0, 3))
+    ? normal(digits)
+    : wrong('does not begin with the code of a Mexican bank.');
 }

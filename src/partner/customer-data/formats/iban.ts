@@ -3,8 +3,8 @@ import { normal, type Verdict, wrong } from '../verdict.ts';
 import { upperCase } from './text.ts';
 
 const REASONS: Partial<Record<ValidationErrorsIBAN, string>> = {
-  [ValidationErrorsIBAN.NoIBANCountry]: 'begins with a country that has no IBAN.',
-  [ValidationErrorsIBAN.WrongBBANLength]: 'has not the length of an IBAN of its country.',
+  [ValidationErrorsIBAN.NoIBANCountry]: 'begins with a country that does not use IBANs.',
+  [ValidationErrorsIBAN.WrongBBANLength]: 'does not have the length of an IBAN of its country.',
   [ValidationErrorsIBAN.WrongBBANFormat]: 'is not a valid IBAN for its country.',
   [ValidationErrorsIBAN.ChecksumNotNumber]: 'has no check digits after the country.',
   [ValidationErrorsIBAN.WrongIBANChecksum]: 'has check digits that do not match.',

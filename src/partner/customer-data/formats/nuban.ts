@@ -19,7 +19,7 @@ export function nigerianBankCode(text: string): Verdict {
   const digits = ungrouped(text);
   if (!/^(\d{3}|\d{5}|\d{6})$/.test(digits)) return wrong('must be 3, 5 or 6 digits.');
   const known = digits.length !== 6 || /^(000|9)/.test(digits) || PHONE_NUMBER_BANKS.includes(digits);
-  if (!known) return wrong('of six digits must be 000 and a bank code, or 9 and a code of five digits.');
+  if (!known) return wrong('must, with six digits, be 000 and a bank code, or 9 and a code of five digits.');
   return /^0+$/.test(digits) ? wrong('is all zeros.') : normal(digits);
 }
 

@@ -18,7 +18,7 @@ export function pixKey(text: string): Verdict {
   if (key.startsWith('+')) return phoneKey(key);
   if (UUID.test(key)) return normal(key.toLowerCase());
   const bare = key.replace(/[\s./-]/g, '');
-  if (/^\d{11}$/.test(bare)) return taxKey(cpf(key), 'CPF; a phone number as key begins with +55');
+  if (/^\d{11}$/.test(bare)) return taxKey(cpf(key), 'CPF (a phone number begins with +55)');
   if (/^[0-9A-Za-z]{12}\d\d$/.test(bare)) return taxKey(cnpj(key), 'CNPJ');
   return wrong('must be a CPF, a CNPJ, an e-mail address, a phone number with +55 or a random key.');
 }
@@ -36,7 +36,7 @@ function phoneKey(key: string): Verdict {
   const match = /^\+55(\d\d)(9\d{8}|[2-5]\d{7})$/.exec(digits);
   return match && AREA_CODES.split(' ').includes(match[1] ?? '')
     ? normal(digits)
-    : wrong('must be +55, an area code and a number, as +5511987654321.');
+    : wrong('must be +55, an area code and a number, such as +5511987654321.');
 }
 
 const taxKey = (verdict: Verdict, name: string): Verdict =>

@@ -21,6 +21,6 @@ export function line(text: string, most: number): Verdict {
   if (/[\p{Cc}\p{Co}\p{Cn}\p{Cs}]|(?![\u200c\u200d])\p{Cf}/u.test(tidy)) {
     return wrong('has characters that cannot be printed.');
   }
-  if (!/[\p{L}\p{N}]/u.test(tidy)) return wrong('has no letter and no digit.');
+  if (!/[\p{L}\p{N}]/u.test(tidy)) return wrong('must have a letter or a digit.');
   return [...tidy].length > most ? wrong(`has more than ${most} characters.`) : normal(tidy);
 }

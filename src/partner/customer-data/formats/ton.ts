@@ -1,7 +1,7 @@
 import { type DataContext, isAllZeros, NOBODY, normal, type Verdict, wrong } from '../verdict.ts';
 import { crc16 } from './check-digits.ts';
 
-const OTHER_CHAIN = 'is of a workchain other than 0 and -1.';
+const OTHER_CHAIN = 'is on a workchain other than 0 or -1.';
 
 /**
  * A TON address (TEP-2): user-friendly, which is 48 characters of base64 or base64url over a tag (bounceable 0x11,

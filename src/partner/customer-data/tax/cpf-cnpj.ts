@@ -9,7 +9,7 @@ const checkDigit = (sum: number): string => (sum % 11 < 2 ? '0' : String(11 - (s
 export function cpf(text: string): Verdict {
   const digits = text.replace(/[\s.-]/g, '');
   if (!/^\d{11}$/.test(digits)) return wrong('must be the eleven digits of a CPF.');
-  if (/^(\d)\1+$/.test(digits)) return wrong('is one digit repeated, which is no CPF.');
+  if (/^(\d)\1+$/.test(digits)) return wrong('is one digit repeated, which is not a CPF.');
   const first = checkDigit(weightedSum(digits, [10, 9, 8, 7, 6, 5, 4, 3, 2]));
   const second = checkDigit(weightedSum(digits, [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]));
   return digits.endsWith(first + second) ? normal(digits) : wrong('has check digits that do not match.');
@@ -24,7 +24,7 @@ export function cnpj(text: string): Verdict {
   if (code === null || !/^[0-9A-Z]{12}\d\d$/.test(code)) {
     return wrong('must be the 14 characters of a CNPJ, the last two digits.');
   }
-  if (/^(.)\1+$/.test(code)) return wrong('is one digit repeated, which is no CNPJ.');
+  if (/^(.)\1+$/.test(code)) return wrong('is one digit repeated, which is not a CNPJ.');
   const first = checkDigit(weightedSum(code, [5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2]));
   const second = checkDigit(weightedSum(code, [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2]));
   return code.endsWith(first + second) ? normal(code) : wrong('has check digits that do not match.');

@@ -56,7 +56,7 @@ export function checkTaxId(taxId: TaxId, at: string, found: Findings): TaxId {
   };
 }
 
-const NOT_HERE = 'is a kind of another country.';
+const NOT_HERE = 'is a tax id of another country.';
 
 function checkTypes(
   kind: string,
@@ -68,7 +68,7 @@ function checkTypes(
     found.wrong(`${at}.type`, 'must be 2 to 40 letters, digits and underscores.');
   }
   if (custom !== undefined) return found.take(`${at}.customType`, line(custom, 60));
-  if (kind === 'OTHER') found.wrong(`${at}.customType`, 'is missing, and OTHER needs it.');
+  if (kind === 'OTHER') found.wrong(`${at}.customType`, 'is required with OTHER.');
   return undefined;
 }
 
@@ -93,4 +93,4 @@ function taxNumber(text: string, country: string, kind: string): Verdict {
 const plain = (code: string): Verdict =>
   /^(?=.*\d)(?!(.)\1+$)[A-Z0-9]{4,30}$/.test(code)
     ? normal(code)
-    : wrong('must be 4 to 30 letters and digits, with a digit among them.');
+    : wrong('must be 4 to 30 letters and digits, at least one of them a digit.');

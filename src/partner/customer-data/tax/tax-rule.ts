@@ -10,7 +10,7 @@ export const taxRule =
     if (!form.test(code)) return wrong('is not a valid number.');
     return fits(code)
       ? normal(code)
-      : wrong('has check characters that do not match, or parts that are never given out.');
+      : wrong('has check characters that do not match, or parts that are never issued.');
   };
 
 /** Tax numbers by alpha-3 country and kind. */

@@ -143,18 +143,18 @@ describe('tax numbers', () => {
 
   test('a kind of another country is refused, an unlisted kind or country falls back to the form of a number', async () => {
     expect(await check(taxId('DEU', 'CPF', '39053344705'))).toEqual([
-      'taxId.type is a kind of another country.',
+      'taxId.type is a tax id of another country.',
     ]);
     expect(await isTaken(taxId('JPN', 'MY_NUMBER', '1234 5678 9018'))).toBe(true);
     expect(await isTaken(taxId('JPN', 'TIN', '1234-5678-9018'))).toBe(true);
     expect(await isTaken(taxId('DEU', 'OTHER', 'AB-12345', 'Ausländernummer'))).toBe(true);
     for (const number of ['0000000000', 'ABCDEF', '12', '1'.repeat(31), '12<script>']) {
       expect(await check(taxId('JPN', 'MY_NUMBER', number)), number).toEqual([
-        'taxId.number must be 4 to 30 letters and digits, with a digit among them.',
+        'taxId.number must be 4 to 30 letters and digits, at least one of them a digit.',
       ]);
     }
     expect(await check(taxId('DEU', 'OTHER', 'AB-12345'))).toEqual([
-      'taxId.customType is missing, and OTHER needs it.',
+      'taxId.customType is required with OTHER.',
     ]);
     // DNI, NIF, RUC and the like are the names of numbers in many countries.
     expect(await isTaken(taxId('ARG', 'DNI', '12.345.678'))).toBe(true);
