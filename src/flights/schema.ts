@@ -160,6 +160,13 @@ export const intent = z.strictObject({
     })
     .nullable()
     .describe('The latest refund request; null when there is none.'),
+  refund_rejection_reason: z
+    .string()
+    .nullable()
+    .optional()
+    .describe(
+      'The words of the operator that rejected the latest refund request; null when there are none. Only with the support code.',
+    ),
   operator_review_since: instant
     .nullable()
     .describe(
