@@ -8,8 +8,9 @@ import { storageTrouble } from '../kernel/storage.ts';
 import { cutOffBy } from './interruption/cut-off.ts';
 import type { Pager } from './screen/pager.ts';
 import { report } from './screen/report.ts';
+import { scannedSettings, settingsOf } from './screen/settings.ts';
 import { type Prompts, type Streams, screenWidth } from './screen/streams.ts';
-import { openTerminal, type Terminal, type TerminalSettings } from './screen/terminal.ts';
+import { openTerminal, type Terminal } from './screen/terminal.ts';
 import type { Session } from './session/session.ts';
 import type { CommandContext, ToolSpec } from './spec/command.ts';
 import type { Environment } from './spec/globals.ts';
@@ -182,39 +183,6 @@ async function chosenFields({ name, spec, globals }: Invocation): Promise<string
   }
   return wanted;
 }
-
-const settingsOf = (
-  { globals, options }: Invocation,
-  fields: string[] | null,
-  environment: Environment,
-): TerminalSettings => ({
-  json: globals.json !== undefined || 'ndjson' in options,
-  fields,
-  quiet: globals.quiet === true,
-  verbose: globals.verbose === true,
-  input: globals.input,
-  color: globals.color,
-  pager: globals.pager !== false && !isPlain(globals, environment),
-  plain: isPlain(globals, environment),
-});
-
-/** Enough of the settings to print a problem with, from a command line that was not understood. */
-const scannedSettings = (argv: readonly string[], environment: Environment): TerminalSettings => ({
-  json: argv.some((word) => /^--(nd)?json(=|$)/.test(word)),
-  fields: null,
-  quiet: false,
-  verbose: argv.includes('--verbose') || argv.includes('-v'),
-  input: false,
-  color: !argv.includes('--no-color'),
-  pager: false,
-  plain: argv.includes('--plain') || isPlainAlways(environment),
-});
-
-const isPlain = ({ plain }: Invocation['globals'], environment: Environment): boolean =>
-  plain === true || isPlainAlways(environment);
-
-const isPlainAlways = ({ FARELOCK_PLAIN }: Environment): boolean =>
-  FARELOCK_PLAIN !== undefined && !['', '0', 'false'].includes(FARELOCK_PLAIN);
 
 /** Null too for what names the commands to go on with itself. */
 const untoldCutOff = (error: unknown, signal: AbortSignal): Problem | null =>

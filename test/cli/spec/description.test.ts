@@ -99,7 +99,8 @@ test('a call by a program becomes the command line that a person would write', (
       all_fares: true,
     }),
   ).toEqual({
-    argv: ['search', '--depart=+30d', '--adults=2', '--all-fares', '--', 'LIS', 'BER'],
+    // A list is short unless the call says how long.
+    argv: ['search', '--depart=+30d', '--adults=2', '--limit=8', '--all-fares', '--', 'LIS', 'BER'],
     stdin: '',
     isDryRun: false,
   });
