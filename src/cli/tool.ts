@@ -4,7 +4,6 @@ import type { Clock } from '../kernel/clock.ts';
 import { missingNative } from '../kernel/native.ts';
 import { didYouMean } from '../kernel/nearest.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
-import { withoutAddressKeys } from '../kernel/shown-url.ts';
 import { storageTrouble } from '../kernel/storage.ts';
 import { cutOffBy } from './interruption/cut-off.ts';
 import type { Pager } from './screen/pager.ts';
@@ -15,15 +14,7 @@ import { openTerminal, type Terminal } from './screen/terminal.ts';
 import type { Session } from './session/session.ts';
 import type { CommandContext, ToolSpec } from './spec/command.ts';
 import type { Environment } from './spec/globals.ts';
-import {
-  commandLine,
-  corrected,
-  type Mistake,
-  mistakenCommand,
-  mistakenOption,
-  namedCommand,
-  whereToLook,
-} from './spec/mistaken.ts';
+import { commandLine, mistakenCommand, mistakenProblem, usageProblem } from './spec/mistaken.ts';
 import { buildTree, type Invocation } from './spec/tree.ts';
 
 /** The outside of the tool, as tests give it too. */
@@ -108,7 +99,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
       world.environment,
       () => world.prompts(signal, true),
     );
-    const failure = untoldCutOff(error, signal) ?? (await withFile(error, session));
+    const failure = untoldCutOff(error, signal) ?? (await withFile(error, session, world.environment));
     const failed = { argv, invocation, session };
     // Whoever may open no more files is told that, in whatever words are loaded.
     const next = await nextSteps(failure, failed).catch(() => []);
@@ -159,58 +150,13 @@ function parseOnce(argv: readonly string[], { tool, version, streams }: Reader):
   try {
     program.parse(argv, { from: 'user' });
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return null;
-    const mistake = IN_OPTIONS.includes(error.code)
-      ? mistakenOption(program, argv)
-      : mistakenCommand(program, argv);
-    throw usageProblem(error, argv, mistake, namedCommand(program, argv));
+    if (error instanceof CommanderError && error.exitCode === 0) return null;
+    throw usageProblem(error, program, argv);
   }
   // `intent shwo` would go on with an offer of that name.
   const mistake = mistakenCommand(program, argv);
   if (mistake) throw mistakenProblem(argv, mistake);
   return invocation;
-}
-
-/** An option is missing where its name was mistyped. */
-const IN_OPTIONS: readonly string[] = ['commander.unknownOption', 'commander.missingMandatoryOptionValue'];
-
-/** An unknown command that is close to a known one. */
-const mistakenProblem = (argv: readonly string[], mistake: Mistake): Problem => {
-  const group = argv.slice(0, mistake.at).join(' ');
-  const meant = [...argv.slice(0, mistake.at), mistake.meant].join(' ');
-  return problem('usage', {
-    message: `Unknown command '${mistake.given}'. Did you mean ${meant}?`,
-    fix: `See farelock ${group && `${group} `}--help.`,
-    next: [commandLine(corrected(argv, mistake))],
-  });
-};
-
-function usageProblem(
-  error: CommanderError,
-  argv: readonly string[],
-  mistake: Mistake | null,
-  command: readonly string[],
-): Problem {
-  if (mistake && !IN_OPTIONS.includes(error.code)) return mistakenProblem(argv, mistake);
-  const help = ['farelock', ...command, '--help'].join(' ');
-  if (error.code === 'commander.help') {
-    return problem('usage', {
-      message: `farelock ${command.join(' ')} needs a subcommand.`,
-      fix: `See ${help}.`,
-    });
-  }
-  const [said = '', hint] = withoutAddressKeys(error.message)
-    .replace(/^error: /, '')
-    .split('\n');
-  const sentence = `${said.charAt(0).toUpperCase()}${said.slice(1)}.`.replace(/([.?!])\.$/, '$1');
-  const message = mistake ? `Unknown option '${mistake.given}'.` : sentence;
-  const meant = mistake ? `Did you mean ${mistake.meant}?` : hint?.replace(/^\((.*)\)$/, '$1');
-  return problem('usage', {
-    message: meant ? `${message} ${meant}` : message,
-    fix: error.code === 'commander.unknownCommand' ? 'See farelock --help.' : `See ${help}.`,
-    next: mistake ? [commandLine(corrected(argv, mistake))] : whereToLook(error, command),
-  });
 }
 
 function withBareJson(argv: readonly string[]): string[] | null {
@@ -243,12 +189,14 @@ const untoldCutOff = (error: unknown, signal: AbortSignal): Problem | null =>
   isProblem(error) && error.next.length > 0 ? null : cutOffBy(error, signal);
 
 /** Trouble with a file of this machine in the words for it; a service that runs in here answers without the file's name. */
-async function withFile(error: unknown, session: Session | null): Promise<unknown> {
+async function withFile(error: unknown, session: Session | null, environment: Environment): Promise<unknown> {
   const trouble = storageTrouble(error);
   if (!trouble) return error;
-  if (trouble.detail?.file !== undefined || !session?.isEmbedded) return trouble;
-  const here = await session.trouble();
-  return here?.code === trouble.code ? here : trouble;
+  const here =
+    trouble.detail?.file === undefined && session?.isEmbedded === true ? await session.trouble() : null;
+  const named = here?.code === trouble.code ? here : trouble;
+  if (!session || process.platform === 'win32') return named;
+  return (await import('./interruption/unusable-home.ts')).asHome(named, session.home, environment);
 }
 
 /** The problem as it is told where this command has paid for something before. */

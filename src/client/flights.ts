@@ -59,7 +59,15 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
     offerDetails: (offerId, options = {}) => offerDetails(ports, offerId, options),
     createIntent: (request, options = {}) => paid(post('/air/intents', request), createdIntentOf, options),
     intent: async (intentId, options = {}) =>
-      intentOf(await free(get(`/air/intents/${encodeURIComponent(intentId)}`), options)),
+      intentOf(
+        await free(
+          {
+            ...get(`/air/intents/${encodeURIComponent(intentId)}`),
+            ...(options.supportCode && { headers: { 'X-Customer-Support-Code': options.supportCode } }),
+          },
+          options,
+        ),
+      ),
     book: (intent, passengers, options = {}) =>
       paid(
         {
@@ -100,7 +108,7 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
   };
 }
 
-type FreeCall = Pick<Call, 'method' | 'path' | 'body'>;
+type FreeCall = Pick<Call, 'method' | 'path' | 'body' | 'headers'>;
 type PaidCall = Omit<PaidExchange, 'baseUrl' | 'fetch' | keyof AnswerRules>;
 
 async function askFree(ports: FlightsClientPorts, call: FreeCall, options: CallOptions): Promise<unknown> {

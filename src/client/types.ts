@@ -66,7 +66,11 @@ export interface FlightsClient {
    */
   offerDetails(offerId: string, options?: CallOptions): Promise<Paid<OfferDetailsResponse>>;
   createIntent(request: CreateIntentRequest, options?: CallOptions): Promise<Paid<CreatedIntent>>;
-  intent(intentId: string, options?: CallOptions): Promise<Intent>;
+  /** With the support code, the words of an operator that rejected a refund too. */
+  intent(
+    intentId: string,
+    options?: CallOptions & { readonly supportCode?: string | undefined },
+  ): Promise<Intent>;
   /**
    * Checks the escrow on chain, and against what was agreed to here, before it pays it (DESIGN, section 5).
    * `refundWallet`: the one that the person has named for this booking.

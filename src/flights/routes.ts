@@ -68,6 +68,10 @@ const SUPPORT_CODE: HeaderParameter = {
   description: 'The code returned when the intent was created.',
   required: true,
 };
+const OWN_SUPPORT_CODE: HeaderParameter = {
+  name: SUPPORT_CODE.name,
+  description: `${SUPPORT_CODE.description} With it, the words of an operator that rejected a refund are shown too.`,
+};
 const FAMILY_NAME: HeaderParameter = {
   name: 'X-Passenger-Family-Name',
   description: "The lead passenger's family name; beyond ASCII, in UTF-8.",
@@ -291,9 +295,16 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       path: '/air/intents/{intent_id}',
       id: 'intent',
       summary: 'How an intent stands. For polling.',
+      security: [[], ['supportCode']],
+      headers: [OWN_SUPPORT_CODE],
       answers: { 200: { description: 'The intent.', schema: wire('intent') } },
-      codes: ['intent_not_found'],
-      run: ({ context, params }) => context.intents.show(params.intent_id),
+      codes: ['intent_not_found', 'support_code_mismatch', 'too_many_attempts'],
+      run: (call) =>
+        call.context.intents.show(
+          call.params.intent_id,
+          headerOf(call.request, SUPPORT_CODE.name),
+          askerOf(call),
+        ),
     }),
     route({
       method: 'POST',

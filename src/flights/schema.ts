@@ -160,6 +160,13 @@ export const intent = z.strictObject({
     })
     .nullable()
     .describe('The latest refund request; null when there is none.'),
+  refund_rejection_reason: z
+    .string()
+    .nullable()
+    .optional()
+    .describe(
+      'The words of the operator that rejected the latest refund request; null when there are none. Only with the support code.',
+    ),
   operator_review_since: instant
     .nullable()
     .describe(
@@ -170,7 +177,9 @@ export const intent = z.strictObject({
   updated_at: instant,
 });
 
-export const createdIntent = z.strictObject({ ...intent.shape, customer_support_code: z.string() });
+export const createdIntent = intent
+  .omit({ refund_rejection_reason: true })
+  .extend({ customer_support_code: z.string() });
 
 /** Shapes only: what is wrong in a passenger's values is said by `domain/passengers.ts`, all at once. */
 export const passenger = z.strictObject({

@@ -921,6 +921,21 @@ export class Problem extends Error {
 
 export const problem = (code: ProblemCode, options?: ProblemOptions): Problem => new Problem(code, options);
 
+/** The same problem, in other words or with other next steps. */
+export const reworded = (
+  error: Problem,
+  changes: Pick<ProblemOptions, 'message' | 'fix' | 'next'>,
+): Problem =>
+  new Problem(error.code, {
+    message: error.message,
+    fix: error.fix,
+    next: error.next,
+    cause: error.cause ?? error,
+    ...(error.detail && { detail: error.detail }),
+    ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
+    ...changes,
+  });
+
 export const isProblem = (error: unknown, ...codes: ProblemCode[]): error is Problem =>
   error instanceof Problem && (codes.length === 0 || codes.includes(error.code));
 

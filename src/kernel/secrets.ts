@@ -11,14 +11,13 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   rmSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { damaged, onFile, readJsonOf, storageProblem } from './storage.ts';
+import { damaged, makeFolder, onFile, readJsonOf, storageProblem } from './storage.ts';
 
 /**
  * Field encryption and keyed hashes under one key ring. Encrypted text is `v1.<key id>.<base64url>`: a new key
@@ -68,7 +67,7 @@ function isRing(value: unknown): value is KeyRing {
 export function writeOnce(path: string, content: string): boolean {
   const aside = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   return onFile(path, () => {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     try {
       const file = openSync(aside, 'wx', 0o600);
       try {

@@ -223,13 +223,32 @@ export function onFile<T>(path: string, work: () => T): T {
 }
 
 /**
+ * Makes a private folder (0700), and those above it that are missing. Node's own `recursive` never returns where the
+ * system has the folder above and still says that it is not there, as it does of a new folder in /proc.
+ */
+export function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const above = dirname(path);
+    // Another process was quicker.
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || above === path || existsSync(above)) throw error;
+    makeFolder(above);
+    makeFolder(path);
+  }
+}
+
+/**
  * Writes a private file (0600) whole or not at all, over what is there.
  * @throws Problem of storage
  */
 export function writeWhole(path: string, content: string | Uint8Array): void {
   const aside = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   onFile(path, () => {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     try {
       const file = openSync(aside, 'wx', 0o600);
       try {

@@ -1,16 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { instant } from '../kernel/clock.ts';
-import { onFile, writeWhole } from '../kernel/storage.ts';
+import { makeFolder, onFile, writeWhole } from '../kernel/storage.ts';
 import type { Delivery, PageMessage } from './message.ts';
 
 /**
@@ -26,7 +17,7 @@ export function appendPage(path: string, message: PageMessage, delivery: Deliver
     fields: message.fields,
   });
   onFile(path, () => {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     if (delivery.attempt > 1 && existsSync(path) && readFileSync(path, 'utf8').includes(`${line}\n`)) return;
     const file = openSync(path, 'a', 0o600);
     try {

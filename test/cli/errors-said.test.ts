@@ -23,7 +23,7 @@ const screen = {
 test.each([
   [
     'search LIS QQX --depart +30d --yes',
-    /^✗ QQX is not an airport we know\.$[\s\S]*^ {2}\$ farelock help search$/m,
+    /^✗ QQX is not an airport we know\.$[\s\S]*^ {2}\$ farelock search --help$/m,
   ],
   ['xyzzy', /^ {2}\$ farelock --help$/m],
   ['order', /^ {2}\$ farelock intent list$/m],

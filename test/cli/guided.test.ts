@@ -63,6 +63,24 @@ test.each([
   },
 );
 
+test('a refusal between two questions says what was charged before, and ends with a command', async () => {
+  let aheadMs = 0;
+  const run = await runInMemory([], {
+    environment: { ...environment, FARELOCK_HOME: join(place.home, 'refused') },
+    terminal: true,
+    columns: 100,
+    clock: { ...worldClock, now: () => worldClock.now() + aheadMs },
+    onStderr(text) {
+      if (/^Fare /.test(text)) aheadMs = 180 * 60_000;
+    },
+    answers: ['lisbon', 'ber', '+30d', '', '1', 'Search', 'Lorelei', 'Light', 'Lock it'],
+  });
+  expect(run.stderr).toMatch(
+    /✗ The offer has expired\.\n +expired at: [\d-]+ [\d:]+ UTC\n.*Nothing more was charged than the 0\.10 USDC before\./,
+  );
+  expect(run.stderr).toMatch(/USDC before\.\n +\$ farelock search LIS BER --depart \d{4}/);
+});
+
 test('off a terminal it is the help, and options that leave no room for questions are refused', async () => {
   const help = await runInMemory([], { environment });
   expect([help.exitCode, help.stderr]).toEqual([0, '']);

@@ -196,6 +196,13 @@ test('a dry run of a switch says what would change', async () => {
     lowcost: 'on',
     dry_run: true,
   });
+  const turned = await atDesk('switch booking off --yes');
+  expect(turned.stdout).toMatch(/✓ booking is off: new intents and bookings are refused/);
+  expect(turned.stderr).toContain('farelock switch booking on');
+  expect((await atDesk('switch booking on --yes')).stdout).toMatch(/✓ booking is on: /);
+  // Where it stands already nobody is asked.
+  const again = await atDesk('switch booking on');
+  expect([again.asked, again.stdout]).toEqual([[], expect.stringContaining('booking is on already')]);
   expect((await atDesk('switch booking on --dry-run')).stdout).toMatch(/Nothing would change/);
   expect((await run('switch --json')).json()).toEqual({ booking: 'on', lowcost: 'on' });
 });

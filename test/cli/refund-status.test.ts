@@ -61,14 +61,26 @@ test('a request is followed to its end; after a rejection a new one says so befo
   const request = await requestOf(id);
   await run(`refund claim ${request}`);
   expect(await statusOf(id)).toContain('an operator is reviewing it');
-  expect((await run(`refund reject ${request} --reason No --yes --json`)).exitCode).toBe(0);
+  expect((await run(`refund reject ${request} --reason Fare-excludes-it --yes --json`)).exitCode).toBe(0);
   const rejected = await statusOf(id);
-  expect(rejected).toMatch(/✗ rejected +the e-mail to the lead passenger says why/);
+  expect(rejected).toMatch(/✗ rejected +Fare-excludes-it\n/);
   expect(rejected).not.toContain('refund requested');
 
   const again = await run(`refund ${id} --reason Ill`, { terminal: true, answers: [false] });
   expect(again.stderr).toMatch(/! A request of .* was rejected just now;[\s\S]*A new one is charged again\./);
+  expect(again.stderr).toMatch(/the operator said:\s“Fare-excludes-it”/);
   expect(again.exitCode).toBe(6);
+  const told = await run(`status ${id} --json`);
+  expect(told.json().refund_rejection_reason).toBe('Fare-excludes-it');
+  // Somebody who guesses the code of the same intent learns how it stands, and no word more.
+  const guessed = await run(`status ${id} --verbose`, {
+    environment: { FARELOCK_SUPPORT_CODE: 'FLK-0000-0000-0000-0000' },
+  });
+  expect(guessed.exitCode).toBe(0);
+  expect(guessed.stdout).toMatch(/✗ rejected +the e-mail to the lead passenger says why/);
+  expect(guessed.stderr).toContain('does not belong to this intent');
+  expect(guessed.stdout + guessed.stderr).not.toMatch(/Fare-excludes-it|FLK-0000/);
+
   expect((await run(`refund ${id} --reason Ill --yes --json`)).exitCode).toBe(0);
   const second = await requestOf(id);
   expect((await run(`refund approve ${second} --yes --json`)).exitCode).toBe(0);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { textWidth } from '../../src/cli/view/text.ts';
 import type { Offer } from '../../src/flights/wire.ts';
+import { worldClock } from '../clock.ts';
 import { type MemoryOptions, runInMemory, temporaryHome } from './memory.ts';
 
 /** `search LON BER`: the code of a city is any of its airports, a paid search for each. */
@@ -73,6 +74,25 @@ describe('off a terminal', () => {
     expect(recent.numbered['1']).toBe(offers[0]?.offer_id);
   });
 
+  test('the same search pays for nothing that can still be had; another one does', async () => {
+    const paid = (await payments()).length;
+    const line = 'search PAR BER --depart +33d --wait --limit 100 --yes --json';
+    const first = (await run(line)).json();
+    expect(first).toMatchObject({ searches: 2, paid_amount: '0.20' });
+    const planned = (await run(`${line} --dry-run`)).json();
+    expect(planned).toMatchObject({ searches: 0, total: '0.00' });
+    const again = await run(line);
+    expect(again.json()).toEqual({ ...first, searches: 0, paid_amount: '0.00', payments: [] });
+    expect(again.stderr).toMatch(/2 routes known from the last 10 minutes: not paid again\./);
+    expect(again.stderr).not.toMatch(/Paid 0/);
+    expect(await payments()).toHaveLength(paid + 2);
+    const other = (await run(`${line} --adults 2`)).json();
+    expect(other).toMatchObject({ searches: 2 });
+    // Eleven minutes later it is another market.
+    const later = { ...worldClock, now: () => worldClock.now() + 11 * 60_000 };
+    expect((await run(line, { clock: later })).json()).toMatchObject({ searches: 2 });
+  });
+
   test('the many days of a search want one airport', async () => {
     const refused = await run('search PAR BER --depart +30d --flex 1 --yes --json');
     expect(refused.json().error).toMatchObject({ message: 'from PAR: that matches 2 airports.' });
@@ -92,7 +112,9 @@ describe('on a terminal', () => {
   });
 
   test.each([80, 100, 140])('each line has its airport, there and back, at %i columns', async (columns) => {
-    const found = await run('search PAR BER --depart +30d --return +37d --no-wait', {
+    // What was found at another width would not be paid for again.
+    const days = `--depart +${columns}d --return +${columns + 7}d`;
+    const found = await run(`search PAR BER ${days} --no-wait`, {
       terminal: true,
       columns,
       answers: ['PAR'],

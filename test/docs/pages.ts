@@ -172,7 +172,9 @@ const NEEDS: Readonly<Record<string, string>> = {
 
 function needsOf<C, O>(table: RouteTable<C, O>, route: Route<C, O>): string {
   const ways = route.security ?? table.security ?? (route.price ? [['x402']] : []);
-  return ways.map((way) => way.map((scheme) => NEEDS[scheme] ?? scheme).join(', ')).join('; or ');
+  return ways
+    .map((way) => way.map((scheme) => NEEDS[scheme] ?? scheme).join(', ') || 'nothing')
+    .join('; or ');
 }
 
 function priceOf<O>({ price }: Pick<Route<never, O>, 'price'>, options: O): string {

@@ -124,7 +124,7 @@ test('what others do shows up: a claim, a decision by a command; and a refusal i
   await desk.shows(/10 waiting, 1 claimed[\s\S]*▸ .*cleo[\s\S]*Claimed by +cleo/);
   for (const key of ['a', 'r', 'c', 'u']) {
     desk.type(key);
-    await desk.shows(/✗ Another operator has this case\.[\s\S]*cleo/);
+    await desk.shows(/✗ Another operator has this case\.[\s\S]*cleo[\s\S]*\$ farelock refund show ref_/);
     desk.type(KEYS.down);
     desk.type(KEYS.up);
     await desk.shows(/^(?![\s\S]*✗)[\s\S]*move/);
@@ -159,7 +159,7 @@ test('an amount of the operator’s own is asked for with its reason; what canno
     desk.type(`${amount}${KEYS.enter}`);
   };
   await give('ten');
-  await desk.shows(/✗ "ten" is not an amount/);
+  await desk.shows(/✗ "ten" is not an amount[\s\S]*\$ farelock /);
   await give('90000');
   await desk.shows(/Why, for the record:$/);
   desk.type(`Kind${KEYS.enter}`);

@@ -97,6 +97,7 @@ function operationsOf(document: Fields): Record<string, Fields> {
 
 /** Operations that have got fields or answers since: what they had is all there. */
 const GROWN = [
+  'get /air/intents/{intent_id}',
   'get /operator/refund-requests',
   'get /operator/stuck',
   'post /operator/refund-requests/{request_id}/reject',
@@ -161,6 +162,9 @@ const LISTED_NOW: Record<string, (method: string, path: string) => boolean> = {
   ),
   '400 body_incomplete': (method) => method === 'post',
   '503 operator_funds_low': (_, path) => PAID.includes(path),
+  // Of the support code, which an intent may be asked for with since.
+  '403 support_code_mismatch': (_, path) => path === '/air/intents/{intent_id}',
+  '429 too_many_attempts': (_, path) => path === '/air/intents/{intent_id}',
 };
 
 const unforeseen = (listed: Record<string, string[]>): string[] =>

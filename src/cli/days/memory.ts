@@ -1,52 +1,56 @@
-import type { Offer, SearchRequestInput } from '../../flights/wire.ts';
+import type { SearchRequestInput } from '../../flights/wire.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { canonicalJson, sha256Hex } from '../../kernel/json.ts';
 import { openNotebook } from '../session/notebook.ts';
 
-/** The result of a day's search: paid for, and good for a while. */
-export interface RememberedDay {
-  readonly atMs: number;
-  /** null: nothing is sold that day. */
-  readonly offer: Offer | null;
-  readonly isComplete: boolean;
+/** The result of a search: paid for, and good for a while. */
+export type Remembered<T> = T & { readonly atMs: number };
+
+/** The searches of the last minutes: who runs the same search again does not pay for it again. */
+export interface SearchMemory<T> {
+  find(request: SearchRequestInput): Remembered<T> | null;
+  /** @returns what is remembered, with the moment that it was found at */
+  remember(request: SearchRequestInput, found: T): Remembered<T>;
 }
 
-/** The searched days of the last minutes: who runs the same search again does not pay for them again. */
-export interface DayMemory {
-  find(request: SearchRequestInput): RememberedDay | null;
-  remember(request: SearchRequestInput, found: Omit<RememberedDay, 'atMs'>): void;
+interface MemoryGiven<T> {
+  readonly path: string;
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  readonly warn: (text: string) => void;
+  /** What can still be had of it; null: nothing. */
+  readonly alive: (found: T, nowMs: number) => T | null;
 }
 
 /** As long as an answer is worth having; an offer that has expired before is not. */
 const GOOD_FOR_MS = 600_000;
 
-/** Kept in a file of the home, replaced whole; prices alone, and nothing of a person. */
-export function openDayMemory(
-  path: string,
-  baseUrl: string,
-  clock: Clock,
-  warn: (text: string) => void,
-): DayMemory {
-  const file = openNotebook<Record<string, RememberedDay>>(path, warn);
+/** Kept in a file of the home, replaced whole; offers alone, and nothing of a person. */
+export function openSearchMemory<T extends object>(given: MemoryGiven<T>): SearchMemory<T> {
+  const { path, baseUrl, clock, warn } = given;
+  const file = openNotebook<Record<string, Remembered<T>>>(path, warn);
   const keyOf = (request: SearchRequestInput) => sha256Hex(canonicalJson({ baseUrl, request })).slice(0, 32);
-  const isGood = ({ atMs, offer }: RememberedDay) => {
+  const alive = (found: Remembered<T>): Remembered<T> | null => {
     const nowMs = clock.now();
     // A clock that was set back makes nothing younger.
-    if (atMs > nowMs || nowMs - atMs > GOOD_FOR_MS) return false;
-    return offer === null || Date.parse(offer.expires_at) > nowMs;
+    if (found.atMs > nowMs || nowMs - found.atMs > GOOD_FOR_MS) return null;
+    const left = given.alive(found, nowMs);
+    return left && { ...left, atMs: found.atMs };
   };
-  const read = (): [string, RememberedDay][] =>
-    Object.entries(file.read() ?? {}).flatMap(([key, day]) => (day ? [[key, day]] : []));
+  const read = (): [string, Remembered<T>][] =>
+    Object.entries(file.read() ?? {}).flatMap(([key, found]) => {
+      const left = found ? alive(found) : null;
+      return left ? [[key, left]] : [];
+    });
   return {
     find(request) {
       const key = keyOf(request);
-      const found = read().find(([one]) => one === key)?.[1];
-      return found && isGood(found) ? found : null;
+      return read().find(([one]) => one === key)?.[1] ?? null;
     },
     remember(request, found) {
-      const kept = read().filter(([, day]) => isGood(day));
       const entry = { ...found, atMs: clock.now() };
-      file.write({ ...Object.fromEntries(kept), [keyOf(request)]: entry });
+      file.write({ ...Object.fromEntries(read()), [keyOf(request)]: entry });
+      return entry;
     },
   };
 }

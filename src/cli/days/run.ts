@@ -6,7 +6,7 @@ import { isProblem, type Problem, type ProblemCode } from '../../kernel/problems
 import { followArrivals } from '../searching/arrivals.ts';
 import type { CommandContext } from '../spec/command.ts';
 import type { JourneyDays } from './calendar.ts';
-import type { DayMemory, RememberedDay } from './memory.ts';
+import type { Remembered, SearchMemory } from './memory.ts';
 import { nextTryMs } from './pace.ts';
 import { cheapestOffer, type DayPrice } from './prices.ts';
 import type { Shares } from './shares.ts';
@@ -35,9 +35,16 @@ export type Gap =
   | { readonly status: 'failed'; readonly error: { readonly code: ProblemCode; readonly message: string } }
   | { readonly status: 'not_searched'; readonly reason?: string };
 
+/** The result of a day's search. */
+export interface DayAnswer {
+  /** null: nothing is sold that day. */
+  readonly offer: Offer | null;
+  readonly isComplete: boolean;
+}
+
 interface DaySearch extends Pick<ManySearches<JourneyDays, DayPrice>, 'requestOf' | 'flights' | 'shares'> {
   readonly journeys: readonly JourneyDays[];
-  readonly memory: DayMemory;
+  readonly memory: SearchMemory<DayAnswer>;
   /** True when slower sellers are waited for. */
   readonly waits: boolean;
   readonly told: (event: { readonly day?: DayPrice; readonly risen?: RisenPrice }) => void;
@@ -83,8 +90,7 @@ export const searchDays = (
     asked: journeys,
     async found(journey, first, within, flights) {
       const found = await whole(within, flights, first, waits);
-      memory.remember(given.requestOf(journey), found);
-      return dayFound(journey, { ...found, atMs: context.clock.now() });
+      return dayFound(journey, memory.remember(given.requestOf(journey), found));
     },
     told: ({ done, risen }) => told({ ...(done && { day: done }), ...(risen && { risen }) }),
   });
@@ -162,7 +168,7 @@ async function whole(
   flights: FlightsClient,
   first: SearchResponse,
   waits: boolean,
-): Promise<Omit<RememberedDay, 'atMs'>> {
+): Promise<DayAnswer> {
   const offers: Offer[] = [...first.offers];
   const ended = waits
     ? await followArrivals(context, flights, first, (landed) => offers.push(...landed))
@@ -175,7 +181,7 @@ async function whole(
 }
 
 /** A journey with what a search of it has found. */
-export function dayFound(journey: JourneyDays, { offer, isComplete, atMs }: RememberedDay): DayPrice {
+export function dayFound(journey: JourneyDays, { offer, isComplete, atMs }: Remembered<DayAnswer>): DayPrice {
   const common = { ...journey, searched_at: instant(atMs), is_complete: isComplete };
   if (offer === null) return { ...common, status: 'none' };
   const { total_amount_decimal, total_currency, offer_id, owner_name, stops, duration } = offer;

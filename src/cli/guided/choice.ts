@@ -187,7 +187,7 @@ async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promi
     return answer.value;
   } catch (error) {
     if (!isTurnedDown(error)) throw error;
-    sayProblem(walk, error);
+    await sayProblem(walk, error, { name: 'offer', line: offerCommand(offerId), options: { offerId } });
     return null;
   }
 }

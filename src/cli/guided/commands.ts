@@ -3,6 +3,13 @@ import type { Party, Trip } from './walk.ts';
 
 /** The command lines that do the same as the steps. What is not known yet stands in angle brackets. */
 
+/** A command that does the same as a step, with the options that it is told by. */
+export interface SameCommand {
+  readonly name: string;
+  readonly line: string;
+  readonly options?: object;
+}
+
 export function searchCommand({ from, to, depart, back, adults }: Trip): string {
   return [
     'farelock search',

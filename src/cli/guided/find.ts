@@ -2,15 +2,16 @@ import type { SearchRequestInput } from '../../flights/wire.ts';
 import { instant } from '../../kernel/clock.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
+import { wordsOf } from '../../kernel/shell-word.ts';
 import { searchRequestOf } from '../commands/search/request.ts';
+import { toldLines } from '../interruption/told.ts';
 import { gatherOffers } from '../searching/gathering.ts';
 import { numberedOffers } from '../view/flights/list-rows.ts';
 import type { SearchTitle } from '../view/flights/search.ts';
-import { problemLines } from '../view/problem.ts';
 import { counted } from '../view/text.ts';
 import { fromNow } from '../view/times.ts';
 import { asFound } from './arrangement.ts';
-import { searchCommand } from './commands.ts';
+import { type SameCommand, searchCommand } from './commands.ts';
 import { paidCall } from './money.ts';
 import { type Found, type Step, said, type Walk } from './walk.ts';
 
@@ -35,7 +36,7 @@ export const searchStep: Step = async (walk) => {
     return 'depart';
   } catch (error) {
     if (!isTurnedDown(error)) throw error;
-    sayProblem(walk, error);
+    await sayProblem(walk, error, { name: 'search', line: searchCommand(trip) });
     return 'from';
   }
 };
@@ -108,7 +109,14 @@ async function search(walk: Walk, request: SearchRequestInput): Promise<Found> {
 export const isTurnedDown = (error: unknown): error is Problem =>
   isProblem(error) && [2, 3, 5].includes(error.kind.exit) && !isProblem(error, 'input_required');
 
-export function sayProblem({ context: { terminal } }: Walk, error: Problem): void {
+/** @param same the command that would have been refused alike */
+export async function sayProblem({ context }: Walk, error: Problem, same: SameCommand): Promise<void> {
+  const { terminal, session } = context;
   terminal.settle();
-  for (const line of problemLines(error, terminal.asideScreen)) terminal.note(line);
+  const lines = await toldLines(error, {
+    argv: wordsOf(same.line).slice(1),
+    invocation: { name: same.name, options: same.options ?? {}, globals: context.globals },
+    session,
+  });
+  for (const line of lines(terminal.asideScreen)) terminal.note(line);
 }

@@ -4,7 +4,7 @@ import { besides, noteIntent } from '../session/remembered.ts';
 import { createdIntentLines, usdc } from '../view/flights/intent.ts';
 import { harmlessDocument } from '../view/text.ts';
 import { fromNow } from '../view/times.ts';
-import { lockCommand } from './commands.ts';
+import { lockCommand, type SameCommand } from './commands.ts';
 import { isTurnedDown, sayProblem } from './find.ts';
 import { paidCall } from './money.ts';
 import { type Step, said, type Walk } from './walk.ts';
@@ -38,10 +38,16 @@ export const lockStep: Step = async (walk) => {
     return 'passengers';
   } catch (error) {
     if (!isTurnedDown(error)) throw error;
-    sayProblem(walk, error);
+    await sayProblem(walk, error, sameLock(offerId));
     return 'itinerary';
   }
 };
+
+export const sameLock = (offerId: string): SameCommand => ({
+  name: 'intent create',
+  line: lockCommand(offerId),
+  options: { offerId },
+});
 
 /** Locks a fare, or finds the intent that has locked it. */
 export async function lock(walk: Walk, offerId: string): Promise<Intent> {

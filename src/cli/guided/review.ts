@@ -62,7 +62,8 @@ export const reviewStep: Step = async (walk) => {
     if (!isFareGone(error)) throw error;
     // It was refused before it was paid.
     trip.booking = null;
-    sayProblem(walk, error);
+    const line = bookingCommand(intent.intent_id, party);
+    await sayProblem(walk, error, { name: 'book', line, options: { intentId: intent.intent_id } });
     return goOnWithoutLock(walk, intent, error.code === 'intent_expired');
   }
 };

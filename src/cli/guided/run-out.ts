@@ -3,7 +3,7 @@ import { isProblem, type Problem } from '../../kernel/problems.ts';
 import type { ExitCode } from '../spec/globals.ts';
 import { lockCommand } from './commands.ts';
 import { isTurnedDown, sayProblem } from './find.ts';
-import { lock } from './lock.ts';
+import { lock, sameLock } from './lock.ts';
 import { type StepName, said, type Walk } from './walk.ts';
 
 /** Refusals of a booking before anything is paid for it: the fare is not there any more as it was locked. */
@@ -48,7 +48,7 @@ export async function goOnWithoutLock(
       return 'review';
     } catch (error) {
       if (!isTurnedDown(error)) throw error;
-      sayProblem(walk, error);
+      await sayProblem(walk, error, sameLock(intent.offer_id));
       return goOnWithoutLock(walk, intent, false);
     }
   }

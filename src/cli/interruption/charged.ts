@@ -1,5 +1,5 @@
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
-import { Problem } from '../../kernel/problems.ts';
+import { type Problem, reworded } from '../../kernel/problems.ts';
 import type { Session } from '../session/session.ts';
 
 const NOTHING = /nothing was charged/i;
@@ -18,12 +18,5 @@ export async function asCharged(error: Problem, session: Pick<Session, 'paidHere
       NOTHING,
       (words) => `${words.charAt(0)}othing more was charged than the ${total} USDC before`,
     );
-  return new Problem(error.code, {
-    message: said(error.message),
-    fix: said(error.fix),
-    next: error.next,
-    cause: error.cause ?? error,
-    ...(error.detail && { detail: error.detail }),
-    ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
-  });
+  return reworded(error, { message: said(error.message), fix: said(error.fix) });
 }

@@ -1,14 +1,17 @@
 import type { Problem, ProblemCode } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
 import type { Session } from '../session/session.ts';
-import { commandLine } from '../spec/mistaken.ts';
+import type { GlobalOptions } from '../spec/globals.ts';
+import { commandLine, helpOf } from '../spec/mistaken.ts';
 import type { Invocation } from '../spec/tree.ts';
 
 /** A command line that failed. */
 export interface Failed {
   readonly argv: readonly string[];
   /** null: it was not understood. */
-  readonly invocation: Invocation | null;
+  readonly invocation:
+    | (Pick<Invocation, 'name' | 'options'> & { readonly globals: Pick<GlobalOptions, 'keypair'> })
+    | null;
   /** null: it was not opened. */
   readonly session: Session | null;
 }
@@ -60,9 +63,7 @@ const searchAgain: Steps = async ({ session, invocation }) => {
   return [`farelock search ${quoted(from)} ${quoted(to)} --depart ${quoted(journey.departureDate)}`];
 };
 
-const usage: Steps = ({ invocation }) => [
-  invocation ? `farelock help ${invocation.name}` : 'farelock --help',
-];
+const usage: Steps = ({ invocation }) => [helpOf(invocation ? [invocation.name] : [])];
 
 /** Where the keypair was named, the wallet is made there. */
 const newWallet: Steps = ({ invocation }) => {

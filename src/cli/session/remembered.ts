@@ -1,7 +1,10 @@
 import type { ClientStore, PaymentRecord, RememberedIntent } from '../../client/journal/store.ts';
+import type { FlightsClient } from '../../client/types.ts';
 import type { Intent } from '../../flights/wire.ts';
 import { formatUsdc } from '../../kernel/money.ts';
+import { isProblem } from '../../kernel/problems.ts';
 import type { Terminal } from '../screen/terminal.ts';
+import type { CommandContext } from '../spec/command.ts';
 import { isRecord } from '../spec/json.ts';
 import { type KnownFare, keptFare } from './known-fare.ts';
 import type { KnownJourney } from './recent.ts';
@@ -73,6 +76,29 @@ export async function supportCodeOf(store: ClientStore, id: string): Promise<str
   if (intent) return intent.supportCode;
   const all = await store.intents();
   return all.find((one) => notesOf(one).order_id === id)?.supportCode ?? null;
+}
+
+/**
+ * The intent, with the operator's reason once a refund was rejected: the support code goes along only then, and once,
+ * for a wrong one counts against whoever sends it.
+ */
+export async function withReason(
+  { session, environment, signal, terminal }: CommandContext,
+  flights: FlightsClient,
+  intent: Intent,
+): Promise<Intent> {
+  if (intent.refund_request?.state !== 'rejected') return intent;
+  const given = environment.FARELOCK_SUPPORT_CODE?.trim();
+  const supportCode = given || (await supportCodeOf(await session.store(), intent.intent_id));
+  if (!supportCode) return intent;
+  try {
+    return await flights.intent(intent.intent_id, { signal, supportCode });
+  } catch (error) {
+    // How the intent stands is known all the same.
+    if (!isProblem(error, 'support_code_mismatch', 'too_many_attempts')) throw error;
+    terminal.note(`The operator's reason isn't shown: ${error.message}`);
+    return intent;
+  }
 }
 
 /** The payment that funded an escrow from here, by the journal; null where another wallet paid it. */

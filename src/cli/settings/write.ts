@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import { onFile } from '../../kernel/storage.ts';
+import { makeFolder, onFile } from '../../kernel/storage.ts';
 import { userFileOf } from '../session/profile.ts';
 import type { SettingValues, UserSettings } from './file.ts';
 import { readOwnSettings } from './own.ts';
@@ -22,7 +22,7 @@ export async function changeUserSettings(
   change: (settings: UserSettings) => UserSettings,
 ): Promise<UserSettings> {
   const path = userFileOf(home);
-  onFile(path, () => mkdirSync(dirname(path), { recursive: true, mode: 0o700 }));
+  onFile(path, () => makeFolder(dirname(path)));
   const unlock = await locked(`${path}.lock`, clock);
   try {
     const after = change(readOwnSettings(home));

@@ -1,7 +1,8 @@
-import type { Command as Commander, CommanderError } from 'commander';
+import { type Command as Commander, CommanderError } from 'commander';
 import { nearest } from '../../kernel/nearest.ts';
+import { isProblem, type Problem, problem, reworded } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
-import { shownUrl } from '../../kernel/shown-url.ts';
+import { shownUrl, withoutAddressKeys } from '../../kernel/shown-url.ts';
 
 /** A word of a command line that was likely meant to be another one. */
 export interface Mistake {
@@ -31,7 +32,7 @@ export function mistakenCommand(program: Commander, argv: readonly string[]): Mi
 }
 
 /** The command that a command line names, as far as it names one: `partner orders show`. */
-export function namedCommand(program: Commander, argv: readonly string[]): string[] {
+function namedCommand(program: Commander, argv: readonly string[]): string[] {
   const names: string[] = [];
   let group = program;
   for (const word of argv) {
@@ -53,8 +54,8 @@ const LISTS: Readonly<Record<string, string>> = {
   travellers: 'travellers list',
 };
 
-/** Where what is missing is listed, or else how the command reads; nothing when no command was named. */
-export function whereToLook(error: CommanderError, command: readonly string[]): string[] {
+/** Where what is missing is listed, or else the help of the command. */
+function whereToLook(error: CommanderError, command: readonly string[]): string[] {
   const [, missing = ''] =
     error.code === 'commander.missingArgument' ? (/'([a-z-]+)'/.exec(error.message) ?? []) : [];
   const lists: Readonly<Record<string, string | null>> = {
@@ -64,12 +65,12 @@ export function whereToLook(error: CommanderError, command: readonly string[]): 
     'attestation-id': 'attestations list',
     id: LISTS[command[0] ?? ''] ?? null,
   };
-  const look = lists[missing] ?? (command.length > 0 ? ['help', ...command].join(' ') : null);
-  return look === null ? [] : [`farelock ${look}`];
+  const look = lists[missing];
+  return [look ? `farelock ${look}` : helpOf(command)];
 }
 
 /** The option that there is not, and the one that was likely meant. */
-export function mistakenOption(program: Commander, argv: readonly string[]): Mistake | null {
+function mistakenOption(program: Commander, argv: readonly string[]): Mistake | null {
   let command = program;
   for (const [at, word] of argv.entries()) {
     if (word === '--') return null;
@@ -86,8 +87,65 @@ export function mistakenOption(program: Commander, argv: readonly string[]): Mis
 }
 
 /** The command line with the mistake put right, as a shell takes it. */
-export const corrected = (argv: readonly string[], { at, given, meant }: Mistake): string[] =>
+const corrected = (argv: readonly string[], { at, given, meant }: Mistake): string[] =>
   argv.map((word, index) => (index === at ? meant + word.slice(given.length) : word));
+
+/** The help of a command or a group, as a command line. */
+export const helpOf = (command: readonly string[]): string => ['farelock', ...command, '--help'].join(' ');
+
+/** An unknown command that is close to a known one. */
+export const mistakenProblem = (argv: readonly string[], mistake: Mistake): Problem => {
+  const group = argv.slice(0, mistake.at);
+  const meant = [...group, mistake.meant].join(' ');
+  return problem('usage', {
+    message: `Unknown command '${mistake.given}'. Did you mean ${meant}?`,
+    fix: `See ${helpOf(group)}.`,
+    next: [commandLine(corrected(argv, mistake))],
+  });
+};
+
+/** An option is missing where its name was mistyped. */
+const IN_OPTIONS: readonly string[] = ['commander.unknownOption', 'commander.missingMandatoryOptionValue'];
+
+/** A command line that was not understood, as a problem that leads to the help of what it names. */
+export function usageProblem(error: unknown, program: Commander, argv: readonly string[]): unknown {
+  const command = namedCommand(program, argv);
+  const help = helpOf(command);
+  // The value of an option or an argument, refused by what reads it.
+  if (isProblem(error, 'usage') && error.next.length === 0) return reworded(error, { next: [help] });
+  if (!(error instanceof CommanderError)) return error;
+  const inOptions = IN_OPTIONS.includes(error.code);
+  const mistake = inOptions ? mistakenOption(program, argv) : mistakenCommand(program, argv);
+  if (mistake && !inOptions) return mistakenProblem(argv, mistake);
+  const [said = ''] = withoutAddressKeys(error.message)
+    .replace(/^error: /, '')
+    .split('\n');
+  const sentence = `${said.charAt(0).toUpperCase()}${said.slice(1)}.`.replace(/([.?!])\.$/, '$1');
+  const unknown = error.code === 'commander.excessArguments' ? unknownIn(program, command, argv) : null;
+  const message =
+    error.code === 'commander.help'
+      ? `${['farelock', ...command].join(' ')} needs a ${command.length > 0 ? 'subcommand' : 'command'}.`
+      : unknown !== null
+        ? `Unknown command '${unknown}'.`
+        : mistake
+          ? `Unknown option '${mistake.given}'. Did you mean ${mistake.meant}?`
+          : sentence;
+  return problem('usage', {
+    message,
+    fix: `See ${help}.`,
+    next: mistake ? [commandLine(corrected(argv, mistake))] : whereToLook(error, command),
+  });
+}
+
+/** The word after a group that takes none beside its commands: what the group stands for would call it one too many. */
+function unknownIn(program: Commander, command: readonly string[], argv: readonly string[]): string | null {
+  const group = command.reduce<Commander | undefined>(
+    (inside, name) => inside?.commands.find((one) => one.name() === name),
+    program,
+  );
+  const after = argv[argv.lastIndexOf(command.at(-1) ?? '') + 1];
+  return group?.commands.length && after !== undefined && !after.startsWith('-') ? after : null;
+}
 
 /** To copy; without what is a secret in an address, which is for whoever repeats it to fill in. */
 export const commandLine = (argv: readonly string[]): string =>

@@ -47,6 +47,8 @@ export function buildTree(tool: ToolSpec, version: string, output: ProgramOutput
     .description(tool.summary)
     .version(version, '-V, --version', 'Print the version')
     .exitOverride()
+    // What is near enough is said with the corrected command line (mistaken.ts).
+    .showSuggestionAfterError(false)
     .configureOutput({
       writeOut: (text) => output.write(text),
       // Usage errors are printed with every other problem, in one place.

@@ -2,6 +2,7 @@ import { formatUsdc } from '../../kernel/money.ts';
 import type { Problem } from '../../kernel/problems.ts';
 import type { Screen } from '../screen/terminal.ts';
 import { harmless, wrap } from './text.ts';
+import { utcTime } from './times.ts';
 
 /** `{ error: … }` for --json (CONTRACT, section 15). */
 export const problemDocument = (error: Problem, next: readonly string[] = error.next) => ({
@@ -106,6 +107,8 @@ function factsOf(error: Problem): string[] {
   return [unsaid.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`).join(', ')];
 }
 
-/** The services write amounts as atomic units. */
-const sayFact = (name: string, value: string): string =>
-  /(^|_)amount$/.test(name) && /^\d+$/.test(value) ? `${formatUsdc(BigInt(value))} USDC` : value;
+/** The services write amounts as atomic units, and moments for programs. */
+function sayFact(name: string, value: string): string {
+  if (/(^|_)amount$/.test(name) && /^\d+$/.test(value)) return `${formatUsdc(BigInt(value))} USDC`;
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? utcTime(value) : value;
+}

@@ -13,8 +13,14 @@ export function intentRecord(
   observedAmount: number | null,
   {
     refundRequest = null,
+    rejectionReason,
     reviewSinceMs = null,
-  }: { refundRequest?: Intent['refund_request']; reviewSinceMs?: number | null } = {},
+  }: {
+    refundRequest?: Intent['refund_request'];
+    /** undefined: whoever asks has not proved the support code. */
+    rejectionReason?: string | null | undefined;
+    reviewSinceMs?: number | null;
+  } = {},
 ): Intent {
   return {
     intent_id: row.intent_id,
@@ -46,6 +52,7 @@ export function intentRecord(
     refunded_at: orNull(row.refunded_at_ms),
     refund_tx_hash: row.refund_tx_hash,
     refund_request: refundRequest,
+    ...(rejectionReason === undefined ? {} : { refund_rejection_reason: rejectionReason }),
     operator_review_since: orNull(reviewSinceMs),
     expires_at: instant(row.expires_at_ms),
     created_at: instant(row.created_at_ms),
@@ -67,9 +74,9 @@ export async function reviewSinceMs(store: Store, intentId: string): Promise<num
 /** The offer as it was when the intent locked it; our own writing, read back. */
 export const lockedOffer = (row: Pick<IntentRow, 'offer'>): Offer => JSON.parse(row.offer) as Offer;
 
-/** The latest refund request of an intent, without anybody's words; null when none was paid for. */
-export async function refundRequestOf(store: Store, intentId: string): Promise<Intent['refund_request']> {
-  const row = await store
+/** The latest refund request of an intent; undefined when none was paid for. */
+export const latestRequest = (store: Store, intentId: string): Promise<RefundRequestRow | undefined> =>
+  store
     .selectFrom('refund_requests')
     .selectAll()
     .where('intent_id', '=', intentId)
@@ -77,6 +84,9 @@ export async function refundRequestOf(store: Store, intentId: string): Promise<I
     .orderBy('requested_at_ms', 'desc')
     .limit(1)
     .executeTakeFirst();
+
+/** A refund request as anybody may read it: without anybody's words. */
+export function refundRequestOf(row: RefundRequestRow | undefined): Intent['refund_request'] {
   if (!row) return null;
   return {
     state: requestState(row),

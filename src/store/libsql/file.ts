@@ -1,8 +1,8 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'libsql';
 import type { Problem } from '../../kernel/problems.ts';
-import { storageProblem } from '../../kernel/storage.ts';
+import { makeFolder, storageProblem } from '../../kernel/storage.ts';
 
 /** The part of libsql (and of better-sqlite3, whose interface it has) that is used here. */
 interface SqliteStatement {
@@ -44,7 +44,7 @@ export function openSqlite(path: string, options: FileOptions = {}): SqliteDatab
     path,
     atOpening,
   )(() => {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     const opened: SqliteDatabase = new Sqlite(path, { timeout: waitMs });
     try {
       opened.prepare(`pragma busy_timeout = ${waitMs}`).all();

@@ -156,6 +156,9 @@ test.each([
   ['wallet', /farelock wallet needs a subcommand.*farelock wallet --help/],
   ['wallet airdrop --sol lots', /an amount of SOL/],
   ['intent', /missing required argument 'offer-id'/i],
+  ['partner foo', /Unknown command 'foo'\. See farelock partner --help\./],
+  ['config profile foo', /Unknown command 'foo'\. See farelock config profile --help\./],
+  ['--quiet', /farelock needs a command/],
 ])('%s is a usage error that says what to do', (line, said) => {
   expect(refusal(line)).toMatch(said);
 });
@@ -166,9 +169,20 @@ test.each([
   ['stuck show', ['farelock stuck list']],
   ['refund approve', ['farelock refund queue']],
   ['intent', ['farelock help search']],
-  ['--quiet partner orders create', ['farelock help partner orders create']],
-  ['search LIS BER', ['farelock help search']],
+  ['--quiet partner orders create', ['farelock partner orders create --help']],
+  ['search LIS BER', ['farelock search --help']],
   ['search LIS BER --depart fri --adult 2', ['farelock search LIS BER --depart fri --adults 2']],
+  ['book --foo', ['farelock book --help']],
+  ['search LIS BER --depart', ['farelock search --help']],
+  ['search LIS BER --depart fri --adults x', ['farelock search --help']],
+  ['status int_1 --timeout soon', ['farelock status --help']],
+  ['switch booking maybe', ['farelock switch --help']],
+  ['status a b c', ['farelock status --help']],
+  ['partner foo', ['farelock partner --help']],
+  ['partner orders foo', ['farelock partner orders --help']],
+  ['config profile foo', ['farelock config profile --help']],
+  ['wallet', ['farelock wallet --help']],
+  ['foo', ['farelock --help']],
 ])('%s: the next step is a command that helps with it', (line, next) => {
   expect(nextOf(line)).toEqual(next);
 });

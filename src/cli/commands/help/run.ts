@@ -4,6 +4,7 @@ import { problem } from '../../../kernel/problems.ts';
 import { screenWidth } from '../../screen/streams.ts';
 import type { Command } from '../../spec/command.ts';
 import { describeTool } from '../../spec/description.ts';
+import { helpOf } from '../../spec/mistaken.ts';
 import { buildTree } from '../../spec/tree.ts';
 
 interface HelpOptions {
@@ -25,15 +26,17 @@ export const help: Command<HelpOptions> = async ({ tool, terminal, streams }, { 
   };
   const program = buildTree(tool, version, output, () => undefined);
   let found = program;
-  for (const name of path) {
+  for (const [depth, name] of path.entries()) {
     const child = found.commands.find((one) => one.name() === name);
     if (!child) {
+      const group = helpOf(path.slice(0, depth));
       throw problem('usage', {
         message: `There is no command "${path.join(' ')}". ${didYouMean(
           name,
           found.commands.map((one) => one.name()),
         )}`.trim(),
-        fix: 'See farelock --help.',
+        fix: `See ${group}.`,
+        next: [group],
       });
     }
     found = child;

@@ -8,6 +8,7 @@ import { approvalLines, askedLines, caseLines, mailLines, outcomeLine } from '..
 import { queueView } from '../../view/flights/refund-queue.ts';
 import { nextLines, shortened } from '../../view/payment.ts';
 import { printPlan, stepLines } from '../../view/plan.ts';
+import { wrap } from '../../view/text.ts';
 import {
   approvePrepared,
   checkRejection,
@@ -57,15 +58,31 @@ function planned({ terminal }: CommandContext, step: string): 0 {
 }
 
 /** A finished act: what changed, in a line. */
-function finished({ terminal }: CommandContext, one: RefundCase, done: Parameters<typeof outcomeLine>[1]): 0 {
+function finished(
+  { terminal }: CommandContext,
+  given: string,
+  one: RefundCase,
+  done: Parameters<typeof outcomeLine>[1],
+): 0 {
   terminal.result(one, {
-    lines: (shown, { paint }) => [
-      `${paint.good('✓')} ${outcomeLine(shown, done)}`,
-      ...(done === 'decided' && shown.payout_tx_hash
-        ? [paint.dim(`  to ${shown.refund_wallet}, in ${shortened(shown.payout_tx_hash)}`)]
-        : []),
-    ],
+    lines: (shown, { paint, width }) => {
+      const paid =
+        done === 'decided' && shown.payout_tx_hash
+          ? wrap(`to ${shown.refund_wallet}, in ${shortened(shown.payout_tx_hash)}`, width - 2)
+          : [];
+      const [first, ...more] = wrap(outcomeLine(shown, done), width - 2);
+      return [
+        `${paint.good('✓')} ${first}`,
+        ...more.map((line) => `  ${line}`),
+        ...paid.map((line) => paint.dim(`  ${line}`)),
+      ];
+    },
   });
+  if (done === 'claimed' && one.status === 'received')
+    terminal.aside([
+      '',
+      ...nextLines(`farelock refund show ${quoted(given)}`, `farelock refund approve ${quoted(given)}`),
+    ]);
   return 0;
 }
 
@@ -98,8 +115,8 @@ export const refundClaim: Command<ClaimOptions> = async (context, options) => {
   if (context.globals.dryRun) return planned(context, release ? `Give ${given} back.` : `Take ${given}.`);
   const operator = await operatorOf(context);
   return release
-    ? finished(context, await operator.release(id, force === true, context), 'released')
-    : finished(context, await operator.claim(id, context), 'claimed');
+    ? finished(context, given, await operator.release(id, force === true, context), 'released')
+    : finished(context, given, await operator.claim(id, context), 'claimed');
 };
 
 /** Writes a note on a case. */
@@ -109,7 +126,7 @@ export const refundNote: Command<NoteOptions> = async (context, options) => {
   const typed = text === '-' ? (await context.streams.stdin.text()).trim() : text;
   const words = typed ?? (await asked(context, 'the text', 'Note'));
   if (context.globals.dryRun) return planned(context, `Write a note on ${given}.`);
-  return finished(context, await (await operatorOf(context)).note(id, words, context), 'noted');
+  return finished(context, given, await (await operatorOf(context)).note(id, words, context), 'noted');
 };
 
 /** Shows exactly what will move, asks, and then has exactly that done. Exit 8 when it is not finished yet. */
@@ -134,7 +151,7 @@ export const refundApprove: Command<ApproveOptions> = async (context, options) =
   }
   terminal.phase('Cancelling and paying out');
   const approved = await approvePrepared(operator, prepared, context);
-  finished(context, approved, 'decided');
+  finished(context, given, approved, 'decided');
   if (approved.status === 'refunded') return 0;
   terminal.aside(['', ...unfinishedLines(approved)]);
   return 8;
@@ -167,7 +184,7 @@ export const refundReject: Command<RejectOptions> = async (context, options) => 
     terminal.review(mailLines(plan.mail, terminal.asideScreen));
     if (!(await prompts.confirm('Reject the request?', false))) throw leftAlone('Not rejected.', given);
   }
-  return finished(context, await operator.reject(id, plan.reason, context), 'decided');
+  return finished(context, given, await operator.reject(id, plan.reason, context), 'decided');
 };
 
 /** The mail of a rejection, and the words in it. What can't be rejected is refused before the words are asked for. */

@@ -2,19 +2,19 @@ import type { OperatorClient } from '../../../client/operator.ts';
 import type { RefundCase, RefundCaseSummary } from '../../../flights/wire.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { isProblem } from '../../../kernel/problems.ts';
+import { toldLines } from '../../interruption/told.ts';
 import type { BoardControls } from '../../screen/board.ts';
+import type { Session } from '../../session/session.ts';
 import { readyFor } from '../../view/clusters.ts';
 import { outcomeLine } from '../../view/flights/refund.ts';
 import type { DeskMode, DeskShown } from '../../view/flights/refund-desk.ts';
 import type { Paint } from '../../view/paint.ts';
-import { problemLines } from '../../view/problem.ts';
 import { harmlessDocument, wrap } from '../../view/text.ts';
 import { unfinishedLines } from '../refund-cases/deciding.ts';
 
 export interface DeskPorts {
   readonly operator: OperatorClient;
-  /** Does what is due on an embedded stack. */
-  work(): Promise<unknown>;
+  readonly session: Session;
   readonly clock: Clock;
   readonly paint: Paint;
   readonly sort: 'age' | 'journey' | undefined;
@@ -58,7 +58,7 @@ const BROWSING: DeskMode = { kind: 'browsing' };
 type State = { -readonly [Name in keyof DeskShown]: DeskShown[Name] };
 
 export function openDesk(ports: DeskPorts): Desk {
-  const { clock, paint, controls, signal } = ports;
+  const { clock, paint, controls, signal, session } = ports;
   const desk: State = {
     cases: [],
     isRead: false,
@@ -87,10 +87,15 @@ export function openDesk(ports: DeskPorts): Desk {
     say();
     enter({ kind: 'busy', doing });
     task()
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
         if (signal.aborted) return;
         if (!isProblem(error)) return controls.fail(error);
-        desk.said = (width) => problemLines(error, { paint, width });
+        const lines = await toldLines(error, {
+          argv: ['refund', 'desk'],
+          invocation: { name: 'refund desk', options: { id: desk.selected }, globals: {} },
+          session,
+        });
+        desk.said = (width) => lines({ paint, width });
       })
       .finally(() => {
         if (desk.mode.kind === 'busy') enter(BROWSING);
@@ -141,7 +146,7 @@ export function openDesk(ports: DeskPorts): Desk {
 }
 
 /** Reads from the service: the queue all the time, and the case that is looked at. */
-function createReader({ operator, work, clock, sort, signal, controls }: DeskPorts, desk: State) {
+function createReader({ operator, session, clock, sort, signal, controls }: DeskPorts, desk: State) {
   const failed = (error: unknown): void => {
     if (signal.aborted) return;
     if (!isProblem(error)) controls.fail(error);
@@ -184,7 +189,7 @@ function createReader({ operator, work, clock, sort, signal, controls }: DeskPor
     select,
     async refresh(): Promise<void> {
       try {
-        await work();
+        await session.work();
         const queue = await clean(operator.queue({ sort, limit: MOST }, { signal }));
         desk.away = null;
         take(queue.refund_requests);

@@ -27,7 +27,7 @@ export const refundDesk: Command<DeskOptions> = async (context, { sort }) => {
   try {
     await showBoard(
       (controls) => {
-        const ports = { operator, work: () => session.work(), clock, paint, sort, signal, controls };
+        const ports = { operator, session, clock, paint, sort, signal, controls };
         const desk = openDesk(ports);
         opened.push({ desk, watching: desk.watch().catch(controls.fail) });
         return {

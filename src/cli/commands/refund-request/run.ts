@@ -3,7 +3,7 @@ import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { linkedOf } from '../../paying/explorer.ts';
-import { notesOf, supportCodeOf } from '../../session/remembered.ts';
+import { notesOf, supportCodeOf, withReason } from '../../session/remembered.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { conditionText } from '../../view/flights/offer.ts';
 import { costLines, nextLines, withPayment } from '../../view/payment.ts';
@@ -77,17 +77,22 @@ export const refundRequest: Command<RefundRequestOptions> = async (context, opti
  * @throws Problem `intent_not_found`
  */
 async function expectedOf(
-  { session, signal, clock }: CommandContext,
+  context: CommandContext,
   intentId: string,
 ): Promise<{ readonly lines: readonly string[]; readonly isPromising: boolean }> {
+  const { session, signal, clock } = context;
   const { fare } = notesOf(await (await session.store()).intent(intentId));
-  const intent = await (await session.flights()).intent(intentId, { signal });
+  const flights = await session.flights();
+  const intent = await withReason(context, flights, await flights.intent(intentId, { signal }));
   const { refund_request: before } = intent;
   const wasRejected = before?.state === 'rejected';
   const paid = BigInt(intent.escrow.amount);
   const payout = fare ? refundRuleOf(fare, paid).payout : null;
+  const why = intent.refund_rejection_reason
+    ? `the operator said: “${intent.refund_rejection_reason.replace(/\s+/g, ' ')}”`
+    : 'the e-mail to the lead passenger says why.';
   const rejected = wasRejected
-    ? `! A request of ${utcTime(before.requested_at)} was rejected ${fromNow(before.decided_at, clock.now())}; the e-mail to the lead passenger says why. A new one is charged again.`
+    ? `! A request of ${utcTime(before.requested_at)} was rejected ${fromNow(before.decided_at, clock.now())}; ${why} A new one is charged again.`
     : null;
   const comesBack =
     payout === null

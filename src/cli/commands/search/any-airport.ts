@@ -1,12 +1,15 @@
+import { join } from 'node:path';
 import { freeCall } from '../../../client/spending.ts';
 import type { FlightsClient, PaymentReceipt } from '../../../client/types.ts';
 import { findAirports } from '../../../domain/airports.ts';
 import { metropolitanArea } from '../../../domain/metropolitan-areas.ts';
 import { withArrivals } from '../../../domain/offer-groups.ts';
 import type { Offer, SearchResponse } from '../../../flights/wire.ts';
+import { instant } from '../../../kernel/clock.ts';
 import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { agreeTotal, costFacts, costOf, costText, searchPrice } from '../../days/agree.ts';
+import { openSearchMemory, type Remembered, type SearchMemory } from '../../days/memory.ts';
 import { type Gap, type SearchesDone, searchMany } from '../../days/run.ts';
 import { openShares } from '../../days/shares.ts';
 import type { View } from '../../screen/terminal.ts';
@@ -27,12 +30,25 @@ interface Route {
   readonly destination_iata: string;
 }
 
-type FoundRoute = Route & { readonly status: 'found'; readonly answer: SearchResponse };
+/** The answer of a route with what landed after it. */
+interface FoundAnswer {
+  readonly answer: SearchResponse;
+}
+
+type FoundRoute = Route & Remembered<FoundAnswer> & { readonly status: 'found' };
 
 /** What is printed: the offers of all airports as of one search, and how the search of each route ended. */
 interface AnyAirportDocument extends SearchResponse {
   readonly routes: readonly (Route &
-    (Gap | { readonly status: 'found'; readonly is_complete: boolean; readonly total_offers: number }))[];
+    (
+      | Gap
+      | {
+          readonly status: 'found';
+          readonly searched_at: string;
+          readonly is_complete: boolean;
+          readonly total_offers: number;
+        }
+    ))[];
   readonly searches: number;
   readonly paid_amount: string;
   readonly payments: readonly PaymentReceipt[];
@@ -41,7 +57,7 @@ interface AnyAirportDocument extends SearchResponse {
 /**
  * `search LON BER`: any airport of a city. A service knows airports alone, so this is a paid search for each of them:
  * how many and what they cost together is said, and agreed to, before the first one (days/agree.ts). What was found is
- * one list, shown however it ends.
+ * one list, shown however it ends, and remembered for a while: what can still be had is not paid for again.
  */
 export async function searchAnyAirport(context: CommandContext, options: WaitingOptions): Promise<ExitCode> {
   const { session, globals, terminal } = context;
@@ -55,11 +71,25 @@ export async function searchAnyAirport(context: CommandContext, options: Waiting
     throw problem('usage', { message: 'Origin and destination are the same.', fix: 'Give two cities.' });
   const requestOf = ({ origin_iata, destination_iata }: Route) =>
     searchRequestOf({ ...options, from: origin_iata, to: destination_iata });
+  const memory = memoryOf(context);
+  const known = routes.flatMap((route): FoundRoute[] => {
+    const found = memory.find(requestOf(route));
+    // What was found without waiting is no answer for who waits.
+    return found && (found.answer.status === 'complete' || !options.wait)
+      ? [{ ...route, ...found, status: 'found' }]
+      : [];
+  });
+  const done = new Map<string, FoundRoute | (Route & Gap)>(known.map((one) => [routeText(one), one]));
+  const asked = routes.filter((one) => !done.has(routeText(one)));
   terminal.phase('Asking what a search costs');
-  const price = await searchPrice(context, requestOf(first));
-  const cost = costOf(routes.length, price, freeCall(session.profile.limits));
+  const price = asked[0] ? await searchPrice(context, requestOf(asked[0])) : 0n;
+  const cost = costOf(asked.length, price, freeCall(session.profile.limits));
   if (globals.dryRun) {
-    printPlan(terminal, [`Pay ${costText(cost, globals.maxPayment)}.`, 'Show all offers as one list.'], {
+    const pays =
+      asked.length === 0
+        ? 'Pay nothing: every route is known.'
+        : `Pay ${costText(cost, globals.maxPayment)}.`;
+    printPlan(terminal, [pays, 'Show all offers as one list.'], {
       request: requestOf(first),
       routes,
       ...costFacts(cost, globals.maxPayment),
@@ -68,19 +98,19 @@ export async function searchAnyAirport(context: CommandContext, options: Waiting
   }
   terminal.settle();
   terminal.note(`Any airport: ${routes.map(routeText).join(', ')}`);
-  const total = await agreeTotal(context, cost);
-  const done = new Map<string, FoundRoute | (Route & Gap)>();
-  terminal.phase(`Searching ${counted(routes.length, 'route')}`);
+  if (known.length > 0)
+    terminal.note(`${counted(known.length, 'route')} known from the last 10 minutes: not paid again.`);
+  const total = asked.length === 0 ? 0n : await agreeTotal(context, cost);
+  if (asked.length > 0) terminal.phase(`Searching ${counted(asked.length, 'route')}`);
   const ended = await searchMany<Route, FoundRoute>(context, {
-    asked: routes,
+    asked,
     requestOf,
     flights: (amount) => session.flights({ agreed: { kind: 'call', amount } }),
-    shares: openShares(total, routes.length),
-    found: async (route, answer, within, flights) => ({
-      ...route,
-      status: 'found',
-      answer: options.wait ? await whole(within, flights, answer, options) : answer,
-    }),
+    shares: openShares(total, asked.length),
+    async found(route, first, within, flights) {
+      const answer = options.wait ? await whole(within, flights, first, options) : first;
+      return { ...route, ...memory.remember(requestOf(route), { answer }), status: 'found' };
+    },
     told({ done: one, risen }) {
       if (one) done.set(routeText(one), one);
       const waits = risen ? `; a search costs ${risen.to} USDC now` : '';
@@ -91,6 +121,26 @@ export async function searchAnyAirport(context: CommandContext, options: Waiting
   const all = routes.map((one) => done.get(routeText(one)) ?? { ...one, status: 'not_searched' as const });
   return tell(context, options, all, ended);
 }
+
+/** Answers whose offers have not all expired. */
+const memoryOf = ({ session, clock, terminal }: CommandContext): SearchMemory<FoundAnswer> =>
+  openSearchMemory<FoundAnswer>({
+    path: join(session.home, 'recent-routes.json'),
+    baseUrl: session.baseUrl,
+    clock,
+    warn: terminal.note,
+    alive({ answer }, nowMs) {
+      const offers = answer.offers.filter((offer) => Date.parse(offer.expires_at) > nowMs);
+      if (offers.length === 0 && answer.offers.length > 0) return null;
+      return {
+        answer: {
+          ...answer,
+          offers,
+          total_offers: answer.total_offers - answer.offers.length + offers.length,
+        },
+      };
+    },
+  });
 
 /** The airports of a city that are known by name; an airport is its own. */
 const airportsOf = (code: string): string[] =>
@@ -150,6 +200,7 @@ async function tell(
             origin_iata: one.origin_iata,
             destination_iata: one.destination_iata,
             status: 'found',
+            searched_at: instant(one.atMs),
             is_complete: one.answer.status === 'complete',
             total_offers: one.answer.total_offers,
           }
@@ -172,7 +223,9 @@ async function tell(
   const [cheapest] = document.offers;
   terminal.aside([
     '',
-    `Paid ${document.paid_amount} USDC for ${counted(payments.length, 'search', 'searches')}`,
+    payments.length === 0
+      ? 'Nothing was paid.'
+      : `Paid ${document.paid_amount} USDC for ${counted(payments.length, 'search', 'searches')}`,
     ...(cheapest
       ? nextLines(offerCommand(cheapest.offer_id, shortOf(context, cheapest.offer_id)))
       : ['Next: try another day, or fewer filters']),

@@ -6,10 +6,10 @@ import { formatUsdc, parseUsdc } from '../../../kernel/money.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import { agreeTotal, costFacts, costOf, costText, searchPrice } from '../../days/agree.ts';
 import { type DayGrid, flexDays, isSameJourney, type JourneyDays, monthDays } from '../../days/calendar.ts';
-import { openDayMemory } from '../../days/memory.ts';
+import { openSearchMemory } from '../../days/memory.ts';
 import { aboutText } from '../../days/pace.ts';
 import { cheapestDay, type DayPrice, type DaysDocument, pricesOf } from '../../days/prices.ts';
-import { dayFound, type RisenPrice, type SearchesDone, searchDays } from '../../days/run.ts';
+import { type DayAnswer, dayFound, type RisenPrice, type SearchesDone, searchDays } from '../../days/run.ts';
 import { openShares } from '../../days/shares.ts';
 import { canDrawLive, openLiveSign } from '../../screen/live-sign.ts';
 import type { View } from '../../screen/terminal.ts';
@@ -45,12 +45,14 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
   terminal.phase('Asking what a search costs');
   // The days asked for are asked about: what is wrong with them is said before anything is paid.
   const price = await searchPrice(context, requestOf(journey));
-  const memory = openDayMemory(
-    join(session.home, 'recent-prices.json'),
-    session.baseUrl,
+  const memory = openSearchMemory<DayAnswer>({
+    path: join(session.home, 'recent-prices.json'),
+    baseUrl: session.baseUrl,
     clock,
-    terminal.note,
-  );
+    warn: terminal.note,
+    alive: (found, nowMs) =>
+      found.offer === null || Date.parse(found.offer.expires_at) > nowMs ? found : null,
+  });
   const known = grid.journeys.flatMap((one): DayPrice[] => {
     const found = memory.find(requestOf(one));
     // What was found without waiting is no answer for who waits.

@@ -62,6 +62,7 @@ const anyAirport = wire.searchResponse
         z.strictObject({
           ...route,
           status: z.literal('found'),
+          searched_at: instant,
           is_complete: z.boolean().describe('false: slower sellers had not all answered.'),
           total_offers: z.int().min(0),
         }),

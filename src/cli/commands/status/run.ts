@@ -6,7 +6,7 @@ import { linkedOf } from '../../paying/explorer.ts';
 import { intentOrChain, isFromChain, showFromChain } from '../../paying/from-chain.ts';
 import { settleBookingPayments } from '../../paying/settled-payments.ts';
 import type { View } from '../../screen/terminal.ts';
-import { fundingPayment } from '../../session/remembered.ts';
+import { fundingPayment, withReason } from '../../session/remembered.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import {
   hasEnded,
@@ -36,7 +36,7 @@ export const status: Command<StatusOptions> = async (context, { intentId, watch 
   const flights = await session.flights();
   const found = await intentOrChain(context, intentId);
   if (isFromChain(found)) return showFromChain(context, found);
-  let intent = found;
+  let intent = await withReason(context, flights, found);
   // Only a person is shown who funded it; the journal stays closed under --json.
   const isShown = !terminal.settings.json && intent.booking_requested_at !== null;
   if (isShown) await settleBookingPayments(context, intent);
@@ -59,7 +59,7 @@ export const status: Command<StatusOptions> = async (context, { intentId, watch 
     if (stage === 'expired') break;
     terminal.phase(PHASES[stage] ?? TICKETING);
     try {
-      intent = await waitForChange(context, flights, intent, stage);
+      intent = await withReason(context, flights, await waitForChange(context, flights, intent, stage));
     } catch (error) {
       throw await bookingCutOff(context, intent, error, `farelock status ${quoted(intentId)} --watch`);
     }

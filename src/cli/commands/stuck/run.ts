@@ -1,9 +1,10 @@
 import type { OperatorClient, Verdict } from '../../../client/operator.ts';
 import type { StuckItem, StuckPlan } from '../../../flights/wire.ts';
 import { problem } from '../../../kernel/problems.ts';
+import { quoted } from '../../../kernel/shell-word.ts';
 import type { Screen } from '../../screen/terminal.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
-import { stuckLines, stuckView } from '../../view/flights/stuck.ts';
+import { resolvedLines, stuckLines, stuckView } from '../../view/flights/stuck.ts';
 import { nextLines } from '../../view/payment.ts';
 import { stepLines } from '../../view/plan.ts';
 
@@ -59,13 +60,18 @@ export const stuckResolve: Command<StuckResolveOptions> = async (context, given)
       throw problem('payment_declined', {
         message: 'Not decided.',
         fix: 'Nothing changed.',
+        next: [`farelock stuck show ${quoted(given.id)}`],
       });
     }
   }
   terminal.phase('Carrying it out');
   const decided = await followed(context, operator, await operator.resolve(given.id, verdict, context));
+  if (!decided.is_stuck && ENDED.includes(decided.state)) {
+    terminal.result(decided, { lines: resolvedLines });
+    if (decided.intent_id) terminal.aside(['', ...nextLines(`farelock status ${decided.intent_id}`)]);
+    return 0;
+  }
   showItem(context, decided);
-  if (!decided.is_stuck && ENDED.includes(decided.state)) return 0;
   terminal.aside([
     '',
     decided.is_stuck ? 'It needs a decision again.' : 'Not finished yet; the service continues by itself.',

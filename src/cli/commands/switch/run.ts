@@ -2,8 +2,10 @@ import type { Switches } from '../../../flights/wire.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { View } from '../../screen/terminal.ts';
 import type { Command } from '../../spec/command.ts';
+import { nextLines } from '../../view/payment.ts';
 import { stepLines } from '../../view/plan.ts';
 import { fieldLines } from '../../view/table.ts';
+import { wrap } from '../../view/text.ts';
 
 interface SwitchOptions {
   readonly name?: 'booking' | 'lowcost';
@@ -37,9 +39,9 @@ export const turnSwitch: Command<SwitchOptions> = async ({ terminal, session, gl
     terminal.result(await operator.switches({ signal }), view);
     return 0;
   }
+  const now = await operator.switches({ signal });
+  const effect = (state === 'off' ? STOPS : ALLOWS)[name];
   if (globals.dryRun) {
-    const now = await operator.switches({ signal });
-    const effect = (state === 'off' ? STOPS : ALLOWS)[name];
     terminal.result(
       { ...now, [name]: state, dry_run: true },
       {
@@ -54,17 +56,26 @@ export const turnSwitch: Command<SwitchOptions> = async ({ terminal, session, gl
     );
     return 0;
   }
-  if (!globals.yes) {
+  const isMoot = now[name] === state && terminal.canAsk;
+  if (!globals.yes && !isMoot) {
     const prompts = terminal.ask('--yes');
-    if (state === 'off') terminal.note(`With ${name} off, ${STOPS[name]}.`);
+    terminal.review(wrap(`With ${name} ${state}, ${effect}.`, terminal.asideScreen.width));
     if (!(await prompts.confirm(`Turn ${name} ${state}?`, false))) {
       throw problem('payment_declined', {
         message: 'Switch not changed.',
         fix: 'Nothing changed.',
+        next: ['farelock switch'],
       });
     }
   }
-  terminal.result(await operator.turn({ [name]: state }, { signal }), view);
+  terminal.result(await operator.turn({ [name]: state }, { signal }), {
+    lines: (_switches, { paint, width }) =>
+      wrap(
+        now[name] === state ? `${name} is ${state} already.` : `${name} is ${state}: ${effect}.`,
+        width - 2,
+      ).map((line, index) => `${index === 0 ? paint.good('✓') : ' '} ${line}`),
+  });
+  if (state === 'off') terminal.aside(['', ...nextLines(`farelock switch ${name} on`)]);
   return 0;
 };
 

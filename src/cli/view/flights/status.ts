@@ -3,7 +3,7 @@ import { formatUsdc } from '../../../kernel/money.ts';
 import type { Screen } from '../../screen/terminal.ts';
 import type { Paint } from '../paint.ts';
 import { shortened } from '../payment.ts';
-import { padEnd, wrap } from '../text.ts';
+import { padEnd, textWidth, wrap } from '../text.ts';
 import { fromNow, utcTime } from '../times.ts';
 
 /** Where the money of an intent is. `ended` stages stay as they are. */
@@ -77,13 +77,16 @@ export function statusLines(
   ];
   const asked = isRefundOpen(intent) && stage === 'captured' ? paint.warn(', refund requested') : '';
   return [
-    `${paint.bold(intent.intent_id)}  ${stageText(stage, paint)}${asked}`,
+    ...headLines(paint.bold(intent.intent_id), `${stageText(stage, paint)}${asked}`, screen.width),
     ...steps.flatMap((step, index) => stepLines(step, timeBefore(steps, index), screen, linked)),
     ...(stage === 'review'
       ? ['', ...wrap(reviewText(intent, nowMs), screen.width).map(paint.warn)]
       : overdueLines(intent, stage, nowMs, screen)),
   ];
 }
+
+const headLines = (id: string, said: string, width: number): string[] =>
+  textWidth(`${id}  ${said}`) <= width ? [`${id}  ${said}`] : [id, said];
 
 /** The phase of a wait for the airline, with what is usual. */
 export const TICKETING = 'Ticketing, usually within a minute';
@@ -207,7 +210,8 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
 }
 
 /** A refund that the traveller asked for after the booking: who has it, what was decided, what was paid. */
-function refundSteps({ refund_request: request, refund_wallet }: Intent, stage: MoneyStage): Step[] {
+function refundSteps(intent: Intent, stage: MoneyStage): Step[] {
+  const { refund_request: request, refund_wallet, refund_rejection_reason: reason } = intent;
   // Other deployments leave it out. A pay-out ends the intent, whose own line says it then.
   if (request == null || (stage !== 'captured' && request.state !== 'paid')) return [];
   const amount =
@@ -226,7 +230,12 @@ function refundSteps({ refund_request: request, refund_wallet }: Intent, stage: 
     case 'rejected':
       return [
         asked,
-        { mark: 'failed', name: 'rejected', text: 'the e-mail to the lead passenger says why', ...decided },
+        {
+          mark: 'failed',
+          name: 'rejected',
+          text: reason ?? 'the e-mail to the lead passenger says why',
+          ...decided,
+        },
       ];
     case 'paid':
       return [
@@ -244,9 +253,12 @@ function refundSteps({ refund_request: request, refund_wallet }: Intent, stage: 
 
 const NAME_WIDTH = 10;
 
-/** `, 41 s later`; nothing where two services' clocks disagree about what came first. */
-const laterText = (before: string | null, at: string): string =>
-  before === null || at < before ? '' : `, ${fromNow(at, Date.parse(before)).replace(/^in /, '')} later`;
+/** `, 41 s later`; nothing within the same second, and where two services' clocks disagree about what came first. */
+function laterText(before: string | null, at: string): string {
+  if (before === null || at < before) return '';
+  const later = fromNow(at, Date.parse(before));
+  return later.startsWith('in ') ? `, ${later.slice('in '.length)} later` : '';
+}
 
 function stepLines(
   step: Step,
@@ -265,8 +277,10 @@ function stepLines(
   const signature = (text: string) => (indent.length + text.length <= width ? text : shortened(text));
   const name =
     step.mark === 'next' ? paint.dim(padEnd(step.name, NAME_WIDTH)) : padEnd(step.name, NAME_WIDTH);
+  const [first = '', ...more] = wrap(step.text, width - indent.length);
   return [
-    `${mark} ${name}  ${step.text}`,
+    `${mark} ${name}  ${first}`,
+    ...more.map((line) => indent + line),
     ...(step.at ? [`${indent}${paint.dim(utcTime(step.at) + laterText(before, step.at))}`] : []),
     ...(step.transaction
       ? [`${indent}${paint.dim(linked(signature(step.transaction), step.transaction))}`]

@@ -26,7 +26,8 @@ export const stuckView = (nowMs: number): View<Stuck> => ({
     if (rows.length === 0) return ['Nothing is waiting for a decision.'];
     return tableLines(
       [{ title: 'Kind' }, { title: 'Id' }, { title: 'Why', cuts: true }, { title: 'Since' }],
-      rows.map(([kind, id, why, since]) => [kind, id, why, fromNow(since, nowMs)]),
+      // The kind of an effect is on its own screen: ids fit from 60 columns on.
+      rows.map(([kind, id, why, since]) => [kind.replace(/ .*/, ''), id, why, fromNow(since, nowMs)]),
       paint.dim,
       width,
     );
@@ -83,4 +84,12 @@ export function stuckLines(one: StuckItem, nowMs: number, { paint, width }: Scre
       ...(refusal === null ? steps.flatMap((step) => wrap(step, width - 4).map((line) => `  ${line}`)) : []),
     ]),
   ];
+}
+
+/** A decision that was carried out: what changed, and how much it was about. */
+export function resolvedLines(one: StuckItem, { paint, width }: Screen): string[] {
+  const decided = one.decided ? `${one.decided.decision.replace('_', '-')}: ` : '';
+  const amount = one.amount === null ? '' : `, ${formatUsdc(BigInt(one.amount))} USDC`;
+  const [first, ...more] = wrap(`${one.id} ${decided}${one.state}${amount}`, width - 2);
+  return [`${paint.good('✓')} ${first}`, ...more.map((line) => `  ${line}`)];
 }
