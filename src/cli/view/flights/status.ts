@@ -244,9 +244,11 @@ function refundSteps({ refund_request: request, refund_wallet }: Intent, stage: 
 
 const NAME_WIDTH = 10;
 
-/** `, 41 s later`; nothing where two services' clocks disagree about what came first. */
-const laterText = (before: string | null, at: string): string =>
-  before === null || at < before ? '' : `, ${fromNow(at, Date.parse(before)).replace(/^in /, '')} later`;
+/** `, 41 s later`; nothing within a second, or where two services' clocks disagree about what came first. */
+function laterText(before: string | null, at: string): string {
+  const apart = before === null || at < before ? '' : fromNow(at, Date.parse(before));
+  return apart.startsWith('in ') ? `, ${apart.slice('in '.length)} later` : '';
+}
 
 function stepLines(
   step: Step,
