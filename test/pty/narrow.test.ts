@@ -76,7 +76,8 @@ async function toTheSearch(screen: Screen): Promise<void> {
     [/To: a city/, 'ber'],
     [/Depart, such as/, '+30d'],
     [/Return: a date/, '+37d'],
-    [/Travellers, 1 to 9/, '2'],
+    // Who may fly is said before anything is paid.
+    [/Travellers, 1 to 9, all of 12 years and over/, '2'],
   ] as const) {
     await screen.shows(question);
     screen.type(`${typed}${KEYS.enter}`);
