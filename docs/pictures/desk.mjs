@@ -59,7 +59,7 @@ export const desk = () =>
     tape.press(ENTER);
     await tape.shows(/y yes, n no/, 3000);
     tape.press('y');
-    await tape.shows(/✓ .*declined/, 3000);
+    await tape.shows(/3 waiting[\s\S]*✓ /, 3000);
     command.kill();
     return recordingOf(
       terminal,

@@ -26,7 +26,7 @@ export const guided = () =>
       await answer(/Travellers, 1 to 9/, '2');
       await answer(/Search LIS → BER\?/, '', 1200);
       tape.caption('Every flight on one time scale');
-      await tape.shows(/Which flight\?[\s\S]*Ctrl-C leave/, 2200);
+      await tape.shows(/Which flight\?[\s\S]*Ctrl-C/, 2200);
       tape.caption('b: with a bag');
       tape.press('b');
       await tape.shows(/with a bag: on/, 1500);
@@ -38,10 +38,10 @@ export const guided = () =>
       tape.press(ENTER);
       tape.caption('The fare, and what it allows');
       await answer(/Which fare\?/, '', 2000);
-      await answer(/Lock this fare\?/, '', 2000);
+      await answer(/Lock this fare/, '', 2000);
       tape.caption('Who flies');
-      await answer(/Passenger 1.*who flies\?/, '', 900);
-      await answer(/Passenger 2.*who flies\?/, '', 900);
+      await answer(/Passenger 1.*\?/, '', 900);
+      await answer(/Passenger 2.*\?/, '', 900);
       tape.caption('What is paid, for what, and where it goes');
       await answer(/Pay [\d.,]+ USDC into the escrow and book\?/, '', 3500);
       tape.caption('Booked');

@@ -77,7 +77,7 @@ const PICTURES: Readonly<Record<string, (svg: string) => void>> = {
     checkRecording(svg);
     for (const said of ['5 waiting, 0 claimed', 'note written', 'It would:', 'I broke a leg', 'Pay out '])
       expect(svg, said).toContain(said);
-    expect(lastScreenOf(svg)).toMatch(/^.*r: reject\nRefund desk {2}3 waiting[\s\S]*✓ .*declined/);
+    expect(lastScreenOf(svg)).toMatch(/^.*r: reject\nRefund desk {2}3 waiting[\s\S]*✓ .*(declined|rejected)/);
   },
 };
 

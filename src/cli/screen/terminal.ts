@@ -167,8 +167,9 @@ export async function openTerminal(
   };
 }
 
-/** A line of a terminal ends where a word ends, however narrow that is. */
-const fitted = (line: string, on: Output): string => (on.isTTY ? brokenLine(line, on.columns ?? 80) : line);
+/** A line of a terminal ends where a word ends, however narrow that is; some terminals do not tell their width. */
+const fitted = (line: string, on: Output): string =>
+  on.isTTY && on.columns ? brokenLine(line, on.columns) : line;
 
 /** Our own colours and links are on it. */
 const isDressed = (on: Screen): boolean => on.paint.dim('x') !== 'x';
