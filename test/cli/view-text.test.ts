@@ -4,7 +4,7 @@ import { createTurns } from '../../src/cli/screen/turns.ts';
 import { readyFor } from '../../src/cli/view/clusters.ts';
 import { linkText, supportsLinks } from '../../src/cli/view/links.ts';
 import { tableLines } from '../../src/cli/view/table.ts';
-import { cut, padEnd, textWidth, unpainted } from '../../src/cli/view/text.ts';
+import { brokenLine, cut, padEnd, textWidth, unpainted } from '../../src/cli/view/text.ts';
 
 /** Widths of the world's text, links and pages. */
 
@@ -33,6 +33,28 @@ describe('widths', () => {
     [linkText('ab', 'https://example.com/x'), 2],
   ])('%s takes %i cells', (text, cells) => {
     expect(textWidth(text)).toBe(cells);
+  });
+
+  test.each([
+    [
+      'Support code  FLK-ADJ5-F4WS-7WBY-BCFH  shown once; saved here',
+      'Support code  FLK-ADJ5-F4WS-7WBY-BCFH  shown\n              once; saved here',
+    ],
+    [
+      '✓ funded  133.38 USDC in escrow HD5WZ37QrwYkhMpbcTNi8gR2i27',
+      '✓ funded  133.38 USDC in escrow\n          HD5WZ37QrwYkhMpbcTNi8gR2i27',
+    ],
+    [
+      '\u001b[1mA sentence that\u001b[22m goes on and on, and on and on again',
+      '\u001b[1mA sentence that\u001b[22m goes on and on, and on and on\nagain',
+    ],
+    ['  $ farelock search LIS BER --depart 2026-12-22', '  $ farelock search LIS BER --depart 2026-12-22'],
+    [
+      'Next: farelock order int_8tvj81r6qdw6s0v4df6x1qk51d',
+      'Next: farelock order int_8tvj81r6qdw6s0v4df6x1qk51d',
+    ],
+  ])('%j is broken at words, under its own text; a command is not', (line, broken) => {
+    expect(brokenLine(line, 45)).toBe(broken);
   });
 
   test('a cut never splits what is drawn as one character, and never takes more than its room', () => {

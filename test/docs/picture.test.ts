@@ -4,43 +4,102 @@ import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 
-/** The picture of the README, and the script that makes it from a real session. */
+/** The pictures of the README, and the script that makes them from real sessions. */
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const SCRIPT = join(ROOT, 'docs/pictures/make.mjs');
 const folder = mkdtempSync(join(tmpdir(), 'farelock-drawn-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The lines of a terminal, as the picture shows them. */
-function linesOf(svg: string): string[] {
-  const lines = new Map<string, string>();
+/** The lines of a terminal, as text elements show them `top` below their place. */
+function linesOf(svg: string, top = 0, lines = new Map<number, string>()): Map<number, string> {
   for (const [, x = '', y = '', text = ''] of svg.matchAll(/<text x="([\d.]+)" y="(\d+)"[^>]*>([^<]*)</g)) {
     const column = Math.round((Number(x) - 16) / 8.4);
-    lines.set(y, (lines.get(y) ?? '').padEnd(column) + text.replaceAll('&lt;', '<').replaceAll('&amp;', '&'));
+    const line = (lines.get(top + Number(y)) ?? '').padEnd(column);
+    lines.set(top + Number(y), line + text.replaceAll('&lt;', '<').replaceAll('&amp;', '&'));
   }
-  return [...lines.values()];
+  return lines;
 }
 
-function check(svg: string): void {
-  const lines = linesOf(svg);
+/** The screen that stands still where no motion is wanted: the last one. */
+function lastScreenOf(svg: string): string {
+  const defined = new Map(
+    [...svg.matchAll(/<g id="(l\d+)">(.*?)<\/g>/g)].map(([, id = '', text = '']) => [id, text]),
+  );
+  const lines = new Map<number, string>();
+  for (const [, id = '', , top = '0', , classes = 'last'] of svg.matchAll(
+    /<use href="#(l\d+)"( y="(\d+)")?( class="([^"]*)")?\/>/g,
+  )) {
+    expect(defined.has(id), `#${id} is defined`).toBe(true);
+    if (classes.split(' ').includes('last')) linesOf(defined.get(id) ?? '', Number(top), lines);
+  }
+  return [...lines]
+    .sort(([one], [other]) => one - other)
+    .map(([, text]) => text)
+    .join('\n');
+}
+
+function checkSession(svg: string): void {
+  const lines = [...linesOf(svg).values()];
   expect(lines).toContain('$ farelock search LIS JFK --depart +30d --limit 3');
   expect(lines.join('\n')).toMatch(/\d\d:\d\d–\d\d:\d\d +[━╌]+.* +1 [A-Z]/);
   expect(lines.join('\n')).toMatch(/\$ farelock intent \d\.2\n/);
   expect(lines.join('\n')).toMatch(/Pay [\d.]+ USDC and book\? y/);
   expect(lines.join('\n')).toMatch(/✓ captured +[\d.]+ USDC to the operator, vault closed/);
-  for (const place of [ROOT, homedir(), tmpdir()]) expect(lines.join('\n')).not.toContain(`${place}/`);
-  expect(svg).not.toMatch(/<script|<image|href=/);
 }
 
-test('the picture shows a search, an intent and a booking, and names no path of a machine', () => {
-  check(readFileSync(join(ROOT, 'docs/pictures/session.svg'), 'utf8'));
-  expect(readFileSync(join(ROOT, 'README.md'), 'utf8')).toContain('](docs/pictures/session.svg)');
+/** A recording runs by CSS alone, and each moment of it shows something. */
+function checkRecording(svg: string): void {
+  expect(Buffer.byteLength(svg)).toBeLessThan(300_000);
+  expect(svg).toContain('@media (prefers-reduced-motion: no-preference)');
+  const named = new Set([...svg.matchAll(/@keyframes (t\d+)\{/g)].map(([, name]) => name));
+  const used = new Set([...svg.matchAll(/class="t (t\d+)/g)].map(([, name]) => name));
+  expect(used).toEqual(named);
+  expect(named.size).toBeGreaterThan(20);
+}
+
+const PICTURES: Readonly<Record<string, (svg: string) => void>> = {
+  session: checkSession,
+  guided(svg) {
+    checkRecording(svg);
+    for (const said of [
+      'From: ',
+      'Which flight?',
+      'with a bag: on',
+      'search: lorelei',
+      'Review',
+      'Mr Ben Okafor',
+    ])
+      expect(svg, said).toContain(said);
+    expect(lastScreenOf(svg)).toMatch(/✓ Paid [\d.]+ USDC into the escrow[\s\S]* booked\n[\s\S]*✓ captured/);
+  },
+  desk(svg) {
+    checkRecording(svg);
+    for (const said of ['5 waiting, 0 claimed', 'note written', 'It would:', 'I broke a leg', 'Pay out '])
+      expect(svg, said).toContain(said);
+    expect(lastScreenOf(svg)).toMatch(/^.*r: reject\nRefund desk {2}3 waiting[\s\S]*✓ .*(declined|rejected)/);
+  },
+};
+
+function check(name: string, svg: string): void {
+  PICTURES[name]?.(svg);
+  for (const place of [ROOT, homedir(), tmpdir()]) expect(svg).not.toContain(`${place}/`);
+  // Nothing from elsewhere, and nothing that an image on a page may not do.
+  expect(svg).not.toMatch(/<script|<image|href="(?!#)|url\(|@import|foreignObject/);
+}
+
+test.each(Object.keys(PICTURES))('the %s picture tells its story, and names no path of a machine', (name) => {
+  check(name, readFileSync(join(ROOT, `docs/pictures/${name}.svg`), 'utf8'));
+  expect(readFileSync(join(ROOT, 'README.md'), 'utf8')).toContain(`](docs/pictures/${name}.svg)`);
 });
 
 describe.runIf(existsSync(join(ROOT, 'dist/main.cjs')))('the script', () => {
-  test('makes the picture again from a session of the built tool', () => {
-    const file = join(folder, 'session.svg');
-    execFileSync(process.execPath, [SCRIPT, file], { stdio: 'pipe', timeout: 60_000 });
-    check(readFileSync(file, 'utf8'));
-  });
+  test.each(Object.keys(PICTURES))(
+    'makes the %s picture again from the built tool',
+    (name) => {
+      execFileSync(process.execPath, [SCRIPT, folder, name], { stdio: 'pipe', timeout: 110_000 });
+      check(name, readFileSync(join(folder, `${name}.svg`), 'utf8'));
+    },
+    120_000,
+  );
 });

@@ -141,6 +141,18 @@ test('what others do shows up: a claim, a decision by a command; and a refusal i
   await tool.run(['refund', 'claim', first?.request_id ?? '', '--release', '--json'], { env: cleo });
 });
 
+test('where the money goes stands whole before the question, however narrow the pane is', async () => {
+  const { address } = await json<{ address: string }>('wallet', 'show');
+  const desk = openDesk(80, 40);
+  await desk.shows(/I broke a leg\./);
+  desk.type('a');
+  const asked = await desk.shows(/Pay out [\d.]+ USDC\?/);
+  const pane = asked.split('\n').map((line) => line.split('│')[1]?.trim() ?? '');
+  expect(pane.join('')).toContain(address);
+  desk.type('n');
+  await leaves(desk, 'q', 0);
+});
+
 test('Ctrl-C presses no key: nothing is claimed by its c', async () => {
   const desk = openDesk(80);
   await desk.shows(/I broke a leg\./);

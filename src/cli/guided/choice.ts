@@ -72,6 +72,22 @@ export const chooseItinerary: Step = async (walk) => {
   return 'fare';
 };
 
+/** How many itineraries stay in sight after a walk that was cut off at its list. */
+const LEFT = 5;
+
+/** The first itineraries as they were arranged, for a terminal that the question has left. */
+export function listLeft(walk: Walk): string[] {
+  const { list, title } = foundOf(walk);
+  const { arrangement } = walk.trip;
+  const document = harmlessDocument(list);
+  const rows = arranged(rowsOf(document.offers, title.grouped), arrangement);
+  const shown = { ...document, offers: rows.map(({ offer }) => offer) };
+  const sorted = { ...title, sort: arrangement.sort };
+  const screen = walk.context.terminal.asideScreen;
+  const { above, headings, itineraries } = listParts(shown, sorted, screen, rows);
+  return [...above, ...headings, ...itineraries.slice(0, LEFT).flat()];
+}
+
 const rowOf = (rows: readonly ListRow[], offerId: string): ListRow | undefined =>
   rows.find(({ fares }) => fares.some((fare) => fare.offerId === offerId));
 

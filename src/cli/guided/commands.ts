@@ -24,11 +24,15 @@ export function searchCommand({ from, to, depart, back, adults }: Trip): string 
 export const lockCommand = (offerId: string): string => `farelock intent create ${quoted(offerId)}`;
 
 /** With the names that travellers were saved under; whoever is not saved stands in a file. */
-export function bookingCommand(intentId: string, party: Party | null): string {
+export const bookingCommand = (intentId: string, party: Party | null): string =>
+  `farelock book ${quoted(intentId)} ${savedTravellers(party) ?? '--passengers passengers.json'}`;
+
+/** The same after a walk that was cut off: whoever is not saved is asked for, as no file was written. */
+export const bookingCommandNow = (intentId: string, party: Party | null): string =>
+  ['farelock book', quoted(intentId), savedTravellers(party) ?? []].flat().join(' ');
+
+function savedTravellers(party: Party | null): string | null {
   const names = party?.travellers ?? [];
-  const given =
-    names.length > 0 && names.every((name) => name !== null)
-      ? names.map((name) => `--traveller ${quoted(name)}`).join(' ')
-      : '--passengers passengers.json';
-  return `farelock book ${quoted(intentId)} ${given}`;
+  const areSaved = names.length > 0 && names.every((name) => name !== null);
+  return areSaved ? names.map((name) => `--traveller ${quoted(name)}`).join(' ') : null;
 }

@@ -11,7 +11,7 @@ import { isRefundedElsewhere, type Review, reviewLines } from '../view/flights/r
 import { fieldLines } from '../view/table.ts';
 import { wrap } from '../view/text.ts';
 import { utcTime } from '../view/times.ts';
-import { bookingCommand } from './commands.ts';
+import { bookingCommand, bookingCommandNow } from './commands.ts';
 import { sayProblem } from './find.ts';
 import { hasRunOut } from './lock.ts';
 import { balanceOf, topUp } from './money.ts';
@@ -44,7 +44,7 @@ export const reviewStep: Step = async (walk) => {
     throw problem('insufficient_funds', {
       message: `The booking costs ${formatUsdc(amount)} USDC; the wallet has ${formatUsdc(balance)}.`,
       fix: 'Send USDC to it, then continue; nothing was paid into the escrow.',
-      next: ['farelock wallet show', bookingCommand(intent.intent_id, party)],
+      next: ['farelock wallet show', bookingCommandNow(intent.intent_id, party)],
     });
   }
   const decision = await ask(walk, amount, isRefundedElsewhere(review));
@@ -127,7 +127,7 @@ async function ask(walk: Walk, amount: bigint, isElsewhere: boolean): Promise<'p
 
 function later({ context: { terminal } }: Walk, intent: Intent, party: Party): ExitCode {
   terminal.note('The ticket is not paid. To continue, run farelock, or:');
-  terminal.note(`  ${bookingCommand(intent.intent_id, party)}`);
+  terminal.note(`  ${bookingCommandNow(intent.intent_id, party)}`);
   return 0;
 }
 

@@ -1,6 +1,6 @@
 import type { Output } from '../screen/streams.ts';
 import type { Terminal } from '../screen/terminal.ts';
-import { textWidth } from '../view/text.ts';
+import { brokenLine, textWidth } from '../view/text.ts';
 
 /** The lines that a walk has written under its questions, so that going back a step can take them away. */
 export interface Transcript {
@@ -24,7 +24,10 @@ export function openTranscript(terminal: Terminal, stderr: Output): Transcript {
   let fixed = 0;
   const keep = (lines: readonly string[]) => void written.push(...lines);
   const columns = () => Math.max(1, stderr.columns ?? 80);
-  const rowsOf = (line: string) => Math.max(1, Math.ceil(textWidth(line) / columns()));
+  const rowsOf = (line: string) =>
+    brokenLine(line, columns())
+      .split('\n')
+      .reduce((rows, part) => rows + Math.max(1, Math.ceil(textWidth(part) / columns())), 0);
   const settle = () => {
     fixed = written.length;
   };

@@ -14,6 +14,8 @@ export interface Known {
   readonly again: readonly string[];
   /** The same again takes the same answers, not the same command; and what is paid buys a list, an offer, a lock. */
   readonly isGuided?: true;
+  /** The command with the answers of a walk that has paid nothing yet. */
+  readonly typed?: string | undefined;
   /** Payments that may have been taken, and whose answers are not known. */
   readonly signed: readonly PaymentRecord[];
   readonly booking?: { readonly intent: Intent; readonly stage: Stage };
@@ -59,8 +61,10 @@ export function storyOf(known: Known): Story {
   return paid.length > 0 ? paidStory(known) : changeStory(known);
 }
 
-function changeStory({ again, change }: Known): Story {
+function changeStory({ again, change, typed }: Known): Story {
   const said = change?.said ?? 'Nothing was paid.';
+  if (typed !== undefined)
+    return { said, fix: 'The first command has your answers.', next: [typed, ...again] };
   return change?.look
     ? { said, fix: 'Check before you run the same command again.', next: [change.look] }
     : { said, fix: `${SAME}.`, next: again };

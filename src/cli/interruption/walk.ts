@@ -1,5 +1,6 @@
 import { problem } from '../../kernel/problems.ts';
-import { bookingCommand, lockCommand, searchCommand } from '../guided/commands.ts';
+import { listLeft } from '../guided/choice.ts';
+import { bookingCommandNow, lockCommand, searchCommand } from '../guided/commands.ts';
 import { hasRunOut } from '../guided/lock.ts';
 import type { Trip, Walk } from '../guided/walk.ts';
 import { knownOfBooking } from './booking.ts';
@@ -13,7 +14,10 @@ const ANEW = 'farelock';
 export async function walkCutOff(walk: Walk, error: unknown): Promise<unknown> {
   const cutOff = bookingCutOffBy(error, walk.context.signal);
   // Not "at a question": all of a walk is questions.
-  return cutOff ? told(problem(cutOff.code), storyOf(await knownOfWalk(walk)), error) : error;
+  if (!cutOff) return error;
+  // The question took its list from the screen, and its numbers are what goes on.
+  if (isListShown(walk.trip)) for (const line of listLeft(walk)) walk.context.terminal.note(line);
+  return told(problem(cutOff.code), storyOf(await knownOfWalk(walk)), error);
 }
 
 async function knownOfWalk({ trip, context }: Walk): Promise<Known> {
@@ -21,11 +25,18 @@ async function knownOfWalk({ trip, context }: Walk): Promise<Known> {
   const known = { again: [ANEW], isGuided: true, ...(await paymentsOf(context.session)) } as const;
   if (booking?.isBooked) return { ...known, booking: { intent: booking.intent, stage: 'captured' } };
   if (booking) return { ...known, ...(await knownOfBooking(context, booking.intent, [ANEW])) };
-  if (intent === null) return { ...known, found: goingOn(trip) };
+  if (intent === null) return { ...known, typed: typedSearch(trip), found: goingOn(trip) };
   if (hasRunOut({ context }, intent)) return { ...known, booking: { intent, stage: 'unlocked' } };
-  const again = [ANEW, bookingCommand(intent.intent_id, trip.party)];
+  const again = [ANEW, bookingCommandNow(intent.intent_id, trip.party)];
   return { ...known, again, booking: { intent, stage: 'locked' } };
 }
+
+const isListShown = ({ found, offerId, intent, booking }: Trip): boolean =>
+  found !== null && found.list.offers.length > 0 && offerId === null && intent === null && !booking;
+
+/** The search that the answers make, once there are enough of them. */
+const typedSearch = (trip: Trip): string | undefined =>
+  trip.from && trip.to && trip.depart !== null ? searchCommand(trip) : undefined;
 
 /** A number stands for an offer only once its list was shown: before that it would be one of an older search. */
 function goingOn(trip: Trip): Pick<Story, 'fix' | 'next'> {

@@ -5,7 +5,7 @@ import { readyFor } from '../view/clusters.ts';
 import { supportsLinks } from '../view/links.ts';
 import { colourLevel, openPaint, type Paint } from '../view/paint.ts';
 import { tsvLines } from '../view/table.ts';
-import { harmless, harmlessDocument, harmlessJson, harmlessLine } from '../view/text.ts';
+import { brokenLine, harmless, harmlessDocument, harmlessJson, harmlessLine } from '../view/text.ts';
 import { isLong, type Pager } from './pager.ts';
 import { createProgress } from './progress.ts';
 import { spokenLine, spokenLines } from './spoken.ts';
@@ -94,7 +94,11 @@ export async function openTerminal(
   // Whatever a line was put together from: only our own colours and links get through.
   const say = (line: string) => {
     const clean = harmlessLine(settings.plain ? spokenLine(line) : line, isDressed(asideScreen));
-    turns.take(() => progress.around(() => streams.stderr.write(`${clean}\n`)));
+    turns.take(() =>
+      progress.around(() =>
+        streams.stderr.write(`${settings.plain ? clean : fitted(clean, streams.stderr)}\n`),
+      ),
+    );
   };
   const { print, printed, show } = openResult(streams, settings, screen, pager);
   const canAsk = settings.input && streams.stdin.isTTY && streams.stderr.isTTY;
@@ -163,6 +167,10 @@ export async function openTerminal(
   };
 }
 
+/** A line of a terminal ends where a word ends, however narrow that is; some terminals do not tell their width. */
+const fitted = (line: string, on: Output): string =>
+  on.isTTY && on.columns ? brokenLine(line, on.columns) : line;
+
 /** Our own colours and links are on it. */
 const isDressed = (on: Screen): boolean => on.paint.dim('x') !== 'x';
 
@@ -195,7 +203,8 @@ function openResult(streams: Streams, settings: TerminalSettings, screen: Screen
   };
   const printed = (lines: readonly string[]): string =>
     (settings.plain ? spokenLines(lines) : lines)
-      .map((line) => `${harmlessLine(line, isDressed(screen))}\n`)
+      .map((line) => harmlessLine(line, isDressed(screen)))
+      .map((line) => `${settings.plain ? line : fitted(line, streams.stdout)}\n`)
       .join('');
   const drawn = <T>(clean: T, view: View<T>): string => {
     if (!view.rows || streams.stdout.isTTY) return printed(view.lines(clean, screen));

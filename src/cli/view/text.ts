@@ -61,6 +61,28 @@ export function wrap(text: string, width: number): string[] {
   return line ? [...lines, line] : lines;
 }
 
+/** Commands are copied in one piece: the terminal itself breaks them. */
+const COMMAND = /^(\s*\$|Next:| +farelock) /;
+
+/**
+ * A drawn line that is too wide, broken at blanks: what follows stands under its text, behind its label or mark. Commands
+ * stay as they are.
+ */
+export function brokenLine(line: string, width: number): string {
+  const plain = unpainted(line);
+  if (textWidth(plain) <= width || COMMAND.test(plain)) return line;
+  const label = /^(\s*\S.*? {2,}|\s*[✓✗●○!•] +|\s*)/u.exec(plain)?.[0] ?? '';
+  const hang = ' '.repeat(textWidth(label) <= width / 3 ? textWidth(label) : 0);
+  const [first = '', ...words] = line.split(' ');
+  const lines = [first];
+  for (const word of words) {
+    const last = lines.at(-1) ?? '';
+    if (textWidth(`${last} ${word}`) > width && last.trim() !== '') lines.push(hang + word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines.join('\n');
+}
+
 /**
  * Text from elsewhere made harmless for a terminal: control characters (an escape sequence could repaint the
  * screen), line breaks, and the marks that turn the direction of writing become a visible replacement.

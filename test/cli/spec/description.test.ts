@@ -32,6 +32,19 @@ test('every group that a command begins with is explained, and no other', () => 
   expect(Object.keys(TOOL.groups).sort()).toEqual([...new Set(groups)].sort());
 });
 
+test('an example has ids as this tool makes them, and the help says who may fly', async () => {
+  const ids = tool.commands.flatMap(({ examples }) =>
+    examples.flatMap((line) => line.match(/\b[a-z]{3}_(?=…|[a-z0-9]{8})/g) ?? []),
+  );
+  const made = ['att_', 'int_', 'key_', 'off_', 'ord_', 'pay_', 'ref_', 'rmp_', 'sch_', 'cus_', 'par_'];
+  expect(ids.filter((prefix) => !made.includes(prefix))).toEqual([]);
+  // An order of a partner is no order of an airline.
+  for (const { name, examples } of tool.commands)
+    if (name.startsWith('partner ')) expect(examples.join(' '), name).not.toMatch(/\bord_/);
+  const help = await runInMemory(['search', '--help']);
+  expect(help.stdout).toMatch(/--adults <n> +travellers of 12 years and over/);
+});
+
 test.each(tool.commands.flatMap(({ name, examples }) => examples.map((example) => [example, name] as const)))(
   '%s: understood, as the command it stands for',
   (example, name) => {

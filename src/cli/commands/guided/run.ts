@@ -11,7 +11,9 @@ import { openTranscript } from '../../guided/transcript.ts';
 import { follow, newTrip, type Walk } from '../../guided/walk.ts';
 import { walkCutOff } from '../../interruption/walk.ts';
 import type { StepPrompts } from '../../screen/streams.ts';
+import type { Terminal } from '../../screen/terminal.ts';
 import type { Command } from '../../spec/command.ts';
+import { wrap } from '../../view/text.ts';
 
 /**
  * The journey of a traveller as a walk of questions: search, choice, fare, passengers, review, booking. Each step says
@@ -37,10 +39,7 @@ export const guided: Command<object> = async (outer) => {
     choose: (question) => steps.choose({ ...question, cleared: transcript.again }),
   };
   const walk: Walk = { context, ask, trip: newTrip(), transcript };
-  const { paint } = terminal.asideScreen;
-  terminal.note(
-    `${paint.bold('farelock')}  ${paint.dim('Esc goes back, Ctrl-C quits. All commands: farelock --help')}`,
-  );
+  greet(terminal);
   try {
     return await follow(
       walk,
@@ -64,3 +63,13 @@ export const guided: Command<object> = async (outer) => {
     throw await walkCutOff(walk, error);
   }
 };
+
+function greet(terminal: Terminal): void {
+  const { paint, width } = terminal.asideScreen;
+  const [first = '', ...more] = wrap(
+    'Esc goes back, Ctrl-C quits. All commands: farelock --help',
+    width - 'farelock  '.length,
+  );
+  terminal.note(`${paint.bold('farelock')}  ${paint.dim(first)}`);
+  for (const line of more) terminal.note(paint.dim(`          ${line}`));
+}

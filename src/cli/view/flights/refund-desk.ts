@@ -2,7 +2,7 @@ import type { RefundCase, RefundCaseSummary } from '../../../flights/wire.ts';
 import type { BoardSize } from '../../screen/board.ts';
 import type { Paint } from '../paint.ts';
 import { fieldLines } from '../table.ts';
-import { counted, cut, padEnd, textWidth } from '../text.ts';
+import { counted, cut, padEnd, textWidth, unpainted } from '../text.ts';
 import { caseLines } from './refund.ts';
 import { queueLines } from './refund-queue.ts';
 
@@ -108,13 +108,29 @@ function queuePane(
 }
 
 function casePane(desk: DeskShown, nowMs: number, paint: Paint, width: number, room: number): string[] {
-  const lines = caseText(desk, nowMs, paint, width).map((line) => cut(line, width));
+  const lines = caseText(desk, nowMs, paint, width).flatMap((line) => wholeLines(line, width));
   const scroll = Math.max(0, Math.min(desk.scroll, lines.length - room));
   const shown = lines.slice(scroll, scroll + room);
   const isMore = lines.length > scroll + room;
   return isMore
     ? [...shown.slice(0, -1), paint.dim(`… ${counted(lines.length - scroll - room + 1, 'line')} more: Space`)]
     : shown;
+}
+
+/** A line on as many as it takes: where money goes is never cut, as narrow as the pane is. */
+function wholeLines(line: string, width: number): string[] {
+  const plain = unpainted(line);
+  if (textWidth(line) <= width || plain !== line) return [cut(line, width)];
+  const hang = /^\s*(\S.*? {2,})?/.exec(plain)?.[0].length ?? 0;
+  const room = Math.max(1, width - hang);
+  const words = plain.slice(hang);
+  const count = Math.ceil(words.length / room);
+  return Array.from({ length: count }, (_, at) =>
+    cut(
+      (at === 0 ? plain.slice(0, hang) : ' '.repeat(hang)) + words.slice(at * room, (at + 1) * room),
+      width,
+    ),
+  );
 }
 
 function caseText(

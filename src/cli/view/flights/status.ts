@@ -253,11 +253,10 @@ function refundSteps(intent: Intent, stage: MoneyStage): Step[] {
 
 const NAME_WIDTH = 10;
 
-/** `, 41 s later`; nothing within the same second, and where two services' clocks disagree about what came first. */
+/** `, 41 s later`; nothing within a second, or where two services' clocks disagree about what came first. */
 function laterText(before: string | null, at: string): string {
-  if (before === null || at < before) return '';
-  const later = fromNow(at, Date.parse(before));
-  return later.startsWith('in ') ? `, ${later.slice('in '.length)} later` : '';
+  const apart = before === null || at < before ? '' : fromNow(at, Date.parse(before));
+  return apart.startsWith('in ') ? `, ${apart.slice('in '.length)} later` : '';
 }
 
 function stepLines(

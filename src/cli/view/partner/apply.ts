@@ -18,14 +18,14 @@ interface ShownPlan {
 }
 
 /** The moves of a plan: each row of a short one, the sums of a long one, and always what will be refused. */
-export function planLines(plan: readonly PlannedRow[], { paint, width }: Screen): string[] {
+export function planLines(plan: readonly PlannedRow[], { paint }: Screen): string[] {
   if (plan.length === 0) return ['Nothing is left to do.'];
   const wrong = plan.filter(({ kind }) => kind === 'refuse' || kind === 'hold');
   const shown = wrong.slice(0, MOST_ROWS);
   return [
     ...(plan.length <= MOST_ROWS ? rowLines(plan, paint) : sumLines(plan, paint)),
     ...(wrong.length === 0 ? [] : ['', paint.bad(`${counted(wrong.length, 'row')} will not go through:`)]),
-    ...shown.map((row) => cut(`  row ${row.row} (line ${row.line}) ${row.orderId}: ${row.why}`, width)),
+    ...shown.map((row) => `  row ${row.row} (line ${row.line}) ${row.orderId}: ${row.why}`),
     ...(wrong.length > shown.length ? [`  and ${wrong.length - shown.length} more`] : []),
   ];
 }
@@ -87,18 +87,15 @@ export interface ShownApply {
 
 /** The outcome of a whole file. */
 export const applyView: View<ShownApply> = {
-  lines({ rows, applied, refused, held, resultsFile, failures }, { paint, width }) {
+  lines({ rows, applied, refused, held, resultsFile, failures }, { paint }) {
     const all = refused + held === 0;
     const shown = failures.slice(0, MOST_ROWS);
     return [
       all
         ? `${paint.good('✓')} ${counted(rows, 'row')} applied`
         : `${paint.bad('✗')} ${applied} of ${counted(rows, 'row')} applied, ${refused} refused${held > 0 ? `, ${held} held back` : ''}`,
-      ...shown.map((row) =>
-        cut(
-          `  row ${row.row} (line ${row.line}) ${row.orderId}: ${row.error?.message ?? row.outcome}`,
-          width,
-        ),
+      ...shown.map(
+        (row) => `  row ${row.row} (line ${row.line}) ${row.orderId}: ${row.error?.message ?? row.outcome}`,
       ),
       ...(failures.length > shown.length ? [`  and ${failures.length - shown.length} more`] : []),
       `${paint.dim('Results')}  ${resultsFile}`,
