@@ -216,12 +216,15 @@ const departures = (text: string): string[] =>
 
 test('the whole list is reached, sorted, narrowed down and looked into by keys, and paid once', async () => {
   const env = { ...tool.env, FARELOCK_HOME: join(tool.home, 'list') };
+  const journey = async (on: Screen): Promise<void> => {
+    await answer(on, /From: a city/, 'lisbon');
+    await answer(on, /To: a city/, 'ber');
+    await answer(on, /Depart, such as/, '+30d');
+    await answer(on, /Return: a date/, '');
+    await answer(on, /Travellers, 1 to 9/, '');
+  };
   const screen = openScreen([], { env, cwd: tool.home, rows: 36, columns: 60, thenStty: true });
-  await answer(screen, /From: a city/, 'lisbon');
-  await answer(screen, /To: a city/, 'ber');
-  await answer(screen, /Depart, such as/, '+30d');
-  await answer(screen, /Return: a date/, '');
-  await answer(screen, /Travellers, 1 to 9/, '');
+  await journey(screen);
   await answer(screen, /Search LIS → BER\?/, '');
   const first = await screen.shows(/\n1–\d+ of \d+\n[\s\S]*Ctrl-C quit$/);
   const [, total = ''] = /1–\d+ of (\d+)/.exec(first) ?? [];
@@ -269,6 +272,13 @@ test('the whole list is reached, sorted, narrowed down and looked into by keys, 
   expect(screen.text()).toMatch(/Paid so far: the search \(0\.10 USDC\)/);
   expect(screen.text()).toMatch(LEFT_AS_IT_WAS);
   expect(screen.hasCursor()).toBe(true);
+
+  const later = openScreen([], { env, cwd: tool.home, rows: 36, columns: 80 });
+  await journey(later);
+  await answer(later, /You searched LIS → BER .* ago, and those fares are still available\./, '');
+  await later.shows(new RegExp(`\\n1–\\d+ of ${total}\\n[\\s\\S]*Ctrl-C quit$`));
+  later.type(KEYS.ctrlC);
+  expect(await later.ended()).toBe(130);
   const { payments } = (await tool.run(['payments', 'list', '--json'], { env })).json<{
     payments: unknown[];
   }>();

@@ -18,22 +18,21 @@ interface MemoryGiven<T> {
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly warn: (text: string) => void;
+  /** Default: 10 minutes. An offer that has expired before is not had for longer. */
+  readonly goodForMs?: number;
   /** What can still be had of it; null: nothing. */
   readonly alive: (found: T, nowMs: number) => T | null;
 }
 
-/** As long as an answer is worth having; an offer that has expired before is not. */
-const GOOD_FOR_MS = 600_000;
-
 /** Kept in a file of the home, replaced whole; offers alone, and nothing of a person. */
 export function openSearchMemory<T extends object>(given: MemoryGiven<T>): SearchMemory<T> {
-  const { path, baseUrl, clock, warn } = given;
+  const { path, baseUrl, clock, warn, goodForMs = 600_000 } = given;
   const file = openNotebook<Record<string, Remembered<T>>>(path, warn);
   const keyOf = (request: SearchRequestInput) => sha256Hex(canonicalJson({ baseUrl, request })).slice(0, 32);
   const alive = (found: Remembered<T>): Remembered<T> | null => {
     const nowMs = clock.now();
     // A clock that was set back makes nothing younger.
-    if (found.atMs > nowMs || nowMs - found.atMs > GOOD_FOR_MS) return null;
+    if (found.atMs > nowMs || nowMs - found.atMs > goodForMs) return null;
     const left = given.alive(found, nowMs);
     return left && { ...left, atMs: found.atMs };
   };

@@ -1,9 +1,10 @@
+import { join } from 'node:path';
 import type { SearchRequestInput } from '../../flights/wire.ts';
 import { instant } from '../../kernel/clock.ts';
-import { canonicalJson } from '../../kernel/json.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
 import { wordsOf } from '../../kernel/shell-word.ts';
 import { searchRequestOf } from '../commands/search/request.ts';
+import { openSearchMemory, type SearchMemory } from '../days/memory.ts';
 import { toldLines } from '../interruption/told.ts';
 import { gatherOffers } from '../searching/gathering.ts';
 import { numberedOffers } from '../view/flights/list-rows.ts';
@@ -13,13 +14,13 @@ import { fromNow } from '../view/times.ts';
 import { asFound } from './arrangement.ts';
 import { type SameCommand, searchCommand } from './commands.ts';
 import { paidCall } from './money.ts';
-import { type Found, type Step, said, type Walk } from './walk.ts';
+import { type Found, type Searched, type Step, said, type Walk } from './walk.ts';
 
 /** Searches, and waits for the slower sellers; what a search costs is said before it is paid. */
 export const searchStep: Step = async (walk) => {
   const { trip, context } = walk;
   const request = requestOf(walk);
-  const known = stillOffered(walk, request);
+  const known = memoryOf(walk).find(request);
   const wanted = await askWanted(walk, known);
   if (wanted === null) return 'back';
   // What was found and chosen before is no longer what is being looked for.
@@ -51,13 +52,19 @@ const requestOf = ({ trip }: Walk): SearchRequestInput =>
     wait: true,
   });
 
-/** What the same search has found in this walk and can still be had: it need not be paid for again. */
-function stillOffered({ trip, context: { clock } }: Walk, request: SearchRequestInput): Found | null {
-  const same = trip.searches.findLast((one) => canonicalJson(one.request) === canonicalJson(request));
-  const offers = same?.list.offers.filter((offer) => Date.parse(offer.expires_at) > clock.now()) ?? [];
-  if (!same || offers.length === 0) return null;
-  return { ...same, list: { ...same.list, offers, total_offers: offers.length } };
-}
+/** Lists of earlier walks and of this one: the same search is not paid again while one of its offers can be had. */
+const memoryOf = ({ context: { session, clock, terminal } }: Walk): SearchMemory<Searched> =>
+  openSearchMemory({
+    path: join(session.home, 'recent-walks.json'),
+    baseUrl: session.baseUrl,
+    clock,
+    warn: terminal.note,
+    goodForMs: Number.POSITIVE_INFINITY,
+    alive({ list, ...rest }, nowMs) {
+      const offers = list.offers.filter((offer) => Date.parse(offer.expires_at) > nowMs);
+      return offers.length === 0 ? null : { ...rest, list: { ...list, offers, total_offers: offers.length } };
+    },
+  });
 
 async function askWanted({ trip, ask, context: { clock } }: Walk, known: Found | null) {
   const route = `${trip.from?.iata} → ${trip.to?.iata}`;
@@ -76,7 +83,7 @@ async function askWanted({ trip, ask, context: { clock } }: Walk, known: Found |
 
 async function search(walk: Walk, request: SearchRequestInput): Promise<Found> {
   const { trip, context } = walk;
-  const { session, signal, terminal, clock } = context;
+  const { session, signal, terminal } = context;
   const title: SearchTitle = {
     from: request.origin_iata,
     to: request.destination_iata,
@@ -100,9 +107,7 @@ async function search(walk: Walk, request: SearchRequestInput): Promise<Found> {
   const count = counted(list.total_offers, 'itinerary', 'itineraries');
   said(walk, 'Search', `${count}${payment ? `, ${payment.amount} USDC` : ''}`, searchCommand(trip));
   if (ended.kind !== 'complete') terminal.note('Slower sellers may be missing from this list.');
-  const found = { request, list, title, atMs: clock.now() };
-  trip.searches.push(found);
-  return found;
+  return memoryOf(walk).remember(request, { request, list, title });
 }
 
 /** A refusal that another answer may avoid. */

@@ -1,4 +1,5 @@
 import type { Intent, Offer, Passenger, SearchRequestInput, SearchResponse } from '../../flights/wire.ts';
+import type { Remembered } from '../days/memory.ts';
 import type { StepPrompts } from '../screen/streams.ts';
 import type { CommandContext } from '../spec/command.ts';
 import type { ExitCode } from '../spec/globals.ts';
@@ -14,12 +15,13 @@ export interface Place {
 }
 
 /** What a search has found, and what was asked for it. */
-export interface Found {
+export interface Searched {
   readonly request: SearchRequestInput;
-  readonly atMs: number;
   readonly list: SearchResponse;
   readonly title: SearchTitle;
 }
+
+export type Found = Remembered<Searched>;
 
 /** Who flies; `travellers` are the names of saved ones, null for somebody who is not saved. */
 export interface Party {
@@ -37,8 +39,6 @@ export interface Trip {
   back: string | null;
   adults: number;
   found: Found | null;
-  /** The searches of this walk: the same one is not paid twice while its offers can be had. */
-  searches: Found[];
   readonly arrangement: Arrangement;
   /** The itinerary, and the fare of the list that was chosen with it. */
   offer: Offer | null;
@@ -64,7 +64,6 @@ export const newTrip = (): Trip => ({
   back: null,
   adults: 1,
   found: null,
-  searches: [],
   arrangement: asFound(),
   offer: null,
   marked: null,

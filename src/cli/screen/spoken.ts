@@ -12,7 +12,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/ *→ */g, ' to '],
   [/^ *← */, 'Back: '],
   [/ +· +/g, ', '],
-  [/^– /, 'unknown: '],
+  [/^– /, 'not given: '],
   [/ – /g, ' to '],
   [/ +/g, ' '],
 ];

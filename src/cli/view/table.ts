@@ -78,7 +78,7 @@ const spokenRow = (columns: readonly Column[], row: readonly string[]): string =
     })
     .join('; ');
 
-const known = (cell: string): string => (cell === '–' ? 'unknown' : cell);
+const known = (cell: string): string => (cell === '–' ? 'not given' : cell);
 
 function shrink(columns: readonly Column[], widths: number[], width: number): void {
   let over = widths.reduce((sum, cells) => sum + cells + GAP, -GAP) - width;

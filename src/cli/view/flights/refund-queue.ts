@@ -98,7 +98,7 @@ function ruleText({ refund_rule: { kind, penalty_amount } }: RefundCaseSummary):
 
 /** Who has it, behind how it stands where that is no longer open. */
 function holderText({ status, claimed_by }: RefundCaseSummary, _nowMs: number, paint: Paint): string {
-  if (status === 'received') return claimed_by ?? '–';
+  if (status === 'received') return claimed_by ?? 'nobody';
   const said = status === 'stuck' ? paint.bad(status) : status;
   return claimed_by === null ? said : `${said}, ${claimed_by}`;
 }

@@ -68,7 +68,7 @@ export const askedLines = (one: RefundCase, nowMs: number, { paint, width }: Scr
     [
       ['Passengers', String(one.passenger_count)],
       ['Requested', `${utcTime(one.requested_at)} (${fromNow(one.requested_at, nowMs)})`],
-      ['Claimed by', one.claimed_by ?? '–'],
+      ['Claimed by', one.claimed_by ?? 'nobody'],
       ['Fare', `${one.fare.owner_name}, ${one.fare.fare_brand_name ?? '–'}`],
       ['Refund rule', RULES[one.refund_rule.kind]],
       ['Paid', usdc(one.captured_amount)],
@@ -77,7 +77,7 @@ export const askedLines = (one: RefundCase, nowMs: number, { paint, width }: Scr
       ['On chain', chainText(one)],
       ['Decided', one.decision && `${one.decision.by}, ${utcTime(one.decision.at)}`],
       ['Last error', one.last_error],
-      ['Contact', one.contact ?? '–'],
+      ['Contact', one.contact],
     ],
     paint.dim,
     width,

@@ -30,7 +30,7 @@ function journeyLine(slice: Slice, direction: number): string {
   ].join('; ');
 }
 
-const known = (text: string): string => (text === '–' ? 'unknown' : text);
+const known = (text: string): string => (text === '–' ? 'not given' : text);
 
 const fareLine = (fare: Fare, number: string): string =>
   [
