@@ -122,7 +122,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       method: 'GET',
       path: '/health',
       id: 'health',
-      summary: 'Liveness.',
+      summary: 'Liveness: the process answers.',
       stored: false,
       answers: { 200: { description: 'Alive.', schema: wire('health') } },
       run: async (call) => health(call, 'ok'),
@@ -131,7 +131,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       method: 'GET',
       path: '/ready',
       id: 'ready',
-      summary: "Readiness: the database answers, and the operator's wallets hold what is needed.",
+      summary: "Readiness: the database answers, and the operator's wallets hold enough.",
       stored: false,
       answers: {
         200: { description: 'Ready.', schema: wire('health') },
@@ -154,7 +154,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       id: 'search',
       summary: (options) => {
         const [least, most] = searchPrices(options);
-        return `Find live offers. The price follows the load: ${usdc(least)} to ${usdc(most)} USDC.`;
+        return `Search live offers. The price depends on load: ${usdc(least)} to ${usdc(most)} USDC.`;
       },
       price: (options) => rangeOf(...searchPrices(options)),
       security: [['x402'], ['sponsoredPreview']],
@@ -187,7 +187,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       method: 'POST',
       path: '/air/search-updates',
       id: 'searchUpdates',
-      summary: 'Offers of the slower tier, as they land. Free.',
+      summary: 'Offers of the slower tier, as they arrive. Free.',
       body: wire('searchUpdatesRequest'),
       answers: {
         200: { description: 'What landed after the cursor.', schema: wire('searchUpdatesResponse') },
@@ -203,7 +203,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       path: '/air/offer-details',
       id: 'offerDetails',
       summary: ({ offerDetailsPrice, lowcostDetailsPrice }) =>
-        `Fresh price, expiry and extras of one offer: ${usdc(offerDetailsPrice)} USDC. For a \`lowcost:\` offer, its fare menu: ${usdc(lowcostDetailsPrice)} USDC, charged once it is ready; one that fails is free.`,
+        `Fresh price, expiry and extras of one offer: ${usdc(offerDetailsPrice)} USDC. For a \`lowcost:\` offer, its fare menu: ${usdc(lowcostDetailsPrice)} USDC, charged once it is ready; a menu that fails is free.`,
       price: ({ offerDetailsPrice, lowcostDetailsPrice }) => rangeOf(offerDetailsPrice, lowcostDetailsPrice),
       body: wire('offerDetailsRequest'),
       answers: {
@@ -265,7 +265,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       path: '/affiliates',
       id: 'createAffiliate',
       summary:
-        'An affiliate code for a wallet, to be used as `referrer`. The same wallet gets its code again. Free.',
+        'Create an affiliate code for a wallet, to be given as `referrer`. The same wallet gets the same code. Free.',
       body: wire('affiliateRequest'),
       answers: {
         200: { description: 'The code that the wallet has.', schema: wire('affiliate') },
@@ -282,7 +282,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       method: 'GET',
       path: '/affiliates/{code}',
       id: 'affiliate',
-      summary: 'What an affiliate code has earned.',
+      summary: 'Show what an affiliate code has earned.',
       answers: { 200: { description: 'Its credit.', schema: wire('affiliateCredit') } },
       codes: ['affiliate_not_found'],
       async run({ context, params }) {
@@ -294,7 +294,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       method: 'GET',
       path: '/air/intents/{intent_id}',
       id: 'intent',
-      summary: 'How an intent stands. For polling.',
+      summary: 'Show the status of an intent, for polling.',
       security: [[], ['supportCode']],
       headers: [OWN_SUPPORT_CODE],
       answers: { 200: { description: 'The intent.', schema: wire('intent') } },
@@ -310,7 +310,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       method: 'POST',
       path: '/air/book',
       id: 'book',
-      summary: 'Pay the escrow amount into the escrow and queue the booking.',
+      summary: 'Pay the fare into the escrow and queue the booking.',
       price: ({ leastTicket, mostTicket }) => rangeOf(leastTicket, mostTicket),
       body: wire('bookRequest'),
       answers: { 200: { description: PAID, schema: wire('bookResponse') } },
@@ -378,7 +378,8 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       method: 'GET',
       path: '/air/orders/{order_id}',
       id: 'order',
-      summary: ({ orderPrice }) => `Airline booking reference and order status. ${usdc(orderPrice)} USDC.`,
+      summary: ({ orderPrice }) =>
+        `Show the airline booking reference and the order's status. ${usdc(orderPrice)} USDC.`,
       price: ({ orderPrice }) => orderPrice,
       security: [['x402', 'supportCode']],
       headers: [SUPPORT_CODE],

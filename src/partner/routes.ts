@@ -13,7 +13,7 @@ const PROCEDURES = [
   procedure({
     service: 'partner',
     name: 'UpdateOrder',
-    summary: 'Move an order along, or add to it.',
+    summary: 'Update the status or the details of an order.',
     input: orders('updateOrderRequest'),
     output: orders('updateOrderResponse'),
     concerns: 'partner',
@@ -29,7 +29,7 @@ const PROCEDURES = [
   procedure({
     service: 'partner',
     name: 'GetOrders',
-    summary: "The partner's orders, newest first.",
+    summary: "List the partner's orders, newest first.",
     input: orders('getOrdersRequest'),
     output: orders('getOrdersResponse'),
     concerns: 'partner',
@@ -40,7 +40,7 @@ const PROCEDURES = [
   procedure({
     service: 'partner',
     name: 'GetOrderDetails',
-    summary: 'One order, with its history when asked for.',
+    summary: 'Show an order, with its history if asked for.',
     input: orders('getOrderDetailsRequest'),
     output: orders('getOrderDetailsResponse'),
     concerns: 'partner',
@@ -53,7 +53,7 @@ const PROCEDURES = [
   procedure({
     service: 'partner',
     name: 'AddCustomerRequirement',
-    summary: 'Ask one customer for more than the policy does.',
+    summary: 'Require something of one customer beyond the policy.',
     input: requirements('addCustomerRequirementRequest'),
     output: requirements('addCustomerRequirementResponse'),
     concerns: 'partner',
@@ -65,7 +65,7 @@ const PROCEDURES = [
   procedure({
     service: 'customer',
     name: 'GetOnboardingRequirements',
-    summary: 'What the customer has to give, and how far its compliance is.',
+    summary: 'Show what a customer has to provide, and the state of its compliance.',
     input: requirements('getOnboardingRequirementsRequest'),
     output: requirements('getOnboardingRequirementsResponse'),
     concerns: 'customer',
@@ -76,7 +76,7 @@ const PROCEDURES = [
   procedure({
     service: 'customer',
     name: 'SubmitCustomerData',
-    summary: 'Fulfil data requirements; one item that is wrong refuses them all.',
+    summary: 'Submit data for requirements; one wrong item refuses them all.',
     input: requirements('submitCustomerDataRequest'),
     output: requirements('submitCustomerDataResponse'),
     concerns: 'customer',
@@ -89,7 +89,7 @@ const PROCEDURES = [
   procedure({
     service: 'customer',
     name: 'AcceptTerms',
-    summary: 'Accept the terms that a requirement names.',
+    summary: 'Accept the terms of a requirement.',
     input: requirements('acceptTermsRequest'),
     output: requirements('acceptTermsResponse'),
     concerns: 'customer',
@@ -101,7 +101,7 @@ const PROCEDURES = [
   procedure({
     service: 'customer',
     name: 'GetAvailablePartners',
-    summary: 'What partners offer, the most for the customer first.',
+    summary: 'Compare what partners offer, best for the customer first.',
     input: offers('getAvailablePartnersRequest'),
     output: offers('getAvailablePartnersResponse'),
     // Any partner's key is enough.
@@ -113,7 +113,7 @@ const PROCEDURES = [
   procedure({
     service: 'customer',
     name: 'CreateOrder',
-    summary: 'Make an order with a partner, or send the customer to it.',
+    summary: 'Create an order with a partner, or get the address to send the customer to.',
     input: offers('createOrderRequest'),
     output: offers('createOrderResponse'),
     concerns: 'customer',

@@ -63,7 +63,8 @@ function parameterMeaning(document: Fields, parameter: Json): Json {
 }
 
 function operationMeaning(document: Fields, operation: Json): Fields {
-  const { parameters, responses, requestBody, ...rest } = fieldsOf(operation);
+  // A summary is words, and not meaning.
+  const { parameters, responses, requestBody, summary: _summary, ...rest } = fieldsOf(operation);
   // How large a body may be was told of one service only; that every answer has an id, of all but two.
   const { description: _limit, ...body } = fieldsOf(requestBody);
   const answers = Object.entries(fieldsOf(responses)).filter(([, one]) => codesOf(one) === null);
