@@ -6,6 +6,7 @@ import { didYouMean } from '../kernel/nearest.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import { storageTrouble } from '../kernel/storage.ts';
 import { cutOffBy } from './interruption/cut-off.ts';
+import { asHome } from './interruption/unusable-home.ts';
 import type { Pager } from './screen/pager.ts';
 import { report } from './screen/report.ts';
 import { scannedSettings, settingsOf } from './screen/settings.ts';
@@ -196,7 +197,7 @@ async function withFile(error: unknown, session: Session | null, environment: En
     trouble.detail?.file === undefined && session?.isEmbedded === true ? await session.trouble() : null;
   const named = here?.code === trouble.code ? here : trouble;
   if (!session || process.platform === 'win32') return named;
-  return (await import('./interruption/unusable-home.ts')).asHome(named, session.home, environment);
+  return asHome(named, session.home, environment);
 }
 
 /** The problem as it is told where this command has paid for something before. */

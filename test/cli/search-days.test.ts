@@ -106,7 +106,7 @@ describe('search --flex', () => {
       'Pay up to 4.50 USDC for 25 searches?',
       'Pay 2.50 USDC instead, and wait about 2 minutes for the price to fall?',
     ]);
-    expect(refused.stderr).toContain(
+    expect(refused.stderr.replaceAll('\n', ' ')).toContain(
       '25 searches at 0.10 USDC each: 2.50 USDC in about 2 minutes, or at most 4.50 at once.',
     );
     expect(refused.exitCode).toBe(6);

@@ -66,7 +66,7 @@ test('no carrier has the code of an airline, and every scenario has a route', ()
 
 test('the table of routes in docs/sandbox.md is the one that is played', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/sandbox.md'), 'utf8');
-  const [, section = ''] = page.split('## The lowcost carriers');
+  const [, section = ''] = page.split('## The low-cost carriers');
   const rows = [...section.matchAll(/^\| (\w{3}) to (\w{3}) \| `(\w+)` \|/gm)];
   expect(
     rows.map(([, origin = '', destination = '', scenario = '']) => ({ origin, destination, scenario })),

@@ -12,7 +12,7 @@ export function asHome(trouble: Problem, home: string, { FARELOCK_HOME }: Enviro
       ? `FARELOCK_HOME is ${home}, where no folder can be made${why}.`
       : `The folder ${home} cannot be made${why}.`,
     fix: FARELOCK_HOME
-      ? 'Set it to a folder that you can write, or unset it for the usual one.'
+      ? 'Set FARELOCK_HOME to a folder that you can write, or unset it for the usual one.'
       : 'Set FARELOCK_HOME to a folder that you can write.',
     next: [FARELOCK_HOME ? 'unset FARELOCK_HOME' : 'export FARELOCK_HOME=~/farelock'],
   });
