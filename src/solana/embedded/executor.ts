@@ -23,7 +23,12 @@ export interface Execution {
   readonly accountsAfter: readonly (ChainAccount | null)[];
 }
 
-type ReadAccount = (address: Address) => (ChainAccount & { readonly slot: number }) | null;
+/** The ledger's rows, as a transaction needs them. */
+interface ReadAccount {
+  (address: Address): (ChainAccount & { readonly slot: number }) | null;
+  /** In which slot an account was last written; null where there is none. */
+  slotOf(address: Address): number | null;
+}
 
 /** Runs transactions over accounts that the ledger hands in. It keeps no state of its own between them. */
 export interface Executor {
@@ -69,13 +74,12 @@ export async function openExecutor(): Promise<Executor> {
     const account = read(address);
     if (account?.owner === NATIVE_LOADER || account?.owner === SYSVAR_OWNER) return account;
     if (account?.executable) {
-      const codeAddress = programDataAddress(account);
-      const code = codeAddress && read(codeAddress);
+      const code = programDataAddress(account);
       // An upgrade, by whatever process, leaves the program's own row as it was.
-      const version = `${account.slot} ${code?.slot}`;
+      const version = `${account.slot} ${code && read.slotOf(code)}`;
       if (compiled.get(address) === version) return account;
       // An upgradeable program cannot be loaded before the account that holds its code.
-      if (codeAddress) put(bs58.decode(codeAddress), code);
+      if (code) put(bs58.decode(code), read(code));
       compiled.set(address, version);
     }
     // Also where there is none: an earlier transaction may have left one here.
