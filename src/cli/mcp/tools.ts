@@ -53,10 +53,10 @@ const INLINE: Readonly<Record<string, { readonly parameter: string; readonly sch
 const LEFT_OUT = /^--(ics|watch|ndjson|wait|live|results|deposit-instructions|.*-file)$/;
 /**
  * Nor do secrets: keys, tokens and what a customer proves an identity with stay between a person and the tool. And the
- * verdict on an identity is a person's.
+ * verdict on an identity is a person's, as are the cluster and the money of an operator.
  */
 const NOT_TOOLS =
-  /^(help|completion|config|travellers|keys|attestations (show|decide)|payments resume|requirements submit|partner orders (apply|watch))\b/;
+  /^(help|completion|config|cluster|travellers|keys|attestations (show|decide)|payments resume|requirements submit|partner orders (apply|watch))\b/;
 /** This machine's own files, a person's limits and keypair among them, are no tool's to change. */
 const TOOL_EFFECTS: ReadonlySet<CommandDescription['effect']> = new Set(['reads', 'pays', 'changes']);
 
