@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Address } from '@solana/kit';
 import { ESCROW_PROGRAM_ID } from './escrow/address.ts';
 import { inspectProgram } from './escrow/deployment/inspect.ts';
-import { type Deployment, planDeployment } from './escrow/deployment/plan.ts';
+import { type Deployment, planDeployment, requireFunds } from './escrow/deployment/plan.ts';
 import { type DeploymentRecord, type DeploymentRecords, openRecords } from './escrow/deployment/records.ts';
 import { carryOut, reclaimBuffer } from './escrow/deployment/steps.ts';
 import { escrowElf } from './escrow/elf.ts';
@@ -134,6 +134,7 @@ async function decide(ground: Ground, wanted: DeploymentWanted): Promise<Decided
     plan,
     async carryOut(ports) {
       if (plan.transactions === 0 && open === null) return { ...(await inspectedAgain()), isUnchanged: true };
+      requireFunds(plan, deployment.payer.address);
       // Of two that begin at once, the second one's keys are not used.
       let kept = open === null ? records.begin(record) : record;
       if (open !== null) records.update(kept);

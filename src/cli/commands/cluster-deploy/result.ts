@@ -6,7 +6,7 @@ const sha256 = z.hex().length(64).describe('sha256 of the code.');
 
 export const clusterDeploy = published(
   z.strictObject({
-    status: z.enum(['deployed', 'upgraded', 'unchanged']),
+    status: z.enum(['deployed', 'upgraded', 'finalised', 'unchanged']),
     network,
     program: address.describe('The address to set for a service.'),
     upgrade_authority: address.nullable().describe('Who can replace it; null: nobody, ever.'),

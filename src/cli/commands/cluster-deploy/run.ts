@@ -51,11 +51,16 @@ export const clusterDeploy: Command<DeployOptions> = async (context, options) =>
     return 0;
   }
   if (decided.plan.transactions > 0) await agree(context, decided);
+  let said = '';
   const { program, found, isUnchanged } = await decided.carryOut({
     signal,
-    onStep: (step) => terminal.phase(wordsOf(step)),
+    onStep(step) {
+      const words = wordsOf(step);
+      if (words !== said) terminal.phase(words);
+      said = words;
+    },
   });
-  const status = isUnchanged ? 'unchanged' : decided.kind === 'deploy' ? 'deployed' : 'upgraded';
+  const status = isUnchanged ? 'unchanged' : doneBy(decided);
   terminal.result(
     {
       status,
@@ -91,9 +96,15 @@ export const clusterDeploy: Command<DeployOptions> = async (context, options) =>
   return 0;
 };
 
+function doneBy({ kind, plan }: DecidedDeployment) {
+  if (kind === 'deploy') return 'deployed';
+  return plan.program.kind === 'present' && plan.program.isShipped ? 'finalised' : 'upgraded';
+}
+
 const STATUS_WORDS = {
   deployed: 'The escrow program is deployed, byte for byte.',
   upgraded: 'The escrow program is up to date, byte for byte.',
+  finalised: 'Nobody can change the escrow program any more.',
   unchanged: 'The escrow program is there already, byte for byte.',
 } as const;
 
@@ -188,7 +199,7 @@ function wordsOf(step: DeploymentStep): string {
     case 'buffer':
       return 'Making the buffer';
     case 'write':
-      return `Writing the program: ${step.done} of ${step.total}`;
+      return `Writing the program: ${Math.floor((step.done / step.total) * 4) * 25} %`;
     case 'deploy':
       return 'Putting it in place';
     case 'verify':
