@@ -64,7 +64,7 @@ export const openClusterDesk: OpenClusterDesk = async (options) => {
       const found = account ? decodeMint(account.data) : null;
       return { address: mint, decimals: found?.decimals ?? null };
     },
-    wallets: () => walletsOf(cluster, keys, mint),
+    wallets: () => walletsOf(cluster, keys, { mint, leastLamports: faucet ? 0n : LEAST_LAMPORTS }),
     decide: (wanted) => decide(ground, wanted),
     abort: (payer, signal) => abort(ground, payer, signal),
     async close() {
@@ -91,24 +91,25 @@ async function programOf({ records, cluster }: Ground): Promise<Address> {
 async function walletsOf(
   cluster: ClusterDesk['cluster'],
   { authority, facilitator, treasury }: Keys,
-  mint: Address,
+  // The faucet fills the wallets of a service by itself.
+  { mint, leastLamports }: { readonly mint: Address; readonly leastLamports: bigint },
 ): Promise<OperatorWallet[]> {
   const owners = [authority.address, facilitator.address, treasury.address];
   const tokenAccounts = await Promise.all(owners.map((owner) => associatedTokenAddress(owner, mint)));
   const accounts = await cluster.accounts([...owners, ...tokenAccounts]);
-  const wallet = (role: OperatorWallet['role'], at: number, leastLamports: bigint): OperatorWallet => {
+  const wallet = (role: OperatorWallet['role'], at: number, least: bigint): OperatorWallet => {
     const tokens = accounts[at + owners.length];
     return {
       role,
       address: owners[at] ?? authority.address,
       lamports: accounts[at]?.lamports ?? 0n,
-      leastLamports,
+      leastLamports: least,
       usdcAtomic: tokens ? (decodeTokenAccount(tokens.data)?.amount ?? null) : null,
     };
   };
   return [
-    wallet('authority', 0, LEAST_LAMPORTS),
-    wallet('facilitator', 1, LEAST_LAMPORTS),
+    wallet('authority', 0, leastLamports),
+    wallet('facilitator', 1, leastLamports),
     // Nothing is signed with it before it pays out, and those fees are the authority's.
     wallet('treasury', 2, 0n),
   ];

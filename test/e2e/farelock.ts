@@ -100,7 +100,11 @@ export async function serveIn(runner: Runner, args: readonly string[] = []): Pro
     });
     server.once('exit', (code) => failed(new Error(`serve ended with ${code}: ${errors}`)));
   });
-  const shown = JSON.parse(line) as { flights_url: string | null; rpc_url: string; operator_key_file: string };
+  const shown = JSON.parse(line) as {
+    flights_url: string | null;
+    rpc_url: string;
+    operator_key_file: string;
+  };
   return {
     // null of a cluster by itself.
     flightsUrl: shown.flights_url?.replace(/\/$/, '') ?? '',

@@ -25,6 +25,7 @@ import { homeOf, type Profile } from './profile.ts';
 import { flightsUrlOf, profileOf } from './profile-in-use.ts';
 import { openRecentOffers, type RecentOffers } from './recent.ts';
 import { openRecentCases, type RecentCases } from './recent-cases.ts';
+import { openRemoteCluster, rpcUrlOf } from './remote-cluster.ts';
 import { scenarioNamed } from './scenarios.ts';
 import { secret } from './secret-variable.ts';
 import { openWallet } from './wallet.ts';
@@ -113,6 +114,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
   const openLocal = once(async (options: LocalOptions = {}) =>
     (await import('../../service.ts')).openService(serviceOptions(given, home, options)),
   );
+  const doors = openDoors(given, home, profile);
   const cluster = once(async () =>
     isEmbedded ? (await openLocal()).cluster : openRemoteCluster(profile, clock),
   );
@@ -139,14 +141,6 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     return overNetwork();
   });
   const baseUrl = profile.flightsUrl ?? EMBEDDED_URL;
-  const clusterDesk = once(async (rpcUrl?: string) =>
-    (await import('../../service.ts')).openClusterDesk({
-      home,
-      clock,
-      databaseUrl: secret(environment, 'FARELOCK_DATABASE_URL'),
-      rpcUrl: rpcUrl ?? profile.rpcUrl ?? secret(environment, 'FARELOCK_RPC_URL'),
-    }),
-  );
   const reach = { baseUrl, timeoutMs: globals.timeout };
   const embedded = async () => {
     const service = await openLocal();
@@ -164,11 +158,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     recentOffers: openRecentOffers(join(home, 'recent-offers.json'), terminal.note),
     recentCases: openRecentCases(join(home, 'recent-refunds.json'), terminal.note),
     openLocal,
-    openPlatform: async (options) =>
-      (await import('../../service.ts')).openPlatform(platformOptions(given, home, options)),
-    openClusterOnly: async (options) =>
-      (await import('../../service.ts')).openClusterOnly({ ...options, home, clock }),
-    clusterDesk,
+    ...doors,
     cluster,
     wallet,
     store,
@@ -208,10 +198,29 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     async close() {
       await store.opened()?.then((opened) => opened.shut());
       await openLocal.opened()?.then((service) => service.close());
-      await clusterDesk.opened()?.then((desk) => desk.close());
+      await doors.clusterDesk.opened()?.then((desk) => desk.close());
       if (!isEmbedded) await cluster.opened()?.then((opened) => opened.close());
     },
   };
+}
+
+/** What is opened beside the services. */
+function openDoors(given: SessionGiven, home: string, profile: Profile) {
+  const { environment, clock } = given;
+  const door = () => import('../../service.ts');
+  const openPlatform: Session['openPlatform'] = async (options) =>
+    (await door()).openPlatform(platformOptions(given, home, options));
+  const openClusterOnly: Session['openClusterOnly'] = async (options) =>
+    (await door()).openClusterOnly({ ...options, home, clock });
+  const clusterDesk = once(async (rpcUrl?: string) =>
+    (await door()).openClusterDesk({
+      home,
+      clock,
+      databaseUrl: secret(environment, 'FARELOCK_DATABASE_URL'),
+      rpcUrl: rpcUrl ?? profile.rpcUrl ?? secret(environment, 'FARELOCK_RPC_URL'),
+    }),
+  );
+  return { openPlatform, openClusterOnly, clusterDesk };
 }
 
 function serviceOptions(
@@ -250,11 +259,6 @@ const platformOptions = (
   ...options,
 });
 
-async function openRemoteCluster(profile: Profile, clock: Clock): Promise<Cluster> {
-  const { openRpcCluster } = await import('../../solana/rpc/open.ts');
-  return openRpcCluster({ url: rpcUrlOf(profile), clock, commitment: profile.commitment });
-}
-
 async function openStore(home: string, clock: Clock): Promise<ClientStore> {
   const [{ openClientStore }, { openSecrets }, { randomIds }] = await Promise.all([
     import('../../client/journal/store.ts'),
@@ -266,14 +270,6 @@ async function openStore(home: string, clock: Clock): Promise<ClientStore> {
     secrets: openSecrets(join(home, 'keys', 'client.json')),
     clock,
     ids: randomIds(clock.now),
-  });
-}
-
-function rpcUrlOf(profile: Profile): string {
-  if (profile.rpcUrl !== null) return profile.rpcUrl;
-  throw problem('usage', {
-    message: `Profile ${profile.name} names no Solana cluster.`,
-    fix: 'Set FARELOCK_RPC_URL (of a farelock serve: its address and /rpc), or rpc_url of the profile.',
   });
 }
 

@@ -3,6 +3,7 @@ import { inspectProgram } from '../../../src/escrow/deployment/inspect.ts';
 import { CHUNK, type Deployment, planDeployment } from '../../../src/escrow/deployment/plan.ts';
 import { carryOut, type DeploymentPorts, reclaimBuffer } from '../../../src/escrow/deployment/steps.ts';
 import { escrowElf } from '../../../src/escrow/elf.ts';
+import { problem } from '../../../src/kernel/problems.ts';
 import { type Cluster, DEVNET_USDC } from '../../../src/solana/cluster.ts';
 import { createBuffer, giveUpAuthority, programDataOf, writeBuffer } from '../../../src/solana/loader.ts';
 import { TOKEN_PROGRAM } from '../../../src/solana/token.ts';
@@ -164,6 +165,20 @@ describe('a deployment', () => {
       upgradeAuthority: null,
     });
     expect(before - scene.balance()).toBe((await programRent()) + scene.fees());
+  });
+
+  test('does not take a lost answer for a failure', async () => {
+    const unheard: Cluster = {
+      ...scene.cluster,
+      async send(wire) {
+        await scene.cluster.send(wire);
+        throw problem('cluster_failed');
+      },
+    };
+    const deployment = scene.deployment({ isFinal: true });
+    const { fees } = await planDeployment(scene.cluster, deployment);
+    expect(await carryOut(portsOf(unheard), deployment)).toMatchObject({ upgradeAuthority: null });
+    expect(scene.fees()).toBe(fees);
   });
 
   test('writes again what somebody with the key has overwritten, and puts only the right bytes in place', async () => {

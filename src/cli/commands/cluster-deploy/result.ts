@@ -2,7 +2,10 @@ import * as z from 'zod';
 import { address, network, plan, sol } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
 
-const sha256 = z.hex().length(64).describe('sha256 of the code.');
+const sha256 = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .describe('sha256 of the code.');
 
 export const clusterDeploy = published(
   z.strictObject({

@@ -97,7 +97,7 @@ export const clusterFund: Command<WhereOptions & { readonly sol?: bigint }> = as
   const { terminal, globals } = context;
   const lamports = options.sol ?? 10_000_000_000n;
   const desk = await clusterInUse(context, options.rpcUrl);
-  const wallets = (await desk.wallets()).filter(({ leastLamports }) => leastLamports > 0n);
+  const wallets = (await desk.wallets()).filter(({ role }) => role !== 'treasury');
   if (globals.dryRun) {
     printPlan(
       terminal,
