@@ -145,7 +145,7 @@ async function agree({ terminal, globals }: CommandContext, decided: DecidedDepl
   const cost = formatSol(decided.plan.rent + decided.plan.fees);
   const question = decided.isResumed ? 'Go on' : decided.kind === 'deploy' ? 'Deploy' : 'Bring it up to date';
   if (!(await prompts.confirm(`${question} for ${cost} SOL?`, false))) {
-    throw problem('payment_declined', { message: 'Not deployed.', fix: 'Nothing was sent.' });
+    throw problem('declined', { message: 'Not deployed.', fix: 'Nothing was sent.' });
   }
 }
 
