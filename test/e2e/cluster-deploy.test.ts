@@ -224,6 +224,29 @@ test('a cluster that loses three of ten transactions takes it all the same', asy
   expect(done).toMatchObject({ status: 'deployed', upgrade_authority: null });
 }, 120_000);
 
+test('on mainnet nothing is signed without --mainnet, and the next commands are of the same cluster', async () => {
+  const methods = new Set<string>();
+  between.answer = async (call, honest) => {
+    methods.add(call.method);
+    if (call.method !== 'getGenesisHash') return honest();
+    return { jsonrpc: '2.0', id: call.id, result: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d' };
+  };
+  const refused = await operator.run(['cluster', 'deploy', '--yes', '--json']);
+  expect(refused.json()).toMatchObject({
+    error: { code: 'usage', message: expect.stringMatching(/MAINNET/) },
+  });
+  const [at, named] = [
+    ['--rpc-url', between.url],
+    ['cluster', 'deploy', '--mainnet', '--yes', '--json'],
+  ];
+  const poor = await operator.run([...named, ...at]);
+  expect(poor.json()).toMatchObject({
+    error: { code: 'insufficient_funds', next: [`farelock cluster keys --rpc-url ${between.url}`] },
+  });
+  expect(methods).not.toContain('sendTransaction');
+  expect(readdirSync(join(operator.home, 'keys'))).not.toContain('deployments');
+}, 60_000);
+
 test('a cluster without the program is one: no service, no program, and a home that has one cannot lose it', async () => {
   const origin = rpcUrl.replace(/\/rpc$/, '');
   expect((await fetch(`${origin}/air/offers`)).status).toBe(404);

@@ -1,3 +1,5 @@
+import { type Problem, problem } from '../../kernel/problems.ts';
+import { quoted } from '../../kernel/shell-word.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
 import type { ClusterDesk } from '../../service-types.ts';
 import type { CommandContext } from '../spec/command.ts';
@@ -13,3 +15,18 @@ export async function clusterInUse(
   }
   return session.clusterDesk(rpcUrl);
 }
+
+/** A command for the same cluster: the next one would else be of the home's own. */
+export const onCluster = (command: string, rpcUrl: string | undefined): string =>
+  rpcUrl === undefined ? command : `${command} --rpc-url ${quoted(shownUrl(rpcUrl))}`;
+
+/** A problem whose next commands are of the same cluster. */
+export const ofCluster = (error: Problem, rpcUrl: string | undefined): Problem =>
+  problem(error.code, {
+    message: error.message,
+    fix: error.fix,
+    next: error.next.map((one) => (one.startsWith('farelock cluster ') ? onCluster(one, rpcUrl) : one)),
+    ...(error.detail && { detail: error.detail }),
+    ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
+    cause: error.cause,
+  });

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { reclaimBuffer } from '../../../src/escrow/deployment/buffer.ts';
 import { inspectProgram } from '../../../src/escrow/deployment/inspect.ts';
 import { CHUNK, type Deployment, planDeployment } from '../../../src/escrow/deployment/plan.ts';
-import { carryOut, type DeploymentPorts, reclaimBuffer } from '../../../src/escrow/deployment/steps.ts';
+import type { DeploymentPorts } from '../../../src/escrow/deployment/sending.ts';
+import { carryOut } from '../../../src/escrow/deployment/steps.ts';
 import { escrowElf } from '../../../src/escrow/elf.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import { type Cluster, DEVNET_USDC } from '../../../src/solana/cluster.ts';
@@ -165,6 +167,26 @@ describe('a deployment', () => {
       upgradeAuthority: null,
     });
     expect(before - scene.balance()).toBe((await programRent()) + scene.fees());
+  });
+
+  test('waits for a node that lags behind what another one has confirmed, and writes nothing twice', async () => {
+    const liar = await openLyingCluster(scene, scene.clock.advance);
+    const before = new Map<string, unknown>();
+    let stale = 0;
+    liar.tell = async (call, honest) => {
+      if (call.method === 'sendTransaction') stale = 3;
+      const answer = await honest();
+      if (call.method !== 'getMultipleAccounts') return answer;
+      const of = JSON.stringify(call.params[0]);
+      const { value } = answer.result as { value: unknown };
+      const told = stale-- > 0 && before.has(of) ? before.get(of) : value;
+      if (told === value) before.set(of, value);
+      return { ...answer, result: { ...(answer.result as object), value: told } };
+    };
+    const deployment = scene.deployment({ isFinal: true });
+    const { fees } = await planDeployment(scene.cluster, deployment);
+    expect(await carryOut(portsOf(liar.cluster), deployment)).toMatchObject({ upgradeAuthority: null });
+    expect(scene.fees()).toBe(fees);
   });
 
   test('does not take a lost answer for a failure', async () => {

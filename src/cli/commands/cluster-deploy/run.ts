@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Address, isAddress } from '@solana/kit';
-import { problem } from '../../../kernel/problems.ts';
+import { isProblem, problem } from '../../../kernel/problems.ts';
 import type {
   ClusterDesk,
   DecidedDeployment,
@@ -9,7 +9,7 @@ import type {
 } from '../../../service-types.ts';
 import { SOLANA_NETWORKS } from '../../../solana/cluster.ts';
 import { readKeypair, readKeypairSeed, type Signer } from '../../../solana/keypair.ts';
-import { clusterInUse } from '../../session/cluster-in-use.ts';
+import { clusterInUse, ofCluster, onCluster } from '../../session/cluster-in-use.ts';
 import { keypairPath } from '../../session/profile.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
@@ -31,11 +31,19 @@ interface DeployOptions {
   readonly mainnet?: boolean;
 }
 
+export const clusterDeploy: Command<DeployOptions> = async (context, options) => {
+  try {
+    return await deploy(context, options);
+  } catch (error) {
+    throw isProblem(error) && error.next.length > 0 ? ofCluster(error, options.rpcUrl) : error;
+  }
+};
+
 /**
  * Deploys the escrow program, or brings the deployed one up to date. What it costs and who can change the program
  * afterwards is said before anything is sent. Run again after any interruption, it goes on.
  */
-export const clusterDeploy: Command<DeployOptions> = async (context, options) => {
+const deploy: Command<DeployOptions> = async (context, options) => {
   const { terminal, globals, signal } = context;
   const desk = await clusterInUse(context, options.rpcUrl);
   requireMainnetNamed(desk, options);
@@ -91,7 +99,7 @@ export const clusterDeploy: Command<DeployOptions> = async (context, options) =>
     ...(found.upgradeAuthority === null
       ? []
       : ['Whoever holds that key can replace the program. Give the right up with --final.']),
-    ...nextLines('farelock cluster check'),
+    ...nextLines(onCluster('farelock cluster check', options.rpcUrl)),
   ]);
   return 0;
 };

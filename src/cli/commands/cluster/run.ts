@@ -4,7 +4,7 @@ import { overNetwork } from '../../../kernel/network.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { ClusterDesk, InspectedProgram, OperatorWallet } from '../../../service-types.ts';
 import type { Screen } from '../../screen/terminal.ts';
-import { clusterInUse } from '../../session/cluster-in-use.ts';
+import { clusterInUse, onCluster } from '../../session/cluster-in-use.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { nextLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
@@ -43,6 +43,9 @@ export const clusterCheck: Command<WhereOptions & { readonly program?: string }>
           ['Network', document.network],
           ['Program', document.program.address],
           ['', programWords(document.program, screen)],
+          ...(document.program.slot === null
+            ? []
+            : ([['Can change it', document.program.upgrade_authority ?? 'nobody']] as const)),
           ['USDC', document.mint.address],
           ...(document.mint.decimals === null
             ? ([['', screen.paint.bad('There is no such mint on this cluster.')]] as const)
@@ -63,7 +66,8 @@ export const clusterCheck: Command<WhereOptions & { readonly program?: string }>
     ...(program.status === 'shipped' ? [] : ['farelock cluster deploy']),
     ...(shown.every(({ is_enough }) => is_enough) ? [] : ['farelock cluster fund']),
   ];
-  if (needs.length > 0) terminal.aside(['', ...nextLines(...needs)]);
+  if (needs.length > 0)
+    terminal.aside(['', ...nextLines(...needs.map((one) => onCluster(one, options.rpcUrl)))]);
   return isOk ? 0 : 8;
 };
 
@@ -121,7 +125,7 @@ export const clusterFund: Command<WhereOptions & { readonly sol?: bigint }> = as
         document.funded.map((one) => `${paint.good('✓')} ${one.sol} SOL to ${one.address} (${one.role})`),
     },
   );
-  terminal.aside(['', ...nextLines('farelock cluster keys')]);
+  terminal.aside(['', ...nextLines(onCluster('farelock cluster keys', options.rpcUrl))]);
   return 0;
 };
 
@@ -163,16 +167,11 @@ function programFacts(found: InspectedProgram) {
   };
 }
 
-function programWords(
-  { status, upgrade_authority: authority }: ReturnType<typeof programFacts>,
-  { paint }: Screen,
-): string {
+function programWords({ status }: ReturnType<typeof programFacts>, { paint }: Screen): string {
   if (status === 'absent') return paint.bad('There is nothing at this address.');
   if (status === 'not_a_program') return paint.bad('This account is not a program.');
   if (status === 'different') return paint.bad('Its bytes are not those of this version.');
-  return authority === null
-    ? `${paint.good('✓')} the shipped bytes; nobody can change them`
-    : `${paint.warn('!')} the shipped bytes; ${authority} can change them`;
+  return `${paint.good('✓')} the shipped bytes`;
 }
 
 const shownWallet = ({ role, address, lamports, leastLamports, usdcAtomic }: OperatorWallet) => ({
