@@ -64,6 +64,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 const ESCROW_READING = new Set([
   'escrow/account.ts',
   'escrow/claim.ts',
+  'escrow/deployment/inspect.ts',
   'escrow/program.ts',
   'escrow/terms.ts',
   'escrow/verify.ts',

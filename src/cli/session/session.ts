@@ -11,7 +11,7 @@ import { jsonLog } from '../../kernel/log.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { once } from '../../kernel/once.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
-import type { Platform, PlatformOptions, Service, ServiceOptions } from '../../service-types.ts';
+import type { ClusterDesk, Platform, PlatformOptions, Service, ServiceOptions } from '../../service-types.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import type { Signer } from '../../solana/keypair.ts';
 import { openPaidHere, openPayer, type PaidHere } from '../paying/paying.ts';
@@ -25,6 +25,7 @@ import { homeOf, type Profile } from './profile.ts';
 import { flightsUrlOf, profileOf } from './profile-in-use.ts';
 import { openRecentOffers, type RecentOffers } from './recent.ts';
 import { openRecentCases, type RecentCases } from './recent-cases.ts';
+import { openRemoteCluster, rpcUrlOf } from './remote-cluster.ts';
 import { scenarioNamed } from './scenarios.ts';
 import { secret } from './secret-variable.ts';
 import { openWallet } from './wallet.ts';
@@ -56,6 +57,10 @@ export interface Session {
   openLocal(options?: LocalOptions): Promise<Service>;
   /** The sandbox partner platform of this process: `partner platform`. */
   openPlatform(options: Omit<PlatformOptions, 'home' | 'clock'>): Promise<Platform>;
+  /** The cluster of this home by itself, without the services: `serve --cluster-only`. */
+  openClusterOnly(options: Pick<ServiceOptions, 'log' | 'withoutProgram'>): Promise<Service>;
+  /** The operator's desk for a cluster: the one of an RPC address, of the settings, or the home's own. */
+  clusterDesk(rpcUrl?: string): Promise<ClusterDesk>;
   flights(options?: FlightsOptions): Promise<FlightsClient>;
   /** The operator API, with the key of FARELOCK_OPERATOR_KEY or, embedded, of the key file.
    * @throws Problem `no_operator_key` */
@@ -109,6 +114,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
   const openLocal = once(async (options: LocalOptions = {}) =>
     (await import('../../service.ts')).openService(serviceOptions(given, home, options)),
   );
+  const doors = openDoors(given, home, profile);
   const cluster = once(async () =>
     isEmbedded ? (await openLocal()).cluster : openRemoteCluster(profile, clock),
   );
@@ -152,8 +158,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     recentOffers: openRecentOffers(join(home, 'recent-offers.json'), terminal.note),
     recentCases: openRecentCases(join(home, 'recent-refunds.json'), terminal.note),
     openLocal,
-    openPlatform: async (options) =>
-      (await import('../../service.ts')).openPlatform(platformOptions(given, home, options)),
+    ...doors,
     cluster,
     wallet,
     store,
@@ -193,9 +198,29 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     async close() {
       await store.opened()?.then((opened) => opened.shut());
       await openLocal.opened()?.then((service) => service.close());
+      await doors.clusterDesk.opened()?.then((desk) => desk.close());
       if (!isEmbedded) await cluster.opened()?.then((opened) => opened.close());
     },
   };
+}
+
+/** What is opened beside the services. */
+function openDoors(given: SessionGiven, home: string, profile: Profile) {
+  const { environment, clock } = given;
+  const door = () => import('../../service.ts');
+  const openPlatform: Session['openPlatform'] = async (options) =>
+    (await door()).openPlatform(platformOptions(given, home, options));
+  const openClusterOnly: Session['openClusterOnly'] = async (options) =>
+    (await door()).openClusterOnly({ ...options, home, clock });
+  const clusterDesk = once(async (rpcUrl?: string) =>
+    (await door()).openClusterDesk({
+      home,
+      clock,
+      databaseUrl: secret(environment, 'FARELOCK_DATABASE_URL'),
+      rpcUrl: rpcUrl ?? profile.rpcUrl ?? secret(environment, 'FARELOCK_RPC_URL'),
+    }),
+  );
+  return { openPlatform, openClusterOnly, clusterDesk };
 }
 
 function serviceOptions(
@@ -234,11 +259,6 @@ const platformOptions = (
   ...options,
 });
 
-async function openRemoteCluster(profile: Profile, clock: Clock): Promise<Cluster> {
-  const { openRpcCluster } = await import('../../solana/rpc/open.ts');
-  return openRpcCluster({ url: rpcUrlOf(profile), clock, commitment: profile.commitment });
-}
-
 async function openStore(home: string, clock: Clock): Promise<ClientStore> {
   const [{ openClientStore }, { openSecrets }, { randomIds }] = await Promise.all([
     import('../../client/journal/store.ts'),
@@ -250,14 +270,6 @@ async function openStore(home: string, clock: Clock): Promise<ClientStore> {
     secrets: openSecrets(join(home, 'keys', 'client.json')),
     clock,
     ids: randomIds(clock.now),
-  });
-}
-
-function rpcUrlOf(profile: Profile): string {
-  if (profile.rpcUrl !== null) return profile.rpcUrl;
-  throw problem('usage', {
-    message: `Profile ${profile.name} names no Solana cluster.`,
-    fix: 'Set FARELOCK_RPC_URL (of a farelock serve: its address and /rpc), or rpc_url of the profile.',
   });
 }
 

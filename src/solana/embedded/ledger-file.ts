@@ -107,6 +107,8 @@ type LandingRow = Omit<TransactionRow, 'meta'>;
 export interface LedgerFile {
   readonly database: SqliteDatabase;
   account(address: Address): (ChainAccount & { readonly slot: number }) | null;
+  /** In which slot an account was last written, without its data. */
+  slotOf(address: Address): number | null;
   /** A page of accounts in order of their addresses, those behind `after`. */
   accountsPage(wanted: AccountsWanted, after: string, limit: number): ChainAccount[];
   putAccount(account: ChainAccount, slot: number): void;
@@ -159,6 +161,7 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
       const row = statement('select * from accounts where address = ?').get(address);
       return row ? accountFrom(row as AccountRow) : null;
     },
+    slotOf: (address) => slotIn(statement('select slot from accounts where address = ?').get(address)),
     accountsPage: ({ by, is }, after, limit) =>
       (
         statement(`select * from accounts where ${by} = ? and address > ? order by address limit ?`).all(
@@ -228,6 +231,8 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
     close: () => database.close(),
   };
 }
+
+const slotIn = (row: unknown): number | null => (row as Pick<AccountRow, 'slot'> | undefined)?.slot ?? null;
 
 const accountFrom = (row: AccountRow): ChainAccount & { readonly slot: number } => ({
   address: row.address as Address,
