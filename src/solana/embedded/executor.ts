@@ -3,14 +3,15 @@ import bs58 from 'bs58';
 import type { Account, TransactionMetadata } from 'litesvm/dist/internal.js';
 import type { ChainAccount } from '../cluster.ts';
 import type { InnerInstructions } from './meta.ts';
+import { nonceSwap } from './nonce.ts';
 import { isWritable, type ParsedTransaction } from './parse.ts';
 import { type RuntimeError, runtimeError } from './runtime-errors.ts';
 import { epochOf, type LedgerTime } from './slot-clock.ts';
+import { MOVING_SYSVARS } from './sysvars.ts';
 
 export const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address;
 export const NATIVE_LOADER = 'NativeLoader1111111111111111111111111111111' as Address;
 const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111' as Address;
-export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111' as Address;
 const UPGRADEABLE_LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111' as Address;
 
 export interface Execution {
@@ -38,7 +39,7 @@ export interface Executor {
  * would build a machine with every SPL program compiled (20 ms and more) and bring a second copy of kit; here a
  * program is compiled when a transaction first names it (1 ms).
  */
-export async function openExecutor(): Promise<Executor> {
+export async function openExecutor(hashOf: (slot: number) => Uint8Array): Promise<Executor> {
   const { LiteSvm, FeatureSet, Account, Clock, FailedTransactionMetadata } = await import(
     'litesvm/dist/internal.js'
   );
@@ -78,11 +79,22 @@ export async function openExecutor(): Promise<Executor> {
     put(key, account);
     return account;
   };
-  const prepare = (transaction: ParsedTransaction, read: ReadAccount, time: LedgerTime) => {
+  let preparedSlot = -1;
+  const prepare = (transaction: ParsedTransaction, readStored: ReadAccount, time: LedgerTime) => {
     const epoch = epochOf(time.slot);
     machine.setClock(new Clock(BigInt(time.slot), 0n, epoch, epoch + 1n, BigInt(time.unixTime)));
+    if (preparedSlot !== time.slot) for (const one of MOVING_SYSVARS) put(bs58.decode(one), readStored(one));
+    preparedSlot = time.slot;
+    const swap = swapFor(transaction, time);
+    const read: ReadAccount = (address) => {
+      const stored = readStored(address);
+      return stored && { ...swap(stored), slot: stored.slot };
+    };
+    for (const { table } of transaction.lookups) put(bs58.decode(table), read(table));
     return transaction.keyBytes.map((key, index) => load(addressOf(transaction, index), key, read));
   };
+  const swapFor = (transaction: ParsedTransaction, time: LedgerTime) =>
+    nonceSwap(hashOf(time.slot), transaction.blockhash);
   const send = (wire: Uint8Array, version: ParsedTransaction['version']) =>
     version === 'legacy' ? machine.sendLegacyTransaction(wire) : machine.sendVersionedTransaction(wire);
   const simulate = (wire: Uint8Array, version: ParsedTransaction['version']) =>
@@ -93,6 +105,7 @@ export async function openExecutor(): Promise<Executor> {
   return {
     execute(transaction, read, time) {
       prepare(transaction, read, time);
+      const swap = swapFor(transaction, time);
       const result = send(transaction.wire, transaction.version);
       const failed = result instanceof FailedTransactionMetadata;
       // This run may still be rolled back: a program that it could write to is loaded afresh next time.
@@ -104,12 +117,13 @@ export async function openExecutor(): Promise<Executor> {
         ...report(failed ? result.meta() : result),
         accountsAfter: transaction.keyBytes.map((key, index) => {
           const account = machine.getAccount(key);
-          return account && chainAccount(addressOf(transaction, index), account);
+          return account && swap(chainAccount(addressOf(transaction, index), account));
         }),
       };
     },
     simulate(transaction, read, time) {
-      const before = prepare(transaction, read, time);
+      const swap = swapFor(transaction, time);
+      const before = prepare(transaction, read, time).map((account) => account && swap(account));
       const result = simulate(transaction.wire, transaction.version);
       if (result instanceof FailedTransactionMetadata) {
         return {
@@ -121,7 +135,7 @@ export async function openExecutor(): Promise<Executor> {
       const changed = new Map(
         result.postAccounts().map((one) => {
           const address = bs58.encode(one.address) as Address;
-          return [address, chainAccount(address, one.account())] as const;
+          return [address, swap(chainAccount(address, one.account()))] as const;
         }),
       );
       return {

@@ -2,7 +2,7 @@ import type { Address, Signature } from '@solana/kit';
 import { problem } from '../../kernel/problems.ts';
 import { type OnTrouble, openSqlite, type SqliteDatabase } from '../../store/libsql/file.ts';
 import type { ChainAccount } from '../cluster.ts';
-import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
+import { tokenAccountOf } from '../token.ts';
 import { memosOf, type StoredMeta } from './meta.ts';
 import { type ParsedTransaction, parseTransaction } from './parse.ts';
 
@@ -33,20 +33,25 @@ const LEDGER_INDEXES = [
 /** The indexes of ledgers before version 1. */
 const OLD_INDEXES = ['accounts_by_owner', 'accounts_by_token_owner', 'accounts_by_mint'] as const;
 
-/** The version of a ledger file's form, in its `user_version`. */
-const VERSION = 1;
+/** What makes a ledger of each version of the one before; the file's `user_version` says where it is. */
+const VERSIONS: readonly (readonly string[])[] = [
+  [
+    ...OLD_INDEXES.map((name) => `drop index if exists ${name}`),
+    ...LEDGER_INDEXES,
+    'alter table transactions add column memo text',
+  ],
+  // Slots never go back, so the transactions of a slot lie together, and those up to it are counted by the last one.
+  ['create index transactions_of_slot on transactions (slot)'],
+];
 
 /** Brings a ledger up to date, a new one too. Of two processes the second finds the work done. */
 export function ensureVersion({ database, write }: Pick<LedgerFile, 'database' | 'write'>): void {
-  const isCurrent = () =>
-    (database.prepare('pragma user_version').get() as { user_version: number }).user_version >= VERSION;
-  if (isCurrent()) return;
+  const version = () =>
+    (database.prepare('pragma user_version').get() as { user_version: number }).user_version;
+  if (version() >= VERSIONS.length) return;
   write(() => {
-    if (isCurrent()) return;
-    for (const name of OLD_INDEXES) database.exec(`drop index if exists ${name}`);
-    for (const statement of LEDGER_INDEXES) database.exec(statement);
-    database.exec('alter table transactions add column memo text');
-    database.exec(`pragma user_version = ${VERSION}`);
+    for (const statement of VERSIONS.slice(version()).flat()) database.exec(statement);
+    database.exec(`pragma user_version = ${Math.max(version(), VERSIONS.length)}`);
   });
 }
 
@@ -117,7 +122,13 @@ export interface LedgerFile {
   addTransaction(landed: Omit<LandedTransaction, 'seq' | 'memo'>, parsed: ParsedTransaction): void;
   /** The latest transactions that name an address, newest first, without what they did. */
   transactionsNaming(address: string, range: HistoryRange): Landing[];
-  transactionCount(): number;
+  /** Transactions that landed behind a place in the order, oldest first. */
+  transactionsAfter(seq: number, limit: number): LandedTransaction[];
+  /** A page of the transactions of a slot, in their order, those behind `afterSeq`. */
+  transactionsOfSlot(slot: number, afterSeq: number, limit: number): LandedTransaction[];
+  /** A page of what every account holds, in order of their addresses. */
+  lamportsPage(after: string, limit: number): { readonly address: Address; readonly lamports: bigint }[];
+  transactionCount(upToSlot?: number): number;
   /** Runs `work` with the write lock, all or nothing; other processes wait for their turn. */
   write<T>(work: () => T): T;
   /** Runs `work` on one state of the ledger, whatever others write meanwhile. */
@@ -168,7 +179,7 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
         ) as AccountRow[]
       ).map(accountFrom),
     putAccount(account, slot) {
-      const token = account.owner === TOKEN_PROGRAM ? decodeTokenAccount(account.data) : null;
+      const token = tokenAccountOf(account);
       statement(
         `insert into accounts (address, lamports, owner, data, executable, slot, mint, token_owner)
          values (?, ?, ?, ?, ?, ?, ?, ?)
@@ -220,9 +231,38 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
            where a.address = ? and a.seq < ? and a.seq > ? order by a.seq desc limit ?`,
         ).all(address, beforeSeq, untilSeq, limit) as LandingRow[]
       ).map(landingFrom),
+    transactionsAfter: (seq, limit) =>
+      (
+        statement('select * from transactions where seq > ? order by seq limit ?').all(
+          seq,
+          limit,
+        ) as TransactionRow[]
+      ).map(transactionFrom),
+    transactionsOfSlot: (slot, afterSeq, limit) =>
+      (
+        statement('select * from transactions where slot = ? and seq > ? order by seq limit ?').all(
+          slot,
+          afterSeq,
+          limit,
+        ) as TransactionRow[]
+      ).map(transactionFrom),
+    lamportsPage: (after, limit) =>
+      (
+        statement('select address, lamports from accounts where address > ? order by address limit ?').all(
+          after,
+          limit,
+        ) as Pick<AccountRow, 'address' | 'lamports'>[]
+      ).map(({ address, lamports }) => ({ address: address as Address, lamports: BigInt(lamports) })),
     // None is ever taken away: the last number is how many there are.
-    transactionCount: () =>
-      (statement('select max(seq) as n from transactions').get() as { n: number | null }).n ?? 0,
+    transactionCount(upToSlot) {
+      const row =
+        upToSlot === undefined
+          ? statement('select max(seq) as n from transactions').get()
+          : statement(
+              'select seq as n from transactions where slot <= ? order by slot desc, seq desc limit 1',
+            ).get(upToSlot);
+      return (row as { n: number | null } | undefined)?.n ?? 0;
+    },
     write: (work) => within('begin immediate', work),
     snapshot: (work) => within('begin', work),
     close: () => database.close(),
