@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { TOOL } from '../../src/cli/commands/index.ts';
 import { describeTool } from '../../src/cli/spec/description.ts';
 import { PROBLEMS } from '../../src/kernel/problems.ts';
+import { solanaCallsPage } from '../interop/any-tool/all.ts';
 import { callsPage, commandsPage, errorsPage } from './pages.ts';
 
 /** `npm run docs` runs this file with `--update`, which writes the pages. */
@@ -20,6 +21,10 @@ test('docs/calls.md is the route tables of both services', async () => {
 
 test('docs/errors.md is the catalogue of problems and exit codes', async () => {
   await expect(errorsPage()).toMatchFileSnapshot(`${DOCS}/errors.md`);
+});
+
+test('docs/solana-calls.md is what stock clients call', async () => {
+  await expect(solanaCallsPage()).toMatchFileSnapshot(`${DOCS}/solana-calls.md`);
 });
 
 test('every error code has a place of its own to link to', () => {

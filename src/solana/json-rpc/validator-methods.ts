@@ -64,6 +64,8 @@ export function validatorMethods(
       context: contextOf(ledger, options),
       value: 1_000_000_000,
     })),
+    // Alpenglow's certificate of its first block: it has not begun here.
+    getAgGenesisCert: method(none, () => null),
     getHighestSnapshotSlot: method(none, () => {
       throw new JsonRpcError(NO_SNAPSHOT, 'No snapshot');
     }),

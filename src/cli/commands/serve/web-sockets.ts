@@ -7,10 +7,13 @@ const MOST_CONNECTIONS = 1_000;
 const MOST_MESSAGE_BYTES = 64 * 1024;
 /** What may wait for a reader before the reader is too slow. */
 const MOST_WAITING_BYTES = 1024 * 1024;
-/** Each connection is asked this often whether it is still there, and has as long to answer. */
-const PING_MS = 30_000;
-/** A connection that waits for nothing, and says nothing, is closed. */
-const IDLE_MS = 120_000;
+interface Patience {
+  /** Each connection is asked this often whether it is still there, and has as long to answer. */
+  readonly pingMs: number;
+  /** A connection that waits for nothing, and has said nothing for as long, is closed. */
+  readonly idleMs: number;
+}
+const PATIENCE: Patience = { pingMs: 30_000, idleMs: 120_000 };
 /** From saying goodbye to hanging up. */
 const GOODBYE_MS = 1_000;
 
@@ -59,7 +62,7 @@ export interface WebSockets {
 }
 
 /** @param open the subscriptions; they are loaded with the first connection, and the protocol too */
-export function webSockets(open: () => Promise<PubSub>): WebSockets {
+export function webSockets(open: () => Promise<PubSub>, patience = PATIENCE): WebSockets {
   const connections = new Set<Connected>();
   const opening = new Set<Duplex>();
   let isClosing = false;
@@ -75,7 +78,7 @@ export function webSockets(open: () => Promise<PubSub>): WebSockets {
       // One message in a turn of the loop: whoever else is served has a turn in between.
       allowSynchronousEvents: false,
     });
-    pings = setInterval(() => lookAfter(connections), PING_MS);
+    pings = setInterval(() => lookAfter(connections, patience.idleMs), patience.pingMs);
     return { pubSub, protocol };
   });
 
@@ -148,9 +151,9 @@ function connect(socket: WebSocket, pubSub: PubSub): Connected {
 }
 
 /** Ends connections that are dead or idle, and asks the others for a sign of life. */
-function lookAfter(connections: ReadonlySet<Connected>): void {
+function lookAfter(connections: ReadonlySet<Connected>, idleMs: number): void {
   for (const one of connections) {
-    const isIdle = one.line.count() === 0 && performance.now() - one.heardMs > IDLE_MS;
+    const isIdle = one.line.count() === 0 && performance.now() - one.heardMs > idleMs;
     if (!one.isAlive) one.socket.terminate();
     else if (isIdle) goodbye(one.socket, GOING_AWAY, 'idle');
     else {
