@@ -1,6 +1,6 @@
 import type { Address } from '@solana/kit';
 import bs58 from 'bs58';
-import type { Account, TransactionMetadata } from 'litesvm/dist/internal.js';
+import type { Account, FeatureSet, LiteSvm, TransactionMetadata } from 'litesvm/dist/internal.js';
 import type { ChainAccount } from '../cluster.ts';
 import type { InnerInstructions } from './meta.ts';
 import { nonceSwap } from './nonce.ts';
@@ -43,15 +43,7 @@ export async function openExecutor(hashOf: (slot: number) => Uint8Array): Promis
   const { LiteSvm, FeatureSet, Account, Clock, FailedTransactionMetadata } = await import(
     'litesvm/dist/internal.js'
   );
-  const machine = LiteSvm.default();
-  machine.setFeatureSet(FeatureSet.allEnabled());
-  machine.setBuiltins();
-  machine.setSysvars();
-  machine.setPrecompiles();
-  // The ledger itself verifies signatures, blockhashes and that a signature lands once.
-  machine.setSigverify(false);
-  machine.setBlockhashCheck(false);
-  machine.setTransactionHistory(0n);
+  const machine = bareMachine(LiteSvm.default(), FeatureSet.allEnabled());
 
   const compiled = new Map<Address, number>();
   const put = (key: Uint8Array, account: ChainAccount | null) =>
@@ -132,23 +124,41 @@ export async function openExecutor(hashOf: (slot: number) => Uint8Array): Promis
           accountsAfter: before,
         };
       }
-      const changed = new Map(
-        result.postAccounts().map((one) => {
-          const address = bs58.encode(one.address) as Address;
-          return [address, swap(chainAccount(address, one.account()))] as const;
-        }),
-      );
+      const changed = result
+        .postAccounts()
+        .map((one) => swap(chainAccount(bs58.encode(one.address) as Address, one.account())));
       return {
         err: null,
         ...report(result.meta()),
-        accountsAfter: transaction.accountKeys.map((address, index) => {
-          const after = changed.get(address);
-          if (!after) return before[index] ?? null;
-          return after.lamports === 0n ? null : after;
-        }),
+        accountsAfter: accountsAfter(transaction, before, changed),
       };
     },
   };
+}
+
+function bareMachine(machine: LiteSvm, features: FeatureSet): LiteSvm {
+  machine.setFeatureSet(features);
+  machine.setBuiltins();
+  machine.setSysvars();
+  machine.setPrecompiles();
+  // The ledger itself verifies signatures, blockhashes and that a signature lands once.
+  machine.setSigverify(false);
+  machine.setBlockhashCheck(false);
+  machine.setTransactionHistory(0n);
+  return machine;
+}
+
+/** The accounts of a transaction that was tried out: those that it changed, and the others as they were. */
+function accountsAfter(
+  { accountKeys }: ParsedTransaction,
+  before: readonly (ChainAccount | null)[],
+  changed: readonly ChainAccount[],
+): (ChainAccount | null)[] {
+  const byAddress = new Map(changed.map((account) => [account.address, account]));
+  return accountKeys.map((address, index) => {
+    const account = byAddress.get(address) ?? before[index] ?? null;
+    return account?.lamports === 0n ? null : account;
+  });
 }
 
 /** Where the code of an upgradeable program lies: the 32 bytes after its tag. */

@@ -1,5 +1,5 @@
 import type { Address } from '@solana/kit';
-import type { LandedTransaction } from './ledger-file.ts';
+import type { LandedTransaction } from './ledger-transactions.ts';
 import { withLoaded } from './lookup-tables.ts';
 import { advanceIn } from './nonce.ts';
 import { isWritable, NONE_LOADED, type ParsedTransaction, parseTransaction } from './parse.ts';

@@ -11,7 +11,8 @@ import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
 import { createFaucet } from './faucet.ts';
 import { ensureGenesis, type GenesisProgram, hasGenesis } from './genesis.ts';
 import { createLedger, type EmbeddedLedger, explain } from './ledger.ts';
-import { type LandedTransaction, openLedgerFile } from './ledger-file.ts';
+import { openLedgerFile } from './ledger-file.ts';
+import type { LandedTransaction } from './ledger-transactions.ts';
 import { refused } from './parse.ts';
 import { identityOf, ledgerIdOf, openSlotClock } from './slot-clock.ts';
 

@@ -1,13 +1,21 @@
 import * as z from 'zod';
 import type { EmbeddedLedger } from '../embedded/ledger.ts';
-import type { LandedTransaction } from '../embedded/ledger-file.ts';
+import type { LandedTransaction } from '../embedded/ledger-transactions.ts';
 import { epochOf, SLOT_MS, SLOTS_PER_EPOCH } from '../embedded/slot-clock.ts';
 import { createMeter } from './cost.ts';
 import { encodeAccounts, encodeInBlock, type TransactionEncoding } from './encode-transaction.ts';
 import { addressParam, commitment, config, contextOf, integerParam, requireConfirmed } from './params.ts';
 import { shownVersioned, transactionEncoding } from './transaction-methods.ts';
 import type { Turns } from './turns.ts';
-import { BLOCK_NOT_AVAILABLE, INVALID_PARAMS, JsonRpcError, type Method, method } from './wire.ts';
+import {
+  BLOCK_NOT_AVAILABLE,
+  INVALID_PARAMS,
+  JsonRpcError,
+  type Method,
+  method,
+  toJson,
+  WrittenJson,
+} from './wire.ts';
 
 const MOST_BLOCKS = 500_000;
 const PAGE = 20;
@@ -92,12 +100,13 @@ async function contentOf(ledger: EmbeddedLedger, turns: Turns, slot: number, opt
   const details = options.transactionDetails ?? 'full';
   if (details === 'none') return {};
   const meter = createMeter();
-  const shown: unknown[] = [];
+  const shown: WrittenJson[] = [];
   for (let after = 0; ; ) {
     const page = ledger.transactionsOfSlot(slot, after, PAGE);
     for (const landed of page) {
-      meter(details === 'signatures' ? SIGNATURE_CHARACTERS : landed.wire.length + MOST_AROUND);
-      shown.push(encoded(landed, details, options));
+      const text = toJson(encoded(landed, details, options));
+      meter(text.length);
+      shown.push(new WrittenJson(text));
     }
     after = page.at(-1)?.seq ?? 0;
     if (page.length < PAGE) break;
@@ -105,10 +114,6 @@ async function contentOf(ledger: EmbeddedLedger, turns: Turns, slot: number, opt
   }
   return details === 'signatures' ? { signatures: shown } : { transactions: shown };
 }
-
-const SIGNATURE_CHARACTERS = 90;
-/** What an answer has around the bytes of a transaction: balances and logs, at a guess. */
-const MOST_AROUND = 2_000;
 
 function encoded(
   landed: LandedTransaction,

@@ -106,6 +106,6 @@ export function createMeter() {
   return (bytes: number): void => {
     size += bytes;
     if (size > MOST_ANSWER_BYTES)
-      throw limitExceeded('The answer is too large: narrow it with filters or a dataSlice.');
+      throw limitExceeded('The answer is too large: narrow it with filters, a dataSlice or fewer details.');
   };
 }

@@ -1,6 +1,6 @@
 import { getBase58Decoder, getBase58Encoder } from '@solana/kit';
 import { transactionOf } from '../embedded/landed.ts';
-import type { LandedTransaction } from '../embedded/ledger-file.ts';
+import type { LandedTransaction } from '../embedded/ledger-transactions.ts';
 import type { InnerInstructions, TokenBalance } from '../embedded/meta.ts';
 import { isWritable, type ParsedTransaction } from '../embedded/parse.ts';
 import { TOKEN_PROGRAM } from '../token.ts';

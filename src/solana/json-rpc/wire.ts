@@ -50,9 +50,15 @@ export function method<S extends z.ZodType<readonly unknown[]>>(
   };
 }
 
+/** A part of an answer that is JSON already: a long answer is written in parts, and others have their turns in between. */
+export class WrittenJson {
+  constructor(readonly text: string) {}
+}
+
 /** JSON with bigints as plain numbers, which is how the validator writes its 64-bit integers. */
 export function toJson(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();
+  if (value instanceof WrittenJson) return value.text;
   // Long lists of slots.
   if (Array.isArray(value) && value.every(isNumber)) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((one) => toJson(one ?? null)).join(',')}]`;

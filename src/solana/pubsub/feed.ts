@@ -1,7 +1,7 @@
 import type { Log } from '../../kernel/log.ts';
 import { storageFields } from '../../store/watch.ts';
 import type { EmbeddedLedger } from '../embedded/ledger.ts';
-import type { LandedTransaction } from '../embedded/ledger-file.ts';
+import type { LandedTransaction } from '../embedded/ledger-transactions.ts';
 
 /** How often the ledger is looked at, while somebody is subscribed. A look is one read of the last row's number. */
 const LOOK_MS = 25;

@@ -2,8 +2,9 @@ import { kitReads } from './kit-reads.ts';
 import { kitHears, kitSends } from './kit-sends.ts';
 import type { Call } from './scene.ts';
 import { tokenClient } from './token-client.ts';
+import { web3Hears } from './web3-hears.ts';
 import { web3Old, web3Reads } from './web3-reads.ts';
-import { web3Hears, web3Sends } from './web3-sends.ts';
+import { web3Sends } from './web3-sends.ts';
 
 /** Every call of a stock client that is made against `farelock serve`. */
 export const ALL: readonly Call[] = [
