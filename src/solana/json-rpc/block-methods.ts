@@ -107,10 +107,10 @@ async function contentOf(ledger: EmbeddedLedger, turns: Turns, slot: number, opt
       const text = toJson(encoded(landed, details, options));
       meter(text.length);
       shown.push(new WrittenJson(text));
+      await turns.breathe();
     }
     after = page.at(-1)?.seq ?? 0;
     if (page.length < PAGE) break;
-    await turns.breathe();
   }
   return details === 'signatures' ? { signatures: shown } : { transactions: shown };
 }
