@@ -10,7 +10,7 @@ import type { OpenService } from './service-types.ts';
  * @throws Problem `usage`: the ledger of this home carries the program already
  */
 export const openClusterOnly: OpenService = async (options) => {
-  const { cluster, faucet, rpc } = await openEmbedded(
+  const { cluster, faucet, rpc, pubSub } = await openEmbedded(
     options,
     () => undefined,
     () => undefined,
@@ -32,6 +32,7 @@ export const openClusterOnly: OpenService = async (options) => {
     },
     cluster,
     faucet,
+    pubSub,
     worker: { runDue: async () => ({ worked: 0, nextDueAtMs: null }) },
     trouble: () => null,
     partnerReady: async () => undefined,

@@ -9,6 +9,7 @@ import { problem } from './kernel/problems.ts';
 import type { ServiceOptions } from './service-types.ts';
 import { type Cluster, type Faucet, SOLANA_NETWORKS } from './solana/cluster.ts';
 import { type EmbeddedCluster, type GenesisProgram, openEmbeddedCluster } from './solana/embedded/open.ts';
+import type { PubSub } from './solana/pubsub/index.ts';
 import type { OnTrouble } from './store/libsql/file.ts';
 
 export interface OpenedCluster {
@@ -16,6 +17,8 @@ export interface OpenedCluster {
   readonly faucet: Faucet | null;
   /** Serves the embedded cluster to other tools; a real one has its own address. */
   readonly rpc: ((request: HttpRequest) => Promise<HttpResponse>) | null;
+  /** Its subscriptions, loaded with the first who wants them; null for a real one. */
+  readonly pubSub: (() => Promise<PubSub>) | null;
   /** The embedded cluster's file; null for a real one. */
   readonly ledger: EmbeddedCluster | null;
 }
@@ -45,7 +48,7 @@ export async function openRealCluster(url: string, clock: Clock): Promise<Opened
   const cluster = await openForeignCluster(url, clock);
   if (cluster.network === SOLANA_NETWORKS.mainnet)
     throw problem('sandbox_on_mainnet', { next: ['farelock serve'] });
-  return { cluster, faucet: null, rpc: null, ledger: null };
+  return { cluster, faucet: null, rpc: null, pubSub: null, ledger: null };
 }
 
 const ESCROW: GenesisProgram = {
@@ -70,5 +73,8 @@ export async function openEmbedded(
     (await import('./solana/json-rpc/index.ts')).createJsonRpc(cluster, { log }),
   );
   const rpc = async (request: HttpRequest) => (await jsonRpc())(request);
-  return { cluster, faucet: cluster, rpc, ledger: cluster };
+  const pubSub = once(async () =>
+    (await import('./solana/pubsub/index.ts')).createPubSub(cluster.ledger, { log }),
+  );
+  return { cluster, faucet: cluster, rpc, pubSub, ledger: cluster };
 }

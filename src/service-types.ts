@@ -10,6 +10,7 @@ import type { Problem } from './kernel/problems.ts';
 import type { NotifySettings } from './notify/message.ts';
 import type { PartnerOptions } from './partner/ports.ts';
 import type { Cluster, Faucet } from './solana/cluster.ts';
+import type { PubSub } from './solana/pubsub/index.ts';
 import type { Signer } from './solana/signer.ts';
 
 export interface ServiceOptions {
@@ -70,6 +71,8 @@ export interface Service {
   readonly cluster: Cluster;
   /** null on a real cluster. */
   readonly faucet: Faucet | null;
+  /** The embedded cluster's subscriptions, opened when first asked for; null on a real cluster. */
+  readonly pubSub: (() => Promise<PubSub>) | null;
   /** Both workers, or the partner service's alone. */
   readonly worker: { runDue(part?: 'partner'): Promise<WorkerRun> };
   /** The last trouble with a file, in the words for this machine; null while there was none. */

@@ -35,7 +35,7 @@ export const openService: OpenService = async (options) => {
   const real = options.rpcUrl === undefined ? null : await openRealCluster(options.rpcUrl, clock);
   const storage = watchStorage(own, () => probes);
   const home = await openHome(options, storage.onTrouble, real);
-  const { store, cluster, faucet, rpc, ledger } = home;
+  const { store, cluster, faucet, rpc, pubSub, ledger } = home;
   const { secrets } = home.keys;
   const probes = [writeProbe(store), async () => ledger?.probe()];
   const funding = fundingOf(home);
@@ -61,6 +61,7 @@ export const openService: OpenService = async (options) => {
     },
     cluster,
     faucet,
+    pubSub,
     worker: {
       runDue: (part) => (part === 'partner' ? partner.runDue() : bothRuns(flights.worker, partner)),
     },

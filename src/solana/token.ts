@@ -2,6 +2,7 @@ import { type Address, getAddressEncoder, getProgramDerivedAddress } from '@sola
 import bs58 from 'bs58';
 
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address;
+export const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' as Address;
 export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL' as Address;
 export const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr' as Address;
 
@@ -70,6 +71,29 @@ export function decodeMint(data: Uint8Array): Mint | null {
     decimals: data[44] ?? 0,
     freezeAuthority: view.getUint32(46, true) === 1 ? addressAt(data, 50) : null,
   };
+}
+
+/** What Token-2022 writes behind the fields of a token account, before its extensions. */
+const [MINT_KIND, ACCOUNT_KIND] = [1, 2];
+
+interface Owned {
+  readonly owner: Address;
+  readonly data: Uint8Array;
+}
+
+/** A token account of either token program; null for anything else. */
+export function tokenAccountOf({ owner, data }: Owned): TokenAccount | null {
+  if (owner === TOKEN_PROGRAM) return decodeTokenAccount(data);
+  const isOne = data.length === TOKEN_ACCOUNT_SIZE || data[TOKEN_ACCOUNT_SIZE] === ACCOUNT_KIND;
+  if (owner !== TOKEN_2022_PROGRAM || !isOne) return null;
+  return decodeTokenAccount(data.subarray(0, TOKEN_ACCOUNT_SIZE));
+}
+
+/** A mint of either token program; null for anything else. */
+export function mintOf({ owner, data }: Owned): Mint | null {
+  if (owner === TOKEN_PROGRAM) return decodeMint(data);
+  const isOne = data.length === MINT_SIZE || data[TOKEN_ACCOUNT_SIZE] === MINT_KIND;
+  return owner === TOKEN_2022_PROGRAM && isOne ? decodeMint(data.subarray(0, MINT_SIZE)) : null;
 }
 
 /** The 82 bytes of a mint that nobody can freeze. */

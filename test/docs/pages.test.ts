@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { TOOL } from '../../src/cli/commands/index.ts';
 import { describeTool } from '../../src/cli/spec/description.ts';
 import { PROBLEMS } from '../../src/kernel/problems.ts';
+import { solanaCallsPage } from '../interop/any-tool/all.ts';
 import { manPages } from './man.ts';
 import { callsPage, commandsPage, errorsPage } from './pages.ts';
 
@@ -48,6 +49,10 @@ describe('man pages', () => {
     expect(text).toContain('--max-stops');
     expect(text).toContain('farelock search <from> <to>');
   });
+});
+
+test('docs/solana-calls.md is what stock clients call', async () => {
+  await expect(solanaCallsPage()).toMatchFileSnapshot(`${DOCS}/solana-calls.md`);
 });
 
 test('every error code has a place of its own to link to', () => {

@@ -26,9 +26,13 @@ let rpc: (request: Request) => Promise<Response>;
 
 beforeAll(async () => {
   const path = join(folder, 'ledger.db');
-  cluster = await openEmbeddedCluster({ path, clock: manualClock() });
+  const clock = manualClock();
+  cluster = await openEmbeddedCluster({ path, clock });
   const signature = await cluster.airdropUsdc(busy, 5_000_000n);
   fill(path, signature);
+  // Everything has landed in the first of half a million slots.
+  clock.advance(600_000 * 400);
+  cluster.ledger.now();
   rpc = webOf(createJsonRpc(cluster));
 });
 afterAll(async () => {
@@ -83,6 +87,8 @@ const call = (method: string, ...params: unknown[]) => ({ jsonrpc: '2.0', id: 1,
 const batch = (times: number, one: object) => JSON.stringify(Array(times).fill(one));
 const wire = Buffer.alloc(1232, 1).toString('base64');
 
+const EVERYTHING = { encoding: 'jsonParsed', maxSupportedTransactionVersion: 0 };
+
 const ATTACKS: readonly [string, () => string][] = [
   ['100 histories', () => batch(100, call('getSignaturesForAddress', busy))],
   ['as many histories as are answered', () => batch(24, call('getSignaturesForAddress', busy))],
@@ -100,6 +106,18 @@ const ATTACKS: readonly [string, () => string][] = [
     'programs, 100 at a time',
     () => batch(25, call('getMultipleAccounts', Array(100).fill(TOKEN_PROGRAM), { encoding: 'base64' })),
   ],
+  ['a block with everything in it', () => batch(12, call('getBlock', 0, EVERYTHING))],
+  ['a block of signatures', () => batch(12, call('getBlock', 0, { transactionDetails: 'signatures' }))],
+  ['half a million blocks', () => batch(2, call('getBlocks', 0, 500_000))],
+  ['the supply', () => batch(2, call('getSupply'))],
+  ['the largest accounts', () => batch(2, call('getLargestAccounts'))],
+  [
+    'what is delegated',
+    () => batch(2, call('getTokenAccountsByDelegate', busy, { programId: TOKEN_PROGRAM })),
+  ],
+  ['the schedule of leaders', () => batch(2, call('getLeaderSchedule'))],
+  ['leaders, 5,000 at a time', () => batch(20, call('getSlotLeaders', 0, 5_000))],
+  ['12 hours of samples', () => batch(12, call('getRecentPerformanceSamples', 720))],
   ['100 simulations', () => batch(100, call('simulateTransaction', wire, { encoding: 'base64' }))],
   ['50 simulations', () => batch(45, call('simulateTransaction', wire, { encoding: 'base64' }))],
   ['1,000 small calls', () => batch(1_000, call('getHealth'))],

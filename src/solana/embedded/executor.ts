@@ -1,16 +1,17 @@
 import type { Address } from '@solana/kit';
 import bs58 from 'bs58';
-import type { Account, TransactionMetadata } from 'litesvm/dist/internal.js';
+import type { Account, FeatureSet, LiteSvm, TransactionMetadata } from 'litesvm/dist/internal.js';
 import type { ChainAccount } from '../cluster.ts';
 import type { InnerInstructions } from './meta.ts';
+import { nonceSwap } from './nonce.ts';
 import { isWritable, type ParsedTransaction } from './parse.ts';
 import { type RuntimeError, runtimeError } from './runtime-errors.ts';
 import { epochOf, type LedgerTime } from './slot-clock.ts';
+import { MOVING_SYSVARS } from './sysvars.ts';
 
 export const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address;
 export const NATIVE_LOADER = 'NativeLoader1111111111111111111111111111111' as Address;
 const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111' as Address;
-export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111' as Address;
 const UPGRADEABLE_LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111' as Address;
 
 export interface Execution {
@@ -43,19 +44,11 @@ export interface Executor {
  * would build a machine with every SPL program compiled (20 ms and more) and bring a second copy of kit; here a
  * program is compiled when a transaction first names it (1 ms).
  */
-export async function openExecutor(): Promise<Executor> {
+export async function openExecutor(hashOf: (slot: number) => Uint8Array): Promise<Executor> {
   const { LiteSvm, FeatureSet, Account, Clock, FailedTransactionMetadata } = await import(
     'litesvm/dist/internal.js'
   );
-  const machine = LiteSvm.default();
-  machine.setFeatureSet(FeatureSet.allEnabled());
-  machine.setBuiltins();
-  machine.setSysvars();
-  machine.setPrecompiles();
-  // The ledger itself verifies signatures, blockhashes and that a signature lands once.
-  machine.setSigverify(false);
-  machine.setBlockhashCheck(false);
-  machine.setTransactionHistory(0n);
+  const machine = bareMachine(LiteSvm.default(), FeatureSet.allEnabled());
 
   /** By which rows a program was compiled: its own, and the one that holds its code. */
   const compiled = new Map<Address, string>();
@@ -85,11 +78,23 @@ export async function openExecutor(): Promise<Executor> {
     put(key, account);
     return account;
   };
-  const prepare = (transaction: ParsedTransaction, read: ReadAccount, time: LedgerTime) => {
+  let preparedSlot = -1;
+  const prepare = (transaction: ParsedTransaction, readStored: ReadAccount, time: LedgerTime) => {
     const epoch = epochOf(time.slot);
     machine.setClock(new Clock(BigInt(time.slot), 0n, epoch, epoch + 1n, BigInt(time.unixTime)));
+    if (preparedSlot !== time.slot) for (const one of MOVING_SYSVARS) put(bs58.decode(one), readStored(one));
+    preparedSlot = time.slot;
+    const swap = swapFor(transaction, time);
+    const swapped = (address: Address) => {
+      const stored = readStored(address);
+      return stored && { ...swap(stored), slot: stored.slot };
+    };
+    const read: ReadAccount = Object.assign(swapped, { slotOf: readStored.slotOf });
+    for (const { table } of transaction.lookups) put(bs58.decode(table), read(table));
     return transaction.keyBytes.map((key, index) => load(addressOf(transaction, index), key, read));
   };
+  const swapFor = (transaction: ParsedTransaction, time: LedgerTime) =>
+    nonceSwap(hashOf(time.slot), transaction.blockhash);
   const send = (wire: Uint8Array, version: ParsedTransaction['version']) =>
     version === 'legacy' ? machine.sendLegacyTransaction(wire) : machine.sendVersionedTransaction(wire);
   const simulate = (wire: Uint8Array, version: ParsedTransaction['version']) =>
@@ -100,6 +105,7 @@ export async function openExecutor(): Promise<Executor> {
   return {
     execute(transaction, read, time) {
       prepare(transaction, read, time);
+      const swap = swapFor(transaction, time);
       const result = send(transaction.wire, transaction.version);
       const failed = result instanceof FailedTransactionMetadata;
       // This run may still be rolled back: a program that it could write to is loaded afresh next time.
@@ -111,12 +117,13 @@ export async function openExecutor(): Promise<Executor> {
         ...report(failed ? result.meta() : result),
         accountsAfter: transaction.keyBytes.map((key, index) => {
           const account = machine.getAccount(key);
-          return account && chainAccount(addressOf(transaction, index), account);
+          return account && swap(chainAccount(addressOf(transaction, index), account));
         }),
       };
     },
     simulate(transaction, read, time) {
-      const before = prepare(transaction, read, time);
+      const swap = swapFor(transaction, time);
+      const before = prepare(transaction, read, time).map((account) => account && swap(account));
       const result = simulate(transaction.wire, transaction.version);
       if (result instanceof FailedTransactionMetadata) {
         return {
@@ -125,23 +132,41 @@ export async function openExecutor(): Promise<Executor> {
           accountsAfter: before,
         };
       }
-      const changed = new Map(
-        result.postAccounts().map((one) => {
-          const address = bs58.encode(one.address) as Address;
-          return [address, chainAccount(address, one.account())] as const;
-        }),
-      );
+      const changed = result
+        .postAccounts()
+        .map((one) => swap(chainAccount(bs58.encode(one.address) as Address, one.account())));
       return {
         err: null,
         ...report(result.meta()),
-        accountsAfter: transaction.accountKeys.map((address, index) => {
-          const after = changed.get(address);
-          if (!after) return before[index] ?? null;
-          return after.lamports === 0n ? null : after;
-        }),
+        accountsAfter: accountsAfter(transaction, before, changed),
       };
     },
   };
+}
+
+function bareMachine(machine: LiteSvm, features: FeatureSet): LiteSvm {
+  machine.setFeatureSet(features);
+  machine.setBuiltins();
+  machine.setSysvars();
+  machine.setPrecompiles();
+  // The ledger itself verifies signatures, blockhashes and that a signature lands once.
+  machine.setSigverify(false);
+  machine.setBlockhashCheck(false);
+  machine.setTransactionHistory(0n);
+  return machine;
+}
+
+/** The accounts of a transaction that was tried out: those that it changed, and the others as they were. */
+function accountsAfter(
+  { accountKeys }: ParsedTransaction,
+  before: readonly (ChainAccount | null)[],
+  changed: readonly ChainAccount[],
+): (ChainAccount | null)[] {
+  const byAddress = new Map(changed.map((account) => [account.address, account]));
+  return accountKeys.map((address, index) => {
+    const account = byAddress.get(address) ?? before[index] ?? null;
+    return account?.lamports === 0n ? null : account;
+  });
 }
 
 /** Where the code of an upgradeable program lies: the 32 bytes after its tag. */

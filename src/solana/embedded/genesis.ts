@@ -5,7 +5,7 @@ import { type ChainAccount, DEVNET_USDC } from '../cluster.ts';
 import { minimumRent } from '../rent.ts';
 import { signerFromSeed } from '../signer.ts';
 import { encodeMint, MINT_SIZE, TOKEN_PROGRAM } from '../token.ts';
-import { builtinAccounts } from './builtins.ts';
+import { builtinAccounts, NATIVE_MINT } from './builtins.ts';
 import { SYSTEM_PROGRAM } from './executor.ts';
 import { ensureVersion, LEDGER_TABLES, type LedgerFile } from './ledger-file.ts';
 
@@ -40,6 +40,7 @@ export async function ensureGenesis(
     });
   }
   ensureVersion(file);
+  await ensureBuiltins(file);
   const due = () => programs.filter((program) => isDue(program, file.account(program.address)));
   if (due().length === 0) return;
   file.write(() => {
@@ -48,6 +49,15 @@ export async function ensureGenesis(
       const slot = file.account(address)?.slot ?? -1;
       file.putAccount(programAccount(address, elf()), slot + 1);
     }
+  });
+}
+
+/** Puts programs and sysvars on an older ledger that it was made without. Its accounts stay what they are. */
+async function ensureBuiltins(file: LedgerFile): Promise<void> {
+  if (file.account(NATIVE_MINT)) return;
+  const builtins = await builtinAccounts();
+  file.write(() => {
+    for (const account of builtins) if (!file.account(account.address)) file.putAccount(account, 0);
   });
 }
 

@@ -1,10 +1,9 @@
-import type { Address, Signature } from '@solana/kit';
+import type { Address } from '@solana/kit';
 import { problem } from '../../kernel/problems.ts';
 import { type OnTrouble, openSqlite, type SqliteDatabase } from '../../store/libsql/file.ts';
 import type { ChainAccount } from '../cluster.ts';
-import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
-import { memosOf, type StoredMeta } from './meta.ts';
-import { type ParsedTransaction, parseTransaction } from './parse.ts';
+import { tokenAccountOf } from '../token.ts';
+import { type Statement, type TransactionRows, transactionRows } from './ledger-transactions.ts';
 
 /** Everything is in one file; it is created whole, in one transaction, or not at all. */
 export const LEDGER_TABLES = [
@@ -33,20 +32,25 @@ const LEDGER_INDEXES = [
 /** The indexes of ledgers before version 1. */
 const OLD_INDEXES = ['accounts_by_owner', 'accounts_by_token_owner', 'accounts_by_mint'] as const;
 
-/** The version of a ledger file's form, in its `user_version`. */
-const VERSION = 1;
+/** What makes a ledger of each version of the one before; the file's `user_version` says where it is. */
+const VERSIONS: readonly (readonly string[])[] = [
+  [
+    ...OLD_INDEXES.map((name) => `drop index if exists ${name}`),
+    ...LEDGER_INDEXES,
+    'alter table transactions add column memo text',
+  ],
+  // Slots never go back, so the transactions of a slot lie together, and those up to it are counted by the last one.
+  ['create index transactions_of_slot on transactions (slot)'],
+];
 
 /** Brings a ledger up to date, a new one too. Of two processes the second finds the work done. */
 export function ensureVersion({ database, write }: Pick<LedgerFile, 'database' | 'write'>): void {
-  const isCurrent = () =>
-    (database.prepare('pragma user_version').get() as { user_version: number }).user_version >= VERSION;
-  if (isCurrent()) return;
+  const version = () =>
+    (database.prepare('pragma user_version').get() as { user_version: number }).user_version;
+  if (version() >= VERSIONS.length) return;
   write(() => {
-    if (isCurrent()) return;
-    for (const name of OLD_INDEXES) database.exec(`drop index if exists ${name}`);
-    for (const statement of LEDGER_INDEXES) database.exec(statement);
-    database.exec('alter table transactions add column memo text');
-    database.exec(`pragma user_version = ${VERSION}`);
+    for (const statement of VERSIONS.slice(version()).flat()) database.exec(statement);
+    database.exec(`pragma user_version = ${Math.max(version(), VERSIONS.length)}`);
   });
 }
 
@@ -54,30 +58,6 @@ export function ensureVersion({ database, write }: Pick<LedgerFile, 'database' |
 export interface AccountsWanted {
   readonly by: 'owner' | 'token_owner' | 'mint';
   readonly is: Address;
-}
-
-/** A place in the history of an address. */
-interface HistoryRange {
-  readonly beforeSeq: number;
-  readonly untilSeq: number;
-  readonly limit: number;
-}
-
-/** A transaction that landed, without what it did. */
-interface Landing {
-  readonly seq: number;
-  readonly signature: Signature;
-  readonly slot: number;
-  /** Seconds since the epoch. */
-  readonly blockTime: number;
-  readonly err: unknown;
-  readonly wire: Uint8Array;
-  /** Its memos: `[length] text`, joined by semicolons; null without one. */
-  readonly memo: string | null;
-}
-
-export interface LandedTransaction extends Landing {
-  readonly meta: StoredMeta;
 }
 
 interface AccountRow {
@@ -89,22 +69,8 @@ interface AccountRow {
   slot: number;
 }
 
-interface TransactionRow {
-  seq: number;
-  signature: string;
-  slot: number;
-  block_time: number;
-  err: string | null;
-  wire: Uint8Array;
-  /** Empty without one; null in the rows of ledgers that did not keep it. */
-  memo: string | null;
-  meta: string;
-}
-
-type LandingRow = Omit<TransactionRow, 'meta'>;
-
 /** The ledger's rows. Everything is synchronous: nothing else of this process runs inside a transaction. */
-export interface LedgerFile {
+export interface LedgerFile extends TransactionRows {
   readonly database: SqliteDatabase;
   account(address: Address): (ChainAccount & { readonly slot: number }) | null;
   /** In which slot an account was last written, without its data. */
@@ -113,13 +79,8 @@ export interface LedgerFile {
   accountsPage(wanted: AccountsWanted, after: string, limit: number): ChainAccount[];
   putAccount(account: ChainAccount, slot: number): void;
   removeAccount(address: Address): void;
-  transaction(signature: string): LandedTransaction | null;
-  /** The result of a transaction, without its effects. */
-  landing(signature: string): Landing | null;
-  addTransaction(landed: Omit<LandedTransaction, 'seq' | 'memo'>, parsed: ParsedTransaction): void;
-  /** The latest transactions that name an address, newest first, without what they did. */
-  transactionsNaming(address: string, range: HistoryRange): Landing[];
-  transactionCount(): number;
+  /** A page of what every account holds, in order of their addresses. */
+  lamportsPage(after: string, limit: number): { readonly address: Address; readonly lamports: bigint }[];
   /** Runs `work` with the write lock, all or nothing; other processes wait for their turn. */
   write<T>(work: () => T): T;
   /** Runs `work` on one state of the ledger, whatever others write meanwhile. */
@@ -138,7 +99,7 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
     thrownAs: (trouble) => problem('cluster_failed', { cause: trouble }),
   });
   const prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
-  const statement = (sql: string) => {
+  const statement: Statement = (sql) => {
     const known = prepared.get(sql) ?? database.prepare(sql);
     prepared.set(sql, known);
     return known;
@@ -171,7 +132,7 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
         ) as AccountRow[]
       ).map(accountFrom),
     putAccount(account, slot) {
-      const token = account.owner === TOKEN_PROGRAM ? decodeTokenAccount(account.data) : null;
+      const token = tokenAccountOf(account);
       statement(
         `insert into accounts (address, lamports, owner, data, executable, slot, mint, token_owner)
          values (?, ?, ?, ?, ?, ?, ?, ?)
@@ -190,42 +151,14 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
       );
     },
     removeAccount: (address) => void statement('delete from accounts where address = ?').run(address),
-    transaction(signature) {
-      const row = statement('select * from transactions where signature = ?').get(signature);
-      return row ? transactionFrom(row as TransactionRow) : null;
-    },
-    landing(signature) {
-      const row = statement(
-        'select seq, signature, slot, block_time, err, wire, memo from transactions where signature = ?',
-      ).get(signature);
-      return row ? landingFrom(row as LandingRow) : null;
-    },
-    addTransaction(landed, parsed) {
-      const { lastInsertRowid } = statement(
-        'insert into transactions (signature, slot, block_time, err, wire, memo, meta) values (?, ?, ?, ?, ?, ?, ?)',
-      ).run(
-        landed.signature,
-        landed.slot,
-        landed.blockTime,
-        landed.err === null ? null : JSON.stringify(landed.err),
-        Buffer.from(landed.wire),
-        memosOf(parsed),
-        JSON.stringify(landed.meta),
-      );
-      const name = statement('insert into transaction_accounts (address, seq) values (?, ?)');
-      for (const address of parsed.accountKeys) name.run(address, lastInsertRowid);
-    },
-    transactionsNaming: (address, { beforeSeq, untilSeq, limit }) =>
+    ...transactionRows(statement),
+    lamportsPage: (after, limit) =>
       (
-        statement(
-          `select t.seq, signature, slot, block_time, err, wire, memo
-           from transaction_accounts a join transactions t on t.seq = a.seq
-           where a.address = ? and a.seq < ? and a.seq > ? order by a.seq desc limit ?`,
-        ).all(address, beforeSeq, untilSeq, limit) as LandingRow[]
-      ).map(landingFrom),
-    // None is ever taken away: the last number is how many there are.
-    transactionCount: () =>
-      (statement('select max(seq) as n from transactions').get() as { n: number | null }).n ?? 0,
+        statement('select address, lamports from accounts where address > ? order by address limit ?').all(
+          after,
+          limit,
+        ) as Pick<AccountRow, 'address' | 'lamports'>[]
+      ).map(({ address, lamports }) => ({ address: address as Address, lamports: BigInt(lamports) })),
     write: (work) => within('begin immediate', work),
     snapshot: (work) => within('begin', work),
     close: () => database.close(),
@@ -241,19 +174,4 @@ const accountFrom = (row: AccountRow): ChainAccount & { readonly slot: number } 
   data: new Uint8Array(row.data),
   executable: row.executable === 1,
   slot: row.slot,
-});
-
-const landingFrom = (row: LandingRow): Landing => ({
-  seq: row.seq,
-  signature: row.signature as Signature,
-  slot: row.slot,
-  blockTime: row.block_time,
-  err: row.err === null ? null : (JSON.parse(row.err) as unknown),
-  wire: new Uint8Array(row.wire),
-  memo: (row.memo ?? memosOf(parseTransaction(row.wire))) || null,
-});
-
-const transactionFrom = (row: TransactionRow): LandedTransaction => ({
-  ...landingFrom(row),
-  meta: JSON.parse(row.meta) as StoredMeta,
 });

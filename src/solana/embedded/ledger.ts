@@ -1,12 +1,16 @@
 import type { Address, Signature } from '@solana/kit';
 import { once } from '../../kernel/once.ts';
 import type { ChainAccount } from '../cluster.ts';
-import { CLOCK_SYSVAR, type Execution, type Executor, openExecutor } from './executor.ts';
+import { type Execution, type Executor, openExecutor } from './executor.ts';
 import { feeOf } from './fee.ts';
-import type { LandedTransaction, LedgerFile } from './ledger-file.ts';
+import type { LedgerFile } from './ledger-file.ts';
+import type { LandedTransaction } from './ledger-transactions.ts';
+import { lookedUp } from './lookup-tables.ts';
 import { lamportsOf, tokenBalancesOf } from './meta.ts';
+import { advanced } from './nonce.ts';
 import { isWritable, type ParsedTransaction, parseTransaction, refused, wrongSignatures } from './parse.ts';
-import { BLOCKHASH_SLOTS, epochOf, type LedgerTime, type SlotClock } from './slot-clock.ts';
+import { BLOCKHASH_SLOTS, type LedgerTime, type SlotClock } from './slot-clock.ts';
+import { createSysvars } from './sysvars.ts';
 
 interface SimulationReport extends Execution {
   readonly transaction: ParsedTransaction;
@@ -29,7 +33,12 @@ export interface EmbeddedLedger {
   landed(signature: string): LandedTransaction | null;
   landing: LedgerFile['landing'];
   transactionsNaming: LedgerFile['transactionsNaming'];
-  transactionCount(): number;
+  transactionsAfter: LedgerFile['transactionsAfter'];
+  transactionsOfSlot: LedgerFile['transactionsOfSlot'];
+  lamportsPage: LedgerFile['lamportsPage'];
+  /** Transactions that have landed: all of them, or those up to the end of a slot. */
+  transactionCount(upToSlot?: number): number;
+  blockhash(slot: number): string;
   /**
    * Executes and keeps a transaction. With `skipPreflight` one that fails lands too and pays its fee, as on a real
    * cluster; otherwise it is refused and leaves nothing. Known bytes are answered as they were the first time.
@@ -44,11 +53,12 @@ export interface EmbeddedLedger {
 }
 
 export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger {
-  const executor = once(openExecutor);
+  const executor = once(() => openExecutor(clock.hash));
+  const sysvars = createSysvars(clock);
   const account = (address: Address) => {
     const row = file.account(address);
-    if (row?.address !== CLOCK_SYSVAR) return row;
-    return { ...row, data: clockSysvar(clock.peek()) };
+    const moving = row?.owner === SYSVAR_OWNER ? sysvars(address, clock.peek()) : null;
+    return row && moving ? { ...row, data: moving } : row;
   };
   const read = Object.assign(account, { slotOf: file.slotOf });
   const latest = () => {
@@ -56,15 +66,17 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
     return { slot, blockhash: clock.blockhash(slot), lastValidBlockHeight: slot + BLOCKHASH_SLOTS };
   };
 
-  const land = (machine: Executor, transaction: ParsedTransaction, skipPreflight: boolean) => {
-    const known = file.transaction(transaction.signature);
+  const land = (machine: Executor, parsed: ParsedTransaction, skipPreflight: boolean) => {
+    const known = file.transaction(parsed.signature);
     if (known) return known;
     const time = clock.advance();
-    if (clock.slotOfBlockhash(transaction.blockhash, time.slot) === null) {
+    const nonce = advanced(parsed, read, clock.hash(time.slot));
+    if (!nonce && clock.slotOfBlockhash(parsed.blockhash, time.slot) === null) {
       throw refused('BlockhashNotFound', 'its blockhash has expired or never was');
     }
+    const transaction = lookedUp(parsed, read, time.slot);
     const before = transaction.accountKeys.map(read);
-    const execution = machine.execute(transaction, read, time);
+    const execution = withNonce(machine.execute(transaction, read, time), nonce);
     if (execution.err !== null && !(skipPreflight && wasCharged(before, execution))) {
       throw refused(execution.err, explain(execution.err), execution.logs);
     }
@@ -89,7 +101,11 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
     landed: (signature) => file.transaction(signature),
     landing: file.landing,
     transactionsNaming: file.transactionsNaming,
-    transactionCount: () => file.transactionCount(),
+    transactionsAfter: file.transactionsAfter,
+    transactionsOfSlot: file.transactionsOfSlot,
+    lamportsPage: file.lamportsPage,
+    transactionCount: file.transactionCount,
+    blockhash: (slot) => clock.blockhash(slot),
 
     async submit(wire, { skipPreflight = false } = {}) {
       const transaction = parseTransaction(wire);
@@ -101,12 +117,18 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
     },
 
     async tryOut(wire, { verifySignatures = false, replaceBlockhash = false } = {}) {
-      const transaction = parseTransaction(wire);
-      if (verifySignatures) requireSignatures(transaction);
+      const parsed = parseTransaction(wire);
+      if (verifySignatures) requireSignatures(parsed);
       const machine = await executor();
       // A blockhash is kept before it is handed out, which a read-only transaction could not do.
       const newest = latest();
       return file.snapshot(() => {
+        const time = clock.peek();
+        const transaction = lookedUp(parsed, read, time.slot);
+        const isAlive = () =>
+          replaceBlockhash ||
+          clock.slotOfBlockhash(parsed.blockhash, newest.slot) !== null ||
+          advanced(parsed, read, clock.hash(time.slot)) !== null;
         const fail = (err: string): Execution => ({
           err,
           logs: [],
@@ -117,8 +139,8 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
         });
         const execution = file.transaction(transaction.signature)
           ? fail('AlreadyProcessed')
-          : replaceBlockhash || clock.slotOfBlockhash(transaction.blockhash, newest.slot) !== null
-            ? machine.simulate(transaction, read, clock.peek())
+          : isAlive()
+            ? machine.simulate(transaction, read, time)
             : fail('BlockhashNotFound');
         const replacement = replaceBlockhash ? newest : null;
         return { ...execution, transaction, slot: newest.slot, fee: feeOf(transaction), replacement };
@@ -126,6 +148,8 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
     },
   };
 }
+
+const SYSVAR_OWNER = 'Sysvar1111111111111111111111111111111111111';
 
 type ReadAccount = (address: Address) => ChainAccount | null;
 
@@ -138,7 +162,7 @@ function recordOf(
   read: ReadAccount,
 ): Parameters<LedgerFile['addTransaction']>[0] {
   const { err, innerInstructions, logs, unitsConsumed, returnData, accountsAfter } = execution;
-  const { signature, wire } = transaction;
+  const { signature, wire, loaded, lookups } = transaction;
   return {
     ...{ signature, slot, blockTime: unixTime, err, wire },
     meta: {
@@ -148,18 +172,18 @@ function recordOf(
       preTokenBalances: tokenBalancesOf(before, read),
       postTokenBalances: tokenBalancesOf(accountsAfter, read),
       ...{ innerInstructions, logs, unitsConsumed, returnData },
+      ...(lookups.length === 0 ? {} : { loadedAddresses: loaded }),
     },
   };
 }
 
-/** The clock account as programs and clients read it; the executor keeps one of its own. */
-function clockSysvar({ slot, unixTime }: LedgerTime): Uint8Array {
-  const data = Buffer.alloc(40);
-  data.writeBigUInt64LE(BigInt(slot), 0);
-  data.writeBigUInt64LE(epochOf(slot), 16);
-  data.writeBigUInt64LE(epochOf(slot) + 1n, 24);
-  data.writeBigInt64LE(BigInt(unixTime), 32);
-  return new Uint8Array(data);
+/** A failure undoes what it did, but for the nonce that it lived by: it could be sent again and again. */
+function withNonce(execution: Execution, nonce: ChainAccount | null): Execution {
+  if (execution.err === null || nonce === null) return execution;
+  const accountsAfter = execution.accountsAfter.map((account) =>
+    account?.address === nonce.address ? { ...nonce, lamports: account.lamports } : account,
+  );
+  return { ...execution, accountsAfter };
 }
 
 function requireSignatures(transaction: ParsedTransaction): void {

@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import type { ChainAccount } from '../cluster.ts';
-import { decodeMint, decodeTokenAccount, MEMO_PROGRAM, TOKEN_PROGRAM } from '../token.ts';
-import type { ParsedMessage } from './parse.ts';
+import { MEMO_PROGRAM, mintOf, tokenAccountOf } from '../token.ts';
+import type { LoadedAddresses, ParsedMessage } from './parse.ts';
 
 export interface InnerInstructions {
   readonly index: number;
@@ -21,6 +21,8 @@ export interface TokenBalance {
   /** Atomic units, decimal text. */
   readonly amount: string;
   readonly decimals: number;
+  /** Absent in older rows: then the token program. */
+  readonly programId?: string;
 }
 
 /** The effects of a landed transaction, as its row keeps them. Lamports are decimal text. */
@@ -34,6 +36,8 @@ export interface StoredMeta {
   readonly logs: readonly string[];
   readonly unitsConsumed: number;
   readonly returnData: { readonly programId: string; readonly data: string } | null;
+  /** The addresses out of lookup tables, as they were then; absent where it used none. */
+  readonly loadedAddresses?: LoadedAddresses;
 }
 
 export const lamportsOf = (accounts: readonly (ChainAccount | null)[]): string[] =>
@@ -45,11 +49,13 @@ export function tokenBalancesOf(
   mintAt: (mint: Address) => ChainAccount | null,
 ): TokenBalance[] {
   return accounts.flatMap((account, accountIndex) => {
-    const token = account?.owner === TOKEN_PROGRAM ? decodeTokenAccount(account.data) : null;
+    const token = account && tokenAccountOf(account);
     if (!token) return [];
     const mint = mintAt(token.mint);
-    const decimals = (mint && decodeMint(mint.data)?.decimals) ?? 0;
-    return [{ accountIndex, mint: token.mint, owner: token.owner, amount: String(token.amount), decimals }];
+    const decimals = (mint && mintOf(mint)?.decimals) ?? 0;
+    const { owner, amount } = token;
+    const programId = account.owner;
+    return [{ accountIndex, mint: token.mint, owner, amount: String(amount), decimals, programId }];
   });
 }
 

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import type { Address } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { OnTrouble } from '../../store/libsql/file.ts';
@@ -10,9 +11,10 @@ import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
 import { createFaucet } from './faucet.ts';
 import { ensureGenesis, type GenesisProgram, hasGenesis } from './genesis.ts';
 import { createLedger, type EmbeddedLedger, explain } from './ledger.ts';
-import { type LandedTransaction, openLedgerFile } from './ledger-file.ts';
+import { openLedgerFile } from './ledger-file.ts';
+import type { LandedTransaction } from './ledger-transactions.ts';
 import { refused } from './parse.ts';
-import { ledgerIdOf, openSlotClock } from './slot-clock.ts';
+import { identityOf, ledgerIdOf, openSlotClock } from './slot-clock.ts';
 
 export type { GenesisProgram } from './genesis.ts';
 export type { EmbeddedLedger } from './ledger.ts';
@@ -22,6 +24,8 @@ export interface EmbeddedCluster extends Cluster, Faucet {
   readonly ledger: EmbeddedLedger;
   /** Tells this ledger from every other one. */
   readonly ledgerId: string;
+  /** The one validator, for whoever asks who leads. */
+  readonly identity: Address;
   /** Writes to the file, to see whether that works. */
   probe(): void;
 }
@@ -111,6 +115,7 @@ export async function openEmbeddedCluster(options: {
     ...createFaucet(cluster, openFaucetKey),
     ledger,
     ledgerId: ledgerIdOf(keys.seed),
+    identity: identityOf(keys.seed),
     // A row that stays what it is would not be written.
     probe: () => void file.database.exec(`pragma application_id = ${1 + randomInt(1_000_000)}`),
   };

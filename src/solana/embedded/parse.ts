@@ -6,6 +6,9 @@ import { MOST_TRANSACTION_BYTES } from '../transaction.ts';
 
 // bs58 and a reader of our own, rather than kit's codecs: they take a twentieth of the time, in every send.
 
+/** Accounts that an instruction can point at with one byte. */
+const MOST_ACCOUNTS = 256;
+
 interface ParsedInstruction {
   readonly programIdIndex: number;
   readonly accounts: readonly number[];
@@ -20,14 +23,32 @@ export interface ParsedMessage {
     readonly numReadonlySignedAccounts: number;
     readonly numReadonlyUnsignedAccounts: number;
   };
+  /** The addresses that it names, then those that it loaded from tables. */
   readonly accountKeys: readonly Address[];
   /** The same keys, 32 bytes each. */
   readonly keyBytes: readonly Uint8Array[];
   readonly blockhash: string;
   readonly instructions: readonly ParsedInstruction[];
+  /** Address lookup tables, and what of each is used. */
+  readonly lookups: readonly Lookup[];
+  /** The addresses out of those tables; none until they are looked up (lookup-tables.ts). */
+  readonly loaded: LoadedAddresses;
 }
 
-/** A well-formed transaction of version `legacy` or 0 without lookup tables. */
+export interface Lookup {
+  readonly table: Address;
+  readonly writable: readonly number[];
+  readonly readonly: readonly number[];
+}
+
+export interface LoadedAddresses {
+  readonly writable: readonly Address[];
+  readonly readonly: readonly Address[];
+}
+
+export const NONE_LOADED: LoadedAddresses = { writable: [], readonly: [] };
+
+/** A well-formed transaction of version `legacy` or 0. */
 export interface ParsedTransaction extends ParsedMessage {
   readonly wire: Uint8Array;
   readonly signature: Signature;
@@ -72,12 +93,14 @@ export function parseMessage(messageBytes: Uint8Array): ParsedMessage {
     accounts: reader.list(() => reader.byte()),
     data: reader.bytes(),
   }));
-  if (!isLegacy && reader.byte() !== 0) {
-    throw refused(
-      'AddressLookupTableNotFound',
-      'it uses an address lookup table, and the embedded cluster has none',
-    );
-  }
+  const lookups = isLegacy
+    ? []
+    : reader.list(() => ({
+        table: bs58.encode(reader.take(32)) as Address,
+        writable: reader.list(() => reader.byte()),
+        readonly: reader.list(() => reader.byte()),
+      }));
+  const loadedCount = lookups.reduce((sum, one) => sum + one.writable.length + one.readonly.length, 0);
   const accountKeys = keyBytes.map((bytes) => bs58.encode(bytes) as Address);
   const isWellFormed =
     reader.rest().length === 0 &&
@@ -89,11 +112,16 @@ export function parseMessage(messageBytes: Uint8Array): ParsedMessage {
       ({ programIdIndex, accounts }) =>
         programIdIndex > 0 &&
         programIdIndex < accountKeys.length &&
-        accounts.every((index) => index < accountKeys.length),
-    );
+        accounts.every((index) => index < accountKeys.length + loadedCount),
+    ) &&
+    lookups.every(({ writable, readonly }) => writable.length + readonly.length > 0) &&
+    accountKeys.length + loadedCount <= MOST_ACCOUNTS;
   if (!isWellFormed) throw malformed();
   const version = isLegacy ? 'legacy' : 0;
-  return { messageBytes, version, header, accountKeys, keyBytes, blockhash, instructions };
+  return {
+    ...{ messageBytes, version, header, accountKeys, keyBytes, blockhash, instructions },
+    ...{ lookups, loaded: NONE_LOADED },
+  };
 }
 
 /** The addresses whose signature is missing or wrong; none when the transaction is signed. */
@@ -107,9 +135,12 @@ export function wrongSignatures(transaction: ParsedTransaction): Address[] {
 
 export function isWritable(message: ParsedMessage, index: number): boolean {
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header;
+  const { writable, readonly } = message.loaded;
+  const named = message.accountKeys.length - writable.length - readonly.length;
+  if (index >= named) return index < named + writable.length;
   return index < numRequiredSignatures
     ? index < numRequiredSignatures - numReadonlySignedAccounts
-    : index < message.accountKeys.length - numReadonlyUnsignedAccounts;
+    : index < named - numReadonlyUnsignedAccounts;
 }
 
 export const refused = (error: unknown, why: string, logs: readonly string[] = []): Problem =>

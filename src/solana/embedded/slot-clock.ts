@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
+import type { Address } from '@solana/kit';
 import bs58 from 'bs58';
 import type { Clock } from '../../kernel/clock.ts';
 import type { SqliteDatabase } from '../../store/libsql/file.ts';
 
-const SLOT_MS = 400;
+export const SLOT_MS = 400;
 /** A blockhash is good for this many slots, as on a real cluster. */
 export const BLOCKHASH_SLOTS = 150;
+/** Hashes of slots that are not made anew each time: the recent ones are asked for again and again. */
+const MOST_HASHES_KEPT = 2_000;
 export const SLOTS_PER_EPOCH = 432_000;
 
 export const epochOf = (slot: number): bigint => BigInt(Math.floor(slot / SLOTS_PER_EPOCH));
@@ -13,6 +16,10 @@ export const epochOf = (slot: number): bigint => BigInt(Math.floor(slot / SLOTS_
 /** A hash of the seed: the seed itself foretells every blockhash. */
 export const ledgerIdOf = (seed: Uint8Array): string =>
   createHash('sha256').update('ledger id').update(seed).digest('hex').slice(0, 32);
+
+/** The address of the one validator. Nobody has its key: it signs nothing. */
+export const identityOf = (seed: Uint8Array): Address =>
+  bs58.encode(createHash('sha256').update('validator').update(seed).digest()) as Address;
 
 export interface LedgerTime {
   readonly slot: number;
@@ -32,6 +39,8 @@ export interface SlotClock {
   /** The time now, not kept: for what only describes an answer. */
   peek(): LedgerTime;
   blockhash(slot: number): string;
+  /** The same, 32 bytes. */
+  hash(slot: number): Uint8Array;
   /** The slot of a blockhash that is still good at `slot`, else null. */
   slotOfBlockhash(blockhash: string, slot: number): number | null;
   timeOfSlot(slot: number): number;
@@ -59,7 +68,14 @@ export function openSlotClock(database: SqliteDatabase, seed: Uint8Array, clock:
     const changed = time.slot > kept.slot || time.unixTime > kept.unixTime || wallMs < row.wall_ms;
     return { time, wallMs, ledgerMs, changed };
   };
+  const hashes = new Map<number, Buffer>();
   const hashOf = (slot: number): Buffer => {
+    const known = hashes.get(slot) ?? newHash(slot);
+    if (hashes.size > MOST_HASHES_KEPT) hashes.clear();
+    hashes.set(slot, known);
+    return known;
+  };
+  const newHash = (slot: number): Buffer => {
     const slotBytes = Buffer.alloc(8);
     slotBytes.writeBigUInt64LE(BigInt(slot));
     return createHash('sha256').update(seed).update(slotBytes).digest();
@@ -72,6 +88,7 @@ export function openSlotClock(database: SqliteDatabase, seed: Uint8Array, clock:
     },
     peek: () => now().time,
     blockhash: (slot) => bs58.encode(hashOf(slot)),
+    hash: hashOf,
     slotOfBlockhash(blockhash, slot) {
       const wanted = bs58.decode(blockhash);
       for (let candidate = slot; candidate >= Math.max(0, slot - BLOCKHASH_SLOTS); candidate--) {

@@ -1,12 +1,18 @@
-import { type Address, getBase58Encoder } from '@solana/kit';
+import type { Address } from '@solana/kit';
 import * as z from 'zod';
 import type { ChainAccount } from '../cluster.ts';
 import type { EmbeddedLedger } from '../embedded/ledger.ts';
 import type { AccountsWanted } from '../embedded/ledger-file.ts';
 import { minimumRent } from '../rent.ts';
-import { decodeMint, decodeTokenAccount, TOKEN_PROGRAM, tokenAmountOf } from '../token.ts';
+import {
+  mintOf as decodedMint,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+  tokenAccountOf,
+  tokenAmountOf,
+} from '../token.ts';
 import { createMeter } from './cost.ts';
-import { decimalsOf, encodeAccount, uiAmount } from './encode-account.ts';
+import { encodeAccount } from './encode-account.ts';
 import {
   type AccountConfig,
   accountConfig,
@@ -17,37 +23,27 @@ import {
   dataSlice,
   integerParam,
 } from './params.ts';
+import { decimalsOf } from './parsed-accounts.ts';
+import { matcherOf, programFilters } from './program-filters.ts';
 import type { Turns } from './turns.ts';
+import { uiAmount } from './ui-amount.ts';
 import { invalidParams, type Method, method } from './wire.ts';
 
-const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 const MOST_ACCOUNTS = 100;
 const MOST_LARGEST = 20;
-/** 128 bytes in the longer of the two encodings. */
-const MOST_MEMCMP = 175;
 /** Accounts that are read at once: programs among them can be large. */
 const PAGE = 20;
 
 const tokenFilter = z.union([z.object({ mint: addressParam }), z.object({ programId: addressParam })], {
   error: 'expected { mint } or { programId }',
 });
-const programFilter = z.union([
-  z.object({ dataSize: integerParam }),
-  z.object({
-    memcmp: z.looseObject({
-      offset: integerParam,
-      bytes: z.string().max(MOST_MEMCMP),
-      encoding: z.enum(['base58', 'base64']).nullish(),
-    }),
-  }),
-]);
 const programConfig = z
   .looseObject({
     encoding: accountEncoding.nullish(),
     dataSlice: dataSlice.nullish(),
     minContextSlot: integerParam.nullish(),
     withContext: z.boolean().nullish(),
-    filters: z.array(programFilter).max(4).nullish(),
+    filters: programFilters,
   })
   .optional();
 
@@ -88,7 +84,7 @@ export function accountMethods(ledger: EmbeddedLedger, turns: Turns): Record<str
     getTokenAccountBalance: method(z.tuple([addressParam, config]), (address, options) => {
       const account = ledger.account(address);
       if (!account) throw invalidParams('could not find account');
-      const token = account.owner === TOKEN_PROGRAM ? decodeTokenAccount(account.data) : null;
+      const token = tokenAccountOf(account);
       if (!token) throw invalidParams('not a Token account');
       return answer(options, uiAmount(token.amount, decimalsOf(ledger, token.mint)));
     }),
@@ -113,24 +109,43 @@ export function accountMethods(ledger: EmbeddedLedger, turns: Turns): Record<str
     getTokenAccountsByOwner: method(
       z.tuple([addressParam, tokenFilter, accountConfig]),
       async (owner, filter, options) => {
-        if ('mint' in filter && !ledger.account(filter.mint)) throw invalidParams('could not find mint');
-        if ('programId' in filter && filter.programId !== TOKEN_PROGRAM) {
-          // This cluster has no Token-2022, so nobody has accounts there.
-          if (filter.programId === TOKEN_2022_PROGRAM) return answer(options, []);
-          throw invalidParams('unrecognized Token program id');
-        }
-        const isShown = ({ data }: ChainAccount) =>
-          !('mint' in filter) || decodeTokenAccount(data)?.mint === filter.mint;
+        const isShown = matching(ledger, filter);
         return answer(options, await keyed(ledger, scan, { by: 'token_owner', is: owner }, isShown, options));
       },
     ),
+    getTokenAccountsByDelegate: method(
+      z.tuple([addressParam, tokenFilter, accountConfig]),
+      async (delegate, filter, options) => {
+        const fits = matching(ledger, filter);
+        const isShown = (account: ChainAccount) =>
+          fits(account) && tokenAccountOf(account)?.delegate === delegate;
+        const wanted: AccountsWanted =
+          'mint' in filter ? { by: 'mint', is: filter.mint } : { by: 'owner', is: filter.programId };
+        return answer(options, await keyed(ledger, scan, wanted, isShown, options));
+      },
+    ),
     getProgramAccounts: method(z.tuple([addressParam, programConfig]), async (program, options) => {
-      const filters = (options?.filters ?? []).map(matcher);
-      const isShown = ({ data }: ChainAccount) => filters.every((matches) => matches(data));
+      const matches = matcherOf(options?.filters);
+      const isShown = ({ data }: ChainAccount) => matches(data);
       const accounts = await keyed(ledger, scan, { by: 'owner', is: program }, isShown, options);
       return options?.withContext ? answer(options, accounts) : accounts;
     }),
   };
+}
+
+/** Tells which token accounts a filter lets through. @throws JsonRpcError for a mint or a program that is none */
+function matching(
+  ledger: EmbeddedLedger,
+  filter: z.infer<typeof tokenFilter>,
+): (account: ChainAccount) => boolean {
+  if ('mint' in filter) {
+    if (!ledger.account(filter.mint)) throw invalidParams('could not find mint');
+    return (account) => tokenAccountOf(account)?.mint === filter.mint;
+  }
+  const { programId } = filter;
+  if (programId !== TOKEN_PROGRAM && programId !== TOKEN_2022_PROGRAM)
+    throw invalidParams('unrecognized Token program id');
+  return ({ owner }) => owner === programId;
 }
 
 /** The accounts that are wanted, as an answer shows them. */
@@ -154,7 +169,7 @@ async function keyed(
 function mintOf(ledger: EmbeddedLedger, address: Address) {
   const account = ledger.account(address);
   if (!account) throw invalidParams('could not find account');
-  const mint = account.owner === TOKEN_PROGRAM ? decodeMint(account.data) : null;
+  const mint = decodedMint(account);
   if (!mint) throw invalidParams('not a Token mint');
   return mint;
 }
@@ -178,18 +193,3 @@ const createScan =
 /** The approximate size of an account in an answer: its data and the JSON around it. */
 const bytesShown = ({ data }: ChainAccount, options: AccountConfig): number =>
   200 + Math.min(data.length, options?.dataSlice?.length ?? data.length);
-
-function matcher(filter: z.infer<typeof programFilter>): (data: Uint8Array) => boolean {
-  if ('dataSize' in filter) return (data) => data.length === filter.dataSize;
-  const { offset, bytes, encoding } = filter.memcmp;
-  const wanted = encoding === 'base64' ? Buffer.from(bytes, 'base64') : Uint8Array.from(base58Bytes(bytes));
-  return (data) => Buffer.compare(data.subarray(offset, offset + wanted.length), wanted) === 0;
-}
-
-function base58Bytes(text: string): Iterable<number> {
-  try {
-    return getBase58Encoder().encode(text);
-  } catch {
-    throw invalidParams('memcmp bytes are not base58');
-  }
-}

@@ -33,10 +33,6 @@ export function chainMethods(cluster: EmbeddedCluster): Record<string, Method> {
       contextOf(ledger, options);
       return slotNow();
     }),
-    getBlockTime: method(z.tuple([integerParam]), (slot) => {
-      if (slot > slotNow()) throw new JsonRpcError(-32004, `Block not available for slot ${slot}`);
-      return ledger.timeOfSlot(slot);
-    }),
     getTransactionCount: method(optionsOnly, () => ledger.transactionCount()),
     getEpochInfo: method(optionsOnly, (options) => {
       contextOf(ledger, options);

@@ -11,8 +11,17 @@ const MOST_ANSWER_BYTES = 8 * 1024 * 1024;
 /** The cost of a call that asks for the most; any other call is one small read. */
 const COSTS: Readonly<Record<string, number>> = {
   farelock_airdropUsdc: 5,
+  getBlock: 20,
+  getBlocks: 100,
+  getBlocksWithLimit: 100,
+  getLargestAccounts: 100,
+  getLeaderSchedule: 100,
   getProgramAccounts: 100,
+  getRecentPerformanceSamples: 20,
   getSignaturesForAddress: 10,
+  getSlotLeaders: 10,
+  getSupply: 100,
+  getTokenAccountsByDelegate: 100,
   getTokenAccountsByOwner: 10,
   getTokenLargestAccounts: 100,
   getTransaction: 2,
@@ -97,6 +106,6 @@ export function createMeter() {
   return (bytes: number): void => {
     size += bytes;
     if (size > MOST_ANSWER_BYTES)
-      throw limitExceeded('The answer is too large: narrow it with filters or a dataSlice.');
+      throw limitExceeded('The answer is too large: narrow it with filters, a dataSlice or fewer details.');
   };
 }

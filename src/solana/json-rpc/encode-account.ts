@@ -1,8 +1,8 @@
 import { getBase58Decoder } from '@solana/kit';
 import type { ChainAccount } from '../cluster.ts';
 import type { EmbeddedLedger } from '../embedded/ledger.ts';
-import { decodeMint, decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
 import type { AccountEncoding } from './params.ts';
+import { parsedAccount } from './parsed-accounts.ts';
 import { INVALID_REQUEST, JsonRpcError } from './wire.ts';
 import { zstdFrame } from './zstd-frame.ts';
 
@@ -32,7 +32,7 @@ function encodeData(ledger: EmbeddedLedger, account: ChainAccount, view: Account
   const data = slice ? account.data.subarray(slice.offset, slice.offset + slice.length) : account.data;
   switch (encoding) {
     case 'jsonParsed':
-      return parseAccount(ledger, account) ?? [Buffer.from(data).toString('base64'), 'base64'];
+      return parsedAccount(ledger, account) ?? [Buffer.from(data).toString('base64'), 'base64'];
     case 'base64':
       return [Buffer.from(data).toString('base64'), encoding];
     case 'base64+zstd':
@@ -49,45 +49,4 @@ function encodeData(ledger: EmbeddedLedger, account: ChainAccount, view: Account
       return encoding === 'binary' ? text : [text, encoding];
     }
   }
-}
-
-function parseAccount(ledger: EmbeddedLedger, { owner, data }: ChainAccount): unknown {
-  if (owner !== TOKEN_PROGRAM) return null;
-  const mint = decodeMint(data);
-  if (mint) {
-    const { decimals, freezeAuthority, mintAuthority, supply } = mint;
-    const info = { decimals, freezeAuthority, isInitialized: true, mintAuthority, supply: String(supply) };
-    return { program: 'spl-token', parsed: { info, type: 'mint' }, space: data.length };
-  }
-  const token = decodeTokenAccount(data);
-  if (!token) return null;
-  const decimals = decimalsOf(ledger, token.mint);
-  const reserve = token.nativeReserve;
-  const info = {
-    ...(token.closeAuthority ? { closeAuthority: token.closeAuthority } : {}),
-    ...(token.delegate
-      ? { delegate: token.delegate, delegatedAmount: uiAmount(token.delegatedAmount, decimals) }
-      : {}),
-    isNative: reserve !== null,
-    mint: token.mint,
-    owner: token.owner,
-    ...(reserve === null ? {} : { rentExemptReserve: uiAmount(reserve, decimals) }),
-    state: token.state,
-    tokenAmount: uiAmount(token.amount, decimals),
-  };
-  return { program: 'spl-token', parsed: { info, type: 'account' }, space: data.length };
-}
-
-export function decimalsOf(ledger: EmbeddedLedger, mint: ChainAccount['address']): number {
-  const account = ledger.account(mint);
-  return (account && decodeMint(account.data)?.decimals) ?? 0;
-}
-
-/** An amount as the RPC writes it: exact in `amount` and `uiAmountString`, rounded in `uiAmount`. */
-export function uiAmount(amount: bigint, decimals: number) {
-  const digits = amount.toString().padStart(decimals + 1, '0');
-  const whole = digits.slice(0, digits.length - decimals);
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
-  const uiAmountString = fraction ? `${whole}.${fraction}` : whole;
-  return { amount: amount.toString(), decimals, uiAmount: Number(uiAmountString), uiAmountString };
 }

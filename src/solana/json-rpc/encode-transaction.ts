@@ -1,24 +1,62 @@
 import { getBase58Decoder, getBase58Encoder } from '@solana/kit';
-import type { LandedTransaction } from '../embedded/ledger-file.ts';
+import { transactionOf } from '../embedded/landed.ts';
+import type { LandedTransaction } from '../embedded/ledger-transactions.ts';
 import type { InnerInstructions, TokenBalance } from '../embedded/meta.ts';
-import { isWritable, type ParsedTransaction, parseTransaction } from '../embedded/parse.ts';
+import { isWritable, type ParsedTransaction } from '../embedded/parse.ts';
 import { TOKEN_PROGRAM } from '../token.ts';
-import { uiAmount } from './encode-account.ts';
 import { parsedInstruction } from './parsed-instructions.ts';
+import { uiAmount } from './ui-amount.ts';
 
-type TransactionEncoding = 'json' | 'jsonParsed' | 'base58' | 'base64' | 'binary';
+export type TransactionEncoding = 'json' | 'jsonParsed' | 'base58' | 'base64' | 'binary';
 
 /** A landed transaction as getTransaction shows it. */
 export function encodeTransaction(landed: LandedTransaction, encoding: TransactionEncoding) {
-  const transaction = parseTransaction(landed.wire);
+  return { slot: landed.slot, blockTime: landed.blockTime, ...encodeInBlock(landed, encoding) };
+}
+
+/** A landed transaction as getBlock shows it among others. */
+export function encodeInBlock(landed: LandedTransaction, encoding: TransactionEncoding) {
+  const transaction = transactionOf(landed);
   return {
-    slot: landed.slot,
-    blockTime: landed.blockTime,
     version: transaction.version,
     transaction: encodeBody(transaction, encoding),
     meta: encodeMeta(landed, transaction, encoding === 'jsonParsed'),
   };
 }
+
+/** A landed transaction as getBlock shows it to whoever asks for accounts alone. */
+export function encodeAccounts(landed: LandedTransaction) {
+  const transaction = transactionOf(landed);
+  const { err, status, fee, ...meta } = encodeMeta(landed, transaction, false);
+  const { preBalances, postBalances, preTokenBalances, postTokenBalances } = meta;
+  return {
+    version: transaction.version,
+    transaction: { accountKeys: shownKeys(transaction), signatures: signaturesOf(transaction) },
+    meta: { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances },
+  };
+}
+
+const signaturesOf = ({ signatures }: ParsedTransaction): string[] =>
+  signatures.map((signature) => getBase58Decoder().decode(signature));
+
+const namedCount = ({ accountKeys, loaded }: ParsedTransaction): number =>
+  accountKeys.length - loaded.writable.length - loaded.readonly.length;
+
+const shownKeys = (transaction: ParsedTransaction) =>
+  transaction.accountKeys.map((pubkey, index) => ({
+    pubkey,
+    signer: index < transaction.header.numRequiredSignatures,
+    source: index < namedCount(transaction) ? 'transaction' : 'lookupTable',
+    writable: isWritable(transaction, index),
+  }));
+
+/** Tables as a message lists them. */
+export const shownLookups = ({ lookups }: Pick<ParsedTransaction, 'lookups'>) =>
+  lookups.map(({ table, writable, readonly }) => ({
+    accountKey: table,
+    readonlyIndexes: readonly,
+    writableIndexes: writable,
+  }));
 
 function encodeBody(transaction: ParsedTransaction, encoding: TransactionEncoding): unknown {
   const base58 = getBase58Decoder();
@@ -28,18 +66,11 @@ function encodeBody(transaction: ParsedTransaction, encoding: TransactionEncodin
   const { header, accountKeys, blockhash, instructions, version } = transaction;
   const isParsed = encoding === 'jsonParsed';
   return {
-    signatures: transaction.signatures.map((signature) => base58.decode(signature)),
+    signatures: signaturesOf(transaction),
     message: {
-      accountKeys: isParsed
-        ? accountKeys.map((pubkey, index) => ({
-            pubkey,
-            signer: index < header.numRequiredSignatures,
-            source: 'transaction',
-            writable: isWritable(transaction, index),
-          }))
-        : accountKeys,
+      accountKeys: isParsed ? shownKeys(transaction) : accountKeys.slice(0, namedCount(transaction)),
       ...(isParsed ? {} : { header }),
-      ...(version === 0 ? { addressTableLookups: [] } : {}),
+      ...(version === 0 ? { addressTableLookups: shownLookups(transaction) } : {}),
       recentBlockhash: blockhash,
       instructions: instructions.map((one) => {
         const { programIdIndex, accounts, data } = one;
@@ -64,7 +95,7 @@ function encodeMeta(landed: LandedTransaction, transaction: ParsedTransaction, i
     innerInstructions: encodeInner(meta.innerInstructions, transaction, isParsed),
     logMessages: meta.logs,
     rewards: [],
-    loadedAddresses: { writable: [], readonly: [] },
+    loadedAddresses: transaction.loaded,
     computeUnitsConsumed: meta.unitsConsumed,
     ...(meta.returnData ? { returnData: encodeReturnData(meta.returnData) } : {}),
   };
@@ -97,7 +128,7 @@ export const encodeTokenBalance = (balance: TokenBalance) => ({
   accountIndex: balance.accountIndex,
   mint: balance.mint,
   owner: balance.owner,
-  programId: TOKEN_PROGRAM,
+  programId: balance.programId ?? TOKEN_PROGRAM,
   uiTokenAmount: uiAmount(BigInt(balance.amount), balance.decimals),
 });
 

@@ -4,10 +4,13 @@ import { silentLog } from '../../kernel/log.ts';
 import { storageFields } from '../../store/watch.ts';
 import type { EmbeddedCluster } from '../embedded/open.ts';
 import { accountMethods } from './account-methods.ts';
+import { blockMethods } from './block-methods.ts';
+import { isCall, parseJson } from './call.ts';
 import { chainMethods } from './chain-methods.ts';
-import { createMeter, createScales, isNestedDeeply } from './cost.ts';
+import { createMeter, createScales } from './cost.ts';
 import { transactionMethods } from './transaction-methods.ts';
 import { createTurns } from './turns.ts';
+import { validatorMethods } from './validator-methods.ts';
 import {
   INTERNAL_ERROR,
   INVALID_PARAMS,
@@ -26,8 +29,8 @@ const MOST_BATCH = 100;
  * The embedded cluster as a Solana JSON-RPC endpoint (https://solana.com/docs/rpc): a handler to be mounted
  * under any path. It takes what kit, web3.js and x402's own client send: single requests, batches and
  * notifications. What a request may cost is limited, and it is answered in slices: whoever else is served by the process
- * does not wait for it. There are no subscriptions over WebSocket; none is needed to confirm a transaction, because
- * `sendTransaction` answers after it has landed.
+ * does not wait for it. `sendTransaction` answers after the transaction has
+ * landed. Subscriptions are next door (`solana/pubsub`).
  */
 export function createJsonRpc(
   cluster: EmbeddedCluster,
@@ -41,6 +44,8 @@ export function createJsonRpc(
       ...chainMethods(cluster),
       ...accountMethods(cluster.ledger, turns),
       ...transactionMethods(cluster.ledger, turns),
+      ...blockMethods(cluster.ledger, turns, cluster.identity),
+      ...validatorMethods(cluster.ledger, turns, cluster.identity),
     }),
   );
 
@@ -114,31 +119,8 @@ export function createJsonRpc(
   }
 }
 
-interface Call {
-  readonly method: string;
-  readonly params?: unknown;
-  readonly id?: string | number | null;
-}
-
-function isCall(call: unknown): call is Call {
-  if (typeof call !== 'object' || call === null || Array.isArray(call)) return false;
-  const { jsonrpc, method, id } = call as Record<string, unknown>;
-  const isId = id === undefined || id === null || typeof id === 'string' || typeof id === 'number';
-  return jsonrpc === '2.0' && typeof method === 'string' && isId;
-}
-
 const failure = (id: string | number | null, { code, message, data }: JsonRpcError): string =>
   toJson({ jsonrpc: '2.0', error: { code, message, data }, id });
 
 const json = (body: string, status = 200, headers: HttpHeaders = {}): HttpResponse =>
   new HttpResponse(status, body, { 'content-type': 'application/json; charset=utf-8', ...headers });
-
-/** Text is looked through first: a parser takes long for what is nested thousands of times. */
-function parseJson(text: string): unknown {
-  if (isNestedDeeply(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,7 +1,7 @@
 import { type Address, isAddress, isSignature, type Signature } from '@solana/kit';
 import * as z from 'zod';
 import type { EmbeddedLedger } from '../embedded/ledger.ts';
-import { JsonRpcError, MIN_CONTEXT_SLOT_NOT_REACHED } from './wire.ts';
+import { INVALID_PARAMS, JsonRpcError, MIN_CONTEXT_SLOT_NOT_REACHED } from './wire.ts';
 
 export const addressParam = z.custom<Address>(
   (value) => typeof value === 'string' && isAddress(value),
@@ -13,7 +13,7 @@ export const signatureParam = z.custom<Signature>(
 );
 export const integerParam = z.int().nonnegative();
 
-const commitment = z.enum([
+export const commitment = z.enum([
   'processed',
   'confirmed',
   'finalized',
@@ -23,6 +23,7 @@ const commitment = z.enum([
   'root',
   'max',
 ]);
+type Commitment = z.infer<typeof commitment>;
 /** The last parameter of most methods. All commitments are alike here: what has landed is final. */
 export const config = z
   .looseObject({ commitment: commitment.nullish(), minContextSlot: integerParam.nullish() })
@@ -41,6 +42,12 @@ export const accountConfig = z
   })
   .optional();
 export type AccountConfig = z.infer<typeof accountConfig>;
+
+/** Blocks and what is in them are not shown below `confirmed`. @throws JsonRpcError */
+export function requireConfirmed(options?: { commitment?: Commitment | null | undefined } | null): void {
+  if (options?.commitment !== 'processed' && options?.commitment !== 'recent') return;
+  throw new JsonRpcError(INVALID_PARAMS, 'Method does not support commitment below `confirmed`');
+}
 
 /** The context of an answer. @throws JsonRpcError when the client asks for a slot that has not come yet. */
 export function contextOf(ledger: EmbeddedLedger, options?: { minContextSlot?: number | null | undefined }) {

@@ -1,7 +1,7 @@
 import { type Address, getAddressDecoder, getBase58Decoder } from '@solana/kit';
 import { SYSTEM_PROGRAM } from '../embedded/executor.ts';
 import { ASSOCIATED_TOKEN_PROGRAM, MEMO_PROGRAM, TOKEN_PROGRAM } from '../token.ts';
-import { uiAmount } from './encode-account.ts';
+import { uiAmount } from './ui-amount.ts';
 
 interface FlatInstruction {
   readonly programId: string;

@@ -14,6 +14,9 @@ export function refusal(error: unknown, wire: Uint8Array, skipPreflight: boolean
     case 'SanitizeFailure':
     case 'UnsupportedVersion':
     case 'AddressLookupTableNotFound':
+    case 'InvalidAddressLookupTableOwner':
+    case 'InvalidAddressLookupTableData':
+    case 'InvalidAddressLookupTableIndex':
       throw invalidParams(error.message);
   }
   // Without preflight nobody looks before it is forwarded: the caller learns from the status that it never landed.

@@ -45,7 +45,7 @@ export async function simulation(ledger: EmbeddedLedger, wire: Uint8Array, optio
       : null,
     fee: report.fee,
     loadedAccountsDataSize: before.reduce((size, account) => size + (account?.data.length ?? 0), 0),
-    loadedAddresses: { writable: [], readonly: [] },
+    loadedAddresses: transaction.loaded,
     preBalances: lamportsOf(before).map(BigInt),
     postBalances: lamportsOf(accountsAfter).map(BigInt),
     preTokenBalances: tokenBalancesOf(before, ledger.account).map(encodeTokenBalance),

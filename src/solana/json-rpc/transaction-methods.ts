@@ -16,7 +16,7 @@ const MOST_SHOWN = 64;
 /** Signatures that are read at once. */
 const PAGE = 50;
 const wireEncoding = z.enum(['base58', 'base64']).nullish();
-const transactionEncoding = z.enum(['json', 'jsonParsed', 'base58', 'base64', 'binary']);
+export const transactionEncoding = z.enum(['json', 'jsonParsed', 'base58', 'base64', 'binary']);
 const minContextSlot = integerParam.nullish();
 
 /** Transactions: sending, trying out, and what became of them. */
@@ -152,16 +152,28 @@ const getTransaction = (ledger: EmbeddedLedger) =>
       const options = typeof option === 'string' ? { encoding: option } : (option ?? {});
       const landed = ledger.landed(signature);
       if (!landed) return null;
-      const { version, ...shown } = encodeTransaction(landed, options.encoding ?? 'json');
-      // Without a version asked for, the answer has the old form, and new transactions cannot be shown in it.
-      if (typeof options.maxSupportedTransactionVersion === 'number') return { ...shown, version };
-      if (version === 'legacy') return shown;
-      throw new JsonRpcError(
-        UNSUPPORTED_TRANSACTION_VERSION,
-        `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+      return shownVersioned(
+        encodeTransaction(landed, options.encoding ?? 'json'),
+        options.maxSupportedTransactionVersion,
       );
     },
   );
+
+/**
+ * Without a version asked for, an answer has the old form, which cannot show new transactions.
+ * @throws JsonRpcError
+ */
+export function shownVersioned<T extends { readonly version: 'legacy' | 0 }>(
+  { version, ...shown }: T,
+  most: number | null | undefined,
+): object {
+  if (typeof most === 'number') return { ...shown, version };
+  if (version === 'legacy') return shown;
+  throw new JsonRpcError(
+    UNSUPPORTED_TRANSACTION_VERSION,
+    `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+  );
+}
 
 const signatureShown = (landed: ReturnType<EmbeddedLedger['transactionsNaming']>[number]) => ({
   signature: landed.signature,

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** Longer than this nothing holds the thread: whoever asks something else in the meantime is answered in between. */
 const SLICE_MS = 4;
 
@@ -7,6 +9,8 @@ export interface Turns {
   run<T>(call: () => T | Promise<T>): Promise<T>;
   /** Within a call, between two steps: lets the others have their turn once the slice is used up. */
   breathe(): Promise<void>;
+  /** Within a call: waits for a while, and lets the others have their turns meanwhile. */
+  rest(ms: number): Promise<void>;
 }
 
 /**
@@ -44,6 +48,11 @@ export function createTurns(): Turns {
     async breathe() {
       if (performance.now() - beganMs < SLICE_MS) return;
       next();
+      await take();
+    },
+    async rest(ms) {
+      next();
+      await sleep(ms);
       await take();
     },
   };

@@ -20,6 +20,8 @@ export const INTERNAL_ERROR = -32603;
 /** More was asked for than is answered; whole batches are refused with it. */
 export const LIMIT_EXCEEDED = -32005;
 export const SIMULATION_FAILED = -32002;
+export const BLOCK_NOT_AVAILABLE = -32004;
+export const NO_SNAPSHOT = -32008;
 export const SIGNATURE_VERIFICATION_FAILED = -32003;
 export const UNSUPPORTED_TRANSACTION_VERSION = -32015;
 export const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
@@ -48,9 +50,17 @@ export function method<S extends z.ZodType<readonly unknown[]>>(
   };
 }
 
+/** A part of an answer that is JSON already: a long answer is written in parts, and others have their turns in between. */
+export class WrittenJson {
+  constructor(readonly text: string) {}
+}
+
 /** JSON with bigints as plain numbers, which is how the validator writes its 64-bit integers. */
 export function toJson(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();
+  if (value instanceof WrittenJson) return value.text;
+  // Long lists of slots.
+  if (Array.isArray(value) && value.every(isNumber)) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((one) => toJson(one ?? null)).join(',')}]`;
   if (typeof value === 'object' && value !== null) {
     const fields = Object.entries(value).filter(([, field]) => field !== undefined);
@@ -58,3 +68,5 @@ export function toJson(value: unknown): string {
   }
   return JSON.stringify(value ?? null);
 }
+
+const isNumber = (value: unknown): boolean => typeof value === 'number';

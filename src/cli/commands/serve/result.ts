@@ -7,6 +7,8 @@ export const serve = published(
     flights_url: z.url().nullable().describe('null: --cluster-only.'),
     partner_url: z.url().nullable(),
     rpc_url: z.url(),
+    /** Subscriptions of the embedded cluster; null where the cluster is another's. */
+    rpc_ws_url: z.url().nullable(),
     network,
     operator_key_file: z.string().nullable(),
   }),

@@ -1,4 +1,5 @@
-import { headerOf } from '../../../kernel/http.ts';
+import type { Server } from 'node:http';
+import { HttpResponse, headerOf } from '../../../kernel/http.ts';
 import { jsonLog } from '../../../kernel/log.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
@@ -8,10 +9,13 @@ import { scenarioNamed } from '../../session/scenarios.ts';
 import { keyInArgument, secret } from '../../session/secret-variable.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { fieldLines } from '../../view/table.ts';
+import { listenOnBoth } from './both-ports.ts';
 import { proxiesIn, trustedProxies } from './client-address.ts';
+import { crossOrigin } from './cross-origin.ts';
 import { httpServer } from './http-server.ts';
 import { drainable, listening, STOPPING } from './listening.ts';
 import { checkedPublicUrl, publicUrlBehind } from './public-url.ts';
+import { type WebSockets, webSockets } from './web-sockets.ts';
 
 interface ServeOptions {
   readonly host: string;
@@ -35,6 +39,7 @@ interface Listening {
   readonly flights_url: string | null;
   readonly partner_url: string | null;
   readonly rpc_url: string;
+  readonly rpc_ws_url: string | null;
   readonly network: string;
   readonly operator_key_file: string | null;
 }
@@ -70,10 +75,12 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   let wake = new AbortController();
   const server = httpServer(async (request, { socket }) => {
     const { headers } = request;
-    const answer = await service.fetch(request, {
-      clientAddress: proxies.clientOf(socket.remoteAddress, headerOf(request, 'x-forwarded-for')),
-      publicUrl: publicUrl({ headers, socket }),
-    });
+    const answer = await crossOrigin(request, () =>
+      service.fetch(request, {
+        clientAddress: proxies.clientOf(socket.remoteAddress, headerOf(request, 'x-forwarded-for')),
+        publicUrl: publicUrl({ headers, socket }),
+      }),
+    );
     // What was posted may have given the worker something to do: a booking starts now, not with the next round.
     if (
       answer.status < 300 &&
@@ -81,15 +88,17 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     )
       wake.abort();
     return answer;
-  }).listen(options.port, options.host);
+  });
   const drain = drainable(server);
-  const origin = await listening(server, options);
+  const subscriptions = service.pubSub && webSockets(service.pubSub);
+  const { origin, stopSecond } = await listenForBoth(context, server, subscriptions, options);
   // Who reads a demo partner's key does so once the address is told.
   await service.partnerReady();
   const where: Listening = {
     flights_url: clusterOnly ? null : origin,
     partner_url: clusterOnly ? null : origin,
     rpc_url: rpcUrl === undefined ? `${origin}/rpc` : shownUrl(rpcUrl),
+    rpc_ws_url: subscriptions && `${origin.replace(/^http/, 'ws')}/rpc`,
     network: service.cluster.network,
     operator_key_file: clusterOnly ? null : await service.operatorKeyFile(),
   };
@@ -100,6 +109,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
         [
           ['Partner service', shown.partner_url],
           ['Solana RPC', shown.rpc_url],
+          ['Subscriptions', shown.rpc_ws_url],
           ['Network', shown.network],
           ['Home', session.home],
           ['Operator key', shown.operator_key_file],
@@ -130,7 +140,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   });
   closing = true;
   terminal.note(STOPPING);
-  await drain();
+  await Promise.all([drain(), subscriptions?.close(), stopSecond()]);
   await working;
   terminal.note(
     clusterOnly ? 'Stopped.' : 'Stopped. The next farelock serve finishes what is already paid for.',
@@ -154,6 +164,28 @@ function checkClusterOnly({ clusterOnly, withoutProgram, ...options }: ServeOpti
       fix: `Leave out ${other}, or --cluster-only.`,
     });
   }
+}
+
+/** Listens, on the port after it too where there are subscriptions, and says so where that one is taken. */
+async function listenForBoth(
+  { terminal }: CommandContext,
+  server: Server,
+  subscriptions: WebSockets | null,
+  options: ServeOptions,
+): Promise<{ readonly origin: string; readonly stopSecond: () => Promise<void> }> {
+  if (!subscriptions) {
+    server.listen(options.port, options.host);
+    return { origin: await listening(server, options), stopSecond: async () => undefined };
+  }
+  // Clients that dial there want a WebSocket and nothing else.
+  const second = httpServer(async () => new HttpResponse(426, null, { upgrade: 'websocket' }));
+  for (const one of [server, second]) subscriptions.serve(one);
+  const { origin, without } = await listenOnBoth(server, second, options);
+  if (without)
+    terminal.note(
+      `${without.message} web3.js and the Solana CLI dial it for subscriptions, and wait in vain: give another --port, or tell them ${origin.replace(/^http/, 'ws')}/rpc.`,
+    );
+  return { origin, stopSecond: without ? async () => undefined : drainable(second) };
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

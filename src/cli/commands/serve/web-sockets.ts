@@ -1,0 +1,194 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { once } from '../../../kernel/once.ts';
+import type { Line, PubSub } from '../../../solana/pubsub/index.ts';
+
+const MOST_CONNECTIONS = 1_000;
+const MOST_MESSAGE_BYTES = 64 * 1024;
+/** What may wait for a reader before the reader is too slow. */
+const MOST_WAITING_BYTES = 1024 * 1024;
+interface Patience {
+  /** Each connection is asked this often whether it is still there, and has as long to answer. */
+  readonly pingMs: number;
+  /** A connection that waits for nothing, and has said nothing for as long, is closed. */
+  readonly idleMs: number;
+}
+const PATIENCE: Patience = { pingMs: 30_000, idleMs: 120_000 };
+/** From saying goodbye to hanging up. */
+const GOODBYE_MS = 1_000;
+
+/** Codes of RFC 6455, 7.4.1. */
+const [GOING_AWAY, POLICY_VIOLATION] = [1001, 1008];
+
+/** The part of ws that is used here: the types at hand are of an older version. */
+interface WebSocket {
+  readonly OPEN: number;
+  readonly readyState: number;
+  readonly bufferedAmount: number;
+  send(text: string): void;
+  ping(): void;
+  pause(): void;
+  resume(): void;
+  close(code: number, reason: string): void;
+  terminate(): void;
+  on(event: 'pong' | 'error', hear: () => void): unknown;
+  on(event: 'message', hear: (data: Buffer, isBinary: boolean) => void): unknown;
+  once(event: 'close', hear: () => void): unknown;
+}
+type Protocol = new (
+  options: object,
+) => {
+  handleUpgrade(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    done: (socket: WebSocket) => void,
+  ): void;
+};
+
+interface Connected {
+  readonly socket: WebSocket;
+  readonly line: Line;
+  isAlive: boolean;
+  heardMs: number;
+}
+
+/** The WebSocket side of `/rpc`. */
+export interface WebSockets {
+  /** Takes upgrades of a server over. */
+  serve(server: Server): void;
+  /** Says goodbye to everybody, and hangs up. */
+  close(): Promise<void>;
+}
+
+/** @param open the subscriptions; they are loaded with the first connection, and the protocol too */
+export function webSockets(open: () => Promise<PubSub>, patience = PATIENCE): WebSockets {
+  const connections = new Set<Connected>();
+  const opening = new Set<Duplex>();
+  let isClosing = false;
+  let pings: NodeJS.Timeout | undefined;
+
+  const opened = once(async () => {
+    const [pubSub, ws] = await Promise.all([open(), import('ws')]);
+    const { WebSocketServer } = ws as unknown as { readonly WebSocketServer: Protocol };
+    const protocol = new WebSocketServer({
+      noServer: true,
+      maxPayload: MOST_MESSAGE_BYTES,
+      perMessageDeflate: false,
+      // One message in a turn of the loop: whoever else is served has a turn in between.
+      allowSynchronousEvents: false,
+    });
+    pings = setInterval(() => lookAfter(connections, patience.idleMs), patience.pingMs);
+    return { pubSub, protocol };
+  });
+
+  async function takeOver(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    if (isClosing || connections.size + opening.size >= MOST_CONNECTIONS)
+      return refuse(socket, '503 Service Unavailable', 'retry-after: 1\r\n');
+    opening.add(socket);
+    try {
+      const { pubSub, protocol } = await opened();
+      protocol.handleUpgrade(request, socket, head, (webSocket) => {
+        const connected = connect(webSocket, pubSub);
+        connections.add(connected);
+        webSocket.once('close', () => {
+          connections.delete(connected);
+          connected.line.end();
+        });
+        if (isClosing) goodbye(webSocket, GOING_AWAY, 'stopping');
+      });
+    } finally {
+      opening.delete(socket);
+    }
+  }
+
+  return {
+    serve(server) {
+      server.on('upgrade', (request, socket, head) => {
+        socket.on('error', () => socket.destroy());
+        if (request.headers.upgrade?.toLowerCase() !== 'websocket')
+          return asBefore(server, request, socket, head);
+        if (!/^\/rpc\/?(\?|$)/.test(request.url ?? '')) return refuse(socket, '404 Not Found');
+        takeOver(request, socket, head).catch(() => refuse(socket, '500 Internal Server Error'));
+      });
+    },
+    async close() {
+      isClosing = true;
+      clearInterval(pings);
+      const gone = [...connections].map(
+        ({ socket }) => new Promise<void>((resolve) => void socket.once('close', () => resolve())),
+      );
+      for (const { socket } of connections) goodbye(socket, GOING_AWAY, 'stopping');
+      await Promise.all(gone);
+      (await opened.opened())?.pubSub.close();
+    },
+  };
+}
+
+function connect(socket: WebSocket, pubSub: PubSub): Connected {
+  const line = pubSub.connect({
+    send(text) {
+      if (socket.readyState !== socket.OPEN) return;
+      if (socket.bufferedAmount > MOST_WAITING_BYTES) goodbye(socket, POLICY_VIOLATION, 'too slow a reader');
+      else socket.send(text);
+    },
+  });
+  const connected: Connected = { socket, line, isAlive: true, heardMs: performance.now() };
+  socket.on('pong', () => {
+    connected.isAlive = true;
+  });
+  socket.on('message', async (data, isBinary) => {
+    connected.isAlive = true;
+    connected.heardMs = performance.now();
+    if (isBinary) return goodbye(socket, POLICY_VIOLATION, 'text only');
+    // The next message is read when this one has been answered.
+    socket.pause();
+    await line.receive(String(data));
+    socket.resume();
+  });
+  socket.on('error', () => socket.terminate());
+  return connected;
+}
+
+/** Ends connections that are dead or idle, and asks the others for a sign of life. */
+function lookAfter(connections: ReadonlySet<Connected>, idleMs: number): void {
+  for (const one of connections) {
+    const isIdle = one.line.count() === 0 && performance.now() - one.heardMs > idleMs;
+    if (!one.isAlive) one.socket.terminate();
+    else if (isIdle) goodbye(one.socket, GOING_AWAY, 'idle');
+    else {
+      one.isAlive = false;
+      one.socket.ping();
+    }
+  }
+}
+
+/** Closes with a reason; whoever does not read it is hung up on. */
+function goodbye(socket: WebSocket, code: number, reason: string): void {
+  socket.close(code, reason);
+  const end = setTimeout(() => socket.terminate(), GOODBYE_MS);
+  socket.once('close', () => clearTimeout(end));
+}
+
+function refuse(socket: Duplex, status: string, headers = ''): void {
+  if (socket.writable)
+    socket.end(`HTTP/1.1 ${status}\r\n${headers}content-length: 0\r\nconnection: close\r\n\r\n`);
+  else socket.destroy();
+}
+
+/**
+ * An upgrade to something else, such as HTTP/2, which Java's client asks for with every first request: it may be ignored
+ * (RFC 9110, 7.8). Once a server listens for upgrades, Node leaves them all to it, so the request is put together
+ * again without that wish.
+ */
+function asBefore(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];
+  for (let index = 0; index < request.rawHeaders.length; index += 2) {
+    const name = request.rawHeaders[index] ?? '';
+    if (!/^(upgrade|connection|http2-settings)$/i.test(name))
+      lines.push(`${name}: ${request.rawHeaders[index + 1] ?? ''}`);
+  }
+  socket.removeAllListeners('error');
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  server.emit('connection', socket);
+}

@@ -1,0 +1,137 @@
+import type { Signature } from '@solana/kit';
+import type { SqliteDatabase } from '../../store/libsql/file.ts';
+import { memosOf, type StoredMeta } from './meta.ts';
+import { type ParsedTransaction, parseTransaction } from './parse.ts';
+
+/** Prepares a statement, once. */
+export type Statement = (sql: string) => ReturnType<SqliteDatabase['prepare']>;
+
+/** A place in the history of an address. */
+interface HistoryRange {
+  readonly beforeSeq: number;
+  readonly untilSeq: number;
+  readonly limit: number;
+}
+
+/** A transaction that landed, without what it did. */
+interface Landing {
+  readonly seq: number;
+  readonly signature: Signature;
+  readonly slot: number;
+  /** Seconds since the epoch. */
+  readonly blockTime: number;
+  readonly err: unknown;
+  readonly wire: Uint8Array;
+  /** Its memos: `[length] text`, joined by semicolons; null without one. */
+  readonly memo: string | null;
+}
+
+export interface LandedTransaction extends Landing {
+  readonly meta: StoredMeta;
+}
+
+interface TransactionRow {
+  seq: number;
+  signature: string;
+  slot: number;
+  block_time: number;
+  err: string | null;
+  wire: Uint8Array;
+  /** Empty without one; null in the rows of ledgers that did not keep it. */
+  memo: string | null;
+  meta: string;
+}
+
+type LandingRow = Omit<TransactionRow, 'meta'>;
+
+/** The transactions of a ledger. */
+export interface TransactionRows {
+  transaction(signature: string): LandedTransaction | null;
+  /** The result of a transaction, without its effects. */
+  landing(signature: string): Landing | null;
+  addTransaction(landed: Omit<LandedTransaction, 'seq' | 'memo'>, parsed: ParsedTransaction): void;
+  /** The latest transactions that name an address, newest first, without what they did. */
+  transactionsNaming(address: string, range: HistoryRange): Landing[];
+  /** Transactions that landed behind a place in the order, oldest first. */
+  transactionsAfter(seq: number, limit: number): LandedTransaction[];
+  /** A page of the transactions of a slot, in their order, those behind `afterSeq`. */
+  transactionsOfSlot(slot: number, afterSeq: number, limit: number): LandedTransaction[];
+  /** Transactions that have landed: all of them, or those up to the end of a slot. */
+  transactionCount(upToSlot?: number): number;
+}
+
+export const transactionRows = (statement: Statement): TransactionRows => ({
+  transaction(signature) {
+    const row = statement('select * from transactions where signature = ?').get(signature);
+    return row ? transactionFrom(row as TransactionRow) : null;
+  },
+  landing(signature) {
+    const row = statement(
+      'select seq, signature, slot, block_time, err, wire, memo from transactions where signature = ?',
+    ).get(signature);
+    return row ? landingFrom(row as LandingRow) : null;
+  },
+  addTransaction(landed, parsed) {
+    const { lastInsertRowid } = statement(
+      'insert into transactions (signature, slot, block_time, err, wire, memo, meta) values (?, ?, ?, ?, ?, ?, ?)',
+    ).run(
+      landed.signature,
+      landed.slot,
+      landed.blockTime,
+      landed.err === null ? null : JSON.stringify(landed.err),
+      Buffer.from(landed.wire),
+      memosOf(parsed),
+      JSON.stringify(landed.meta),
+    );
+    const name = statement('insert into transaction_accounts (address, seq) values (?, ?)');
+    for (const address of parsed.accountKeys) name.run(address, lastInsertRowid);
+  },
+  transactionsNaming: (address, { beforeSeq, untilSeq, limit }) =>
+    (
+      statement(
+        `select t.seq, signature, slot, block_time, err, wire, memo
+         from transaction_accounts a join transactions t on t.seq = a.seq
+         where a.address = ? and a.seq < ? and a.seq > ? order by a.seq desc limit ?`,
+      ).all(address, beforeSeq, untilSeq, limit) as LandingRow[]
+    ).map(landingFrom),
+  transactionsAfter: (seq, limit) =>
+    (
+      statement('select * from transactions where seq > ? order by seq limit ?').all(
+        seq,
+        limit,
+      ) as TransactionRow[]
+    ).map(transactionFrom),
+  transactionsOfSlot: (slot, afterSeq, limit) =>
+    (
+      statement('select * from transactions where slot = ? and seq > ? order by seq limit ?').all(
+        slot,
+        afterSeq,
+        limit,
+      ) as TransactionRow[]
+    ).map(transactionFrom),
+  // None is ever taken away: the last number is how many there are.
+  transactionCount(upToSlot) {
+    const row =
+      upToSlot === undefined
+        ? statement('select max(seq) as n from transactions').get()
+        : statement(
+            'select seq as n from transactions where slot <= ? order by slot desc, seq desc limit 1',
+          ).get(upToSlot);
+    return (row as { n: number | null } | undefined)?.n ?? 0;
+  },
+});
+
+const landingFrom = (row: LandingRow): Landing => ({
+  seq: row.seq,
+  signature: row.signature as Signature,
+  slot: row.slot,
+  blockTime: row.block_time,
+  err: row.err === null ? null : (JSON.parse(row.err) as unknown),
+  wire: new Uint8Array(row.wire),
+  memo: (row.memo ?? memosOf(parseTransaction(row.wire))) || null,
+});
+
+const transactionFrom = (row: TransactionRow): LandedTransaction => ({
+  ...landingFrom(row),
+  meta: JSON.parse(row.meta) as StoredMeta,
+});

@@ -1,0 +1,94 @@
+import { type Log, silentLog } from '../../kernel/log.ts';
+import { storageFields } from '../../store/watch.ts';
+import type { EmbeddedLedger } from '../embedded/ledger.ts';
+import { type Call, isCall, parseJson } from '../json-rpc/call.ts';
+import { createTurns } from '../json-rpc/turns.ts';
+import {
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  JsonRpcError,
+  PARSE_ERROR,
+  toJson,
+} from '../json-rpc/wire.ts';
+import { createFeed } from './feed.ts';
+import { readCall } from './kinds.ts';
+import { createTeller, settle } from './notifications.ts';
+import { createSubscriptions, type Peer } from './subscriptions.ts';
+
+export type { Peer } from './subscriptions.ts';
+
+/** A connection to the subscriptions. */
+export interface Line {
+  /** Takes a message. It is answered by the peer's `send`, before this returns. */
+  receive(text: string): Promise<void>;
+  /** How many subscriptions it has. */
+  count(): number;
+  /** The peer has gone. */
+  end(): void;
+}
+
+export interface PubSub {
+  connect(peer: Peer): Line;
+  /** Stops looking at the ledger. */
+  close(): void;
+}
+
+/**
+ * Solana's subscriptions (https://solana.com/docs/rpc/websocket) for the embedded cluster. All commitments are alike
+ * here: what has landed is final, and is told of once.
+ */
+export function createPubSub(
+  ledger: EmbeddedLedger,
+  { log = silentLog }: { readonly log?: Log } = {},
+): PubSub {
+  const turns = createTurns();
+  const subscriptions = createSubscriptions();
+  const feed = createFeed(ledger, log, createTeller(ledger, subscriptions, turns));
+
+  /** @returns the answer's result. Whatever has happened already is told right behind it. */
+  const call = (peer: Peer, name: string, params: unknown): number | true => {
+    const read = readCall(name, params);
+    if ('end' in read) {
+      if (!subscriptions.end(peer, read.end))
+        throw new JsonRpcError(INVALID_PARAMS, 'Invalid subscription id.');
+      return true;
+    }
+    // Before the look at what has landed: from then on the feed tells.
+    feed.start();
+    const subscription = subscriptions.begin(peer, read.begin);
+    if (read.begin.kind === 'signature') {
+      const landed = ledger.landing(read.begin.signature);
+      if (landed) settle(subscriptions, subscription, landed);
+    }
+    return subscription.id;
+  };
+
+  const answer = (peer: Peer, request: Call): object => {
+    try {
+      return { result: call(peer, request.method, request.params) };
+    } catch (error) {
+      if (error instanceof JsonRpcError) return { error: { code: error.code, message: error.message } };
+      log('error', 'subscription_call_failed', { method: request.method, ...storageFields(error) });
+      return { error: { code: INTERNAL_ERROR, message: 'Internal error' } };
+    }
+  };
+
+  return {
+    connect: (peer) => ({
+      receive: (text) =>
+        turns.run(() => {
+          const reply = (body: object, id: Call['id']) => peer.send(toJson({ jsonrpc: '2.0', ...body, id }));
+          const request = parseJson(text);
+          if (request === undefined) reply({ error: { code: PARSE_ERROR, message: 'Parse error' } }, null);
+          else if (!isCall(request))
+            reply({ error: { code: INVALID_REQUEST, message: 'Invalid request' } }, null);
+          // The pings of web3.js and kit are notifications, which get no answer.
+          else if (request.id !== undefined) reply(answer(peer, request), request.id);
+        }),
+      count: () => subscriptions.of(peer),
+      end: () => subscriptions.leave(peer),
+    }),
+    close: () => feed.stop(),
+  };
+}

@@ -1,0 +1,119 @@
+import { JsonRpcError, toJson } from '../json-rpc/wire.ts';
+import type { Kind, Wanted } from './kinds.ts';
+
+/** A client at the other end of a connection. */
+export interface Peer {
+  send(text: string): void;
+}
+
+export interface Subscription {
+  readonly id: number;
+  readonly peer: Peer;
+  readonly wanted: Wanted;
+  /** Notifications that wait for their turn behind the answer; null once they need not. */
+  held: string[] | null;
+}
+
+const MOST_OF_A_PEER = 100;
+const INTERNAL_ERROR = -32603;
+/**
+ * From an answer to the first notification. A client learns of its subscription from the answer, and drops what it
+ * cannot place yet: both may not come in one turn of its loop.
+ */
+const HELD_MS = 10;
+
+/** The subscriptions of every connection, found by what they wait for. */
+export type Subscriptions = ReturnType<typeof createSubscriptions>;
+
+export function createSubscriptions() {
+  let lastId = 0;
+  const ofPeers = new Map<Peer, Map<number, Subscription>>();
+  const byKey = new Map<string, Set<Subscription>>();
+  const counts = new Map<Kind, number>();
+  const count = (kind: Kind, by: 1 | -1) => counts.set(kind, (counts.get(kind) ?? 0) + by);
+
+  const forget = (subscription: Subscription): void => {
+    const key = keyOf(subscription.wanted);
+    const those = byKey.get(key);
+    if (!those?.delete(subscription)) return;
+    if (those.size === 0) byKey.delete(key);
+    ofPeers.get(subscription.peer)?.delete(subscription.id);
+    count(subscription.wanted.kind, -1);
+  };
+
+  return {
+    /** @throws JsonRpcError where the connection has as many as it may */
+    begin(peer: Peer, wanted: Wanted): Subscription {
+      const own = ofPeers.get(peer) ?? new Map<number, Subscription>();
+      if (own.size >= MOST_OF_A_PEER)
+        throw new JsonRpcError(
+          INTERNAL_ERROR,
+          'Internal Error: Subscription refused. Node subscription limit reached',
+        );
+      lastId++;
+      const subscription: Subscription = { id: lastId, peer, wanted, held: [] };
+      own.set(lastId, subscription);
+      ofPeers.set(peer, own);
+      const key = keyOf(wanted);
+      byKey.set(key, (byKey.get(key) ?? new Set()).add(subscription));
+      count(wanted.kind, 1);
+      setTimeout(() => {
+        for (const text of subscription.held ?? []) peer.send(text);
+        subscription.held = null;
+      }, HELD_MS);
+      return subscription;
+    },
+    /** @returns false where the connection has none of that number */
+    end(peer: Peer, id: number): boolean {
+      const subscription = ofPeers.get(peer)?.get(id);
+      if (subscription) forget(subscription);
+      return subscription !== undefined;
+    },
+    forget,
+    /** Forgets a connection and all that it waited for. */
+    leave(peer: Peer): void {
+      for (const subscription of ofPeers.get(peer)?.values() ?? []) {
+        subscription.held = null;
+        forget(subscription);
+      }
+      ofPeers.delete(peer);
+    },
+    /** A copy: what is told may end what is told. */
+    waitingFor: (wanted: Key): Subscription[] => [...(byKey.get(keyOf(wanted)) ?? [])],
+    countOf: (kind: Kind): number => counts.get(kind) ?? 0,
+    of: (peer: Peer): number => ofPeers.get(peer)?.size ?? 0,
+    isEmpty: () => byKey.size === 0,
+  };
+}
+
+/** The part of what is wanted that it is found by. */
+type Key =
+  | { readonly kind: 'slot' | 'root' | 'slotsUpdates' }
+  | { readonly kind: 'signature'; readonly signature: string }
+  | { readonly kind: 'account'; readonly address: string }
+  | { readonly kind: 'program'; readonly program: string }
+  | { readonly kind: 'logs'; readonly mentions: string | null };
+
+function keyOf(wanted: Key): string {
+  switch (wanted.kind) {
+    case 'signature':
+      return `signature ${wanted.signature}`;
+    case 'account':
+      return `account ${wanted.address}`;
+    case 'program':
+      return `program ${wanted.program}`;
+    case 'logs':
+      return `logs ${wanted.mentions ?? ''}`;
+    default:
+      return wanted.kind;
+  }
+}
+
+/** Tells one subscriber something. */
+export function tell(subscription: Subscription, result: unknown): void {
+  const { id, wanted, peer, held } = subscription;
+  const params = { result, subscription: id };
+  const text = toJson({ jsonrpc: '2.0', method: `${wanted.kind}Notification`, params });
+  if (held) held.push(text);
+  else peer.send(text);
+}
