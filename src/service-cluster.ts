@@ -4,7 +4,7 @@ import { EARLIER_ESCROW_ELFS, escrowElf } from './escrow/elf.ts';
 import { ESCROW_PROGRAM_ID } from './escrow/program.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import type { HttpRequest, HttpResponse } from './kernel/http.ts';
-import { silentLog } from './kernel/log.ts';
+import { type Log, silentLog } from './kernel/log.ts';
 import { once } from './kernel/once.ts';
 import { problem } from './kernel/problems.ts';
 import type { ServiceOptions } from './service-types.ts';
@@ -26,15 +26,19 @@ export interface OpenedCluster {
  * made: nothing here sells a flight that exists, so nothing here takes money that does.
  * @throws Problem `sandbox_on_mainnet`, `cluster_failed`
  */
-export async function openRealCluster(url: string, clock: Clock): Promise<OpenedCluster> {
+export async function openRealCluster(given: {
+  readonly urls: readonly string[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly priorityFeeCap?: bigint | undefined;
+}): Promise<OpenedCluster> {
   const [{ openRpcCluster }, { heldToItsNetwork }] = await Promise.all([
     import('./solana/rpc/open.ts'),
     import('./solana/same-cluster.ts'),
   ]);
-  const open = () => openRpcCluster({ url, clock });
-  const cluster = heldToItsNetwork(await open(), {
-    now: clock.now,
-    networkNow: async () => (await open()).network,
+  const cluster = heldToItsNetwork(await openRpcCluster(given), {
+    now: given.clock.now,
+    networkNow: async () => (await openRpcCluster(given)).network,
   });
   if (cluster.network === SOLANA_NETWORKS.mainnet)
     throw problem('sandbox_on_mainnet', { next: ['farelock serve'] });

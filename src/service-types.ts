@@ -20,8 +20,10 @@ export interface ServiceOptions {
   readonly lowcostMs?: number | undefined;
   /** A `postgres://` URL; without it a file under `home`. */
   readonly databaseUrl?: string | undefined;
-  /** A real cluster's JSON-RPC; without it the embedded cluster under `home`. */
-  readonly rpcUrl?: string | undefined;
+  /** Addresses of a real cluster's JSON-RPC; without them the embedded cluster under `home`. */
+  readonly rpcUrls?: readonly string[] | undefined;
+  /** The most that a transaction of ours bids for its place in a block of a real cluster, in lamports. */
+  readonly priorityFeeCap?: bigint | undefined;
   /** A JSON file of the gateways that may sponsor previews: key id to public key, base58 or base64. */
   readonly gatewayKeysFile?: string | undefined;
   /** An x402 facilitator to verify and settle payments; without it, one in this process. */

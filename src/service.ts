@@ -32,7 +32,10 @@ export const openService: OpenService = async (options) => {
   const clock = options.clock ?? systemClock;
   const own: Process = { clock, ids: randomIds(clock.now), log: options.log ?? silentLog };
   await checkOptions(options);
-  const real = options.rpcUrl === undefined ? null : await openRealCluster(options.rpcUrl, clock);
+  const real =
+    options.rpcUrls === undefined
+      ? null
+      : await openRealCluster({ ...options, ...own, urls: options.rpcUrls });
   const storage = watchStorage(own, () => probes);
   const home = await openHome(options, storage.onTrouble, real);
   const { store, cluster, faucet, rpc, ledger } = home;

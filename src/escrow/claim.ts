@@ -181,9 +181,8 @@ async function send(
   instructions: readonly Instruction[],
   isDone: () => Promise<boolean>,
 ): Promise<Signature | null> {
-  const { buildTransaction } = await import('../solana/transaction.ts');
-  const blockhash = await cluster.latestBlockhash();
-  const signed = buildTransaction({ feePayer: signer, instructions, blockhash });
+  const { signPriced } = await import('../solana/priced.ts');
+  const signed = await signPriced(cluster, { feePayer: signer, instructions });
   try {
     return await cluster.send(signed.wire);
   } catch (error) {

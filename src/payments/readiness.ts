@@ -1,9 +1,9 @@
 import type { Address } from '@solana/kit';
 import { problem } from '../kernel/problems.ts';
 import type { Cluster, Faucet } from '../solana/cluster.ts';
+import { signPriced } from '../solana/priced.ts';
 import type { Signer } from '../solana/signer.ts';
 import { associatedTokenAddress } from '../solana/token.ts';
-import { buildTransaction } from '../solana/transaction.ts';
 
 const SOL = 1_000_000_000n;
 const LEAST_LAMPORTS = SOL / 2n;
@@ -45,18 +45,12 @@ export async function readyForMoney(options: {
   if (tokens) return;
   // Once in the life of a treasury: no later start loads it.
   const { getCreateAssociatedTokenIdempotentInstruction } = await import('@solana-program/token');
-  const { blockhash, lastValidBlockHeight } = await cluster.latestBlockhash();
   const create = getCreateAssociatedTokenIdempotentInstruction({
     payer: authority,
     ata: treasuryAccount,
     owner: treasury,
     mint,
   });
-  const { wire } = buildTransaction({
-    feePayer: authority,
-    signers: [authority],
-    instructions: [create],
-    blockhash: { blockhash, lastValidBlockHeight },
-  });
+  const { wire } = await signPriced(cluster, { feePayer: authority, instructions: [create] });
   await cluster.send(wire);
 }

@@ -30,11 +30,22 @@ export interface SignatureStatus {
   readonly confirmation: 'confirmed' | 'finalized';
 }
 
-interface Simulation {
+export interface Simulation {
   readonly err: unknown;
   readonly logs: readonly string[];
   readonly unitsConsumed: bigint;
 }
+
+/** A bid for a place in a block. */
+export interface PriorityFee {
+  /** For each compute unit that the transaction may use. */
+  readonly microLamportsPerUnit: bigint;
+  /** The most that the whole transaction pays for it, in lamports. */
+  readonly mostLamports: bigint;
+}
+
+/** What a transaction is found by in the history of an account that it names. */
+export type Trace = { readonly signature: Signature } | { readonly memo: string };
 
 export interface ChainTransaction {
   readonly signature: Signature;
@@ -80,12 +91,11 @@ export interface Cluster {
   transaction(signature: Signature): Promise<ChainTransaction | null>;
   /**
    * Proves that the history of `account` reaches back to before `sinceS` (seconds since the epoch) and does not
-   * name the signature. A history that ends sooner proves nothing: false.
+   * have the transaction; one with the memo counts where it succeeded. A history that ends sooner proves nothing: false.
    */
-  isAbsent(
-    signature: Signature,
-    from: { readonly account: Address; readonly sinceS: number },
-  ): Promise<boolean>;
+  isAbsent(trace: Trace, from: { readonly account: Address; readonly sinceS: number }): Promise<boolean>;
+  /** The bid for a transaction that writes these accounts; absent where nobody bids. */
+  readonly priorityFee?: ((writable: readonly Address[]) => Promise<PriorityFee>) | undefined;
   /**
    * For how many blocks past a transaction's last valid one it is not believed that the transaction never landed: as
    * long as the node behind it may have lost its memory.

@@ -207,7 +207,7 @@ describe('config', () => {
     expect(await profile()).toMatchObject({
       name: 'staging',
       flightsUrl: 'https://flights.example',
-      rpcUrl: 'https://api.devnet.solana.com',
+      rpcUrls: ['https://api.devnet.solana.com'],
       keypair: '/k/me.json',
     });
     const listed = (await run('config profile list --json')).json().profiles;
@@ -302,10 +302,10 @@ describe('the Solana CLI’s own settings', () => {
     given(
       '---\njson_rpc_url: https://api.devnet.solana.com\nkeypair_path: /k/id.json\ncommitment: finalized\n',
     );
-    expect(await profile()).toMatchObject({ isEmbedded: true, keypair: null, rpcUrl: null });
+    expect(await profile()).toMatchObject({ isEmbedded: true, keypair: null, rpcUrls: [] });
     await run('config profile add mine --flights-url https://f.example --cluster solana-config --use');
     expect(await profile()).toMatchObject({
-      rpcUrl: 'https://api.devnet.solana.com',
+      rpcUrls: ['https://api.devnet.solana.com'],
       keypair: '/k/id.json',
       commitment: 'finalized',
     });

@@ -51,7 +51,7 @@ export async function openLyingCluster(
     return answer instanceof Response ? answer : Response.json(answer);
   };
   const cluster: Cluster = await openRpcCluster({
-    url: 'http://rpc.test/',
+    urls: ['http://rpc.test/'],
     network: SOLANA_NETWORKS.devnet,
     fetch: fetching,
     clock: { now: world.clock.now, sleep: async (ms) => advance(ms) },

@@ -17,8 +17,8 @@ const OTHER_CLUSTER = [
 
 /** Checks that the service is paid on the cluster of the profile. A price is asked for; nothing is signed, nothing paid. */
 export function chargingChecks({ profile, clock }: Patient, open: OpenCluster): Check[] {
-  const { flightsUrl, rpcUrl } = profile;
-  if (profile.isEmbedded || flightsUrl === null || rpcUrl === null) return [];
+  const { flightsUrl, rpcUrls } = profile;
+  if (profile.isEmbedded || flightsUrl === null || rpcUrls.length === 0) return [];
   const run = async (signal: AbortSignal): Promise<Finding> => {
     const depart_date = parseDate('+30d', clock.now());
     const body = { origin_iata: 'LIS', destination_iata: 'BER', depart_date };

@@ -26,25 +26,25 @@ export function clusterChecks({ home, profile, clock }: Patient, open: OpenClust
       { id: 'clock', run: () => embeddedClock(join(home, 'ledger.db'), clock) },
     ];
   }
-  const { rpcUrl, flightsUrl } = profile;
+  const { rpcUrls, flightsUrl } = profile;
   return [
     {
       id: 'cluster',
       run: async (signal) =>
-        rpcUrl === null
+        rpcUrls.length === 0
           ? warning(
               'No cluster is named: nothing can be paid or checked on chain',
               'Name one.',
               `farelock config set rpc_url devnet --profile ${profile.name}`,
             )
-          : remoteCluster(rpcUrl, await open(), clock, signal),
+          : remoteCluster(rpcUrls, await open(), clock, signal),
     },
     {
       id: 'clock',
       run: async (signal) => {
         const times = [
           ...(flightsUrl === null ? [] : [serviceTime('the flight service', flightsUrl, signal)]),
-          ...(rpcUrl === null ? [] : [open().then(clusterTime)]),
+          ...(rpcUrls.length === 0 ? [] : [open().then(clusterTime)]),
         ];
         const told = (await Promise.allSettled(times)).flatMap((one) =>
           one.status === 'fulfilled' ? [one.value] : [],
@@ -88,12 +88,13 @@ async function embeddedClock(path: string, clock: Clock): Promise<Finding> {
 }
 
 async function remoteCluster(
-  rpcUrl: string,
+  rpcUrls: readonly string[],
   cluster: Cluster,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const host = hostOf(rpcUrl);
+  const host = rpcUrls.map(hostOf).join(' and ');
+  const [rpcUrl = ''] = rpcUrls;
   const name =
     Object.entries(SOLANA_NETWORKS).find(([, id]) => id === cluster.network)?.[0] ?? cluster.network;
   const moniker = { 'mainnet-beta': 'mainnet', m: 'mainnet', d: 'devnet', t: 'testnet' }[rpcUrl] ?? rpcUrl;

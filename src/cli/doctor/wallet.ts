@@ -49,7 +49,7 @@ async function balance(patient: Patient, path: string, open: OpenCluster): Promi
     }));
     return held === null ? ok('No ledger yet') : holds(held, address, true);
   }
-  if (patient.profile.rpcUrl === null) return ok('No cluster to ask');
+  if (patient.profile.rpcUrls.length === 0) return ok('No cluster to ask');
   const cluster = await open();
   const tokenAccount = await associatedTokenAddress(address, usdcMintOf(cluster.network));
   const [[account], usdc] = await Promise.all([

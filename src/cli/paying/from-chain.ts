@@ -9,7 +9,7 @@ import { nextLines } from '../view/payment.ts';
 
 /** The cluster can be asked without the service: a remote profile may name none. */
 export const knowsCluster = (session: Session): boolean =>
-  session.isEmbedded || session.profile.rpcUrl !== null;
+  session.isEmbedded || session.profile.rpcUrls.length > 0;
 
 /**
  * True when the service said nothing of the intent: it is away, it fails, or it does not know the intent (any more).

@@ -18,8 +18,8 @@ export interface Profile {
   readonly partnerUrl: string | null;
   /** Hosts that may be called over http, as a URL writes them. */
   readonly httpHosts: readonly string[];
-  /** null: none is named; needed where something is signed or read from the cluster. */
-  readonly rpcUrl: string | null;
+  /** Addresses of one cluster; needed where something is signed or read from it. Empty: none is named. */
+  readonly rpcUrls: readonly string[];
   /** How certain a read of the cluster must be. */
   readonly commitment: 'confirmed' | 'finalized';
   /** --keypair, FARELOCK_KEYPAIR or the profile's own; null: the home's wallet. `-` is standard input. */
@@ -60,7 +60,7 @@ export const EMBEDDED: Profile = {
   flightsUrl: null,
   partnerUrl: null,
   httpHosts: [],
-  rpcUrl: null,
+  rpcUrls: [],
   commitment: 'confirmed',
   keypair: null,
   apiKeyFile: null,

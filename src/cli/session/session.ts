@@ -21,6 +21,7 @@ import type { Environment, GlobalOptions } from '../spec/globals.ts';
 import { notifySettings, purgeAfterDays } from './notify-settings.ts';
 import type { PartnerAccess, PartnerIdentity } from './partner-access.ts';
 import { partnerSettings } from './partner-settings.ts';
+import { priorityFeeCap } from './priority-fee-cap.ts';
 import { homeOf, type Profile } from './profile.ts';
 import { flightsUrlOf, profileOf } from './profile-in-use.ts';
 import { openRecentOffers, type RecentOffers } from './recent.ts';
@@ -30,7 +31,10 @@ import { secret } from './secret-variable.ts';
 import { openWallet } from './wallet.ts';
 
 /** Options of `serve` beyond the environment. */
-type LocalOptions = Pick<ServiceOptions, 'scenario' | 'log' | 'databaseUrl' | 'rpcUrl' | 'facilitatorUrl'> & {
+type LocalOptions = Pick<
+  ServiceOptions,
+  'scenario' | 'log' | 'databaseUrl' | 'rpcUrls' | 'facilitatorUrl'
+> & {
   /** The partner service takes live keys. */
   readonly live?: boolean | undefined;
 };
@@ -126,9 +130,9 @@ export async function openSession(given: SessionGiven): Promise<Session> {
   const rpc = async () =>
     isEmbedded
       ? { url: `${EMBEDDED_URL}/rpc`, fetch: await transport() }
-      : { url: rpcUrlOf(profile), fetch: overNetwork('follow') };
+      : (await import('./rpc-door.ts')).rpcDoor(rpcUrlsOf(profile));
   const neverLanded = async (paymentId: string) =>
-    (await import('./landed.ts')).hasNeverLanded({ cluster, store, rpc, profile }, paymentId);
+    (await import('./landed.ts')).hasNeverLanded({ cluster, store, rpc, profile, clock }, paymentId);
   const transport = once(async (): Promise<Fetch> => {
     if (isEmbedded) return (await embedded()).fetch;
     flightsUrlOf(profile, home);
@@ -212,7 +216,8 @@ function serviceOptions(
     ticketingMs: millisecondsOf(environment, 'FARELOCK_TICKETING_MS', 2000),
     lowcostMs: millisecondsOf(environment, 'FARELOCK_LOWCOST_MS', 2500),
     databaseUrl: options.databaseUrl ?? secret(environment, 'FARELOCK_DATABASE_URL'),
-    rpcUrl: options.rpcUrl,
+    rpcUrls: options.rpcUrls,
+    priorityFeeCap: priorityFeeCap(environment),
     facilitatorUrl: options.facilitatorUrl ?? secret(environment, 'FARELOCK_FACILITATOR_URL'),
     gatewayKeysFile: environment.FARELOCK_GATEWAY_KEYS || undefined,
     notify: notifySettings(environment),
@@ -236,7 +241,7 @@ const platformOptions = (
 
 async function openRemoteCluster(profile: Profile, clock: Clock): Promise<Cluster> {
   const { openRpcCluster } = await import('../../solana/rpc/open.ts');
-  return openRpcCluster({ url: rpcUrlOf(profile), clock, commitment: profile.commitment });
+  return openRpcCluster({ urls: rpcUrlsOf(profile), clock, commitment: profile.commitment });
 }
 
 async function openStore(home: string, clock: Clock): Promise<ClientStore> {
@@ -253,8 +258,8 @@ async function openStore(home: string, clock: Clock): Promise<ClientStore> {
   });
 }
 
-function rpcUrlOf(profile: Profile): string {
-  if (profile.rpcUrl !== null) return profile.rpcUrl;
+function rpcUrlsOf(profile: Profile): readonly string[] {
+  if (profile.rpcUrls.length > 0) return profile.rpcUrls;
   throw problem('usage', {
     message: `Profile ${profile.name} names no Solana cluster.`,
     fix: 'Set FARELOCK_RPC_URL (of a farelock serve: its address and /rpc), or rpc_url of the profile.',

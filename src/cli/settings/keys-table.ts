@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { parseUsdc } from '../../kernel/money.ts';
 import { isPastedKey } from '../../kernel/pasted-key.ts';
-import { rpcUrl } from '../../solana/monikers.ts';
+import { rpcNames, rpcUrl } from '../../solana/monikers.ts';
 
 /** Every setting of a profile: what it takes, the variable that outranks the files, and what a project may do. */
 interface SettingKind {
@@ -57,6 +57,12 @@ function host(text: string): string {
 const hosts = (text: string): string =>
   [...new Set(text.split(',').map((one) => host(one.trim())))].join(',');
 
+function rpcAddresses(text: string): string {
+  const addresses = rpcNames(text).map((one) => webAddress(rpcUrl(one) ?? one));
+  if (addresses.length === 0) throw new NotASetting(HTTP);
+  return [...new Set(addresses)].join(',');
+}
+
 function cluster(text: string): string {
   if (text === SOLANA_CONFIG || (!text.includes('/') && rpcUrl(text) !== null)) return text;
   throw new NotASetting(`mainnet-beta, devnet, testnet, localhost (or m, d, t, l) or ${SOLANA_CONFIG}`);
@@ -82,9 +88,9 @@ export const SETTINGS = {
     read: hosts,
   },
   rpc_url: {
-    summary: 'address of the Solana cluster',
+    summary: 'address of the Solana cluster, or several of the same one with commas between them',
     environment: 'FARELOCK_RPC_URL',
-    read: (text: string) => webAddress(rpcUrl(text) ?? text),
+    read: rpcAddresses,
   },
   cluster: { summary: `moniker of the Solana cluster, or ${SOLANA_CONFIG}`, read: cluster },
   keypair: { summary: 'keypair file of the wallet', environment: 'FARELOCK_KEYPAIR', read: keypair },

@@ -1,4 +1,5 @@
 import { parseUsdc } from '../../kernel/money.ts';
+import { rpcNames } from '../../solana/monikers.ts';
 import { keypairPath, type Profile } from '../session/profile.ts';
 import type { SettingName } from './keys-table.ts';
 import type { Settings } from './resolve.ts';
@@ -18,7 +19,7 @@ export function profileFrom(settings: Settings): Profile {
     flightsUrl: settings.isEmbedded ? null : text('flights_url'),
     partnerUrl: text('partner_url'),
     httpHosts: text('http_hosts')?.split(',') ?? [],
-    rpcUrl: settings.isEmbedded ? null : text('rpc_url'),
+    rpcUrls: settings.isEmbedded ? [] : rpcNames(text('rpc_url') ?? ''),
     commitment: settings.commitment,
     keypair: keypair === null ? null : keypairPath(keypair),
     apiKeyFile: text('api_key_file'),

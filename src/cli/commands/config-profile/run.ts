@@ -1,6 +1,7 @@
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { shownUrl } from '../../../kernel/shown-url.ts';
+import { shownUrls } from '../../../kernel/shown-url.ts';
+import { rpcNames } from '../../../solana/monikers.ts';
 import type { View } from '../../screen/terminal.ts';
 import { isProfileName, type SettingValues, type UserSettings } from '../../settings/file.ts';
 import { kindOf, NotASetting, type SettingName } from '../../settings/keys-table.ts';
@@ -17,7 +18,7 @@ interface ProfileNameOptions {
 interface ProfileAddOptions extends ProfileNameOptions {
   readonly flightsUrl?: string;
   readonly partnerUrl?: string;
-  readonly rpcUrl?: string;
+  readonly rpcUrl?: readonly string[];
   readonly cluster?: string;
   readonly apiKeyFile?: string;
   readonly customerTokenFile?: string;
@@ -54,7 +55,7 @@ export const profileList: Command<object> = async (context) => {
 };
 
 const shownOrNull = (address: string | undefined): string | null =>
-  address === undefined ? null : shownUrl(address);
+  address === undefined ? null : shownUrls(rpcNames(address));
 
 const profilesView: View<{ profiles: readonly ListedProfile[] }> = {
   list: 'profiles',
@@ -139,8 +140,9 @@ export const profileAdd: Command<ProfileAddOptions> = async (context, options) =
 function settingsGiven(options: Given): SettingValues {
   const settings: SettingValues = {};
   for (const [option, name, flag] of GIVEN) {
-    const text = options[option];
-    if (typeof text !== 'string') continue;
+    const given = options[option];
+    if (given === undefined || given === true) continue;
+    const text = [given].flat().join(',');
     try {
       settings[name] = kindOf(name).read(text, process.cwd());
     } catch (error) {

@@ -7,6 +7,7 @@ export const serve = published(
     flights_url: z.url(),
     partner_url: z.url(),
     rpc_url: z.url(),
+    rpc_urls: z.array(z.url()),
     network,
     operator_key_file: z.string().nullable(),
   }),

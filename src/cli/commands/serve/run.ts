@@ -3,6 +3,7 @@ import { jsonLog } from '../../../kernel/log.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { shownUrl, withoutAddressKeys } from '../../../kernel/shown-url.ts';
 import { storageTrouble } from '../../../kernel/storage.ts';
+import { rpcNames } from '../../../solana/monikers.ts';
 import { scenarioNamed } from '../../session/scenarios.ts';
 import { secret } from '../../session/secret-variable.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
@@ -16,7 +17,8 @@ interface ServeOptions {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl?: string;
-  readonly rpcUrl?: string;
+  /** Addresses of one cluster. */
+  readonly rpcUrl?: readonly string[];
   readonly facilitatorUrl?: string;
   /** Where customers reach it: behind a proxy, or under a name. */
   readonly publicUrl?: string;
@@ -32,6 +34,7 @@ interface Listening {
   readonly flights_url: string;
   readonly partner_url: string;
   readonly rpc_url: string;
+  readonly rpc_urls: readonly string[];
   readonly network: string;
   readonly operator_key_file: string | null;
 }
@@ -48,11 +51,11 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     isTrusted: proxies.areAt,
     host: options.host,
   });
-  const rpcUrl = options.rpcUrl ?? secret(environment, 'FARELOCK_RPC_URL');
+  const rpcUrls = rpcNames((options.rpcUrl ?? [secret(environment, 'FARELOCK_RPC_URL') ?? '']).join(','));
   const service = await session.openLocal({
     ...(options.scenario !== undefined && { scenario: scenarioNamed(options.scenario) }),
     databaseUrl: options.databaseUrl,
-    rpcUrl,
+    rpcUrls: rpcUrls.length > 0 ? rpcUrls : undefined,
     facilitatorUrl: options.facilitatorUrl,
     live: options.live,
     // What an operator should see; --verbose shows more.
@@ -81,7 +84,8 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   const where: Listening = {
     flights_url: origin,
     partner_url: origin,
-    rpc_url: rpcUrl === undefined ? `${origin}/rpc` : shownUrl(rpcUrl),
+    rpc_url: shownUrl(rpcUrls[0] ?? `${origin}/rpc`),
+    rpc_urls: rpcUrls.length > 0 ? rpcUrls.map(shownUrl) : [`${origin}/rpc`],
     network: service.cluster.network,
     operator_key_file: await service.operatorKeyFile(),
   };
@@ -91,7 +95,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
       ...fieldLines(
         [
           ['Partner service', shown.partner_url],
-          ['Solana RPC', shown.rpc_url],
+          ['Solana RPC', shown.rpc_urls.join(', ')],
           ['Network', shown.network],
           ['Home', session.home],
           ['Operator key', shown.operator_key_file],
@@ -104,8 +108,8 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     '',
     'From another terminal, with a home of its own:',
     `  export FARELOCK_FLIGHTS_URL=${quoted(origin)}`,
-    rpcUrl === undefined || where.rpc_url === rpcUrl
-      ? `  export FARELOCK_RPC_URL=${quoted(where.rpc_url)}`
+    rpcUrls.every((one) => shownUrl(one) === one)
+      ? `  export FARELOCK_RPC_URL=${quoted(where.rpc_urls.join(','))}`
       : '  export FARELOCK_RPC_URL_FILE=<a file with the address of the cluster>',
     '  farelock wallet new && farelock wallet airdrop',
     'Ctrl-C stops.',
@@ -139,8 +143,8 @@ const CAN_HOLD_A_KEY = [
 /** A key on the command line is used, and said to stand where every process of the machine can read it. */
 function warnOfSecrets({ terminal }: CommandContext, options: ServeOptions): void {
   for (const [name, option, variable] of CAN_HOLD_A_KEY) {
-    const given = options[name];
-    if (given === undefined || shownUrl(given) === given) continue;
+    const given = [options[name] ?? []].flat().flatMap((one) => (name === 'rpcUrl' ? rpcNames(one) : [one]));
+    if (given.every((one) => shownUrl(one) === one)) continue;
     terminal.note(
       `${option} holds a key: others on this machine can read it in the list of processes. Give it in ${variable}, or in a file that ${variable}_FILE names.`,
     );

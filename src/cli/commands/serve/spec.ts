@@ -10,7 +10,8 @@ export const serve = command({
     option('--database-url <url>', 'PostgreSQL instead of the file; with a password: FARELOCK_DATABASE_URL'),
     option(
       '--rpc-url <url>',
-      "another Farelock's cluster in place of the embedded one (or FARELOCK_RPC_URL)",
+      "another Farelock's cluster in place of the embedded one (or FARELOCK_RPC_URL); repeatable",
+      collected,
     ),
     option('--facilitator-url <url>', 'an x402 facilitator to settle payments (or FARELOCK_FACILITATOR_URL)'),
     option(
