@@ -119,6 +119,8 @@ export interface FlightsGiven {
   /** Signs what the treasury pays out: refunds that an operator approved, and affiliates' credit. */
   readonly treasurySigner: Signer;
   readonly mint: Address;
+  /** Where new escrows are opened. An intent keeps the one that it was opened at. */
+  readonly escrowProgram: Address;
   readonly paywall: Paywall & { recover?(): Promise<unknown> };
   /** How pages and mails leave; without it they are written, and wait. */
   readonly transports?: (() => Promise<Transports>) | undefined;
