@@ -1,21 +1,24 @@
-// Links one relocatable BPF object, as stock clang makes it, into the shared object that Solana's loader takes
-// (SBPF version 0). The output depends on the object's code and read-only data alone: no path, no time.
+// Links one relocatable BPF object, as stock clang makes it, into the program file that Solana's loader takes: SBPF
+// version 3, the only one that a cluster with SIMD-0500 lets anybody deploy. The output depends on the object's code
+// and read-only data alone: no path, no time.
 //
 //     node link.mjs escrow.o escrow.so
 //
-// What the loader asks for: ET_DYN for machine 247, every section's address equal to its offset in the file,
-// read-only data seen by the program at 0x1_0000_0000 plus that offset, and a system call written as a dynamic
-// relocation of type R_BPF_64_32 against an undefined symbol of its name.
+// What the loader asks for (anza-xyz/sbpf, elf.rs): an ELF header with the version in e_flags, and two loaded
+// segments one behind the other: read-only data, which the program sees from address 0, and code, from 2^32. There
+// are no sections, symbols or relocations: a system call is a call with source register 0 and the Murmur3 hash of its
+// name.
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
-const PROGRAM_REGION = 0x1_0000_0000n;
+const SBPF_VERSION = 3;
+const CODE_REGION = 0x1_0000_0000n;
 const EM_BPF = 247;
 const R_BPF_64_64 = 1;
 const R_BPF_64_32 = 10;
-const SHT = { PROGBITS: 1, SYMTAB: 2, STRTAB: 3, RELA: 4, DYNAMIC: 6, REL: 9, DYNSYM: 11 };
-const SHF = { WRITE: 1, ALLOC: 2, EXECINSTR: 4 };
-const DT = { NULL: 0, STRTAB: 5, SYMTAB: 6, STRSZ: 10, SYMENT: 11, REL: 17, RELSZ: 18, RELENT: 19 };
+const SHT = { PROGBITS: 1, SYMTAB: 2, RELA: 4, REL: 9 };
+const SHF = { WRITE: 1, ALLOC: 2 };
+const PF = { EXECUTE: 1, READ: 4 };
 const EHDR = 64;
 const PHDR = 56;
 const SHDR = 64;
@@ -24,18 +27,6 @@ const align = (value, to) => Math.ceil(value / to) * to;
 
 function text(table, offset) {
   return table.toString('latin1', offset, table.indexOf(0, offset));
-}
-
-/** A string table, and where each string lies in it. */
-function stringTable(strings) {
-  let bytes = '\0';
-  const offsets = new Map([['', 0]]);
-  for (const string of strings) {
-    if (offsets.has(string)) continue;
-    offsets.set(string, bytes.length);
-    bytes += `${string}\0`;
-  }
-  return { bytes: Buffer.from(bytes, 'latin1'), offsets };
 }
 
 /** @param {Buffer} object */
@@ -100,9 +91,28 @@ function mergeConstants(constants) {
   return { bytes, offsets };
 }
 
-/** Writes addresses and internal calls into `code`; returns the system calls that are left to the loader. */
-function relocate(code, { sections, symbols }, { codeAt, constantsAt, constants, codeIndex }) {
-  const systemCalls = [];
+/** Murmur3, 32 bits, seed 0: a system call's number is the hash of its name. */
+export function murmur3(name) {
+  const bytes = Buffer.from(name, 'latin1');
+  const scramble = (word) => {
+    const mixed = Math.imul(word, 0xcc9e2d51);
+    return Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593);
+  };
+  const whole = bytes.length - (bytes.length % 4);
+  let hash = 0;
+  for (let at = 0; at < whole; at += 4) {
+    hash ^= scramble(bytes.readInt32LE(at));
+    hash = (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
+  }
+  if (whole < bytes.length) hash ^= scramble(bytes.readUIntLE(whole, bytes.length - whole));
+  hash ^= bytes.length;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** Writes addresses, internal calls and system calls into `code`. */
+function relocate(code, { sections, symbols }, constants, codeIndex) {
   for (const table of sections.filter((section) => section.info === codeIndex)) {
     if (table.type === SHT.RELA) throw new Error('relocations with addends are not expected');
     if (table.type !== SHT.REL) continue;
@@ -113,12 +123,12 @@ function relocate(code, { sections, symbols }, { codeAt, constantsAt, constants,
       if (type === R_BPF_64_64) {
         const base = constants.offsets.get(symbol.section);
         if (base === undefined) throw new Error(`address of ${symbol.name}, which is not read-only data`);
-        const addend = code.readUInt32LE(offset + 4);
-        const address = PROGRAM_REGION + BigInt(constantsAt + base + symbol.value + addend);
-        code.writeUInt32LE(Number(address & 0xffffffffn), offset + 4);
-        code.writeUInt32LE(Number(address >> 32n), offset + 12);
+        // The addend is in the code. Read-only data begins at address 0, so the upper half stays 0.
+        code.writeUInt32LE(base + symbol.value + code.readUInt32LE(offset + 4), offset + 4);
+        code.writeUInt32LE(0, offset + 12);
       } else if (type === R_BPF_64_32 && symbol.section === 0) {
-        systemCalls.push({ at: codeAt + offset, name: symbol.name });
+        code[offset + 1] &= 0x0f; // Source register 0; clang writes 1, which is a call within the program.
+        code.writeUInt32LE(murmur3(symbol.name), offset + 4);
       } else if (type === R_BPF_64_32 && symbol.section === codeIndex) {
         // Relative to the next instruction, in instructions. A section symbol has its addend in the code.
         const target = symbol.name === '' ? code.readInt32LE(offset + 4) + 1 : symbol.value / 8;
@@ -128,29 +138,38 @@ function relocate(code, { sections, symbols }, { codeAt, constantsAt, constants,
       }
     }
   }
-  return systemCalls;
 }
 
-function symbolEntry(nameAt, info, section, value) {
-  const entry = Buffer.alloc(24);
-  entry.writeUInt32LE(nameAt, 0);
-  entry[4] = info;
-  entry.writeUInt16LE(section, 6);
-  entry.writeBigUInt64LE(BigInt(value), 8);
-  return entry;
-}
-
-function words(...values) {
-  const bytes = Buffer.alloc(values.length * 8);
-  values.forEach((value, index) => {
-    bytes.writeBigUInt64LE(BigInt(value), index * 8);
+/** The ELF header, and a program header for each segment. */
+function headersOf(entry, segments) {
+  const headers = Buffer.alloc(EHDR + segments.length * PHDR);
+  Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1]).copy(headers);
+  headers.writeUInt16LE(3, 16); // ET_DYN
+  headers.writeUInt16LE(EM_BPF, 18);
+  headers.writeUInt32LE(1, 20);
+  headers.writeBigUInt64LE(entry, 24);
+  headers.writeBigUInt64LE(BigInt(EHDR), 32);
+  headers.writeUInt32LE(SBPF_VERSION, 48);
+  [EHDR, PHDR, segments.length, SHDR, 0, 0].forEach((value, index) => {
+    headers.writeUInt16LE(value, 52 + index * 2);
   });
-  return bytes;
+  let offset = headers.length;
+  segments.forEach(({ flags, address, bytes }, index) => {
+    const header = EHDR + index * PHDR;
+    const size = BigInt(bytes.length);
+    headers.writeUInt32LE(1, header); // PT_LOAD
+    headers.writeUInt32LE(flags, header + 4);
+    [BigInt(offset), address, address, size, size, 8n].forEach((value, field) => {
+      headers.writeBigUInt64LE(value, header + 8 + field * 8);
+    });
+    offset += bytes.length;
+  });
+  return headers;
 }
 
 /**
  * @param {Buffer} bytes of the relocatable object
- * @returns {Buffer} the shared object
+ * @returns {Buffer} the program file
  */
 export function link(bytes) {
   const object = readObject(bytes);
@@ -160,91 +179,13 @@ export function link(bytes) {
 
   const code = Buffer.from(loaded.code.bytes);
   const constants = mergeConstants(loaded.constants);
-  const codeAt = EHDR + 3 * PHDR;
-  const constantsAt = align(codeAt + code.length, 16);
-  const calls = relocate(code, object, { codeAt, constantsAt, constants, codeIndex: loaded.code.index });
-
-  const names = [...new Set(calls.map((call) => call.name))];
-  const strings = stringTable([...names, 'entrypoint']);
-  const symbols = Buffer.concat([
-    symbolEntry(0, 0, 0, 0),
-    ...names.map((name) => symbolEntry(strings.offsets.get(name), 0x10, 0, 0)),
-    symbolEntry(strings.offsets.get('entrypoint'), 0x12, 1, codeAt + entry.value),
-  ]);
-  const relocations = words(
-    ...calls.flatMap((call) => [
-      call.at,
-      (BigInt(names.indexOf(call.name) + 1) << 32n) | BigInt(R_BPF_64_32),
-    ]),
-  );
-
-  const symbolsAt = constantsAt + constants.bytes.length;
-  const stringsAt = symbolsAt + symbols.length;
-  const relocationsAt = align(stringsAt + strings.bytes.length, 8);
-  const dynamicAt = relocationsAt + relocations.length;
-  const dynamic = words(
-    ...[DT.REL, relocationsAt, DT.RELSZ, relocations.length, DT.RELENT, 16],
-    ...[
-      DT.SYMTAB,
-      symbolsAt,
-      DT.SYMENT,
-      24,
-      DT.STRTAB,
-      stringsAt,
-      DT.STRSZ,
-      strings.bytes.length,
-      DT.NULL,
-      0,
-    ],
-  );
-  const loadedEnd = dynamicAt + dynamic.length;
-
-  const headerNames = ['.text', '.rodata', '.dynsym', '.dynstr', '.rel.dyn', '.dynamic', '.shstrtab'];
-  const sectionNames = stringTable(headerNames);
-  const { ALLOC, EXECINSTR } = SHF;
-  // name, type, flags, place, bytes, link, info, alignment, entry size
-  const parts = [
-    ['.text', SHT.PROGBITS, ALLOC | EXECINSTR, codeAt, code, 0, 0, 8, 0],
-    ['.rodata', SHT.PROGBITS, ALLOC, constantsAt, constants.bytes, 0, 0, 16, 0],
-    ['.dynsym', SHT.DYNSYM, ALLOC, symbolsAt, symbols, 4, 1, 8, 24],
-    ['.dynstr', SHT.STRTAB, ALLOC, stringsAt, strings.bytes, 0, 0, 1, 0],
-    ['.rel.dyn', SHT.REL, ALLOC, relocationsAt, relocations, 3, 0, 8, 16],
-    ['.dynamic', SHT.DYNAMIC, ALLOC, dynamicAt, dynamic, 4, 0, 8, 16],
-    ['.shstrtab', SHT.STRTAB, 0, loadedEnd, sectionNames.bytes, 0, 0, 1, 0],
-  ];
-  const headersAt = align(loadedEnd + sectionNames.bytes.length, 8);
-  const file = Buffer.alloc(headersAt + SHDR * (parts.length + 1));
-  parts.forEach(([name, type, flags, at, content, linked, info, alignment, entrySize], index) => {
-    content.copy(file, at);
-    const header = headersAt + SHDR * (index + 1);
-    file.writeUInt32LE(sectionNames.offsets.get(name), header);
-    file.writeUInt32LE(type, header + 4);
-    words(flags, flags & ALLOC ? at : 0, at, content.length).copy(file, header + 8);
-    file.writeUInt32LE(linked, header + 40);
-    file.writeUInt32LE(info, header + 44);
-    words(alignment, entrySize).copy(file, header + 48);
-  });
-
-  Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1]).copy(file);
-  file.writeUInt16LE(3, 16); // ET_DYN
-  file.writeUInt16LE(EM_BPF, 18);
-  file.writeUInt32LE(1, 20);
-  words(codeAt + entry.value, EHDR, headersAt).copy(file, 24);
-  [EHDR, PHDR, 3, SHDR, parts.length + 1, parts.length].forEach((value, index) => {
-    file.writeUInt16LE(value, 52 + index * 2);
-  });
-  // type, flags (4 read, 1 execute), place, length
+  relocate(code, object, constants, loaded.code.index);
   const segments = [
-    [1, 5, codeAt, code.length],
-    [1, 4, constantsAt, loadedEnd - constantsAt],
-    [2, 4, dynamicAt, dynamic.length],
+    { flags: PF.READ, address: 0n, bytes: constants.bytes },
+    { flags: PF.EXECUTE, address: CODE_REGION, bytes: code },
   ];
-  segments.forEach(([type, flags, at, length], index) => {
-    file.writeUInt32LE(type, EHDR + index * PHDR);
-    file.writeUInt32LE(flags, EHDR + index * PHDR + 4);
-    words(at, at, at, length, length, 8).copy(file, EHDR + index * PHDR + 8);
-  });
-  return file;
+  const headers = headersOf(CODE_REGION + BigInt(entry.value), segments);
+  return Buffer.concat([headers, constants.bytes, code]);
 }
 
 const [script, from, to] = process.argv.slice(1);

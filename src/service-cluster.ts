@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Address } from '@solana/kit';
 import { EARLIER_ESCROW_ELFS, escrowElf } from './escrow/elf.ts';
 import { ESCROW_PROGRAM_ID } from './escrow/program.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
@@ -9,7 +8,7 @@ import { once } from './kernel/once.ts';
 import { problem } from './kernel/problems.ts';
 import type { ServiceOptions } from './service-types.ts';
 import { type Cluster, type Faucet, SOLANA_NETWORKS } from './solana/cluster.ts';
-import { type EmbeddedCluster, openEmbeddedCluster } from './solana/embedded/open.ts';
+import { type EmbeddedCluster, type GenesisProgram, openEmbeddedCluster } from './solana/embedded/open.ts';
 import type { OnTrouble } from './store/libsql/file.ts';
 
 export interface OpenedCluster {
@@ -21,39 +20,55 @@ export interface OpenedCluster {
   readonly ledger: EmbeddedCluster | null;
 }
 
-/**
- * A cluster of somebody else's, held to the network that it is on when it is opened. Mainnet is refused before a key is
- * made: nothing here sells a flight that exists, so nothing here takes money that does.
- * @throws Problem `sandbox_on_mainnet`, `cluster_failed`
- */
-export async function openRealCluster(given: {
+interface ForeignCluster {
   readonly urls: readonly string[];
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log?: Log | undefined;
   readonly priorityFeeCap?: bigint | undefined;
-}): Promise<OpenedCluster> {
+}
+
+/**
+ * A cluster of somebody else's, held to the network that it is on when it is opened.
+ * @throws Problem `cluster_failed`
+ */
+export async function openForeignCluster(given: ForeignCluster): Promise<Cluster> {
   const [{ openRpcCluster }, { heldToItsNetwork }] = await Promise.all([
     import('./solana/rpc/open.ts'),
     import('./solana/same-cluster.ts'),
   ]);
-  const cluster = heldToItsNetwork(await openRpcCluster(given), {
+  return heldToItsNetwork(await openRpcCluster(given), {
     now: given.clock.now,
     networkNow: async () => (await openRpcCluster(given)).network,
   });
+}
+
+/**
+ * The cluster that a service takes money on. Mainnet is refused before a key is made: nothing here sells a flight that
+ * exists, so nothing here takes money that does.
+ * @throws Problem `sandbox_on_mainnet`, `cluster_failed`
+ */
+export async function openRealCluster(given: ForeignCluster): Promise<OpenedCluster> {
+  const cluster = await openForeignCluster(given);
   if (cluster.network === SOLANA_NETWORKS.mainnet)
     throw problem('sandbox_on_mainnet', { next: ['farelock serve'] });
   return { cluster, faucet: null, rpc: null, ledger: null };
 }
 
+const ESCROW: GenesisProgram = {
+  address: ESCROW_PROGRAM_ID,
+  elf: escrowElf,
+  replaces: EARLIER_ESCROW_ELFS,
+};
+
 export async function openEmbedded(
-  { home, clock = systemClock, log = silentLog }: ServiceOptions,
+  { home, clock = systemClock, log = silentLog, withoutProgram }: ServiceOptions,
   onTrouble: OnTrouble,
   ifMissing: () => void,
 ): Promise<OpenedCluster & { readonly ledger: EmbeddedCluster }> {
   const cluster = await openEmbeddedCluster({
     path: join(home, 'ledger.db'),
     clock,
-    programs: [{ address: ESCROW_PROGRAM_ID as Address, elf: escrowElf, replaces: EARLIER_ESCROW_ELFS }],
+    programs: withoutProgram ? [] : [ESCROW],
     onTrouble,
     ifMissing,
   });

@@ -81,6 +81,23 @@ export async function openHome(
 }
 
 /**
+ * The operator's keys of a home, made on first use as the services make them. The home's database is not claimed for a
+ * cluster by it.
+ * @throws Problem `database_of_another_home`, `keypair_unreadable`, of storage
+ */
+export async function openOperatorKeys({
+  home,
+  databaseUrl,
+}: Pick<ServiceOptions, 'home' | 'databaseUrl'>): Promise<HomeKeys> {
+  const store = await openStore(databaseUrl ?? join(home, 'service.db'), () => undefined);
+  try {
+    return openKeys(home, await belongingOf(store));
+  } finally {
+    await store.destroy();
+  }
+}
+
+/**
  * Notes how far the ledger has come, where it has come further than is known. Where that cannot be written down, what
  * was done is done all the same: the trouble is logged, and the next process notes it.
  */

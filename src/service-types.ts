@@ -1,3 +1,7 @@
+import type { Address } from '@solana/kit';
+import type { InspectedProgram } from './escrow/deployment/inspect.ts';
+import type { DeploymentPlan } from './escrow/deployment/plan.ts';
+import type { DeploymentStep } from './escrow/deployment/steps.ts';
 import type { Scenario } from './flights/providers/provider.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { HttpRequest, HttpResponse } from './kernel/http.ts';
@@ -6,6 +10,7 @@ import type { Problem } from './kernel/problems.ts';
 import type { NotifySettings } from './notify/message.ts';
 import type { PartnerOptions } from './partner/ports.ts';
 import type { Cluster, Faucet } from './solana/cluster.ts';
+import type { Signer } from './solana/signer.ts';
 
 export interface ServiceOptions {
   /** FARELOCK_HOME: everything lives under it. */
@@ -24,6 +29,8 @@ export interface ServiceOptions {
   readonly rpcUrls?: readonly string[] | undefined;
   /** The most that a transaction of ours bids for its place in a block of a real cluster, in lamports. */
   readonly priorityFeeCap?: bigint | undefined;
+  /** A new ledger without the escrow program, for one that is deployed. */
+  readonly withoutProgram?: boolean | undefined;
   /** A JSON file of the gateways that may sponsor previews: key id to public key, base58 or base64. */
   readonly gatewayKeysFile?: string | undefined;
   /** An x402 facilitator to verify and settle payments; without it, one in this process. */
@@ -108,3 +115,81 @@ export interface Platform {
 }
 
 export type OpenPlatform = (options: PlatformOptions) => Promise<Platform>;
+
+export type { DeploymentPlan, DeploymentStep, InspectedProgram };
+
+/** A wallet of the operator's, as a cluster has it. */
+export interface OperatorWallet {
+  readonly role: 'authority' | 'facilitator' | 'treasury';
+  readonly address: Address;
+  readonly lamports: bigint;
+  /** What it has to hold before a service starts. */
+  readonly leastLamports: bigint;
+  /** null: it has no token account yet. */
+  readonly usdcAtomic: bigint | null;
+}
+
+export interface DeploymentWanted {
+  /** Pays, and becomes the upgrade authority; null: the authority of the home. */
+  readonly payer: Signer | null;
+  /** An existing program to bring up to date; null: the one of this home, or a new one. */
+  readonly program: Address | null;
+  /** The key of a new program's address. */
+  readonly programSeed: Uint8Array | null;
+  /** A new program, whatever there is already. */
+  readonly isNew: boolean;
+  readonly isFinal: boolean;
+  /** Micro-lamports for a compute unit; null: none, or as it was begun. */
+  readonly microLamports: bigint | null;
+}
+
+/** A deployment with what it takes, before anything of it is written or sent. */
+export interface DecidedDeployment {
+  readonly kind: 'deploy' | 'upgrade';
+  /** It was begun before. */
+  readonly isResumed: boolean;
+  readonly program: Address;
+  readonly buffer: Address;
+  readonly payer: Address;
+  readonly isFinal: boolean;
+  /** Of the code. */
+  readonly sha256: string;
+  readonly plan: DeploymentPlan;
+  /** Writes its keys into the home, then does what is left. May be called again after any failure. */
+  carryOut(ports: {
+    readonly signal?: AbortSignal | undefined;
+    onStep?(step: DeploymentStep): void;
+  }): Promise<{
+    readonly program: Address;
+    readonly found: Extract<InspectedProgram, { kind: 'present' }>;
+    readonly isUnchanged: boolean;
+  }>;
+}
+
+export interface ReclaimedBuffer {
+  readonly buffer: Address;
+  readonly lamports: bigint;
+}
+
+/** The operator's desk for a cluster: `farelock cluster`. */
+export interface ClusterDesk {
+  readonly cluster: Cluster;
+  /** Its RPC address, which may hold a key; null for the home's own. */
+  readonly rpcUrl: string | null;
+  /** null on a cluster that is not this home's own. */
+  readonly faucet: Faucet | null;
+  /** The address of the escrow program that this home uses there, as far as it knows one. */
+  program(): Promise<Address>;
+  inspect(program: Address): Promise<InspectedProgram>;
+  /** The mint of USDC; `decimals` is null where there is no such mint. */
+  mint(): Promise<{ readonly address: Address; readonly decimals: number | null }>;
+  wallets(): Promise<readonly OperatorWallet[]>;
+  decide(wanted: DeploymentWanted): Promise<DecidedDeployment>;
+  /** Closes every buffer of this home that is not used any more, and ends the deployment that is under way. */
+  abort(payer: Signer | null, signal?: AbortSignal): Promise<readonly ReclaimedBuffer[]>;
+  close(): Promise<void>;
+}
+
+export type OpenClusterDesk = (
+  options: Pick<ServiceOptions, 'home' | 'clock' | 'databaseUrl' | 'rpcUrl'>,
+) => Promise<ClusterDesk>;

@@ -12,7 +12,7 @@ import { createSandboxLowcost } from './sandbox/lowcost/index.ts';
 import { openRealCluster } from './service-cluster.ts';
 import { type Home, openHome } from './service-home.ts';
 import { bothRuns, isPartnerPath, lazyPartner } from './service-partner.ts';
-import type { OpenPlatform, OpenService, ServiceOptions } from './service-types.ts';
+import type { OpenClusterDesk, OpenPlatform, OpenService, ServiceOptions } from './service-types.ts';
 import { DEVNET_USDC } from './solana/cluster.ts';
 import { checkDatabaseUrl } from './store/open.ts';
 import { type StorageWatch, watchStorage, writeProbe } from './store/watch.ts';
@@ -83,6 +83,14 @@ export const openService: OpenService = async (options) => {
 /** The sandbox partner platform, by itself: it is another company's, and shares nothing with the services. */
 export const openPlatform: OpenPlatform = async (options) =>
   (await import('./service-platform.ts')).openPlatform(options);
+
+/** The embedded cluster by itself. */
+export const openClusterOnly: OpenService = async (options) =>
+  (await import('./service-cluster-only.ts')).openClusterOnly(options);
+
+/** The operator's desk for a cluster, without the services. */
+export const openClusterDesk: OpenClusterDesk = async (options) =>
+  (await import('./service-cluster-desk.ts')).openClusterDesk(options);
 
 /** Refuses what can be refused before anything is opened. @throws Problem of the option */
 async function checkOptions({ databaseUrl, notify, partner }: ServiceOptions): Promise<void> {

@@ -855,6 +855,21 @@ export const PROBLEMS = {
     message: 'The cluster refused the transaction.',
     fix: 'Check the wallet and the cluster, then try again.',
   },
+  program_differs: {
+    exit: 6,
+    message: 'The program on the cluster is not the shipped escrow program.',
+    fix: 'Pay into no escrow of it. Compare with farelock cluster check.',
+  },
+  program_not_upgradeable: {
+    exit: 5,
+    message: 'That program cannot be changed with this key.',
+    fix: 'Deploy the program at a new address with farelock cluster deploy --new.',
+  },
+  deployment_conflict: {
+    exit: 5,
+    message: 'Something else lies where the deployment would go on.',
+    fix: 'Take its rent back with farelock cluster deploy --abort, then deploy again.',
+  },
   booking_refunded: {
     exit: 8,
     message: 'The booking did not go through; the money was sent back.',

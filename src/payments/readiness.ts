@@ -6,7 +6,8 @@ import type { Signer } from '../solana/signer.ts';
 import { associatedTokenAddress } from '../solana/token.ts';
 
 const SOL = 1_000_000_000n;
-const LEAST_LAMPORTS = SOL / 2n;
+/** What authority and facilitator have to hold before a service starts on a cluster without a faucet. */
+export const LEAST_LAMPORTS = SOL / 2n;
 
 /**
  * What must be true on the cluster before a payment can be taken: the operator's keys can pay fees and rents, and the

@@ -33,6 +33,16 @@ export function readOwnKeypair(path: string): Signer {
 }
 
 /**
+ * The 32-byte seed of a keypair file that somebody else made.
+ * @throws Problem `no_wallet`, `keypair_unreadable`
+ */
+export function readKeypairSeed(path: string): Uint8Array {
+  const text = readPrivateFile(path);
+  signerFromText(text, path);
+  return keypairBytes(text, path).slice(0, 32);
+}
+
+/**
  * Makes a new keypair file, mode 0600, in the Solana CLI's form.
  * @throws Problem `keypair_exists`: a key is never written over, for it may hold money.
  */

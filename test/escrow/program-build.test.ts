@@ -36,6 +36,28 @@ test('the program is found from a checkout and from a bundle', () => {
   expect(() => escrowElf('file:///nowhere/at/all/elf.mjs')).toThrow('program/escrow.so');
 });
 
+test('the built program has the form that clusters let anybody deploy: SBPF version 3, nothing to relocate', () => {
+  const elf = Buffer.from(escrowElf());
+  const segments = [64, 120].map((at) => ({
+    type: elf.readUInt32LE(at),
+    flags: elf.readUInt32LE(at + 4),
+    offset: Number(elf.readBigUInt64LE(at + 8)),
+    address: elf.readBigUInt64LE(at + 16),
+    size: Number(elf.readBigUInt64LE(at + 32)),
+  }));
+  const [constants, code] = segments;
+  if (!constants || !code) throw new Error('two segments');
+  expect({
+    version: elf.readUInt32LE(48),
+    segments: elf.readUInt16LE(56),
+    sections: elf.readUInt16LE(60),
+  }).toEqual({ version: 3, segments: 2, sections: 0 });
+  expect(constants).toMatchObject({ type: 1, flags: 4, offset: 176, address: 0n });
+  expect(code).toMatchObject({ type: 1, flags: 1, offset: 176 + constants.size, address: 0x1_0000_0000n });
+  expect(code.offset + code.size).toBe(elf.length);
+  expect([constants.size % 8, code.size % 8]).toEqual([0, 0]);
+});
+
 test('the built program names no place and no person', () => {
   const text = Buffer.from(escrowElf()).toString('latin1');
   expect(text).not.toMatch(/\/(home|root|tmp|usr|var)\/|clang|GCC|\.c\b/);

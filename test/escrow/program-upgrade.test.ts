@@ -95,6 +95,21 @@ test('escrows that an older program opened go on under the one that replaces it,
   await running.close();
 });
 
+test('the program as SBPF version 0 is replaced too, and its escrows go on', async () => {
+  const before = await open(
+    () => new Uint8Array(readFileSync(new URL('./fixtures/escrow-sbpf0.so', import.meta.url))),
+  );
+  await before.airdropSol(authority.address, 10_000_000_000n);
+  await before.airdropUsdc(traveller.address, 0n);
+  const booked = await openOne(before, 'int_booked', AMOUNT);
+  await before.close();
+  const renewed = await open(escrowElf, EARLIER_ESCROW_ELFS);
+  expect(await codeOn(renewed)).toEqual(escrowElf());
+  await send(renewed, await captureInstructions(await parties(renewed, booked)));
+  expect(await readEscrow(renewed, booked)).toMatchObject({ state: 'captured' });
+  await renewed.close();
+});
+
 test('a program that is not a known earlier one stays: it may be newer than this version', async () => {
   const newer = await open(() => Uint8Array.of(...earlier(), 0));
   const code = await codeOn(newer);

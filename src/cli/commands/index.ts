@@ -4,6 +4,8 @@ import { airports } from './airports/spec.ts';
 import { attestationsDecide, attestationsList, attestationsShow } from './attestations/spec.ts';
 import { auditList } from './audit/spec.ts';
 import { book } from './book/spec.ts';
+import { clusterCheck, clusterFund, clusterKeys } from './cluster/spec.ts';
+import { clusterDeploy } from './cluster-deploy/spec.ts';
 import { completion } from './completion/spec.ts';
 import { configGet, configList, configSet, configUnset } from './config/spec.ts';
 import {
@@ -85,6 +87,7 @@ export const TOOL: ToolSpec = {
     stuck: 'Operators: cases that need a decision',
     attestations: "Operators: decide on customers' attestations",
     audit: 'Operators: who did what',
+    cluster: 'The Solana cluster of a service: program, wallets, deployment',
     keys: 'Operator and partner keys, customer tokens',
     partner: 'Ramp orders, offers and requirements of a partner',
     'partner orders': 'List, create, update and follow orders',
@@ -179,6 +182,10 @@ export const TOOL: ToolSpec = {
       guided,
       demo,
       serve,
+      clusterDeploy,
+      clusterCheck,
+      clusterKeys,
+      clusterFund,
       doctor,
       explain,
       schema,

@@ -62,10 +62,10 @@ const LIMITS: Readonly<Record<string, number>> = {
 const LEFT_OUT = /^--(ics|watch|ndjson|live|results|deposit-instructions|.*-file)$/;
 /**
  * Nor do secrets: keys, tokens and what a customer proves an identity with stay between a person and the tool. And the
- * verdict on an identity is a person's.
+ * verdict on an identity is a person's, as are the cluster and the money of an operator.
  */
 const NOT_TOOLS =
-  /^(help|upgrade|completion|config|travellers|keys|attestations (show|decide)|payments resume|requirements submit|partner orders (apply|watch))\b/;
+  /^(help|upgrade|completion|config|cluster|travellers|keys|attestations (show|decide)|payments resume|requirements submit|partner orders (apply|watch))\b/;
 /** This machine's own files, a person's limits and keypair among them, are no tool's to change. */
 const TOOL_EFFECTS: ReadonlySet<CommandDescription['effect']> = new Set(['reads', 'pays', 'changes']);
 

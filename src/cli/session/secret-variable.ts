@@ -20,3 +20,7 @@ export function secret(environment: Environment, name: string): string | undefin
     });
   }
 }
+
+/** Said of a key on the command line. */
+export const keyInArgument = (option: string, variable: string): string =>
+  `${option} holds a key: others on this machine can read it in the list of processes. Give it in ${variable}, or in a file that ${variable}_FILE names.`;

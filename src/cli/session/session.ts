@@ -11,7 +11,7 @@ import { jsonLog } from '../../kernel/log.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { once } from '../../kernel/once.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
-import type { Platform, PlatformOptions, Service, ServiceOptions } from '../../service-types.ts';
+import type { ClusterDesk, Platform, PlatformOptions, Service, ServiceOptions } from '../../service-types.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import type { Signer } from '../../solana/keypair.ts';
 import { openPaidHere, openPayer, type PaidHere } from '../paying/paying.ts';
@@ -60,6 +60,10 @@ export interface Session {
   openLocal(options?: LocalOptions): Promise<Service>;
   /** The sandbox partner platform of this process: `partner platform`. */
   openPlatform(options: Omit<PlatformOptions, 'home' | 'clock'>): Promise<Platform>;
+  /** The cluster of this home by itself, without the services: `serve --cluster-only`. */
+  openClusterOnly(options: Pick<ServiceOptions, 'log' | 'withoutProgram'>): Promise<Service>;
+  /** The operator's desk for a cluster: the one of an RPC address, of the settings, or the home's own. */
+  clusterDesk(rpcUrl?: string): Promise<ClusterDesk>;
   flights(options?: FlightsOptions): Promise<FlightsClient>;
   /** The operator API, with the key of FARELOCK_OPERATOR_KEY or, embedded, of the key file.
    * @throws Problem `no_operator_key` */
@@ -139,6 +143,14 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     return overNetwork();
   });
   const baseUrl = profile.flightsUrl ?? EMBEDDED_URL;
+  const clusterDesk = once(async (rpcUrl?: string) =>
+    (await import('../../service.ts')).openClusterDesk({
+      home,
+      clock,
+      databaseUrl: secret(environment, 'FARELOCK_DATABASE_URL'),
+      rpcUrl: rpcUrl ?? profile.rpcUrl ?? secret(environment, 'FARELOCK_RPC_URL'),
+    }),
+  );
   const reach = { baseUrl, timeoutMs: globals.timeout };
   const embedded = async () => {
     const service = await openLocal();
@@ -158,6 +170,9 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     openLocal,
     openPlatform: async (options) =>
       (await import('../../service.ts')).openPlatform(platformOptions(given, home, options)),
+    openClusterOnly: async (options) =>
+      (await import('../../service.ts')).openClusterOnly({ ...options, home, clock }),
+    clusterDesk,
     cluster,
     wallet,
     store,
@@ -197,6 +212,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     async close() {
       await store.opened()?.then((opened) => opened.shut());
       await openLocal.opened()?.then((service) => service.close());
+      await clusterDesk.opened()?.then((desk) => desk.close());
       if (!isEmbedded) await cluster.opened()?.then((opened) => opened.close());
     },
   };

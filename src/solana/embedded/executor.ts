@@ -23,7 +23,12 @@ export interface Execution {
   readonly accountsAfter: readonly (ChainAccount | null)[];
 }
 
-type ReadAccount = (address: Address) => (ChainAccount & { readonly slot: number }) | null;
+/** The ledger's rows, as a transaction needs them. */
+interface ReadAccount {
+  (address: Address): (ChainAccount & { readonly slot: number }) | null;
+  /** In which slot an account was last written; null where there is none. */
+  slotOf(address: Address): number | null;
+}
 
 /** Runs transactions over accounts that the ledger hands in. It keeps no state of its own between them. */
 export interface Executor {
@@ -52,7 +57,8 @@ export async function openExecutor(): Promise<Executor> {
   machine.setBlockhashCheck(false);
   machine.setTransactionHistory(0n);
 
-  const compiled = new Map<Address, number>();
+  /** By which rows a program was compiled: its own, and the one that holds its code. */
+  const compiled = new Map<Address, string>();
   const put = (key: Uint8Array, account: ChainAccount | null) =>
     machine.setAccount(
       key,
@@ -68,11 +74,13 @@ export async function openExecutor(): Promise<Executor> {
     const account = read(address);
     if (account?.owner === NATIVE_LOADER || account?.owner === SYSVAR_OWNER) return account;
     if (account?.executable) {
-      if (compiled.get(address) === account.slot) return account;
       const code = programDataAddress(account);
+      // An upgrade, by whatever process, leaves the program's own row as it was.
+      const version = `${account.slot} ${code && read.slotOf(code)}`;
+      if (compiled.get(address) === version) return account;
       // An upgradeable program cannot be loaded before the account that holds its code.
       if (code) put(bs58.decode(code), read(code));
-      compiled.set(address, account.slot);
+      compiled.set(address, version);
     }
     // Also where there is none: an earlier transaction may have left one here.
     put(key, account);

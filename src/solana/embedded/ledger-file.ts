@@ -107,6 +107,8 @@ type LandingRow = Omit<TransactionRow, 'meta'>;
 export interface LedgerFile {
   readonly database: SqliteDatabase;
   account(address: Address): (ChainAccount & { readonly slot: number }) | null;
+  /** In which slot an account was last written, without its data. */
+  slotOf(address: Address): number | null;
   /** A page of accounts in order of their addresses, those behind `after`. */
   accountsPage(wanted: AccountsWanted, after: string, limit: number): ChainAccount[];
   putAccount(account: ChainAccount, slot: number): void;
@@ -158,6 +160,10 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
     account(address) {
       const row = statement('select * from accounts where address = ?').get(address);
       return row ? accountFrom(row as AccountRow) : null;
+    },
+    slotOf(address) {
+      const row = statement('select slot from accounts where address = ?').get(address);
+      return (row as { slot: number } | undefined)?.slot ?? null;
     },
     accountsPage: ({ by, is }, after, limit) =>
       (

@@ -45,11 +45,12 @@ export interface EmbeddedLedger {
 
 export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger {
   const executor = once(openExecutor);
-  const read = (address: Address) => {
-    const account = file.account(address);
-    if (account?.address !== CLOCK_SYSVAR) return account;
-    return { ...account, data: clockSysvar(clock.peek()) };
+  const account = (address: Address) => {
+    const row = file.account(address);
+    if (row?.address !== CLOCK_SYSVAR) return row;
+    return { ...row, data: clockSysvar(clock.peek()) };
   };
+  const read = Object.assign(account, { slotOf: file.slotOf });
   const latest = () => {
     const { slot } = clock.advance();
     return { slot, blockhash: clock.blockhash(slot), lastValidBlockHeight: slot + BLOCKHASH_SLOTS };
@@ -83,7 +84,7 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
     latest,
     isBlockhashValid: (blockhash) => clock.slotOfBlockhash(blockhash, clock.advance().slot) !== null,
     timeOfSlot: (slot) => clock.timeOfSlot(slot),
-    account: read,
+    account,
     accountsPage: file.accountsPage,
     landed: (signature) => file.transaction(signature),
     landing: file.landing,

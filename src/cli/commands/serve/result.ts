@@ -4,8 +4,8 @@ import { published } from '../../../published/published.ts';
 
 export const serve = published(
   z.strictObject({
-    flights_url: z.url(),
-    partner_url: z.url(),
+    flights_url: z.url().nullable().describe('null: --cluster-only.'),
+    partner_url: z.url().nullable(),
     rpc_url: z.url(),
     rpc_urls: z.array(z.url()),
     network,

@@ -1,11 +1,12 @@
 import { headerOf } from '../../../kernel/http.ts';
 import { jsonLog } from '../../../kernel/log.ts';
+import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { shownUrl, withoutAddressKeys } from '../../../kernel/shown-url.ts';
 import { storageTrouble } from '../../../kernel/storage.ts';
 import { rpcNames } from '../../../solana/monikers.ts';
 import { scenarioNamed } from '../../session/scenarios.ts';
-import { secret } from '../../session/secret-variable.ts';
+import { keyInArgument, secret } from '../../session/secret-variable.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { fieldLines } from '../../view/table.ts';
 import { proxiesIn, trustedProxies } from './client-address.ts';
@@ -24,6 +25,8 @@ interface ServeOptions {
   readonly publicUrl?: string;
   readonly scenario?: string;
   readonly live?: boolean;
+  readonly clusterOnly?: boolean;
+  readonly withoutProgram?: boolean;
   /** Addresses and CIDR ranges. */
   readonly trustedProxy?: readonly string[];
 }
@@ -31,8 +34,8 @@ interface ServeOptions {
 const LONGEST_SLEEP_MS = 1000;
 
 interface Listening {
-  readonly flights_url: string;
-  readonly partner_url: string;
+  readonly flights_url: string | null;
+  readonly partner_url: string | null;
   readonly rpc_url: string;
   readonly rpc_urls: readonly string[];
   readonly network: string;
@@ -51,16 +54,23 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     isTrusted: proxies.areAt,
     host: options.host,
   });
-  const rpcUrls = rpcNames((options.rpcUrl ?? [secret(environment, 'FARELOCK_RPC_URL') ?? '']).join(','));
-  const service = await session.openLocal({
-    ...(options.scenario !== undefined && { scenario: scenarioNamed(options.scenario) }),
-    databaseUrl: options.databaseUrl,
-    rpcUrls: rpcUrls.length > 0 ? rpcUrls : undefined,
-    facilitatorUrl: options.facilitatorUrl,
-    live: options.live,
-    // What an operator should see; --verbose shows more.
-    log: jsonLog((line) => terminal.note(line), context.clock.now, 'warn'),
-  });
+  const { clusterOnly = false, withoutProgram } = options;
+  checkClusterOnly(options);
+  const rpcUrls = clusterOnly
+    ? []
+    : rpcNames((options.rpcUrl ?? [secret(environment, 'FARELOCK_RPC_URL') ?? '']).join(','));
+  // What an operator should see; --verbose shows more.
+  const log = jsonLog((line) => terminal.note(line), context.clock.now, 'warn');
+  const service = clusterOnly
+    ? await session.openClusterOnly({ log, withoutProgram })
+    : await session.openLocal({
+        ...(options.scenario !== undefined && { scenario: scenarioNamed(options.scenario) }),
+        databaseUrl: options.databaseUrl,
+        rpcUrls: rpcUrls.length > 0 ? rpcUrls : undefined,
+        facilitatorUrl: options.facilitatorUrl,
+        live: options.live,
+        log,
+      });
   let closing = false;
   let wake = new AbortController();
   const server = httpServer(async (request, { socket }) => {
@@ -82,16 +92,16 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   // Who reads a demo partner's key does so once the address is told.
   await service.partnerReady();
   const where: Listening = {
-    flights_url: origin,
-    partner_url: origin,
+    flights_url: clusterOnly ? null : origin,
+    partner_url: clusterOnly ? null : origin,
     rpc_url: shownUrl(rpcUrls[0] ?? `${origin}/rpc`),
     rpc_urls: rpcUrls.length > 0 ? rpcUrls.map(shownUrl) : [`${origin}/rpc`],
     network: service.cluster.network,
-    operator_key_file: await service.operatorKeyFile(),
+    operator_key_file: clusterOnly ? null : await service.operatorKeyFile(),
   };
   terminal.result(where, {
     lines: (shown, { paint }) => [
-      `${paint.good('✓')} Listening on ${paint.bold(shown.flights_url)}`,
+      `${paint.good('✓')} Listening on ${paint.bold(origin)}`,
       ...fieldLines(
         [
           ['Partner service', shown.partner_url],
@@ -107,11 +117,11 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   terminal.aside([
     '',
     'From another terminal, with a home of its own:',
-    `  export FARELOCK_FLIGHTS_URL=${quoted(origin)}`,
+    ...(clusterOnly ? [] : [`  export FARELOCK_FLIGHTS_URL=${quoted(origin)}`]),
     rpcUrls.every((one) => shownUrl(one) === one)
       ? `  export FARELOCK_RPC_URL=${quoted(where.rpc_urls.join(','))}`
       : '  export FARELOCK_RPC_URL_FILE=<a file with the address of the cluster>',
-    '  farelock wallet new && farelock wallet airdrop',
+    clusterOnly ? '  farelock cluster keys' : '  farelock wallet new && farelock wallet airdrop',
     'Ctrl-C stops.',
   ]);
 
@@ -128,9 +138,29 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   terminal.note(STOPPING);
   await drain();
   await working;
-  terminal.note('Stopped. The next farelock serve finishes what is already paid for.');
+  terminal.note(
+    clusterOnly ? 'Stopped.' : 'Stopped. The next farelock serve finishes what is already paid for.',
+  );
   return 0;
 };
+
+/** @throws Problem `usage` for options that do not go together */
+function checkClusterOnly({ clusterOnly, withoutProgram, ...options }: ServeOptions): void {
+  if (withoutProgram && !clusterOnly) {
+    throw problem('usage', {
+      message: '--without-program goes with --cluster-only.',
+      fix: 'Services need the program: give --cluster-only too, or leave --without-program out.',
+    });
+  }
+  const of = { '--rpc-url': options.rpcUrl, '--database-url': options.databaseUrl, '--live': options.live };
+  const [other] = Object.entries(of).find(([, given]) => given !== undefined) ?? [];
+  if (clusterOnly && other !== undefined) {
+    throw problem('usage', {
+      message: `${other} is an option of the services, and --cluster-only serves none.`,
+      fix: `Leave out ${other}, or --cluster-only.`,
+    });
+  }
+}
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -145,9 +175,7 @@ function warnOfSecrets({ terminal }: CommandContext, options: ServeOptions): voi
   for (const [name, option, variable] of CAN_HOLD_A_KEY) {
     const given = [options[name] ?? []].flat().flatMap((one) => (name === 'rpcUrl' ? rpcNames(one) : [one]));
     if (given.every((one) => shownUrl(one) === one)) continue;
-    terminal.note(
-      `${option} holds a key: others on this machine can read it in the list of processes. Give it in ${variable}, or in a file that ${variable}_FILE names.`,
-    );
+    terminal.note(keyInArgument(option, variable));
   }
 }
 

@@ -21,6 +21,8 @@ export const serve = command({
     ),
     option('--public-url <url>', 'the address that customers use, behind a proxy (or FARELOCK_PUBLIC_URL)'),
     option('--scenario <name>', 'make the sandbox airline misbehave on purpose'),
+    option('--cluster-only', 'serve the embedded cluster alone, without the services'),
+    option('--without-program', 'with --cluster-only: a new ledger without the escrow program'),
     option('--live', 'the partner service takes live keys, and no demo keys (or FARELOCK_ENVIRONMENT=live)'),
   ],
   effect: 'runs',

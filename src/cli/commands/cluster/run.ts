@@ -1,0 +1,208 @@
+import type { Address } from '@solana/kit';
+import { formatUsdc } from '../../../kernel/money.ts';
+import { overNetwork } from '../../../kernel/network.ts';
+import { problem } from '../../../kernel/problems.ts';
+import type { ClusterDesk, InspectedProgram, OperatorWallet } from '../../../service-types.ts';
+import type { Screen } from '../../screen/terminal.ts';
+import { clusterInUse } from '../../session/cluster-in-use.ts';
+import type { Command, CommandContext } from '../../spec/command.ts';
+import { nextLines } from '../../view/payment.ts';
+import { printPlan } from '../../view/plan.ts';
+import { fieldLines, tableLines } from '../../view/table.ts';
+import { formatSol } from '../../view/wallet.ts';
+
+interface WhereOptions {
+  readonly rpcUrl?: string;
+}
+
+/** Compares what the cluster has with what a service needs. Exit 8 where that is not enough. */
+export const clusterCheck: Command<WhereOptions & { readonly program?: string }> = async (
+  context,
+  options,
+) => {
+  const { terminal } = context;
+  const desk = await clusterInUse(context, options.rpcUrl);
+  terminal.phase('Asking the cluster');
+  const address = (options.program as Address | undefined) ?? (await desk.program());
+  const [found, mint, wallets] = await Promise.all([desk.inspect(address), desk.mint(), desk.wallets()]);
+  const program = { address, ...programFacts(found) };
+  const shown = wallets.map(shownWallet);
+  const isOk =
+    program.status === 'shipped' && mint.decimals !== null && shown.every(({ is_enough }) => is_enough);
+  const report = {
+    status: isOk ? 'ok' : 'failed',
+    network: desk.cluster.network,
+    program,
+    mint,
+    wallets: shown,
+  };
+  terminal.result(report, {
+    lines: (document, screen) => [
+      ...fieldLines(
+        [
+          ['Network', document.network],
+          ['Program', document.program.address],
+          ['', programWords(document.program, screen)],
+          ['USDC', document.mint.address],
+          ...(document.mint.decimals === null
+            ? ([['', screen.paint.bad('There is no such mint on this cluster.')]] as const)
+            : []),
+        ],
+        screen.paint.dim,
+      ),
+      '',
+      ...walletLines(document.wallets, screen),
+    ],
+    rows: (document) => [
+      ['program', document.program.status, document.program.address],
+      ['mint', document.mint.decimals === null ? 'absent' : 'ok', document.mint.address],
+      ...document.wallets.map((one) => [one.role, one.is_enough ? 'ok' : 'low', one.address]),
+    ],
+  });
+  const needs = [
+    ...(program.status === 'shipped' ? [] : ['farelock cluster deploy']),
+    ...(shown.every(({ is_enough }) => is_enough) ? [] : ['farelock cluster fund']),
+  ];
+  if (needs.length > 0) terminal.aside(['', ...nextLines(...needs)]);
+  return isOk ? 0 : 8;
+};
+
+/** The operator's wallets of this home, which are made where there are none yet. */
+export const clusterKeys: Command<WhereOptions> = async (context, options) => {
+  const { terminal } = context;
+  const desk = await clusterInUse(context, options.rpcUrl);
+  terminal.phase('Asking the cluster');
+  const wallets = (await desk.wallets()).map(shownWallet);
+  terminal.result(
+    { network: desk.cluster.network, wallets },
+    {
+      list: 'wallets',
+      lines: (document, screen) => walletLines(document.wallets, screen),
+      rows: (document) =>
+        document.wallets.map((one) => [one.role, one.address, one.sol, one.needs_sol, one.usdc]),
+    },
+  );
+  const low = wallets.filter(({ is_enough }) => !is_enough);
+  if (low.length > 0) {
+    terminal.aside([
+      '',
+      `Send SOL to ${low.map(({ role }) => role).join(' and ')} before a service starts here.`,
+    ]);
+  }
+  return 0;
+};
+
+/** Play money for the wallets that need some. */
+export const clusterFund: Command<WhereOptions & { readonly sol?: bigint }> = async (context, options) => {
+  const { terminal, globals } = context;
+  const lamports = options.sol ?? 10_000_000_000n;
+  const desk = await clusterInUse(context, options.rpcUrl);
+  const wallets = (await desk.wallets()).filter(({ leastLamports }) => leastLamports > 0n);
+  if (globals.dryRun) {
+    printPlan(
+      terminal,
+      wallets.map(
+        ({ role, address }) => `Ask the faucet for ${formatSol(lamports)} SOL to ${address} (${role}).`,
+      ),
+    );
+    return 0;
+  }
+  terminal.phase('Asking the faucet');
+  const give = await faucetOf(context, desk);
+  const funded = [];
+  for (const { role, address } of wallets) {
+    funded.push({ role, address, sol: formatSol(lamports), transaction: await give(address, lamports) });
+  }
+  terminal.result(
+    { network: desk.cluster.network, funded },
+    {
+      list: 'funded',
+      lines: (document, { paint }) =>
+        document.funded.map((one) => `${paint.good('✓')} ${one.sol} SOL to ${one.address} (${one.role})`),
+    },
+  );
+  terminal.aside(['', ...nextLines('farelock cluster keys')]);
+  return 0;
+};
+
+type Faucet = (to: Address, lamports: bigint) => Promise<string>;
+
+/** The faucet of the cluster, once what it gave has landed. */
+async function faucetOf(context: CommandContext, desk: ClusterDesk): Promise<Faucet> {
+  const { faucet, cluster } = desk;
+  if (faucet) return (to, lamports) => faucet.airdropSol(to, lamports);
+  const { session, clock, signal } = context;
+  const { connectWallet } = await import('../../session/wallet-connection.ts');
+  const url = desk.rpcUrl ?? '';
+  const wired = await connectWallet({
+    rpc: async () => ({ url, fetch: overNetwork('follow') }),
+    profile: session.profile,
+  });
+  return async (to, lamports) => {
+    const signature = await wired.call('requestAirdrop', [to, Number(lamports)]);
+    for (let poll = 0; poll < MOST_POLLS && !signal.aborted; poll++) {
+      if (await cluster.signatureStatus(signature as Parameters<typeof cluster.signatureStatus>[0]))
+        return String(signature);
+      await clock.sleep(500, signal);
+    }
+    signal.throwIfAborted();
+    throw problem('timed_out', { message: 'The faucet’s transaction has not landed yet.' });
+  };
+}
+
+const MOST_POLLS = 60;
+
+function programFacts(found: InspectedProgram) {
+  if (found.kind !== 'present')
+    return { status: found.kind, upgrade_authority: null, slot: null, size: null };
+  return {
+    status: found.isShipped ? ('shipped' as const) : ('different' as const),
+    upgrade_authority: found.upgradeAuthority,
+    slot: Number(found.slot),
+    size: found.size,
+  };
+}
+
+function programWords(
+  { status, upgrade_authority: authority }: ReturnType<typeof programFacts>,
+  { paint }: Screen,
+): string {
+  if (status === 'absent') return paint.bad('There is nothing at this address.');
+  if (status === 'not_a_program') return paint.bad('This account is not a program.');
+  if (status === 'different') return paint.bad('Its bytes are not those of this version.');
+  return authority === null
+    ? `${paint.good('✓')} the shipped bytes; nobody can change them`
+    : `${paint.warn('!')} the shipped bytes; ${authority} can change them`;
+}
+
+const shownWallet = ({ role, address, lamports, leastLamports, usdcAtomic }: OperatorWallet) => ({
+  role,
+  address,
+  sol: formatSol(lamports),
+  needs_sol: formatSol(leastLamports),
+  is_enough: lamports >= leastLamports,
+  usdc: usdcAtomic === null ? null : formatUsdc(usdcAtomic),
+});
+
+const walletLines = (
+  wallets: readonly ReturnType<typeof shownWallet>[],
+  { paint, width }: Screen,
+): string[] =>
+  tableLines(
+    [
+      { title: 'Wallet' },
+      { title: 'Address' },
+      { title: 'SOL', align: 'right' },
+      { title: 'Needs', align: 'right' },
+      { title: 'USDC', align: 'right', rank: 1 },
+    ],
+    wallets.map((one) => [
+      one.role,
+      one.address,
+      one.is_enough ? one.sol : paint.bad(one.sol),
+      one.needs_sol === '0' ? '–' : one.needs_sol,
+      one.usdc ?? '–',
+    ]),
+    paint.dim,
+    width,
+  );

@@ -1,0 +1,41 @@
+import { clusterRpcUrl } from '../../spec/cluster-options.ts';
+import { command, option } from '../../spec/define.ts';
+import { addressOption, solOption } from '../../spec/options.ts';
+
+export const clusterCheck = command({
+  name: 'cluster check',
+  summary: 'Check the escrow program, the USDC mint and the wallets; exit 8 when something fails',
+  options: [
+    clusterRpcUrl,
+    option(
+      '--program <address>',
+      'the escrow program (default: the one deployed from here)',
+      addressOption('--program'),
+    ),
+  ],
+  effect: 'reads',
+  examples: ['farelock cluster check', 'farelock cluster check --rpc-url devnet'],
+  result: { schema: async () => (await import('./result.ts')).clusterCheck },
+  load: async () => (await import('./run.ts')).clusterCheck,
+});
+
+export const clusterKeys = command({
+  name: 'cluster keys',
+  summary: "Show the operator's wallets, what they hold and what they need",
+  options: [clusterRpcUrl],
+  effect: 'local',
+  examples: ['farelock cluster keys --rpc-url devnet'],
+  result: { list: 'wallets', schema: async () => (await import('./result.ts')).clusterKeys },
+  load: async () => (await import('./run.ts')).clusterKeys,
+});
+
+export const clusterFund = command({
+  name: 'cluster fund',
+  summary: "Fill the operator's wallets from the faucet of an embedded cluster",
+  options: [clusterRpcUrl, option('--sol <amount>', 'SOL for each (default 10)', solOption('--sol'))],
+  effect: 'changes',
+  examples: ['farelock cluster fund', 'farelock cluster fund --sol 2 --rpc-url http://127.0.0.1:4020/rpc'],
+  result: { list: 'funded', schema: async () => (await import('./result.ts')).clusterFund },
+  cutOff: { said: 'The play money may have been given.', look: 'cluster keys' },
+  load: async () => (await import('./run.ts')).clusterFund,
+});

@@ -1,0 +1,47 @@
+import type { Address } from '@solana/kit';
+import type { Cluster } from '../../solana/cluster.ts';
+import { programDataOf, readProgram } from '../../solana/loader.ts';
+import { escrowElf } from '../elf.ts';
+
+/** What lies at the address of an escrow program. */
+export type InspectedProgram =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'not_a_program' }
+  | {
+      readonly kind: 'present';
+      /** Its bytes are those of program/escrow.so. */
+      readonly isShipped: boolean;
+      /** Who can replace it; null: nobody, ever. */
+      readonly upgradeAuthority: Address | null;
+      /** Of its last deploy or upgrade; 0 where the loader does not say. */
+      readonly slot: bigint;
+      /** Room for code, bytes. */
+      readonly size: number;
+    };
+
+/**
+ * Compares what a cluster has at an address with a program, by default the shipped one.
+ * @throws Problem `cluster_failed`
+ */
+export async function inspectProgram(
+  cluster: Pick<Cluster, 'accounts'>,
+  address: Address,
+  elf: Uint8Array = escrowElf(),
+): Promise<InspectedProgram> {
+  const [account, programData] = await cluster.accounts([address, await programDataOf(address)]);
+  if (!account) return { kind: 'absent' };
+  const program = readProgram(account, programData);
+  if (!program) return { kind: 'not_a_program' };
+  return {
+    kind: 'present',
+    isShipped: holds(program.code, elf),
+    upgradeAuthority: program.authority,
+    slot: program.slot,
+    size: program.code.length,
+  };
+}
+
+/** The bytes, and nothing but zeros behind them: code that follows could be jumped to. */
+const holds = (code: Uint8Array, elf: Uint8Array): boolean =>
+  Buffer.compare(code.subarray(0, elf.length), elf) === 0 &&
+  code.subarray(elf.length).every((byte) => byte === 0);

@@ -1,0 +1,159 @@
+import type { Address } from '@solana/kit';
+import { problem } from '../../kernel/problems.ts';
+import type { Cluster } from '../../solana/cluster.ts';
+import { BUFFER_HEAD, PROGRAM_DATA_HEAD, PROGRAM_SIZE, readBuffer } from '../../solana/loader.ts';
+import type { Signer } from '../../solana/signer.ts';
+import { type InspectedProgram, inspectProgram } from './inspect.ts';
+
+/** A deployment or an upgrade that was decided on. Nothing of it is kept here but keys: how far it is, the chain says. */
+export interface Deployment {
+  readonly kind: 'deploy' | 'upgrade';
+  readonly program: Address;
+  /** Signs for the address of a new program; null for an upgrade. */
+  readonly programSigner: Signer | null;
+  readonly buffer: Signer;
+  /** Pays, and is the authority of buffer and program. */
+  readonly payer: Signer;
+  readonly elf: Uint8Array;
+  /** Bid for each compute unit, beside the fee for each signature. */
+  readonly microLamports: bigint;
+  /** Gives the authority up at the end. */
+  readonly isFinal: boolean;
+}
+
+/** Compute units that each transaction may use: about 2,700 for what the loader does in one instruction. */
+export const UNITS = { small: 4_000, deploy: 10_000 } as const;
+const LAMPORTS_PER_SIGNATURE = 5_000n;
+/**
+ * Bytes of code in one transaction: 1,232, less 274 for one signature, four accounts and three instructions of a version
+ * 0 message; a multiple of eight.
+ */
+export const CHUNK = 952;
+
+/** What is left to do, and what it takes. Lamports. */
+export interface DeploymentPlan {
+  readonly program: InspectedProgram;
+  readonly hasBuffer: boolean;
+  /** Where the chunks begin that the buffer does not hold yet. */
+  readonly missing: readonly number[];
+  /** Of program and code; locked as long as the program exists, which is for good once nobody can change it. */
+  readonly rent: bigint;
+  /** Of the buffer, which comes back at the end. */
+  readonly bufferRent: bigint;
+  /** Of all transactions that are left, if none has to be repeated. */
+  readonly fees: bigint;
+  /** Transactions that are left. */
+  readonly transactions: number;
+  /** What the payer has to have now. */
+  readonly needed: bigint;
+  readonly balance: bigint;
+}
+
+/**
+ * Looks at the chain, and says what is left of a deployment.
+ * @throws Problem `deployment_conflict`, `program_not_upgradeable`, `cluster_failed`
+ */
+export async function planDeployment(cluster: Cluster, deployment: Deployment): Promise<DeploymentPlan> {
+  const { elf, payer, buffer, kind } = deployment;
+  const program = await inspectProgram(cluster, deployment.program, elf);
+  const [holder, held] = await cluster.accounts([payer.address, buffer.address]);
+  const isDone = program.kind === 'present' && program.isShipped;
+  if (!isDone) mayGoAhead(deployment, program);
+  const gives = deployment.isFinal && !(program.kind === 'present' && program.upgradeAuthority === null);
+  if (isDone && gives) mayChange(deployment, program);
+  const missing = isDone ? [] : held ? missingChunks(deployment, held) : chunksOf(elf);
+  const [programRent, dataRent, bufferRent, keepsOpen] = await Promise.all(
+    [PROGRAM_SIZE, PROGRAM_DATA_HEAD + elf.length, BUFFER_HEAD + elf.length, 0].map(cluster.minimumRent),
+  );
+  const makesBuffer = !isDone && !held;
+  const fee = (signatures: bigint, units: number): bigint => feeOf(deployment, signatures, units);
+  const fees =
+    (makesBuffer ? fee(2n, UNITS.small) : 0n) +
+    BigInt(missing.length) * fee(1n, UNITS.small) +
+    (isDone ? 0n : fee(kind === 'deploy' ? 2n : 1n, UNITS.deploy)) +
+    (gives ? fee(1n, UNITS.small) : 0n);
+  const rent = kind === 'deploy' ? (programRent ?? 0n) + (dataRent ?? 0n) : 0n;
+  // The buffer's rent is back before that of the code is paid; an upgrade only lends it.
+  const most = kind === 'deploy' ? rent : (bufferRent ?? 0n);
+  return {
+    program,
+    hasBuffer: held !== null && held !== undefined,
+    missing,
+    rent,
+    bufferRent: bufferRent ?? 0n,
+    fees,
+    transactions: (makesBuffer ? 1 : 0) + missing.length + (isDone ? 0 : 1) + (gives ? 1 : 0),
+    // The account that pays fees must keep its own rent.
+    needed: (isDone ? 0n : most - (held?.lamports ?? 0n)) + fees + (keepsOpen ?? 0n),
+    balance: holder?.lamports ?? 0n,
+  };
+}
+
+/** @throws Problem `insufficient_funds` */
+export function requireFunds({ needed, balance }: DeploymentPlan, payer: Address): void {
+  if (balance >= needed) return;
+  throw problem('insufficient_funds', {
+    message: `The deployment needs ${solText(needed)} SOL, and ${payer} has ${solText(balance)}.`,
+    fix: `Send ${solText(needed - balance)} SOL to ${payer}, then run the command again. Nothing was sent.`,
+    next: ['farelock cluster keys'],
+    detail: { address: payer, needed: String(needed), balance: String(balance) },
+  });
+}
+
+const solText = (lamports: bigint): string => {
+  const text = lamports.toString().padStart(10, '0');
+  return `${text.slice(0, -9)}.${text.slice(-9)}`.replace(/\.?0+$/, '');
+};
+
+/** The fee of one transaction, lamports. */
+export const feeOf = ({ microLamports }: Deployment, signatures: bigint, units: number): bigint =>
+  signatures * LAMPORTS_PER_SIGNATURE + (BigInt(units) * microLamports + 999_999n) / 1_000_000n;
+
+function mayGoAhead({ kind, program, payer, elf }: Deployment, found: InspectedProgram): void {
+  if (kind === 'deploy') {
+    if (found.kind === 'absent') return;
+    throw conflict(`There is something else at ${program} already.`);
+  }
+  if (found.kind !== 'present') throw conflict(`There is no program at ${program}.`);
+  mayChange({ program, payer }, found);
+  if (found.size < elf.length) {
+    throw problem('program_not_upgradeable', {
+      message: `The program at ${program} has room for ${found.size} bytes, and the new one has ${elf.length}.`,
+    });
+  }
+}
+
+function mayChange(
+  { program, payer }: Pick<Deployment, 'program' | 'payer'>,
+  found: Extract<InspectedProgram, { kind: 'present' }>,
+): void {
+  if (found.upgradeAuthority !== payer.address) {
+    throw problem('program_not_upgradeable', {
+      message:
+        found.upgradeAuthority === null
+          ? `Nobody can change the program at ${program}.`
+          : `Only ${found.upgradeAuthority} can change the program at ${program}.`,
+    });
+  }
+}
+
+const conflict = (message: string) => problem('deployment_conflict', { message });
+
+const chunksOf = (elf: Uint8Array): number[] =>
+  Array.from({ length: Math.ceil(elf.length / CHUNK) }, (_, index) => index * CHUNK);
+
+/**
+ * The chunks that a buffer does not hold yet.
+ * @throws Problem `deployment_conflict`: it is not our buffer for these bytes
+ */
+export function missingChunks(
+  { buffer, payer, elf }: Deployment,
+  account: NonNullable<Parameters<typeof readBuffer>[0]>,
+): number[] {
+  const held = readBuffer(account);
+  if (held?.authority !== payer.address || held.code.length !== elf.length)
+    throw conflict(`The account at ${buffer.address} is not the buffer of this deployment.`);
+  return chunksOf(elf).filter(
+    (at) => Buffer.compare(held.code.subarray(at, at + CHUNK), elf.subarray(at, at + CHUNK)) !== 0,
+  );
+}

@@ -1,0 +1,81 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Address, isAddress } from '@solana/kit';
+import * as z from 'zod';
+import { writeOnce } from '../../kernel/secrets.ts';
+import { damaged, onFile, readJsonOf, writeWhole } from '../../kernel/storage.ts';
+
+const address = z.custom<Address>((value) => typeof value === 'string' && isAddress(value));
+/** 32 bytes. */
+const seed = z.hex().length(64);
+
+const form = z.strictObject({
+  form: z.literal(1),
+  state: z.enum(['open', 'done', 'aborted']),
+  kind: z.enum(['deploy', 'upgrade']),
+  /** CAIP-2 name, for a person. */
+  network: z.string(),
+  program: address,
+  /** Of a new program; null for an upgrade. */
+  program_seed: seed.nullable(),
+  buffer: address,
+  buffer_seed: seed,
+  payer: address,
+  /** Of the code. */
+  sha256: z.hex().length(64),
+  micro_lamports: z.string().regex(/^\d+$/),
+  final: z.boolean(),
+  /** Until this block height the transaction that makes the buffer may land; null: it was not sent yet. */
+  buffer_until: z.string().regex(/^\d+$/).nullable(),
+  begun_at: z.iso.datetime(),
+});
+
+/** What a home keeps of one deployment: its keys, before anything is sent that could not be undone without them. */
+export type DeploymentRecord = z.output<typeof form>;
+
+export interface DeploymentRecords {
+  /** The one that was begun and not ended. @throws Problem `storage_damaged` */
+  current(): DeploymentRecord | null;
+  /** Those that were ended, the latest first. */
+  ended(): DeploymentRecord[];
+  /** Of two processes that begin at once both go on with the first one's. */
+  begin(record: DeploymentRecord): DeploymentRecord;
+  update(record: DeploymentRecord): void;
+  end(record: DeploymentRecord, state: 'done' | 'aborted'): void;
+}
+
+/**
+ * The deployments of a home on one cluster, each in a private file: one that is open, and those that were ended by the
+ * address of their buffer.
+ * @param cluster letters and digits
+ */
+export function openRecords(folder: string, cluster: string): DeploymentRecords {
+  const open = join(folder, `${cluster}.json`);
+  const endedPath = ({ buffer }: DeploymentRecord) => join(folder, `${cluster}-${buffer}.json`);
+  const read = (path: string): DeploymentRecord | null => {
+    const json = readJsonOf(path);
+    if (json === null) return null;
+    const record = form.safeParse(json);
+    if (!record.success) throw damaged(path, 'it is not the record of a deployment');
+    return record.data;
+  };
+  const text = (record: DeploymentRecord) => `${JSON.stringify(record, null, 2)}\n`;
+  return {
+    current: () => read(open),
+    ended() {
+      if (!existsSync(folder)) return [];
+      const names = readdirSync(folder).filter(
+        (name) => name.startsWith(`${cluster}-`) && name.endsWith('.json'),
+      );
+      return names
+        .flatMap((name) => read(join(folder, name)) ?? [])
+        .sort((one, other) => (one.begun_at < other.begun_at ? 1 : -1));
+    },
+    begin: (record) => (writeOnce(open, text(record)) ? record : (read(open) ?? record)),
+    update: (record) => writeWhole(open, text(record)),
+    end(record, state) {
+      writeWhole(endedPath(record), text({ ...record, state }));
+      onFile(open, () => rmSync(open, { force: true }));
+    },
+  };
+}

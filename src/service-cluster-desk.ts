@@ -1,0 +1,262 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Address } from '@solana/kit';
+import { ESCROW_PROGRAM_ID } from './escrow/address.ts';
+import { inspectProgram } from './escrow/deployment/inspect.ts';
+import { type Deployment, planDeployment } from './escrow/deployment/plan.ts';
+import { type DeploymentRecord, type DeploymentRecords, openRecords } from './escrow/deployment/records.ts';
+import { carryOut, reclaimBuffer } from './escrow/deployment/steps.ts';
+import { escrowElf } from './escrow/elf.ts';
+import { type Clock, systemClock } from './kernel/clock.ts';
+import { problem } from './kernel/problems.ts';
+import { LEAST_LAMPORTS } from './payments/readiness.ts';
+import { openForeignCluster } from './service-cluster.ts';
+import { type Home, openHome, openOperatorKeys } from './service-home.ts';
+import type {
+  ClusterDesk,
+  DecidedDeployment,
+  DeploymentWanted,
+  OpenClusterDesk,
+  OperatorWallet,
+  ReclaimedBuffer,
+} from './service-types.ts';
+import { DEVNET_USDC, MAINNET_USDC, SOLANA_NETWORKS } from './solana/cluster.ts';
+import { rpcUrl as resolvedUrl } from './solana/monikers.ts';
+import { type Signer, signerFromSeed } from './solana/signer.ts';
+import { associatedTokenAddress, decodeMint, decodeTokenAccount } from './solana/token.ts';
+import { checkDatabaseUrl } from './store/open.ts';
+
+type Keys = Pick<Home['keys'], 'authority' | 'facilitator' | 'treasury'>;
+
+/** Everything that deployments of one home on one cluster stand on. */
+interface Ground {
+  readonly cluster: ClusterDesk['cluster'];
+  readonly clock: Clock;
+  readonly authority: Signer;
+  readonly records: DeploymentRecords;
+  readonly elf: Uint8Array;
+}
+
+/** The operator's desk for a cluster: the program on it, the wallets, and deployments. */
+export const openClusterDesk: OpenClusterDesk = async (options) => {
+  const { home, rpcUrl, clock = systemClock } = options;
+  if (options.databaseUrl !== undefined) checkDatabaseUrl(options.databaseUrl);
+  const opened = rpcUrl === undefined ? await openHome(options, () => undefined, null) : null;
+  const { cluster, faucet } = opened ?? {
+    cluster: await openForeignCluster(rpcUrl ?? '', clock),
+    faucet: null,
+  };
+  const keys: Keys = opened?.keys ?? (await openOperatorKeys(options));
+  const place = opened?.ledger ? `ledger${opened.ledger.ledgerId}` : cluster.network;
+  const ground: Ground = {
+    ...{ cluster, clock, elf: escrowElf(), authority: keys.authority },
+    records: openRecords(join(home, 'keys', 'deployments'), place.replace(/\W/g, '')),
+  };
+  const mint = cluster.network === SOLANA_NETWORKS.mainnet ? MAINNET_USDC : DEVNET_USDC;
+  return {
+    cluster,
+    rpcUrl: rpcUrl === undefined ? null : resolvedUrl(rpcUrl),
+    faucet,
+    program: () => programOf(ground),
+    inspect: (program) => inspectProgram(cluster, program),
+    async mint() {
+      const [account] = await cluster.accounts([mint]);
+      const found = account ? decodeMint(account.data) : null;
+      return { address: mint, decimals: found?.decimals ?? null };
+    },
+    wallets: () => walletsOf(cluster, keys, mint),
+    decide: (wanted) => decide(ground, wanted),
+    abort: (payer, signal) => abort(ground, payer, signal),
+    async close() {
+      try {
+        await opened?.noteProgress();
+      } finally {
+        await opened?.store.destroy();
+        await cluster.close();
+      }
+    },
+  };
+};
+
+/** The address that this home's deployments on the cluster ended at; without one, the embedded cluster's. */
+async function programOf({ records, cluster }: Ground): Promise<Address> {
+  const open = records.current();
+  if (open?.kind === 'upgrade') return open.program;
+  for (const { state, program } of records.ended()) {
+    if (state === 'done' && (await inspectProgram(cluster, program)).kind === 'present') return program;
+  }
+  return open?.program ?? ESCROW_PROGRAM_ID;
+}
+
+async function walletsOf(
+  cluster: ClusterDesk['cluster'],
+  { authority, facilitator, treasury }: Keys,
+  mint: Address,
+): Promise<OperatorWallet[]> {
+  const owners = [authority.address, facilitator.address, treasury.address];
+  const tokenAccounts = await Promise.all(owners.map((owner) => associatedTokenAddress(owner, mint)));
+  const accounts = await cluster.accounts([...owners, ...tokenAccounts]);
+  const wallet = (role: OperatorWallet['role'], at: number, leastLamports: bigint): OperatorWallet => {
+    const tokens = accounts[at + owners.length];
+    return {
+      role,
+      address: owners[at] ?? authority.address,
+      lamports: accounts[at]?.lamports ?? 0n,
+      leastLamports,
+      usdcAtomic: tokens ? (decodeTokenAccount(tokens.data)?.amount ?? null) : null,
+    };
+  };
+  return [
+    wallet('authority', 0, LEAST_LAMPORTS),
+    wallet('facilitator', 1, LEAST_LAMPORTS),
+    // Nothing is signed with it before it pays out, and those fees are the authority's.
+    wallet('treasury', 2, 0n),
+  ];
+}
+
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+/** @throws Problem `deployment_conflict`, `program_not_upgradeable`, `keypair_unreadable`, `cluster_failed` */
+async function decide(ground: Ground, wanted: DeploymentWanted): Promise<DecidedDeployment> {
+  const { cluster, records } = ground;
+  const open = records.current();
+  const record = open ? resumed(ground, open, wanted) : await begun(ground, wanted);
+  const deployment = deploymentOf(ground, record, wanted.payer);
+  const plan = await planDeployment(cluster, deployment);
+  return {
+    kind: record.kind,
+    isResumed: open !== null,
+    program: record.program,
+    buffer: record.buffer,
+    payer: deployment.payer.address,
+    isFinal: record.final,
+    sha256: record.sha256,
+    plan,
+    async carryOut(ports) {
+      if (plan.transactions === 0 && open === null) return { ...(await inspectedAgain()), isUnchanged: true };
+      // Of two that begin at once, the second one's keys are not used.
+      let kept = open === null ? records.begin(record) : record;
+      if (open !== null) records.update(kept);
+      const noteBufferUntil = (height: bigint) => {
+        kept = { ...kept, buffer_until: String(height) };
+        records.update(kept);
+      };
+      const found = await carryOut(
+        { ...ports, cluster, clock: ground.clock, noteBufferUntil },
+        deploymentOf(ground, kept, wanted.payer),
+      );
+      records.end(kept, 'done');
+      return { program: kept.program, found, isUnchanged: false };
+    },
+  };
+  async function inspectedAgain() {
+    const found = await inspectProgram(cluster, record.program, ground.elf);
+    if (found.kind !== 'present') throw problem('program_differs', { detail: { program: record.program } });
+    return { program: record.program, found };
+  }
+}
+
+/** The record of a deployment that begins now; nothing is written yet. */
+async function begun(ground: Ground, wanted: DeploymentWanted): Promise<DeploymentRecord> {
+  const { cluster, clock, elf } = ground;
+  const target =
+    wanted.programSeed || wanted.isNew ? null : (wanted.program ?? (await presentProgram(ground)));
+  const programSeed = target === null ? (wanted.programSeed ?? new Uint8Array(randomBytes(32))) : null;
+  const bufferSeed = new Uint8Array(randomBytes(32));
+  return {
+    form: 1,
+    state: 'open',
+    kind: programSeed ? 'deploy' : 'upgrade',
+    network: cluster.network,
+    program: programSeed ? signerFromSeed(programSeed).address : (target ?? ESCROW_PROGRAM_ID),
+    program_seed: programSeed && Buffer.from(programSeed).toString('hex'),
+    buffer: signerFromSeed(bufferSeed).address,
+    buffer_seed: Buffer.from(bufferSeed).toString('hex'),
+    payer: (wanted.payer ?? ground.authority).address,
+    sha256: sha256(elf),
+    micro_lamports: String(wanted.microLamports ?? 0n),
+    final: wanted.isFinal,
+    buffer_until: null,
+    begun_at: new Date(clock.now()).toISOString(),
+  };
+}
+
+async function presentProgram(ground: Ground): Promise<Address | null> {
+  const program = await programOf(ground);
+  return (await inspectProgram(ground.cluster, program)).kind === 'present' ? program : null;
+}
+
+/** @throws Problem `deployment_conflict`: it is not the one that is wanted now */
+function resumed({ elf }: Ground, open: DeploymentRecord, wanted: DeploymentWanted): DeploymentRecord {
+  const named = wanted.programSeed ? signerFromSeed(wanted.programSeed).address : wanted.program;
+  if (open.sha256 !== sha256(elf)) {
+    throw problem('deployment_conflict', {
+      message: `A deployment of another version of the program was begun at ${open.begun_at}.`,
+      next: ['farelock cluster deploy --abort'],
+    });
+  }
+  if (named !== null && named !== open.program) {
+    throw problem('deployment_conflict', {
+      message: `A deployment to ${open.program} was begun at ${open.begun_at}, and has not ended.`,
+      fix: 'Finish it first, or take its rent back with farelock cluster deploy --abort.',
+      next: ['farelock cluster deploy', 'farelock cluster deploy --abort'],
+    });
+  }
+  const price = wanted.microLamports === null ? open.micro_lamports : String(wanted.microLamports);
+  return { ...open, final: open.final || wanted.isFinal, micro_lamports: price };
+}
+
+const signerOf = (seed: string): Signer => signerFromSeed(new Uint8Array(Buffer.from(seed, 'hex')));
+
+/** @throws Problem `deployment_conflict`: another key began it */
+function deploymentOf(
+  { authority, elf }: Pick<Ground, 'authority' | 'elf'>,
+  record: DeploymentRecord,
+  payer: Signer | null,
+): Deployment {
+  const own = [payer, authority].find((one) => one?.address === record.payer);
+  if (!own) {
+    throw problem('deployment_conflict', {
+      message: `The deployment that was begun at ${record.begun_at} is paid by ${record.payer}.`,
+      fix: `Give the keypair of ${record.payer} with --keypair.`,
+    });
+  }
+  return {
+    kind: record.kind,
+    program: record.program,
+    programSigner: record.program_seed === null ? null : signerOf(record.program_seed),
+    buffer: signerOf(record.buffer_seed),
+    payer: own,
+    elf,
+    microLamports: BigInt(record.micro_lamports),
+    isFinal: record.final,
+  };
+}
+
+/** Closes every buffer that this home has made on the cluster and not used. */
+async function abort(
+  ground: Ground,
+  payer: Signer | null,
+  signal: AbortSignal | undefined,
+): Promise<ReclaimedBuffer[]> {
+  const { cluster, clock, records } = ground;
+  const open = records.current();
+  const reclaimed: ReclaimedBuffer[] = [];
+  const reclaim = async (record: DeploymentRecord, until: bigint | null) => {
+    const deployment = deploymentOf(ground, record, payer);
+    const lamports = await reclaimBuffer({ cluster, clock, signal }, deployment, until);
+    if (lamports > 0n) reclaimed.push({ buffer: record.buffer, lamports });
+  };
+  if (open) {
+    await reclaim(open, open.buffer_until === null ? null : BigInt(open.buffer_until));
+    // The last transaction of it may have landed all the same.
+    const found = await inspectProgram(cluster, open.program, ground.elf);
+    records.end(
+      open,
+      found.kind === 'present' && found.isShipped && open.kind === 'deploy' ? 'done' : 'aborted',
+    );
+  }
+  const mine = new Set([payer?.address, ground.authority.address]);
+  for (const record of records.ended()) if (mine.has(record.payer)) await reclaim(record, null);
+  return reclaimed;
+}

@@ -1,0 +1,46 @@
+import { ESCROW_PROGRAM_ID } from './escrow/address.ts';
+import { type HttpRequest, HttpResponse } from './kernel/http.ts';
+import { problem, problemBody } from './kernel/problems.ts';
+import { openEmbedded } from './service-cluster.ts';
+import type { OpenService } from './service-types.ts';
+
+/**
+ * The embedded cluster by itself: its JSON-RPC and its faucet, and no service. Without the program it is a cluster that
+ * knows nothing of Farelock, as a real one is.
+ * @throws Problem `usage`: the ledger of this home carries the program already
+ */
+export const openClusterOnly: OpenService = async (options) => {
+  const { cluster, faucet, rpc } = await openEmbedded(
+    options,
+    () => undefined,
+    () => undefined,
+  );
+  if (options.withoutProgram && (await cluster.accounts([ESCROW_PROGRAM_ID]))[0]) {
+    await cluster.close();
+    throw problem('usage', {
+      message: 'The cluster of this home carries the escrow program already.',
+      fix: 'Give it a home of its own with FARELOCK_HOME, or leave out --without-program.',
+    });
+  }
+  const notFound = () =>
+    json(404, problemBody(problem('not_found', { message: 'Only /rpc is served here.' })));
+  return {
+    async fetch(request: HttpRequest) {
+      const { pathname } = new URL(request.url);
+      if (rpc && /^\/rpc\/?$/.test(pathname)) return rpc(request);
+      return pathname === '/health' ? json(200, { status: 'ok' }) : notFound();
+    },
+    cluster,
+    faucet,
+    worker: { runDue: async () => ({ worked: 0, nextDueAtMs: null }) },
+    trouble: () => null,
+    partnerReady: async () => undefined,
+    operatorKeyFile: async () => {
+      throw problem('no_operator_key');
+    },
+    close: () => cluster.close(),
+  };
+};
+
+const json = (status: number, body: object): HttpResponse =>
+  new HttpResponse(status, JSON.stringify(body), { 'content-type': 'application/json' });
