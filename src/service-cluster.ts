@@ -5,9 +5,9 @@ import { type Clock, systemClock } from './kernel/clock.ts';
 import type { HttpRequest, HttpResponse } from './kernel/http.ts';
 import { type Log, silentLog } from './kernel/log.ts';
 import { once } from './kernel/once.ts';
-import { problem } from './kernel/problems.ts';
 import type { ServiceOptions } from './service-types.ts';
-import { type Cluster, type Faucet, SOLANA_NETWORKS } from './solana/cluster.ts';
+import type { Cluster, Faucet } from './solana/cluster.ts';
+import type { ClusterSettings } from './solana/cluster-settings.ts';
 import { type EmbeddedCluster, type GenesisProgram, openEmbeddedCluster } from './solana/embedded/open.ts';
 import type { OnTrouble } from './store/libsql/file.ts';
 
@@ -18,40 +18,38 @@ export interface OpenedCluster {
   readonly rpc: ((request: HttpRequest) => Promise<HttpResponse>) | null;
   /** The embedded cluster's file; null for a real one. */
   readonly ledger: EmbeddedCluster | null;
-}
-
-interface ForeignCluster {
-  readonly urls: readonly string[];
-  readonly clock: Clock;
-  readonly log?: Log | undefined;
-  readonly priorityFeeCap?: bigint | undefined;
+  /** The hash of a real cluster's first block; null for the embedded one, whose ledger has an id. */
+  readonly genesis: string | null;
 }
 
 /**
  * A cluster of somebody else's, held to the network that it is on when it is opened.
- * @throws Problem `cluster_failed`
+ * @throws Problem `cluster_failed`, `genesis_unexpected`, `private_cluster`, `cluster_settings_invalid`
  */
-export async function openForeignCluster(given: ForeignCluster): Promise<Cluster> {
+export async function openForeignCluster(
+  settings: ClusterSettings,
+  { clock, log }: { readonly clock: Clock; readonly log?: Log | undefined },
+): Promise<Cluster & { readonly genesis: string }> {
   const [{ openRpcCluster }, { heldToItsNetwork }] = await Promise.all([
     import('./solana/rpc/open.ts'),
     import('./solana/same-cluster.ts'),
   ]);
-  return heldToItsNetwork(await openRpcCluster(given), {
-    now: given.clock.now,
-    networkNow: async () => (await openRpcCluster(given)).network,
+  const open = () => openRpcCluster({ ...settings, urls: settings.rpcUrls, clock, log });
+  const cluster = await open();
+  const held = heldToItsNetwork(cluster, {
+    now: clock.now,
+    networkNow: async () => (await open()).network,
   });
+  return { ...held, genesis: cluster.genesis };
 }
 
-/**
- * The cluster that a service takes money on. Mainnet is refused before a key is made: nothing here sells a flight that
- * exists, so nothing here takes money that does.
- * @throws Problem `sandbox_on_mainnet`, `cluster_failed`
- */
-export async function openRealCluster(given: ForeignCluster): Promise<OpenedCluster> {
-  const cluster = await openForeignCluster(given);
-  if (cluster.network === SOLANA_NETWORKS.mainnet)
-    throw problem('sandbox_on_mainnet', { next: ['farelock serve'] });
-  return { cluster, faucet: null, rpc: null, ledger: null };
+/** The cluster that a service takes money on. */
+export async function openRealCluster(
+  settings: ClusterSettings,
+  own: { readonly clock: Clock; readonly log: Log },
+): Promise<OpenedCluster> {
+  const cluster = await openForeignCluster(settings, own);
+  return { cluster, faucet: null, rpc: null, ledger: null, genesis: cluster.genesis };
 }
 
 const ESCROW: GenesisProgram = {
@@ -76,5 +74,5 @@ export async function openEmbedded(
     (await import('./solana/json-rpc/index.ts')).createJsonRpc(cluster, { log }),
   );
   const rpc = async (request: HttpRequest) => (await jsonRpc())(request);
-  return { cluster, faucet: cluster, rpc, ledger: cluster };
+  return { cluster, faucet: cluster, rpc, ledger: cluster, genesis: null };
 }

@@ -93,9 +93,7 @@ export const captureInstruction = (capture: CaptureAccounts): Instruction =>
       writable(capture.escrow),
       writable(capture.vault),
       writable(capture.treasuryAccount),
-      capture.refundAccount === null
-        ? readonly(capture.programId)
-        : writable(capture.refundAccount),
+      capture.refundAccount === null ? readonly(capture.programId) : writable(capture.refundAccount),
       writable(capture.rentPayer),
       readonly(TOKEN_PROGRAM),
     ],

@@ -25,6 +25,7 @@ export interface ExpectedEscrow {
 
 export type EscrowCheckName =
   | 'program'
+  | 'program_code'
   | 'address'
   | 'state'
   | 'authority'

@@ -121,6 +121,8 @@ export interface FlightsGiven {
   readonly mint: Address;
   /** Where new escrows are opened. An intent keeps the one that it was opened at. */
   readonly escrowProgram: Address;
+  /** What is wrong with that program now; null while nothing is. Absent: it cannot change. */
+  readonly programTrouble?: (() => Promise<string | null>) | undefined;
   readonly paywall: Paywall & { recover?(): Promise<unknown> };
   /** How pages and mails leave; without it they are written, and wait. */
   readonly transports?: (() => Promise<Transports>) | undefined;

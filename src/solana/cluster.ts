@@ -4,6 +4,10 @@ import type { Address, Signature } from '@solana/kit';
 export const DEVNET_USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU' as Address;
 export const MAINNET_USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' as Address;
 
+/** The USDC of a network; on testnet the one of devnet, for Circle has none there. */
+export const usdcMintOf = (network: SolanaNetwork): Address =>
+  network === SOLANA_NETWORKS.mainnet ? MAINNET_USDC : DEVNET_USDC;
+
 /** CAIP-2 ids, the only ones that x402 accepts for Solana (the embedded cluster calls itself devnet). */
 export const SOLANA_NETWORKS = {
   mainnet: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
@@ -68,6 +72,8 @@ export interface ChainTransaction {
  */
 export interface Cluster {
   readonly network: SolanaNetwork;
+  /** The mint of the coin that is paid with here. */
+  readonly usdcMint: Address;
   latestBlockhash(): Promise<{ blockhash: string; lastValidBlockHeight: bigint }>;
   blockHeight(): Promise<bigint>;
   /** Blocks that nobody can take back. */

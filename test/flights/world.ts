@@ -64,6 +64,9 @@ export interface Ports {
   readonly provider: Provider | null;
   readonly lowcost?: Fulfiller | null | undefined;
   readonly clock: Clock;
+  /** Where new escrows are opened, and what is wrong with it. */
+  readonly escrowProgram: Address;
+  readonly programTrouble?: (() => Promise<string | null>) | undefined;
 }
 
 export interface Answered<T = Record<string, unknown>> {
@@ -142,7 +145,7 @@ export async function openWorld(given: WorldOptions = {}) {
 
   /** A service of its own on the same store, cluster and airline, as a second process would be. */
   function service(wrap: (ports: Ports) => Ports = (ports) => ports) {
-    const ports = wrap({ store, cluster, provider, lowcost, clock });
+    const ports = wrap({ store, cluster, provider, lowcost, clock, escrowProgram: ESCROW_PROGRAM_ID });
     const ids = randomIds(ports.clock.now);
     const common = { ...ports, secrets, ids, log: silentLog };
     const wallets = createOperatorWallets({

@@ -5,7 +5,6 @@ import { overNetwork } from '../../kernel/network.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import { parseDate } from '../searching/dates.ts';
-import { usdcMintOf } from '../session/usdc.ts';
 import { type Check, type Finding, failed, ok, type Patient, warning } from './checks.ts';
 import type { OpenCluster } from './network.ts';
 import { PATIENCE_MS, reaching } from './services.ts';
@@ -46,12 +45,12 @@ export function chargingChecks({ profile, clock }: Patient, open: OpenCluster): 
 }
 
 async function paidHere(answer: Parameters<typeof readChallenge>[0], cluster: Cluster): Promise<Finding> {
-  const { network } = cluster;
+  const { network, usdcMint } = cluster;
   const name = Object.entries(SOLANA_NETWORKS).find(([, id]) => id === network)?.[0] ?? network;
   // Only where a service has asked for money; an embedded one never comes here.
   const { readChallenge } = await import('../../client/payer/challenge.ts');
   try {
-    const { amount, feePayer } = readChallenge(answer, { network, asset: usdcMintOf(network), wallet: '' });
+    const { amount, feePayer } = readChallenge(answer, { network, asset: usdcMint, wallet: '' });
     const [account] = await cluster.accounts([feePayer]);
     // Two clusters of one name (two embedded ones, a fork) are told apart by who holds money on them.
     if (!account) {

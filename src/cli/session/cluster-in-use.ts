@@ -1,15 +1,18 @@
-import { shownUrl } from '../../kernel/shown-url.ts';
+import { shownUrls } from '../../kernel/shown-url.ts';
 import type { ClusterDesk } from '../../service-types.ts';
+import { rpcNames } from '../../solana/monikers.ts';
+import { type ClusterOptions, clusterGiven } from '../settings/cluster.ts';
 import type { CommandContext } from '../spec/command.ts';
 import { keyInArgument } from './secret-variable.ts';
 
 /** The operator's desk for the cluster of a command. A key on the command line is used, and said to be seen by others. */
 export async function clusterInUse(
-  { session, terminal }: Pick<CommandContext, 'session' | 'terminal'>,
-  rpcUrl: string | undefined,
+  { session, terminal, environment }: Pick<CommandContext, 'session' | 'terminal' | 'environment'>,
+  options: ClusterOptions,
 ): Promise<ClusterDesk> {
-  if (rpcUrl !== undefined && shownUrl(rpcUrl) !== rpcUrl) {
+  const names = rpcNames((options.rpcUrl ?? []).join(','));
+  if (shownUrls(names) !== names.join(',')) {
     terminal.note(keyInArgument('--rpc-url', 'FARELOCK_RPC_URL'));
   }
-  return session.clusterDesk(rpcUrl);
+  return session.clusterDesk(clusterGiven(options, environment, session.profile));
 }

@@ -4,6 +4,7 @@ import type { ClientStore } from '../../client/journal/store.ts';
 import type { OperatorClient } from '../../client/operator.ts';
 import type { PartnerDesk } from '../../client/partner-desk.ts';
 import type { Agreed, Allowance } from '../../client/spending.ts';
+import type { ProgramTrust } from '../../client/trusted-program.ts';
 import type { FlightsClient } from '../../client/types.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Fetch } from '../../kernel/http.ts';
@@ -13,15 +14,16 @@ import { once } from '../../kernel/once.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import type { ClusterDesk, Platform, PlatformOptions, Service, ServiceOptions } from '../../service-types.ts';
 import type { Cluster } from '../../solana/cluster.ts';
+import type { ClusterSettings } from '../../solana/cluster-settings.ts';
 import type { Signer } from '../../solana/keypair.ts';
 import { openPaidHere, openPayer, type PaidHere } from '../paying/paying.ts';
 import { spendingPolicy } from '../paying/spending.ts';
+import { trustOf } from '../paying/trust.ts';
 import type { Terminal } from '../screen/terminal.ts';
 import type { Environment, GlobalOptions } from '../spec/globals.ts';
 import { notifySettings, purgeAfterDays } from './notify-settings.ts';
 import type { PartnerAccess, PartnerIdentity } from './partner-access.ts';
 import { partnerSettings } from './partner-settings.ts';
-import { priorityFeeCap } from './priority-fee-cap.ts';
 import { homeOf, type Profile } from './profile.ts';
 import { flightsUrlOf, profileOf } from './profile-in-use.ts';
 import { openRecentOffers, type RecentOffers } from './recent.ts';
@@ -33,7 +35,7 @@ import { openWallet } from './wallet.ts';
 /** Options of `serve` beyond the environment. */
 type LocalOptions = Pick<
   ServiceOptions,
-  'scenario' | 'log' | 'databaseUrl' | 'rpcUrls' | 'facilitatorUrl'
+  'scenario' | 'log' | 'databaseUrl' | 'cluster' | 'isMainnetMeant' | 'facilitatorUrl'
 > & {
   /** The partner service takes live keys. */
   readonly live?: boolean | undefined;
@@ -63,7 +65,9 @@ export interface Session {
   /** The cluster of this home by itself, without the services: `serve --cluster-only`. */
   openClusterOnly(options: Pick<ServiceOptions, 'log' | 'withoutProgram'>): Promise<Service>;
   /** The operator's desk for a cluster: the one of an RPC address, of the settings, or the home's own. */
-  clusterDesk(rpcUrl?: string): Promise<ClusterDesk>;
+  /** The escrow programs that this profile pays into. */
+  readonly trust: ProgramTrust;
+  clusterDesk(cluster: ClusterSettings): Promise<ClusterDesk>;
   flights(options?: FlightsOptions): Promise<FlightsClient>;
   /** The operator API, with the key of FARELOCK_OPERATOR_KEY or, embedded, of the key file.
    * @throws Problem `no_operator_key` */
@@ -115,7 +119,9 @@ export async function openSession(given: SessionGiven): Promise<Session> {
   const keypairFile = profile.keypair ?? join(home, 'wallet.json');
 
   const openLocal = once(async (options: LocalOptions = {}) =>
-    (await import('../../service.ts')).openService(serviceOptions(given, home, options)),
+    (await import('../../service.ts')).openService(
+      serviceOptions(given, home, { ...(isEmbedded && { cluster: profile }), ...options }),
+    ),
   );
   const cluster = once(async () =>
     isEmbedded ? (await openLocal()).cluster : openRemoteCluster(profile, clock),
@@ -130,6 +136,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     }),
   );
   const store = once(() => openStore(home, clock));
+  const trust = trustOf({ profile, home, clock, terminal });
   const paidHere = openPaidHere(store);
   const rpc = async () =>
     isEmbedded
@@ -143,12 +150,12 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     return overNetwork();
   });
   const baseUrl = profile.flightsUrl ?? EMBEDDED_URL;
-  const clusterDesk = once(async (rpcUrl?: string) =>
+  const clusterDesk = once(async (cluster: ClusterSettings) =>
     (await import('../../service.ts')).openClusterDesk({
       home,
       clock,
       databaseUrl: secret(environment, 'FARELOCK_DATABASE_URL'),
-      rpcUrl: rpcUrl ?? profile.rpcUrl ?? secret(environment, 'FARELOCK_RPC_URL'),
+      cluster,
     }),
   );
   const reach = { baseUrl, timeoutMs: globals.timeout };
@@ -167,6 +174,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     keypairFile,
     recentOffers: openRecentOffers(join(home, 'recent-offers.json'), terminal.note),
     recentCases: openRecentCases(join(home, 'recent-refunds.json'), terminal.note),
+    trust,
     openLocal,
     openPlatform: async (options) =>
       (await import('../../service.ts')).openPlatform(platformOptions(given, home, options)),
@@ -181,7 +189,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     flights: async (options = {}) => {
       const { createFlightsClient } = await import('../../client/flights.ts');
       const payer = openPayer({
-        ...{ wallet, cluster, store, clock, profile, neverLanded },
+        ...{ wallet, cluster, store, clock, profile, neverLanded, trust },
         policy: spendingPolicy({ ...given, agreed: options.agreed }, profile),
         noted: paidHere.note,
         say: terminal.note,
@@ -232,8 +240,8 @@ function serviceOptions(
     ticketingMs: millisecondsOf(environment, 'FARELOCK_TICKETING_MS', 2000),
     lowcostMs: millisecondsOf(environment, 'FARELOCK_LOWCOST_MS', 2500),
     databaseUrl: options.databaseUrl ?? secret(environment, 'FARELOCK_DATABASE_URL'),
-    rpcUrls: options.rpcUrls,
-    priorityFeeCap: priorityFeeCap(environment),
+    cluster: options.cluster,
+    isMainnetMeant: options.isMainnetMeant,
     facilitatorUrl: options.facilitatorUrl ?? secret(environment, 'FARELOCK_FACILITATOR_URL'),
     gatewayKeysFile: environment.FARELOCK_GATEWAY_KEYS || undefined,
     notify: notifySettings(environment),
@@ -257,7 +265,7 @@ const platformOptions = (
 
 async function openRemoteCluster(profile: Profile, clock: Clock): Promise<Cluster> {
   const { openRpcCluster } = await import('../../solana/rpc/open.ts');
-  return openRpcCluster({ urls: rpcUrlsOf(profile), clock, commitment: profile.commitment });
+  return openRpcCluster({ ...profile, urls: rpcUrlsOf(profile), clock });
 }
 
 async function openStore(home: string, clock: Clock): Promise<ClientStore> {

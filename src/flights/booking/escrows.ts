@@ -20,7 +20,10 @@ type Fence = (() => Promise<void>) | undefined;
 /** How soon a refund that waits for its token account is tried again: the owner may take days. */
 const ACCOUNT_RETRY_S = 600;
 
-type EscrowPorts = Pick<FlightsPorts, 'cluster' | 'effects' | 'authority' | 'treasury' | 'mint' | 'escrowProgram'>;
+type EscrowPorts = Pick<
+  FlightsPorts,
+  'cluster' | 'effects' | 'authority' | 'treasury' | 'mint' | 'escrowProgram'
+>;
 
 const program = () => import('../../escrow/program.ts');
 
@@ -61,9 +64,7 @@ async function read(
   intent: Intent,
 ): Promise<EscrowAccount | null> {
   const { readEscrow } = await import('../../escrow/account.ts');
-  const escrow = await readEscrow(cluster, intent.escrow_address as Address, [
-    intent.program_id as Address,
-  ]);
+  const escrow = await readEscrow(cluster, intent.escrow_address as Address, [intent.program_id as Address]);
   const isOurs =
     escrow?.authority === authority.address &&
     escrow.treasury === treasury &&

@@ -13,6 +13,7 @@ import type { Funds } from './funds.ts';
 import { supportCodeHmac } from './identity.ts';
 import { intentRecord } from './intent-record.ts';
 import { newIntent } from './new-intent.ts';
+import { checkProgram } from './program-watch.ts';
 import { abandon, finishCreation, insertUnlessTaken, isShown } from './under-way.ts';
 import { checkRefundWallet, checkWallet } from './wallets.ts';
 
@@ -33,7 +34,7 @@ interface IntentTools {
  * The paid creation (CONTRACT, section 2): check, verify, open the escrow, settle; shown once it is settled. The
  * funding wallet is the payer: anybody else could take his (wallet, offer) pair and name a refund wallet of their own.
  * Problems: `invalid_wallet`, `funding_wallet_not_payer`, `refund_wallet_*`, `offer_*`, `intent_already_exists`,
- * `booking_disabled`, `operator_funds_low`, `provider_failed`, `creation_under_way`, `creations_busy`,
+ * `booking_disabled`, `escrow_program_changed`, `operator_funds_low`, `provider_failed`, `creation_under_way`, `creations_busy`,
  * `escrow_initialization_failed`.
  */
 export function createIntentCall(
@@ -67,6 +68,7 @@ export function createIntentCall(
         offerToLock({ ...ports, ...tiers }, request.offer_id),
       );
       if (payer !== null) live = found ?? undefined;
+      await checkProgram(ports);
       await funds.check();
       return {
         amount: options.intentPrice,
@@ -112,6 +114,7 @@ async function holdPair(
 ): Promise<IntentRow> {
   // Before the payment nobody knew the payer, and the wallet's account may have been closed since.
   await checkRefundWallet(ports, request.refund_wallet ?? payment.payer);
+  await checkProgram(ports);
   await funds.check();
   const untilMs = ports.clock.now() + ports.options.creationWaitMs;
   let row: IntentRow | undefined;

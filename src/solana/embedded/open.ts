@@ -4,7 +4,13 @@ import type { Address } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { OnTrouble } from '../../store/libsql/file.ts';
-import { type ChainTransaction, type Cluster, type Faucet, SOLANA_NETWORKS } from '../cluster.ts';
+import {
+  type ChainTransaction,
+  type Cluster,
+  DEVNET_USDC,
+  type Faucet,
+  SOLANA_NETWORKS,
+} from '../cluster.ts';
 import { memoStands } from '../memo.ts';
 import { minimumRent } from '../rent.ts';
 import { type Signer, signerFromSeed } from '../signer.ts';
@@ -68,6 +74,7 @@ export async function openEmbeddedCluster(options: {
 
   const cluster: Cluster = {
     network: SOLANA_NETWORKS.devnet,
+    usdcMint: DEVNET_USDC,
     latestBlockhash: async () => {
       const { blockhash, lastValidBlockHeight } = ledger.latest();
       return { blockhash, lastValidBlockHeight: BigInt(lastValidBlockHeight) };

@@ -1,10 +1,12 @@
+import type { Address } from '@solana/kit';
 import * as z from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
 import { type Log, silentLog } from '../../kernel/log.ts';
 import { problem } from '../../kernel/problems.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
-import { type Cluster, SOLANA_NETWORKS, type SolanaNetwork } from '../cluster.ts';
+import { type Cluster, type SolanaNetwork, usdcMintOf } from '../cluster.ts';
 import { networkOfGenesis, rpcUrl } from '../monikers.ts';
+import { checkMint, nameOf, networkHeldTo } from '../settings-checks.ts';
 import { createCaller, type RpcCaller, type Said } from './caller.ts';
 import { bid, USUAL_FEE_CAP } from './fees.ts';
 import { createFreshness } from './freshness.ts';
@@ -22,23 +24,26 @@ interface RpcOptions {
   /** Addresses of the JSON-RPC of one cluster, the preferred one first; or monikers (`devnet`, `localhost` …). */
   readonly urls: readonly string[];
   readonly clock: Clock;
-  readonly network?: SolanaNetwork;
+  /** As `ClusterSettings` has them: what the cluster has to be. */
+  readonly network?: SolanaNetwork | null | undefined;
+  readonly genesis?: string | null | undefined;
+  /** Default: Circle's USDC of the network. */
+  readonly usdcMint?: Address | null | undefined;
   /** How certain a read must be; nothing less than `confirmed` is ever trusted. */
   readonly commitment?: 'confirmed' | 'finalized';
   /** The most that a transaction of ours bids for its place, in lamports. */
-  readonly priorityFeeCap?: bigint | undefined;
+  readonly priorityFeeCap?: bigint | null | undefined;
   readonly log?: Log | undefined;
   readonly fetch?: typeof fetch;
 }
 
 /**
  * A real cluster, by the addresses of its JSON-RPC. Where several are named they are one cluster: what one does not
- * answer in time another is asked for, and transactions go to all. Unless `network` says otherwise, the network is read
- * from the genesis hash.
- * @throws Problem `cluster_failed` when an address is none, nobody answers, the addresses lead to different clusters,
- *   or the cluster is a private one and `network` was not given.
+ * answer in time another is asked for, and transactions go to all.
+ * @throws Problem `cluster_failed` when an address is none, nobody answers, or the addresses lead to different clusters;
+ *   `genesis_unexpected`, `private_cluster`, `cluster_settings_invalid`
  */
-export async function openRpcCluster(options: RpcOptions): Promise<Cluster> {
+export async function openRpcCluster(options: RpcOptions): Promise<Cluster & { readonly genesis: string }> {
   const { clock, commitment = 'confirmed', log = silentLog } = options;
   const freshness = createFreshness();
   const genesis: Genesis = { hash: null };
@@ -49,14 +54,18 @@ export async function openRpcCluster(options: RpcOptions): Promise<Cluster> {
     urls.map((url) => createMember({ url, ...shared })),
     clock,
   );
-  if (urls.length > 1 || options.network === undefined) genesis.hash = await commonGenesis(caller, urls);
-  const network = options.network ?? networkBehind(urls, genesis.hash ?? '');
+  const first = await commonGenesis(caller, urls);
+  genesis.hash = first;
+  const network = networkHeldTo(new URL(urls[0] ?? '').host, first, options);
+  checkMint(network, options.usdcMint ?? null);
 
   const lifetimes = createLifetimes(caller);
   const reads = createReads(caller, commitment);
   const ports = { caller, clock, freshness, lifetimes };
   return {
     network,
+    usdcMint: options.usdcMint ?? usdcMintOf(network),
+    genesis: first,
     ...reads,
     latestBlockhash: lifetimes.latest,
     blockHeight: () => lifetimes.blockHeight(commitment),
@@ -97,20 +106,12 @@ async function commonGenesis(caller: RpcCaller, urls: readonly string[]): Promis
   const other = told.find(({ answer }) => answer !== hash);
   if (!other) return hash;
   throw problem('cluster_failed', {
-    message: `The RPC addresses lead to different clusters: ${told[0]?.host} to ${nameOf(hash)}, ${other.host} to ${nameOf(other.answer)}.`,
+    message: `The RPC addresses lead to different clusters: ${told[0]?.host} to ${clusterOf(hash)}, ${other.host} to ${clusterOf(other.answer)}.`,
     fix: 'Name addresses of one cluster only.',
   });
 }
 
-const nameOf = (genesisHash: string): string =>
-  Object.entries(SOLANA_NETWORKS).find(([, id]) => id === networkOfGenesis(genesisHash))?.[0] ??
-  `a private one (genesis ${genesisHash})`;
-
-function networkBehind(urls: readonly string[], genesisHash: string): SolanaNetwork {
+const clusterOf = (genesisHash: string): string => {
   const network = networkOfGenesis(genesisHash);
-  if (network) return network;
-  throw problem('cluster_failed', {
-    message: `The cluster at ${new URL(urls[0] ?? '').host} is a private one (genesis ${genesisHash}).`,
-    fix: 'Use mainnet, devnet, testnet, or a Farelock server.',
-  });
-}
+  return network ? nameOf(network) : `a private one (genesis ${genesisHash})`;
+};

@@ -11,6 +11,7 @@ import { SOLANA_NETWORKS } from '../../../solana/cluster.ts';
 import { readKeypair, readKeypairSeed, type Signer } from '../../../solana/keypair.ts';
 import { clusterInUse } from '../../session/cluster-in-use.ts';
 import { keypairPath } from '../../session/profile.ts';
+import type { ClusterOptions } from '../../settings/cluster.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
 import { nextLines } from '../../view/payment.ts';
@@ -19,8 +20,7 @@ import { fieldLines } from '../../view/table.ts';
 import { counted } from '../../view/text.ts';
 import { formatSol } from '../../view/wallet.ts';
 
-interface DeployOptions {
-  readonly rpcUrl?: string;
+interface DeployOptions extends ClusterOptions {
   /** An address, or the path of a keypair file. */
   readonly program?: string;
   readonly new?: boolean;
@@ -37,7 +37,7 @@ interface DeployOptions {
  */
 export const clusterDeploy: Command<DeployOptions> = async (context, options) => {
   const { terminal, globals, signal } = context;
-  const desk = await clusterInUse(context, options.rpcUrl);
+  const desk = await clusterInUse(context, options);
   requireMainnetNamed(desk, options);
   const payer = globals.keypair === undefined ? null : readKeypair(keypairPath(globals.keypair));
   if (options.abort) return abort(context, desk, payer);

@@ -5,15 +5,14 @@ import { problem } from '../../../kernel/problems.ts';
 import type { ClusterDesk, InspectedProgram, OperatorWallet } from '../../../service-types.ts';
 import type { Screen } from '../../screen/terminal.ts';
 import { clusterInUse } from '../../session/cluster-in-use.ts';
+import type { ClusterOptions } from '../../settings/cluster.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { nextLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
 import { fieldLines, tableLines } from '../../view/table.ts';
 import { formatSol } from '../../view/wallet.ts';
 
-interface WhereOptions {
-  readonly rpcUrl?: string;
-}
+type WhereOptions = ClusterOptions;
 
 /** Compares what the cluster has with what a service needs. Exit 8 where that is not enough. */
 export const clusterCheck: Command<WhereOptions & { readonly program?: string }> = async (
@@ -21,7 +20,7 @@ export const clusterCheck: Command<WhereOptions & { readonly program?: string }>
   options,
 ) => {
   const { terminal } = context;
-  const desk = await clusterInUse(context, options.rpcUrl);
+  const desk = await clusterInUse(context, options);
   terminal.phase('Asking the cluster');
   const address = (options.program as Address | undefined) ?? (await desk.program());
   const [found, mint, wallets] = await Promise.all([desk.inspect(address), desk.mint(), desk.wallets()]);
@@ -70,7 +69,7 @@ export const clusterCheck: Command<WhereOptions & { readonly program?: string }>
 /** The operator's wallets of this home, which are made where there are none yet. */
 export const clusterKeys: Command<WhereOptions> = async (context, options) => {
   const { terminal } = context;
-  const desk = await clusterInUse(context, options.rpcUrl);
+  const desk = await clusterInUse(context, options);
   terminal.phase('Asking the cluster');
   const wallets = (await desk.wallets()).map(shownWallet);
   terminal.result(
@@ -96,7 +95,7 @@ export const clusterKeys: Command<WhereOptions> = async (context, options) => {
 export const clusterFund: Command<WhereOptions & { readonly sol?: bigint }> = async (context, options) => {
   const { terminal, globals } = context;
   const lamports = options.sol ?? 10_000_000_000n;
-  const desk = await clusterInUse(context, options.rpcUrl);
+  const desk = await clusterInUse(context, options);
   const wallets = (await desk.wallets()).filter(({ leastLamports }) => leastLamports > 0n);
   if (globals.dryRun) {
     printPlan(

@@ -4,9 +4,11 @@ import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { shownUrl, withoutAddressKeys } from '../../../kernel/shown-url.ts';
 import { storageTrouble } from '../../../kernel/storage.ts';
+import { EMBEDDED_CLUSTER } from '../../../solana/cluster-settings.ts';
 import { rpcNames } from '../../../solana/monikers.ts';
 import { scenarioNamed } from '../../session/scenarios.ts';
-import { keyInArgument, secret } from '../../session/secret-variable.ts';
+import { keyInArgument } from '../../session/secret-variable.ts';
+import { type ClusterOptions, clusterGiven } from '../../settings/cluster.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { fieldLines } from '../../view/table.ts';
 import { proxiesIn, trustedProxies } from './client-address.ts';
@@ -14,17 +16,16 @@ import { httpServer } from './http-server.ts';
 import { drainable, listening, STOPPING } from './listening.ts';
 import { checkedPublicUrl, publicUrlBehind } from './public-url.ts';
 
-interface ServeOptions {
+interface ServeOptions extends ClusterOptions {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl?: string;
-  /** Addresses of one cluster. */
-  readonly rpcUrl?: readonly string[];
   readonly facilitatorUrl?: string;
   /** Where customers reach it: behind a proxy, or under a name. */
   readonly publicUrl?: string;
   readonly scenario?: string;
   readonly live?: boolean;
+  readonly mainnet?: boolean;
   readonly clusterOnly?: boolean;
   readonly withoutProgram?: boolean;
   /** Addresses and CIDR ranges. */
@@ -56,9 +57,8 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   });
   const { clusterOnly = false, withoutProgram } = options;
   checkClusterOnly(options);
-  const rpcUrls = clusterOnly
-    ? []
-    : rpcNames((options.rpcUrl ?? [secret(environment, 'FARELOCK_RPC_URL') ?? '']).join(','));
+  const cluster = clusterOnly ? EMBEDDED_CLUSTER : clusterGiven(options, environment);
+  const { rpcUrls } = cluster;
   // What an operator should see; --verbose shows more.
   const log = jsonLog((line) => terminal.note(line), context.clock.now, 'warn');
   const service = clusterOnly
@@ -66,7 +66,8 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     : await session.openLocal({
         ...(options.scenario !== undefined && { scenario: scenarioNamed(options.scenario) }),
         databaseUrl: options.databaseUrl,
-        rpcUrls: rpcUrls.length > 0 ? rpcUrls : undefined,
+        cluster,
+        isMainnetMeant: options.mainnet,
         facilitatorUrl: options.facilitatorUrl,
         live: options.live,
         log,
@@ -152,7 +153,13 @@ function checkClusterOnly({ clusterOnly, withoutProgram, ...options }: ServeOpti
       fix: 'Services need the program: give --cluster-only too, or leave --without-program out.',
     });
   }
-  const of = { '--rpc-url': options.rpcUrl, '--database-url': options.databaseUrl, '--live': options.live };
+  const of = {
+    '--cluster': options.cluster,
+    '--rpc-url': options.rpcUrl,
+    '--escrow-program': options.escrowProgram,
+    '--database-url': options.databaseUrl,
+    '--live': options.live,
+  };
   const [other] = Object.entries(of).find(([, given]) => given !== undefined) ?? [];
   if (clusterOnly && other !== undefined) {
     throw problem('usage', {
