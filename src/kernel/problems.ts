@@ -854,11 +854,6 @@ export const PROBLEMS = {
     message: 'The RPC address leads to another cluster than the settings name.',
     fix: 'Correct the address, or the network and the genesis of the settings. Nothing was signed.',
   },
-  private_cluster: {
-    exit: 2,
-    message: 'The cluster is a private one.',
-    fix: 'Say which network it runs as, and name its genesis: --network devnet --genesis <hash>.',
-  },
   usdc_mint_missing: {
     exit: 6,
     message: 'The cluster has no such mint as the USDC of the settings.',

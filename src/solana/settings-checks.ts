@@ -46,7 +46,7 @@ export function checkMint(network: SolanaNetwork | null, mint: Address | null): 
 /**
  * The network of a cluster by its first block, held against the settings. x402 knows three networks: a private cluster
  * runs under the name of one that has no real money, when it is named together with its genesis.
- * @throws Problem `genesis_unexpected`, `private_cluster`
+ * @throws Problem `genesis_unexpected`, `cluster_failed` for a private cluster that is not named
  */
 export function networkHeldTo(
   host: string,
@@ -74,9 +74,9 @@ export function networkHeldTo(
     });
   }
   if (network && network !== SOLANA_NETWORKS.mainnet && genesis === found) return network;
-  throw problem('private_cluster', {
+  throw problem('cluster_failed', {
     message: `The cluster at ${host} is a private one (genesis ${found}).`,
-    fix: `x402 knows mainnet, devnet and testnet alone: say which of the last two it runs as, and name its genesis.`,
+    fix: 'x402 knows mainnet, devnet and testnet alone: say which of the last two it runs as, and name its genesis.',
     next: [`farelock cluster check --rpc-url <url> --network devnet --genesis ${found}`],
     detail: { host, genesis: found },
   });

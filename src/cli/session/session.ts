@@ -8,7 +8,6 @@ import type { ProgramTrust } from '../../client/trusted-program.ts';
 import type { FlightsClient } from '../../client/types.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Fetch } from '../../kernel/http.ts';
-import { jsonLog } from '../../kernel/log.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { once } from '../../kernel/once.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
@@ -21,25 +20,13 @@ import { spendingPolicy } from '../paying/spending.ts';
 import { trustOf } from '../paying/trust.ts';
 import type { Terminal } from '../screen/terminal.ts';
 import type { Environment, GlobalOptions } from '../spec/globals.ts';
-import { notifySettings, purgeAfterDays } from './notify-settings.ts';
+import { type LocalOptions, openHere } from './here.ts';
 import type { PartnerAccess, PartnerIdentity } from './partner-access.ts';
-import { partnerSettings } from './partner-settings.ts';
 import { homeOf, type Profile } from './profile.ts';
 import { flightsUrlOf, profileOf } from './profile-in-use.ts';
 import { openRecentOffers, type RecentOffers } from './recent.ts';
 import { openRecentCases, type RecentCases } from './recent-cases.ts';
-import { scenarioNamed } from './scenarios.ts';
-import { secret } from './secret-variable.ts';
 import { openWallet } from './wallet.ts';
-
-/** Options of `serve` beyond the environment. */
-type LocalOptions = Pick<
-  ServiceOptions,
-  'scenario' | 'log' | 'databaseUrl' | 'cluster' | 'isMainnetMeant' | 'facilitatorUrl'
-> & {
-  /** The partner service takes live keys. */
-  readonly live?: boolean | undefined;
-};
 
 interface FlightsOptions {
   /** The payment that the person has just agreed to: a booking, or one call of several. */
@@ -118,11 +105,8 @@ export async function openSession(given: SessionGiven): Promise<Session> {
   const { isEmbedded } = profile;
   const keypairFile = profile.keypair ?? join(home, 'wallet.json');
 
-  const openLocal = once(async (options: LocalOptions = {}) =>
-    (await import('../../service.ts')).openService(
-      serviceOptions(given, home, { ...(isEmbedded && { cluster: profile }), ...options }),
-    ),
-  );
+  const local = openHere(given, home, profile);
+  const { openLocal } = local;
   const cluster = once(async () =>
     isEmbedded ? (await openLocal()).cluster : openRemoteCluster(profile, clock),
   );
@@ -150,14 +134,6 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     return overNetwork();
   });
   const baseUrl = profile.flightsUrl ?? EMBEDDED_URL;
-  const clusterDesk = once(async (cluster: ClusterSettings) =>
-    (await import('../../service.ts')).openClusterDesk({
-      home,
-      clock,
-      databaseUrl: secret(environment, 'FARELOCK_DATABASE_URL'),
-      cluster,
-    }),
-  );
   const reach = { baseUrl, timeoutMs: globals.timeout };
   const embedded = async () => {
     const service = await openLocal();
@@ -175,12 +151,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     recentOffers: openRecentOffers(join(home, 'recent-offers.json'), terminal.note),
     recentCases: openRecentCases(join(home, 'recent-refunds.json'), terminal.note),
     trust,
-    openLocal,
-    openPlatform: async (options) =>
-      (await import('../../service.ts')).openPlatform(platformOptions(given, home, options)),
-    openClusterOnly: async (options) =>
-      (await import('../../service.ts')).openClusterOnly({ ...options, home, clock }),
-    clusterDesk,
+    ...local.doors,
     cluster,
     wallet,
     store,
@@ -219,49 +190,11 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     trouble: async () => (await openLocal.opened())?.trouble() ?? null,
     async close() {
       await store.opened()?.then((opened) => opened.shut());
-      await openLocal.opened()?.then((service) => service.close());
-      await clusterDesk.opened()?.then((desk) => desk.close());
+      await local.close();
       if (!isEmbedded) await cluster.opened()?.then((opened) => opened.close());
     },
   };
 }
-
-function serviceOptions(
-  { environment, clock, terminal }: SessionGiven,
-  home: string,
-  options: LocalOptions,
-): ServiceOptions {
-  const scenario = environment.FARELOCK_SCENARIO;
-  return {
-    home,
-    clock,
-    scenario: options.scenario ?? (scenario ? scenarioNamed(scenario) : undefined),
-    seed: environment.FARELOCK_SEED || undefined,
-    ticketingMs: millisecondsOf(environment, 'FARELOCK_TICKETING_MS', 2000),
-    lowcostMs: millisecondsOf(environment, 'FARELOCK_LOWCOST_MS', 2500),
-    databaseUrl: options.databaseUrl ?? secret(environment, 'FARELOCK_DATABASE_URL'),
-    cluster: options.cluster,
-    isMainnetMeant: options.isMainnetMeant,
-    facilitatorUrl: options.facilitatorUrl ?? secret(environment, 'FARELOCK_FACILITATOR_URL'),
-    gatewayKeysFile: environment.FARELOCK_GATEWAY_KEYS || undefined,
-    notify: notifySettings(environment),
-    purgeAfterDays: purgeAfterDays(environment),
-    ...partnerSettings(environment, options.live),
-    log: terminal.settings.verbose ? jsonLog((line) => terminal.trace(line), clock.now) : options.log,
-  };
-}
-
-const platformOptions = (
-  { environment, clock }: SessionGiven,
-  home: string,
-  options: Omit<PlatformOptions, 'home' | 'clock'>,
-): PlatformOptions => ({
-  home,
-  clock,
-  partnerServiceName: environment.FARELOCK_SERVICE_NAME || undefined,
-  stepMs: millisecondsOf(environment, 'FARELOCK_PLATFORM_STEP_MS', 1500),
-  ...options,
-});
 
 async function openRemoteCluster(profile: Profile, clock: Clock): Promise<Cluster> {
   const { openRpcCluster } = await import('../../solana/rpc/open.ts');
@@ -287,19 +220,5 @@ function rpcUrlsOf(profile: Profile): readonly string[] {
   throw problem('usage', {
     message: `Profile ${profile.name} names no Solana cluster.`,
     fix: 'Set FARELOCK_RPC_URL (of a farelock serve: its address and /rpc), or rpc_url of the profile.',
-  });
-}
-
-function millisecondsOf(
-  environment: Environment,
-  name: 'FARELOCK_TICKETING_MS' | 'FARELOCK_LOWCOST_MS' | 'FARELOCK_PLATFORM_STEP_MS',
-  usual: number,
-): number | undefined {
-  const text = environment[name];
-  if (!text) return undefined;
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw problem('usage', {
-    message: `${name} is not a number of milliseconds: ${text}.`,
-    fix: `Set it to ${usual}, or unset it.`,
   });
 }

@@ -24,7 +24,7 @@ interface RpcOptions {
   /** Addresses of the JSON-RPC of one cluster, the preferred one first; or monikers (`devnet`, `localhost` …). */
   readonly urls: readonly string[];
   readonly clock: Clock;
-  /** As `ClusterSettings` has them: what the cluster has to be. */
+  /** As `ClusterSettings` has them: what the cluster has to be. A network without a word of its genesis is not checked. */
   readonly network?: SolanaNetwork | null | undefined;
   readonly genesis?: string | null | undefined;
   /** Default: Circle's USDC of the network. */
@@ -41,9 +41,11 @@ interface RpcOptions {
  * A real cluster, by the addresses of its JSON-RPC. Where several are named they are one cluster: what one does not
  * answer in time another is asked for, and transactions go to all.
  * @throws Problem `cluster_failed` when an address is none, nobody answers, or the addresses lead to different clusters;
- *   `genesis_unexpected`, `private_cluster`, `cluster_settings_invalid`
+ *   `genesis_unexpected`, `cluster_settings_invalid`
  */
-export async function openRpcCluster(options: RpcOptions): Promise<Cluster & { readonly genesis: string }> {
+export async function openRpcCluster(
+  options: RpcOptions,
+): Promise<Cluster & { readonly genesis: string | null }> {
   const { clock, commitment = 'confirmed', log = silentLog } = options;
   const freshness = createFreshness();
   const genesis: Genesis = { hash: null };
@@ -54,9 +56,10 @@ export async function openRpcCluster(options: RpcOptions): Promise<Cluster & { r
     urls.map((url) => createMember({ url, ...shared })),
     clock,
   );
-  const first = await commonGenesis(caller, urls);
-  genesis.hash = first;
-  const network = networkHeldTo(new URL(urls[0] ?? '').host, first, options);
+  const isTaken = options.network && options.genesis === undefined && urls.length === 1;
+  if (!isTaken) genesis.hash = await commonGenesis(caller, urls);
+  const { hash: first } = genesis;
+  const network = heldTo(urls, first, options);
   checkMint(network, options.usdcMint ?? null);
 
   const lifetimes = createLifetimes(caller);
@@ -83,6 +86,11 @@ export async function openRpcCluster(options: RpcOptions): Promise<Cluster & { r
     close: async () => closing.abort(),
   };
 }
+
+const heldTo = (urls: readonly string[], first: string | null, options: RpcOptions): SolanaNetwork =>
+  first === null && options.network
+    ? options.network
+    : networkHeldTo(new URL(urls[0] ?? '').host, first ?? '', options);
 
 function addressesOf(named: readonly string[]): string[] {
   const urls = named.map((one) => {
