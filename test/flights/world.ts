@@ -85,6 +85,9 @@ interface Challenge {
   }[];
 }
 
+/** The same program at another address, for services that move. */
+export const SECOND_PROGRAM = 'FLK2gRHGErf3EwbLdxVUrACXZDrAhmgJmjawBzvQGq7B' as Address;
+
 /** The whole flight service on a real cluster, store, program and paywall, in a folder of its own. */
 export async function openWorld(given: WorldOptions = {}) {
   const home = mkdtempSync(join(tmpdir(), 'farelock-flights-'));
@@ -92,7 +95,7 @@ export async function openWorld(given: WorldOptions = {}) {
   const cluster = await openEmbeddedCluster({
     path: join(home, 'ledger.db'),
     clock,
-    programs: [{ address: ESCROW_PROGRAM_ID, elf: escrowElf }],
+    programs: [ESCROW_PROGRAM_ID, SECOND_PROGRAM].map((address) => ({ address, elf: escrowElf })),
   });
   const database = await worldDatabase.next(home);
   const store = await openStore(database);

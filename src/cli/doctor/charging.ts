@@ -39,18 +39,43 @@ export function chargingChecks({ profile, clock }: Patient, open: OpenCluster): 
       const { message, fix } = problemOf(answer);
       return warning(`A search would not be sold now: ${message}`, fix);
     }
-    return paidHere(answer, cluster);
+    return paidHere(answer, cluster, profile);
   };
   return [{ id: 'charging', run: (signal) => reaching(run(signal)) }];
 }
 
-async function paidHere(answer: Parameters<typeof readChallenge>[0], cluster: Cluster): Promise<Finding> {
+/** The program of the service's escrows is not one that this profile pays into. */
+async function untrusted(
+  cluster: Cluster,
+  program: string,
+  { escrowPrograms, upgradeAuthorities }: Patient['profile'],
+): Promise<Finding | null> {
+  const { checkProgram, EMBEDDED_TRUST } = await import('../../client/trusted-program.ts');
+  const isAccepted = (authority: string) => (upgradeAuthorities as readonly string[]).includes(authority);
+  try {
+    await checkProgram(cluster, program, { ...EMBEDDED_TRUST, programs: escrowPrograms, isAccepted });
+    return null;
+  } catch (error) {
+    if (!isProblem(error, 'program_not_trusted')) throw error;
+    return failed(error.message, error.fix, ...error.next);
+  }
+}
+
+async function paidHere(
+  answer: Parameters<typeof readChallenge>[0],
+  cluster: Cluster,
+  profile: Patient['profile'],
+): Promise<Finding> {
   const { network, usdcMint } = cluster;
   const name = Object.entries(SOLANA_NETWORKS).find(([, id]) => id === network)?.[0] ?? network;
   // Only where a service has asked for money; an embedded one never comes here.
   const { readChallenge } = await import('../../client/payer/challenge.ts');
   try {
-    const { amount, feePayer } = readChallenge(answer, { network, asset: usdcMint, wallet: '' });
+    const { amount, feePayer, escrowProgram } = readChallenge(answer, {
+      network,
+      asset: usdcMint,
+      wallet: '',
+    });
     const [account] = await cluster.accounts([feePayer]);
     // Two clusters of one name (two embedded ones, a fork) are told apart by who holds money on them.
     if (!account) {
@@ -59,6 +84,8 @@ async function paidHere(answer: Parameters<typeof readChallenge>[0], cluster: Cl
         ...OTHER_CLUSTER,
       );
     }
+    const wrong = escrowProgram === null ? null : await untrusted(cluster, escrowProgram, profile);
+    if (wrong !== null) return wrong;
     return ok(`A search costs ${formatUsdc(amount)} USDC, paid on ${name}`);
   } catch (error) {
     if (!isProblem(error, 'challenge_refused')) throw error;

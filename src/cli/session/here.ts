@@ -1,8 +1,16 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { jsonLog } from '../../kernel/log.ts';
+import { parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { PlatformOptions, ServiceOptions } from '../../service-types.ts';
+import type {
+  OpenClusterDesk,
+  OpenPlatform,
+  OpenService,
+  PlatformOptions,
+  ServiceOptions,
+  TakingCaps,
+} from '../../service-types.ts';
 import type { ClusterSettings } from '../../solana/cluster-settings.ts';
 import type { Terminal } from '../screen/terminal.ts';
 import type { Environment } from '../spec/globals.ts';
@@ -27,10 +35,17 @@ interface HereGiven {
   readonly clock: Clock;
 }
 
+/** The composition root, as far as a session opens it. */
+interface Rooms {
+  readonly openService: OpenService;
+  readonly openPlatform: OpenPlatform;
+  readonly openClusterOnly: OpenService;
+  readonly openClusterDesk: OpenClusterDesk;
+}
+
 /** What this process can run itself, each loaded when it is first asked for. */
-export function openHere(given: HereGiven, home: string, profile: Profile) {
+export function openHere(given: HereGiven, home: string, profile: Profile, rooms: () => Promise<Rooms>) {
   const { environment, clock } = given;
-  const rooms = () => import('../../service.ts');
   const openLocal = once(async (options: LocalOptions = {}) => {
     // Commands of the embedded profile run the service with the programs that its settings name.
     const own = profile.isEmbedded ? { cluster: profile } : {};
@@ -77,6 +92,7 @@ function serviceOptions(
     databaseUrl: options.databaseUrl ?? secret(environment, 'FARELOCK_DATABASE_URL'),
     cluster: options.cluster,
     isMainnetMeant: options.isMainnetMeant,
+    caps: takingCaps(environment),
     facilitatorUrl: options.facilitatorUrl ?? secret(environment, 'FARELOCK_FACILITATOR_URL'),
     gatewayKeysFile: environment.FARELOCK_GATEWAY_KEYS || undefined,
     notify: notifySettings(environment),
@@ -110,4 +126,18 @@ function millisecondsOf(
     message: `${name} is not a number of milliseconds: ${text}.`,
     fix: `Set it to ${usual}, or unset it.`,
   });
+}
+
+/** The most that a service takes, in USDC. @throws Problem `usage` */
+function takingCaps(environment: Environment): TakingCaps {
+  const read = (name: 'FARELOCK_CAP_PER_BOOKING' | 'FARELOCK_CAP_PER_DAY'): bigint | null => {
+    const text = environment[name];
+    if (!text) return null;
+    if (/^\d{1,9}(\.\d{1,6})?$/.test(text)) return parseUsdc(text);
+    throw problem('usage', {
+      message: `${name} is not an amount of USDC.`,
+      fix: 'Set it to one such as 2000.',
+    });
+  };
+  return { perPayment: read('FARELOCK_CAP_PER_BOOKING'), perDay: read('FARELOCK_CAP_PER_DAY') };
 }

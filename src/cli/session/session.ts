@@ -12,7 +12,7 @@ import { overNetwork } from '../../kernel/network.ts';
 import { once } from '../../kernel/once.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import type { ClusterDesk, Platform, PlatformOptions, Service, ServiceOptions } from '../../service-types.ts';
-import type { Cluster } from '../../solana/cluster.ts';
+import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import type { ClusterSettings } from '../../solana/cluster-settings.ts';
 import type { Signer } from '../../solana/keypair.ts';
 import { openPaidHere, openPayer, type PaidHere } from '../paying/paying.ts';
@@ -105,10 +105,10 @@ export async function openSession(given: SessionGiven): Promise<Session> {
   const { isEmbedded } = profile;
   const keypairFile = profile.keypair ?? join(home, 'wallet.json');
 
-  const local = openHere(given, home, profile);
+  const local = openHere(given, home, profile, () => import('../../service.ts'));
   const { openLocal } = local;
   const cluster = once(async () =>
-    isEmbedded ? (await openLocal()).cluster : openRemoteCluster(profile, clock),
+    isEmbedded ? (await openLocal()).cluster : openRemoteCluster(profile, clock, terminal),
   );
   const wallet = once(async () =>
     openWallet({
@@ -196,9 +196,11 @@ export async function openSession(given: SessionGiven): Promise<Session> {
   };
 }
 
-async function openRemoteCluster(profile: Profile, clock: Clock): Promise<Cluster> {
+async function openRemoteCluster(profile: Profile, clock: Clock, terminal: Terminal): Promise<Cluster> {
   const { openRpcCluster } = await import('../../solana/rpc/open.ts');
-  return openRpcCluster({ ...profile, urls: rpcUrlsOf(profile), clock });
+  const cluster = await openRpcCluster({ ...profile, urls: rpcUrlsOf(profile), clock });
+  if (cluster.network === SOLANA_NETWORKS.mainnet) terminal.realMoney();
+  return cluster;
 }
 
 async function openStore(home: string, clock: Clock): Promise<ClientStore> {

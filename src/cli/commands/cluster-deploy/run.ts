@@ -9,7 +9,6 @@ import type {
 } from '../../../service-types.ts';
 import { SOLANA_NETWORKS } from '../../../solana/cluster.ts';
 import { readKeypair, readKeypairSeed, type Signer } from '../../../solana/keypair.ts';
-import { clusterInUse } from '../../session/cluster-in-use.ts';
 import { keypairPath } from '../../session/profile.ts';
 import type { ClusterOptions } from '../../settings/cluster.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
@@ -19,6 +18,7 @@ import { printPlan, stepLines } from '../../view/plan.ts';
 import { fieldLines } from '../../view/table.ts';
 import { counted } from '../../view/text.ts';
 import { formatSol } from '../../view/wallet.ts';
+import { clusterInUse } from '../cluster/in-use.ts';
 
 interface DeployOptions extends ClusterOptions {
   /** An address, or the path of a keypair file. */

@@ -1,9 +1,9 @@
-import { shownUrls } from '../../kernel/shown-url.ts';
-import type { ClusterDesk } from '../../service-types.ts';
-import { rpcNames } from '../../solana/monikers.ts';
-import { type ClusterOptions, clusterGiven } from '../settings/cluster.ts';
-import type { CommandContext } from '../spec/command.ts';
-import { keyInArgument } from './secret-variable.ts';
+import { shownUrls } from '../../../kernel/shown-url.ts';
+import type { ClusterDesk } from '../../../service-types.ts';
+import { rpcNames } from '../../../solana/monikers.ts';
+import { keyInArgument } from '../../session/secret-variable.ts';
+import { type ClusterOptions, clusterGiven } from '../../settings/cluster.ts';
+import type { CommandContext } from '../../spec/command.ts';
 
 /** The operator's desk for the cluster of a command. A key on the command line is used, and said to be seen by others. */
 export async function clusterInUse(
