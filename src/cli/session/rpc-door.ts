@@ -3,7 +3,7 @@ import type { Fetch, HttpResponse } from '../../kernel/http.ts';
 import { overNetwork } from '../../kernel/network.ts';
 
 /** An address that takes longer is asked further, and the next one beside it. */
-const SLOW_MS = 400;
+const SLOW_MS = 250;
 
 /** A node that is busy, behind a broken gateway, or no node. */
 class Unusable extends Error {
