@@ -182,28 +182,23 @@ test(`${JOURNEYS} journeys over a network that loses, tears, forgets and lies`, 
     expect([fault, network.befell.get(fault) ?? 0]).not.toEqual([fault, 0]);
 }, 1_800_000);
 
-test.each(['refuses connections', 'never answers'])(
-  'with one of two addresses dead (it %s) a journey takes at most 2 s more',
-  async (how) => {
-    const silence = await openSilence();
-    closingTest.push(silence.close);
-    if (how === 'refuses connections') silence.close();
-    const took: number[] = [];
-    for (const urls of [
-      [ledger.rpcUrl, `${ledger.rpcUrl}/`],
-      [silence.url, ledger.rpcUrl],
-    ]) {
-      const served = await serveOver(urls);
-      const traveller = await travellerAt(served, urls);
-      // What a service does once is done.
-      await traveller.run('search LIS BER --depart +30d --no-wait');
-      const startedMs = performance.now();
-      await journey(served, traveller, 3);
-      took.push(performance.now() - startedMs);
-      await served.stop();
-    }
-    const [both = 0, one = Number.NaN] = took;
-    expect(one - both).toBeLessThan(2_000);
-  },
-  120_000,
-);
+test('with one of two addresses dead a journey takes at most 2 s more', async () => {
+  const silence = await openSilence();
+  closingTest.push(silence.close);
+  const refusing = await openSilence();
+  refusing.close();
+  const took: number[] = [];
+  for (const other of [`${ledger.rpcUrl}/`, refusing.url, silence.url]) {
+    const urls = [other, ledger.rpcUrl];
+    const served = await serveOver(urls);
+    const traveller = await travellerAt(served, urls);
+    // What a service does once is done.
+    await traveller.run('search LIS BER --depart +30d --no-wait');
+    const startedMs = performance.now();
+    await journey(served, traveller, 3);
+    took.push(performance.now() - startedMs);
+    await served.stop();
+  }
+  const [both = 0, ...dead] = took;
+  for (const one of dead) expect(one - both).toBeLessThan(2_000);
+}, 120_000);

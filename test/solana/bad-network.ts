@@ -11,8 +11,8 @@ import { type RpcAnswer, type RpcCall, seeded, sentSignature, told } from './lyi
 
 const SWALLOWED_MS = 1_000;
 const FORK_LIVES_MS = 1_200;
-const FORGOTTEN_MS = 3_000;
-const LONGEST_DELAY_MS = 1_200;
+const FORGOTTEN_MS = 2_500;
+const LONGEST_DELAY_MS = 800;
 const LONGEST_HOLD_MS = 400;
 
 interface Exchange {
@@ -93,7 +93,7 @@ interface Fate {
 }
 const LASTS_MS = { swallowed: SWALLOWED_MS, 'dropped fork': FORK_LIVES_MS, forgotten: FORGOTTEN_MS, none: 0 };
 
-export async function openBadNetwork(upstream: string, seed: number, share = { faults: 0.25, fates: 0.35 }) {
+export async function openBadNetwork(upstream: string, seed: number, share = { faults: 0.2, fates: 0.3 }) {
   const chances = new Map<string, () => number>();
   const chanceOf = (method: string): (() => number) => {
     const known = chances.get(method) ?? seeded(seed * 1_000 + [...method].reduce((sum, one) => sum * 31 + one.charCodeAt(0), 7) % 997);

@@ -21,7 +21,7 @@ export interface RpcAnswer {
 export type Lie = (
   call: RpcCall,
   honest: () => Promise<RpcAnswer>,
-  host: string,
+  host?: string,
 ) => RpcAnswer | Response | Promise<RpcAnswer | Response>;
 
 /**
