@@ -67,7 +67,7 @@ export async function openLyingCluster(
     fetch: fetching,
     clock: { now: world.clock.now, sleep: async (ms) => advance(ms) },
   });
-  return Object.assign(liar, { cluster });
+  return Object.assign(liar, { cluster, fetch: fetching });
 }
 
 export const sentSignature = ({ params }: RpcCall): string =>
