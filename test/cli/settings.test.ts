@@ -264,6 +264,13 @@ describe('config', () => {
     expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('http address')]);
   });
 
+  test('a cap of priority fees is a number of lamports', async () => {
+    const wrong = await run('search LIS BER --depart +30d --json', {
+      environment: { FARELOCK_PRIORITY_FEE_CAP: '0.1 SOL' },
+    });
+    expect(error(wrong)).toMatchObject({ code: 'usage', message: expect.stringContaining('lamports') });
+  });
+
   test('a key is read from standard input into a private file, and never from argv', async () => {
     await run('config profile add staging --partner-url https://partner.example --use');
     const typed = await run('config set api_key flk_live_topsecretkey --json');

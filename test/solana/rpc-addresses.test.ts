@@ -67,21 +67,24 @@ describe('an address that gives no answer', () => {
     ['has not reached the slot (-32016)', (call) => troubled(call, -32016)],
     ['is broken (-32603)', (call) => troubled(call, -32603)],
     ['is broken (502)', async () => new Response('<html>', { status: 502 })],
-  ] satisfies [string, Lie][])('%s: the other is asked at once, and it is left aside', async (_how, trouble) => {
-    const startedMs = endpoint.clock.now();
-    liar.tell = (call, honest, host) =>
-      host === 'first.test' ? (trouble as Lie)(call, honest, host) : honest();
-    for (let n = 0; n < 4; n++) expect(await liar.cluster.minimumRent(n)).toBeGreaterThan(0n);
-    expect(hosts()).toEqual(['first.test', ...Array(4).fill('second.test')]);
-    expect(endpoint.clock.now()).toBe(startedMs);
-    // Later it gets another chance, and is preferred again.
-    endpoint.clock.advance(5_000);
-    liar.tell = (_call, honest) => honest();
-    liar.heard.length = 0;
-    await liar.cluster.minimumRent(1);
-    await liar.cluster.minimumRent(1);
-    expect(hosts()).toEqual(['first.test', 'first.test']);
-  });
+  ] satisfies [string, Lie][])(
+    '%s: the other is asked at once, and it is left aside',
+    async (_how, trouble) => {
+      const startedMs = endpoint.clock.now();
+      liar.tell = (call, honest, host) =>
+        host === 'first.test' ? (trouble as Lie)(call, honest, host) : honest();
+      for (let n = 0; n < 4; n++) expect(await liar.cluster.minimumRent(n)).toBeGreaterThan(0n);
+      expect(hosts()).toEqual(['first.test', ...Array(4).fill('second.test')]);
+      expect(endpoint.clock.now()).toBe(startedMs);
+      // Later it gets another chance, and is preferred again.
+      endpoint.clock.advance(5_000);
+      liar.tell = (_call, honest) => honest();
+      liar.heard.length = 0;
+      await liar.cluster.minimumRent(1);
+      await liar.cluster.minimumRent(1);
+      expect(hosts()).toEqual(['first.test', 'first.test']);
+    },
+  );
 
   it('never answers: the other is asked beside it soon, and at once from then on', async () => {
     liar.tell = (_call, honest, host) => (host === 'first.test' ? silent() : honest());
@@ -89,6 +92,20 @@ describe('an address that gives no answer', () => {
     for (let n = 0; n < 10; n++) await liar.cluster.minimumRent(n);
     expect(performance.now() - startedMs).toBeLessThan(1_500);
     expect(hosts().filter((host) => host === 'first.test')).toHaveLength(1);
+  });
+
+  it('is some slots behind the other all the time: it is asked again a slot later', async () => {
+    const { signature } = await transfer();
+    liar.tell = async (_call, honest, host) => {
+      const answer = await honest();
+      if (host === 'second.test') told(answer).context.slot -= 3;
+      return answer;
+    };
+    for (let poll = 0; poll < 10; poll++) {
+      expect(await liar.cluster.signatureStatus(signature)).toBeNull();
+      endpoint.clock.advance(500);
+    }
+    expect(hosts().filter((host) => host === 'second.test').length).toBeGreaterThanOrEqual(9);
   });
 
   it('asks for a pause: it gets it, and nobody waits', async () => {

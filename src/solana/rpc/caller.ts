@@ -62,7 +62,7 @@ export function createCaller(members: readonly Member[], clock: Clock): RpcCalle
 
   const ask: Call = async (method, params, schema) => {
     const asked = candidates();
-    if (asked.length === 0) throw new NoAnswer('every address leads to another cluster', null, true);
+    if (asked.length === 0) throw new NoAnswer('every address leads to another cluster', { final: true });
     return firstAnswer(
       asked.map((member) => (signal: AbortSignal) => member.ask(method, params, schema, signal)),
       {
