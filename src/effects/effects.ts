@@ -52,7 +52,7 @@ export interface ChainPlan {
   readonly instructions: readonly Instruction[];
 }
 
-interface EffectPorts extends AttemptPorts {
+interface EffectPorts extends Omit<AttemptPorts, 'sending'> {
   readonly ids: Ids;
 }
 

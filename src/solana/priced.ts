@@ -1,11 +1,9 @@
 import { type AccountRole, type Address, type Instruction, isWritableRole } from '@solana/kit';
 import type { Cluster, PriorityFee } from './cluster.ts';
+import { computeBudget } from './compute-budget.ts';
 import type { Signer } from './signer.ts';
 import { buildTransaction, type SignedTransaction } from './transaction.ts';
 
-const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111' as Address;
-const SET_LIMIT = 2;
-const SET_PRICE = 3;
 /** The most that any transaction may use. */
 const MOST_UNITS = 1_400_000n;
 const MICRO = 1_000_000n;
@@ -31,7 +29,7 @@ export async function signPriced(
   const bidding = (units: bigint, price: bigint) =>
     buildTransaction({
       ...parts,
-      instructions: [...budget(units, price), ...parts.instructions],
+      instructions: [...computeBudget(Number(units), price), ...parts.instructions],
       blockhash,
     });
   const { err, unitsConsumed } = await cluster.simulate(bidding(MOST_UNITS, 1n).wire);
@@ -58,17 +56,4 @@ function writableOf(parts: {
     accounts.filter(({ role }) => isWritableRole(role as AccountRole)).map(({ address }) => address),
   );
   return [...new Set([parts.feePayer.address, ...named])];
-}
-
-function budget(units: bigint, price: bigint): Instruction[] {
-  const limit = Buffer.alloc(5);
-  limit.writeUInt8(SET_LIMIT);
-  limit.writeUInt32LE(Number(units), 1);
-  const bid = Buffer.alloc(9);
-  bid.writeUInt8(SET_PRICE);
-  bid.writeBigUInt64LE(price, 1);
-  return [
-    { programAddress: COMPUTE_BUDGET_PROGRAM, data: limit },
-    { programAddress: COMPUTE_BUDGET_PROGRAM, data: bid },
-  ];
 }

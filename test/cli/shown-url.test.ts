@@ -78,6 +78,8 @@ test('serve shows no key of its cluster: neither in JSON, nor to people, nor in 
   try {
     const ways: [string[], Record<string, string>, RegExp | null][] = [
       [['--rpc-url', address], {}, /--rpc-url holds a key[\s\S]*FARELOCK_RPC_URL_FILE/],
+      [['--rpc-url', `${endpoint.url},${address}`], {}, /--rpc-url holds a key/],
+      [['--rpc-url', endpoint.url, '--rpc-url', address], {}, /--rpc-url holds a key/],
       [[], { FARELOCK_RPC_URL: address }, null],
       [[], { FARELOCK_RPC_URL_FILE: file }, null],
     ];

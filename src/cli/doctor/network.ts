@@ -105,6 +105,14 @@ async function remoteCluster(
       'Use another address for it.',
     );
   }
+  const silent = await silentAmong(rpcUrls, signal);
+  if (silent.length > 0) {
+    return warning(
+      `${name} at ${host}: no good answer from ${silent.join(' and ')}`,
+      'The others are asked in its place. Name another address where it stays so.',
+      'farelock config list --show-origin',
+    );
+  }
   const first = await cluster.blockHeight();
   for (let tries = 0; tries < SLOT_TRIES; tries++) {
     await clock.sleep(SLOT_PAUSE_MS, signal);
@@ -115,6 +123,25 @@ async function remoteCluster(
     `${name} at ${host} is stuck at block ${first}`,
     'Payments would expire before they land: wait, or name another address.',
   );
+}
+
+/** The hosts of those among several addresses that are away, behind or broken now. */
+async function silentAmong(rpcUrls: readonly string[], signal: AbortSignal): Promise<string[]> {
+  if (rpcUrls.length < 2) return [];
+  const healthy = await Promise.allSettled(
+    rpcUrls.map(async (url) => {
+      const answer = await overNetwork('follow')({
+        method: 'POST',
+        url,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getHealth', params: [] }),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
+      });
+      if (answer.status !== 200 || !/"result"\s*:\s*"ok"/.test(answer.body ?? ''))
+        throw problem('cluster_failed');
+    }),
+  );
+  return rpcUrls.filter((_, place) => healthy[place]?.status === 'rejected').map(hostOf);
 }
 
 /** Of an RPC address no more than the host: its path or query may be a key. */

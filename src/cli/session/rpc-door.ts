@@ -3,7 +3,10 @@ import type { Fetch, HttpResponse } from '../../kernel/http.ts';
 import { overNetwork } from '../../kernel/network.ts';
 
 /** An address that takes longer is asked further, and the next one beside it. */
-const SLOW_MS = 400;
+const SLOW_MS = 250;
+/** What acts is not asked of another one while the first may still do it. */
+const ACTING_MS = 15_000;
+const READS = /"method":"(get|is|simulate|minimum)/;
 
 /** A node that is busy, behind a broken gateway, or no node. */
 class Unusable extends Error {
@@ -32,7 +35,7 @@ export function rpcDoor(urls: readonly string[]): { readonly url: string; readon
       try {
         return await firstAnswer(
           urls.map((to) => sendTo(request, to)),
-          { patienceMs: SLOW_MS, isFinal: () => false },
+          { patienceMs: READS.test(request.body ?? '') ? SLOW_MS : ACTING_MS, isFinal: () => false },
         );
       } catch (error) {
         if (error instanceof Unusable) return error.response;

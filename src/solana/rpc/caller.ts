@@ -17,13 +17,14 @@ export interface RpcCaller {
   /** The same as `call` where a refusal says nothing of interest: that is `cluster_failed` too. */
   read: Call;
   /**
-   * Asks every address that is not left aside, a single time and all at once. Late ones are not waited for once one
-   * has answered.
+   * Asks every address that is not left aside, a single time and all at once. Late ones are not waited for longer than
+   * `lateMs` once one has answered.
    */
   fromEach<S extends z.ZodType>(
     method: string,
     params: readonly unknown[],
     schema: S,
+    lateMs?: number,
   ): Promise<readonly Said<z.output<S>>[]>;
   /** A caller for each address alone, to hold one's word against the other's. */
   alone(): readonly RpcCaller[];
@@ -47,7 +48,7 @@ const LONGEST_ASKED_PAUSE_MS = 5_000;
 /** After so long nothing is asked again: somebody waits for the answer. */
 const PATIENCE_MS = 20_000;
 /** An address that takes longer is slow where there is another one to ask. */
-const SLOW_MS = 400;
+const SLOW_MS = 250;
 
 export function createCaller(members: readonly Member[], clock: Clock): RpcCaller {
   /** Those to ask now, in their order: all that are not left aside, else all, beginning with the one left longest ago. */
@@ -61,7 +62,7 @@ export function createCaller(members: readonly Member[], clock: Clock): RpcCalle
 
   const ask: Call = async (method, params, schema) => {
     const asked = candidates();
-    if (asked.length === 0) throw new NoAnswer('every address leads to another cluster', null, true);
+    if (asked.length === 0) throw new NoAnswer('every address leads to another cluster', { final: true });
     return firstAnswer(
       asked.map((member) => (signal: AbortSignal) => member.ask(method, params, schema, signal)),
       {
@@ -96,8 +97,8 @@ export function createCaller(members: readonly Member[], clock: Clock): RpcCalle
         throw error instanceof RpcRefusal ? silent(method, error.message) : error;
       }
     },
-    fromEach: (method, params, schema) =>
-      inTime(candidates(), (member, signal) => member.ask(method, params, schema, signal)),
+    fromEach: (method, params, schema, lateMs = SLOW_MS) =>
+      inTime(candidates(), lateMs, (member, signal) => member.ask(method, params, schema, signal)),
     alone: () => members.map((one) => createCaller([one], clock)),
   };
 }
@@ -105,6 +106,7 @@ export function createCaller(members: readonly Member[], clock: Clock): RpcCalle
 /** Collects the answers until all are in, or the late ones have had their time after the first. */
 async function inTime<T>(
   members: readonly Member[],
+  lateMs: number,
   ask: (member: Member, signal: AbortSignal) => Promise<T>,
 ): Promise<readonly Said<T>[]> {
   const said = new Map<Member, Said<T>>();
@@ -113,7 +115,7 @@ async function inTime<T>(
     let timer: NodeJS.Timeout | undefined;
     const hear = (member: Member, one: Said<T>) => {
       said.set(member, one);
-      if (one.kind === 'answer') timer ??= setTimeout(done, SLOW_MS);
+      if (one.kind === 'answer') timer ??= setTimeout(done, lateMs);
       if (said.size < members.length) return;
       clearTimeout(timer);
       done();

@@ -17,15 +17,23 @@ export class RpcRefusal extends Error {
   }
 }
 
-/** No answer that counts. `final`: asking the same address again would give the same. */
+/**
+ * No answer that counts. `final`: asking the same address again would give the same. `behind`: the node has not come
+ * as far as another one, as is usual for a moment.
+ */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
+  readonly pauseMs: number | null;
+  readonly final: boolean;
+  readonly behind: boolean;
   constructor(
     readonly why: string,
-    readonly pauseMs: number | null = null,
-    readonly final = false,
+    more: { readonly pauseMs?: number | null; readonly final?: boolean; readonly behind?: boolean } = {},
   ) {
     super(why);
+    this.pauseMs = more.pauseMs ?? null;
+    this.final = more.final ?? false;
+    this.behind = more.behind ?? false;
   }
 }
 
@@ -56,6 +64,8 @@ export interface Genesis {
 
 const TIMEOUT_MS = 15_000;
 const ASIDE: DelayPolicy = { firstMs: 2_000, factor: 2, mostMs: 60_000, jitter: 'none' };
+/** A slot: what one node knows, the others soon know too. */
+const BEHIND_MS = 400;
 /** An address that fails so often in a row is worth a line in the log. */
 const TELL_AFTER = 3;
 
@@ -66,6 +76,7 @@ const TELL_AFTER = 3;
  */
 const REFUSALS = new Set([-32003, -32013, -32600, -32601, -32602]);
 const PREFLIGHT_FAILED = -32002;
+const SLOT_NOT_REACHED = -32016;
 const preflight = z.looseObject({ err: z.union([z.string(), z.looseObject({})]) });
 
 /** A preflight that names no error of the transaction did not try it out. */
@@ -112,7 +123,8 @@ export function createMember(options: {
     const { status } = response;
     const text = await response.text().catch(silence);
     if (status === 408 || status === 429 || status >= 500) {
-      throw new NoAnswer(`it answered ${status}`, retryAfterMs(response.headers.get('retry-after'), clock));
+      const pauseMs = retryAfterMs(response.headers.get('retry-after'), clock);
+      throw new NoAnswer(`it answered ${status}`, { pauseMs });
     }
     return { status, text };
   }
@@ -128,16 +140,18 @@ export function createMember(options: {
     const answer = envelope.safeParse(parseJson(text));
     if (!answer.success) {
       // A wrong address or key stays wrong; a page with status 200 is somebody between us and the node.
-      if (status >= 400) throw new NoAnswer(`it answered ${status}`, null, true);
+      if (status >= 400) throw new NoAnswer(`it answered ${status}`, { final: true });
       throw new NoAnswer('its answer is not JSON-RPC');
     }
     if (answer.data.id !== id) throw new NoAnswer('it answered another request');
     const { error, result } = answer.data;
     if (error && isRefusal(error)) throw new RpcRefusal(error.code, error.message, error.data);
-    if (error) throw new NoAnswer(`${error.message} (${error.code})`);
+    if (error) {
+      throw new NoAnswer(`${error.message} (${error.code})`, { behind: error.code === SLOT_NOT_REACHED });
+    }
     const slot = answerSlot.safeParse(result);
     if (slot.success && slot.data < floor) {
-      throw new NoAnswer(`it answered of slot ${slot.data}, and had told of ${floor} before`);
+      throw new NoAnswer(`it answered of slot ${slot.data}, after ${floor} was told of`, { behind: true });
     }
     const checked = schema.safeParse(result);
     if (!checked.success) throw new NoAnswer('its answer has another form than expected');
@@ -153,7 +167,7 @@ export function createMember(options: {
     if (ownGenesis === genesis.hash) return;
     asideUntilMs = Number.POSITIVE_INFINITY;
     log('error', 'rpc_other_cluster', { host });
-    throw new NoAnswer(`${host} leads to another cluster`, null, true);
+    throw new NoAnswer(`${host} leads to another cluster`, { final: true });
   }
 
   function leaveAside(why: string, askedMs: number | null = null): void {
@@ -176,7 +190,10 @@ export function createMember(options: {
         asideUntilMs = 0;
         return answer;
       } catch (error) {
-        if (error instanceof NoAnswer && !signal?.aborted) leaveAside(error.why, error.pauseMs);
+        if (error instanceof NoAnswer && !signal?.aborted) {
+          if (error.behind) asideUntilMs = Math.max(asideUntilMs, clock.now() + BEHIND_MS);
+          else leaveAside(error.why, error.pauseMs);
+        }
         throw error;
       }
     },

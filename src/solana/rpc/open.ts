@@ -104,11 +104,14 @@ function addressesOf(named: readonly string[]): string[] {
   return [...new Set(urls)];
 }
 
-/** The first block behind the addresses, which must be the same behind all that answer. */
+/** Whoever answers later is compared before it is asked for anything else. */
+const LATE_MS = 100;
+
+/** The first block behind the addresses, which must be the same behind all that answer soon. */
 async function commonGenesis(caller: RpcCaller, urls: readonly string[]): Promise<string> {
   // Of a single address there is nothing to compare; and where all are silent, asking goes on for some seconds.
   const said: readonly Said<string>[] =
-    urls.length > 1 ? await caller.fromEach('getGenesisHash', [], z.string()) : [];
+    urls.length > 1 ? await caller.fromEach('getGenesisHash', [], z.string(), LATE_MS) : [];
   const told = said.flatMap((one) => (one.kind === 'answer' ? [one] : []));
   const hash = told[0]?.answer ?? (await caller.read('getGenesisHash', [], z.string()));
   const other = told.find(({ answer }) => answer !== hash);
