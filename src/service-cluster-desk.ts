@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Address } from '@solana/kit';
 import { ESCROW_PROGRAM_ID } from './escrow/address.ts';
+import { reclaimBuffer } from './escrow/deployment/buffer.ts';
 import { inspectProgram } from './escrow/deployment/inspect.ts';
-import { type Deployment, planDeployment } from './escrow/deployment/plan.ts';
+import { type Deployment, planDeployment, requireFunds } from './escrow/deployment/plan.ts';
 import type { DeploymentRecord, DeploymentRecords } from './escrow/deployment/records.ts';
-import { carryOut, reclaimBuffer } from './escrow/deployment/steps.ts';
+import { carryOut } from './escrow/deployment/steps.ts';
 import { escrowElf } from './escrow/elf.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { silentLog } from './kernel/log.ts';
@@ -65,7 +66,7 @@ export const openClusterDesk: OpenClusterDesk = async (options) => {
       const found = account ? decodeMint(account.data) : null;
       return { address: usdcMint, decimals: found?.decimals ?? null };
     },
-    wallets: () => walletsOf(cluster, keys, usdcMint),
+    wallets: () => walletsOf(cluster, keys, { mint: usdcMint, leastLamports: faucet ? 0n : LEAST_LAMPORTS }),
     decide: (wanted) => decide(ground, wanted),
     abort: (payer, signal) => abort(ground, payer, signal),
     async close() {
@@ -86,24 +87,25 @@ const programOf = async ({ named, records, cluster }: Ground): Promise<Address> 
 async function walletsOf(
   cluster: ClusterDesk['cluster'],
   { authority, facilitator, treasury }: Keys,
-  mint: Address,
+  // The faucet fills the wallets of a service by itself.
+  { mint, leastLamports }: { readonly mint: Address; readonly leastLamports: bigint },
 ): Promise<OperatorWallet[]> {
   const owners = [authority.address, facilitator.address, treasury.address];
   const tokenAccounts = await Promise.all(owners.map((owner) => associatedTokenAddress(owner, mint)));
   const accounts = await cluster.accounts([...owners, ...tokenAccounts]);
-  const wallet = (role: OperatorWallet['role'], at: number, leastLamports: bigint): OperatorWallet => {
+  const wallet = (role: OperatorWallet['role'], at: number, least: bigint): OperatorWallet => {
     const tokens = accounts[at + owners.length];
     return {
       role,
       address: owners[at] ?? authority.address,
       lamports: accounts[at]?.lamports ?? 0n,
-      leastLamports,
+      leastLamports: least,
       usdcAtomic: tokens ? (decodeTokenAccount(tokens.data)?.amount ?? null) : null,
     };
   };
   return [
-    wallet('authority', 0, LEAST_LAMPORTS),
-    wallet('facilitator', 1, LEAST_LAMPORTS),
+    wallet('authority', 0, leastLamports),
+    wallet('facilitator', 1, leastLamports),
     // Nothing is signed with it before it pays out, and those fees are the authority's.
     wallet('treasury', 2, 0n),
   ];
@@ -129,6 +131,7 @@ async function decide(ground: Ground, wanted: DeploymentWanted): Promise<Decided
     plan,
     async carryOut(ports) {
       if (plan.transactions === 0 && open === null) return { ...(await inspectedAgain()), isUnchanged: true };
+      requireFunds(plan, deployment.payer.address);
       // Of two that begin at once, the second one's keys are not used.
       let kept = open === null ? records.begin(record) : record;
       if (open !== null) records.update(kept);

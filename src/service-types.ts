@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import type { InspectedProgram } from './escrow/deployment/inspect.ts';
 import type { DeploymentPlan } from './escrow/deployment/plan.ts';
-import type { DeploymentStep } from './escrow/deployment/steps.ts';
+import type { DeploymentStep } from './escrow/deployment/sending.ts';
 import type { Scenario } from './flights/providers/provider.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { HttpRequest, HttpResponse } from './kernel/http.ts';

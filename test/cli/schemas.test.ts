@@ -189,8 +189,35 @@ describe.sequential('an operator', () => {
     }
   });
 
+  test('deploys the program, and looks after its wallets', async () => {
+    const own = temporaryHome();
+    const elsewhere = { environment: { FARELOCK_HOME: own.home } };
+    try {
+      await held('cluster keys', '', elsewhere);
+      await held('cluster fund', '--dry-run', elsewhere);
+      await held('cluster fund', '--sol 5', elsewhere);
+      await held('cluster check', '', elsewhere);
+      await held('cluster deploy', '--dry-run', elsewhere);
+      expect(await held('cluster deploy', '', elsewhere)).toMatchObject({ status: 'unchanged' });
+      await held('cluster deploy', '--new --dry-run', elsewhere);
+      expect(await held('cluster deploy', '--new --yes', elsewhere)).toMatchObject({ status: 'deployed' });
+      await held('cluster deploy', '--abort --dry-run', elsewhere);
+      await held('cluster deploy', '--abort', elsewhere);
+      await held('cluster deploy', '--final --yes', elsewhere);
+      await held('cluster check', '', elsewhere);
+      const treasury = (await held('cluster keys', '', elsewhere)).wallets as { address: string }[];
+      await held('cluster check', `--program ${treasury[2]?.address}`, { ...elsewhere, exitCode: 8 });
+      await refused('cluster deploy --new', 2, 'input_required', elsewhere);
+      await refused('cluster deploy --rpc-url nowhere', 7, 'cluster_failed', elsewhere);
+      await refused(`cluster deploy --program ${treasury[2]?.address} --new`, 2, 'usage', elsewhere);
+      await refused('cluster deploy --program nowhere.json', 4, 'no_wallet', elsewhere);
+    } finally {
+      own.close();
+    }
+  });
+
   test('serves, until it is told to stop', async () => {
-    for (const line of ['serve --port 0', 'partner platform --port 0']) {
+    for (const line of ['serve --port 0', 'serve --cluster-only --port 0', 'partner platform --port 0']) {
       const stop = new AbortController();
       const own = temporaryHome();
       const ran = await run(`${line} --json`, {

@@ -22,7 +22,7 @@ export const EFFECTS = {
   pays: 'pays: a payment is signed, within your limits',
   changes: 'changes: a service keeps something new',
   local: "local: only this machine's own files",
-  runs: 'runs: a server, a demonstration or a conversation',
+  runs: 'runs: a server, a demonstration, a conversation or a deployment',
 } as const;
 
 const row = (...cells: readonly string[]) =>

@@ -100,9 +100,14 @@ export async function serveIn(runner: Runner, args: readonly string[] = []): Pro
     });
     server.once('exit', (code) => failed(new Error(`serve ended with ${code}: ${errors}`)));
   });
-  const shown = JSON.parse(line) as { flights_url: string; rpc_url: string; operator_key_file: string };
+  const shown = JSON.parse(line) as {
+    flights_url: string | null;
+    rpc_url: string;
+    operator_key_file: string;
+  };
   return {
-    flightsUrl: shown.flights_url.replace(/\/$/, ''),
+    // null of a cluster by itself.
+    flightsUrl: shown.flights_url?.replace(/\/$/, '') ?? '',
     rpcUrl: shown.rpc_url,
     operatorKeyFile: shown.operator_key_file,
     log: () => errors,

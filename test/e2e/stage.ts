@@ -32,7 +32,8 @@ export async function ran<T>(runner: Runner, args: string[], input = ''): Promis
   return done.json<T>();
 }
 
-async function openProxy(rpcUrl: string) {
+/** Somebody between a client and a cluster. */
+export async function openProxy(rpcUrl: string) {
   const proxy = { answer: (async (_call, honest) => honest()) as Between };
   let lost = 0;
   const server = createServer(async (incoming, outgoing: ServerResponse) => {

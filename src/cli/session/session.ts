@@ -10,9 +10,9 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Fetch } from '../../kernel/http.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { once } from '../../kernel/once.ts';
-import { type Problem, problem } from '../../kernel/problems.ts';
+import type { Problem } from '../../kernel/problems.ts';
 import type { ClusterDesk, Platform, PlatformOptions, Service, ServiceOptions } from '../../service-types.ts';
-import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
+import type { Cluster } from '../../solana/cluster.ts';
 import type { ClusterSettings } from '../../solana/cluster-settings.ts';
 import type { Signer } from '../../solana/keypair.ts';
 import { openPaidHere, openPayer, type PaidHere } from '../paying/paying.ts';
@@ -26,6 +26,7 @@ import { homeOf, type Profile } from './profile.ts';
 import { flightsUrlOf, profileOf } from './profile-in-use.ts';
 import { openRecentOffers, type RecentOffers } from './recent.ts';
 import { openRecentCases, type RecentCases } from './recent-cases.ts';
+import { openRemoteCluster, rpcUrlsOf } from './remote-cluster.ts';
 import { openWallet } from './wallet.ts';
 
 interface FlightsOptions {
@@ -196,13 +197,6 @@ export async function openSession(given: SessionGiven): Promise<Session> {
   };
 }
 
-async function openRemoteCluster(profile: Profile, clock: Clock, terminal: Terminal): Promise<Cluster> {
-  const { openRpcCluster } = await import('../../solana/rpc/open.ts');
-  const cluster = await openRpcCluster({ ...profile, urls: rpcUrlsOf(profile), clock });
-  if (cluster.network === SOLANA_NETWORKS.mainnet) terminal.realMoney();
-  return cluster;
-}
-
 async function openStore(home: string, clock: Clock): Promise<ClientStore> {
   const [{ openClientStore }, { openSecrets }, { randomIds }] = await Promise.all([
     import('../../client/journal/store.ts'),
@@ -214,13 +208,5 @@ async function openStore(home: string, clock: Clock): Promise<ClientStore> {
     secrets: openSecrets(join(home, 'keys', 'client.json')),
     clock,
     ids: randomIds(clock.now),
-  });
-}
-
-function rpcUrlsOf(profile: Profile): readonly string[] {
-  if (profile.rpcUrls.length > 0) return profile.rpcUrls;
-  throw problem('usage', {
-    message: `Profile ${profile.name} names no Solana cluster.`,
-    fix: 'Set FARELOCK_RPC_URL (of a farelock serve: its address and /rpc), or rpc_url of the profile.',
   });
 }

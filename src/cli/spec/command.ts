@@ -27,7 +27,8 @@ export interface CommandSpec {
 
 /**
  * `reads`: nothing is changed and nothing is paid. `pays`: a payment is signed. `changes`: a service keeps something
- * new. `local`: only this machine's own files. `runs`: a server, a demonstration or a conversation, for a person to start.
+ * new. `local`: only this machine's own files. `runs`: a server, a demonstration, a conversation or
+ * a deployment, for a person to start.
  */
 export type Effect = 'reads' | 'pays' | 'changes' | 'local' | 'runs';
 

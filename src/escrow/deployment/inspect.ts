@@ -41,6 +41,16 @@ export async function inspectProgram(
   };
 }
 
+/** True when the program at an address has these very bytes. */
+export async function isShippedAt(
+  cluster: Pick<Cluster, 'accounts'>,
+  address: Address,
+  elf: Uint8Array,
+): Promise<boolean> {
+  const found = await inspectProgram(cluster, address, elf);
+  return found.kind === 'present' && found.isShipped;
+}
+
 /** The bytes, and nothing but zeros behind them: code that follows could be jumped to. */
 const holds = (code: Uint8Array, elf: Uint8Array): boolean =>
   Buffer.compare(code.subarray(0, elf.length), elf) === 0 &&

@@ -1,51 +1,19 @@
-import type { Address, Instruction } from '@solana/kit';
-import type { Clock } from '../../kernel/clock.ts';
-import { isProblem, problem } from '../../kernel/problems.ts';
-import type { Cluster } from '../../solana/cluster.ts';
+import type { Address } from '@solana/kit';
+import { problem } from '../../kernel/problems.ts';
 import {
-  budgetInstructions,
-  closeBuffer,
-  createBuffer,
   deployProgram,
   giveUpAuthority,
+  PROGRAM_SIZE,
   programDataOf,
-  readBuffer,
   upgradeProgram,
-  writeBuffer,
 } from '../../solana/loader.ts';
-import type { Signer } from '../../solana/signer.ts';
-import { buildTransaction } from '../../solana/transaction.ts';
-import { type InspectedProgram, inspectProgram } from './inspect.ts';
-import {
-  CHUNK,
-  type Deployment,
-  type DeploymentPlan,
-  missingChunks,
-  planDeployment,
-  requireFunds,
-  UNITS,
-} from './plan.ts';
-
-export interface DeploymentPorts {
-  readonly cluster: Cluster;
-  readonly clock: Clock;
-  /** Kept before the transaction that makes the buffer is sent: until this block height it may still land. */
-  noteBufferUntil(lastValidBlockHeight: bigint): void;
-  readonly signal?: AbortSignal | undefined;
-  /** Told of each step, before it is done. */
-  onStep?(step: DeploymentStep): void;
-}
-
-export type DeploymentStep =
-  | { readonly kind: 'buffer' | 'deploy' | 'verify' | 'finalise' }
-  | { readonly kind: 'write'; readonly done: number; readonly total: number };
+import { fillBuffer, makeBuffer } from './buffer.ts';
+import { type InspectedProgram, inspectProgram, isShippedAt } from './inspect.ts';
+import { type Deployment, planDeployment, requireFunds, UNITS } from './plan.ts';
+import { type DeploymentPorts, eventually, POLL_MS, send, unlessReached } from './sending.ts';
 
 type Present = Extract<InspectedProgram, { kind: 'present' }>;
 
-const AT_ONCE = 4;
-/** Rounds of writes in which nothing more arrived, before it is left for another time. */
-const VAIN_ROUNDS = 3;
-const FINAL_POLL_MS = 1_000;
 const LONGEST_FINAL_MS = 120_000;
 
 /**
@@ -66,98 +34,19 @@ export async function carryOut(ports: DeploymentPorts, deployment: Deployment): 
     await putInPlace(ports, deployment);
   }
   ports.onStep?.({ kind: 'verify' });
-  const found = await verified(cluster, deployment);
+  const found = await verified(ports, deployment);
   return deployment.isFinal && found.upgradeAuthority !== null ? finalise(ports, deployment) : found;
 }
 
 /** @throws Problem `program_differs` */
-async function verified(cluster: Pick<Cluster, 'accounts'>, { program, elf }: Deployment): Promise<Present> {
-  const found = await inspectProgram(cluster, program, elf);
+async function verified(ports: DeploymentPorts, { program, elf }: Deployment): Promise<Present> {
+  const found = await eventually(
+    ports,
+    () => inspectProgram(ports.cluster, program, elf),
+    (one) => one.kind === 'present' && one.isShipped,
+  );
   if (found.kind === 'present' && found.isShipped) return found;
   throw problem('program_differs', { detail: { program, found: found.kind } });
-}
-
-async function makeBuffer(
-  ports: DeploymentPorts,
-  { payer, buffer, elf, microLamports }: Deployment,
-  { bufferRent }: DeploymentPlan,
-): Promise<void> {
-  const { cluster } = ports;
-  ports.onStep?.({ kind: 'buffer' });
-  const instructions = createBuffer({
-    payer: payer.address,
-    buffer: buffer.address,
-    authority: payer.address,
-    lamports: bufferRent,
-    size: elf.length,
-  });
-  await unlessReached(
-    async () => (await cluster.accounts([buffer.address]))[0] !== null,
-    async () => {
-      const blockhash = await cluster.latestBlockhash();
-      ports.noteBufferUntil(blockhash.lastValidBlockHeight);
-      await send(ports, {
-        instructions,
-        payer,
-        signers: [buffer],
-        microLamports,
-        units: UNITS.small,
-        blockhash,
-      });
-    },
-  );
-}
-
-/** Writes what the buffer lacks, until it lacks nothing. What was lost is seen by reading the buffer again. */
-async function fillBuffer(ports: DeploymentPorts, deployment: Deployment): Promise<void> {
-  const { cluster } = ports;
-  let [least, vain] = [Number.POSITIVE_INFINITY, 0];
-  let lastError: unknown = null;
-  for (;;) {
-    ports.signal?.throwIfAborted();
-    const [account] = await cluster.accounts([deployment.buffer.address]);
-    if (!account) {
-      // A transaction that nobody heard of any more has put it in place.
-      if (await isInPlace(ports, deployment)) return;
-      throw problem('cluster_failed', { message: 'The buffer that was just made is not there.' });
-    }
-    const missing = missingChunks(deployment, account);
-    if (missing.length === 0) return;
-    vain = missing.length < least ? 0 : vain + 1;
-    least = missing.length;
-    if (vain >= VAIN_ROUNDS) throw lastError ?? problem('cluster_failed');
-    lastError = await writeChunks(ports, deployment, missing);
-  }
-}
-
-/** @returns the last failure that leaves open what became of a write; null where there was none */
-async function writeChunks(
-  ports: DeploymentPorts,
-  { buffer, payer, elf, microLamports }: Deployment,
-  missing: readonly number[],
-): Promise<unknown> {
-  const { cluster, signal } = ports;
-  const total = Math.ceil(elf.length / CHUNK);
-  let done = total - missing.length;
-  let lastError: unknown = null;
-  const left = [...missing];
-  const blockhash = await cluster.latestBlockhash();
-  const writer = async () => {
-    for (let at = left.shift(); at !== undefined; at = left.shift()) {
-      signal?.throwIfAborted();
-      ports.onStep?.({ kind: 'write', done, total });
-      const instructions = [writeBuffer(buffer.address, payer.address, at, elf.subarray(at, at + CHUNK))];
-      try {
-        await send(ports, { instructions, payer, signers: [], microLamports, units: UNITS.small, blockhash });
-        done++;
-      } catch (error) {
-        if (!isProblem(error, 'cluster_failed')) throw error;
-        lastError = error;
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, writer));
-  return lastError;
 }
 
 async function putInPlace(ports: DeploymentPorts, deployment: Deployment): Promise<void> {
@@ -170,23 +59,18 @@ async function putInPlace(ports: DeploymentPorts, deployment: Deployment): Promi
     buffer: buffer.address,
     authority: payer.address,
   };
-  const rent = await cluster.minimumRent(36);
+  const rent = await cluster.minimumRent(PROGRAM_SIZE);
   const instructions = programSigner
     ? deployProgram({ ...place, payer: payer.address, lamports: rent, size: elf.length })
     : [upgradeProgram({ ...place, spill: payer.address })];
   await unlessReached(
-    () => isInPlace(ports, deployment),
+    () => isShippedAt(cluster, program, elf),
     async () => {
       const blockhash = await cluster.latestBlockhash();
       const signers = programSigner ? [programSigner] : [];
       await send(ports, { instructions, payer, signers, microLamports, units: UNITS.deploy, blockhash });
     },
   );
-}
-
-async function isInPlace({ cluster }: DeploymentPorts, { program, elf }: Deployment): Promise<boolean> {
-  const found = await inspectProgram(cluster, program, elf);
-  return found.kind === 'present' && found.isShipped;
 }
 
 /** Gives the authority up, once nobody can take the right bytes back. */
@@ -196,81 +80,24 @@ async function finalise(ports: DeploymentPorts, deployment: Deployment): Promise
   ports.onStep?.({ kind: 'finalise' });
   const untilMs = clock.now() + LONGEST_FINAL_MS;
   const finalized = { accounts: (of: readonly Address[]) => cluster.accounts(of, { finalized: true }) };
-  while (!(await isInPlace({ ...ports, cluster: { ...cluster, ...finalized } }, deployment))) {
+  while (!(await isShippedAt(finalized, program, deployment.elf))) {
     // What was right a moment ago must not be wrong now.
-    await verified(cluster, deployment);
+    await verified(ports, deployment);
     if (clock.now() >= untilMs) throw problem('not_final');
-    await clock.sleep(FINAL_POLL_MS, ports.signal);
+    await clock.sleep(POLL_MS, ports.signal);
     ports.signal?.throwIfAborted();
   }
   const instructions = [giveUpAuthority(await programDataOf(program), payer.address)];
   await unlessReached(
-    async () => (await verified(cluster, deployment)).upgradeAuthority === null,
+    async () => (await verified(ports, deployment)).upgradeAuthority === null,
     async () => {
       const blockhash = await cluster.latestBlockhash();
       await send(ports, { instructions, payer, signers: [], microLamports, units: UNITS.small, blockhash });
     },
   );
-  return verified(cluster, deployment);
-}
-
-/**
- * Closes the buffer of a deployment that is given up, and takes its rent back.
- * @param until a transaction that makes the buffer may be on its way until this block height; null: none is
- * @returns lamports that came back, before the fee; 0 where there was no buffer
- */
-export async function reclaimBuffer(
-  ports: Omit<DeploymentPorts, 'noteBufferUntil'>,
-  { buffer, payer, microLamports }: Pick<Deployment, 'buffer' | 'payer' | 'microLamports'>,
-  until: bigint | null,
-): Promise<bigint> {
-  const { cluster, clock } = ports;
-  const read = async () => (await cluster.accounts([buffer.address]))[0] ?? null;
-  let account = await read();
-  while (account === null && until !== null && (await cluster.finalizedBlockHeight()) <= until) {
-    // It may still be made, and would then be forgotten.
-    await clock.sleep(FINAL_POLL_MS, ports.signal);
-    ports.signal?.throwIfAborted();
-    account = await read();
-  }
-  if (account === null || readBuffer(account)?.authority !== payer.address) return 0n;
-  const instructions = [closeBuffer(buffer.address, payer.address, payer.address)];
-  await unlessReached(
-    async () => (await read()) === null,
-    async () => {
-      const blockhash = await cluster.latestBlockhash();
-      await send(ports, { instructions, payer, signers: [], microLamports, units: UNITS.small, blockhash });
-    },
+  return eventually(
+    ports,
+    () => verified(ports, deployment),
+    ({ upgradeAuthority }) => upgradeAuthority === null,
   );
-  return account.lamports;
-}
-
-/** Acts, unless it is done. Where the answer was lost or says that it cannot be done, it may have been done before. */
-async function unlessReached(isReached: () => Promise<boolean>, act: () => Promise<void>): Promise<void> {
-  if (await isReached()) return;
-  try {
-    await act();
-  } catch (error) {
-    if (!isProblem(error, 'cluster_failed', 'transaction_failed') || !(await isReached())) throw error;
-  }
-}
-
-async function send(
-  { cluster }: Pick<DeploymentPorts, 'cluster'>,
-  sent: {
-    readonly instructions: readonly Instruction[];
-    readonly payer: Signer;
-    readonly signers: readonly Signer[];
-    readonly microLamports: bigint;
-    readonly units: number;
-    readonly blockhash: Awaited<ReturnType<Cluster['latestBlockhash']>>;
-  },
-): Promise<void> {
-  const { wire } = buildTransaction({
-    feePayer: sent.payer,
-    signers: sent.signers,
-    instructions: [...budgetInstructions(sent.units, sent.microLamports), ...sent.instructions],
-    blockhash: sent.blockhash,
-  });
-  await cluster.send(wire);
 }

@@ -75,8 +75,7 @@ export async function openExecutor(): Promise<Executor> {
     if (account?.owner === NATIVE_LOADER || account?.owner === SYSVAR_OWNER) return account;
     if (account?.executable) {
       const code = programDataAddress(account);
-      // An upgrade, by whatever process, leaves the program's own row as it was.
-      const version = `${account.slot} ${code && read.slotOf(code)}`;
+      const version = versionOf(account, code, read);
       if (compiled.get(address) === version) return account;
       // An upgradeable program cannot be loaded before the account that holds its code.
       if (code) put(bs58.decode(code), read(code));
@@ -150,6 +149,10 @@ export function programDataAddress(account: ChainAccount): Address | null {
   if (!account.executable || account.owner !== UPGRADEABLE_LOADER || account.data.length < 36) return null;
   return bs58.encode(account.data.subarray(4, 36)) as Address;
 }
+
+/** An upgrade, by whatever process, leaves the program's own row as it was: its code lies in another. */
+const versionOf = (program: { readonly slot: number }, code: Address | null, read: ReadAccount): string =>
+  `${program.slot} ${code && read.slotOf(code)}`;
 
 const addressOf = (transaction: ParsedTransaction, index: number): Address =>
   transaction.accountKeys[index] ?? SYSTEM_PROGRAM;

@@ -161,10 +161,7 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
       const row = statement('select * from accounts where address = ?').get(address);
       return row ? accountFrom(row as AccountRow) : null;
     },
-    slotOf(address) {
-      const row = statement('select slot from accounts where address = ?').get(address);
-      return (row as { slot: number } | undefined)?.slot ?? null;
-    },
+    slotOf: (address) => slotIn(statement('select slot from accounts where address = ?').get(address)),
     accountsPage: ({ by, is }, after, limit) =>
       (
         statement(`select * from accounts where ${by} = ? and address > ? order by address limit ?`).all(
@@ -234,6 +231,8 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
     close: () => database.close(),
   };
 }
+
+const slotIn = (row: unknown): number | null => (row as Pick<AccountRow, 'slot'> | undefined)?.slot ?? null;
 
 const accountFrom = (row: AccountRow): ChainAccount & { readonly slot: number } => ({
   address: row.address as Address,

@@ -2,11 +2,14 @@ import * as z from 'zod';
 import { address, network, plan, sol } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
 
-const sha256 = z.hex().length(64).describe('sha256 of the code.');
+const sha256 = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .describe('sha256 of the code.');
 
 export const clusterDeploy = published(
   z.strictObject({
-    status: z.enum(['deployed', 'upgraded', 'unchanged']),
+    status: z.enum(['deployed', 'upgraded', 'finalised', 'unchanged']),
     network,
     program: address.describe('The address to set for a service.'),
     upgrade_authority: address.nullable().describe('Who can replace it; null: nobody, ever.'),

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Address, isAddress } from '@solana/kit';
-import { problem } from '../../../kernel/problems.ts';
+import { isProblem, problem } from '../../../kernel/problems.ts';
 import type {
   ClusterDesk,
   DecidedDeployment,
@@ -18,7 +18,7 @@ import { printPlan, stepLines } from '../../view/plan.ts';
 import { fieldLines } from '../../view/table.ts';
 import { counted } from '../../view/text.ts';
 import { formatSol } from '../../view/wallet.ts';
-import { clusterInUse } from '../cluster/in-use.ts';
+import { clusterInUse, ofCluster, onCluster } from '../cluster/in-use.ts';
 
 interface DeployOptions extends ClusterOptions {
   /** An address, or the path of a keypair file. */
@@ -31,11 +31,19 @@ interface DeployOptions extends ClusterOptions {
   readonly mainnet?: boolean;
 }
 
+export const clusterDeploy: Command<DeployOptions> = async (context, options) => {
+  try {
+    return await deploy(context, options);
+  } catch (error) {
+    throw isProblem(error) && error.next.length > 0 ? ofCluster(error, options) : error;
+  }
+};
+
 /**
  * Deploys the escrow program, or brings the deployed one up to date. What it costs and who can change the program
  * afterwards is said before anything is sent. Run again after any interruption, it goes on.
  */
-export const clusterDeploy: Command<DeployOptions> = async (context, options) => {
+const deploy: Command<DeployOptions> = async (context, options) => {
   const { terminal, globals, signal } = context;
   const desk = await clusterInUse(context, options);
   requireMainnetNamed(desk, options);
@@ -51,11 +59,16 @@ export const clusterDeploy: Command<DeployOptions> = async (context, options) =>
     return 0;
   }
   if (decided.plan.transactions > 0) await agree(context, decided);
+  let said = '';
   const { program, found, isUnchanged } = await decided.carryOut({
     signal,
-    onStep: (step) => terminal.phase(wordsOf(step)),
+    onStep(step) {
+      const words = wordsOf(step);
+      if (words !== said) terminal.phase(words);
+      said = words;
+    },
   });
-  const status = isUnchanged ? 'unchanged' : decided.kind === 'deploy' ? 'deployed' : 'upgraded';
+  const status = isUnchanged ? 'unchanged' : doneBy(decided);
   terminal.result(
     {
       status,
@@ -86,14 +99,20 @@ export const clusterDeploy: Command<DeployOptions> = async (context, options) =>
     ...(found.upgradeAuthority === null
       ? []
       : ['Whoever holds that key can replace the program. Give the right up with --final.']),
-    ...nextLines('farelock cluster check'),
+    ...nextLines(onCluster('farelock cluster check', options)),
   ]);
   return 0;
 };
 
+function doneBy({ kind, plan }: DecidedDeployment) {
+  if (kind === 'deploy') return 'deployed';
+  return plan.program.kind === 'present' && plan.program.isShipped ? 'finalised' : 'upgraded';
+}
+
 const STATUS_WORDS = {
   deployed: 'The escrow program is deployed, byte for byte.',
   upgraded: 'The escrow program is up to date, byte for byte.',
+  finalised: 'Nobody can change the escrow program any more.',
   unchanged: 'The escrow program is there already, byte for byte.',
 } as const;
 
@@ -134,7 +153,7 @@ async function agree({ terminal, globals }: CommandContext, decided: DecidedDepl
   const cost = formatSol(decided.plan.rent + decided.plan.fees);
   const question = decided.isResumed ? 'Go on' : decided.kind === 'deploy' ? 'Deploy' : 'Bring it up to date';
   if (!(await prompts.confirm(`${question} for ${cost} SOL?`, false))) {
-    throw problem('payment_declined', { message: 'Not deployed.', fix: 'Nothing was sent.' });
+    throw problem('declined', { message: 'Not deployed.', fix: 'Nothing was sent.' });
   }
 }
 
@@ -188,7 +207,7 @@ function wordsOf(step: DeploymentStep): string {
     case 'buffer':
       return 'Making the buffer';
     case 'write':
-      return `Writing the program: ${step.done} of ${step.total}`;
+      return `Writing the program: ${Math.floor((step.done / step.total) * 4) * 25} %`;
     case 'deploy':
       return 'Putting it in place';
     case 'verify':

@@ -10,7 +10,7 @@ import { nextLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
 import { fieldLines, tableLines } from '../../view/table.ts';
 import { formatSol } from '../../view/wallet.ts';
-import { clusterInUse } from './in-use.ts';
+import { clusterInUse, onCluster } from './in-use.ts';
 
 type WhereOptions = ClusterOptions;
 
@@ -42,6 +42,9 @@ export const clusterCheck: Command<WhereOptions & { readonly program?: string }>
           ['Network', document.network],
           ['Program', document.program.address],
           ['', programWords(document.program, screen)],
+          ...(document.program.slot === null
+            ? []
+            : ([['Can change it', document.program.upgrade_authority ?? 'nobody']] as const)),
           ['USDC', document.mint.address],
           ...(document.mint.decimals === null
             ? ([['', screen.paint.bad('There is no such mint on this cluster.')]] as const)
@@ -62,7 +65,7 @@ export const clusterCheck: Command<WhereOptions & { readonly program?: string }>
     ...(program.status === 'shipped' ? [] : ['farelock cluster deploy']),
     ...(shown.every(({ is_enough }) => is_enough) ? [] : ['farelock cluster fund']),
   ];
-  if (needs.length > 0) terminal.aside(['', ...nextLines(...needs)]);
+  if (needs.length > 0) terminal.aside(['', ...nextLines(...needs.map((one) => onCluster(one, options)))]);
   return isOk ? 0 : 8;
 };
 
@@ -96,7 +99,7 @@ export const clusterFund: Command<WhereOptions & { readonly sol?: bigint }> = as
   const { terminal, globals } = context;
   const lamports = options.sol ?? 10_000_000_000n;
   const desk = await clusterInUse(context, options);
-  const wallets = (await desk.wallets()).filter(({ leastLamports }) => leastLamports > 0n);
+  const wallets = (await desk.wallets()).filter(({ role }) => role !== 'treasury');
   if (globals.dryRun) {
     printPlan(
       terminal,
@@ -120,7 +123,7 @@ export const clusterFund: Command<WhereOptions & { readonly sol?: bigint }> = as
         document.funded.map((one) => `${paint.good('✓')} ${one.sol} SOL to ${one.address} (${one.role})`),
     },
   );
-  terminal.aside(['', ...nextLines('farelock cluster keys')]);
+  terminal.aside(['', ...nextLines(onCluster('farelock cluster keys', options))]);
   return 0;
 };
 
@@ -162,16 +165,11 @@ function programFacts(found: InspectedProgram) {
   };
 }
 
-function programWords(
-  { status, upgrade_authority: authority }: ReturnType<typeof programFacts>,
-  { paint }: Screen,
-): string {
+function programWords({ status }: ReturnType<typeof programFacts>, { paint }: Screen): string {
   if (status === 'absent') return paint.bad('There is nothing at this address.');
   if (status === 'not_a_program') return paint.bad('This account is not a program.');
   if (status === 'different') return paint.bad('Its bytes are not those of this version.');
-  return authority === null
-    ? `${paint.good('✓')} the shipped bytes; nobody can change them`
-    : `${paint.warn('!')} the shipped bytes; ${authority} can change them`;
+  return `${paint.good('✓')} the shipped bytes`;
 }
 
 const shownWallet = ({ role, address, lamports, leastLamports, usdcAtomic }: OperatorWallet) => ({

@@ -1,0 +1,74 @@
+import type { Instruction } from '@solana/kit';
+import type { Clock } from '../../kernel/clock.ts';
+import { isProblem } from '../../kernel/problems.ts';
+import type { Cluster } from '../../solana/cluster.ts';
+import { budgetInstructions } from '../../solana/loader.ts';
+import type { Signer } from '../../solana/signer.ts';
+import { buildTransaction } from '../../solana/transaction.ts';
+
+export interface DeploymentPorts {
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  /** Kept before the transaction that makes the buffer is sent: until this block height it may still land. */
+  noteBufferUntil(lastValidBlockHeight: bigint): void;
+  readonly signal?: AbortSignal | undefined;
+  /** Told of each step, before it is done. */
+  onStep?(step: DeploymentStep): void;
+}
+
+export type DeploymentStep =
+  | { readonly kind: 'buffer' | 'deploy' | 'verify' | 'finalise' }
+  | { readonly kind: 'write'; readonly done: number; readonly total: number };
+
+export const POLL_MS = 1_000;
+/** How far a node may lag behind what another one has confirmed. */
+const LONGEST_LAG_MS = 30_000;
+
+/** Reads until it is so: behind one address there may be a node that does not know yet what another has confirmed. */
+export async function eventually<T>(
+  { clock, signal }: Pick<DeploymentPorts, 'clock' | 'signal'>,
+  read: () => Promise<T>,
+  isSo: (value: T) => boolean,
+): Promise<T> {
+  const untilMs = clock.now() + LONGEST_LAG_MS;
+  for (;;) {
+    const value = await read();
+    if (isSo(value) || clock.now() >= untilMs) return value;
+    await clock.sleep(POLL_MS, signal);
+    signal?.throwIfAborted();
+  }
+}
+
+/** Acts, unless it is done. Where the answer was lost or says that it cannot be done, it may have been done before. */
+export async function unlessReached(
+  isReached: () => Promise<boolean>,
+  act: () => Promise<void>,
+): Promise<void> {
+  if (await isReached()) return;
+  try {
+    await act();
+  } catch (error) {
+    if (!isProblem(error, 'cluster_failed', 'transaction_failed') || !(await isReached())) throw error;
+  }
+}
+
+/** Signs and sends, and waits until it is confirmed. */
+export async function send(
+  { cluster }: Pick<DeploymentPorts, 'cluster'>,
+  sent: {
+    readonly instructions: readonly Instruction[];
+    readonly payer: Signer;
+    readonly signers: readonly Signer[];
+    readonly microLamports: bigint;
+    readonly units: number;
+    readonly blockhash: Awaited<ReturnType<Cluster['latestBlockhash']>>;
+  },
+): Promise<void> {
+  const { wire } = buildTransaction({
+    feePayer: sent.payer,
+    signers: sent.signers,
+    instructions: [...budgetInstructions(sent.units, sent.microLamports), ...sent.instructions],
+    blockhash: sent.blockhash,
+  });
+  await cluster.send(wire);
+}
