@@ -18,11 +18,11 @@ export function createReads(
   const { read } = caller;
   const certain = { commitment };
 
-  const accounts = async (addresses: readonly Address[]): Promise<(ChainAccount | null)[]> => {
+  const accounts: Cluster['accounts'] = async (addresses, { finalized = false } = {}) => {
     const found: (ChainAccount | null)[] = [];
     for (let at = 0; at < addresses.length; at += MOST_ACCOUNTS) {
       const asked = addresses.slice(at, at + MOST_ACCOUNTS);
-      const params = [asked, { ...certain, encoding: 'base64' }];
+      const params = [asked, { commitment: finalized ? 'finalized' : commitment, encoding: 'base64' }];
       const answer = await read('getMultipleAccounts', params, accountsAnswer);
       if (answer.length !== asked.length) throw silent('getMultipleAccounts', 'it left accounts out');
       asked.forEach((address, index) => {

@@ -1,8 +1,7 @@
 import { headerOf } from '../../../kernel/http.ts';
 import { jsonLog } from '../../../kernel/log.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { shownUrl, withoutAddressKeys } from '../../../kernel/shown-url.ts';
-import { storageTrouble } from '../../../kernel/storage.ts';
+import { shownUrl } from '../../../kernel/shown-url.ts';
 import { rpcNames } from '../../../solana/monikers.ts';
 import { scenarioNamed } from '../../session/scenarios.ts';
 import { secret } from '../../session/secret-variable.ts';
@@ -12,6 +11,7 @@ import { proxiesIn, trustedProxies } from './client-address.ts';
 import { httpServer } from './http-server.ts';
 import { drainable, listening, STOPPING } from './listening.ts';
 import { checkedPublicUrl, publicUrlBehind } from './public-url.ts';
+import { work } from './work.ts';
 
 interface ServeOptions {
   readonly host: string;
@@ -27,8 +27,6 @@ interface ServeOptions {
   /** Addresses and CIDR ranges. */
   readonly trustedProxy?: readonly string[];
 }
-
-const LONGEST_SLEEP_MS = 1000;
 
 interface Listening {
   readonly flights_url: string;
@@ -132,8 +130,6 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   return 0;
 };
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 const CAN_HOLD_A_KEY = [
   ['databaseUrl', '--database-url', 'FARELOCK_DATABASE_URL'],
   ['rpcUrl', '--rpc-url', 'FARELOCK_RPC_URL'],
@@ -149,44 +145,4 @@ function warnOfSecrets({ terminal }: CommandContext, options: ServeOptions): voi
       `${option} holds a key: others on this machine can read it in the list of processes. Give it in ${variable}, or in a file that ${variable}_FILE names.`,
     );
   }
-}
-
-/** A round that takes longer waits for a cluster or an airline: what else is due does not wait with it. */
-const SLOW_ROUND_MS = 1000;
-const MOST_ROUNDS = 4;
-
-/** The worker's loop: what is due, then a sleep until something is, for at most a second. */
-async function work(
-  { terminal, clock }: CommandContext,
-  worker: { runDue(): Promise<{ nextDueAtMs: number | null }> },
-  napSignal: () => AbortSignal,
-  isClosing: () => boolean,
-): Promise<void> {
-  const running = new Set<Promise<number>>();
-  /** @returns how long nothing is due (milliseconds) */
-  const round = async (): Promise<number> => {
-    try {
-      const { nextDueAtMs } = await worker.runDue();
-      return nextDueAtMs === null ? LONGEST_SLEEP_MS : nextDueAtMs - clock.now();
-    } catch (error) {
-      // One bad round must not end the loop: leases run out, and the next round takes the work up again.
-      terminal.note(
-        `The worker failed and goes on: ${withoutAddressKeys(messageOf(storageTrouble(error) ?? error))}`,
-      );
-      return LONGEST_SLEEP_MS;
-    }
-  };
-  while (!isClosing()) {
-    // Taken before the round: what is posted during it cuts the nap after it short.
-    const nap = napSignal();
-    const begun = round();
-    running.add(begun);
-    void begun.then(() => running.delete(begun));
-    const inTime = new AbortController();
-    const slow = clock.sleep(SLOW_ROUND_MS, inTime.signal).then(() => 0);
-    const untilDue = await Promise.race([begun, ...(running.size < MOST_ROUNDS ? [slow] : running)]);
-    inTime.abort();
-    if (!isClosing()) await clock.sleep(Math.min(LONGEST_SLEEP_MS, Math.max(20, untilDue)), nap);
-  }
-  await Promise.all(running);
 }
