@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { ESCROW_PROGRAM_ID } from './escrow/address.ts';
-import { createFlights } from './flights/index.ts';
+import { createFlights, type FlightsOptions } from './flights/index.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { type Ids, randomIds } from './kernel/ids.ts';
 import { type Log, silentLog } from './kernel/log.ts';
@@ -201,8 +201,18 @@ function openFlights(
     gatewayKeys: options.gatewayKeysFile === undefined ? undefined : gatewayKeys(options.gatewayKeysFile),
     transports: async () =>
       (await import('./notify/transports.ts')).createTransports(options.home, options.notify),
-    options: options.purgeAfterDays === undefined ? {} : { purgeAfterDays: options.purgeAfterDays },
+    options: flightsOptions(options),
   });
+}
+
+/** What the operator has set of the flight service. */
+function flightsOptions({ purgeAfterDays, caps }: ServiceOptions): Partial<FlightsOptions> {
+  const { perPayment = null, perDay = null } = caps ?? {};
+  return {
+    ...(purgeAfterDays !== undefined && { purgeAfterDays }),
+    ...(perPayment !== null && { mostTicket: perPayment }),
+    mostPerDay: perDay,
+  };
 }
 
 /** Both tiers of the sandbox's airlines. Their records share a file. */

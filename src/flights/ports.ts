@@ -33,6 +33,8 @@ export interface FlightsOptions {
   readonly refundRequestPrice: bigint;
   readonly leastTicket: bigint;
   readonly mostTicket: bigint;
+  /** The most that is locked in 24 hours, all intents together; null: no end. */
+  readonly mostPerDay: bigint | null;
   readonly intentLifeMs: number;
   readonly refundAfterMs: number;
   /** The platform's share inside the ticket total, in hundredths of a percent. */
@@ -76,6 +78,7 @@ export const defaultOptions: FlightsOptions = {
   refundRequestPrice: 100_000n,
   leastTicket: 10_000_000n,
   mostTicket: 10_000_000_000n,
+  mostPerDay: null,
   intentLifeMs: 30 * 60_000,
   refundAfterMs: 24 * 3_600_000,
   feeBasisPoints: 100,

@@ -145,7 +145,11 @@ export function fromVariable(
 ): string | undefined {
   // The addresses that providers put keys into.
   const text =
-    name === 'rpc_url' || name === 'ws_url' ? secret(environment, variable) : environment[variable];
+    name === 'rpc_url'
+      ? secret(environment, 'FARELOCK_RPC_URL')
+      : name === 'ws_url'
+        ? secret(environment, 'FARELOCK_WS_URL')
+        : environment[variable];
   if (!text) return undefined;
   try {
     return kindOf(name).read(text, process.cwd());

@@ -19,11 +19,10 @@ export function createReads(
   const certain = { commitment };
 
   const accounts: Cluster['accounts'] = async (addresses, { finalized = false } = {}) => {
-    const how = finalized ? { commitment: 'finalized' } : certain;
     const found: (ChainAccount | null)[] = [];
     for (let at = 0; at < addresses.length; at += MOST_ACCOUNTS) {
       const asked = addresses.slice(at, at + MOST_ACCOUNTS);
-      const params = [asked, { ...how, encoding: 'base64' }];
+      const params = [asked, { commitment: finalized ? 'finalized' : commitment, encoding: 'base64' }];
       const answer = await read('getMultipleAccounts', params, accountsAnswer);
       if (answer.length !== asked.length) throw silent('getMultipleAccounts', 'it left accounts out');
       asked.forEach((address, index) => {

@@ -79,7 +79,7 @@ async function ask(memo: string, tell: Lie, { lands = false } = {}): Promise<boo
         cluster: async () => cluster,
         store: async () => ({ signedPayment: async () => signed }) as unknown as ClientStore,
         rpc: async () => ({ url: URLS[0] ?? '', fetch: door }),
-        profile: { commitment: 'confirmed' },
+        profile: { commitment: 'confirmed', webSocketUrl: null },
       },
       'pay_1',
     );

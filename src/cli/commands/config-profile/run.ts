@@ -20,6 +20,9 @@ interface ProfileAddOptions extends ProfileNameOptions {
   readonly partnerUrl?: string;
   readonly rpcUrl?: readonly string[];
   readonly cluster?: string;
+  readonly network?: string;
+  readonly genesis?: string;
+  readonly escrowProgram?: string;
   readonly apiKeyFile?: string;
   readonly customerTokenFile?: string;
   readonly operatorKeyFile?: string;
@@ -88,6 +91,9 @@ const GIVEN: readonly (readonly [keyof Given, SettingName, string])[] = [
   ['partnerUrl', 'partner_url', '--partner-url'],
   ['rpcUrl', 'rpc_url', '--rpc-url'],
   ['cluster', 'cluster', '--cluster'],
+  ['network', 'network', '--network'],
+  ['genesis', 'genesis', '--genesis'],
+  ['escrowProgram', 'escrow_program', '--escrow-program'],
   ['keypair', 'keypair', '--keypair'],
   ['apiKeyFile', 'api_key_file', '--api-key-file'],
   ['customerTokenFile', 'customer_token_file', '--customer-token-file'],

@@ -2,10 +2,10 @@ import { headerOf } from '../../../kernel/http.ts';
 import { jsonLog } from '../../../kernel/log.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { shownUrl, withoutAddressKeys } from '../../../kernel/shown-url.ts';
-import { storageTrouble } from '../../../kernel/storage.ts';
-import { EMBEDDED_CLUSTER } from '../../../solana/cluster-settings.ts';
-import { rpcNames } from '../../../solana/monikers.ts';
+import { shownUrl } from '../../../kernel/shown-url.ts';
+import { type ClusterSettings, EMBEDDED_CLUSTER } from '../../../solana/cluster-settings.ts';
+import { networkOfGenesis, rpcNames } from '../../../solana/monikers.ts';
+import { nameOf } from '../../../solana/settings-checks.ts';
 import { scenarioNamed } from '../../session/scenarios.ts';
 import { keyInArgument } from '../../session/secret-variable.ts';
 import { type ClusterOptions, clusterGiven } from '../../settings/cluster.ts';
@@ -15,6 +15,7 @@ import { proxiesIn, trustedProxies } from './client-address.ts';
 import { httpServer } from './http-server.ts';
 import { drainable, listening, STOPPING } from './listening.ts';
 import { checkedPublicUrl, publicUrlBehind } from './public-url.ts';
+import { work } from './work.ts';
 
 interface ServeOptions extends ClusterOptions {
   readonly host: string;
@@ -31,8 +32,6 @@ interface ServeOptions extends ClusterOptions {
   /** Addresses and CIDR ranges. */
   readonly trustedProxy?: readonly string[];
 }
-
-const LONGEST_SLEEP_MS = 1000;
 
 interface Listening {
   readonly flights_url: string | null;
@@ -122,6 +121,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     rpcUrls.every((one) => shownUrl(one) === one)
       ? `  export FARELOCK_RPC_URL=${quoted(where.rpc_urls.join(','))}`
       : '  export FARELOCK_RPC_URL_FILE=<a file with the address of the cluster>',
+    ...namesOf(cluster),
     clusterOnly ? '  farelock cluster keys' : '  farelock wallet new && farelock wallet airdrop',
     'Ctrl-C stops.',
   ]);
@@ -169,7 +169,15 @@ function checkClusterOnly({ clusterOnly, withoutProgram, ...options }: ServeOpti
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** What a client has to know of a cluster that is not a public one. */
+const namesOf = ({ genesis, network, usdcMint }: ClusterSettings): string[] => [
+  ...(genesis === null || networkOfGenesis(genesis)
+    ? []
+    : [
+        `  export FARELOCK_NETWORK=${network === null ? 'devnet' : nameOf(network)} FARELOCK_GENESIS=${genesis}`,
+      ]),
+  ...(usdcMint === null ? [] : [`  export FARELOCK_USDC_MINT=${usdcMint}`]),
+];
 
 const CAN_HOLD_A_KEY = [
   ['databaseUrl', '--database-url', 'FARELOCK_DATABASE_URL'],
@@ -184,44 +192,4 @@ function warnOfSecrets({ terminal }: CommandContext, options: ServeOptions): voi
     if (given.every((one) => shownUrl(one) === one)) continue;
     terminal.note(keyInArgument(option, variable));
   }
-}
-
-/** A round that takes longer waits for a cluster or an airline: what else is due does not wait with it. */
-const SLOW_ROUND_MS = 1000;
-const MOST_ROUNDS = 4;
-
-/** The worker's loop: what is due, then a sleep until something is, for at most a second. */
-async function work(
-  { terminal, clock }: CommandContext,
-  worker: { runDue(): Promise<{ nextDueAtMs: number | null }> },
-  napSignal: () => AbortSignal,
-  isClosing: () => boolean,
-): Promise<void> {
-  const running = new Set<Promise<number>>();
-  /** @returns how long nothing is due (milliseconds) */
-  const round = async (): Promise<number> => {
-    try {
-      const { nextDueAtMs } = await worker.runDue();
-      return nextDueAtMs === null ? LONGEST_SLEEP_MS : nextDueAtMs - clock.now();
-    } catch (error) {
-      // One bad round must not end the loop: leases run out, and the next round takes the work up again.
-      terminal.note(
-        `The worker failed and goes on: ${withoutAddressKeys(messageOf(storageTrouble(error) ?? error))}`,
-      );
-      return LONGEST_SLEEP_MS;
-    }
-  };
-  while (!isClosing()) {
-    // Taken before the round: what is posted during it cuts the nap after it short.
-    const nap = napSignal();
-    const begun = round();
-    running.add(begun);
-    void begun.then(() => running.delete(begun));
-    const inTime = new AbortController();
-    const slow = clock.sleep(SLOW_ROUND_MS, inTime.signal).then(() => 0);
-    const untilDue = await Promise.race([begun, ...(running.size < MOST_ROUNDS ? [slow] : running)]);
-    inTime.abort();
-    if (!isClosing()) await clock.sleep(Math.min(LONGEST_SLEEP_MS, Math.max(20, untilDue)), nap);
-  }
-  await Promise.all(running);
 }
