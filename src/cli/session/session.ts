@@ -20,13 +20,12 @@ import { spendingPolicy } from '../paying/spending.ts';
 import { trustOf } from '../paying/trust.ts';
 import type { Terminal } from '../screen/terminal.ts';
 import type { Environment, GlobalOptions } from '../spec/globals.ts';
-import { type LocalOptions, openHere } from './here.ts';
+import { type LocalOptions, openHere, openRemoteCluster, rpcUrlsOf } from './here.ts';
 import type { PartnerAccess, PartnerIdentity } from './partner-access.ts';
 import { homeOf, type Profile } from './profile.ts';
 import { flightsUrlOf, profileOf } from './profile-in-use.ts';
 import { openRecentOffers, type RecentOffers } from './recent.ts';
 import { openRecentCases, type RecentCases } from './recent-cases.ts';
-import { openRemoteCluster, rpcUrlsOf } from './remote-cluster.ts';
 import { openWallet } from './wallet.ts';
 
 interface FlightsOptions {

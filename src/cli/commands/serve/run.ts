@@ -114,17 +114,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
       ),
     ],
   });
-  terminal.aside([
-    '',
-    'From another terminal, with a home of its own:',
-    ...(clusterOnly ? [] : [`  export FARELOCK_FLIGHTS_URL=${quoted(origin)}`]),
-    rpcUrls.every((one) => shownUrl(one) === one)
-      ? `  export FARELOCK_RPC_URL=${quoted(where.rpc_urls.join(','))}`
-      : '  export FARELOCK_RPC_URL_FILE=<a file with the address of the cluster>',
-    ...namesOf(cluster),
-    clusterOnly ? '  farelock cluster keys' : '  farelock wallet new && farelock wallet airdrop',
-    'Ctrl-C stops.',
-  ]);
+  terminal.aside(hintsFor(origin, where, cluster));
 
   const napSignal = () => {
     if (wake.signal.aborted) wake = new AbortController();
@@ -167,6 +157,21 @@ function checkClusterOnly({ clusterOnly, withoutProgram, ...options }: ServeOpti
       fix: `Leave out ${other}, or --cluster-only.`,
     });
   }
+}
+
+/** How to reach the services from another terminal. */
+function hintsFor(origin: string, { flights_url, rpc_urls }: Listening, cluster: ClusterSettings): string[] {
+  return [
+    '',
+    'From another terminal, with a home of its own:',
+    ...(flights_url === null ? [] : [`  export FARELOCK_FLIGHTS_URL=${quoted(origin)}`]),
+    cluster.rpcUrls.every((one) => shownUrl(one) === one)
+      ? `  export FARELOCK_RPC_URL=${quoted(rpc_urls.join(','))}`
+      : '  export FARELOCK_RPC_URL_FILE=<a file with the address of the cluster>',
+    ...namesOf(cluster),
+    flights_url === null ? '  farelock cluster keys' : '  farelock wallet new && farelock wallet airdrop',
+    'Ctrl-C stops.',
+  ];
 }
 
 /** What a client has to know of a cluster that is not a public one. */
