@@ -1,18 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import type { Address } from '@solana/kit';
 import { ESCROW_PROGRAM_ID } from './escrow/address.ts';
 import { reclaimBuffer } from './escrow/deployment/buffer.ts';
 import { inspectProgram } from './escrow/deployment/inspect.ts';
 import { type Deployment, planDeployment, requireFunds } from './escrow/deployment/plan.ts';
-import { type DeploymentRecord, type DeploymentRecords, openRecords } from './escrow/deployment/records.ts';
+import type { DeploymentRecord, DeploymentRecords } from './escrow/deployment/records.ts';
 import { carryOut } from './escrow/deployment/steps.ts';
 import { escrowElf } from './escrow/elf.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
+import { silentLog } from './kernel/log.ts';
 import { problem } from './kernel/problems.ts';
 import { LEAST_LAMPORTS } from './payments/readiness.ts';
-import { openForeignCluster } from './service-cluster.ts';
+import { openRealCluster } from './service-cluster.ts';
 import { type Home, openHome, openOperatorKeys } from './service-home.ts';
+import { deployedProgram, deploymentsOf } from './service-program.ts';
 import type {
   ClusterDesk,
   DecidedDeployment,
@@ -21,7 +22,7 @@ import type {
   OperatorWallet,
   ReclaimedBuffer,
 } from './service-types.ts';
-import { DEVNET_USDC, MAINNET_USDC, SOLANA_NETWORKS } from './solana/cluster.ts';
+import { EMBEDDED_CLUSTER } from './solana/cluster-settings.ts';
 import { rpcUrl as resolvedUrl } from './solana/monikers.ts';
 import { type Signer, signerFromSeed } from './solana/signer.ts';
 import { associatedTokenAddress, decodeMint, decodeTokenAccount } from './solana/token.ts';
@@ -36,58 +37,52 @@ interface Ground {
   readonly authority: Signer;
   readonly records: DeploymentRecords;
   readonly elf: Uint8Array;
+  /** Of the settings. */
+  readonly named: Address | null;
 }
 
 /** The operator's desk for a cluster: the program on it, the wallets, and deployments. */
 export const openClusterDesk: OpenClusterDesk = async (options) => {
-  const { home, rpcUrl, clock = systemClock } = options;
+  const { home, cluster: settings = EMBEDDED_CLUSTER, clock = systemClock } = options;
   if (options.databaseUrl !== undefined) checkDatabaseUrl(options.databaseUrl);
-  const opened = rpcUrl === undefined ? await openHome(options, () => undefined, null) : null;
-  const { cluster, faucet } = opened ?? {
-    cluster: await openForeignCluster(rpcUrl ?? '', clock),
-    faucet: null,
-  };
-  const keys: Keys = opened?.keys ?? (await openOperatorKeys(options));
-  const place = opened?.ledger ? `ledger${opened.ledger.ledgerId}` : cluster.network;
+  const own = settings.rpcUrls.length > 0 ? null : await openHome(options, () => undefined, null);
+  const opened = own ?? (await openRealCluster(settings, { clock, log: silentLog }));
+  const { cluster, faucet } = opened;
+  const { usdcMint } = cluster;
+  const keys: Keys = own?.keys ?? (await openOperatorKeys(options));
   const ground: Ground = {
     ...{ cluster, clock, elf: escrowElf(), authority: keys.authority },
-    records: openRecords(join(home, 'keys', 'deployments'), place.replace(/\W/g, '')),
+    records: deploymentsOf(home, opened),
+    named: settings.escrowPrograms[0] ?? null,
   };
-  const mint = cluster.network === SOLANA_NETWORKS.mainnet ? MAINNET_USDC : DEVNET_USDC;
   return {
     cluster,
-    rpcUrl: rpcUrl === undefined ? null : resolvedUrl(rpcUrl),
+    rpcUrl: settings.rpcUrls.map(resolvedUrl)[0] ?? null,
     faucet,
     program: () => programOf(ground),
     inspect: (program) => inspectProgram(cluster, program),
     async mint() {
-      const [account] = await cluster.accounts([mint]);
+      const [account] = await cluster.accounts([usdcMint]);
       const found = account ? decodeMint(account.data) : null;
-      return { address: mint, decimals: found?.decimals ?? null };
+      return { address: usdcMint, decimals: found?.decimals ?? null };
     },
-    wallets: () => walletsOf(cluster, keys, { mint, leastLamports: faucet ? 0n : LEAST_LAMPORTS }),
+    wallets: () => walletsOf(cluster, keys, { mint: usdcMint, leastLamports: faucet ? 0n : LEAST_LAMPORTS }),
     decide: (wanted) => decide(ground, wanted),
     abort: (payer, signal) => abort(ground, payer, signal),
     async close() {
       try {
-        await opened?.noteProgress();
+        await own?.noteProgress();
       } finally {
-        await opened?.store.destroy();
+        await own?.store.destroy();
         await cluster.close();
       }
     },
   };
 };
 
-/** The address that this home's deployments on the cluster ended at; without one, the embedded cluster's. */
-async function programOf({ records, cluster }: Ground): Promise<Address> {
-  const open = records.current();
-  if (open?.kind === 'upgrade') return open.program;
-  for (const { state, program } of records.ended()) {
-    if (state === 'done' && (await inspectProgram(cluster, program)).kind === 'present') return program;
-  }
-  return open?.program ?? ESCROW_PROGRAM_ID;
-}
+/** The program of the settings, else the one that this home has deployed there. */
+const programOf = async ({ named, records, cluster }: Ground): Promise<Address> =>
+  named ?? (await deployedProgram(cluster, records));
 
 async function walletsOf(
   cluster: ClusterDesk['cluster'],

@@ -3,11 +3,11 @@ import { EARLIER_ESCROW_ELFS, escrowElf } from './escrow/elf.ts';
 import { ESCROW_PROGRAM_ID } from './escrow/program.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import type { HttpRequest, HttpResponse } from './kernel/http.ts';
-import { silentLog } from './kernel/log.ts';
+import { type Log, silentLog } from './kernel/log.ts';
 import { once } from './kernel/once.ts';
-import { problem } from './kernel/problems.ts';
 import type { ServiceOptions } from './service-types.ts';
-import { type Cluster, type Faucet, SOLANA_NETWORKS } from './solana/cluster.ts';
+import type { Cluster, Faucet } from './solana/cluster.ts';
+import type { ClusterSettings } from './solana/cluster-settings.ts';
 import { type EmbeddedCluster, type GenesisProgram, openEmbeddedCluster } from './solana/embedded/open.ts';
 import type { PubSub } from './solana/pubsub/index.ts';
 import type { OnTrouble } from './store/libsql/file.ts';
@@ -21,34 +21,38 @@ export interface OpenedCluster {
   readonly pubSub: (() => Promise<PubSub>) | null;
   /** The embedded cluster's file; null for a real one. */
   readonly ledger: EmbeddedCluster | null;
+  /** The hash of a real cluster's first block; null for the embedded one, whose ledger has an id. */
+  readonly genesis: string | null;
 }
 
 /**
  * A cluster of somebody else's, held to the network that it is on when it is opened.
- * @throws Problem `cluster_failed`
+ * @throws Problem `cluster_failed`, `genesis_unexpected`, `cluster_settings_invalid`
  */
-export async function openForeignCluster(url: string, clock: Clock): Promise<Cluster> {
+export async function openForeignCluster(
+  settings: ClusterSettings,
+  { clock, log }: { readonly clock: Clock; readonly log?: Log | undefined },
+): Promise<Cluster & { readonly genesis: string | null }> {
   const [{ openRpcCluster }, { heldToItsNetwork }] = await Promise.all([
     import('./solana/rpc/open.ts'),
     import('./solana/same-cluster.ts'),
   ]);
-  const open = () => openRpcCluster({ url, clock });
-  return heldToItsNetwork(await open(), {
+  const open = () => openRpcCluster({ ...settings, urls: settings.rpcUrls, clock, log });
+  const cluster = await open();
+  const held = heldToItsNetwork(cluster, {
     now: clock.now,
     networkNow: async () => (await open()).network,
   });
+  return { ...held, genesis: cluster.genesis };
 }
 
-/**
- * The cluster that a service takes money on. Mainnet is refused before a key is made: nothing here sells a flight that
- * exists, so nothing here takes money that does.
- * @throws Problem `sandbox_on_mainnet`, `cluster_failed`
- */
-export async function openRealCluster(url: string, clock: Clock): Promise<OpenedCluster> {
-  const cluster = await openForeignCluster(url, clock);
-  if (cluster.network === SOLANA_NETWORKS.mainnet)
-    throw problem('sandbox_on_mainnet', { next: ['farelock serve'] });
-  return { cluster, faucet: null, rpc: null, pubSub: null, ledger: null };
+/** The cluster that a service takes money on. */
+export async function openRealCluster(
+  settings: ClusterSettings,
+  own: { readonly clock: Clock; readonly log: Log },
+): Promise<OpenedCluster> {
+  const cluster = await openForeignCluster(settings, own);
+  return { cluster, faucet: null, rpc: null, pubSub: null, ledger: null, genesis: cluster.genesis };
 }
 
 const ESCROW: GenesisProgram = {
@@ -76,5 +80,5 @@ export async function openEmbedded(
   const pubSub = once(async () =>
     (await import('./solana/pubsub/index.ts')).createPubSub(cluster.ledger, { log }),
   );
-  return { cluster, faucet: cluster, rpc, pubSub, ledger: cluster };
+  return { cluster, faucet: cluster, rpc, pubSub, ledger: cluster, genesis: null };
 }

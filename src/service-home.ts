@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import type { Address } from '@solana/kit';
 import { sql } from 'kysely';
-import { ESCROW_PROGRAM_ID } from './escrow/program.ts';
+import { ESCROW_PROGRAM_ID } from './escrow/address.ts';
 import { isProblem, type Problem, problem } from './kernel/problems.ts';
 import { openSecrets, type Secrets } from './kernel/secrets.ts';
 import { NEWEST_SETTLED } from './payments/look.ts';
@@ -13,6 +14,7 @@ import { createKeypairFile, readOwnKeypair, type Signer } from './solana/keypair
 import {
   type Belonging,
   differences,
+  GENESIS,
   IDENTITY,
   type Identity,
   type KeptIdentity,
@@ -42,6 +44,8 @@ export interface Home extends OpenedCluster {
   readonly keys: HomeKeys;
   /** Writes down how far the embedded ledger has come. */
   noteProgress(): Promise<void>;
+  /** Where new escrows are opened. */
+  readonly program: Address;
 }
 
 /**
@@ -66,14 +70,16 @@ export async function openHome(
       landed: (signature: string) => ledger.ledger.landed(signature) !== null,
     };
     if (facts) checkLedger(home, belonging, facts);
+    const program = await programFor(options, opened);
     await claimDatabase(store, home, keys, {
       network: cluster.network,
-      program: ESCROW_PROGRAM_ID,
+      program,
       ledger: ledger?.ledgerId ?? null,
     });
-    if (!ledger) return { ...opened, store, keys, noteProgress: async () => undefined };
+    await claimGenesis(store, belonging, opened.genesis);
+    if (!ledger) return { ...opened, program, store, keys, noteProgress: async () => undefined };
     const progress = () => ({ ledger: ledger.ledgerId, seq: ledger.ledger.transactionCount() });
-    return { ...opened, store, keys, noteProgress: progressNotes(store, belonging.seen, progress) };
+    return { ...opened, program, store, keys, noteProgress: progressNotes(store, belonging.seen, progress) };
   } catch (error) {
     await store.destroy();
     throw error;
@@ -95,6 +101,18 @@ export async function openOperatorKeys({
   } finally {
     await store.destroy();
   }
+}
+
+/**
+ * The program that new escrows are opened at: of the settings, else the one that was deployed from this home. The
+ * embedded cluster carries its own.
+ */
+async function programFor({ home, cluster }: ServiceOptions, opened: OpenedCluster): Promise<Address> {
+  const [named] = cluster?.escrowPrograms ?? [];
+  if (named !== undefined) return named;
+  if (opened.ledger) return ESCROW_PROGRAM_ID;
+  const { deployedProgram, deploymentsOf } = await import('./service-program.ts');
+  return deployedProgram(opened.cluster, deploymentsOf(home, opened));
 }
 
 /**
@@ -186,6 +204,18 @@ async function claimDatabase(
   const mine: Identity = { ...identityOf(keys), ...cluster };
   const kept = { ...mine, madeBy: `${hostname()}:${home}` };
   compare(readIdentity(await markOnce(store, IDENTITY, JSON.stringify(kept))) ?? kept, mine);
+}
+
+/**
+ * Marks a database with the first block of its cluster, or holds the cluster against the mark.
+ * @throws Problem `database_of_another_home`
+ */
+async function claimGenesis(store: Store, { identity }: Belonging, genesis: string | null): Promise<void> {
+  if (genesis === null) return;
+  const kept = await markOnce(store, GENESIS, genesis);
+  if (kept === genesis) return;
+  const made = identity ?? readIdentity(await readMark(store, IDENTITY));
+  if (made) throw ofAnotherHome(made, `it is on the cluster with the genesis ${kept}, not ${genesis}`);
 }
 
 const ofAnotherHome = (kept: KeptIdentity, why: string): Problem =>

@@ -49,4 +49,5 @@ export const serviceMigrations: readonly Migration[] = [
     ],
   },
   { name: '040_open_bookings', statements: flights.openBookings },
+  { name: '050_intents_by_age', statements: flights.intentsByAge },
 ];

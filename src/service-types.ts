@@ -10,8 +10,14 @@ import type { Problem } from './kernel/problems.ts';
 import type { NotifySettings } from './notify/message.ts';
 import type { PartnerOptions } from './partner/ports.ts';
 import type { Cluster, Faucet } from './solana/cluster.ts';
+import type { ClusterSettings } from './solana/cluster-settings.ts';
 import type { PubSub } from './solana/pubsub/index.ts';
 import type { Signer } from './solana/signer.ts';
+
+export interface TakingCaps {
+  readonly perPayment: bigint | null;
+  readonly perDay: bigint | null;
+}
 
 export interface ServiceOptions {
   /** FARELOCK_HOME: everything lives under it. */
@@ -26,8 +32,12 @@ export interface ServiceOptions {
   readonly lowcostMs?: number | undefined;
   /** A `postgres://` URL; without it a file under `home`. */
   readonly databaseUrl?: string | undefined;
-  /** A real cluster's JSON-RPC; without it the embedded cluster under `home`. */
-  readonly rpcUrl?: string | undefined;
+  /** Without RPC addresses, the embedded cluster under `home`. */
+  readonly cluster?: ClusterSettings | undefined;
+  /** The operator has said that real USDC is meant. */
+  readonly isMainnetMeant?: boolean | undefined;
+  /** The most that is taken for one booking, and for all of 24 hours; atomic USDC. Mainnet asks for both. */
+  readonly caps?: TakingCaps | undefined;
   /** A new ledger without the escrow program, for one that is deployed. */
   readonly withoutProgram?: boolean | undefined;
   /** A JSON file of the gateways that may sponsor previews: key id to public key, base58 or base64. */
@@ -192,5 +202,5 @@ export interface ClusterDesk {
 }
 
 export type OpenClusterDesk = (
-  options: Pick<ServiceOptions, 'home' | 'clock' | 'databaseUrl' | 'rpcUrl'>,
+  options: Pick<ServiceOptions, 'home' | 'clock' | 'databaseUrl' | 'cluster'>,
 ) => Promise<ClusterDesk>;

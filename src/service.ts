@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { createFlights } from './flights/index.ts';
+import { ESCROW_PROGRAM_ID } from './escrow/address.ts';
+import { createFlights, type FlightsOptions } from './flights/index.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
 import { type Ids, randomIds } from './kernel/ids.ts';
 import { type Log, silentLog } from './kernel/log.ts';
@@ -9,11 +10,11 @@ import { createPaywall } from './payments/paywall.ts';
 import { readyForMoney } from './payments/readiness.ts';
 import { createSandboxProvider } from './sandbox/airline/index.ts';
 import { createSandboxLowcost } from './sandbox/lowcost/index.ts';
-import { openRealCluster } from './service-cluster.ts';
+import { type OpenedCluster, openRealCluster } from './service-cluster.ts';
 import { type Home, openHome } from './service-home.ts';
 import { bothRuns, isPartnerPath, lazyPartner } from './service-partner.ts';
 import type { OpenClusterDesk, OpenPlatform, OpenService, ServiceOptions } from './service-types.ts';
-import { DEVNET_USDC } from './solana/cluster.ts';
+import { SOLANA_NETWORKS } from './solana/cluster.ts';
 import { checkDatabaseUrl } from './store/open.ts';
 import { type StorageWatch, watchStorage, writeProbe } from './store/watch.ts';
 
@@ -32,16 +33,20 @@ export const openService: OpenService = async (options) => {
   const clock = options.clock ?? systemClock;
   const own: Process = { clock, ids: randomIds(clock.now), log: options.log ?? silentLog };
   await checkOptions(options);
-  const real = options.rpcUrl === undefined ? null : await openRealCluster(options.rpcUrl, clock);
   const storage = watchStorage(own, () => probes);
+  const tiers = sandboxTiers(options, clock, storage);
+  const real = options.cluster?.rpcUrls.length ? await openRealCluster(options.cluster, own) : null;
+  if (real) await checkTaking(real, options, tiers);
   const home = await openHome(options, storage.onTrouble, real);
   const { store, cluster, faucet, rpc, pubSub, ledger } = home;
   const { secrets } = home.keys;
   const probes = [writeProbe(store), async () => ledger?.probe()];
   const funding = fundingOf(home);
-  // The operator of a real cluster learns at once what is missing.
+  const isOwnProgram = faucet !== null && home.program === ESCROW_PROGRAM_ID;
+  // The operator learns at once what is missing, and nothing is sold before.
+  if (!isOwnProgram) await checkProgram(home, options);
   if (!faucet) await funding.ready();
-  const flights = openFlights(options, own, home, storage, funding);
+  const flights = openFlights(options, own, home, storage, { ...funding, ...tiers, isOwnProgram });
   const partner = lazyPartner({ ...own, store, secrets }, options);
   return {
     async operatorKeyFile() {
@@ -98,6 +103,40 @@ async function checkOptions({ databaseUrl, notify, partner }: ServiceOptions): P
   if (policyFile) (await import('./partner/compliance/policy.ts')).loadPolicy(policyFile);
 }
 
+/** Looks at the program from the start on, at most once a minute. */
+function programWatch(
+  { cluster, program }: Pick<Home, 'cluster' | 'program'>,
+  clock: Clock,
+): () => Promise<string | null> {
+  const watch = once(async () =>
+    (await import('./service-program.ts')).watchProgram(cluster, program, clock),
+  );
+  return async () => (await watch())();
+}
+
+/** @throws Problem `sandbox_on_mainnet`, `mainnet_not_confirmed` */
+async function checkTaking(
+  { cluster }: OpenedCluster,
+  { isMainnetMeant = false, caps }: ServiceOptions,
+  { provider, lowcost }: ReturnType<typeof sandboxTiers>,
+): Promise<void> {
+  if (cluster.network !== SOLANA_NETWORKS.mainnet) return;
+  const { checkMainnetStart } = await import('./service-mainnet.ts');
+  checkMainnetStart({ sellers: [provider, lowcost], isMeant: isMainnetMeant, caps });
+}
+
+/** @throws Problem `program_missing`, `program_differs`, `usdc_mint_missing`, `mainnet_not_confirmed` */
+async function checkProgram(
+  { cluster, program }: Home,
+  { cluster: settings }: ServiceOptions,
+): Promise<void> {
+  const { checkCluster } = await import('./service-program.ts');
+  const found = await checkCluster(cluster, program);
+  if (cluster.network !== SOLANA_NETWORKS.mainnet) return;
+  const { checkMainnetProgram } = await import('./service-mainnet.ts');
+  checkMainnetProgram(found, settings?.upgradeAuthorities ?? []);
+}
+
 /** Fills the operator's wallets once, before anything moves money. */
 function fundingOf({ cluster, faucet, keys }: Home) {
   let isFilled = false;
@@ -108,7 +147,7 @@ function fundingOf({ cluster, faucet, keys }: Home) {
       authority: keys.authority,
       facilitator: keys.facilitator.address,
       treasury: keys.treasury.address,
-      mint: DEVNET_USDC,
+      mint: cluster.usdcMint,
     });
     isFilled = true;
   });
@@ -118,16 +157,22 @@ function fundingOf({ cluster, faucet, keys }: Home) {
 function openFlights(
   options: ServiceOptions,
   own: Process,
-  { store, cluster, keys }: Home,
+  { store, cluster, keys, program }: Home,
   storage: StorageWatch,
-  { ready, isFilled }: ReturnType<typeof fundingOf>,
+  {
+    ready,
+    isFilled,
+    provider,
+    lowcost,
+    isOwnProgram,
+  }: ReturnType<typeof fundingOf> & ReturnType<typeof sandboxTiers> & { readonly isOwnProgram: boolean },
 ) {
   const { secrets, authority, facilitator, treasury } = keys;
   const base = { ...own, store, secrets, cluster };
   const wallets = createOperatorWallets({
     cluster,
     clock: own.clock,
-    mint: DEVNET_USDC,
+    mint: cluster.usdcMint,
     authority: authority.address,
     facilitator: options.facilitatorUrl ? null : facilitator.address,
     treasury: treasury.address,
@@ -141,21 +186,34 @@ function openFlights(
   });
   return createFlights({
     ...base,
-    ...sandboxTiers(options, own.clock, storage),
+    provider,
+    lowcost,
     authority,
     facilitator: facilitator.address,
     wallets,
     treasury: treasury.address,
     treasurySigner: treasury,
-    mint: DEVNET_USDC,
+    mint: cluster.usdcMint,
+    escrowProgram: program,
+    programTrouble: isOwnProgram ? undefined : programWatch({ cluster, program }, own.clock),
     paywall,
     ready,
     writable: storage.writable,
     gatewayKeys: options.gatewayKeysFile === undefined ? undefined : gatewayKeys(options.gatewayKeysFile),
     transports: async () =>
       (await import('./notify/transports.ts')).createTransports(options.home, options.notify),
-    options: options.purgeAfterDays === undefined ? {} : { purgeAfterDays: options.purgeAfterDays },
+    options: flightsOptions(options),
   });
+}
+
+/** What the operator has set of the flight service. */
+function flightsOptions({ purgeAfterDays, caps }: ServiceOptions): Partial<FlightsOptions> {
+  const { perPayment = null, perDay = null } = caps ?? {};
+  return {
+    ...(purgeAfterDays !== undefined && { purgeAfterDays }),
+    ...(perPayment !== null && { mostTicket: perPayment }),
+    mostPerDay: perDay,
+  };
 }
 
 /** Both tiers of the sandbox's airlines. Their records share a file. */

@@ -63,6 +63,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 /** The half of `escrow/` that reads, and does what anybody may do: a client never acts for the operator. */
 const ESCROW_READING = new Set([
   'escrow/account.ts',
+  'escrow/address.ts',
   'escrow/claim.ts',
   'escrow/deployment/inspect.ts',
   'escrow/program.ts',

@@ -40,6 +40,8 @@ export function disagreements(intent: Intent, agreement: Agreement): string[] {
   }
   if (terms.escrow === null) return wrong;
   if (terms.escrow.amount !== escrow.amount) wrong.push('Its amount has changed since it was created');
+  const { program = escrow.program_id } = terms.escrow;
+  if (program !== escrow.program_id) wrong.push('Its program has changed since it was created');
   if (terms.escrow.mint !== escrow.mint) wrong.push('Its coin has changed since it was created');
   if (terms.escrow.address !== escrow.address) wrong.push('Its escrow has changed since it was created');
   return wrong;
@@ -82,8 +84,8 @@ export function intentToRemember(body: unknown, request: unknown, baseUrl: strin
 
 function escrowIn(body: unknown): IntentTerms['escrow'] {
   try {
-    const { address, mint, amount } = intentOf(body).escrow;
-    return { address, mint, amount };
+    const { address, mint, amount, program_id: program } = intentOf(body).escrow;
+    return { address, mint, amount, ...(program !== '' && { program }) };
   } catch {
     // Its support code is worth more than its escrow: the booking holds against the chain what is not known here.
     return null;

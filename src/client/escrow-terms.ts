@@ -1,5 +1,6 @@
 import { type Address, isAddress } from '@solana/kit';
 import type { AccountReader } from '../escrow/account.ts';
+import { ESCROW_PROGRAM_ID } from '../escrow/address.ts';
 import type { EscrowCheck, ExpectedEscrow } from '../escrow/verify.ts';
 import type { Intent } from '../flights/wire.ts';
 import { problem } from '../kernel/problems.ts';
@@ -29,6 +30,7 @@ export async function escrowChecks(
   const checks = await verifyEscrow({
     cluster,
     intentId: intent.intent_id,
+    programId: isAddress(escrow.program_id) ? escrow.program_id : ESCROW_PROGRAM_ID,
     address,
     vault:
       escrow.vault_address === ''

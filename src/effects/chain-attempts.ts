@@ -12,6 +12,8 @@ export interface AttemptPorts {
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly log: Log;
+  /** The attempts that this process is sending now; one may take a minute. */
+  readonly sending: Set<string>;
 }
 
 /** Done once is not done for ever: these may be needed again for the same subject. */
@@ -34,7 +36,8 @@ const FINALITY_S = 4;
 const RECOVER_AFTER_MS = 5_000;
 
 /** What is done about chain attempts once they are signed and on record: asked about, sent, ended. */
-export function createAttempts(ports: AttemptPorts) {
+export function createAttempts(given: Omit<AttemptPorts, 'sending'>) {
+  const ports: AttemptPorts = { ...given, sending: new Set() };
   return {
     ask: (row: EffectTable, byPerson?: boolean) => ask(ports, row, byPerson),
     resolve: (row: EffectTable, fence?: () => Promise<void>) => resolve(ports, row, fence),
@@ -131,7 +134,8 @@ async function resolve(
 /** Sends the bytes of an attempt. Returns once they have landed for good. */
 async function send(ports: AttemptPorts, row: EffectTable): Promise<void> {
   try {
-    await ports.cluster.send(wireOf(row));
+    ports.sending.add(row.effect_id);
+    await ports.cluster.send(wireOf(row)).finally(() => ports.sending.delete(row.effect_id));
   } catch (error) {
     // A refusal does not prove that an earlier send of these bytes did not land; the chain's word does.
     const known = await ask(ports, row);
@@ -195,6 +199,7 @@ async function recover(ports: AttemptPorts): Promise<number> {
     ...(await notSince(sql`state = 'stuck' and signature is not null`, nowMs - ASK_STUCK_MS)),
   ];
   for (const row of open) {
+    if (ports.sending.has(row.effect_id)) continue;
     try {
       await resolve(ports, row);
     } catch (error) {

@@ -52,7 +52,7 @@ export interface ChainPlan {
   readonly instructions: readonly Instruction[];
 }
 
-interface EffectPorts extends AttemptPorts {
+interface EffectPorts extends Omit<AttemptPorts, 'sending'> {
   readonly ids: Ids;
 }
 
@@ -120,11 +120,8 @@ export function createEffects(ports: EffectPorts): Effects {
         if (!frees) await begin(kind, subject, { state: 'done', signature });
         return { signature };
       }
-      const { buildTransaction } = await import('../solana/transaction.ts');
-      const signed = buildTransaction({
-        ...(await effect.plan()),
-        blockhash: await cluster.latestBlockhash(),
-      });
+      const { signPriced } = await import('../solana/priced.ts');
+      const signed = await signPriced(cluster, await effect.plan());
       await effect.fence?.();
       const row = await begin(kind, subject, {
         state: 'sent',

@@ -1,6 +1,5 @@
 import { type Address, getAddressDecoder } from '@solana/kit';
 import type { ChainAccount, Cluster } from '../solana/cluster.ts';
-import { ESCROW_PROGRAM_ID } from './address.ts';
 import type { EscrowAccount, EscrowState } from './terms.ts';
 
 /** All that reading an escrow needs of a cluster. */
@@ -43,7 +42,7 @@ export function decodeEscrow(address: Address, programId: Address, data: Uint8Ar
 /** The escrow in an account, or null when the account is not one of `programIds`: anybody can copy the bytes. */
 export function escrowIn(
   account: ChainAccount | null | undefined,
-  programIds: readonly Address[] = [ESCROW_PROGRAM_ID],
+  programIds: readonly Address[],
 ): EscrowAccount | null {
   if (!account || !programIds.includes(account.owner)) return null;
   return decodeEscrow(account.address, account.owner, account.data);
@@ -56,7 +55,7 @@ export function escrowIn(
 export async function readEscrow(
   cluster: AccountReader,
   address: Address,
-  programIds: readonly Address[] = [ESCROW_PROGRAM_ID],
+  programIds: readonly Address[],
 ): Promise<EscrowAccount | null> {
   const [account] = await cluster.accounts([address]);
   return escrowIn(account, programIds);

@@ -4,7 +4,8 @@ import { associatedTokenAddress } from '../solana/token.ts';
 
 /**
  * Where the embedded cluster carries program/escrow.so. The key behind it was discarded: nobody can upgrade it there.
- * A deployment of its own has its own address; every function here takes it as `programId` (docs/escrow.md).
+ * A deployment has an address of its own, and an intent ends at the program that it was opened at: no function of this
+ * room takes this one for granted.
  */
 export const ESCROW_PROGRAM_ID = 'FLKFgRHGErf3EwbLdxVUrACXZDrAhmgJmjawBzvQGq7B' as Address;
 
@@ -20,10 +21,7 @@ export const intentHashOf = (intentId: string): Uint8Array =>
   new Uint8Array(createHash('sha256').update(intentId, 'utf8').digest());
 
 /** The state account of an intent: PDA of `["escrow", sha256(intent_id)]` (DESIGN, section 3). */
-export async function escrowPlace(
-  intentHash: Uint8Array,
-  programId = ESCROW_PROGRAM_ID,
-): Promise<EscrowPlace> {
+export async function escrowPlace(intentHash: Uint8Array, programId: Address): Promise<EscrowPlace> {
   const [address, bump] = await getProgramDerivedAddress({
     programAddress: programId,
     seeds: ['escrow', intentHash],
@@ -34,7 +32,7 @@ export async function escrowPlace(
 /** Where the escrow of an intent is, or will be, and its vault: known before anything is on chain. */
 export async function escrowAddress(
   intentId: string,
-  { mint, programId = ESCROW_PROGRAM_ID }: { readonly mint: Address; readonly programId?: Address },
+  { mint, programId }: { readonly mint: Address; readonly programId: Address },
 ): Promise<EscrowPlace & { readonly vault: Address }> {
   const place = await escrowPlace(intentHashOf(intentId), programId);
   return { ...place, vault: await associatedTokenAddress(place.address, mint) };

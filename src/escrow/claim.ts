@@ -17,6 +17,7 @@ export interface EscrowOnChain extends ObservedEscrow {
 /** Money at the address of an escrow that does not exist: it was closed before the money came, or never opened. */
 export interface LateMoney extends ObservedEscrow {
   readonly escrow: null;
+  readonly programId: Address;
   readonly address: Address;
   readonly mint: Address;
   /** Whom the intent's id proves; null: none of those who were asked about. */
@@ -35,20 +36,25 @@ const NETWORK_FEE = 5_000n;
 const TOKEN_ACCOUNT_BYTES = 165;
 
 /**
- * Finds the escrow by the intent's id, which its address follows from.
+ * Finds the escrow by the intent's id, which its address follows from together with the program.
+ * @param programs where it may have been opened
  * @returns null when there is none: never opened, or closed after its end.
  * @throws Problem `cluster_failed`
  */
 export async function escrowOnChain(
   cluster: Pick<Cluster, 'accounts'>,
   intentId: string,
+  programs: readonly Address[],
 ): Promise<EscrowOnChain | null> {
-  const { address } = await escrowPlace(intentHashOf(intentId));
-  const escrow = await readEscrow(cluster, address);
-  if (!escrow) return null;
-  const at = { escrow: address, mint: escrow.mint, refundOwner: escrow.refundOwner };
-  const observed = await observeEscrow(cluster, at);
-  return observed.escrow ? { ...observed, escrow: observed.escrow } : null;
+  for (const programId of programs) {
+    const { address } = await escrowPlace(intentHashOf(intentId), programId);
+    const escrow = await readEscrow(cluster, address, [programId]);
+    if (!escrow) continue;
+    const at = { programId, escrow: address, mint: escrow.mint, refundOwner: escrow.refundOwner };
+    const observed = await observeEscrow(cluster, at);
+    if (observed.escrow) return { ...observed, escrow: observed.escrow };
+  }
+  return null;
 }
 
 /**
@@ -59,19 +65,27 @@ export async function escrowOnChain(
  */
 export async function lateMoney(
   cluster: Pick<Cluster, 'accounts'>,
-  at: { readonly intentId: string; readonly mint: Address; readonly owners: readonly Address[] },
+  at: {
+    readonly intentId: string;
+    readonly mint: Address;
+    readonly owners: readonly Address[];
+    readonly programs: readonly Address[];
+  },
 ): Promise<LateMoney | null> {
-  const { address } = await escrowPlace(intentHashOf(at.intentId));
   const refundOwner = at.owners.find((owner) => isAddress(owner) && commitsTo(at.intentId, owner)) ?? null;
   const { mint } = at;
-  const observed = await observeEscrow(cluster, {
-    escrow: address,
-    mint,
-    refundOwner: refundOwner ?? address,
-  });
-  return observed.escrow || observed.held === 0n
-    ? null
-    : { ...observed, escrow: null, address, mint, refundOwner };
+  for (const programId of at.programs) {
+    const { address } = await escrowPlace(intentHashOf(at.intentId), programId);
+    const observed = await observeEscrow(cluster, {
+      programId,
+      escrow: address,
+      mint,
+      refundOwner: refundOwner ?? address,
+    });
+    if (observed.escrow) return null;
+    if (observed.held > 0n) return { ...observed, escrow: null, programId, address, mint, refundOwner };
+  }
+  return null;
 }
 
 /**
@@ -86,7 +100,7 @@ export async function claimLateMoney(
   intentId: string,
   found: LateMoney,
 ): Promise<Claim> {
-  const { address: escrow, mint, refundOwner, held } = found;
+  const { programId, address: escrow, mint, refundOwner, held } = found;
   if (refundOwner === null) {
     throw problem('nothing_to_claim', {
       message:
@@ -96,10 +110,10 @@ export async function claimLateMoney(
     });
   }
   await checkFee(cluster, signer, found);
-  const parties = { payer: signer.address, escrow, mint, refundOwner, observed: found };
+  const parties = { programId, payer: signer.address, escrow, mint, refundOwner, observed: found };
   const instructions = await recoverInstructions({ ...parties, intentId });
   const transaction = await send(cluster, signer, instructions, async () => {
-    const now = await observeEscrow(cluster, { escrow, mint, refundOwner });
+    const now = await observeEscrow(cluster, { programId, escrow, mint, refundOwner });
     return now.held === 0n;
   });
   return { outcome: 'recovered', amount: held, transaction };
@@ -140,7 +154,7 @@ export async function claimEscrow(
       ? await refundInstructions({ ...parties, authority: escrow.authority, byAuthority: false })
       : await sweepInstructions(parties);
   const transaction = await send(cluster, signer, instructions, async () => {
-    const now = await escrowOnChain(cluster, intentId);
+    const now = await escrowOnChain(cluster, intentId, [escrow.programId]);
     return now === null || (now.escrow.state !== 'open' && now.held === 0n);
   });
   return { outcome, amount: held, transaction };
@@ -181,9 +195,8 @@ async function send(
   instructions: readonly Instruction[],
   isDone: () => Promise<boolean>,
 ): Promise<Signature | null> {
-  const { buildTransaction } = await import('../solana/transaction.ts');
-  const blockhash = await cluster.latestBlockhash();
-  const signed = buildTransaction({ feePayer: signer, instructions, blockhash });
+  const { signPriced } = await import('../solana/priced.ts');
+  const signed = await signPriced(cluster, { feePayer: signer, instructions });
   try {
     return await cluster.send(signed.wire);
   } catch (error) {

@@ -6,7 +6,6 @@ import {
   type Instruction,
 } from '@solana/kit';
 import { TOKEN_PROGRAM } from '../solana/token.ts';
-import { ESCROW_PROGRAM_ID } from './address.ts';
 
 /**
  * The six instructions of the escrow program, account by account (docs/escrow.md). They name their signers by role
@@ -23,12 +22,11 @@ const signer = (address: Address): AccountMeta => ({ address, role: AccountRole.
 const payingSigner = (address: Address): AccountMeta => ({ address, role: AccountRole.WRITABLE_SIGNER });
 
 interface Of {
-  /** Default: the one of the embedded cluster. */
-  readonly programId?: Address | undefined;
+  readonly programId: Address;
 }
 
 const instruction = (of: Of, accounts: readonly AccountMeta[], data: Uint8Array): Instruction => ({
-  programAddress: of.programId ?? ESCROW_PROGRAM_ID,
+  programAddress: of.programId,
   accounts,
   data,
 });
@@ -95,9 +93,7 @@ export const captureInstruction = (capture: CaptureAccounts): Instruction =>
       writable(capture.escrow),
       writable(capture.vault),
       writable(capture.treasuryAccount),
-      capture.refundAccount === null
-        ? readonly(capture.programId ?? ESCROW_PROGRAM_ID)
-        : writable(capture.refundAccount),
+      capture.refundAccount === null ? readonly(capture.programId) : writable(capture.refundAccount),
       writable(capture.rentPayer),
       readonly(TOKEN_PROGRAM),
     ],

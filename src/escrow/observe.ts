@@ -28,7 +28,7 @@ export async function observeEscrow(
     readonly escrow: Address;
     readonly mint: Address;
     readonly refundOwner: Address;
-    readonly programId?: Address | undefined;
+    readonly programId: Address;
   },
 ): Promise<ObservedEscrow> {
   const [state, vault, refund] = await cluster.accounts([
@@ -36,7 +36,7 @@ export async function observeEscrow(
     await associatedTokenAddress(at.escrow, at.mint),
     await associatedTokenAddress(at.refundOwner, at.mint),
   ]);
-  const escrow = escrowIn(state, at.programId === undefined ? undefined : [at.programId]);
+  const escrow = escrowIn(state, [at.programId]);
   const held = (vault?.owner === TOKEN_PROGRAM && decodeTokenAccount(vault.data)?.amount) || 0n;
   const keeps = escrow?.state === 'open' ? escrow.amount : 0n;
   const token = refund?.owner === TOKEN_PROGRAM ? decodeTokenAccount(refund.data) : null;

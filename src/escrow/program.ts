@@ -1,6 +1,6 @@
 import { AccountRole, type Address, type Instruction } from '@solana/kit';
 import { ASSOCIATED_TOKEN_PROGRAM, associatedTokenAddress, TOKEN_PROGRAM } from '../solana/token.ts';
-import { ESCROW_PROGRAM_ID, escrowPlace, intentHashOf } from './address.ts';
+import { escrowPlace, intentHashOf } from './address.ts';
 import {
   captureInstruction,
   closeInstruction,
@@ -24,8 +24,8 @@ export {
 
 /** Those who have to do with one escrow. Owners of token accounts are named, not their token accounts. */
 interface EscrowParties {
-  /** Default: the program of the embedded cluster. */
-  readonly programId?: Address | undefined;
+  /** The one that the escrow was opened at, or is to be. */
+  readonly programId: Address;
   /** Pays rent of what has to be created. */
   readonly payer: Address;
   readonly escrow: Address;
@@ -65,7 +65,7 @@ function createTokenAccount(payer: Address, account: Address, owner: Address, mi
 }
 
 interface OpenParties {
-  readonly programId?: Address | undefined;
+  readonly programId: Address;
   readonly authority: Address;
   readonly payer: Address;
   readonly mint: Address;
@@ -80,12 +80,11 @@ interface OpenParties {
 
 /** Creates the vault, then the escrow. Signers: `authority` and `payer`, which may be the same. */
 export async function openInstructions(open: OpenParties): Promise<Instruction[]> {
-  const programId = open.programId ?? ESCROW_PROGRAM_ID;
-  const { address: escrow, intentHash } = await escrowPlace(intentHashOf(open.intentId), programId);
+  const { address: escrow, intentHash } = await escrowPlace(intentHashOf(open.intentId), open.programId);
   const vault = await associatedTokenAddress(escrow, open.mint);
   return [
     createTokenAccount(open.payer, vault, escrow, open.mint),
-    openInstruction({ ...open, programId, escrow, vault, intentHash }),
+    openInstruction({ ...open, escrow, vault, intentHash }),
   ];
 }
 

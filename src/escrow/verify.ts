@@ -1,7 +1,7 @@
 import type { Address } from '@solana/kit';
 import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../solana/token.ts';
 import { type AccountReader, escrowIn } from './account.ts';
-import { ESCROW_PROGRAM_ID, escrowPlace, intentHashOf } from './address.ts';
+import { escrowPlace, intentHashOf } from './address.ts';
 import type { EscrowAccount } from './terms.ts';
 
 /** The escrow as the intent record and the payment challenge describe it. */
@@ -15,8 +15,8 @@ export interface ExpectedEscrow {
   readonly refundOwner: Address;
   /** Seconds since the epoch, both ends included: how long the money may stay before anybody can send it back. */
   readonly refundAfter: { readonly min?: bigint | undefined; readonly max?: bigint | undefined };
-  /** Programs whose promises are known; default the one of this package. */
-  readonly programIds?: readonly Address[] | undefined;
+  /** The program whose promises are known. */
+  readonly programId: Address;
   /** Authorities that the payer knows. Unset: any, and the check only shows who it is. */
   readonly authorities?: readonly Address[] | undefined;
   /** Atomic units in the vault. Unset: any. Before paying, `max: 0n` or `max: amount - 1n` finds a paid escrow. */
@@ -25,6 +25,7 @@ export interface ExpectedEscrow {
 
 export type EscrowCheckName =
   | 'program'
+  | 'program_code'
   | 'address'
   | 'state'
   | 'authority'
@@ -112,15 +113,14 @@ export async function verifyEscrow({
   cluster,
   ...expected
 }: ExpectedEscrow & { readonly cluster: AccountReader }): Promise<EscrowCheck[]> {
-  const programIds = expected.programIds ?? [ESCROW_PROGRAM_ID];
   const vaultAddress = await associatedTokenAddress(expected.address, expected.mint);
   const [state, vault] = await cluster.accounts([expected.address, vaultAddress]);
-  const escrow = escrowIn(state, programIds);
-  const [programId] = programIds;
-  const place = await escrowPlace(intentHashOf(expected.intentId), escrow?.programId ?? programId);
+  const { programId } = expected;
+  const escrow = escrowIn(state, [programId]);
+  const place = await escrowPlace(intentHashOf(expected.intentId), programId);
 
   const checks: EscrowCheck[] = [
-    { check: 'program', expected: either(programIds), found: state?.owner ?? NONE, ok: escrow !== null },
+    { check: 'program', expected: programId, found: state?.owner ?? NONE, ok: escrow !== null },
     same('address', place.address, expected.address),
   ];
   if (escrow === null) return checks;

@@ -69,6 +69,7 @@ function noticingRateLimits(
   };
   return {
     name: provider.name,
+    isSandbox: provider.isSandbox,
     airport: (iata) => provider.airport(iata),
     search: (query) => noting(provider.search(query)),
     offer: (offerId, moment) => noting(provider.offer(offerId, moment)),

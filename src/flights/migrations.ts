@@ -172,4 +172,6 @@ export const flightsMigrations = {
     'drop index affiliate_payouts_code',
     'create index affiliate_payouts_code on affiliate_payouts (code, state, amount)',
   ],
+
+  intentsByAge: ['create index intents_created on intents (created_at_ms, amount)'],
 } as const;

@@ -33,6 +33,8 @@ export interface FlightsOptions {
   readonly refundRequestPrice: bigint;
   readonly leastTicket: bigint;
   readonly mostTicket: bigint;
+  /** The most that is locked in 24 hours, all intents together; null: no end. */
+  readonly mostPerDay: bigint | null;
   readonly intentLifeMs: number;
   readonly refundAfterMs: number;
   /** The platform's share inside the ticket total, in hundredths of a percent. */
@@ -76,6 +78,7 @@ export const defaultOptions: FlightsOptions = {
   refundRequestPrice: 100_000n,
   leastTicket: 10_000_000n,
   mostTicket: 10_000_000_000n,
+  mostPerDay: null,
   intentLifeMs: 30 * 60_000,
   refundAfterMs: 24 * 3_600_000,
   feeBasisPoints: 100,
@@ -119,6 +122,10 @@ export interface FlightsGiven {
   /** Signs what the treasury pays out: refunds that an operator approved, and affiliates' credit. */
   readonly treasurySigner: Signer;
   readonly mint: Address;
+  /** Where new escrows are opened. An intent keeps the one that it was opened at. */
+  readonly escrowProgram: Address;
+  /** What is wrong with that program now; null while nothing is. Absent: it cannot change. */
+  readonly programTrouble?: (() => Promise<string | null>) | undefined;
   readonly paywall: Paywall & { recover?(): Promise<unknown> };
   /** How pages and mails leave; without it they are written, and wait. */
   readonly transports?: (() => Promise<Transports>) | undefined;

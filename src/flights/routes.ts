@@ -8,7 +8,7 @@ import {
   schemasOf,
 } from '../http/routes.ts';
 import { instant } from '../kernel/clock.ts';
-import { type HttpRequest, type HttpResponse, headerOf, json } from '../kernel/http.ts';
+import { type HttpRequest, HttpResponse, headerOf, json } from '../kernel/http.ts';
 import { atomic, formatUsdc } from '../kernel/money.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
 import { STORAGE_RETRY_S } from '../kernel/storage.ts';
@@ -18,6 +18,7 @@ import { clientOf } from './attempts.ts';
 import type { Escrows } from './booking/escrows.ts';
 import { type Funds, shown } from './intents/funds.ts';
 import type { Intents } from './intents/intents.ts';
+import { programTrouble } from './intents/program-watch.ts';
 import type { FlightsOptions, FlightsPorts } from './ports.ts';
 import type { Pricing } from './search/pricing.ts';
 import type { Health } from './wire.ts';
@@ -57,8 +58,15 @@ const addressOf = ({ request, connection: { publicUrl } }: FlightsCall): string 
 const askerOf = ({ context, connection }: FlightsCall): string =>
   clientOf(context.ports.secrets, connection.clientAddress);
 
-const charge = ({ context, request }: FlightsCall, call: PaidCall): Promise<HttpResponse> =>
-  context.ports.paywall.charge(request, call);
+/** A challenge names the program of our escrows, so that nobody pays for a search whose fares they would not lock. */
+const ESCROW_PROGRAM = 'Farelock-Escrow-Program';
+
+async function charge({ context, request }: FlightsCall, call: PaidCall): Promise<HttpResponse> {
+  const { paywall, escrowProgram } = context.ports;
+  const answer = await paywall.charge(request, call);
+  if (answer.status !== 402) return answer;
+  return new HttpResponse(answer.status, answer.body, { ...answer.headers, [ESCROW_PROGRAM]: escrowProgram });
+}
 
 const UPSTREAM: readonly ProblemCode[] = ['provider_failed', 'upstream_rate_limited'];
 const PAID = 'Done and paid.';
@@ -106,8 +114,13 @@ async function readiness(call: FlightsCall): Promise<object> {
   if (ports.writable && !(await ports.writable())) return unavailable(call, STORAGE_RETRY_S);
   try {
     await ports.ready?.();
+    const trouble = await programTrouble(ports);
     const wallets = (await funds.short()).map(shown);
-    return wallets.length === 0 ? health(call, 'ok') : unavailable(call, 60, { wallets });
+    if (trouble === null && wallets.length === 0) return health(call, 'ok');
+    return unavailable(call, 60, {
+      ...(wallets.length > 0 && { wallets }),
+      ...(trouble !== null && { escrow_program: { address: ports.escrowProgram, trouble } }),
+    });
   } catch (error) {
     ports.log('error', 'not_ready', storageFields(error));
     return unavailable(call, AWAY_S);
@@ -131,7 +144,8 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       method: 'GET',
       path: '/ready',
       id: 'ready',
-      summary: "Readiness: the database answers, and the operator's wallets hold enough.",
+      summary:
+        "Readiness: the database answers, the operator's wallets hold enough, and the escrow program is the shipped one.",
       stored: false,
       answers: {
         200: { description: 'Ready.', schema: wire('health') },
@@ -256,6 +270,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         'creations_busy',
         'too_many_requests',
         'booking_disabled',
+        'escrow_program_changed',
         ...UPSTREAM,
       ],
       run: (call) => charge(call, call.context.intents.creation(call.body, addressOf(call), askerOf(call))),
@@ -331,6 +346,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         'lowcost_booking_unavailable',
         'too_many_requests',
         'booking_disabled',
+        'escrow_program_changed',
         'provider_not_configured',
         // The cluster is read before money is asked for.
         'cluster_failed',

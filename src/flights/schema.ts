@@ -274,6 +274,10 @@ export const health = z.strictObject({
     )
     .optional()
     .describe("The operator's wallets that hold too little: no intent is created until they are filled up."),
+  escrow_program: z
+    .strictObject({ address: wallet, trouble: z.string() })
+    .optional()
+    .describe('The escrow program is not the shipped one any more: no intent is created, no booking paid.'),
 });
 
 export { localTime };

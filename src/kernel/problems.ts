@@ -844,6 +844,42 @@ export const PROBLEMS = {
     message: 'The transaction has landed, but its block is not final yet.',
     fix: 'Wait a few seconds; it continues by itself.',
   },
+  cluster_settings_invalid: {
+    exit: 2,
+    message: 'The settings of the cluster contradict each other.',
+    fix: 'Correct the one that is wrong, or leave it out. Nothing was signed.',
+  },
+  genesis_unexpected: {
+    exit: 6,
+    message: 'The RPC address leads to another cluster than the settings name.',
+    fix: 'Correct the address, or the network and the genesis of the settings. Nothing was signed.',
+  },
+  usdc_mint_missing: {
+    exit: 6,
+    message: 'The cluster has no such mint as the USDC of the settings.',
+    fix: 'Name the mint of the USDC there: --usdc-mint <address>, or usdc_mint. Nothing was charged.',
+  },
+  program_missing: {
+    exit: 6,
+    message: 'There is no escrow program at the address of the settings.',
+    fix: 'Deploy it, or name the address where it is: --escrow-program <address>. Nothing was charged.',
+  },
+  program_not_trusted: {
+    exit: 6,
+    message: 'The escrow program is not one that you trust.',
+    fix: 'Nothing was charged. Compare it with the shipped one first: farelock cluster check.',
+  },
+  escrow_program_changed: {
+    status: 503,
+    ...UPSTREAM,
+    message: 'The escrow program of this service is not the shipped one any more.',
+    fix: 'Nothing was charged. Do not pay into it; bookings already paid for are still captured or refunded.',
+  },
+  mainnet_not_confirmed: {
+    exit: 2,
+    message: 'That cluster is MAINNET, and this service would take real USDC.',
+    fix: 'Nothing was signed.',
+  },
   sandbox_on_mainnet: {
     exit: 2,
     message:

@@ -14,6 +14,9 @@ export function shownUrl(address: string): string {
   return `${scheme}${host > 0 ? '…@' : ''}${[name, ...parts].join('/')}${query && '?…'}`;
 }
 
+/** Addresses as a screen or a log may have them. */
+export const shownUrls = (addresses: readonly string[]): string => addresses.map(shownUrl).join(',');
+
 /** Text with every address in it shown so. */
 export const withoutAddressKeys = (text: string): string =>
   text.includes('://') ? text.replace(/[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi, shownUrl) : text;

@@ -4,6 +4,10 @@ import type { Address, Signature } from '@solana/kit';
 export const DEVNET_USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU' as Address;
 export const MAINNET_USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' as Address;
 
+/** The USDC of a network; on testnet the one of devnet, for Circle has none there. */
+export const usdcMintOf = (network: SolanaNetwork): Address =>
+  network === SOLANA_NETWORKS.mainnet ? MAINNET_USDC : DEVNET_USDC;
+
 /** CAIP-2 ids, the only ones that x402 accepts for Solana (the embedded cluster calls itself devnet). */
 export const SOLANA_NETWORKS = {
   mainnet: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
@@ -30,11 +34,22 @@ export interface SignatureStatus {
   readonly confirmation: 'confirmed' | 'finalized';
 }
 
-interface Simulation {
+export interface Simulation {
   readonly err: unknown;
   readonly logs: readonly string[];
   readonly unitsConsumed: bigint;
 }
+
+/** A bid for a place in a block. */
+export interface PriorityFee {
+  /** For each compute unit that the transaction may use. */
+  readonly microLamportsPerUnit: bigint;
+  /** The most that the whole transaction pays for it, in lamports. */
+  readonly mostLamports: bigint;
+}
+
+/** What a transaction is found by in the history of an account that it names. */
+export type Trace = { readonly signature: Signature } | { readonly memo: string };
 
 export interface ChainTransaction {
   readonly signature: Signature;
@@ -57,6 +72,8 @@ export interface ChainTransaction {
  */
 export interface Cluster {
   readonly network: SolanaNetwork;
+  /** The mint of the coin that is paid with here. */
+  readonly usdcMint: Address;
   latestBlockhash(): Promise<{ blockhash: string; lastValidBlockHeight: bigint }>;
   blockHeight(): Promise<bigint>;
   /** Blocks that nobody can take back. */
@@ -83,12 +100,11 @@ export interface Cluster {
   transaction(signature: Signature): Promise<ChainTransaction | null>;
   /**
    * Proves that the history of `account` reaches back to before `sinceS` (seconds since the epoch) and does not
-   * name the signature. A history that ends sooner proves nothing: false.
+   * have the transaction; one with the memo counts where it succeeded. A history that ends sooner proves nothing: false.
    */
-  isAbsent(
-    signature: Signature,
-    from: { readonly account: Address; readonly sinceS: number },
-  ): Promise<boolean>;
+  isAbsent(trace: Trace, from: { readonly account: Address; readonly sinceS: number }): Promise<boolean>;
+  /** The bid for a transaction that writes these accounts; absent where nobody bids. */
+  readonly priorityFee?: ((writable: readonly Address[]) => Promise<PriorityFee>) | undefined;
   /**
    * For how many blocks past a transaction's last valid one it is not believed that the transaction never landed: as
    * long as the node behind it may have lost its memory.

@@ -35,7 +35,9 @@ const SLACK_S = 5;
  * does not know the signature is not enough. The expiry must be finalized, and the transaction itself unknown too.
  * Unless a second one could do no harm (`exclusive`), more blocks must have passed than an outage of a node's
  * memory lasts, and the history of the fee payer, which every transaction is part of, must reach back to before the
- * signing without naming it. Sources that contradict each other leave it `unknown`.
+ * signing without naming it, by the word of two addresses where two are named. Every answer must be of a slot that no
+ * earlier answer was past: the one that the expiry was read of, too. Sources that contradict each other leave it
+ * `unknown`.
  *
  * @param options.exclusive the chain itself admits only one such transaction, so that a second one can do no harm
  * @throws Problem `cluster_failed`: the cluster can't be asked now
@@ -65,7 +67,7 @@ export async function landingOf(
     const byClockS = nowS - (clock.now() - signedAtMs) / 1000;
     const byBlocksS = nowS - Number(past + LIFE_BLOCKS) * BLOCK_S;
     const sinceS = Math.floor(Math.min(byClockS, byBlocksS)) - SLACK_S;
-    if (!(await cluster.isAbsent(signature, { account: feePayerOf(wire), sinceS }))) {
+    if (!(await cluster.isAbsent({ signature }, { account: feePayerOf(wire), sinceS }))) {
       return { kind: 'unknown' };
     }
   }

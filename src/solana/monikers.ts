@@ -30,6 +30,9 @@ export function rpcUrl(monikerOrUrl: string): string | null {
   return /^https?:\/\//.test(monikerOrUrl) && URL.canParse(monikerOrUrl) ? monikerOrUrl : null;
 }
 
+/** The addresses or monikers of a list: they stand between commas or line ends. */
+export const rpcNames = (list: string): string[] => list.split(/[\s,]+/).filter(Boolean);
+
 /** The network whose first block hashes to `genesisHash`; null for a private cluster. */
 export function networkOfGenesis(genesisHash: string): SolanaNetwork | null {
   const known = Object.entries(GENESIS_HASHES).find(([, hash]) => hash === genesisHash);

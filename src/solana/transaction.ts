@@ -16,7 +16,7 @@ import {
 } from '@solana/kit';
 import type { Signer } from './signer.ts';
 
-interface SignedTransaction {
+export interface SignedTransaction {
   /** Stored before it is sent, and sent again after a crash. */
   readonly wire: Uint8Array;
   readonly signature: Signature;

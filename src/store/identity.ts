@@ -6,6 +6,7 @@ export interface Identity {
   readonly facilitator: string;
   readonly treasury: string;
   readonly network: string;
+  /** The program of the home's first escrows. A service may move to another one: it is kept, and not compared. */
   readonly program: string;
   /** The embedded ledger, by a hash of its seed; null on a cluster of somebody else's. */
   readonly ledger: string | null;
@@ -57,20 +58,21 @@ export function whyLedgerLost(
 
 export const IDENTITY = 'home_identity';
 export const SEEN_LEDGER = 'seen_ledger';
+/** The first block of the cluster that a database is on: of two private clusters of one name, only one is it. */
+export const GENESIS = 'cluster_genesis';
 
-const WORDS: Readonly<Record<keyof Identity, string>> = {
+const WORDS: Readonly<Record<Exclude<keyof Identity, 'program'>, string>> = {
   keyRing: 'the key ring (keys/service.json)',
   authority: 'the authority key (keys/authority.json)',
   facilitator: 'the facilitator key (keys/facilitator.json)',
   treasury: 'the treasury key (keys/treasury.json)',
   network: 'the network',
-  program: 'the escrow program',
   ledger: 'the ledger (ledger.db)',
 };
 
 /** Names the differences for a person. Fields that are not given are not compared. */
 export const differences = (kept: Identity, mine: Partial<Identity>): string[] =>
-  (Object.keys(WORDS) as (keyof Identity)[])
+  (Object.keys(WORDS) as (keyof typeof WORDS)[])
     .filter((part) => mine[part] !== undefined && mine[part] !== kept[part])
     .map((part) => WORDS[part]);
 

@@ -18,6 +18,9 @@ type GiveUp =
   | { readonly after: 'failures'; readonly most: number }
   | { readonly after: 'age'; readonly ms: number };
 
+/** The part of a policy that delays follow from. */
+export type DelayPolicy = Pick<RetryPolicy, 'firstMs' | 'factor' | 'mostMs' | 'jitter'>;
+
 /** How work has fared: its failures, the last one included, and how long ago it was begun. */
 interface Failures {
   readonly failures: number;
@@ -36,7 +39,7 @@ export function isGivenUp({ giveUp }: Pick<RetryPolicy, 'giveUp'>, { failures, a
 }
 
 /** How long work waits after so many failures (milliseconds). */
-export function retryDelayMs({ firstMs, factor, mostMs, jitter }: RetryPolicy, failures: number): number {
+export function retryDelayMs({ firstMs, factor, mostMs, jitter }: DelayPolicy, failures: number): number {
   const delayMs = Math.min(mostMs, firstMs * factor ** (Math.max(1, failures) - 1));
   if (jitter === 'none') return delayMs;
   const half = Math.round(delayMs / 2);

@@ -71,7 +71,7 @@ describe('wallet show --qr', () => {
 describe('links to an explorer', () => {
   const shown = { ...plainPaint, link: (text: string, url: string) => `${text} <${url}>` };
   const at = (isEmbedded: boolean, rpcUrl: string | null, network: string) =>
-    explorerOf({ isEmbedded, rpcUrl })(shown, 'abc', 'tx', network, 'SIG');
+    explorerOf({ isEmbedded, rpcUrls: rpcUrl === null ? [] : [rpcUrl] })(shown, 'abc', 'tx', network, 'SIG');
   test('lead to the right cluster, and never from a cluster that no explorer knows', () => {
     const { mainnet, devnet, testnet } = SOLANA_NETWORKS;
     expect(at(false, 'https://rpc.example', mainnet)).toBe('abc <https://explorer.solana.com/tx/SIG>');

@@ -207,7 +207,7 @@ describe('config', () => {
     expect(await profile()).toMatchObject({
       name: 'staging',
       flightsUrl: 'https://flights.example',
-      rpcUrl: 'https://api.devnet.solana.com',
+      rpcUrls: ['https://api.devnet.solana.com'],
       keypair: '/k/me.json',
     });
     const listed = (await run('config profile list --json')).json().profiles;
@@ -234,6 +234,41 @@ describe('config', () => {
       /local is embedded/,
     );
     expect((await run('search LIS BER --depart +30d')).stderr).toMatch(/Profile staging has no flights_url/);
+  });
+
+  test('names several addresses of a cluster, and shows them without their keys', async () => {
+    const added = await run(
+      'config profile add staging --flights-url https://x.example --rpc-url https://a.example/?key=hidden --rpc-url devnet,https://b.example/hidden1 --use',
+    );
+    expect(added.exitCode, added.stderr).toBe(0);
+    const rpcUrls = [
+      'https://a.example/?key=hidden',
+      'https://api.devnet.solana.com',
+      'https://b.example/hidden1',
+    ];
+    expect((await profile()).rpcUrls).toEqual(rpcUrls);
+    const shown = 'https://a.example/?…,https://api.devnet.solana.com,https://b.example/…';
+    expect((await origins()).get('rpc_url')?.value).toBe(shown);
+    for (const line of ['config list', 'config profile list']) {
+      const { stdout } = await run(line, { terminal: true, columns: 200 });
+      expect(stdout).toContain(shown);
+      expect(stdout).not.toContain('hidden');
+    }
+    const file = join(place.home, 'addresses');
+    write(file, 'https://c.example/one\nhttps://d.example/two\n');
+    expect((await profile({ FARELOCK_RPC_URL_FILE: file })).rpcUrls).toEqual([
+      'https://c.example/one',
+      'https://d.example/two',
+    ]);
+    const wrong = await run('config set rpc_url https://a.example,nonsense');
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('http address')]);
+  });
+
+  test('a cap of priority fees is a number of lamports', async () => {
+    const wrong = await run('search LIS BER --depart +30d --json', {
+      environment: { FARELOCK_PRIORITY_FEE_CAP: '0.1 SOL' },
+    });
+    expect(error(wrong)).toMatchObject({ code: 'usage', message: expect.stringContaining('lamports') });
   });
 
   test('a key is read from standard input into a private file, and never from argv', async () => {
@@ -302,10 +337,10 @@ describe('the Solana CLI’s own settings', () => {
     given(
       '---\njson_rpc_url: https://api.devnet.solana.com\nkeypair_path: /k/id.json\ncommitment: finalized\n',
     );
-    expect(await profile()).toMatchObject({ isEmbedded: true, keypair: null, rpcUrl: null });
+    expect(await profile()).toMatchObject({ isEmbedded: true, keypair: null, rpcUrls: [] });
     await run('config profile add mine --flights-url https://f.example --cluster solana-config --use');
     expect(await profile()).toMatchObject({
-      rpcUrl: 'https://api.devnet.solana.com',
+      rpcUrls: ['https://api.devnet.solana.com'],
       keypair: '/k/id.json',
       commitment: 'finalized',
     });

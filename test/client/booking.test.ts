@@ -36,10 +36,14 @@ beforeEach(async () => {
 async function opened({ refundOwner }: { refundOwner: Intent['refund_wallet'] }): Promise<Intent> {
   const intentId = `int_${++intents}`;
   const refundAfter = (await world.cluster.unixTime()) + 86_400;
-  const { address, vault } = await escrowAddress(intentId, { mint: DEVNET_USDC });
+  const { address, vault } = await escrowAddress(intentId, {
+    mint: DEVNET_USDC,
+    programId: ESCROW_PROGRAM_ID,
+  });
   const { wire } = buildTransaction({
     feePayer: world.feePayer,
     instructions: await openInstructions({
+      programId: ESCROW_PROGRAM_ID,
       authority: world.feePayer.address,
       payer: world.feePayer.address,
       mint: DEVNET_USDC,

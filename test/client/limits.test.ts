@@ -5,6 +5,7 @@ import { createPlanner, PaymentPlanned } from '../../src/client/payer/plan.ts';
 import { resumePayment } from '../../src/client/payer/resume.ts';
 import { verifyPayment } from '../../src/client/payer/verify.ts';
 import { type Limits, NO_LIMITS, type SpendingPolicy } from '../../src/client/spending.ts';
+import { EMBEDDED_TRUST } from '../../src/client/trusted-program.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { openShop, openWorld, type Shop, shiftedClock, type World } from '../payments/world.ts';
@@ -143,6 +144,7 @@ describe('a dry run', () => {
     const { store } = await client();
     const payer = createPlanner({
       cluster: async () => world.cluster,
+      trust: EMBEDDED_TRUST,
       wallet: async () => world.wallet.address,
       journal: async () => store,
       policy: { limits: NO_LIMITS, ...policy },

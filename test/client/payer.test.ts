@@ -291,24 +291,40 @@ test('an answer that was found again too late to be of use is set aside, and a f
   expect((await one.store.payments()).map((payment) => payment.state)).toEqual(['answered', 'answered']);
 });
 
-test('a payment that is still being settled is waited for, as long as Retry-After says', async () => {
-  let pending = 2;
-  const slept: number[] = [];
-  const waiting = { ...clock, sleep: async (ms: number) => void slept.push(ms) };
+test.each(['payment_pending', 'cluster_failed'])(
+  'a payment that is still being settled (%s) is waited for, as long as Retry-After says',
+  async (code) => {
+    let pending = 2;
+    const slept: number[] = [];
+    const waiting = { ...clock, sleep: async (ms: number) => void slept.push(ms) };
+    const one = await client(
+      async (request) => {
+        if (request.headers.has('PAYMENT-SIGNATURE') && pending-- > 0) {
+          return Response.json({ code, message: 'x' }, { status: 503, headers: { 'Retry-After': '2' } });
+        }
+        return shop.fetch(request);
+      },
+      { clock: waiting },
+    );
+    await one.client.search(SEARCH);
+    expect(slept).toEqual([2000, 2000]);
+    expect(await charged()).toBe(100_000n);
+  },
+);
+
+test('an answer that takes too long is asked for again, with the same payment', async () => {
+  const payments: string[] = [];
   const one = await client(
     async (request) => {
-      if (request.headers.has('PAYMENT-SIGNATURE') && pending-- > 0) {
-        return Response.json(
-          { code: 'payment_pending', message: 'x' },
-          { status: 503, headers: { 'Retry-After': '2' } },
-        );
-      }
-      return shop.fetch(request);
+      const payment = request.headers.get('PAYMENT-SIGNATURE');
+      if (payment === null) return shop.fetch(request);
+      payments.push(payment);
+      return payments.length < 3 ? new Promise(() => undefined) : shop.fetch(request);
     },
-    { clock: waiting },
+    { timeoutMs: 1_000 },
   );
   await one.client.search(SEARCH);
-  expect(slept).toEqual([2000, 2000]);
+  expect([payments.length, new Set(payments).size]).toEqual([3, 1]);
   expect(await charged()).toBe(100_000n);
 });
 

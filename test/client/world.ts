@@ -3,6 +3,7 @@ import { createFlightsClient } from '../../src/client/flights.ts';
 import { type ClientStore, openClientStore } from '../../src/client/journal/store.ts';
 import { createPayer, type PayerPorts } from '../../src/client/payer/payer.ts';
 import { NO_LIMITS } from '../../src/client/spending.ts';
+import { EMBEDDED_TRUST } from '../../src/client/trusted-program.ts';
 import type { World } from '../payments/world.ts';
 import { fetchOver, type WebFetch } from '../web.ts';
 
@@ -25,6 +26,7 @@ export async function openClient(
   });
   const payer = createPayer({
     cluster: async () => world.cluster,
+    trust: EMBEDDED_TRUST,
     signer: async () => world.wallet,
     journal: async () => change.wrap?.(store) ?? store,
     policy: { limits: NO_LIMITS },

@@ -198,7 +198,7 @@ test.each(Array.from({ length: ROUNDS }, (_, round) => round))(
     let serving = await serveIn(home, ['--trusted-proxy', '127.0.0.1']);
     closing.push(() => serving.stop());
     const first = serving;
-    const cluster = await openRpcCluster({ url: first.rpcUrl, clock: systemClock });
+    const cluster = await openRpcCluster({ urls: [first.rpcUrl], clock: systemClock });
     const { runner, offers } = await travellerOf(first);
     expect(offers.length).toBeGreaterThan(WALLETS);
     const offerAt = (place: number) => offers[place % offers.length]?.offer_id ?? '';

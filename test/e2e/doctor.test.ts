@@ -169,6 +169,17 @@ test('a cluster that is not the one the service is paid on is told before anythi
   }
 });
 
+test('one of two addresses of the cluster that is away is told by its host, and the other does', async () => {
+  env = addresses(served.flightsUrl, `http://127.0.0.1:9/v2/S3CRETS3CRETS3CRET,${served.rpcUrl}`);
+  const run = await examined();
+  expect(run.check('cluster')).toMatchObject({
+    status: 'warning',
+    message: expect.stringMatching(/^devnet at .*: no good answer from 127\.0\.0\.1:9$/),
+  });
+  expect(run.check('charging')?.status).toBe('ok');
+  expect(JSON.stringify(run)).not.toContain('S3CRET');
+});
+
 test('a cluster of another name is told by its name', async () => {
   const mainnet = await before(
     (_request, _response, real) => real(),

@@ -37,7 +37,7 @@ let cluster: Cluster;
 let offers: Offer[];
 beforeAll(async () => {
   stage = await openStage(RATE);
-  cluster = await openRpcCluster({ url: stage.rpcUrl, clock: systemClock });
+  cluster = await openRpcCluster({ urls: [stage.rpcUrl], clock: systemClock });
 }, 120_000);
 afterAll(() => stage?.close());
 beforeEach(async () => {

@@ -2,6 +2,7 @@ import type { Address, Instruction } from '@solana/kit';
 import { AccountState, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { Rent } from 'litesvm';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
 import { escrowAddress, openInstruction, openInstructions } from '../../src/escrow/program.ts';
 import { AMOUNT, type Attack, createAttack } from './program-attack.ts';
 import { type OpenEscrow, openEscrow, withAccount, withData, withFirst, withMore } from './program-scene.ts';
@@ -30,8 +31,9 @@ describe('open', () => {
     refundOwner: world.traveller.address,
   });
   const openWith = async (change: Partial<ReturnType<typeof terms>>) => {
-    const place = await escrowAddress('int_fresh', { mint: world.mint });
+    const place = await escrowAddress('int_fresh', { mint: world.mint, programId: ESCROW_PROGRAM_ID });
     return openInstruction({
+      programId: ESCROW_PROGRAM_ID,
       ...terms(),
       ...change,
       escrow: place.address,
@@ -41,8 +43,12 @@ describe('open', () => {
   };
 
   beforeAll(async () => {
-    const place = await escrowAddress('int_fresh', { mint: world.mint });
-    const [createVault] = await openInstructions({ ...terms(), intentId: 'int_fresh' });
+    const place = await escrowAddress('int_fresh', { mint: world.mint, programId: ESCROW_PROGRAM_ID });
+    const [createVault] = await openInstructions({
+      programId: ESCROW_PROGRAM_ID,
+      ...terms(),
+      intentId: 'int_fresh',
+    });
     if (!createVault) throw new Error('no instruction');
     expect((await world.send([createVault], world.authority)).result).toBe('ok');
     fresh = { open: await openWith({}), vault: place.vault, escrow: place.address };
@@ -82,6 +88,7 @@ describe('open', () => {
   test('happens once', async () => {
     await refused('already_open', escrow.open, world.authority);
     const stolen = {
+      programId: ESCROW_PROGRAM_ID,
       ...terms(),
       authority: world.stranger.address,
       payer: world.stranger.address,

@@ -1,5 +1,6 @@
 import { AccountState, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { beforeEach, expect, test } from 'vitest';
+import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
 import { observeEscrow } from '../../src/escrow/observe.ts';
 import { captureInstructions, refundInstructions, sweepInstructions } from '../../src/escrow/program.ts';
 import { type OpenEscrow, openEscrow } from './program-scene.ts';
@@ -14,6 +15,7 @@ beforeEach(async () => {
 });
 
 const partiesOf = ({ escrow, refundOwner, treasury }: OpenEscrow) => ({
+  programId: ESCROW_PROGRAM_ID,
   authority: world.authority.address,
   payer: world.authority.address,
   mint: world.mint,

@@ -137,6 +137,7 @@ async function attempt(
   if (todo.kind === 'call') return [unsigned(swapped(world, escrow, escrows, todo, actor), actor)];
   const own = actor === world.stranger;
   const both = await openInstructions({
+    programId: ESCROW_PROGRAM_ID,
     intentId,
     authority: actor.address,
     payer: actor.address,

@@ -1,6 +1,6 @@
 import type { Address } from '@solana/kit';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { escrowAddress } from '../../src/escrow/address.ts';
+import { ESCROW_PROGRAM_ID, escrowAddress } from '../../src/escrow/address.ts';
 import { commitsTo } from '../../src/escrow/commitment.ts';
 import { openInstructions, recoverInstruction, recoverInstructions } from '../../src/escrow/program.ts';
 import { codeOf } from './program-attack.ts';
@@ -47,11 +47,14 @@ describe('recover', () => {
 
   test('it works before the escrow was ever opened, and does not keep it from being opened', async () => {
     const intentId = idFor(world.traveller.address);
-    const { address: escrow, vault } = await escrowAddress(intentId, { mint: world.mint });
+    const { address: escrow, vault } = await escrowAddress(intentId, {
+      mint: world.mint,
+      programId: ESCROW_PROGRAM_ID,
+    });
     world.putToken(vault, escrow, 7n);
     const { traveller, mint } = world;
     const early = {
-      ...{ intentId, escrow, mint, refundOwner: traveller.address },
+      ...{ programId: ESCROW_PROGRAM_ID, intentId, escrow, mint, refundOwner: traveller.address },
       ...{ payer: traveller.address, opensRefundAccount: false },
     };
     expect((await world.send(await recoverInstructions(early))).result).toBe('ok');
@@ -117,11 +120,14 @@ describe('recover', () => {
 
   test('an id made for somebody else, or by an earlier version, gives nobody anything', async () => {
     for (const intentId of ['int_0123456789abcdefghjkmnpqrs', idFor(world.stranger.address)]) {
-      const { address: escrow, vault } = await escrowAddress(intentId, { mint: world.mint });
+      const { address: escrow, vault } = await escrowAddress(intentId, {
+        mint: world.mint,
+        programId: ESCROW_PROGRAM_ID,
+      });
       world.putToken(vault, escrow, 7n);
       const { traveller, mint } = world;
       const parties = {
-        ...{ intentId, escrow, mint, refundOwner: traveller.address },
+        ...{ programId: ESCROW_PROGRAM_ID, intentId, escrow, mint, refundOwner: traveller.address },
         ...{ payer: traveller.address, opensRefundAccount: false },
       };
       expect((await world.send(await recoverInstructions(parties))).result).toBe(
@@ -134,6 +140,7 @@ describe('recover', () => {
     const escrow = await closed();
     const { stranger, bank, mint } = world;
     const again = await openInstructions({
+      programId: ESCROW_PROGRAM_ID,
       intentId: escrow.intentId,
       authority: stranger.address,
       payer: stranger.address,

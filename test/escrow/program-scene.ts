@@ -38,12 +38,21 @@ export async function openEscrow(
   const refundOwner = terms.refundOwner ?? world.traveller.address;
   const amount = terms.amount ?? 250_000_000n;
   const refundAfter = terms.refundAfter ?? START + DAY;
-  const { address: escrow, vault, intentHash, bump } = await escrowAddress(intentId, { mint });
+  const {
+    address: escrow,
+    vault,
+    intentHash,
+    bump,
+  } = await escrowAddress(intentId, {
+    mint,
+    programId: ESCROW_PROGRAM_ID,
+  });
   const treasuryAccount = await world.walletOf(treasury);
   const refundAccount = await world.walletOf(refundOwner);
   if (world.found(treasuryAccount) === null) world.putToken(treasuryAccount, treasury, 0n);
   const opened = await world.send(
     await openInstructions({
+      programId: ESCROW_PROGRAM_ID,
       authority: authority.address,
       payer: payer.address,
       mint,
@@ -59,6 +68,7 @@ export async function openEscrow(
   if (opened.result !== 'ok') throw new Error(`${opened.result}\n${opened.logs.join('\n')}`);
   if (terms.pays) await world.pay(world.traveller, vault, terms.pays);
   const accounts = {
+    programId: ESCROW_PROGRAM_ID,
     authority: authority.address,
     escrow,
     vault,

@@ -41,10 +41,14 @@ const send = async (cluster: EmbeddedCluster, instructions: readonly Instruction
   );
 
 async function openOne(cluster: EmbeddedCluster, intentId: string, pays: bigint) {
-  const { address: escrow } = await escrowAddress(intentId, { mint: DEVNET_USDC });
+  const { address: escrow } = await escrowAddress(intentId, {
+    mint: DEVNET_USDC,
+    programId: ESCROW_PROGRAM_ID,
+  });
   await send(
     cluster,
     await openInstructions({
+      programId: ESCROW_PROGRAM_ID,
       authority: authority.address,
       payer: authority.address,
       mint: DEVNET_USDC,
@@ -60,7 +64,7 @@ async function openOne(cluster: EmbeddedCluster, intentId: string, pays: bigint)
 }
 
 async function parties(cluster: EmbeddedCluster, escrow: Address) {
-  const at = { escrow, mint: DEVNET_USDC, refundOwner: traveller.address };
+  const at = { programId: ESCROW_PROGRAM_ID, escrow, mint: DEVNET_USDC, refundOwner: traveller.address };
   const observed = await observeEscrow(cluster, at);
   const payer = authority.address;
   return { ...at, authority: payer, payer, treasury: treasury.address, observed };
@@ -82,15 +86,18 @@ test('escrows that an older program opened go on under the one that replaces it,
   const renewed = await open(escrowElf, EARLIER_ESCROW_ELFS);
   expect(await codeOn(renewed)).toEqual(escrowElf());
   await send(renewed, closes);
-  expect(await readEscrow(renewed, unpaid)).toBeNull();
+  expect(await readEscrow(renewed, unpaid, [ESCROW_PROGRAM_ID])).toBeNull();
   await send(renewed, await refundInstructions(await parties(renewed, paid)));
-  expect(await readEscrow(renewed, paid)).toMatchObject({ state: 'refunded', neverFunded: false });
+  expect(await readEscrow(renewed, paid, [ESCROW_PROGRAM_ID])).toMatchObject({
+    state: 'refunded',
+    neverFunded: false,
+  });
   // A process that had compiled the older code runs the new one from now on.
   const another = await openOne(running, 'int_another', 0n);
   await send(running, await refundInstructions({ ...(await parties(running, another)), closes: true }));
-  expect(await readEscrow(running, another)).toBeNull();
+  expect(await readEscrow(running, another, [ESCROW_PROGRAM_ID])).toBeNull();
   await send(running, await captureInstructions(await parties(running, booked)));
-  expect(await readEscrow(renewed, booked)).toMatchObject({ state: 'captured' });
+  expect(await readEscrow(renewed, booked, [ESCROW_PROGRAM_ID])).toMatchObject({ state: 'captured' });
   await renewed.close();
   await running.close();
 });
@@ -106,7 +113,7 @@ test('the program as SBPF version 0 is replaced too, and its escrows go on', asy
   const renewed = await open(escrowElf, EARLIER_ESCROW_ELFS);
   expect(await codeOn(renewed)).toEqual(escrowElf());
   await send(renewed, await captureInstructions(await parties(renewed, booked)));
-  expect(await readEscrow(renewed, booked)).toMatchObject({ state: 'captured' });
+  expect(await readEscrow(renewed, booked, [ESCROW_PROGRAM_ID])).toMatchObject({ state: 'captured' });
   await renewed.close();
 });
 

@@ -1,6 +1,7 @@
 import { AccountState, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readEscrow } from '../../src/escrow/account.ts';
+import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
 import {
   type EscrowCheckName,
   type ExpectedEscrow,
@@ -20,6 +21,7 @@ beforeEach(async () => {
 
 const told = (change: Partial<ExpectedEscrow> = {}): ExpectedEscrow => ({
   intentId: 'int_1',
+  programId: ESCROW_PROGRAM_ID,
   address: escrow.escrow,
   vault: escrow.vault,
   mint: world.mint,
@@ -77,12 +79,11 @@ describe('verifyEscrow', () => {
     const nobody = (await person('nobody')).address;
     expect(await failing({ address: nobody })).toEqual(['program', 'address']);
     expect(await failing({ address: world.traveller.address })).toEqual(['program', 'address']);
-    expect(await failing({ programIds: [nobody] })).toEqual(['program', 'address']);
-    expect(await failing({ programIds: [] })).toEqual(['program']);
+    expect(await failing({ programId: nobody })).toEqual(['program', 'address']);
     const state = world.found(escrow.escrow);
     world.put(escrow.escrow, nobody, new Uint8Array(state?.data ?? []));
     expect(await failing()).toEqual(['program']);
-    expect(await readEscrow(world.cluster, escrow.escrow)).toBeNull();
+    expect(await readEscrow(world.cluster, escrow.escrow, [ESCROW_PROGRAM_ID])).toBeNull();
   });
 
   test('sees what is in the vault, and whether anybody else can reach it', async () => {

@@ -1,7 +1,7 @@
 import { type Address, lamports } from '@solana/kit';
 import { FeatureSet } from 'litesvm';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { intentHashOf } from '../../src/escrow/address.ts';
+import { ESCROW_PROGRAM_ID, intentHashOf } from '../../src/escrow/address.ts';
 import { escrowAddress, openInstructions } from '../../src/escrow/program.ts';
 import { openEscrow } from './program-scene.ts';
 import {
@@ -57,7 +57,10 @@ describe.each([
       ['int_some', 1_000_000n, STATE_RENT],
       ['int_plenty', 5_000_000n, 5_000_000n],
     ] as const) {
-      const { address } = await escrowAddress(intentId, { mint: world.mint });
+      const { address } = await escrowAddress(intentId, {
+        mint: world.mint,
+        programId: ESCROW_PROGRAM_ID,
+      });
       world.svm.airdrop(address, lamports(sent));
       const escrow = await openEscrow(world, intentId);
       expect(escrow.read()?.state).toBe('open');
@@ -219,6 +222,7 @@ describe.each([
     await world.send([escrow.close], world.authority);
     escrow.reviveVault(50n);
     const again = await openInstructions({
+      programId: ESCROW_PROGRAM_ID,
       intentId: 'int_1',
       authority: world.stranger.address,
       payer: world.stranger.address,

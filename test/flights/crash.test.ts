@@ -1,6 +1,7 @@
 import type { Address } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readEscrow } from '../../src/escrow/account.ts';
+import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
 import type { CreatedIntent } from '../../src/flights/wire.ts';
 import { Died, mortal } from './mortal.ts';
 import { type Answered, openWorld, PASSENGER, type World } from './world.ts';
@@ -78,7 +79,7 @@ async function journey(offerId: string, diesAt: number): Promise<{ died: boolean
 
   const shown = await world.show(made);
   const after = await world.sums(made);
-  const escrow = await readEscrow(world.cluster, made.escrow.address as Address);
+  const escrow = await readEscrow(world.cluster, made.escrow.address as Address, [ESCROW_PROGRAM_ID]);
   expect(after).toEqual({
     wallet: before.wallet - FEE - TICKET,
     refund: before.refund + (shown.status === 'refunded' ? TICKET : 0n),

@@ -22,6 +22,7 @@ export function mortal(diesAt: number) {
       },
     });
   const wrap = (ports: Ports): Ports => ({
+    ...ports,
     store: ports.store.withPlugin({
       transformQuery: ({ node }) => {
         pass();

@@ -51,6 +51,7 @@ function sleeper(store: Store, moment: string) {
       },
     });
   const wrap = (ports: Ports): Ports => ({
+    ...ports,
     store: store.withPlugin({
       transformQuery: ({ node }) => node,
       transformResult: async ({ result }) => {

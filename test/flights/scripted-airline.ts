@@ -40,6 +40,7 @@ export function scriptedAirline(nowMs: () => number) {
   };
   const provider: Provider = {
     name: 'scripted',
+    isSandbox: true,
     airport: (iata) =>
       ['LIS', 'BER'].includes(iata)
         ? { name: iata, city: iata, country: 'PT', timeZone: 'Europe/Lisbon' }

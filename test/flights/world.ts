@@ -64,6 +64,9 @@ export interface Ports {
   readonly provider: Provider | null;
   readonly lowcost?: Fulfiller | null | undefined;
   readonly clock: Clock;
+  /** Where new escrows are opened, and what is wrong with it. */
+  readonly escrowProgram: Address;
+  readonly programTrouble?: (() => Promise<string | null>) | undefined;
 }
 
 export interface Answered<T = Record<string, unknown>> {
@@ -82,6 +85,9 @@ interface Challenge {
   }[];
 }
 
+/** The same program at another address, for services that move. */
+export const SECOND_PROGRAM = 'FLK2gRHGErf3EwbLdxVUrACXZDrAhmgJmjawBzvQGq7B' as Address;
+
 /** The whole flight service on a real cluster, store, program and paywall, in a folder of its own. */
 export async function openWorld(given: WorldOptions = {}) {
   const home = mkdtempSync(join(tmpdir(), 'farelock-flights-'));
@@ -89,7 +95,7 @@ export async function openWorld(given: WorldOptions = {}) {
   const cluster = await openEmbeddedCluster({
     path: join(home, 'ledger.db'),
     clock,
-    programs: [{ address: ESCROW_PROGRAM_ID, elf: escrowElf }],
+    programs: [ESCROW_PROGRAM_ID, SECOND_PROGRAM].map((address) => ({ address, elf: escrowElf })),
   });
   const database = await worldDatabase.next(home);
   const store = await openStore(database);
@@ -142,7 +148,7 @@ export async function openWorld(given: WorldOptions = {}) {
 
   /** A service of its own on the same store, cluster and airline, as a second process would be. */
   function service(wrap: (ports: Ports) => Ports = (ports) => ports) {
-    const ports = wrap({ store, cluster, provider, lowcost, clock });
+    const ports = wrap({ store, cluster, provider, lowcost, clock, escrowProgram: ESCROW_PROGRAM_ID });
     const ids = randomIds(ports.clock.now);
     const common = { ...ports, secrets, ids, log: silentLog };
     const wallets = createOperatorWallets({

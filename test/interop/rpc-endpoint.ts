@@ -15,10 +15,12 @@ export interface RpcEndpoint {
 }
 
 /** The JSON-RPC of a fresh embedded cluster, on a port of its own. */
-export async function openRpcEndpoint(): Promise<RpcEndpoint> {
+export async function openRpcEndpoint(
+  programs: Parameters<typeof openEmbeddedCluster>[0]['programs'] = [],
+): Promise<RpcEndpoint> {
   const folder = mkdtempSync(join(tmpdir(), 'farelock-rpc-'));
   const clock = manualClock();
-  const cluster = await openEmbeddedCluster({ path: join(folder, 'ledger.db'), clock });
+  const cluster = await openEmbeddedCluster({ path: join(folder, 'ledger.db'), clock, programs });
   const rpc = webOf(createJsonRpc(cluster));
   const server = await new Promise<{ port: number; close: () => Promise<void> }>((resolve) => {
     const listening = serve(

@@ -211,7 +211,7 @@ test('a call whose own look at the cluster fails is pending when it was paid for
   await expect(shop.fetch(request('/book', { check: 1 }, payment))).rejects.toMatchObject(pending);
   shop.check = async () => undefined;
   liar.tell = (call, honest) =>
-    away && call.method === 'getBlockHeight' ? new Response('', { status: 429 }) : honest();
+    away && call.method === 'getEpochInfo' ? new Response('', { status: 429 }) : honest();
   await expect(shop.fetch(request('/book', { check: 1 }, payment))).rejects.toMatchObject(pending);
   away = false;
   expect((await shop.fetch(request('/book', { check: 1 }, payment))).status).toBe(200);

@@ -17,33 +17,43 @@ export interface RpcAnswer {
   result?: unknown;
   error?: unknown;
 }
-/** Answers a call as it likes; `honest` is what the cluster says. */
+/** Answers a call as it likes; `honest` is what the cluster says, `host` the address that was asked. */
 export type Lie = (
   call: RpcCall,
   honest: () => Promise<RpcAnswer>,
+  host?: string,
 ) => RpcAnswer | Response | Promise<RpcAnswer | Response>;
 
 /**
- * A proxy in front of the embedded cluster's JSON-RPC that tells what it is told to tell, and a real cluster over it.
+ * A proxy in front of the embedded cluster's JSON-RPC that tells what it is told to tell, and a real cluster over it,
+ * or over several addresses of it.
  * Waiting takes no time: it moves the world's clock.
  */
 export async function openLyingCluster(
   world: { readonly cluster: EmbeddedCluster; readonly clock: Pick<Clock, 'now'> },
   advance: (ms: number) => void,
+  {
+    urls = ['http://rpc.test/'],
+    ...options
+  }: Partial<Omit<Parameters<typeof openRpcCluster>[0], 'clock' | 'fetch'>> & { tell?: Lie } = {},
 ) {
   const handler = webOf(createJsonRpc(world.cluster));
   const liar = {
-    tell: ((_call, honest) => honest()) as Lie,
+    tell: options.tell ?? (((_call, honest) => honest()) as Lie),
     asked: [] as string[],
+    /** The host of each, too. */
+    heard: [] as { readonly host: string; readonly call: RpcCall }[],
   };
-  const fetching: typeof fetch = async (_url, init) => {
+  const fetching: typeof fetch = async (url, init) => {
+    const { host } = new URL(String(url));
     const call = JSON.parse(String(init?.body)) as RpcCall;
     liar.asked.push(call.method);
+    liar.heard.push({ host, call });
     const honest = async () => {
       const request = new Request('http://rpc.test/', { method: 'POST', body: String(init?.body) });
       return (await (await handler(request)).json()) as RpcAnswer;
     };
-    const answer = await (async () => liar.tell(call, honest))().catch((error: Error) => {
+    const answer = await (async () => liar.tell(call, honest, host))().catch((error: Error) => {
       // A mistake in a lie would look like a broken network, and a test would pass for the wrong reason.
       if (error.message !== 'fetch failed') queueMicrotask(() => Promise.reject(error));
       throw error;
@@ -51,12 +61,13 @@ export async function openLyingCluster(
     return answer instanceof Response ? answer : Response.json(answer);
   };
   const cluster: Cluster = await openRpcCluster({
-    url: 'http://rpc.test/',
     network: SOLANA_NETWORKS.devnet,
+    ...options,
+    urls,
     fetch: fetching,
     clock: { now: world.clock.now, sleep: async (ms) => advance(ms) },
   });
-  return Object.assign(liar, { cluster });
+  return Object.assign(liar, { cluster, fetch: fetching });
 }
 
 export const sentSignature = ({ params }: RpcCall): string =>

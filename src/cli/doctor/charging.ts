@@ -5,7 +5,6 @@ import { overNetwork } from '../../kernel/network.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import { parseDate } from '../searching/dates.ts';
-import { usdcMintOf } from '../session/usdc.ts';
 import { type Check, type Finding, failed, ok, type Patient, warning } from './checks.ts';
 import type { OpenCluster } from './network.ts';
 import { PATIENCE_MS, reaching } from './services.ts';
@@ -17,8 +16,8 @@ const OTHER_CLUSTER = [
 
 /** Checks that the service is paid on the cluster of the profile. A price is asked for; nothing is signed, nothing paid. */
 export function chargingChecks({ profile, clock }: Patient, open: OpenCluster): Check[] {
-  const { flightsUrl, rpcUrl } = profile;
-  if (profile.isEmbedded || flightsUrl === null || rpcUrl === null) return [];
+  const { flightsUrl, rpcUrls } = profile;
+  if (profile.isEmbedded || flightsUrl === null || rpcUrls.length === 0) return [];
   const run = async (signal: AbortSignal): Promise<Finding> => {
     const depart_date = parseDate('+30d', clock.now());
     const body = { origin_iata: 'LIS', destination_iata: 'BER', depart_date };
@@ -40,18 +39,43 @@ export function chargingChecks({ profile, clock }: Patient, open: OpenCluster): 
       const { message, fix } = problemOf(answer);
       return warning(`A search would not be sold now: ${message}`, fix);
     }
-    return paidHere(answer, cluster);
+    return paidHere(answer, cluster, profile);
   };
   return [{ id: 'charging', run: (signal) => reaching(run(signal)) }];
 }
 
-async function paidHere(answer: Parameters<typeof readChallenge>[0], cluster: Cluster): Promise<Finding> {
-  const { network } = cluster;
+/** The program of the service's escrows is not one that this profile pays into. */
+async function untrusted(
+  cluster: Cluster,
+  program: string,
+  { escrowPrograms, upgradeAuthorities }: Patient['profile'],
+): Promise<Finding | null> {
+  const { checkProgram, EMBEDDED_TRUST } = await import('../../client/trusted-program.ts');
+  const isAccepted = (authority: string) => (upgradeAuthorities as readonly string[]).includes(authority);
+  try {
+    await checkProgram(cluster, program, { ...EMBEDDED_TRUST, programs: escrowPrograms, isAccepted });
+    return null;
+  } catch (error) {
+    if (!isProblem(error, 'program_not_trusted')) throw error;
+    return failed(error.message, error.fix, ...error.next);
+  }
+}
+
+async function paidHere(
+  answer: Parameters<typeof readChallenge>[0],
+  cluster: Cluster,
+  profile: Patient['profile'],
+): Promise<Finding> {
+  const { network, usdcMint } = cluster;
   const name = Object.entries(SOLANA_NETWORKS).find(([, id]) => id === network)?.[0] ?? network;
   // Only where a service has asked for money; an embedded one never comes here.
   const { readChallenge } = await import('../../client/payer/challenge.ts');
   try {
-    const { amount, feePayer } = readChallenge(answer, { network, asset: usdcMintOf(network), wallet: '' });
+    const { amount, feePayer, escrowProgram } = readChallenge(answer, {
+      network,
+      asset: usdcMint,
+      wallet: '',
+    });
     const [account] = await cluster.accounts([feePayer]);
     // Two clusters of one name (two embedded ones, a fork) are told apart by who holds money on them.
     if (!account) {
@@ -60,6 +84,8 @@ async function paidHere(answer: Parameters<typeof readChallenge>[0], cluster: Cl
         ...OTHER_CLUSTER,
       );
     }
+    const wrong = escrowProgram === null ? null : await untrusted(cluster, escrowProgram, profile);
+    if (wrong !== null) return wrong;
     return ok(`A search costs ${formatUsdc(amount)} USDC, paid on ${name}`);
   } catch (error) {
     if (!isProblem(error, 'challenge_refused')) throw error;

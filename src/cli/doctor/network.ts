@@ -26,25 +26,25 @@ export function clusterChecks({ home, profile, clock }: Patient, open: OpenClust
       { id: 'clock', run: () => embeddedClock(join(home, 'ledger.db'), clock) },
     ];
   }
-  const { rpcUrl, flightsUrl } = profile;
+  const { rpcUrls, flightsUrl } = profile;
   return [
     {
       id: 'cluster',
       run: async (signal) =>
-        rpcUrl === null
+        rpcUrls.length === 0
           ? warning(
               'No cluster is named: nothing can be paid or checked on chain',
               'Name one.',
               `farelock config set rpc_url devnet --profile ${profile.name}`,
             )
-          : remoteCluster(rpcUrl, await open(), clock, signal),
+          : remoteCluster(rpcUrls, await open(), clock, signal),
     },
     {
       id: 'clock',
       run: async (signal) => {
         const times = [
           ...(flightsUrl === null ? [] : [serviceTime('the flight service', flightsUrl, signal)]),
-          ...(rpcUrl === null ? [] : [open().then(clusterTime)]),
+          ...(rpcUrls.length === 0 ? [] : [open().then(clusterTime)]),
         ];
         const told = (await Promise.allSettled(times)).flatMap((one) =>
           one.status === 'fulfilled' ? [one.value] : [],
@@ -88,12 +88,13 @@ async function embeddedClock(path: string, clock: Clock): Promise<Finding> {
 }
 
 async function remoteCluster(
-  rpcUrl: string,
+  rpcUrls: readonly string[],
   cluster: Cluster,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const host = hostOf(rpcUrl);
+  const host = rpcUrls.map(hostOf).join(' and ');
+  const [rpcUrl = ''] = rpcUrls;
   const name =
     Object.entries(SOLANA_NETWORKS).find(([, id]) => id === cluster.network)?.[0] ?? cluster.network;
   const moniker = { 'mainnet-beta': 'mainnet', m: 'mainnet', d: 'devnet', t: 'testnet' }[rpcUrl] ?? rpcUrl;
@@ -102,6 +103,14 @@ async function remoteCluster(
     return failed(
       `${shownUrl(rpcUrl)} answers with the first block of ${name}`,
       'Use another address for it.',
+    );
+  }
+  const silent = await silentAmong(rpcUrls, signal);
+  if (silent.length > 0) {
+    return warning(
+      `${name} at ${host}: no good answer from ${silent.join(' and ')}`,
+      'The others are asked in its place. Name another address where it stays so.',
+      'farelock config list --show-origin',
     );
   }
   const first = await cluster.blockHeight();
@@ -114,6 +123,25 @@ async function remoteCluster(
     `${name} at ${host} is stuck at block ${first}`,
     'Payments would expire before they land: wait, or name another address.',
   );
+}
+
+/** The hosts of those among several addresses that are away, behind or broken now. */
+async function silentAmong(rpcUrls: readonly string[], signal: AbortSignal): Promise<string[]> {
+  if (rpcUrls.length < 2) return [];
+  const healthy = await Promise.allSettled(
+    rpcUrls.map(async (url) => {
+      const answer = await overNetwork('follow')({
+        method: 'POST',
+        url,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getHealth', params: [] }),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
+      });
+      if (answer.status !== 200 || !/"result"\s*:\s*"ok"/.test(answer.body ?? ''))
+        throw problem('cluster_failed');
+    }),
+  );
+  return rpcUrls.filter((_, place) => healthy[place]?.status === 'rejected').map(hostOf);
 }
 
 /** Of an RPC address no more than the host: its path or query may be a key. */

@@ -153,6 +153,13 @@ async function readiness(baseUrl: string, signal: AbortSignal): Promise<Finding>
     }
     if (ready.status === 200) return ok(`${host} is ready`);
     if (ready.status === 404) return warning(`${host} answers, and has no /ready`);
+    const trouble = programTrouble(ready.body);
+    if (trouble !== null) {
+      return failed(
+        `${host} creates no intents: ${trouble}`,
+        'Pay nothing into it. Its operator deploys it again.',
+      );
+    }
     const short = shortWallets(ready.body);
     if (short !== '') return failed(`${host} creates no intents: ${short}`, 'Send it what is missing.');
     return failed(`${host} runs, and is not ready (${ready.status})`, 'Its operator can see why in the log.');
@@ -160,6 +167,12 @@ async function readiness(baseUrl: string, signal: AbortSignal): Promise<Finding>
     if (!isProblem(error, 'unexpected_answer')) throw error;
     return failed(`${host} is no flight service: its answer is not JSON`, ...CHECK_ADDRESS);
   }
+}
+
+/** What is wrong with the escrow program, as /ready says it. */
+function programTrouble(body: unknown): string | null {
+  const program = isRecord(body) && isRecord(body.escrow_program) ? body.escrow_program : {};
+  return typeof program.trouble === 'string' ? program.trouble : null;
 }
 
 /** Which of the operator's wallets hold too little, as /ready says it. */

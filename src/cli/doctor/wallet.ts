@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Address } from '@solana/kit';
 import { formatUsdc } from '../../kernel/money.ts';
 import { DEVNET_USDC } from '../../solana/cluster.ts';
-import { usdcMintOf } from '../session/usdc.ts';
 import { formatSol } from '../view/wallet.ts';
 import { type Check, type Finding, failed, ok, type Patient, warning } from './checks.ts';
 import type { OpenCluster } from './network.ts';
@@ -49,9 +48,9 @@ async function balance(patient: Patient, path: string, open: OpenCluster): Promi
     }));
     return held === null ? ok('No ledger yet') : holds(held, address, true);
   }
-  if (patient.profile.rpcUrl === null) return ok('No cluster to ask');
+  if (patient.profile.rpcUrls.length === 0) return ok('No cluster to ask');
   const cluster = await open();
-  const tokenAccount = await associatedTokenAddress(address, usdcMintOf(cluster.network));
+  const tokenAccount = await associatedTokenAddress(address, cluster.usdcMint);
   const [[account], usdc] = await Promise.all([
     cluster.accounts([address]),
     cluster.tokenBalance(tokenAccount),

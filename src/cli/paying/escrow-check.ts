@@ -1,5 +1,7 @@
 import { refundOwners } from '../../client/agreed.ts';
 import { escrowChecks, UNSAID } from '../../client/escrow-terms.ts';
+import { isTrusted, type ProgramStanding, standingOfProgram } from '../../client/trusted-program.ts';
+import { ESCROW_PROGRAM_ID } from '../../escrow/address.ts';
 import type { EscrowCheck } from '../../escrow/verify.ts';
 import type { Intent } from '../../flights/wire.ts';
 import type { Session } from '../session/session.ts';
@@ -17,12 +19,18 @@ export async function verifyIntent(
 ): Promise<EscrowCheck[]> {
   const [cluster, standing] = await Promise.all([session.cluster(), standingOf(session, intent, named)]);
   const { program_id: program, amount } = intent.escrow;
-  const checks = await escrowChecks(cluster, intent, {
-    ...(isFunded(intent) && { held: { min: BigInt(amount) } }),
-  });
+  const [compared, code] = await Promise.all([
+    escrowChecks(cluster, intent, { ...(isFunded(intent) && { held: { min: BigInt(amount) } }) }),
+    standingOfProgram(cluster, program, session.trust),
+  ]);
+  const [known, ...terms] = compared;
+  if (known && program === '') return [{ ...known, found: UNSAID, ok: false }];
   // Another program keeps other promises, or none: nothing of it can be verified.
-  const known = checks.find((one) => one.check === 'program');
-  if (known && known.expected !== program) return [{ ...known, found: program || UNSAID, ok: false }];
+  if (known && (code.kind === 'different' || code.kind === 'absent')) {
+    const expected = [ESCROW_PROGRAM_ID, ...session.trust.programs].join(' or ');
+    return [{ ...known, expected, found: program, ok: false }];
+  }
+  const checks = known ? [known, codeCheck(code), ...terms] : [];
   const owners = refundOwners(standing);
   const agreed = checks.map((check): EscrowCheck => {
     if (check.check !== 'refund_owner') return check;
@@ -40,6 +48,23 @@ export async function verifyIntent(
     : agreed;
   return intent.status === 'active' ? frozen : frozen.map((check) => atTheEnd(check, intent));
 }
+
+const CODE = {
+  named: 'known by its address',
+  final: 'the shipped code, which nobody can replace',
+  accepted: 'the shipped code, replaceable by a key that you trust',
+  upgradeable: 'the shipped code, replaceable',
+  different: 'other code',
+  absent: 'no program',
+} as const;
+
+/** What the program is, and who can make it another one. */
+const codeCheck = (standing: ProgramStanding): EscrowCheck => ({
+  check: 'program_code',
+  expected: 'the shipped code, and nobody who can replace it but keys that you trust',
+  found: standing.authority === null ? CODE[standing.kind] : `${CODE[standing.kind]}: ${standing.authority}`,
+  ok: isTrusted(standing),
+});
 
 /** An intent that has ended says how: its escrow is then expected to be captured or refunded, and empty. */
 function atTheEnd(check: EscrowCheck, { status }: Intent): EscrowCheck {

@@ -26,8 +26,9 @@ const EXPLORER = 'https://explorer.solana.com';
  * Links into the explorer of the cluster that a profile pays on. A `farelock serve` calls its own cluster devnet, and
  * no explorer knows it: a test network is only linked where the profile's RPC is Solana's own.
  */
-export function explorerOf({ isEmbedded, rpcUrl }: Pick<Profile, 'isEmbedded' | 'rpcUrl'>): Explorer {
-  const isPublic = rpcUrl !== null && /(^|\.)solana\.com$/.test(new URL(rpcUrl).hostname);
+export function explorerOf({ isEmbedded, rpcUrls }: Pick<Profile, 'isEmbedded' | 'rpcUrls'>): Explorer {
+  const isPublic =
+    rpcUrls.length > 0 && rpcUrls.every((one) => /(^|\.)solana\.com$/.test(new URL(one).hostname));
   const clusterOf = (network: string): string | null => {
     if (isEmbedded) return null;
     if (network === SOLANA_NETWORKS.mainnet) return '';

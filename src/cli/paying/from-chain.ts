@@ -1,3 +1,4 @@
+import type { Address } from '@solana/kit';
 import { intentOf } from '../../client/normalise.ts';
 import type { Intent } from '../../flights/wire.ts';
 import { isProblem, type Problem } from '../../kernel/problems.ts';
@@ -9,7 +10,7 @@ import { nextLines } from '../view/payment.ts';
 
 /** The cluster can be asked without the service: a remote profile may name none. */
 export const knowsCluster = (session: Session): boolean =>
-  session.isEmbedded || session.profile.rpcUrl !== null;
+  session.isEmbedded || session.profile.rpcUrls.length > 0;
 
 /**
  * True when the service said nothing of the intent: it is away, it fails, or it does not know the intent (any more).
@@ -20,10 +21,19 @@ const isSilent = (error: unknown): error is Problem =>
   error.code !== 'cluster_failed' &&
   (error.kind.exit === 7 || isProblem(error, 'internal_error', 'intent_not_found'));
 
+/** Where the escrow of an intent may be: as it was created from here, as the settings say, and the embedded one's. */
+export async function programsOf(session: Session, intentId: string): Promise<Address[]> {
+  const { ESCROW_PROGRAM_ID } = await import('../../escrow/address.ts');
+  const created = (await (await session.store()).intent(intentId))?.terms?.escrow?.program;
+  const all = [created as Address | undefined, ...session.profile.escrowPrograms, ESCROW_PROGRAM_ID];
+  return [...new Set(all.filter((one) => one !== undefined))];
+}
+
 /** null when there is no escrow for this intent on the cluster. */
 async function statusFromChain(session: Session, intentId: string): Promise<ChainStatus | null> {
   const { escrowOnChain } = await import('../../escrow/claim.ts');
-  const found = await escrowOnChain(await session.cluster(), intentId);
+  const programs = await programsOf(session, intentId);
+  const found = await escrowOnChain(await session.cluster(), intentId, programs);
   if (!found) return null;
   const { escrow, held } = found;
   return {

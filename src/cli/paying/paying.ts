@@ -1,12 +1,12 @@
 import type { ClientStore, OpenPayment, PaymentRecord } from '../../client/journal/store.ts';
 import type { Payer } from '../../client/payer/payer.ts';
 import type { SpendingPolicy } from '../../client/spending.ts';
+import type { ProgramTrust } from '../../client/trusted-program.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import type { Signer } from '../../solana/keypair.ts';
 import type { Profile } from '../session/profile.ts';
-import { usdcMintOf } from '../session/usdc.ts';
 
 /** The payments that this run has signed, sent again, or whose answers it has: what an interruption has to tell of. */
 export interface PaidHere {
@@ -48,6 +48,7 @@ export function openPayer(ports: {
   readonly cluster: () => Promise<Cluster>;
   readonly store: () => Promise<ClientStore>;
   readonly policy: SpendingPolicy;
+  readonly trust: ProgramTrust;
   readonly profile: Pick<Profile, 'name' | 'isProjectsChoice'>;
   readonly isDryRun: boolean;
   readonly clock: Clock;
@@ -59,14 +60,15 @@ export function openPayer(ports: {
 }): Payer {
   return {
     async send(exchange, patience, options) {
-      const { network } = await ports.cluster();
+      const { network, usdcMint } = await ports.cluster();
       checkChoice(ports.profile, network);
       const common = {
         cluster: ports.cluster,
         journal: async () => notedBy(await ports.store(), ports.noted),
         policy: ports.policy,
+        trust: ports.trust,
         network,
-        usdcMint: usdcMintOf(network),
+        usdcMint,
         clock: ports.clock,
         neverLanded: ports.neverLanded,
         warn: ports.say,
@@ -74,7 +76,11 @@ export function openPayer(ports: {
       if (ports.isDryRun) {
         const { createPlanner } = await import('../../client/payer/plan.ts');
         const wallet = async () => (ports.hasWallet() ? (await ports.wallet()).address : null);
-        return createPlanner({ ...common, wallet }).send(exchange, patience, options);
+        return createPlanner({ ...common, trust: { ...ports.trust, accept: null }, wallet }).send(
+          exchange,
+          patience,
+          options,
+        );
       }
       const { createPayer } = await import('../../client/payer/payer.ts');
       const answer = await createPayer({ ...common, signer: ports.wallet }).send(exchange, patience, options);

@@ -8,6 +8,7 @@ import { tsvLines } from '../view/table.ts';
 import { brokenLine, harmless, harmlessDocument, harmlessJson, harmlessLine } from '../view/text.ts';
 import { isLong, type Pager } from './pager.ts';
 import { createProgress } from './progress.ts';
+import { createRealMoney, type RealMoney } from './real-money.ts';
 import { spokenLine, spokenLines } from './spoken.ts';
 import { type Output, type Prompts, type Streams, screenWidth } from './streams.ts';
 import { createTurns } from './turns.ts';
@@ -75,6 +76,8 @@ export interface Terminal {
   readonly asideScreen: Screen;
   /** @throws Problem `input_required` where nobody can be asked; `option` says how to give the answer then. */
   ask(option: string): Prompts;
+  /** From now on every amount that a person reads is marked MAINNET. */
+  realMoney(): void;
   /** Once everything is written, and a pager is closed. */
   written(): Promise<void>;
 }
@@ -91,16 +94,18 @@ export async function openTerminal(
   const asideScreen = await screenOf(streams.stderr, settings, environment);
   const progress = createProgress(streams.stderr, settings.quiet, asideScreen.paint, environment);
   const turns = createTurns();
+  const money = createRealMoney();
   // Whatever a line was put together from: only our own colours and links get through.
   const say = (line: string) => {
-    const clean = harmlessLine(settings.plain ? spokenLine(line) : line, isDressed(asideScreen));
+    const spoken = money.said(settings.plain ? spokenLine(line) : line);
+    const clean = harmlessLine(spoken, isDressed(asideScreen));
     turns.take(() =>
       progress.around(() =>
         streams.stderr.write(`${settings.plain ? clean : fitted(clean, streams.stderr)}\n`),
       ),
     );
   };
-  const { print, printed, show } = openResult(streams, settings, screen, pager);
+  const { print, printed, show } = openResult(streams, settings, screen, pager, money);
   const canAsk = settings.input && streams.stdin.isTTY && streams.stderr.isTTY;
 
   return {
@@ -158,8 +163,10 @@ export async function openTerminal(
         });
       }
       progress.settle();
-      return turns.isBusy ? afterwards(prompts(), () => turns.settled()) : prompts();
+      const asked = money.asked(prompts());
+      return turns.isBusy ? afterwards(asked, () => turns.settled()) : asked;
     },
+    realMoney: money.mark,
     async written() {
       await turns.settled();
       await streams.stdout.flushed?.();
@@ -194,7 +201,13 @@ async function screenOf(
 }
 
 /** The text for stdout: a text as it is, or a document by its view, paged where it is long. */
-function openResult(streams: Streams, settings: TerminalSettings, screen: Screen, pager: Pager | undefined) {
+function openResult(
+  streams: Streams,
+  settings: TerminalSettings,
+  screen: Screen,
+  pager: Pager | undefined,
+  money: RealMoney,
+) {
   const print = (text: string, isPaged: boolean): void | Promise<void> => {
     const { isTTY, rows, columns } = streams.stdout;
     const isShown = settings.pager === true && isPaged && isTTY && streams.stdin.isTTY && !settings.json;
@@ -203,7 +216,7 @@ function openResult(streams: Streams, settings: TerminalSettings, screen: Screen
   };
   const printed = (lines: readonly string[]): string =>
     (settings.plain ? spokenLines(lines) : lines)
-      .map((line) => harmlessLine(line, isDressed(screen)))
+      .map((line) => harmlessLine(money.said(line), isDressed(screen)))
       .map((line) => `${settings.plain ? line : fitted(line, streams.stdout)}\n`)
       .join('');
   const drawn = <T>(clean: T, view: View<T>): string => {

@@ -1,6 +1,10 @@
+import type { Address } from '@solana/kit';
 import type { ClientStore } from '../../client/journal/store.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
+import { memoStands } from '../../solana/memo.ts';
+import { associatedTokenAddress } from '../../solana/token.ts';
 import { asked, type ClusterDoor, connectWallet } from './wallet-connection.ts';
 
 /** How far back the history of a token account is searched for a memo. */
@@ -18,18 +22,24 @@ export function memoFinder(
   return async (tokenAccount, memo) => {
     const history = histories.get(tokenAccount) ?? read(tokenAccount);
     histories.set(tokenAccount, history);
-    // `[length] memo` stands beside each signature.
-    const named = `[${Buffer.byteLength(memo)}] ${memo}`;
-    return (await history).find((one) => one.memo?.split('; ').includes(named))?.signature ?? null;
+    return (await history).find((one) => memoStands(one.memo, memo))?.signature ?? null;
   };
 }
 
+/** The machine's clock and the cluster's may differ a little. */
+const SLACK_S = 60;
+
 /**
- * True when the chain shows that a payment of the journal did not land and never will.
+ * True when the chain shows that a payment of the journal did not land and never will: its expiry is finalized, and
+ * the history of the account that pays reaches back to before it was signed, without its memo.
  * @throws Problem `cluster_failed`, `network_unreachable`
  */
 export async function hasNeverLanded(
-  session: ClusterDoor & { cluster(): Promise<Cluster>; store(): Promise<ClientStore> },
+  session: ClusterDoor & {
+    readonly clock: Clock;
+    cluster(): Promise<Cluster>;
+    store(): Promise<ClientStore>;
+  },
   paymentId: string,
 ): Promise<boolean> {
   const signed = await (await session.store()).signedPayment(paymentId);
@@ -37,6 +47,13 @@ export async function hasNeverLanded(
   const cluster = await session.cluster();
   if (signed.record.network !== cluster.network) return false;
   const { verifyPayment } = await import('../../client/payer/verify.ts');
-  const { verdict } = await verifyPayment({ cluster, findByMemo: memoFinder(session) }, signed);
-  return verdict === 'not_landed';
+  const { verdict, memo } = await verifyPayment({ cluster, findByMemo: memoFinder(session) }, signed);
+  if (verdict !== 'not_landed' || memo === null) return false;
+  const { lastValidBlockHeight, createdAtMs } = signed.payment;
+  if ((await cluster.finalizedBlockHeight()) <= lastValidBlockHeight) return false;
+  const { wallet, asset } = signed.record;
+  const account = await associatedTokenAddress(wallet as Address, asset as Address);
+  const ageS = (session.clock.now() - createdAtMs) / 1000;
+  const sinceS = Math.floor((await cluster.unixTime()) - ageS) - SLACK_S;
+  return cluster.isAbsent({ memo }, { account, sinceS });
 }

@@ -4,11 +4,15 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { type Limits, NO_LIMITS } from '../../client/spending.ts';
 import { isPastedKey } from '../../kernel/pasted-key.ts';
 import { problem } from '../../kernel/problems.ts';
+import { type ClusterSettings, EMBEDDED_CLUSTER } from '../../solana/cluster-settings.ts';
 import { projectFileFrom } from '../settings/project-file.ts';
 import type { Environment } from '../spec/globals.ts';
 
-/** Where a command runs: on the embedded stack, or against a service by address. */
-export interface Profile {
+/**
+ * Where a command runs: on the embedded stack, or against a service by address, with the settings of the cluster that
+ * is paid on. Without RPC addresses nothing can be signed there, or read from it.
+ */
+export interface Profile extends ClusterSettings {
   readonly name: string;
   /** True when the flight service is the embedded one. */
   readonly isEmbedded: boolean;
@@ -18,10 +22,6 @@ export interface Profile {
   readonly partnerUrl: string | null;
   /** Hosts that may be called over http, as a URL writes them. */
   readonly httpHosts: readonly string[];
-  /** null: none is named; needed where something is signed or read from the cluster. */
-  readonly rpcUrl: string | null;
-  /** How certain a read of the cluster must be. */
-  readonly commitment: 'confirmed' | 'finalized';
   /** --keypair, FARELOCK_KEYPAIR or the profile's own; null: the home's wallet. `-` is standard input. */
   readonly keypair: string | null;
   /** Files of keys; each is sent to this profile's own address only. null: none is named. */
@@ -55,13 +55,12 @@ export const userFileOf = (home: string): string => join(home, 'config.json');
 
 /** The embedded profile, as it is without any settings. */
 export const EMBEDDED: Profile = {
+  ...EMBEDDED_CLUSTER,
   name: 'local',
   isEmbedded: true,
   flightsUrl: null,
   partnerUrl: null,
   httpHosts: [],
-  rpcUrl: null,
-  commitment: 'confirmed',
   keypair: null,
   apiKeyFile: null,
   customerTokenFile: null,

@@ -4,37 +4,29 @@ import type { ClientStore } from '../../client/journal/store.ts';
 import type { OperatorClient } from '../../client/operator.ts';
 import type { PartnerDesk } from '../../client/partner-desk.ts';
 import type { Agreed, Allowance } from '../../client/spending.ts';
+import type { ProgramTrust } from '../../client/trusted-program.ts';
 import type { FlightsClient } from '../../client/types.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Fetch } from '../../kernel/http.ts';
-import { jsonLog } from '../../kernel/log.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { once } from '../../kernel/once.ts';
-import { type Problem, problem } from '../../kernel/problems.ts';
+import type { Problem } from '../../kernel/problems.ts';
 import type { ClusterDesk, Platform, PlatformOptions, Service, ServiceOptions } from '../../service-types.ts';
 import type { Cluster } from '../../solana/cluster.ts';
+import type { ClusterSettings } from '../../solana/cluster-settings.ts';
 import type { Signer } from '../../solana/keypair.ts';
 import { openPaidHere, openPayer, type PaidHere } from '../paying/paying.ts';
 import { spendingPolicy } from '../paying/spending.ts';
+import { trustOf } from '../paying/trust.ts';
 import type { Terminal } from '../screen/terminal.ts';
 import type { Environment, GlobalOptions } from '../spec/globals.ts';
-import { notifySettings, purgeAfterDays } from './notify-settings.ts';
+import { type LocalOptions, openHere, openRemoteCluster, rpcUrlsOf } from './here.ts';
 import type { PartnerAccess, PartnerIdentity } from './partner-access.ts';
-import { partnerSettings } from './partner-settings.ts';
 import { homeOf, type Profile } from './profile.ts';
 import { flightsUrlOf, profileOf } from './profile-in-use.ts';
 import { openRecentOffers, type RecentOffers } from './recent.ts';
 import { openRecentCases, type RecentCases } from './recent-cases.ts';
-import { openRemoteCluster, rpcUrlOf } from './remote-cluster.ts';
-import { scenarioNamed } from './scenarios.ts';
-import { secret } from './secret-variable.ts';
 import { openWallet } from './wallet.ts';
-
-/** Options of `serve` beyond the environment. */
-type LocalOptions = Pick<ServiceOptions, 'scenario' | 'log' | 'databaseUrl' | 'rpcUrl' | 'facilitatorUrl'> & {
-  /** The partner service takes live keys. */
-  readonly live?: boolean | undefined;
-};
 
 interface FlightsOptions {
   /** The payment that the person has just agreed to: a booking, or one call of several. */
@@ -60,7 +52,9 @@ export interface Session {
   /** The cluster of this home by itself, without the services: `serve --cluster-only`. */
   openClusterOnly(options: Pick<ServiceOptions, 'log' | 'withoutProgram'>): Promise<Service>;
   /** The operator's desk for a cluster: the one of an RPC address, of the settings, or the home's own. */
-  clusterDesk(rpcUrl?: string): Promise<ClusterDesk>;
+  /** The escrow programs that this profile pays into. */
+  readonly trust: ProgramTrust;
+  clusterDesk(cluster: ClusterSettings): Promise<ClusterDesk>;
   flights(options?: FlightsOptions): Promise<FlightsClient>;
   /** The operator API, with the key of FARELOCK_OPERATOR_KEY or, embedded, of the key file.
    * @throws Problem `no_operator_key` */
@@ -111,12 +105,10 @@ export async function openSession(given: SessionGiven): Promise<Session> {
   const { isEmbedded } = profile;
   const keypairFile = profile.keypair ?? join(home, 'wallet.json');
 
-  const openLocal = once(async (options: LocalOptions = {}) =>
-    (await import('../../service.ts')).openService(serviceOptions(given, home, options)),
-  );
-  const doors = openDoors(given, home, profile);
+  const local = openHere(given, home, profile, () => import('../../service.ts'));
+  const { openLocal } = local;
   const cluster = once(async () =>
-    isEmbedded ? (await openLocal()).cluster : openRemoteCluster(profile, clock),
+    isEmbedded ? (await openLocal()).cluster : openRemoteCluster(profile, clock, terminal),
   );
   const wallet = once(async () =>
     openWallet({
@@ -128,13 +120,14 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     }),
   );
   const store = once(() => openStore(home, clock));
+  const trust = trustOf({ profile, home, clock, terminal });
   const paidHere = openPaidHere(store);
   const rpc = async () =>
     isEmbedded
       ? { url: `${EMBEDDED_URL}/rpc`, fetch: await transport() }
-      : { url: rpcUrlOf(profile), fetch: overNetwork('follow') };
+      : (await import('./rpc-door.ts')).rpcDoor(rpcUrlsOf(profile));
   const neverLanded = async (paymentId: string) =>
-    (await import('./landed.ts')).hasNeverLanded({ cluster, store, rpc, profile }, paymentId);
+    (await import('./landed.ts')).hasNeverLanded({ cluster, store, rpc, profile, clock }, paymentId);
   const transport = once(async (): Promise<Fetch> => {
     if (isEmbedded) return (await embedded()).fetch;
     flightsUrlOf(profile, home);
@@ -157,8 +150,8 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     keypairFile,
     recentOffers: openRecentOffers(join(home, 'recent-offers.json'), terminal.note),
     recentCases: openRecentCases(join(home, 'recent-refunds.json'), terminal.note),
-    openLocal,
-    ...doors,
+    trust,
+    ...local.doors,
     cluster,
     wallet,
     store,
@@ -167,7 +160,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     flights: async (options = {}) => {
       const { createFlightsClient } = await import('../../client/flights.ts');
       const payer = openPayer({
-        ...{ wallet, cluster, store, clock, profile, neverLanded },
+        ...{ wallet, cluster, store, clock, profile, neverLanded, trust },
         policy: spendingPolicy({ ...given, agreed: options.agreed }, profile),
         noted: paidHere.note,
         say: terminal.note,
@@ -197,67 +190,11 @@ export async function openSession(given: SessionGiven): Promise<Session> {
     trouble: async () => (await openLocal.opened())?.trouble() ?? null,
     async close() {
       await store.opened()?.then((opened) => opened.shut());
-      await openLocal.opened()?.then((service) => service.close());
-      await doors.clusterDesk.opened()?.then((desk) => desk.close());
+      await local.close();
       if (!isEmbedded) await cluster.opened()?.then((opened) => opened.close());
     },
   };
 }
-
-/** What is opened beside the services. */
-function openDoors(given: SessionGiven, home: string, profile: Profile) {
-  const { environment, clock } = given;
-  const door = () => import('../../service.ts');
-  const openPlatform: Session['openPlatform'] = async (options) =>
-    (await door()).openPlatform(platformOptions(given, home, options));
-  const openClusterOnly: Session['openClusterOnly'] = async (options) =>
-    (await door()).openClusterOnly({ ...options, home, clock });
-  const clusterDesk = once(async (rpcUrl?: string) =>
-    (await door()).openClusterDesk({
-      home,
-      clock,
-      databaseUrl: secret(environment, 'FARELOCK_DATABASE_URL'),
-      rpcUrl: rpcUrl ?? profile.rpcUrl ?? secret(environment, 'FARELOCK_RPC_URL'),
-    }),
-  );
-  return { openPlatform, openClusterOnly, clusterDesk };
-}
-
-function serviceOptions(
-  { environment, clock, terminal }: SessionGiven,
-  home: string,
-  options: LocalOptions,
-): ServiceOptions {
-  const scenario = environment.FARELOCK_SCENARIO;
-  return {
-    home,
-    clock,
-    scenario: options.scenario ?? (scenario ? scenarioNamed(scenario) : undefined),
-    seed: environment.FARELOCK_SEED || undefined,
-    ticketingMs: millisecondsOf(environment, 'FARELOCK_TICKETING_MS', 2000),
-    lowcostMs: millisecondsOf(environment, 'FARELOCK_LOWCOST_MS', 2500),
-    databaseUrl: options.databaseUrl ?? secret(environment, 'FARELOCK_DATABASE_URL'),
-    rpcUrl: options.rpcUrl,
-    facilitatorUrl: options.facilitatorUrl ?? secret(environment, 'FARELOCK_FACILITATOR_URL'),
-    gatewayKeysFile: environment.FARELOCK_GATEWAY_KEYS || undefined,
-    notify: notifySettings(environment),
-    purgeAfterDays: purgeAfterDays(environment),
-    ...partnerSettings(environment, options.live),
-    log: terminal.settings.verbose ? jsonLog((line) => terminal.trace(line), clock.now) : options.log,
-  };
-}
-
-const platformOptions = (
-  { environment, clock }: SessionGiven,
-  home: string,
-  options: Omit<PlatformOptions, 'home' | 'clock'>,
-): PlatformOptions => ({
-  home,
-  clock,
-  partnerServiceName: environment.FARELOCK_SERVICE_NAME || undefined,
-  stepMs: millisecondsOf(environment, 'FARELOCK_PLATFORM_STEP_MS', 1500),
-  ...options,
-});
 
 async function openStore(home: string, clock: Clock): Promise<ClientStore> {
   const [{ openClientStore }, { openSecrets }, { randomIds }] = await Promise.all([
@@ -270,19 +207,5 @@ async function openStore(home: string, clock: Clock): Promise<ClientStore> {
     secrets: openSecrets(join(home, 'keys', 'client.json')),
     clock,
     ids: randomIds(clock.now),
-  });
-}
-
-function millisecondsOf(
-  environment: Environment,
-  name: 'FARELOCK_TICKETING_MS' | 'FARELOCK_LOWCOST_MS' | 'FARELOCK_PLATFORM_STEP_MS',
-  usual: number,
-): number | undefined {
-  const text = environment[name];
-  if (!text) return undefined;
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw problem('usage', {
-    message: `${name} is not a number of milliseconds: ${text}.`,
-    fix: `Set it to ${usual}, or unset it.`,
   });
 }

@@ -7,7 +7,7 @@ import type { Profile } from './profile.ts';
 /** How the cluster of a session is asked. */
 export interface ClusterDoor {
   rpc(): Promise<{ readonly url: string; readonly fetch: Fetch }>;
-  readonly profile: Pick<Profile, 'commitment'>;
+  readonly profile: Pick<Profile, 'commitment' | 'webSocketUrl'>;
 }
 
 /**
@@ -26,6 +26,7 @@ export async function connectWallet(session: ClusterDoor): Promise<WalletConnect
   const web3 = await import('@solana/web3.js');
   const connection = new web3.Connection(url, {
     commitment: session.profile.commitment,
+    ...(session.profile.webSocketUrl !== null && { wsEndpoint: session.profile.webSocketUrl }),
     disableRetryOnRateLimit: true,
     fetch: platformFetch(fetch),
   });

@@ -2,7 +2,14 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
-import { isSettingName, kindOf, NotASetting, SETTING_NAMES, type SettingName } from './keys-table.ts';
+import {
+  CLUSTER_OUTSIDE,
+  isSettingName,
+  kindOf,
+  NotASetting,
+  SETTING_NAMES,
+  type SettingName,
+} from './keys-table.ts';
 
 /** Settings by name, each in its canonical form. */
 export type SettingValues = Partial<Record<SettingName, string>>;
@@ -23,7 +30,7 @@ export const isProfileName = (name: string): boolean =>
   /^[a-z0-9][a-z0-9_-]{0,39}$/i.test(name) && name !== 'environment';
 
 /** Settings that `local` can't have. */
-export const OUTSIDE = ['flights_url', 'rpc_url', 'cluster'] as const;
+export const OUTSIDE: readonly SettingName[] = ['flights_url', 'cluster', ...CLUSTER_OUTSIDE];
 
 /**
  * Reads a settings file that is there.
@@ -71,7 +78,9 @@ export function readUserSettings(path: string): UserSettings {
     limits: readLimits(path, 'limits', file.limits),
     profiles: Object.fromEntries(
       Object.entries(profiles).map(([name, value]) => {
-        if (!isProfileName(name)) throw wrongSetting(path, `profiles.${name}`, 'is not a profile name');
+        // `environment` keeps what was said yes to while addresses came from there.
+        if (!isProfileName(name) && name !== 'environment')
+          throw wrongSetting(path, `profiles.${name}`, 'is not a profile name');
         const settings = readProfileSettings(path, `profiles.${name}`, value);
         const outside = OUTSIDE.find((key) => name === 'local' && settings[key] !== undefined);
         if (outside)
@@ -82,7 +91,11 @@ export function readUserSettings(path: string): UserSettings {
   };
 }
 
-function readProfileSettings(path: string, at: string, value: unknown): SettingValues {
+/**
+ * The settings of one profile, or of a cluster, which has a file of its own.
+ * @throws Problem `settings_invalid` naming file and key
+ */
+export function readProfileSettings(path: string, at: string, value: unknown): SettingValues {
   const { limits, ...rest } = object(path, at, value);
   const names = SETTING_NAMES.filter((name) => !name.includes('.'));
   known(path, `${at}.`, rest, [...names, 'limits']);
@@ -109,8 +122,10 @@ export function readLimits(path: string, at: string, value: unknown): SettingVal
   return settings;
 }
 
+const LISTS: readonly SettingName[] = ['limits.hosts', 'rpc_url', 'escrow_program', 'upgrade_authorities'];
+
 function readValue(path: string, at: string, name: SettingName, value: unknown): string {
-  const text = Array.isArray(value) && name === 'limits.hosts' ? value.join(',') : value;
+  const text = Array.isArray(value) && LISTS.includes(name) ? value.join(',') : value;
   if (typeof text !== 'string') throw wrongSetting(path, at, 'must be a string');
   try {
     return kindOf(name).read(text, dirname(path));

@@ -2,7 +2,8 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { parseUsdc } from '../../kernel/money.ts';
 import { isPastedKey } from '../../kernel/pasted-key.ts';
-import { rpcUrl } from '../../solana/monikers.ts';
+import { SOLANA_NETWORKS } from '../../solana/cluster.ts';
+import { rpcNames, rpcUrl } from '../../solana/monikers.ts';
 
 /** Every setting of a profile: what it takes, the variable that outranks the files, and what a project may do. */
 interface SettingKind {
@@ -57,9 +58,57 @@ function host(text: string): string {
 const hosts = (text: string): string =>
   [...new Set(text.split(',').map((one) => host(one.trim())))].join(',');
 
+function rpcAddresses(text: string): string {
+  const addresses = rpcNames(text).map((one) => webAddress(rpcUrl(one) ?? one));
+  if (addresses.length === 0) throw new NotASetting(HTTP);
+  return [...new Set(addresses)].join(',');
+}
+
 function cluster(text: string): string {
   if (text === SOLANA_CONFIG || (!text.includes('/') && rpcUrl(text) !== null)) return text;
   throw new NotASetting(`mainnet-beta, devnet, testnet, localhost (or m, d, t, l) or ${SOLANA_CONFIG}`);
+}
+
+/** An address of a WebSocket; a key may be in it. */
+function webSocketAddress(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (!url || !/^wss?:$/.test(url.protocol))
+    throw new NotASetting('a WebSocket address such as wss://rpc.example');
+  return url.href;
+}
+
+function network(text: string): string {
+  const name = text === 'mainnet-beta' ? 'mainnet' : text;
+  const id = Object.entries(SOLANA_NETWORKS).find((one) => one.includes(name))?.[1];
+  if (id === undefined) throw new NotASetting('mainnet, devnet or testnet');
+  return id;
+}
+
+const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+
+const key =
+  (what: string) =>
+  (text: string): string => {
+    if (!BASE58.test(text)) throw new NotASetting(what);
+    return text;
+  };
+
+const keys =
+  (what: string) =>
+  (text: string): string => {
+    const all = text.split(/[\s,]+/).filter(Boolean);
+    if (all.length === 0) throw new NotASetting(what);
+    return [...new Set(all.map(key(what)))].join(',');
+  };
+
+function commitment(text: string): string {
+  if (text === 'confirmed' || text === 'finalized') return text;
+  throw new NotASetting('confirmed or finalized');
+}
+
+function lamports(text: string): string {
+  if (/^\d{1,12}$/.test(text)) return String(BigInt(text));
+  throw new NotASetting('a number of lamports such as 100000');
 }
 
 /** A cluster and a keypair as `solana config` has them. */
@@ -82,11 +131,51 @@ export const SETTINGS = {
     read: hosts,
   },
   rpc_url: {
-    summary: 'address of the Solana cluster',
+    summary: 'address of the Solana cluster, or several of the same one with commas between them',
     environment: 'FARELOCK_RPC_URL',
-    read: (text: string) => webAddress(rpcUrl(text) ?? text),
+    read: rpcAddresses,
   },
   cluster: { summary: `moniker of the Solana cluster, or ${SOLANA_CONFIG}`, read: cluster },
+  ws_url: {
+    summary: 'WebSocket address of the cluster',
+    environment: 'FARELOCK_WS_URL',
+    read: webSocketAddress,
+  },
+  commitment: {
+    summary: 'how certain a read of the cluster must be: confirmed or finalized',
+    environment: 'FARELOCK_COMMITMENT',
+    read: commitment,
+  },
+  network: {
+    summary: 'network that the cluster has to be: mainnet, devnet or testnet',
+    environment: 'FARELOCK_NETWORK',
+    read: network,
+  },
+  genesis: {
+    summary: 'hash of the first block that the cluster has to have',
+    environment: 'FARELOCK_GENESIS',
+    read: key('the hash of a block'),
+  },
+  usdc_mint: {
+    summary: 'mint of the USDC on the cluster',
+    environment: 'FARELOCK_USDC_MINT',
+    read: key('the address of a mint'),
+  },
+  escrow_program: {
+    summary: 'escrow programs to trust by name; a service opens new escrows at the first',
+    environment: 'FARELOCK_ESCROW_PROGRAM',
+    read: keys('the address of a program'),
+  },
+  priority_fee_cap: {
+    summary: 'most lamports that a transaction bids for its place',
+    environment: 'FARELOCK_PRIORITY_FEE_CAP',
+    read: lamports,
+  },
+  upgrade_authorities: {
+    summary: 'keys that are trusted not to replace an escrow program',
+    environment: 'FARELOCK_UPGRADE_AUTHORITIES',
+    read: keys('the address of a key'),
+  },
   keypair: { summary: 'keypair file of the wallet', environment: 'FARELOCK_KEYPAIR', read: keypair },
   api_key_file: { summary: 'file with the API key of the partner service', read: path },
   customer_token_file: { summary: 'file with the token of one customer', read: path },
@@ -124,3 +213,22 @@ export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 export const isSettingName = (name: string): name is SettingName => Object.hasOwn(SETTINGS, name);
 
 export const kindOf = (name: SettingName): SettingKind => SETTINGS[name];
+
+/** What `ClusterSettings` is made of. */
+export const CLUSTER_SETTINGS = [
+  'rpc_url',
+  'ws_url',
+  'commitment',
+  'network',
+  'genesis',
+  'usdc_mint',
+  'escrow_program',
+  'priority_fee_cap',
+  'upgrade_authorities',
+] as const satisfies readonly SettingName[];
+export type ClusterSettingName = (typeof CLUSTER_SETTINGS)[number];
+
+/** The embedded cluster is what it is; programs can be deployed on it, and keys be trusted. */
+export const CLUSTER_OUTSIDE = CLUSTER_SETTINGS.filter(
+  (name) => name !== 'escrow_program' && name !== 'upgrade_authorities',
+);

@@ -1,6 +1,7 @@
 import { parseUsdc } from '../../kernel/money.ts';
 import { keypairPath, type Profile } from '../session/profile.ts';
-import type { SettingName } from './keys-table.ts';
+import { clusterFrom } from './cluster.ts';
+import { CLUSTER_OUTSIDE, type SettingName } from './keys-table.ts';
 import type { Settings } from './resolve.ts';
 
 /** The profile that resolved settings make. */
@@ -12,14 +13,16 @@ export function profileFrom(settings: Settings): Profile {
   };
   const hosts = text('limits.hosts');
   const keypair = text('keypair');
+  const isOutside = (name: SettingName) =>
+    settings.isEmbedded && (CLUSTER_OUTSIDE as readonly string[]).includes(name);
   return {
+    ...clusterFrom((name) => (isOutside(name) ? null : text(name))),
+    commitment: settings.commitment,
     name: settings.profile.value,
     isEmbedded: settings.isEmbedded,
     flightsUrl: settings.isEmbedded ? null : text('flights_url'),
     partnerUrl: text('partner_url'),
     httpHosts: text('http_hosts')?.split(',') ?? [],
-    rpcUrl: settings.isEmbedded ? null : text('rpc_url'),
-    commitment: settings.commitment,
     keypair: keypair === null ? null : keypairPath(keypair),
     apiKeyFile: text('api_key_file'),
     customerTokenFile: text('customer_token_file'),

@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import { parseUsdc } from '../../kernel/money.ts';
 import { didYouMean } from '../../kernel/nearest.ts';
 import { problem } from '../../kernel/problems.ts';
+import { settingsOfMoniker } from '../../solana/settings-checks.ts';
 import { keypairPath } from '../session/profile.ts';
 import { secret } from '../session/secret-variable.ts';
 import type { Environment, GlobalOptions } from '../spec/globals.ts';
-import { readUserSettings, type SettingValues, type UserSettings } from './file.ts';
+import { OUTSIDE, readUserSettings, type SettingValues, type UserSettings } from './file.ts';
 import { kindOf, NotASetting, SETTING_NAMES, type SettingName, SOLANA_CONFIG } from './keys-table.ts';
 import { type ProjectSettings, readProjectSettings } from './project.ts';
 
@@ -87,12 +88,19 @@ export async function resolveSettings(given: SettingsGiven): Promise<Settings> {
     }
   }
   const commitment = await fromCluster(values, environment);
-  return { profile, isEmbedded: isLocal, values, commitment, notes };
+  const said = values.get('commitment')?.value;
+  return {
+    profile,
+    isEmbedded: isLocal,
+    values,
+    commitment: said === 'confirmed' || said === 'finalized' ? said : commitment,
+    notes,
+  };
 }
 
 /** `local` is the embedded stack, whatever addresses the environment has; only an unnamed one may have a partner. */
 const isOutside = (name: SettingName, { origin }: Resolved): boolean =>
-  name === 'partner_url' ? origin === 'flag' || origin === 'environment' : name.endsWith('_url');
+  name === 'partner_url' ? origin === 'flag' || origin === 'environment' : OUTSIDE.includes(name);
 
 /** --profile, FARELOCK_PROFILE, an address in the environment, the project's choice, the user's, local. */
 function profileIn(
@@ -129,9 +137,19 @@ function ownSettings(profile: Resolved, home: string, user: UserSettings | null)
   });
 }
 
-function fromVariable(environment: Environment, variable: string, name: SettingName): string | undefined {
-  // The one address that providers put keys into.
-  const text = name === 'rpc_url' ? secret(environment, 'FARELOCK_RPC_URL') : environment[variable];
+/** @throws Problem `usage` */
+export function fromVariable(
+  environment: Environment,
+  variable: string,
+  name: SettingName,
+): string | undefined {
+  // The addresses that providers put keys into.
+  const text =
+    name === 'rpc_url'
+      ? secret(environment, 'FARELOCK_RPC_URL')
+      : name === 'ws_url'
+        ? secret(environment, 'FARELOCK_WS_URL')
+        : environment[variable];
   if (!text) return undefined;
   try {
     return kindOf(name).read(text, process.cwd());
@@ -176,6 +194,11 @@ async function fromCluster(
   if (cluster === undefined) return 'confirmed';
   if (cluster.value !== SOLANA_CONFIG) {
     values.set('rpc_url', { ...cluster, value: kindOf('rpc_url').read(cluster.value, '') });
+    // A public cluster is known by its first block: an address that has come to mean another one is refused.
+    const { network, genesis } = settingsOfMoniker(cluster.value) ?? {};
+    for (const [name, value] of [['network', network] as const, ['genesis', genesis] as const]) {
+      if (value && !values.has(name)) values.set(name, { ...cluster, value });
+    }
     return 'confirmed';
   }
   const { readSolanaCliConfig } = await import('./solana-cli.ts');

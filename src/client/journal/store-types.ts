@@ -107,7 +107,13 @@ export interface IntentTerms {
   /** The wallet that was asked for, whatever the service has made of it. */
   readonly refundOwner: string | null;
   /** Of the answer; null where it could not be read. */
-  readonly escrow: { readonly address: string; readonly mint: string; readonly amount: number } | null;
+  readonly escrow: {
+    readonly address: string;
+    readonly mint: string;
+    readonly amount: number;
+    /** Absent: an older version has remembered it, or the answer named none. */
+    readonly program?: string;
+  } | null;
 }
 
 export type IntentToRemember = Pick<RememberedIntent, 'intentId' | 'baseUrl' | 'supportCode' | 'terms'>;

@@ -15,6 +15,8 @@ export interface Challenge {
   /** As they came, to be repeated in the payload. */
   readonly accepted: Record<string, unknown>;
   readonly resource: unknown;
+  /** The program of the service's new escrows, where it says one. */
+  readonly escrowProgram: string | null;
   /** Why the service asks. */
   readonly error: string | null;
 }
@@ -26,6 +28,9 @@ export interface Acceptable {
 }
 
 const MOST_MEMO_BYTES = 256;
+
+/** The header of a 402 that names the program of the service's escrows: known before the first payment. */
+const ESCROW_PROGRAM = 'FARELOCK-ESCROW-PROGRAM';
 
 /**
  * Reads a 402. Nothing of it is trusted: a service that is not what it seems could name another coin, another network
@@ -54,6 +59,7 @@ export function readChallenge(answer: HttpAnswer, acceptable: Acceptable): Chall
     memo: memoOf(extra.memo),
     accepted,
     resource: required.resource,
+    escrowProgram: headerOf(answer, ESCROW_PROGRAM),
     error: typeof required.error === 'string' ? required.error : null,
   };
 }

@@ -6,6 +6,7 @@ import { problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/token.ts';
 import { type Agreement, checkTerms } from '../agreed.ts';
+import { checkProgram, type ProgramTrust } from '../trusted-program.ts';
 import type { Challenge } from './challenge.ts';
 import type { TokenAccounts } from './transaction.ts';
 
@@ -51,8 +52,9 @@ const LONGEST_HOLD_MS = 30 * 86_400_000;
  * Checks the intent against what was agreed to here, the challenge of its booking against the intent, and its escrow
  * against the chain (DESIGN, section 3). An escrow that holds the amount already was paid before: paying it again is
  * stopped here whatever the service says.
- * @returns a warning when the escrow's program is not one that is known, so that its promises can't be checked.
- * @throws Problem `terms_not_agreed`, `challenge_refused`, `escrow_mismatch`
+ * @returns a warning when the record names no program, or one of the settings with escrows of its own form, so that its
+ *   promises can't be checked.
+ * @throws Problem `terms_not_agreed`, `challenge_refused`, `program_not_trusted`, `escrow_mismatch`
  */
 export async function checkEscrow(
   cluster: Cluster,
@@ -60,6 +62,7 @@ export async function checkEscrow(
   challenge: Challenge,
   clock: Clock,
   agreement: Agreement,
+  trust: ProgramTrust,
 ): Promise<string | undefined> {
   const { escrow } = intent;
   checkTerms(intent, agreement);
@@ -74,17 +77,20 @@ export async function checkEscrow(
       detail: { reason: wrong.join(', ') },
     });
   }
+  const { program_id: program } = escrow;
+  if (program === '') {
+    return `The record of ${intent.intent_id} names no program for its escrow: it can't be verified on chain.`;
+  }
+  await checkProgram(cluster, program, trust);
   const { escrowChecks } = await import('../escrow-terms.ts');
   const checks = await escrowChecks(cluster, intent, {
     // Less than the amount may be somebody's dust, which the service sends to the refund wallet first.
     held: { max: challenge.amount - 1n },
     latestRefundMs: clock.now() + LONGEST_HOLD_MS,
   });
-  const program = checks.find((one) => one.check === 'program');
-  if (program?.expected !== escrow.program_id) {
-    return escrow.program_id === ''
-      ? `The record of ${intent.intent_id} names no program for its escrow: it can't be verified on chain.`
-      : `The escrow of ${intent.intent_id} belongs to a program that this tool does not know: it can't be verified on chain.`;
+  const owned = checks.find((one) => one.check === 'program');
+  if (owned?.ok === false && owned.found === program && trust.programs.includes(program)) {
+    return `The escrow of ${intent.intent_id} has a form that this tool does not know: it can't be verified on chain.`;
   }
   const failed = checks.filter((check) => !check.ok);
   if (checks.length > 0 && failed.length === 0) return undefined;

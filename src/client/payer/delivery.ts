@@ -53,6 +53,8 @@ export interface DeliveryPorts {
 /** Pauses before a lost answer is asked for again. */
 const LOST_ANSWER_PAUSES_MS = [250, 1_000, 2_500];
 const PENDING_PAUSE_MS = 2_000;
+/** A payment that the cluster is slow with lands or expires in a minute or so: the same one is asked about until then. */
+const LANDS_WITHIN_MS = 90_000;
 
 /**
  * Sends a payment that is in the journal until its call is answered.
@@ -193,24 +195,28 @@ async function sendUntilAnswered(
   const { journal, clock } = ports;
   const { exchange, open, patience, options } = delivery;
   const headers = { ...exchange.headers, 'PAYMENT-SIGNATURE': open.payload };
-  const deadline = clock.now() + patience.timeoutMs;
+  const deadline = clock.now() + Math.max(patience.timeoutMs, LANDS_WITHIN_MS);
   for (let lost = 0, sent = 0; ; sent++) {
     const answer = await ask({ ...exchange, headers }, patience).catch(async (error: unknown) => {
       if (!isProblem(error, 'network_unreachable', 'unexpected_answer', 'timed_out')) throw error;
       await journal.note(open.id, 'sent', error.code);
-      const pauseMs = error.code === 'timed_out' ? undefined : LOST_ANSWER_PAUSES_MS[lost];
-      if (pauseMs === undefined) throw withResume(error, open);
+      const pauseMs = LOST_ANSWER_PAUSES_MS[lost];
+      const isOver = patience.signal?.aborted === true || clock.now() >= deadline;
+      if (pauseMs === undefined || isOver) throw withResume(error, open);
       lost++;
       await pause(ports, pauseMs, options);
       return null;
     });
     if (!answer) continue;
-    const pending = answer.status === 503 && problemOf(answer).code === 'payment_pending';
-    if (!pending || clock.now() >= deadline) return { answer, isResent: sent > 0 };
+    if (!isPassing(answer) || clock.now() >= deadline) return { answer, isResent: sent > 0 };
     const retryAfter = problemOf(answer).retryAfter;
     await pause(ports, retryAfter === undefined ? PENDING_PAUSE_MS : retryAfter * 1000, options);
   }
 }
+
+/** The service waits for the cluster: the same payment gets its answer later. */
+const isPassing = (answer: HttpAnswer): boolean =>
+  answer.status === 503 && ['payment_pending', 'cluster_failed'].includes(problemOf(answer).code);
 
 async function pause({ clock }: DeliveryPorts, ms: number, options: CallOptions): Promise<void> {
   options.onPhase?.('waiting');

@@ -12,6 +12,7 @@ import {
   type Verdict,
 } from '../spending.ts';
 import type { Call } from '../transport.ts';
+import { checkProgram, type ProgramTrust } from '../trusted-program.ts';
 import type { Challenge } from './challenge.ts';
 import { type TokenAccounts, tokenAccountsOf } from './transaction.ts';
 
@@ -26,6 +27,7 @@ export interface Payable extends Call {
 interface JudgePorts {
   readonly journal: () => Promise<Pick<ClientStore, 'spent' | 'intent'>>;
   readonly policy: SpendingPolicy;
+  readonly trust: ProgramTrust;
   readonly clock: Clock;
 }
 
@@ -41,8 +43,8 @@ interface Judged {
  * Every check that can stop a payment, in the order in which they stop it; a dry run makes the same ones. The journal
  * holds the daily limit once more when the payment is written, for another process may be quicker.
  * @param wallet null: there is none yet, so that its money is not looked at
- * @throws Problem `host_not_allowed`, `terms_not_agreed`, `escrow_mismatch`, `daily_limit_reached`, `payment_above_cap`,
- * `payment_declined`, `insufficient_funds`
+ * @throws Problem `program_not_trusted`, `host_not_allowed`, `terms_not_agreed`, `escrow_mismatch`,
+ * `daily_limit_reached`, `payment_above_cap`, `payment_declined`, `insufficient_funds`
  */
 export async function judge(
   ports: JudgePorts,
@@ -55,13 +57,22 @@ export async function judge(
   const { booking, refundWallet } = exchange;
   const { checkEscrow, checkFunds } = await import('./checks.ts');
   const journal = await ports.journal();
+  // Also before a search or a lock is paid: a fare that nobody should book is not worth its fee.
+  if (challenge.escrowProgram !== null) await checkProgram(cluster, challenge.escrowProgram, ports.trust);
   const warning =
     booking &&
-    (await checkEscrow(cluster, booking, challenge, clock, {
-      wallet,
-      terms: (await journal.intent(booking.intent_id))?.terms ?? null,
-      named: refundWallet ?? null,
-    }));
+    (await checkEscrow(
+      cluster,
+      booking,
+      challenge,
+      clock,
+      {
+        wallet,
+        terms: (await journal.intent(booking.intent_id))?.terms ?? null,
+        named: refundWallet ?? null,
+      },
+      ports.trust,
+    ));
   const { amount, asset, payTo, network } = challenge;
   const request: PaymentRequest = {
     resource: `${exchange.method} ${exchange.path}`,

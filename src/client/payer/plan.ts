@@ -6,6 +6,7 @@ import type { Cluster } from '../../solana/cluster.ts';
 import type { ClientStore, OpenPayment } from '../journal/store.ts';
 import type { SpendingPolicy } from '../spending.ts';
 import { ask, problemOf } from '../transport.ts';
+import type { ProgramTrust } from '../trusted-program.ts';
 import { type Challenge, readChallenge } from './challenge.ts';
 import { judge } from './judge.ts';
 import type { PaidExchange, Payer } from './payer.ts';
@@ -49,6 +50,7 @@ interface PlannerPorts {
   readonly wallet: () => Promise<Address | null>;
   readonly journal: () => Promise<Pick<ClientStore, 'open' | 'spent' | 'intent'>>;
   readonly policy: SpendingPolicy;
+  readonly trust: ProgramTrust;
   readonly network: string;
   readonly usdcMint: string;
   readonly clock: Clock;

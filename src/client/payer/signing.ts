@@ -3,11 +3,12 @@ import type { Address } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import { type Cluster, DEVNET_USDC, MAINNET_USDC, SOLANA_NETWORKS } from '../../solana/cluster.ts';
+import type { Cluster } from '../../solana/cluster.ts';
 import type { Signer } from '../../solana/signer.ts';
 import type { ClientStore, OpenPayment, PaymentJournal, RequestIdentity } from '../journal/store.ts';
 import { BUDGET_WINDOW_MS, type PaymentRequest, type SpendingPolicy } from '../spending.ts';
 import { type HttpAnswer, problemOf } from '../transport.ts';
+import type { ProgramTrust } from '../trusted-program.ts';
 import { type Acceptable, type Challenge, readChallenge } from './challenge.ts';
 import { judge, type Payable } from './judge.ts';
 import { signPayment, type TokenAccounts } from './transaction.ts';
@@ -17,9 +18,10 @@ export interface SigningPorts {
   readonly signer: () => Promise<Signer>;
   readonly journal: () => Promise<PaymentJournal & Pick<ClientStore, 'remember' | 'intent'>>;
   readonly policy: SpendingPolicy;
+  readonly trust: ProgramTrust;
   /** CAIP-2, of the profile; default: of its cluster. */
   readonly network?: string | undefined;
-  /** Default: Circle's on that network. */
+  /** Default: of its cluster. */
   readonly usdcMint?: string | undefined;
   readonly clock: Clock;
 }
@@ -45,7 +47,7 @@ export async function sign(
   const network = ports.network ?? cluster.network;
   const acceptable = {
     network,
-    asset: ports.usdcMint ?? (network === SOLANA_NETWORKS.mainnet ? MAINNET_USDC : DEVNET_USDC),
+    asset: ports.usdcMint ?? cluster.usdcMint,
     wallet: signer.address,
   };
   const payable = await agreed(ports, exchange, cluster, acceptable, first, again);

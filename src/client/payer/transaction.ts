@@ -11,10 +11,9 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit';
 import { USDC_DECIMALS } from '../../kernel/money.ts';
+import { computeBudget } from '../../solana/compute-budget.ts';
 import type { Signer } from '../../solana/signer.ts';
 import { associatedTokenAddress, MEMO_PROGRAM, TOKEN_PROGRAM } from '../../solana/token.ts';
-
-const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111' as Address;
 
 /** The limit of x402's own client: a transfer and a memo need about half of it. */
 const COMPUTE_UNITS = 20_000;
@@ -74,19 +73,12 @@ export async function signPayment(
 
 async function paymentInstructions(payer: Address, order: PaymentOrder): Promise<Instruction[]> {
   const { source, destination } = order.accounts ?? (await tokenAccountsOf(payer, order));
-  const limit = Buffer.alloc(5);
-  limit.writeUInt8(2);
-  limit.writeUInt32LE(COMPUTE_UNITS, 1);
-  const price = Buffer.alloc(9);
-  price.writeUInt8(3);
-  price.writeBigUInt64LE(PRICE_MICROLAMPORTS, 1);
   const transfer = Buffer.alloc(10);
   transfer.writeUInt8(12);
   transfer.writeBigUInt64LE(order.amount, 1);
   transfer.writeUInt8(USDC_DECIMALS, 9);
   return [
-    { programAddress: COMPUTE_BUDGET_PROGRAM, data: limit },
-    { programAddress: COMPUTE_BUDGET_PROGRAM, data: price },
+    ...computeBudget(COMPUTE_UNITS, PRICE_MICROLAMPORTS),
     {
       programAddress: TOKEN_PROGRAM,
       accounts: [

@@ -5,6 +5,7 @@ import type { PaidCall, Payment } from '../../payments/terms.ts';
 import { checkOpen } from '../desk/switches.ts';
 import { holdOrDrop } from '../hold-or-drop.ts';
 import { lockedOffer, shownIntent } from '../intents/intent-record.ts';
+import { checkProgram } from '../intents/program-watch.ts';
 import { dropUnpaid } from '../intents/retire.ts';
 import type { Tiers } from '../offers/airline-checks.ts';
 import { checkPriceHolds, configured } from '../offers/live-offer.ts';
@@ -24,7 +25,7 @@ export function createBooking(ports: FlightsPorts, escrows: Escrows) {
   /**
    * The paid booking (CONTRACT, section 2): check (the live offer included), verify, put on record, settle, verify
    * the funding, queue. Problems: `provider_not_configured`, `booking_disabled`, `intent_not_found`,
-   * `intent_not_active`, `intent_expired`, `booking_already_requested`, those of the passengers, `escrow_missing`,
+   * `intent_not_active`, `intent_expired`, `booking_already_requested`, `escrow_program_changed`, those of the passengers, `escrow_missing`,
    * `offer_*`, and past settlement `escrow_funding_mismatch`.
    */
   function book(request: BookRequest, url: string, client: string): PaidCall {
@@ -41,6 +42,7 @@ export function createBooking(ports: FlightsPorts, escrows: Escrows) {
         await checkTravellers(request.passengers, intent, clock.now());
         const escrow = await escrows.read(intent);
         if (escrow?.state !== 'open') throw problem('escrow_missing');
+        if (intent.program_id === ports.escrowProgram) await checkProgram(ports);
         await ports.checks.look({ client, payer }, (tiers) => checkHolds(ports, tiers, intent));
         return {
           amount: BigInt(intent.amount),

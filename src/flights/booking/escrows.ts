@@ -6,14 +6,24 @@ import type { IntentRow } from '../rows.ts';
 
 type Intent = Pick<
   IntentRow,
-  'intent_id' | 'escrow_address' | 'vault_address' | 'refund_wallet' | 'amount' | 'refund_after_ms' | 'mint'
+  | 'intent_id'
+  | 'escrow_address'
+  | 'vault_address'
+  | 'refund_wallet'
+  | 'amount'
+  | 'refund_after_ms'
+  | 'mint'
+  | 'program_id'
 >;
 type Fence = (() => Promise<void>) | undefined;
 
 /** How soon a refund that waits for its token account is tried again: the owner may take days. */
 const ACCOUNT_RETRY_S = 600;
 
-type EscrowPorts = Pick<FlightsPorts, 'cluster' | 'effects' | 'authority' | 'treasury' | 'mint'>;
+type EscrowPorts = Pick<
+  FlightsPorts,
+  'cluster' | 'effects' | 'authority' | 'treasury' | 'mint' | 'escrowProgram'
+>;
 
 const program = () => import('../../escrow/program.ts');
 
@@ -24,8 +34,9 @@ interface Place {
 }
 
 /**
- * The escrow of an intent: each step is an effect that happens once. The program and the transaction builder are
- * loaded when a step needs them, not before.
+ * The escrow of an intent: each step is an effect that happens once. A new one is opened at the program of the
+ * settings; every later step is taken at the program that the intent was opened at, which may be an earlier one. The
+ * program and the transaction builder are loaded when a step needs them, not before.
  */
 export function createEscrows(ports: EscrowPorts) {
   return {
@@ -53,7 +64,7 @@ async function read(
   intent: Intent,
 ): Promise<EscrowAccount | null> {
   const { readEscrow } = await import('../../escrow/account.ts');
-  const escrow = await readEscrow(cluster, intent.escrow_address as Address);
+  const escrow = await readEscrow(cluster, intent.escrow_address as Address, [intent.program_id as Address]);
   const isOurs =
     escrow?.authority === authority.address &&
     escrow.treasury === treasury &&
@@ -71,6 +82,7 @@ const held = async ({ cluster }: EscrowPorts, intent: Pick<Intent, 'vault_addres
 async function parties({ cluster, authority, treasury }: EscrowPorts, intent: Intent) {
   const { observeEscrow } = await import('../../escrow/observe.ts');
   const at = {
+    programId: intent.program_id as Address,
     escrow: intent.escrow_address as Address,
     mint: intent.mint as Address,
     refundOwner: intent.refund_wallet as Address,
@@ -91,10 +103,10 @@ function checkRefundAccount(intent: Intent, { observed }: Awaited<ReturnType<typ
 }
 
 /** Where the escrow of an intent will be: known before anything is on chain. */
-async function place({ mint }: EscrowPorts, intentId: string): Promise<Place> {
-  const { escrowAddress, ESCROW_PROGRAM_ID } = await import('../../escrow/address.ts');
-  const { address, vault } = await escrowAddress(intentId, { mint });
-  return { address, vault, programId: ESCROW_PROGRAM_ID };
+async function place({ mint, escrowProgram: programId }: EscrowPorts, intentId: string): Promise<Place> {
+  const { escrowAddress } = await import('../../escrow/address.ts');
+  const { address, vault } = await escrowAddress(intentId, { mint, programId });
+  return { address, vault, programId };
 }
 
 /** Creates the state account and the vault; everything in it is frozen from then on. */
@@ -106,6 +118,7 @@ async function open(ports: EscrowPorts, intent: Intent): Promise<void> {
     plan: async () => ({
       feePayer: ports.authority,
       instructions: await (await program()).openInstructions({
+        programId: intent.program_id as Address,
         authority: ports.authority.address,
         payer: ports.authority.address,
         mint: intent.mint as Address,

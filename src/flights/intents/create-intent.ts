@@ -3,7 +3,7 @@ import type { Answer, PaidCall, Payment } from '../../payments/terms.ts';
 import { type Escrows, escrowNotOpened } from '../booking/escrows.ts';
 import { checkOpen } from '../desk/switches.ts';
 import { holdOrDrop } from '../hold-or-drop.ts';
-import { offerToLock } from '../offers/live-offer.ts';
+import { offerToLock, ticketTotal } from '../offers/live-offer.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { LiveOffer } from '../providers/provider.ts';
 import type { IntentRow } from '../rows.ts';
@@ -13,6 +13,7 @@ import type { Funds } from './funds.ts';
 import { supportCodeHmac } from './identity.ts';
 import { intentRecord } from './intent-record.ts';
 import { newIntent } from './new-intent.ts';
+import { checkProgram } from './program-watch.ts';
 import { abandon, finishCreation, insertUnlessTaken, isShown } from './under-way.ts';
 import { checkRefundWallet, checkWallet } from './wallets.ts';
 
@@ -33,7 +34,7 @@ interface IntentTools {
  * The paid creation (CONTRACT, section 2): check, verify, open the escrow, settle; shown once it is settled. The
  * funding wallet is the payer: anybody else could take his (wallet, offer) pair and name a refund wallet of their own.
  * Problems: `invalid_wallet`, `funding_wallet_not_payer`, `refund_wallet_*`, `offer_*`, `intent_already_exists`,
- * `booking_disabled`, `operator_funds_low`, `provider_failed`, `creation_under_way`, `creations_busy`,
+ * `booking_disabled`, `escrow_program_changed`, `operator_funds_low`, `provider_failed`, `creation_under_way`, `creations_busy`,
  * `escrow_initialization_failed`.
  */
 export function createIntentCall(
@@ -67,6 +68,8 @@ export function createIntentCall(
         offerToLock({ ...ports, ...tiers }, request.offer_id),
       );
       if (payer !== null) live = found ?? undefined;
+      await checkProgram(ports);
+      if (found) await checkDay(ports, found);
       await funds.check();
       return {
         amount: options.intentPrice,
@@ -112,6 +115,8 @@ async function holdPair(
 ): Promise<IntentRow> {
   // Before the payment nobody knew the payer, and the wallet's account may have been closed since.
   await checkRefundWallet(ports, request.refund_wallet ?? payment.payer);
+  await checkProgram(ports);
+  await checkDay(ports, offer);
   await funds.check();
   const untilMs = ports.clock.now() + ports.options.creationWaitMs;
   let row: IntentRow | undefined;
@@ -162,6 +167,23 @@ async function reveal({ store, ids, clock, secrets }: FlightsPorts, payment: Pay
   if (!shown) throw problem('payment_pending', { retryAfter: 1 });
   const body: CreatedIntent = { ...intentRecord(shown, 0), customer_support_code: code };
   return { status: 201, body };
+}
+
+const DAY_MS = 86_400_000;
+
+/** @throws Problem `booking_disabled`: with this one, more would be locked in 24 hours than the operator takes */
+async function checkDay({ store, clock, options }: FlightsPorts, { offer }: LiveOffer): Promise<void> {
+  if (options.mostPerDay === null) return;
+  const taken = await store
+    .selectFrom('intents')
+    .select((column) => column.fn.sum('amount').as('amount'))
+    .where('created_at_ms', '>', clock.now() - DAY_MS)
+    .executeTakeFirst();
+  if (BigInt(taken?.amount ?? 0) + (ticketTotal(offer) ?? 0n) <= options.mostPerDay) return;
+  throw problem('booking_disabled', {
+    message: 'The service has locked as much as it takes in 24 hours.',
+    retryAfter: 3_600,
+  });
 }
 
 const holderOf = ({ store }: FlightsPorts, key: string) =>

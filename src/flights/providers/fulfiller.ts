@@ -73,6 +73,8 @@ export interface Purchase {
  */
 export interface Fulfiller {
   readonly name: string;
+  /** Its flights are invented: it is never sold for real money. */
+  readonly isSandbox: boolean;
   /** True when there is anything to ask for such a query. Costs nothing and waits for nothing. */
   serves(query: OfferQuery): boolean;
   /** What the quoting that was begun at `startedAtMs` has found by now. */

@@ -60,6 +60,8 @@ export type OfferMoment = 'quote' | 'booking';
  */
 export interface Provider {
   readonly name: string;
+  /** Its flights are invented: it is never sold for real money. */
+  readonly isSandbox: boolean;
   /** True when the airport is known: its name, city, and zone, else null. */
   airport(iata: string): { name: string; city: string; country: string; timeZone: string } | null;
   search(query: OfferQuery): Promise<Offer[]>;

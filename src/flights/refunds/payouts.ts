@@ -31,6 +31,8 @@ interface PayOut {
 
 /** What a pay-out leaves on chain for ever: an account of one byte, where only the authority can make one. */
 const MARKER_BYTES = 1;
+/** Our clock and the cluster's may differ a little. */
+const SLACK_S = 60;
 const SYSTEM_PROGRAM = '11111111111111111111111111111111' as Address;
 const ALLOCATE_WITH_SEED = 9;
 const TRANSFER_SOL = 2;
@@ -71,11 +73,12 @@ export function createPayouts(ports: PayoutPorts) {
 
 type PayoutPorts = Pick<
   FlightsPorts,
-  'store' | 'cluster' | 'effects' | 'authority' | 'treasurySigner' | 'mint'
+  'store' | 'cluster' | 'clock' | 'effects' | 'authority' | 'treasurySigner' | 'mint'
 >;
 
+const memoOf = (subject: string): string => `farelock payout ${subject}`;
 const seedOf = (subject: string): string =>
-  createHash('sha256').update(`farelock payout ${subject}`).digest('hex').slice(0, 32);
+  createHash('sha256').update(memoOf(subject)).digest('hex').slice(0, 32);
 const markerOf = ({ authority }: PayoutPorts, subject: string): Promise<Address> =>
   createAddressWithSeed({
     baseAddress: authority.address,
@@ -124,12 +127,16 @@ async function mark(ports: PayoutPorts, subject: string): Promise<Instruction[]>
   ];
 }
 
-/** The marker says so; of pay-outs that were signed before there were markers, their signatures. */
+/**
+ * The marker says so; of pay-outs that were signed before there were markers, their signatures. A second one is signed
+ * only when the history of the account that pays shows none with this memo.
+ * @throws Problem `cluster_failed` while that is not certain
+ */
 async function hasLanded(ports: PayoutPorts, subject: string): Promise<boolean> {
   if (await isMarked(ports, subject)) return true;
   const past = await ports.store
     .selectFrom('effects')
-    .select('signature')
+    .select(['signature', 'created_at_ms'])
     .where('subject', '=', subject)
     .where('kind', '=', 'payout')
     .where('signature', 'is not', null)
@@ -138,7 +145,20 @@ async function hasLanded(ports: PayoutPorts, subject: string): Promise<boolean> 
     const status = await ports.cluster.signatureStatus(signature as Signature);
     if (status?.err === null) return true;
   }
-  return false;
+  const firstMs = Math.min(...past.map((one) => one.created_at_ms));
+  if (past.length === 0 || (await isUnpaid(ports, subject, firstMs))) return false;
+  throw problem('cluster_failed', {
+    message: 'The cluster does not say for certain that an earlier pay-out never landed.',
+    detail: { subject },
+  });
+}
+
+async function isUnpaid(ports: PayoutPorts, subject: string, sinceMs: number): Promise<boolean> {
+  const { cluster, clock, treasurySigner, mint } = ports;
+  const account = await associatedTokenAddress(treasurySigner.address, mint);
+  const ageS = (clock.now() - sinceMs) / 1000;
+  const sinceS = Math.floor((await cluster.unixTime()) - ageS) - SLACK_S;
+  return cluster.isAbsent({ memo: memoOf(subject) }, { account, sinceS });
 }
 
 async function plan(ports: PayoutPorts, subject: string, to: Address, amount: bigint): Promise<ChainPlan> {
@@ -164,7 +184,7 @@ async function plan(ports: PayoutPorts, subject: string, to: Address, amount: bi
       data: transfer,
     },
     // For whoever reads the history of the wallet.
-    { programAddress: MEMO_PROGRAM, data: Buffer.from(`farelock payout ${subject}`) },
+    { programAddress: MEMO_PROGRAM, data: Buffer.from(memoOf(subject)) },
   ];
   return { feePayer: authority, signers: [treasury], instructions };
 }

@@ -4,6 +4,7 @@ import type { Escrows } from '../booking/escrows.ts';
 import { createStepRunner } from '../booking/step-runner.ts';
 import type { Funds } from '../intents/funds.ts';
 import type { Intents } from '../intents/intents.ts';
+import { watchProgram } from '../intents/program-watch.ts';
 import { retire } from '../intents/retire.ts';
 import type { FlightsPorts } from '../ports.ts';
 import { refundsDueAtMs } from '../refunds/due.ts';
@@ -69,6 +70,7 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
       worked += steps.worked;
       worked += await affiliates.runDue();
       await funds.watch();
+      await watchProgram(ports);
       // Not waited for: a receiver that is down holds up no booking.
       ports.outbox.start();
       const refunded = await refunds();

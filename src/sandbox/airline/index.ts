@@ -62,6 +62,7 @@ export function createSandboxProvider(options: SandboxOptions): SandboxProvider 
   const airline: Airline = { ...options, scenario: options.scenario ?? 'none', sandbox, book };
   return {
     name: 'sandbox',
+    isSandbox: true,
     airport(iata) {
       const found = sandbox().world.byCode(iata);
       return found

@@ -27,7 +27,7 @@ export interface SandboxLowcostOptions extends SandboxOptions {
   readonly quotingMs: number;
 }
 
-export type Fulfilment = Omit<Fulfiller, 'name' | 'serves'> & { close(): Promise<void> };
+export type Fulfilment = Omit<Fulfiller, 'name' | 'isSandbox' | 'serves'> & { close(): Promise<void> };
 
 /** The options of the sandbox, its world and its records. */
 interface Shop extends SandboxLowcostOptions {

@@ -26,6 +26,7 @@ export function createSandboxLowcost(options: SandboxLowcostOptions): SandboxLow
   const ask = async () => (await loaded()).fulfilment;
   return {
     name: 'sandbox lowcost',
+    isSandbox: true,
     serves: (query) => query.cabinClass === 'economy' && isServed(query.origin, query.destination),
     quote: async (query, startedAtMs) => (await ask()).quote(query, startedAtMs),
     offer: async (offerId) => (await ask()).offer(offerId),

@@ -4,7 +4,14 @@ import type { Address } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { OnTrouble } from '../../store/libsql/file.ts';
-import { type ChainTransaction, type Cluster, type Faucet, SOLANA_NETWORKS } from '../cluster.ts';
+import {
+  type ChainTransaction,
+  type Cluster,
+  DEVNET_USDC,
+  type Faucet,
+  SOLANA_NETWORKS,
+} from '../cluster.ts';
+import { memoStands } from '../memo.ts';
 import { minimumRent } from '../rent.ts';
 import { type Signer, signerFromSeed } from '../signer.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
@@ -15,6 +22,9 @@ import { openLedgerFile } from './ledger-file.ts';
 import type { LandedTransaction } from './ledger-transactions.ts';
 import { refused } from './parse.ts';
 import { identityOf, ledgerIdOf, openSlotClock } from './slot-clock.ts';
+
+/** Transactions of an account that are read at once. */
+const HISTORY_PAGE = 500;
 
 export type { GenesisProgram } from './genesis.ts';
 export type { EmbeddedLedger } from './ledger.ts';
@@ -67,6 +77,7 @@ export async function openEmbeddedCluster(options: {
 
   const cluster: Cluster = {
     network: SOLANA_NETWORKS.devnet,
+    usdcMint: DEVNET_USDC,
     latestBlockhash: async () => {
       const { blockhash, lastValidBlockHeight } = ledger.latest();
       return { blockhash, lastValidBlockHeight: BigInt(lastValidBlockHeight) };
@@ -106,7 +117,10 @@ export async function openEmbeddedCluster(options: {
       return landed && chainTransaction(landed);
     },
     // The ledger file forgets nothing.
-    isAbsent: async (signature) => ledger.landed(signature) === null,
+    isAbsent: async (trace, { account }) =>
+      'signature' in trace
+        ? ledger.landed(trace.signature) === null
+        : !isInHistory(ledger, account, trace.memo),
     doubtBlocks: 0n,
     close: async () => file.close(),
   };
@@ -119,6 +133,16 @@ export async function openEmbeddedCluster(options: {
     // A row that stays what it is would not be written.
     probe: () => void file.database.exec(`pragma application_id = ${1 + randomInt(1_000_000)}`),
   };
+}
+
+function isInHistory(ledger: EmbeddedLedger, account: Address, memo: string): boolean {
+  for (let beforeSeq = Number.MAX_SAFE_INTEGER; ; ) {
+    const page = ledger.transactionsNaming(account, { beforeSeq, untilSeq: 0, limit: HISTORY_PAGE });
+    if (page.some((one) => one.err === null && memoStands(one.memo, memo))) return true;
+    const last = page.at(-1);
+    if (!last || page.length < HISTORY_PAGE) return false;
+    beforeSeq = last.seq;
+  }
 }
 
 const chainTransaction = (landed: LandedTransaction): ChainTransaction => ({

@@ -1,9 +1,10 @@
 import { type Address, isAddress } from '@solana/kit';
 import * as z from 'zod';
-import { integer } from './caller.ts';
 
 // The parts of a cluster's answers that are used here (https://solana.com/docs/rpc).
 
+/** An integer of a cluster's answer, up to 64 bits. */
+const integer = z.union([z.int(), z.string().regex(/^-?\d+$/)]).transform((value) => BigInt(value));
 const address = z.custom<Address>((value) => typeof value === 'string' && isAddress(value));
 const base64Data = z.tuple([z.base64(), z.literal('base64')]).transform(([text]) => bytesOf(text));
 const bytesOf = (base64: string) => new Uint8Array(Buffer.from(base64, 'base64'));
@@ -44,10 +45,23 @@ export const statusesAnswer = withContext(
   ),
 );
 
-/** A page of an account's history, newest first. */
+/** A page of an account's history, newest first. `memo` is `[length] text`, joined by semicolons. */
 export const historyAnswer = z.array(
-  z.looseObject({ signature: z.string(), blockTime: z.number().nullish() }),
+  z.looseObject({
+    signature: z.string(),
+    blockTime: z.number().nullish(),
+    memo: z.string().nullish(),
+    err: z.unknown(),
+  }),
 );
+
+/** How far the cluster has come; the slot says how far the node has. */
+export const epochAnswer = z.looseObject({ absoluteSlot: integer, blockHeight: integer });
+
+/** Micro-lamports a compute unit that were paid lately, a block each. */
+export const prioritizationFeesAnswer = z.array(z.looseObject({ prioritizationFee: integer }));
+
+export const integerAnswer = integer;
 
 export const transactionAnswer = z
   .looseObject({

@@ -7,9 +7,12 @@ const AT_LEAST: Readonly<Record<Level, readonly Level[]>> = {
   finalized: ['finalized'],
 };
 
+export type Freshness = ReturnType<typeof createFreshness>;
+
 /**
- * Remembers how far the cluster had come, by the `context.slot` of its answers. Behind one address there are often
- * several nodes, and one that lags behind what another said before would take back what is known already.
+ * Remembers how far the cluster had come, by the slot of its answers, whichever address they came from. Behind one
+ * there are often several nodes, and one that lags behind what another said before would take back what is known
+ * already.
  */
 export function createFreshness() {
   const seen: Record<Level, number> = { processed: 0, confirmed: 0, finalized: 0 };

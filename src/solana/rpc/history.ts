@@ -1,31 +1,63 @@
-import type { Address, Signature } from '@solana/kit';
-import { historyAnswer } from './answers.ts';
+import type { Address } from '@solana/kit';
+import type { Trace } from '../cluster.ts';
+import { memoStands } from '../memo.ts';
+import { historyAnswer, statusesAnswer } from './answers.ts';
 import type { RpcCaller } from './caller.ts';
+import type { Freshness } from './freshness.ts';
 
 const PAGE = 1000;
 const MOST_PAGES = 50;
+/** Where so many addresses are named, no single one's word is enough. */
+const WITNESSES = 2;
 
 /**
- * Proves that an account's history reaches back to before `sinceS` and does not name the signature. One that ends
- * sooner (a node that keeps little, or has just lost what it kept) proves nothing: false. So does one that is too long.
- * @throws Problem `cluster_failed`
+ * Proves that an account's history reaches back to before `sinceS` and does not name the transaction: by two addresses
+ * where two are named. A history that ends sooner (a node that keeps little, or has just lost what it kept) proves
+ * nothing: false. So does one that is too long, and an address that can't be asked.
+ * @throws Problem `cluster_failed` when none can be asked
  */
 export async function isAbsent(
   caller: RpcCaller,
-  signature: Signature,
+  freshness: Freshness,
+  trace: Trace,
+  from: { readonly account: Address; readonly sinceS: number },
+): Promise<boolean> {
+  const alone = caller.alone();
+  const needed = Math.min(WITNESSES, alone.length);
+  const words = await Promise.allSettled(alone.map((one) => isAbsentBy(one, freshness, trace, from)));
+  const heard = words.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const [silence] = words.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+  if (heard.length === 0) throw silence;
+  return heard.length >= needed && heard.every(Boolean);
+}
+
+async function isAbsentBy(
+  caller: RpcCaller,
+  freshness: Freshness,
+  trace: Trace,
   { account, sinceS }: { readonly account: Address; readonly sinceS: number },
 ): Promise<boolean> {
+  if ('signature' in trace) {
+    const params = [[trace.signature], { searchTransactionHistory: true }];
+    const [status] = await caller.read('getSignatureStatuses', params, statusesAnswer);
+    if (status) return false;
+  }
   let before: string | undefined;
   for (let page = 0; page < MOST_PAGES; page++) {
     const options = {
       commitment: 'confirmed',
       limit: PAGE,
       // A node that is behind the others cannot know the newest: it refuses, and is asked again.
-      minContextSlot: caller.confirmedSlot(),
+      minContextSlot: freshness.floor('confirmed'),
       ...(before === undefined ? {} : { before }),
     };
     const entries = await caller.read('getSignaturesForAddress', [account, options], historyAnswer);
-    if (entries.some((entry) => entry.signature === signature)) return false;
+    const isNamed = entries.some((entry) =>
+      'signature' in trace
+        ? entry.signature === trace.signature
+        : (entry.err ?? null) === null && memoStands(entry.memo, trace.memo),
+    );
+    if (isNamed) return false;
     const last = entries.at(-1);
     if (!last) return false;
     if (entries.some(({ blockTime }) => typeof blockTime === 'number' && blockTime < sinceS)) return true;

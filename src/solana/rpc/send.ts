@@ -1,38 +1,43 @@
 import type { Signature } from '@solana/kit';
 import * as z from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
-import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
-import type { SignatureStatus } from '../cluster.ts';
+import { type Problem, problem } from '../../kernel/problems.ts';
+import type { SignatureStatus, Simulation } from '../cluster.ts';
 import { blockhashOf, signatureOf } from '../transaction.ts';
-import { booleanAnswer, preflightData } from './answers.ts';
-import { askedPauseMs, pauseMs, type RpcCaller, RpcRefusal } from './caller.ts';
+import { pauseMs, type RpcCaller } from './caller.ts';
+import type { Lifetimes } from './lifetime.ts';
+import { refusal, refusedWith } from './try-out.ts';
 
 const POLL_MS = 500;
 const POLLS_PER_BROADCAST = 4;
 /** A blockhash lives about a minute; this is a bound for clusters that stand still. */
 const LONGEST_WAIT_MS = 120_000;
+/** So many nodes, one after the other, do not know the blockhash any more: it has expired. */
+const ENOUGH_DOUBT = 3;
 
-/** A node's answer to the bytes: it took them, it refused them, or nobody knows. */
+/** What the nodes said to the bytes: one took them, all refused them, or nobody knows. */
 type Broadcast =
   | { readonly kind: 'taken' }
   | { readonly kind: 'refused'; readonly refusal: Problem }
   | { readonly kind: 'unheard'; readonly pauseMs: number | null };
 
+interface SendPorts {
+  readonly caller: RpcCaller;
+  readonly clock: Clock;
+  readonly lifetimes: Lifetimes;
+  readonly status: (signature: Signature) => Promise<SignatureStatus | null>;
+  readonly tryOut: (wire: Uint8Array) => Promise<Simulation>;
+}
+
 /**
- * Sends a signed transaction and waits until it is confirmed, broadcasting the same bytes again meanwhile: a
- * leader may drop them, and they land at most once.
- * @throws Problem `transaction_failed` when the first node that was asked refused it, so that nothing is on its way,
+ * Sends a signed transaction and waits until it is confirmed. It is tried out first: what would fail is put on no
+ * way. Then every address gets the same bytes, and again every two seconds while they can land: a leader may drop
+ * them, a block that had them may be dropped, and they land at most once.
+ * @throws Problem `transaction_failed` when it was refused before any node had it, so that nothing is on its way,
  *   or when it failed on chain; `cluster_failed` when what happened is not known.
  */
-export async function sendAndConfirm(
-  wire: Uint8Array,
-  ports: {
-    readonly caller: RpcCaller;
-    readonly clock: Clock;
-    readonly status: (signature: Signature) => Promise<SignatureStatus | null>;
-  },
-): Promise<Signature> {
-  const { caller, clock, status } = ports;
+export async function sendAndConfirm(wire: Uint8Array, ports: SendPorts): Promise<Signature> {
+  const { caller, clock, status, lifetimes } = ports;
   const signature = signatureOf(wire);
   const deadlineMs = clock.now() + LONGEST_WAIT_MS;
   const settled = async (): Promise<boolean> => {
@@ -40,70 +45,59 @@ export async function sendAndConfirm(
     if (known && known.err !== null) throw refusedWith(known.err, 'it failed on chain');
     return known !== null;
   };
-  const alive = () => caller.read('isBlockhashValid', [blockhashOf(wire), CONFIRMED], booleanAnswer);
-  let taken = false;
-  // From the first answer that is not a refusal on, no refusal means anything: another node may have the bytes.
-  let mayBeOut = false;
-  for (let unheard = 0; clock.now() < deadlineMs; ) {
-    const said = await broadcast(caller, wire, taken);
+  const tried = await ports.tryOut(wire);
+  if (tried.err !== null) {
     // Bytes that landed before are refused, if only because their blockhash has expired since.
-    if (said.kind === 'refused' && (await settled())) return signature;
-    if (said.kind === 'refused' && !mayBeOut && !(await mayStillLand(said.refusal, alive)))
-      throw said.refusal;
+    if (await settled()) return signature;
+    if (tried.err !== 'AlreadyProcessed')
+      throw refusedWith(tried.err, 'it fails when it is tried out', tried.logs);
+  }
+  // From the first answer that is not a refusal on, no refusal means anything: another node may have the bytes.
+  let mayBeOut = tried.err !== null;
+  for (let unheard = 0, doubts = 0; clock.now() < deadlineMs && doubts < ENOUGH_DOUBT; ) {
+    const said = await broadcast(caller, wire);
     mayBeOut ||= said.kind !== 'refused' || said.refusal.detail?.error === 'AlreadyProcessed';
-    taken ||= said.kind === 'taken';
+    if (said.kind === 'refused' && !mayBeOut) {
+      if (await settled()) return signature;
+      throw said.refusal;
+    }
     if (said.kind === 'unheard') {
       if (await settled()) return signature;
-      unheard++;
-      await clock.sleep(pauseMs(said.pauseMs, unheard));
+      await clock.sleep(pauseMs(said.pauseMs, ++unheard));
     } else {
       for (let poll = 0; poll < POLLS_PER_BROADCAST; poll++) {
         if (await settled()) return signature;
         await clock.sleep(POLL_MS);
       }
     }
-    if (await alive()) continue;
-    if (await settled()) return signature;
-    break;
+    const life = await lifetimes.of(blockhashOf(wire));
+    doubts = life === 'doubtful' ? doubts + 1 : 0;
+    if (life === 'over') break;
   }
+  if (await settled()) return signature;
   throw problem('cluster_failed', {
     message: `Transaction ${signature} was sent, but the cluster does not say what happened to it.`,
     detail: { signature },
   });
 }
 
-const CONFIRMED = { commitment: 'confirmed' };
-
-async function broadcast(caller: RpcCaller, wire: Uint8Array, skipPreflight: boolean): Promise<Broadcast> {
-  const options = { encoding: 'base64', preflightCommitment: 'confirmed', maxRetries: 0, skipPreflight };
-  try {
-    await caller.once('sendTransaction', [Buffer.from(wire).toString('base64'), options], z.string());
-    return { kind: 'taken' };
-  } catch (error) {
-    if (error instanceof RpcRefusal) return { kind: 'refused', refusal: refusal(error) };
-    if (isProblem(error, 'cluster_failed')) return { kind: 'unheard', pauseMs: askedPauseMs(error) };
-    throw error;
-  }
-}
-
 /**
- * A transaction in flight is refused as already processed before it is confirmed; and a node that lags does not
- * know a young blockhash yet. Neither is the cluster's last word.
+ * The commitment is that of the blockhash, although nothing is tried out: a node that looks the blockhash up in an
+ * older block drops the bytes.
  */
-async function mayStillLand(refused: Problem, alive: () => Promise<boolean>): Promise<boolean> {
-  const error = refused.detail?.error;
-  return error === 'AlreadyProcessed' || (error === 'BlockhashNotFound' && (await alive()));
+async function broadcast(caller: RpcCaller, wire: Uint8Array): Promise<Broadcast> {
+  const options = {
+    encoding: 'base64',
+    skipPreflight: true,
+    preflightCommitment: 'confirmed',
+    maxRetries: 0,
+  };
+  const params = [Buffer.from(wire).toString('base64'), options];
+  const said = await caller.fromEach('sendTransaction', params, z.string());
+  if (said.some((one) => one.kind === 'answer')) return { kind: 'taken' };
+  const unheard = said.flatMap((one) => (one.kind === 'silence' ? [one] : []));
+  const [refused] = said.flatMap((one) => (one.kind === 'refusal' ? [one.refusal] : []));
+  if (refused && unheard.length === 0) return { kind: 'refused', refusal: refusal(refused) };
+  const asked = unheard.flatMap(({ pauseMs: askedMs }) => (askedMs === null ? [] : [askedMs]));
+  return { kind: 'unheard', pauseMs: asked.length > 0 ? Math.min(...asked) : null };
 }
-
-/** A refusal of the cluster as a problem, with the runtime's error in `detail.error`. */
-export function refusal(error: RpcRefusal): Problem {
-  const data = preflightData.safeParse(error.data);
-  if (data.success) return refusedWith(data.data.err, error.message, data.data.logs ?? []);
-  return refusedWith(error.code === -32003 ? 'SignatureFailure' : 'SanitizeFailure', error.message);
-}
-
-const refusedWith = (error: unknown, why: string, logs: readonly string[] = []): Problem =>
-  problem('transaction_failed', {
-    message: `The cluster refused the transaction: ${why}.`,
-    detail: { error, logs },
-  });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEffects } from '../../../src/effects/effects.ts';
+import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
 import { createEscrows } from '../../../src/flights/booking/escrows.ts';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
 import type {
@@ -274,7 +275,8 @@ describe('a decision against the facts is 409 decision_not_possible, and moves n
 async function refundByAnybody(made: CreatedIntent): Promise<void> {
   const ids = randomIds(world.clock.now);
   const effects = createEffects({ ...world, ids, log: silentLog });
-  const ports = { ...world, effects, treasury: world.treasury.address };
+  const treasury = world.treasury.address;
+  const ports = { ...world, effects, treasury, escrowProgram: ESCROW_PROGRAM_ID };
   const intent = await world.store
     .selectFrom('intents')
     .selectAll()

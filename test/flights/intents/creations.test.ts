@@ -4,6 +4,7 @@ import { getTransferSolInstruction } from '@solana-program/system';
 import { getCloseAccountInstruction, getTransferInstruction } from '@solana-program/token';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readEscrow } from '../../../src/escrow/account.ts';
+import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
 import type { BookResponse, CreatedIntent } from '../../../src/flights/wire.ts';
 import type { Cluster } from '../../../src/solana/cluster.ts';
 import type { Signer } from '../../../src/solana/signer.ts';
@@ -271,7 +272,7 @@ test('a unit of dust makes the operator pay for no token account: the refund wai
   await world.work(11 * 60_000);
   expect(await world.show(made)).toMatchObject({ status: 'refunded', refund_reason: 'intent_expired' });
   expect(await world.usdc(payer.address)).toBe(1n);
-  expect(await readEscrow(world.cluster, made.escrow.address as Address)).toBeNull();
+  expect(await readEscrow(world.cluster, made.escrow.address as Address, [ESCROW_PROGRAM_ID])).toBeNull();
 });
 
 test('a ticket is captured though its vault holds dust and the refund account is gone', async () => {

@@ -1,6 +1,7 @@
 import type { Address } from '@solana/kit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readEscrow } from '../../../src/escrow/account.ts';
+import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
 import { openInstructions } from '../../../src/escrow/program.ts';
 import { createdIntent, intent as intentSchema } from '../../../src/flights/schema.ts';
 import type { CreatedIntent } from '../../../src/flights/wire.ts';
@@ -23,7 +24,8 @@ const request = (offerId = 'off_1') => ({
   offer_id: offerId,
 });
 const spent = async (before: bigint) => before - (await world.usdc(world.wallet.address));
-const escrowOf = (made: CreatedIntent) => readEscrow(world.cluster, made.escrow.address as Address);
+const escrowOf = (made: CreatedIntent) =>
+  readEscrow(world.cluster, made.escrow.address as Address, [ESCROW_PROGRAM_ID]);
 
 test('a created intent shows the escrow as the chain has it, and its code once', async () => {
   const before = await world.usdc(world.wallet.address);
@@ -169,7 +171,7 @@ test('an escrow that could not be opened costs nothing and does not hold the pai
   await world.work();
   const rows = await world.store.selectFrom('intents').selectAll().where('abandoned', '=', 1).execute();
   expect(rows).toHaveLength(1);
-  expect(await readEscrow(world.cluster, rows[0]?.escrow_address as Address)).toBeNull();
+  expect(await readEscrow(world.cluster, rows[0]?.escrow_address as Address, [ESCROW_PROGRAM_ID])).toBeNull();
 });
 
 test('the amount seen in the vault is read from the chain while the intent is active', async () => {
@@ -193,6 +195,7 @@ test('an escrow that a stranger opened first at the same address is not taken fo
         if (!raced && intent) {
           raced = true;
           const instructions = await openInstructions({
+            programId: ESCROW_PROGRAM_ID,
             authority: stranger.address,
             payer: stranger.address,
             mint: world.mint,

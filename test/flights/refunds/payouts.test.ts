@@ -19,7 +19,15 @@ afterAll(() => world.close());
 function payouts(cluster: Cluster = world.cluster) {
   const { store, clock, authority, treasury } = world;
   const effects = createEffects({ store, cluster, clock, ids: randomIds(clock.now), log: silentLog });
-  return createPayouts({ store, cluster, effects, authority, treasurySigner: treasury, mint: world.mint });
+  return createPayouts({
+    store,
+    cluster,
+    clock,
+    effects,
+    authority,
+    treasurySigner: treasury,
+    mint: world.mint,
+  });
 }
 
 test('a pay-out opens the token account of its wallet and moves exactly its amount', async () => {
@@ -81,6 +89,33 @@ test('a pay-out that was given up for lost and landed after all is not made agai
     .set({ state: 'failed', live_key: null, error: 'expired' })
     .where('subject', '=', 'pay_g')
     .execute();
+  await payouts()(asked);
+  expect(await world.usdc(to)).toBe(300_000n);
+});
+
+test('a pay-out that was given up is signed anew only when the history shows none with its memo', async () => {
+  const to = world.newWallet().address;
+  const asked = { subject: 'pay_m', to, amount: 300_000n };
+  await expect(
+    payouts({ ...world.cluster, send: async () => Promise.reject(problem('cluster_failed')) })(asked),
+  ).rejects.toMatchObject({ code: 'cluster_failed' });
+  await world.store
+    .updateTable('effects')
+    .set({ state: 'failed', live_key: null, error: 'expired' })
+    .where('subject', '=', 'pay_m')
+    .execute();
+  const looked: unknown[] = [];
+  const isAbsent: Cluster['isAbsent'] = async (trace) => {
+    looked.push(trace);
+    return false;
+  };
+  await expect(payouts({ ...world.cluster, isAbsent })(asked)).rejects.toMatchObject({
+    code: 'cluster_failed',
+  });
+  expect(looked).toEqual([{ memo: 'farelock payout pay_m' }]);
+  const rows = await world.store.selectFrom('effects').selectAll().where('subject', '=', 'pay_m').execute();
+  expect(rows).toHaveLength(1);
+  world.clock.advance(1_000);
   await payouts()(asked);
   expect(await world.usdc(to)).toBe(300_000n);
 });

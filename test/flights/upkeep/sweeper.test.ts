@@ -5,6 +5,7 @@ import { getCloseAccountInstruction } from '@solana-program/token';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createEffects } from '../../../src/effects/effects.ts';
 import { readEscrow } from '../../../src/escrow/account.ts';
+import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
 import { createEscrows } from '../../../src/flights/booking/escrows.ts';
 import { defaultOptions } from '../../../src/flights/ports.ts';
 import { createSweeper } from '../../../src/flights/upkeep/sweeper.ts';
@@ -35,6 +36,7 @@ function upkeepOf({ purgeAfterDays = 30 } = {}) {
     authority: world.authority,
     treasury: world.treasury.address,
     mint: world.mint,
+    escrowProgram: ESCROW_PROGRAM_ID,
     options: { ...defaultOptions, purgeAfterDays },
     effects: createEffects(common),
     outbox,
@@ -51,7 +53,8 @@ async function ended(script: Partial<World['airline']['script']> = {}) {
   await world.work();
   return { made, ...upkeepOf() };
 }
-const escrowOf = (made: CreatedIntent) => readEscrow(world.cluster, made.escrow.address as Address);
+const escrowOf = (made: CreatedIntent) =>
+  readEscrow(world.cluster, made.escrow.address as Address, [ESCROW_PROGRAM_ID]);
 const tasks = async () =>
   (await world.store.selectFrom('upkeep').select('task').orderBy('task').execute()).map(({ task }) => task);
 const states = async () =>

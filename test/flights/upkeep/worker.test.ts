@@ -1,6 +1,7 @@
 import type { Address } from '@solana/kit';
 import { afterEach, expect, test } from 'vitest';
 import { readEscrow } from '../../../src/escrow/account.ts';
+import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
 import { LEASE_MS, STEP_MS } from '../../../src/flights/booking/booking-queue.ts';
 import type { CreatedIntent } from '../../../src/flights/wire.ts';
 import { problem } from '../../../src/kernel/problems.ts';
@@ -17,7 +18,8 @@ const open = async (options: WorldOptions = { airline: 'scripted' }) => {
   world = await openWorld(options);
   return world;
 };
-const escrowOf = (made: CreatedIntent) => readEscrow(world.cluster, made.escrow.address as Address);
+const escrowOf = (made: CreatedIntent) =>
+  readEscrow(world.cluster, made.escrow.address as Address, [ESCROW_PROGRAM_ID]);
 const stateOf = async (made: CreatedIntent) =>
   (await world.store
     .selectFrom('bookings')
@@ -244,6 +246,7 @@ test('an escrow that someone else refunded while the ticket was issued waits for
     feePayer: world.authority,
     blockhash: await world.cluster.latestBlockhash(),
     instructions: await refundInstructions({
+      programId: ESCROW_PROGRAM_ID,
       payer: world.authority.address,
       authority: world.authority.address,
       escrow: made.escrow.address as Address,

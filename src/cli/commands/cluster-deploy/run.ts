@@ -9,8 +9,8 @@ import type {
 } from '../../../service-types.ts';
 import { SOLANA_NETWORKS } from '../../../solana/cluster.ts';
 import { readKeypair, readKeypairSeed, type Signer } from '../../../solana/keypair.ts';
-import { clusterInUse, ofCluster, onCluster } from '../../session/cluster-in-use.ts';
 import { keypairPath } from '../../session/profile.ts';
+import type { ClusterOptions } from '../../settings/cluster.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
 import { nextLines } from '../../view/payment.ts';
@@ -18,9 +18,9 @@ import { printPlan, stepLines } from '../../view/plan.ts';
 import { fieldLines } from '../../view/table.ts';
 import { counted } from '../../view/text.ts';
 import { formatSol } from '../../view/wallet.ts';
+import { clusterInUse, ofCluster, onCluster } from '../cluster/in-use.ts';
 
-interface DeployOptions {
-  readonly rpcUrl?: string;
+interface DeployOptions extends ClusterOptions {
   /** An address, or the path of a keypair file. */
   readonly program?: string;
   readonly new?: boolean;
@@ -36,7 +36,7 @@ export const clusterDeploy: Command<DeployOptions> = async (context, options) =>
   try {
     return await deploy(context, options);
   } catch (error) {
-    throw isProblem(error) && error.next.length > 0 ? ofCluster(error, options.rpcUrl) : error;
+    throw isProblem(error) && error.next.length > 0 ? ofCluster(error, options) : error;
   }
 };
 
@@ -46,7 +46,7 @@ export const clusterDeploy: Command<DeployOptions> = async (context, options) =>
  */
 const deploy: Command<DeployOptions> = async (context, options) => {
   const { terminal, globals, signal } = context;
-  const desk = await clusterInUse(context, options.rpcUrl);
+  const desk = await clusterInUse(context, options);
   requireMainnetNamed(desk, options);
   const payer = globals.keypair === undefined ? null : readKeypair(keypairPath(globals.keypair));
   if (options.abort) return abort(context, desk, payer);
@@ -100,7 +100,7 @@ const deploy: Command<DeployOptions> = async (context, options) => {
     ...(found.upgradeAuthority === null
       ? []
       : ['Whoever holds that key can replace the program. Give the right up with --final.']),
-    ...nextLines(onCluster('farelock cluster check', options.rpcUrl)),
+    ...nextLines(onCluster('farelock cluster check', options)),
   ]);
   return 0;
 };

@@ -1,4 +1,4 @@
-import { clusterRpcUrl } from '../../spec/cluster-options.ts';
+import { clusterOptions } from '../../spec/cluster-options.ts';
 import { command, option } from '../../spec/define.ts';
 import { integerOption } from '../../spec/options.ts';
 
@@ -6,7 +6,7 @@ export const clusterDeploy = command({
   name: 'cluster deploy',
   summary: 'Deploy the escrow program, bring a deployed one up to date, or go on where it stopped',
   options: [
-    clusterRpcUrl,
+    ...clusterOptions,
     option(
       '--program <address|file>',
       'a deployed program, or the keypair file of a new one (default: a new key)',
@@ -23,9 +23,9 @@ export const clusterDeploy = command({
   ],
   effect: 'runs',
   examples: [
-    'farelock cluster deploy --rpc-url devnet --dry-run',
-    'farelock cluster deploy --rpc-url devnet --final',
-    'farelock cluster deploy --rpc-url devnet --abort',
+    'farelock cluster deploy --cluster devnet --dry-run',
+    'farelock cluster deploy --cluster devnet --final',
+    'farelock cluster deploy --cluster devnet --abort',
   ],
   result: { schema: async () => (await import('./result.ts')).clusterDeploy },
   load: async () => (await import('./run.ts')).clusterDeploy,

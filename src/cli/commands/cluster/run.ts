@@ -4,16 +4,15 @@ import { overNetwork } from '../../../kernel/network.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { ClusterDesk, InspectedProgram, OperatorWallet } from '../../../service-types.ts';
 import type { Screen } from '../../screen/terminal.ts';
-import { clusterInUse, onCluster } from '../../session/cluster-in-use.ts';
+import type { ClusterOptions } from '../../settings/cluster.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { nextLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
 import { fieldLines, tableLines } from '../../view/table.ts';
 import { formatSol } from '../../view/wallet.ts';
+import { clusterInUse, onCluster } from './in-use.ts';
 
-interface WhereOptions {
-  readonly rpcUrl?: string;
-}
+type WhereOptions = ClusterOptions;
 
 /** Compares what the cluster has with what a service needs. Exit 8 where that is not enough. */
 export const clusterCheck: Command<WhereOptions & { readonly program?: string }> = async (
@@ -21,7 +20,7 @@ export const clusterCheck: Command<WhereOptions & { readonly program?: string }>
   options,
 ) => {
   const { terminal } = context;
-  const desk = await clusterInUse(context, options.rpcUrl);
+  const desk = await clusterInUse(context, options);
   terminal.phase('Asking the cluster');
   const address = (options.program as Address | undefined) ?? (await desk.program());
   const [found, mint, wallets] = await Promise.all([desk.inspect(address), desk.mint(), desk.wallets()]);
@@ -66,15 +65,14 @@ export const clusterCheck: Command<WhereOptions & { readonly program?: string }>
     ...(program.status === 'shipped' ? [] : ['farelock cluster deploy']),
     ...(shown.every(({ is_enough }) => is_enough) ? [] : ['farelock cluster fund']),
   ];
-  if (needs.length > 0)
-    terminal.aside(['', ...nextLines(...needs.map((one) => onCluster(one, options.rpcUrl)))]);
+  if (needs.length > 0) terminal.aside(['', ...nextLines(...needs.map((one) => onCluster(one, options)))]);
   return isOk ? 0 : 8;
 };
 
 /** The operator's wallets of this home, which are made where there are none yet. */
 export const clusterKeys: Command<WhereOptions> = async (context, options) => {
   const { terminal } = context;
-  const desk = await clusterInUse(context, options.rpcUrl);
+  const desk = await clusterInUse(context, options);
   terminal.phase('Asking the cluster');
   const wallets = (await desk.wallets()).map(shownWallet);
   terminal.result(
@@ -100,7 +98,7 @@ export const clusterKeys: Command<WhereOptions> = async (context, options) => {
 export const clusterFund: Command<WhereOptions & { readonly sol?: bigint }> = async (context, options) => {
   const { terminal, globals } = context;
   const lamports = options.sol ?? 10_000_000_000n;
-  const desk = await clusterInUse(context, options.rpcUrl);
+  const desk = await clusterInUse(context, options);
   const wallets = (await desk.wallets()).filter(({ role }) => role !== 'treasury');
   if (globals.dryRun) {
     printPlan(
@@ -125,7 +123,7 @@ export const clusterFund: Command<WhereOptions & { readonly sol?: bigint }> = as
         document.funded.map((one) => `${paint.good('✓')} ${one.sol} SOL to ${one.address} (${one.role})`),
     },
   );
-  terminal.aside(['', ...nextLines(onCluster('farelock cluster keys', options.rpcUrl))]);
+  terminal.aside(['', ...nextLines(onCluster('farelock cluster keys', options))]);
   return 0;
 };
 

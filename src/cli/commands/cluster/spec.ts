@@ -1,4 +1,4 @@
-import { clusterRpcUrl } from '../../spec/cluster-options.ts';
+import { clusterOptions } from '../../spec/cluster-options.ts';
 import { command, option } from '../../spec/define.ts';
 import { addressOption, solOption } from '../../spec/options.ts';
 
@@ -6,7 +6,7 @@ export const clusterCheck = command({
   name: 'cluster check',
   summary: 'Check the escrow program, the USDC mint and the wallets; exit 8 when something fails',
   options: [
-    clusterRpcUrl,
+    ...clusterOptions,
     option(
       '--program <address>',
       'the escrow program (default: the one deployed from here)',
@@ -14,7 +14,7 @@ export const clusterCheck = command({
     ),
   ],
   effect: 'reads',
-  examples: ['farelock cluster check', 'farelock cluster check --rpc-url devnet'],
+  examples: ['farelock cluster check', 'farelock cluster check --cluster devnet'],
   result: { schema: async () => (await import('./result.ts')).clusterCheck },
   load: async () => (await import('./run.ts')).clusterCheck,
 });
@@ -22,9 +22,9 @@ export const clusterCheck = command({
 export const clusterKeys = command({
   name: 'cluster keys',
   summary: "Show the operator's wallets, what they hold and what they need",
-  options: [clusterRpcUrl],
+  options: [...clusterOptions],
   effect: 'local',
-  examples: ['farelock cluster keys --rpc-url devnet'],
+  examples: ['farelock cluster keys --cluster devnet'],
   result: { list: 'wallets', schema: async () => (await import('./result.ts')).clusterKeys },
   load: async () => (await import('./run.ts')).clusterKeys,
 });
@@ -32,7 +32,7 @@ export const clusterKeys = command({
 export const clusterFund = command({
   name: 'cluster fund',
   summary: "Fill the operator's wallets from the faucet of an embedded cluster",
-  options: [clusterRpcUrl, option('--sol <amount>', 'SOL for each (default 10)', solOption('--sol'))],
+  options: [...clusterOptions, option('--sol <amount>', 'SOL for each (default 10)', solOption('--sol'))],
   effect: 'changes',
   examples: ['farelock cluster fund', 'farelock cluster fund --sol 2 --rpc-url http://127.0.0.1:4020/rpc'],
   result: { list: 'funded', schema: async () => (await import('./result.ts')).clusterFund },

@@ -1,6 +1,7 @@
 import { didYouMean } from '../../../kernel/nearest.ts';
 import { problem } from '../../../kernel/problems.ts';
-import { shownUrl } from '../../../kernel/shown-url.ts';
+import { shownUrls } from '../../../kernel/shown-url.ts';
+import { rpcNames } from '../../../solana/monikers.ts';
 import type { View } from '../../screen/terminal.ts';
 import { isProfileName, type SettingValues, type UserSettings } from '../../settings/file.ts';
 import { kindOf, NotASetting, type SettingName } from '../../settings/keys-table.ts';
@@ -17,8 +18,11 @@ interface ProfileNameOptions {
 interface ProfileAddOptions extends ProfileNameOptions {
   readonly flightsUrl?: string;
   readonly partnerUrl?: string;
-  readonly rpcUrl?: string;
+  readonly rpcUrl?: readonly string[];
   readonly cluster?: string;
+  readonly network?: string;
+  readonly genesis?: string;
+  readonly escrowProgram?: string;
   readonly apiKeyFile?: string;
   readonly customerTokenFile?: string;
   readonly operatorKeyFile?: string;
@@ -54,7 +58,7 @@ export const profileList: Command<object> = async (context) => {
 };
 
 const shownOrNull = (address: string | undefined): string | null =>
-  address === undefined ? null : shownUrl(address);
+  address === undefined ? null : shownUrls(rpcNames(address));
 
 const profilesView: View<{ profiles: readonly ListedProfile[] }> = {
   list: 'profiles',
@@ -87,6 +91,9 @@ const GIVEN: readonly (readonly [keyof Given, SettingName, string])[] = [
   ['partnerUrl', 'partner_url', '--partner-url'],
   ['rpcUrl', 'rpc_url', '--rpc-url'],
   ['cluster', 'cluster', '--cluster'],
+  ['network', 'network', '--network'],
+  ['genesis', 'genesis', '--genesis'],
+  ['escrowProgram', 'escrow_program', '--escrow-program'],
   ['keypair', 'keypair', '--keypair'],
   ['apiKeyFile', 'api_key_file', '--api-key-file'],
   ['customerTokenFile', 'customer_token_file', '--customer-token-file'],
@@ -139,8 +146,9 @@ export const profileAdd: Command<ProfileAddOptions> = async (context, options) =
 function settingsGiven(options: Given): SettingValues {
   const settings: SettingValues = {};
   for (const [option, name, flag] of GIVEN) {
-    const text = options[option];
-    if (typeof text !== 'string') continue;
+    const given = options[option];
+    if (given === undefined || given === true) continue;
+    const text = [given].flat().join(',');
     try {
       settings[name] = kindOf(name).read(text, process.cwd());
     } catch (error) {

@@ -1,4 +1,5 @@
 import { argument, command, option } from '../../spec/define.ts';
+import { collected } from '../../spec/options.ts';
 
 export const configProfileList = command({
   name: 'config profile list',
@@ -17,8 +18,11 @@ export const configProfileAdd = command({
   options: [
     option('--flights-url <url>', 'address of the flight service'),
     option('--partner-url <url>', 'address of the partner service'),
-    option('--rpc-url <url>', 'address of the Solana cluster'),
+    option('--rpc-url <url>', 'address of the Solana cluster; repeatable', collected),
     option('--cluster <moniker>', 'mainnet-beta, devnet, testnet, localhost, or solana-config'),
+    option('--network <name>', 'mainnet, devnet or testnet: what the cluster has to be'),
+    option('--genesis <hash>', 'hash of the first block that the cluster has to have'),
+    option('--escrow-program <address>', 'escrow program to pay into, by name'),
     option('--api-key-file <path>', 'file with the API key of the partner service'),
     option('--customer-token-file <path>', 'file with the token of one customer'),
     option('--operator-key-file <path>', 'file with the key of the operator API'),

@@ -1,4 +1,5 @@
-import { shownUrl } from '../../../kernel/shown-url.ts';
+import { shownUrls } from '../../../kernel/shown-url.ts';
+import { rpcNames } from '../../../solana/monikers.ts';
 import { settingsFiles } from '../../session/profile.ts';
 import type { SettingValues, UserSettings } from '../../settings/file.ts';
 import { resolveSettings, type Settings } from '../../settings/resolve.ts';
@@ -29,7 +30,7 @@ export const withProfile = (
 
 /** An RPC provider's key often stands in its address; a list is for screens and logs. */
 export const withoutSecrets = (key: string, value: string): string =>
-  key.endsWith('_url') ? shownUrl(value) : value;
+  key.endsWith('_url') ? shownUrls(rpcNames(value)) : value;
 
 /** Words of --dry-run about a change of the settings. */
 export async function planned({ terminal }: CommandContext, step: string): Promise<0> {

@@ -1,7 +1,6 @@
 import type { Address } from '@solana/kit';
 import type { Intent } from '../../../flights/wire.ts';
 import type { Session } from '../../session/session.ts';
-import { usdcMintOf } from '../../session/usdc.ts';
 
 /** USDC (atomic) where a journey can put it; null where there is no such account. */
 export interface Account {
@@ -22,11 +21,13 @@ export async function readAccounts(
     import('../../../solana/token.ts'),
     session.cluster(),
   ]);
-  const mint = usdcMintOf(cluster.network);
+  const mint = cluster.usdcMint;
   const [mintAccount] = await cluster.accounts([mint]);
   const held = async (holder: Address) => cluster.tokenBalance(await associatedTokenAddress(holder, mint));
   const { readEscrow } = await import('../../../escrow/account.ts');
-  const escrow = intent && (await readEscrow(cluster, intent.escrow.address as Address));
+  const escrow =
+    intent &&
+    (await readEscrow(cluster, intent.escrow.address as Address, [intent.escrow.program_id as Address]));
   return {
     wallet: await held(owner),
     treasury: escrow ? await held(escrow.treasury) : null,

@@ -1,6 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Address } from '@solana/kit';
 import type { FlightsClient, KnownOrder } from '../../../client/types.ts';
 import type { CreatedIntent, Intent, Offer, Passenger, SearchRequestInput } from '../../../flights/wire.ts';
 import { parseUsdc } from '../../../kernel/money.ts';
@@ -223,7 +224,8 @@ function cheapest(offers: readonly Offer[]): string {
 
 async function escrowEnd(session: Session, intent: Intent) {
   const { readEscrow } = await import('../../../escrow/account.ts');
-  return readEscrow(await session.cluster(), intent.escrow.address as Parameters<typeof readEscrow>[1]);
+  const { address, program_id: program } = intent.escrow;
+  return readEscrow(await session.cluster(), address as Address, [program as Address]);
 }
 
 /** The cost of the calls: all that left the wallet beside the ticket. */

@@ -83,7 +83,7 @@ async function checksFor(
   let opening: ReturnType<typeof openCluster> | null = null;
   const openCluster = async () => {
     const { openRpcCluster } = await import('../../../solana/rpc/open.ts');
-    return openRpcCluster({ url: profile.rpcUrl ?? '', clock, commitment: profile.commitment });
+    return openRpcCluster({ urls: profile.rpcUrls, clock, commitment: profile.commitment });
   };
   const open = () => {
     opening ??= openCluster();

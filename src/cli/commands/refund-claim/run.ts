@@ -6,8 +6,7 @@ import { formatUsdc } from '../../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import { agreementOf } from '../../paying/agreement.ts';
 import { linkedOf } from '../../paying/explorer.ts';
-import { knowsCluster } from '../../paying/from-chain.ts';
-import { usdcMintOf } from '../../session/usdc.ts';
+import { knowsCluster, programsOf } from '../../paying/from-chain.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { shortened } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
@@ -46,13 +45,15 @@ async function claimable(
   await session.work();
   const { escrowOnChain, lateMoney } = await import('../../../escrow/claim.ts');
   const cluster = await session.cluster();
-  const found = await escrowOnChain(cluster, id);
+  const programs = await programsOf(session, id);
+  const found = await escrowOnChain(cluster, id, programs);
   if (found) return found;
   const agreement = await agreementOf(session, id, refundWallet ?? null);
   return lateMoney(cluster, {
     intentId: id,
-    mint: (agreement.terms?.escrow?.mint as Address | undefined) ?? usdcMintOf(cluster.network),
+    mint: (agreement.terms?.escrow?.mint as Address | undefined) ?? cluster.usdcMint,
     owners: refundOwners(agreement) as Address[],
+    programs,
   });
 }
 

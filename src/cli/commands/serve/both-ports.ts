@@ -1,9 +1,18 @@
 import type { Server } from 'node:http';
+import { HttpResponse } from '../../../kernel/http.ts';
 import { isProblem, type Problem } from '../../../kernel/problems.ts';
-import { listening } from './listening.ts';
+import type { CommandContext } from '../../spec/command.ts';
+import { httpServer } from './http-server.ts';
+import { drainable, listening } from './listening.ts';
+import type { WebSockets } from './web-sockets.ts';
 
 /** Pairs of free ports that are tried for `--port 0`. */
 const MOST_TRIES = 20;
+
+interface Where {
+  readonly host: string;
+  readonly port: number;
+}
 
 interface Listening {
   readonly origin: string;
@@ -16,11 +25,7 @@ interface Listening {
  * asked for is taken though the one after it is not free; without one, a pair is looked for.
  * @throws Problem `usage`
  */
-export async function listenOnBoth(
-  server: Server,
-  second: Server,
-  where: { readonly host: string; readonly port: number },
-): Promise<Listening> {
+async function listenOnBoth(server: Server, second: Server, where: Where): Promise<Listening> {
   for (let left = MOST_TRIES; ; left--) {
     const { host } = where;
     server.listen(where.port, host);
@@ -37,4 +42,26 @@ export async function listenOnBoth(
     }
     await new Promise((closed) => server.close(closed));
   }
+}
+
+/** Listens, on the port after it too where there are subscriptions, and says so where that one is taken. */
+export async function listenForBoth(
+  { terminal }: Pick<CommandContext, 'terminal'>,
+  server: Server,
+  subscriptions: WebSockets | null,
+  where: Where,
+): Promise<{ readonly origin: string; readonly stopSecond: () => Promise<void> }> {
+  if (!subscriptions) {
+    server.listen(where.port, where.host);
+    return { origin: await listening(server, where), stopSecond: async () => undefined };
+  }
+  // Clients that dial there want a WebSocket and nothing else.
+  const second = httpServer(async () => new HttpResponse(426, null, { upgrade: 'websocket' }));
+  for (const one of [server, second]) subscriptions.serve(one);
+  const { origin, without } = await listenOnBoth(server, second, where);
+  if (without)
+    terminal.note(
+      `${without.message} web3.js and the Solana CLI dial it for subscriptions, and wait in vain: give another --port, or tell them ${origin.replace(/^http/, 'ws')}/rpc.`,
+    );
+  return { origin, stopSecond: without ? async () => undefined : drainable(second) };
 }

@@ -9,6 +9,7 @@ export const serve = published(
     rpc_url: z.url(),
     /** Subscriptions of the embedded cluster; null where the cluster is another's. */
     rpc_ws_url: z.url().nullable(),
+    rpc_urls: z.array(z.url()),
     network,
     operator_key_file: z.string().nullable(),
   }),

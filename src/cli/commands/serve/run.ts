@@ -1,45 +1,48 @@
-import type { Server } from 'node:http';
-import { HttpResponse, headerOf } from '../../../kernel/http.ts';
+import { headerOf } from '../../../kernel/http.ts';
 import { jsonLog } from '../../../kernel/log.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
-import { shownUrl, withoutAddressKeys } from '../../../kernel/shown-url.ts';
-import { storageTrouble } from '../../../kernel/storage.ts';
+import { shownUrl } from '../../../kernel/shown-url.ts';
+import { type ClusterSettings, EMBEDDED_CLUSTER } from '../../../solana/cluster-settings.ts';
+import { networkOfGenesis, rpcNames } from '../../../solana/monikers.ts';
+import { nameOf } from '../../../solana/settings-checks.ts';
+import type { View } from '../../screen/terminal.ts';
 import { scenarioNamed } from '../../session/scenarios.ts';
-import { keyInArgument, secret } from '../../session/secret-variable.ts';
+import { keyInArgument } from '../../session/secret-variable.ts';
+import { type ClusterOptions, clusterGiven } from '../../settings/cluster.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { fieldLines } from '../../view/table.ts';
-import { listenOnBoth } from './both-ports.ts';
+import { listenForBoth } from './both-ports.ts';
 import { proxiesIn, trustedProxies } from './client-address.ts';
 import { crossOrigin } from './cross-origin.ts';
 import { httpServer } from './http-server.ts';
-import { drainable, listening, STOPPING } from './listening.ts';
+import { drainable, STOPPING } from './listening.ts';
 import { checkedPublicUrl, publicUrlBehind } from './public-url.ts';
-import { type WebSockets, webSockets } from './web-sockets.ts';
+import { webSockets } from './web-sockets.ts';
+import { work } from './work.ts';
 
-interface ServeOptions {
+interface ServeOptions extends ClusterOptions {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl?: string;
-  readonly rpcUrl?: string;
   readonly facilitatorUrl?: string;
   /** Where customers reach it: behind a proxy, or under a name. */
   readonly publicUrl?: string;
   readonly scenario?: string;
   readonly live?: boolean;
+  readonly mainnet?: boolean;
   readonly clusterOnly?: boolean;
   readonly withoutProgram?: boolean;
   /** Addresses and CIDR ranges. */
   readonly trustedProxy?: readonly string[];
 }
 
-const LONGEST_SLEEP_MS = 1000;
-
 interface Listening {
   readonly flights_url: string | null;
   readonly partner_url: string | null;
   readonly rpc_url: string;
   readonly rpc_ws_url: string | null;
+  readonly rpc_urls: readonly string[];
   readonly network: string;
   readonly operator_key_file: string | null;
 }
@@ -56,21 +59,11 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     isTrusted: proxies.areAt,
     host: options.host,
   });
-  const { clusterOnly = false, withoutProgram } = options;
+  const { clusterOnly = false } = options;
   checkClusterOnly(options);
-  const rpcUrl = clusterOnly ? undefined : (options.rpcUrl ?? secret(environment, 'FARELOCK_RPC_URL'));
-  // What an operator should see; --verbose shows more.
-  const log = jsonLog((line) => terminal.note(line), context.clock.now, 'warn');
-  const service = clusterOnly
-    ? await session.openClusterOnly({ log, withoutProgram })
-    : await session.openLocal({
-        ...(options.scenario !== undefined && { scenario: scenarioNamed(options.scenario) }),
-        databaseUrl: options.databaseUrl,
-        rpcUrl,
-        facilitatorUrl: options.facilitatorUrl,
-        live: options.live,
-        log,
-      });
+  const cluster = clusterOnly ? EMBEDDED_CLUSTER : clusterGiven(options, environment);
+  const { rpcUrls } = cluster;
+  const service = await openServed(context, options, cluster);
   let closing = false;
   let wake = new AbortController();
   const server = httpServer(async (request, { socket }) => {
@@ -97,37 +90,14 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   const where: Listening = {
     flights_url: clusterOnly ? null : origin,
     partner_url: clusterOnly ? null : origin,
-    rpc_url: rpcUrl === undefined ? `${origin}/rpc` : shownUrl(rpcUrl),
+    rpc_url: shownUrl(rpcUrls[0] ?? `${origin}/rpc`),
+    rpc_urls: rpcUrls.length > 0 ? rpcUrls.map(shownUrl) : [`${origin}/rpc`],
     rpc_ws_url: subscriptions && `${origin.replace(/^http/, 'ws')}/rpc`,
     network: service.cluster.network,
     operator_key_file: clusterOnly ? null : await service.operatorKeyFile(),
   };
-  terminal.result(where, {
-    lines: (shown, { paint }) => [
-      `${paint.good('✓')} Listening on ${paint.bold(origin)}`,
-      ...fieldLines(
-        [
-          ['Partner service', shown.partner_url],
-          ['Solana RPC', shown.rpc_url],
-          ['Subscriptions', shown.rpc_ws_url],
-          ['Network', shown.network],
-          ['Home', session.home],
-          ['Operator key', shown.operator_key_file],
-        ],
-        paint.dim,
-      ),
-    ],
-  });
-  terminal.aside([
-    '',
-    'From another terminal, with a home of its own:',
-    ...(clusterOnly ? [] : [`  export FARELOCK_FLIGHTS_URL=${quoted(origin)}`]),
-    rpcUrl === undefined || where.rpc_url === rpcUrl
-      ? `  export FARELOCK_RPC_URL=${quoted(where.rpc_url)}`
-      : '  export FARELOCK_RPC_URL_FILE=<a file with the address of the cluster>',
-    clusterOnly ? '  farelock cluster keys' : '  farelock wallet new && farelock wallet airdrop',
-    'Ctrl-C stops.',
-  ]);
+  terminal.result(where, listeningView(origin, session.home));
+  terminal.aside(hintsFor(origin, where, cluster));
 
   const napSignal = () => {
     if (wake.signal.aborted) wake = new AbortController();
@@ -148,6 +118,44 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   return 0;
 };
 
+/** The services on a cluster, or the embedded cluster alone. */
+function openServed(
+  { terminal, session, clock }: CommandContext,
+  options: ServeOptions,
+  cluster: ClusterSettings,
+) {
+  // What an operator should see; --verbose shows more.
+  const log = jsonLog((line) => terminal.note(line), clock.now, 'warn');
+  const { scenario, withoutProgram, databaseUrl, mainnet, facilitatorUrl, live } = options;
+  if (options.clusterOnly) return session.openClusterOnly({ log, withoutProgram });
+  return session.openLocal({
+    ...(scenario !== undefined && { scenario: scenarioNamed(scenario) }),
+    databaseUrl,
+    cluster,
+    isMainnetMeant: mainnet,
+    facilitatorUrl,
+    live,
+    log,
+  });
+}
+
+const listeningView = (origin: string, home: string): View<Listening> => ({
+  lines: (shown, { paint }) => [
+    `${paint.good('✓')} Listening on ${paint.bold(origin)}`,
+    ...fieldLines(
+      [
+        ['Partner service', shown.partner_url],
+        ['Solana RPC', shown.rpc_urls.join(', ')],
+        ['Subscriptions', shown.rpc_ws_url],
+        ['Network', shown.network],
+        ['Home', home],
+        ['Operator key', shown.operator_key_file],
+      ],
+      paint.dim,
+    ),
+  ],
+});
+
 /** @throws Problem `usage` for options that do not go together */
 function checkClusterOnly({ clusterOnly, withoutProgram, ...options }: ServeOptions): void {
   if (withoutProgram && !clusterOnly) {
@@ -156,7 +164,13 @@ function checkClusterOnly({ clusterOnly, withoutProgram, ...options }: ServeOpti
       fix: 'Services need the program: give --cluster-only too, or leave --without-program out.',
     });
   }
-  const of = { '--rpc-url': options.rpcUrl, '--database-url': options.databaseUrl, '--live': options.live };
+  const of = {
+    '--cluster': options.cluster,
+    '--rpc-url': options.rpcUrl,
+    '--escrow-program': options.escrowProgram,
+    '--database-url': options.databaseUrl,
+    '--live': options.live,
+  };
   const [other] = Object.entries(of).find(([, given]) => given !== undefined) ?? [];
   if (clusterOnly && other !== undefined) {
     throw problem('usage', {
@@ -166,29 +180,30 @@ function checkClusterOnly({ clusterOnly, withoutProgram, ...options }: ServeOpti
   }
 }
 
-/** Listens, on the port after it too where there are subscriptions, and says so where that one is taken. */
-async function listenForBoth(
-  { terminal }: CommandContext,
-  server: Server,
-  subscriptions: WebSockets | null,
-  options: ServeOptions,
-): Promise<{ readonly origin: string; readonly stopSecond: () => Promise<void> }> {
-  if (!subscriptions) {
-    server.listen(options.port, options.host);
-    return { origin: await listening(server, options), stopSecond: async () => undefined };
-  }
-  // Clients that dial there want a WebSocket and nothing else.
-  const second = httpServer(async () => new HttpResponse(426, null, { upgrade: 'websocket' }));
-  for (const one of [server, second]) subscriptions.serve(one);
-  const { origin, without } = await listenOnBoth(server, second, options);
-  if (without)
-    terminal.note(
-      `${without.message} web3.js and the Solana CLI dial it for subscriptions, and wait in vain: give another --port, or tell them ${origin.replace(/^http/, 'ws')}/rpc.`,
-    );
-  return { origin, stopSecond: without ? async () => undefined : drainable(second) };
+/** How to reach the services from another terminal. */
+function hintsFor(origin: string, { flights_url, rpc_urls }: Listening, cluster: ClusterSettings): string[] {
+  return [
+    '',
+    'From another terminal, with a home of its own:',
+    ...(flights_url === null ? [] : [`  export FARELOCK_FLIGHTS_URL=${quoted(origin)}`]),
+    cluster.rpcUrls.every((one) => shownUrl(one) === one)
+      ? `  export FARELOCK_RPC_URL=${quoted(rpc_urls.join(','))}`
+      : '  export FARELOCK_RPC_URL_FILE=<a file with the address of the cluster>',
+    ...namesOf(cluster),
+    flights_url === null ? '  farelock cluster keys' : '  farelock wallet new && farelock wallet airdrop',
+    'Ctrl-C stops.',
+  ];
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** What a client has to know of a cluster that is not a public one. */
+const namesOf = ({ genesis, network, usdcMint }: ClusterSettings): string[] => [
+  ...(genesis === null || networkOfGenesis(genesis)
+    ? []
+    : [
+        `  export FARELOCK_NETWORK=${network === null ? 'devnet' : nameOf(network)} FARELOCK_GENESIS=${genesis}`,
+      ]),
+  ...(usdcMint === null ? [] : [`  export FARELOCK_USDC_MINT=${usdcMint}`]),
+];
 
 const CAN_HOLD_A_KEY = [
   ['databaseUrl', '--database-url', 'FARELOCK_DATABASE_URL'],
@@ -199,32 +214,8 @@ const CAN_HOLD_A_KEY = [
 /** A key on the command line is used, and said to stand where every process of the machine can read it. */
 function warnOfSecrets({ terminal }: CommandContext, options: ServeOptions): void {
   for (const [name, option, variable] of CAN_HOLD_A_KEY) {
-    const given = options[name];
-    if (given === undefined || shownUrl(given) === given) continue;
+    const given = [options[name] ?? []].flat().flatMap((one) => (name === 'rpcUrl' ? rpcNames(one) : [one]));
+    if (given.every((one) => shownUrl(one) === one)) continue;
     terminal.note(keyInArgument(option, variable));
-  }
-}
-
-/** The worker's loop: what is due, then a sleep until something is, for at most a second. */
-async function work(
-  { terminal, clock }: CommandContext,
-  worker: { runDue(): Promise<{ nextDueAtMs: number | null }> },
-  napSignal: () => AbortSignal,
-  isClosing: () => boolean,
-): Promise<void> {
-  while (!isClosing()) {
-    // Taken before the round: what is posted during it cuts the nap after it short.
-    const nap = napSignal();
-    let untilDue = LONGEST_SLEEP_MS;
-    try {
-      const { nextDueAtMs } = await worker.runDue();
-      if (nextDueAtMs !== null) untilDue = nextDueAtMs - clock.now();
-    } catch (error) {
-      // One bad round must not end the loop: leases run out, and the next round takes the work up again.
-      terminal.note(
-        `The worker failed and continues: ${withoutAddressKeys(messageOf(storageTrouble(error) ?? error))}`,
-      );
-    }
-    if (!isClosing()) await clock.sleep(Math.min(LONGEST_SLEEP_MS, Math.max(20, untilDue)), nap);
   }
 }

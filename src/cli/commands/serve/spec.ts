@@ -1,3 +1,4 @@
+import { clusterOptions } from '../../spec/cluster-options.ts';
 import { command, option } from '../../spec/define.ts';
 import { collected, integerOption, text } from '../../spec/options.ts';
 
@@ -8,10 +9,12 @@ export const serve = command({
     option('--host <host>', 'address to listen on', text, '127.0.0.1'),
     option('--port <port>', 'port, 0 for any free one', integerOption('--port', 0, 65_535), 4020),
     option('--database-url <url>', 'PostgreSQL instead of the file; with a password: FARELOCK_DATABASE_URL'),
+    ...clusterOptions,
     option(
-      '--rpc-url <url>',
-      "another Farelock's cluster in place of the embedded one (or FARELOCK_RPC_URL)",
+      '--escrow-program <address>',
+      'escrow program of new intents (default: the one deployed from here)',
     ),
+    option('--mainnet', 'take real USDC, where the cluster is mainnet'),
     option('--facilitator-url <url>', 'an x402 facilitator to settle payments (or FARELOCK_FACILITATOR_URL)'),
     option(
       '--trusted-proxy <address>',

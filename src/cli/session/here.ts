@@ -1,0 +1,165 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { jsonLog } from '../../kernel/log.ts';
+import { parseUsdc } from '../../kernel/money.ts';
+import { once } from '../../kernel/once.ts';
+import { problem } from '../../kernel/problems.ts';
+import type {
+  OpenClusterDesk,
+  OpenPlatform,
+  OpenService,
+  PlatformOptions,
+  ServiceOptions,
+  TakingCaps,
+} from '../../service-types.ts';
+import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
+import type { ClusterSettings } from '../../solana/cluster-settings.ts';
+import type { Terminal } from '../screen/terminal.ts';
+import type { Environment } from '../spec/globals.ts';
+import { notifySettings, purgeAfterDays } from './notify-settings.ts';
+import { partnerSettings } from './partner-settings.ts';
+import type { Profile } from './profile.ts';
+import { scenarioNamed } from './scenarios.ts';
+import { secret } from './secret-variable.ts';
+
+/** Options of `serve` beyond the environment. */
+export type LocalOptions = Pick<
+  ServiceOptions,
+  'scenario' | 'log' | 'databaseUrl' | 'cluster' | 'isMainnetMeant' | 'facilitatorUrl'
+> & {
+  /** The partner service takes live keys. */
+  readonly live?: boolean | undefined;
+};
+
+interface HereGiven {
+  readonly environment: Environment;
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+}
+
+/** The composition root, as far as a session opens it. */
+interface Rooms {
+  readonly openService: OpenService;
+  readonly openPlatform: OpenPlatform;
+  readonly openClusterOnly: OpenService;
+  readonly openClusterDesk: OpenClusterDesk;
+}
+
+/** What this process can run itself, each loaded when it is first asked for. */
+export function openHere(given: HereGiven, home: string, profile: Profile, rooms: () => Promise<Rooms>) {
+  const { environment, clock } = given;
+  const openLocal = once(async (options: LocalOptions = {}) => {
+    // Commands of the embedded profile run the service with the programs that its settings name.
+    const own = profile.isEmbedded ? { cluster: profile } : {};
+    return (await rooms()).openService(serviceOptions(given, home, { ...own, ...options }));
+  });
+  const clusterDesk = once(async (cluster: ClusterSettings) =>
+    (await rooms()).openClusterDesk({
+      home,
+      clock,
+      databaseUrl: secret(environment, 'FARELOCK_DATABASE_URL'),
+      cluster,
+    }),
+  );
+  return {
+    openLocal,
+    doors: {
+      openLocal,
+      clusterDesk,
+      openPlatform: async (options: Omit<PlatformOptions, 'home' | 'clock'>) =>
+        (await rooms()).openPlatform(platformOptions(given, home, options)),
+      openClusterOnly: async (options: Pick<ServiceOptions, 'log' | 'withoutProgram'>) =>
+        (await rooms()).openClusterOnly({ ...options, home, clock }),
+    },
+    async close() {
+      await openLocal.opened()?.then((service) => service.close());
+      await clusterDesk.opened()?.then((desk) => desk.close());
+    },
+  };
+}
+
+function serviceOptions(
+  { environment, clock, terminal }: HereGiven,
+  home: string,
+  options: LocalOptions,
+): ServiceOptions {
+  const scenario = environment.FARELOCK_SCENARIO;
+  return {
+    home,
+    clock,
+    scenario: options.scenario ?? (scenario ? scenarioNamed(scenario) : undefined),
+    seed: environment.FARELOCK_SEED || undefined,
+    ticketingMs: millisecondsOf(environment, 'FARELOCK_TICKETING_MS', 2000),
+    lowcostMs: millisecondsOf(environment, 'FARELOCK_LOWCOST_MS', 2500),
+    databaseUrl: options.databaseUrl ?? secret(environment, 'FARELOCK_DATABASE_URL'),
+    cluster: options.cluster,
+    isMainnetMeant: options.isMainnetMeant,
+    caps: takingCaps(environment),
+    facilitatorUrl: options.facilitatorUrl ?? secret(environment, 'FARELOCK_FACILITATOR_URL'),
+    gatewayKeysFile: environment.FARELOCK_GATEWAY_KEYS || undefined,
+    notify: notifySettings(environment),
+    purgeAfterDays: purgeAfterDays(environment),
+    ...partnerSettings(environment, options.live),
+    log: terminal.settings.verbose ? jsonLog((line) => terminal.trace(line), clock.now) : options.log,
+  };
+}
+
+const platformOptions = (
+  { environment, clock }: HereGiven,
+  home: string,
+  options: Omit<PlatformOptions, 'home' | 'clock'>,
+): PlatformOptions => ({
+  home,
+  clock,
+  partnerServiceName: environment.FARELOCK_SERVICE_NAME || undefined,
+  stepMs: millisecondsOf(environment, 'FARELOCK_PLATFORM_STEP_MS', 1500),
+  ...options,
+});
+
+function millisecondsOf(
+  environment: Environment,
+  name: 'FARELOCK_TICKETING_MS' | 'FARELOCK_LOWCOST_MS' | 'FARELOCK_PLATFORM_STEP_MS',
+  usual: number,
+): number | undefined {
+  const text = environment[name];
+  if (!text) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw problem('usage', {
+    message: `${name} is not a number of milliseconds: ${text}.`,
+    fix: `Set it to ${usual}, or unset it.`,
+  });
+}
+
+/** The most that a service takes, in USDC. @throws Problem `usage` */
+function takingCaps(environment: Environment): TakingCaps {
+  const read = (name: 'FARELOCK_CAP_PER_BOOKING' | 'FARELOCK_CAP_PER_DAY'): bigint | null => {
+    const text = environment[name];
+    if (!text) return null;
+    if (/^\d{1,9}(\.\d{1,6})?$/.test(text)) return parseUsdc(text);
+    throw problem('usage', {
+      message: `${name} is not an amount of USDC.`,
+      fix: 'Set it to one such as 2000.',
+    });
+  };
+  return { perPayment: read('FARELOCK_CAP_PER_BOOKING'), perDay: read('FARELOCK_CAP_PER_DAY') };
+}
+
+/** The cluster that a profile names. @throws Problem `usage`, `cluster_failed`, `genesis_unexpected` */
+export async function openRemoteCluster(
+  profile: Profile,
+  clock: Clock,
+  terminal: Pick<Terminal, 'realMoney'>,
+): Promise<Cluster> {
+  const { openRpcCluster } = await import('../../solana/rpc/open.ts');
+  const cluster = await openRpcCluster({ ...profile, urls: rpcUrlsOf(profile), clock });
+  if (cluster.network === SOLANA_NETWORKS.mainnet) terminal.realMoney();
+  return cluster;
+}
+
+/** @throws Problem `usage` for a profile without one */
+export function rpcUrlsOf(profile: Profile): readonly string[] {
+  if (profile.rpcUrls.length > 0) return profile.rpcUrls;
+  throw problem('usage', {
+    message: `Profile ${profile.name} names no Solana cluster.`,
+    fix: 'Set FARELOCK_RPC_URL (of a farelock serve: its address and /rpc), or rpc_url of the profile.',
+  });
+}

@@ -1,0 +1,46 @@
+import { firstAnswer } from '../../kernel/first-answer.ts';
+import type { Fetch, HttpResponse } from '../../kernel/http.ts';
+import { overNetwork } from '../../kernel/network.ts';
+
+/** An address that takes longer is asked further, and the next one beside it. */
+const SLOW_MS = 250;
+/** What acts is not asked of another one while the first may still do it. */
+const ACTING_MS = 15_000;
+const READS = /"method":"(get|is|simulate|minimum)/;
+
+/** A node that is busy, behind a broken gateway, or no node. */
+class Unusable extends Error {
+  override readonly name = 'Unusable';
+  constructor(readonly response: HttpResponse) {
+    super(`it answered ${response.status}`);
+  }
+}
+
+/** The door of web3.js to a real cluster: what the first address does not answer in time the next one is asked for. */
+export function rpcDoor(urls: readonly string[]): { readonly url: string; readonly fetch: Fetch } {
+  const send = overNetwork('follow');
+  const [url = '', ...others] = urls;
+  if (others.length === 0) return { url, fetch: send };
+  const sendTo =
+    (request: Parameters<Fetch>[0], to: string) =>
+    async (signal: AbortSignal): Promise<HttpResponse> => {
+      const signals = request.signal ? [request.signal, signal] : [signal];
+      const response = await send({ ...request, url: to, signal: AbortSignal.any(signals) });
+      if (response.status === 429 || response.status >= 500) throw new Unusable(response);
+      return response;
+    };
+  return {
+    url,
+    async fetch(request) {
+      try {
+        return await firstAnswer(
+          urls.map((to) => sendTo(request, to)),
+          { patienceMs: READS.test(request.body ?? '') ? SLOW_MS : ACTING_MS, isFinal: () => false },
+        );
+      } catch (error) {
+        if (error instanceof Unusable) return error.response;
+        throw error;
+      }
+    },
+  };
+}

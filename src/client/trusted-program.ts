@@ -1,0 +1,87 @@
+import { isAddress } from '@solana/kit';
+import type { AccountReader } from '../escrow/account.ts';
+import { ESCROW_PROGRAM_ID } from '../escrow/address.ts';
+import { problem } from '../kernel/problems.ts';
+
+/** Which escrow programs a person pays into. */
+export interface ProgramTrust {
+  /** Programs that the settings name. */
+  readonly programs: readonly string[];
+  /** True for a key that the person trusts not to replace a program. */
+  isAccepted(authority: string): boolean;
+  /** Asks a person to trust such a key, and remembers a yes; null: nobody can be asked. */
+  readonly accept: ((program: string, authority: string) => Promise<boolean>) | null;
+  /** The command that says yes without a question. */
+  acceptCommand(authority: string): string;
+}
+
+/** Trusts the embedded cluster's program alone. */
+export const EMBEDDED_TRUST: ProgramTrust = {
+  programs: [],
+  isAccepted: () => false,
+  accept: null,
+  acceptCommand: (authority) => `farelock config set upgrade_authorities ${authority}`,
+};
+
+/** Why a program may be paid into, or why not. */
+export type ProgramStanding =
+  | { readonly kind: 'named' | 'final' | 'absent' | 'different'; readonly authority: null }
+  /** The shipped bytes, and somebody can replace them. */
+  | { readonly kind: 'accepted' | 'upgradeable'; readonly authority: string };
+
+/** The embedded cluster's program has no key that could deploy anything else at its address. */
+const isNamed = (program: string, { programs }: ProgramTrust): boolean =>
+  program === ESCROW_PROGRAM_ID || programs.includes(program);
+
+/** Holds a program's bytes on the cluster against the shipped ones. One look is enough for a final program. */
+export async function standingOfProgram(
+  cluster: AccountReader,
+  program: string,
+  trust: ProgramTrust,
+): Promise<ProgramStanding> {
+  if (isNamed(program, trust)) return { kind: 'named', authority: null };
+  if (!isAddress(program)) return { kind: 'absent', authority: null };
+  const { inspectProgram } = await import('../escrow/deployment/inspect.ts');
+  const found = await inspectProgram(cluster, program);
+  if (found.kind !== 'present') return { kind: 'absent', authority: null };
+  if (!found.isShipped) return { kind: 'different', authority: null };
+  const { upgradeAuthority: authority } = found;
+  if (authority === null) return { kind: 'final', authority };
+  return { kind: trust.isAccepted(authority) ? 'accepted' : 'upgradeable', authority };
+}
+
+export const isTrusted = ({ kind }: ProgramStanding): boolean =>
+  kind === 'named' || kind === 'final' || kind === 'accepted';
+
+/**
+ * Nothing is paid to a service whose escrows are of a program that could do anything with the money.
+ * @returns how the program stands
+ * @throws Problem `program_not_trusted`, `cluster_failed`
+ */
+export async function checkProgram(
+  cluster: AccountReader,
+  program: string,
+  trust: ProgramTrust,
+): Promise<ProgramStanding> {
+  const standing = await standingOfProgram(cluster, program, trust);
+  if (isTrusted(standing)) return standing;
+  const { kind, authority } = standing;
+  if (kind === 'upgradeable') {
+    if (await trust.accept?.(program, authority)) return { kind: 'accepted', authority };
+    const command = trust.acceptCommand(authority);
+    throw problem('program_not_trusted', {
+      message: `The escrow program ${program} is the shipped one, but ${authority} can replace it at any time.`,
+      fix: `If you know whose key that is and trust it, accept it once: ${command}. Nothing was charged.`,
+      next: [command],
+      detail: { program, upgrade_authority: authority, reason: kind },
+    });
+  }
+  throw problem('program_not_trusted', {
+    message:
+      kind === 'absent'
+        ? `The service names the escrow program ${program}, and there is no program at that address.`
+        : `The escrow program ${program} is not the shipped one: what it does with money is unknown.`,
+    fix: 'Nothing was charged. If you know that program, name it: farelock config set escrow_program <address>.',
+    detail: { program, upgrade_authority: null, reason: kind },
+  });
+}

@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import type { Address } from '@solana/kit';
+import { ESCROW_PROGRAM_ID } from './escrow/address.ts';
+import { type DeploymentRecords, openRecords } from './escrow/deployment/records.ts';
+import type { Clock } from './kernel/clock.ts';
+import { isProblem, problem } from './kernel/problems.ts';
+import type { OpenedCluster } from './service-cluster.ts';
+import type { InspectedProgram } from './service-types.ts';
+import type { Cluster } from './solana/cluster.ts';
+import { decodeMint, TOKEN_PROGRAM } from './solana/token.ts';
+
+type Reader = Pick<Cluster, 'accounts'>;
+type Place = Pick<OpenedCluster, 'genesis'> & {
+  readonly ledger: { readonly ledgerId: string } | null;
+};
+
+/** The deployments of a home on one cluster, which is known by its first block. */
+export function deploymentsOf(home: string, { genesis, ledger }: Place): DeploymentRecords {
+  const place = ledger ? `ledger${ledger.ledgerId}` : `solana${(genesis ?? '').slice(0, 32)}`;
+  return openRecords(join(home, 'keys', 'deployments'), place.replace(/\W/g, ''));
+}
+
+const inspect = async (cluster: Reader, program: Address): Promise<InspectedProgram> =>
+  (await import('./escrow/deployment/inspect.ts')).inspectProgram(cluster, program);
+
+/** The address that a home's deployments on a cluster ended at; without one, the embedded cluster's. */
+export async function deployedProgram(cluster: Reader, records: DeploymentRecords): Promise<Address> {
+  const open = records.current();
+  if (open?.kind === 'upgrade') return open.program;
+  for (const { state, program } of records.ended()) {
+    if (state === 'done' && (await inspect(cluster, program)).kind === 'present') return program;
+  }
+  return open?.program ?? ESCROW_PROGRAM_ID;
+}
+
+const DECIMALS = 6;
+
+/**
+ * Holds a cluster against what a service needs, before it sells anything there: the coin, and the shipped program.
+ * @returns the program as it is
+ * @throws Problem `usdc_mint_missing`, `program_missing`, `program_differs`, `cluster_failed`
+ */
+export async function checkCluster(
+  cluster: Pick<Cluster, 'accounts' | 'usdcMint'>,
+  program: Address,
+): Promise<Extract<InspectedProgram, { kind: 'present' }>> {
+  const { usdcMint } = cluster;
+  const [[account], found] = await Promise.all([cluster.accounts([usdcMint]), inspect(cluster, program)]);
+  const mint = account?.owner === TOKEN_PROGRAM ? decodeMint(account.data) : null;
+  if (mint?.decimals !== DECIMALS) {
+    throw problem('usdc_mint_missing', {
+      message: !account
+        ? `There is no mint ${usdcMint} on this cluster, which the settings name as its USDC.`
+        : mint
+          ? `The mint ${usdcMint} has ${mint.decimals} decimals, and USDC has ${DECIMALS}.`
+          : `The account ${usdcMint}, which the settings name as the USDC of this cluster, is not a mint.`,
+      next: ['farelock cluster check'],
+      detail: { mint: usdcMint },
+    });
+  }
+  if (found.kind === 'present' && found.isShipped) return found;
+  throw programWrong(program, found);
+}
+
+function programWrong(program: Address, found: InspectedProgram) {
+  if (found.kind === 'present') {
+    return problem('program_differs', {
+      message: `The program at ${program} does not have the bytes of the shipped escrow program.`,
+      fix: 'Bring it up to date with farelock cluster deploy, or name another one with --escrow-program. Nothing was charged.',
+      next: ['farelock cluster check', 'farelock cluster deploy'],
+      detail: { program, upgrade_authority: found.upgradeAuthority },
+    });
+  }
+  return problem('program_missing', {
+    message:
+      found.kind === 'absent'
+        ? `There is no escrow program at ${program} on this cluster.`
+        : `The account at ${program} is not a program.`,
+    next: ['farelock cluster deploy', 'farelock cluster check'],
+    detail: { program, found: found.kind },
+  });
+}
+
+/** One look at the program a minute at most: an account or two. */
+const LOOK_EVERY_MS = 60_000;
+
+/**
+ * Watches the program that new escrows are opened at: somebody may upgrade it while the service runs.
+ * @returns the sentence of what is wrong, null while nothing is. A cluster that does not answer says nothing new.
+ */
+export function watchProgram(
+  cluster: Reader,
+  program: Address,
+  clock: Pick<Clock, 'now'>,
+): () => Promise<string | null> {
+  let trouble: string | null = null;
+  let lookedAtMs = clock.now();
+  let looking: Promise<void> | null = null;
+  async function look(): Promise<void> {
+    try {
+      const found = await inspect(cluster, program);
+      const isRight = found.kind === 'present' && found.isShipped;
+      trouble = isRight ? null : programWrong(program, found).message;
+      lookedAtMs = clock.now();
+    } catch (error) {
+      if (!isProblem(error, 'cluster_failed')) throw error;
+    }
+  }
+  return async () => {
+    if (Math.abs(clock.now() - lookedAtMs) < LOOK_EVERY_MS) return trouble;
+    looking ??= look().finally(() => {
+      looking = null;
+    });
+    await looking;
+    return trouble;
+  };
+}

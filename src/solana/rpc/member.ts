@@ -1,0 +1,226 @@
+import * as z from 'zod';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Log } from '../../kernel/log.ts';
+import { shownUrl } from '../../kernel/shown-url.ts';
+import { type DelayPolicy, retryDelayMs } from '../../store/retry.ts';
+import { type Freshness, levelOf } from './freshness.ts';
+
+/** A refusal by the cluster: it understood the request, and answered with an error. */
+export class RpcRefusal extends Error {
+  override readonly name = 'RpcRefusal';
+  constructor(
+    readonly code: number,
+    message: string,
+    readonly data: unknown,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * No answer that counts. `final`: asking the same address again would give the same. `behind`: the node has not come
+ * as far as another one, as is usual for a moment.
+ */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+  readonly pauseMs: number | null;
+  readonly final: boolean;
+  readonly behind: boolean;
+  constructor(
+    readonly why: string,
+    more: { readonly pauseMs?: number | null; readonly final?: boolean; readonly behind?: boolean } = {},
+  ) {
+    super(why);
+    this.pauseMs = more.pauseMs ?? null;
+    this.final = more.final ?? false;
+    this.behind = more.behind ?? false;
+  }
+}
+
+/** One address of a cluster's JSON-RPC. */
+export interface Member {
+  /** As much of the address as an error or a log may show. */
+  readonly host: string;
+  /**
+   * Asks a single time, and checks the result against `schema`.
+   * @throws NoAnswer, RpcRefusal
+   */
+  ask<S extends z.ZodType>(
+    method: string,
+    params: readonly unknown[],
+    schema: S,
+    signal?: AbortSignal,
+  ): Promise<z.output<S>>;
+  /** Until when the others are asked before it (epoch ms); infinite for one that leads to another cluster. */
+  asideUntilMs(): number;
+  /** Leaves it aside for a while: longer with each failure in a row, and at least as long as it asked for. */
+  leaveAside(why: string, askedMs?: number | null): void;
+}
+
+/** The first block of the cluster that all addresses must lead to; null while it isn't known. */
+export interface Genesis {
+  hash: string | null;
+}
+
+const TIMEOUT_MS = 15_000;
+const ASIDE: DelayPolicy = { firstMs: 2_000, factor: 2, mostMs: 60_000, jitter: 'none' };
+/** A slot: what one node knows, the others soon know too. */
+const BEHIND_MS = 400;
+/** An address that fails so often in a row is worth a line in the log. */
+const TELL_AFTER = 3;
+
+/**
+ * JSON-RPC errors about the request itself (https://solana.com/docs/rpc): a preflight that failed, a wrong signature
+ * or their number, and what the specification of JSON-RPC names. Every other code is the node's own trouble: it is
+ * behind (-32005), lacks a block or a slot (-32004, -32007, -32014, -32016), or is broken (-32603) or busy.
+ */
+const REFUSALS = new Set([-32003, -32013, -32600, -32601, -32602]);
+const PREFLIGHT_FAILED = -32002;
+const SLOT_NOT_REACHED = -32016;
+const preflight = z.looseObject({ err: z.union([z.string(), z.looseObject({})]) });
+
+/** A preflight that names no error of the transaction did not try it out. */
+const isRefusal = ({ code, data }: { readonly code: number; readonly data?: unknown }): boolean =>
+  code === PREFLIGHT_FAILED ? preflight.safeParse(data).success : REFUSALS.has(code);
+
+const envelope = z.looseObject({
+  id: z.unknown(),
+  result: z.unknown().optional(),
+  error: z.looseObject({ code: z.number(), message: z.string(), data: z.unknown().optional() }).optional(),
+});
+/** Where an answer says how far the node had come. */
+const answerSlot = z.union([
+  z.looseObject({ context: z.looseObject({ slot: z.int() }) }).transform(({ context }) => context.slot),
+  z.looseObject({ absoluteSlot: z.int() }).transform(({ absoluteSlot }) => absoluteSlot),
+]);
+
+export function createMember(options: {
+  readonly url: string;
+  readonly clock: Clock;
+  readonly fetch: typeof fetch;
+  readonly freshness: Freshness;
+  readonly genesis: Genesis;
+  readonly log: Log;
+  /** Ends whatever is being asked. */
+  readonly closing: AbortSignal;
+}): Member {
+  const { url, clock, freshness, genesis, log } = options;
+  const host = URL.canParse(url) ? new URL(url).host : shownUrl(url);
+  let calls = 0;
+  let failures = 0;
+  let asideUntilMs = 0;
+  let ownGenesis: string | null = null;
+
+  async function post(body: string, signals: readonly AbortSignal[]) {
+    const response = await options
+      .fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+        signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), options.closing, ...signals]),
+      })
+      .catch(silence);
+    const { status } = response;
+    const text = await response.text().catch(silence);
+    if (status === 408 || status === 429 || status >= 500) {
+      const pauseMs = retryAfterMs(response.headers.get('retry-after'), clock);
+      throw new NoAnswer(`it answered ${status}`, { pauseMs });
+    }
+    return { status, text };
+  }
+
+  async function exchange<S extends z.ZodType>(
+    [method, params, schema]: readonly [string, readonly unknown[], S],
+    signals: readonly AbortSignal[],
+  ): Promise<z.output<S>> {
+    const id = ++calls;
+    const level = levelOf(method, params);
+    const floor = freshness.floor(level);
+    const { status, text } = await post(JSON.stringify({ jsonrpc: '2.0', id, method, params }), signals);
+    const answer = envelope.safeParse(parseJson(text));
+    if (!answer.success) {
+      // A wrong address or key stays wrong; a page with status 200 is somebody between us and the node.
+      if (status >= 400) throw new NoAnswer(`it answered ${status}`, { final: true });
+      throw new NoAnswer('its answer is not JSON-RPC');
+    }
+    if (answer.data.id !== id) throw new NoAnswer('it answered another request');
+    const { error, result } = answer.data;
+    if (error && isRefusal(error)) throw new RpcRefusal(error.code, error.message, error.data);
+    if (error) {
+      throw new NoAnswer(`${error.message} (${error.code})`, { behind: error.code === SLOT_NOT_REACHED });
+    }
+    const slot = answerSlot.safeParse(result);
+    if (slot.success && slot.data < floor) {
+      throw new NoAnswer(`it answered of slot ${slot.data}, after ${floor} was told of`, { behind: true });
+    }
+    const checked = schema.safeParse(result);
+    if (!checked.success) throw new NoAnswer('its answer has another form than expected');
+    if (slot.success) freshness.saw(level, slot.data);
+    if (method === 'getGenesisHash') ownGenesis = String(result);
+    return checked.data;
+  }
+
+  /** An address that was silent when the others were compared is compared before it is asked for anything else. */
+  async function checkGenesis(signals: readonly AbortSignal[]): Promise<void> {
+    if (genesis.hash === null) return;
+    ownGenesis ??= await exchange(['getGenesisHash', [], z.string()], signals);
+    if (ownGenesis === genesis.hash) return;
+    asideUntilMs = Number.POSITIVE_INFINITY;
+    log('error', 'rpc_other_cluster', { host });
+    throw new NoAnswer(`${host} leads to another cluster`, { final: true });
+  }
+
+  function leaveAside(why: string, askedMs: number | null = null): void {
+    failures++;
+    const delayMs = Math.max(retryDelayMs(ASIDE, failures), Math.min(askedMs ?? 0, ASIDE.mostMs));
+    asideUntilMs = Math.max(asideUntilMs, clock.now() + delayMs);
+    if (failures === TELL_AFTER) log('warn', 'rpc_left_aside', { host, why });
+  }
+
+  return {
+    host,
+    asideUntilMs: () => asideUntilMs,
+    leaveAside,
+    async ask(method, params, schema, signal) {
+      const signals = signal ? [signal] : [];
+      try {
+        if (method !== 'getGenesisHash') await checkGenesis(signals);
+        const answer = await exchange([method, params, schema], signals);
+        failures = 0;
+        asideUntilMs = 0;
+        return answer;
+      } catch (error) {
+        if (error instanceof NoAnswer && !signal?.aborted) {
+          if (error.behind) asideUntilMs = Math.max(asideUntilMs, clock.now() + BEHIND_MS);
+          else leaveAside(error.why, error.pauseMs);
+        }
+        throw error;
+      }
+    },
+  };
+}
+
+/** fetch throws for the network alone; the cause names it (ECONNREFUSED and the like). */
+function silence(error: unknown): never {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  throw new NoAnswer(cause instanceof Error ? cause.message || cause.name : 'no connection');
+}
+
+/** `Retry-After` is a number of seconds or a date. */
+function retryAfterMs(header: string | null, clock: Clock): number | null {
+  if (header === null) return null;
+  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - clock.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : null;
+}
+
+/** JSON in which an integer that a double cannot hold exactly is kept as text; see `integer`. */
+function parseJson(text: string): unknown {
+  const exact = text.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) =>
+    /^-?\d{16,}$/.test(token) ? `"${token}"` : token,
+  );
+  try {
+    return JSON.parse(exact);
+  } catch {
+    return undefined;
+  }
+}

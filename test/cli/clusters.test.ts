@@ -1,0 +1,277 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Address } from '@solana/kit';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { carryOut } from '../../src/escrow/deployment/steps.ts';
+import { escrowElf } from '../../src/escrow/elf.ts';
+import { problem } from '../../src/kernel/problems.ts';
+import { DEVNET_USDC } from '../../src/solana/cluster.ts';
+import { GENESIS_HASHES } from '../../src/solana/monikers.ts';
+import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
+import { openRpcEndpoint, type RpcEndpoint } from '../interop/rpc-endpoint.ts';
+import { type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
+
+/**
+ * A service and a traveller on a cluster of somebody else's, with a first block of its own: whatever is wrong with
+ * genesis, coin, program or wallets is said in its own sentence before anything is charged.
+ */
+
+const PRIVATE = '7YttLkHDoNj9wyDur5pM1ejNaAvT9X4eqaYcHQqtj2G5';
+const NAMED = ['--network', 'devnet', '--genesis', PRIVATE];
+const NAMES = { FARELOCK_NETWORK: 'devnet', FARELOCK_GENESIS: PRIVATE };
+
+let endpoint: RpcEndpoint;
+let node: Server;
+let url: string;
+let genesis = PRIVATE;
+/** Keys of this file, by a number. */
+const key = (number: number): Signer => signerFromSeed(new Uint8Array(32).fill(number));
+const deployer = key(7);
+const server = temporaryHome();
+const traveller = temporaryHome();
+
+beforeAll(async () => {
+  endpoint = await openRpcEndpoint();
+  node = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => {
+      body += String(chunk);
+    });
+    request.on('end', async () => {
+      const { method, id } = JSON.parse(body) as { method: string; id: number };
+      const headers = { 'content-type': 'application/json' };
+      if (method === 'getGenesisHash') {
+        response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: '2.0', id, result: genesis }));
+        return;
+      }
+      const answer = await fetch(endpoint.url, { method: 'POST', headers, body });
+      response.writeHead(answer.status, headers).end(await answer.text());
+    });
+  });
+  await new Promise<void>((ready) => node.listen(0, '127.0.0.1', ready));
+  url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
+  await endpoint.cluster.airdropSol(deployer.address, 100_000_000_000n);
+});
+afterAll(async () => {
+  node.close();
+  await endpoint.close();
+  server.close();
+  traveller.close();
+});
+beforeEach(() => {
+  genesis = PRIVATE;
+});
+
+let stop = new AbortController();
+let serving: Promise<MemoryRun> | null = null;
+afterEach(async () => {
+  stop.abort(problem('interrupted'));
+  await serving;
+  stop = new AbortController();
+  serving = null;
+});
+
+/** Serves until the test ends; the address, or what it ended with. */
+async function serve(...argv: string[]): Promise<{ url: string } | { error: Refused; exitCode: number }> {
+  let heard: (line: string) => void = () => undefined;
+  const line = new Promise<string>((resolve) => {
+    heard = resolve;
+  });
+  serving = runInMemory(['serve', '--port', '0', '--json', '--rpc-url', url, ...argv], {
+    environment: { FARELOCK_HOME: server.home, FARELOCK_TICKETING_MS: '0' },
+    clock: endpoint.clock,
+    interrupted: stop.signal,
+    onStdout: heard,
+  });
+  const said = JSON.parse(await line) as { flights_url: string; error?: Refused };
+  return said.error ? { error: said.error, exitCode: (await serving).exitCode } : { url: said.flights_url };
+}
+
+interface Refused {
+  readonly code: string;
+  readonly message: string;
+  readonly next: readonly string[];
+  readonly detail?: Record<string, unknown>;
+}
+
+const refusal = async (...argv: string[]): Promise<Refused> => {
+  const said = await serve(...argv);
+  if ('url' in said) throw new Error('it serves');
+  expect(said.exitCode).not.toBe(0);
+  return said.error;
+};
+
+const ports = () => ({ cluster: endpoint.cluster, clock: endpoint.clock, noteBufferUntil: () => undefined });
+
+/** Code of the same length that is not the shipped one: a word of its log is written otherwise. */
+function otherCode(): Uint8Array {
+  const elf = Buffer.from(escrowElf());
+  elf.write('Instruction: oPEN', elf.indexOf('Instruction: Open'));
+  return new Uint8Array(elf);
+}
+
+let buffers = 100;
+async function put(program: Signer, elf: Uint8Array, kind: 'deploy' | 'upgrade' = 'deploy'): Promise<void> {
+  endpoint.clock.advance(2_000);
+  await carryOut(ports(), {
+    kind,
+    program: program.address,
+    programSigner: kind === 'deploy' ? program : null,
+    buffer: key(buffers++),
+    payer: deployer,
+    elf,
+    microLamports: 0n,
+    isFinal: false,
+  });
+  endpoint.clock.advance(2_000);
+}
+
+test('a private cluster that is not named is refused with what to name', async () => {
+  const said = await refusal();
+  expect(said).toMatchObject({ code: 'cluster_failed', message: expect.stringContaining(PRIVATE) });
+  expect(said.next).toEqual([expect.stringContaining(`--network devnet --genesis ${PRIVATE}`)]);
+});
+
+test('another genesis than the one that is named is refused, also when it is a public one', async () => {
+  genesis = key(9).address;
+  expect(await refusal(...NAMED)).toMatchObject({
+    code: 'genesis_unexpected',
+    message: expect.stringContaining(PRIVATE),
+  });
+  genesis = GENESIS_HASHES.testnet;
+  expect(await refusal(...NAMED)).toMatchObject({ code: 'genesis_unexpected' });
+  expect(await refusal('--network', 'devnet')).toMatchObject({
+    code: 'genesis_unexpected',
+    message: expect.stringContaining('is testnet, not devnet'),
+  });
+});
+
+test.each([
+  ['mainnet with another first block', ['--network', 'mainnet', '--genesis', PRIVATE]],
+  ["devnet with mainnet's first block", ['--network', 'devnet', '--genesis', GENESIS_HASHES.mainnet]],
+  ["devnet with mainnet's coin", [...NAMED, '--usdc-mint', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v']],
+  ["mainnet with devnet's coin", ['--network', 'mainnet', '--usdc-mint', DEVNET_USDC]],
+])('%s is refused before the cluster is asked', async (_what, argv) => {
+  expect(await refusal(...argv)).toMatchObject({ code: 'cluster_settings_invalid' });
+});
+
+test('a program that is absent, that is none, and that has other bytes are refused, each with its sentence', async () => {
+  const [absent, other] = [key(20), key(21)];
+  expect(await refusal(...NAMED, '--escrow-program', absent.address)).toMatchObject({
+    code: 'program_missing',
+    message: expect.stringContaining(`no escrow program at ${absent.address}`),
+    next: ['farelock cluster deploy', 'farelock cluster check'],
+  });
+  expect(await refusal(...NAMED, '--escrow-program', deployer.address)).toMatchObject({
+    code: 'program_missing',
+    message: expect.stringContaining('is not a program'),
+  });
+  await put(other, otherCode());
+  expect(await refusal(...NAMED, '--escrow-program', other.address)).toMatchObject({
+    code: 'program_differs',
+    message: expect.stringContaining('does not have the bytes of the shipped'),
+    next: ['farelock cluster check', 'farelock cluster deploy'],
+  });
+}, 60_000);
+
+test('a mint that is absent, and an account that is none, are refused', async () => {
+  expect(await refusal(...NAMED, '--usdc-mint', key(30).address)).toMatchObject({
+    code: 'usdc_mint_missing',
+    message: expect.stringContaining('There is no mint'),
+  });
+  expect(await refusal(...NAMED, '--usdc-mint', deployer.address)).toMatchObject({
+    code: 'usdc_mint_missing',
+    message: expect.stringContaining('is not a mint'),
+  });
+});
+
+test('from empty wallets to a booking; a program that is upgraded meanwhile closes new intents, and is said', async () => {
+  const program = key(40);
+  await put(program, escrowElf());
+  const named = [...NAMED, '--escrow-program', program.address];
+
+  const empty = await refusal(...named);
+  expect(empty).toMatchObject({
+    code: 'insufficient_funds',
+    next: expect.arrayContaining(['farelock cluster keys']),
+  });
+  const wallets = empty.detail?.wallets as { wallet: string; address: Address; needs_lamports: number }[];
+  expect(wallets.map(({ wallet }) => wallet)).toEqual(['authority', 'facilitator']);
+  for (const { address, needs_lamports } of wallets) {
+    expect(empty.message).toContain(address);
+    expect(needs_lamports).toBe(500_000_000);
+    await endpoint.cluster.airdropSol(address, 10_000_000_000n);
+  }
+
+  const listening = await serve(...named);
+  if (!('url' in listening)) throw new Error(listening.error.message);
+  const run = (line: string, more: Record<string, string> = {}) =>
+    runInMemory(line.split(' '), {
+      clock: endpoint.clock,
+      environment: {
+        FARELOCK_HOME: traveller.home,
+        FARELOCK_FLIGHTS_URL: listening.url,
+        FARELOCK_RPC_URL: url,
+        ...NAMES,
+        ...more,
+      },
+    });
+  const { address } = (await run('wallet new --json')).json() as { address: Address };
+  await endpoint.cluster.airdropSol(address, 1_000_000_000n);
+  await endpoint.cluster.airdropUsdc(address, 2_000_000_000n);
+
+  // Somebody can replace the program: nothing is paid, not even a search, until that key is accepted by name.
+  const search = 'search LIS BER --depart +30d --json';
+  const stranger = await run(search);
+  expect(stranger.exitCode).toBe(6);
+  expect(stranger.json().error).toMatchObject({
+    code: 'program_not_trusted',
+    message: expect.stringContaining(`${deployer.address} can replace it`),
+    next: [`export FARELOCK_UPGRADE_AUTHORITIES=${deployer.address}`],
+  });
+  expect((await run('wallet balance --json')).json().usdc).toBe('2000.00');
+
+  const trusting = { FARELOCK_UPGRADE_AUTHORITIES: deployer.address };
+  const found = (await run(search, trusting)).json() as unknown as { offers: { offer_id: string }[] };
+  expect(found.offers.length).toBeGreaterThan(0);
+  const made = (await run('intent create 1 --json', trusting)).json() as unknown as { intent_id: string };
+  expect(made.intent_id).toMatch(/^int_/);
+  const verified = (await run(`intent verify ${made.intent_id} --json`, trusting)).json() as unknown as {
+    checks: { check: string; found: string; ok: boolean }[];
+  };
+  expect(verified.checks.find(({ check }) => check === 'program_code')).toMatchObject({
+    ok: true,
+    found: expect.stringContaining(deployer.address),
+  });
+
+  // Another process replaces it.
+  await put(program, otherCode(), 'upgrade');
+  endpoint.clock.advance(61_000);
+  const ready = await fetch(`${listening.url}/ready`);
+  expect([ready.status, await ready.json()]).toMatchObject([
+    503,
+    {
+      escrow_program: {
+        address: program.address,
+        trouble: expect.stringContaining('does not have the bytes'),
+      },
+    },
+  ]);
+  // Who would pay into it all the same, for the settings name it, is refused by the service.
+  const naming = { FARELOCK_ESCROW_PROGRAM: program.address };
+  const before = (await run('wallet balance --json')).json().usdc;
+  const closed = await run('intent create 2 --json', naming);
+  expect(closed.json().error).toMatchObject({ code: 'escrow_program_changed' });
+  // And who does not name it pays nothing, whatever the service says.
+  const doubting = await run(search.replace('+30d', '+31d'), trusting);
+  expect(doubting.json().error).toMatchObject({
+    code: 'program_not_trusted',
+    message: expect.stringContaining('is not the shipped one'),
+  });
+  expect((await run('wallet balance --json')).json().usdc).toBe(before);
+  const doctor = (await run('doctor --json', trusting)).json() as unknown as {
+    checks: { id: string; status: string; message: string }[];
+  };
+  const failed = doctor.checks.filter(({ status }) => status === 'failed').map(({ id }) => id);
+  expect(failed).toEqual(expect.arrayContaining(['flight_service', 'charging']));
+}, 120_000);

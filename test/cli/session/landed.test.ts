@@ -1,0 +1,141 @@
+import { getTransferInstruction } from '@solana-program/token';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hasNeverLanded } from '../../../src/cli/session/landed.ts';
+import type { ClientStore, SignedPayment } from '../../../src/client/journal/store.ts';
+import { signPayment } from '../../../src/client/payer/transaction.ts';
+import { type Fetch, HttpResponse } from '../../../src/kernel/http.ts';
+import { DEVNET_USDC } from '../../../src/solana/cluster.ts';
+import { signerFromSeed } from '../../../src/solana/signer.ts';
+import { associatedTokenAddress, MEMO_PROGRAM } from '../../../src/solana/token.ts';
+import { buildTransaction } from '../../../src/solana/transaction.ts';
+import { openRpcEndpoint, type RpcEndpoint } from '../../interop/rpc-endpoint.ts';
+import { type Lie, openLyingCluster } from '../../solana/lying-rpc.ts';
+
+/** When the tool gives a payment up, so that another one may be signed. */
+
+const payer = signerFromSeed(new Uint8Array(32).fill(61));
+const service = signerFromSeed(new Uint8Array(32).fill(62));
+const URLS = ['http://first.test/', 'http://second.test/'];
+const HOUR_MS = 3_600_000;
+
+let endpoint: RpcEndpoint;
+let source: string;
+let destination: string;
+beforeAll(async () => {
+  endpoint = await openRpcEndpoint();
+  await endpoint.cluster.airdropSol(payer.address, 1_000_000_000n);
+  for (const { address } of [payer, service]) await endpoint.cluster.airdropUsdc(address, 1_000_000n);
+  source = await associatedTokenAddress(payer.address, DEVNET_USDC);
+  destination = await associatedTokenAddress(service.address, DEVNET_USDC);
+  endpoint.clock.advance(HOUR_MS);
+});
+afterAll(() => endpoint.close());
+
+/** Signs a payment as the tool does, and asks about it once it has expired. */
+async function ask(memo: string, tell: Lie, { lands = false } = {}): Promise<boolean> {
+  const liar = await openLyingCluster(endpoint, endpoint.clock.advance, { urls: URLS });
+  const { cluster, fetch } = liar;
+  const blockhash = await cluster.latestBlockhash();
+  const transaction = await signPayment(
+    payer,
+    { feePayer: service.address, payTo: service.address, asset: DEVNET_USDC, amount: 1_000n, memo },
+    blockhash,
+  );
+  const createdAtMs = endpoint.clock.now();
+  if (lands) {
+    const pays = getTransferInstruction({
+      source: source as never,
+      destination: destination as never,
+      authority: payer,
+      amount: 1_000n,
+    });
+    const instructions = [pays, { programAddress: MEMO_PROGRAM, data: Buffer.from(memo) }];
+    await cluster.send(buildTransaction({ feePayer: payer, instructions, blockhash }).wire);
+  }
+  endpoint.clock.advance(HOUR_MS);
+  const payload = Buffer.from(JSON.stringify({ payload: { transaction } })).toString('base64');
+  const { lastValidBlockHeight } = blockhash;
+  const signed = {
+    record: {
+      wallet: payer.address,
+      asset: DEVNET_USDC,
+      network: cluster.network,
+      amount: '0.001',
+      state: 'sent',
+      transaction: null,
+      pay_to: service.address,
+    },
+    payment: { payload, lastValidBlockHeight, createdAtMs },
+  } as unknown as SignedPayment;
+  const door: Fetch = async ({ url, body }) => {
+    const answer = await fetch(url, { method: 'POST', body: body ?? '' });
+    return new HttpResponse(answer.status, await answer.text(), Object.fromEntries(answer.headers));
+  };
+  liar.tell = tell;
+  try {
+    return await hasNeverLanded(
+      {
+        clock: endpoint.clock,
+        cluster: async () => cluster,
+        store: async () => ({ signedPayment: async () => signed }) as unknown as ClientStore,
+        rpc: async () => ({ url: URLS[0] ?? '', fetch: door }),
+        profile: { commitment: 'confirmed', webSocketUrl: null },
+      },
+      'pay_1',
+    );
+  } finally {
+    await cluster.close();
+  }
+}
+
+const honest: Lie = (_call, ask) => ask();
+/** The history of the wallet is lost, at some addresses or at all. */
+const forgets =
+  (isForgetful: (host: string | undefined) => boolean): Lie =>
+  async (call, ask, host) => {
+    const answer = await ask();
+    if (call.method === 'getSignaturesForAddress' && isForgetful(host)) answer.result = [];
+    return answer;
+  };
+
+test('a payment that did not land, and never will, is given up', async () => {
+  expect(await ask('memo-a', honest)).toBe(true);
+});
+
+test('one that landed is not', async () => {
+  expect(await ask('memo-b', honest, { lands: true })).toBe(false);
+});
+
+test('nor one that the preferred address has forgotten, or whose history no address has', async () => {
+  expect(
+    await ask(
+      'memo-c',
+      forgets((host) => host === 'first.test'),
+      { lands: true },
+    ),
+  ).toBe(false);
+  expect(
+    await ask(
+      'memo-d',
+      forgets(() => true),
+      { lands: true },
+    ),
+  ).toBe(false);
+  expect(
+    await ask(
+      'memo-e',
+      forgets(() => true),
+    ),
+  ).toBe(false);
+});
+
+test('nor while its expiry can still be taken back', async () => {
+  const early: Lie = async (call, ask) => {
+    const answer = await ask();
+    const [options] = call.params as { commitment?: string }[];
+    if (call.method === 'getEpochInfo' && options?.commitment === 'finalized')
+      Object.assign(answer.result as object, { blockHeight: 1 });
+    return answer;
+  };
+  expect(await ask('memo-f', early)).toBe(false);
+});
