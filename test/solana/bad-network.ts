@@ -96,7 +96,9 @@ const LASTS_MS = { swallowed: SWALLOWED_MS, 'dropped fork': FORK_LIVES_MS, forgo
 export async function openBadNetwork(upstream: string, seed: number, share = { faults: 0.2, fates: 0.3 }) {
   const chances = new Map<string, () => number>();
   const chanceOf = (method: string): (() => number) => {
-    const known = chances.get(method) ?? seeded(seed * 1_000 + [...method].reduce((sum, one) => sum * 31 + one.charCodeAt(0), 7) % 997);
+    const known =
+      chances.get(method) ??
+      seeded(seed * 1_000 + ([...method].reduce((sum, one) => sum * 31 + one.charCodeAt(0), 7) % 997));
     chances.set(method, known);
     return known;
   };

@@ -29,7 +29,8 @@ beforeEach(async () => {
   cluster = liar.cluster;
 });
 
-const pay = (amount: bigint) => getTransferSolInstruction({ source: alice, destination: bob.address, amount });
+const pay = (amount: bigint) =>
+  getTransferSolInstruction({ source: alice, destination: bob.address, amount });
 const transfer = async (amount: bigint, blockhash = cluster.latestBlockhash()) =>
   buildTransaction({ feePayer: alice, instructions: [pay(amount)], blockhash: await blockhash });
 const problemOf = async (promise: Promise<unknown>) => {
@@ -39,7 +40,8 @@ const problemOf = async (promise: Promise<unknown>) => {
   );
   return isProblem(error) ? { code: error.code, error: error.detail?.error } : error;
 };
-const sends = () => liar.heard.filter(({ call }) => call.method === 'sendTransaction').map(({ call }) => call);
+const sends = () =>
+  liar.heard.filter(({ call }) => call.method === 'sendTransaction').map(({ call }) => call);
 const held = async () => (await endpoint.cluster.accounts([bob.address]))[0]?.lamports ?? 0n;
 
 describe('sending', () => {
@@ -161,7 +163,10 @@ describe('a memo in a history', () => {
     expect(await cluster.isAbsent({ memo: 'farelock payout x' }, { ...from, sinceS: 0 })).toBe(false);
     const { wire } = buildTransaction({
       feePayer: alice,
-      instructions: [pay(1_800_000n), { programAddress: MEMO_PROGRAM, data: Buffer.from('farelock payout x') }],
+      instructions: [
+        pay(1_800_000n),
+        { programAddress: MEMO_PROGRAM, data: Buffer.from('farelock payout x') },
+      ],
       blockhash: await cluster.latestBlockhash(),
     });
     await cluster.send(wire);

@@ -19,7 +19,15 @@ afterAll(() => world.close());
 function payouts(cluster: Cluster = world.cluster) {
   const { store, clock, authority, treasury } = world;
   const effects = createEffects({ store, cluster, clock, ids: randomIds(clock.now), log: silentLog });
-  return createPayouts({ store, cluster, clock, effects, authority, treasurySigner: treasury, mint: world.mint });
+  return createPayouts({
+    store,
+    cluster,
+    clock,
+    effects,
+    authority,
+    treasurySigner: treasury,
+    mint: world.mint,
+  });
 }
 
 test('a pay-out opens the token account of its wallet and moves exactly its amount', async () => {
