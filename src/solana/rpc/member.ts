@@ -63,7 +63,7 @@ export interface Genesis {
 }
 
 const TIMEOUT_MS = 15_000;
-const ASIDE: DelayPolicy = { firstMs: 2_000, factor: 2, mostMs: 60_000, jitter: 'none' };
+const ASIDE: DelayPolicy = { firstMs: 4_000, factor: 2, mostMs: 60_000, jitter: 'none' };
 /** A slot: what one node knows, the others soon know too. */
 const BEHIND_MS = 400;
 /** An address that fails so often in a row is worth a line in the log. */
