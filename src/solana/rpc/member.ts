@@ -63,7 +63,7 @@ export interface Genesis {
 }
 
 const TIMEOUT_MS = 15_000;
-const ASIDE: DelayPolicy = { firstMs: 2_000, factor: 2, mostMs: 60_000, jitter: 'none' };
+const ASIDE: DelayPolicy = { firstMs: 4_000, factor: 2, mostMs: 60_000, jitter: 'none' };
 /** A slot: what one node knows, the others soon know too. */
 const BEHIND_MS = 400;
 /** An address that fails so often in a row is worth a line in the log. */
@@ -136,19 +136,7 @@ export function createMember(options: {
     const id = ++calls;
     const level = levelOf(method, params);
     const floor = freshness.floor(level);
-    const { status, text } = await post(JSON.stringify({ jsonrpc: '2.0', id, method, params }), signals);
-    const answer = envelope.safeParse(parseJson(text));
-    if (!answer.success) {
-      // A wrong address or key stays wrong; a page with status 200 is somebody between us and the node.
-      if (status >= 400) throw new NoAnswer(`it answered ${status}`, { final: true });
-      throw new NoAnswer('its answer is not JSON-RPC');
-    }
-    if (answer.data.id !== id) throw new NoAnswer('it answered another request');
-    const { error, result } = answer.data;
-    if (error && isRefusal(error)) throw new RpcRefusal(error.code, error.message, error.data);
-    if (error) {
-      throw new NoAnswer(`${error.message} (${error.code})`, { behind: error.code === SLOT_NOT_REACHED });
-    }
+    const result = resultIn(await post(JSON.stringify({ jsonrpc: '2.0', id, method, params }), signals), id);
     const slot = answerSlot.safeParse(result);
     if (slot.success && slot.data < floor) {
       throw new NoAnswer(`it answered of slot ${slot.data}, after ${floor} was told of`, { behind: true });
@@ -198,6 +186,21 @@ export function createMember(options: {
       }
     },
   };
+}
+
+/** The result that a node answered with. @throws NoAnswer, RpcRefusal */
+function resultIn({ status, text }: { readonly status: number; readonly text: string }, id: number): unknown {
+  const answer = envelope.safeParse(parseJson(text));
+  if (!answer.success) {
+    // A wrong address or key stays wrong; a page with status 200 is somebody between us and the node.
+    if (status >= 400) throw new NoAnswer(`it answered ${status}`, { final: true });
+    throw new NoAnswer('its answer is not JSON-RPC');
+  }
+  if (answer.data.id !== id) throw new NoAnswer('it answered another request');
+  const { error, result } = answer.data;
+  if (!error) return result;
+  if (isRefusal(error)) throw new RpcRefusal(error.code, error.message, error.data);
+  throw new NoAnswer(`${error.message} (${error.code})`, { behind: error.code === SLOT_NOT_REACHED });
 }
 
 /** fetch throws for the network alone; the cause names it (ECONNREFUSED and the like). */

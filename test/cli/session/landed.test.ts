@@ -107,6 +107,7 @@ test('one that landed is not', async () => {
 });
 
 test('nor one that the preferred address has forgotten, or whose history no address has', async () => {
+<<<<<<< HEAD
   expect(
     await ask(
       'memo-c',
@@ -127,6 +128,13 @@ test('nor one that the preferred address has forgotten, or whose history no addr
       forgets(() => true),
     ),
   ).toBe(false);
+=======
+  const first = forgets((host) => host === 'first.test');
+  const all = forgets(() => true);
+  expect(await ask('memo-c', first, { lands: true })).toBe(false);
+  expect(await ask('memo-d', all, { lands: true })).toBe(false);
+  expect(await ask('memo-e', all)).toBe(false);
+>>>>>>> sender13
 });
 
 test('nor while its expiry can still be taken back', async () => {
