@@ -10,7 +10,7 @@ import { asked, openProxy, ran } from './stage.ts';
 
 /** A cluster without the escrow program in one process, and `cluster deploy` against it in others, which are killed. */
 
-const RATE = 20;
+const RATE = 10;
 const closing: (() => unknown)[] = [];
 let operator: Runner;
 let rpcUrl: string;
@@ -183,6 +183,15 @@ test('given up after a kill, it takes the rent of the buffer back, and the next 
     upgrade_authority: null,
   });
 }, 120_000);
+
+test('two at once deploy one program, with the keys of the first', async () => {
+  const authority = await funded();
+  const both = await Promise.all([1, 2].map(() => ran<Deployed>(operator, ['cluster', 'deploy', '--yes'])));
+  expect(both[0]?.program).toBe(both[1]?.program);
+  expect(await ran(operator, ['cluster', 'deploy', '--yes'])).toMatchObject({ program: both[0]?.program });
+  const rent = await rentOf(36, 45 + escrowElf().length);
+  expect(await lamportsOf(authority)).toBe(10_000_000_000 - rent - (await feesOf(authority)));
+}, 60_000);
 
 test('stopped with Ctrl-C, it says how to go on, and goes on', async () => {
   await funded();

@@ -2,7 +2,7 @@ import { isProblem, problem } from '../../kernel/problems.ts';
 import { closeBuffer, createBuffer, readBuffer, writeBuffer } from '../../solana/loader.ts';
 import { isShippedAt } from './inspect.ts';
 import { CHUNK, type Deployment, type DeploymentPlan, missingChunks, UNITS } from './plan.ts';
-import { type DeploymentPorts, eventually, POLL_MS, send, unlessReached } from './sending.ts';
+import { type DeploymentPorts, eventually, isExpired, POLL_MS, send, unlessReached } from './sending.ts';
 
 const AT_ONCE = 4;
 /** Rounds of writes in which nothing more arrived, before it is left for another time. */
@@ -70,10 +70,11 @@ async function lackingIn({ cluster }: DeploymentPorts, deployment: Deployment): 
 /** @returns the last failure that leaves open what became of a write; null where there was none */
 async function writeChunks(
   ports: DeploymentPorts,
-  { buffer, payer, elf, microLamports }: Deployment,
+  deployment: Deployment,
   missing: readonly number[],
 ): Promise<unknown> {
   const { cluster, signal } = ports;
+  const { buffer, payer, elf, microLamports } = deployment;
   const total = Math.ceil(elf.length / CHUNK);
   let done = total - missing.length;
   let lastError: unknown = null;
@@ -88,8 +89,13 @@ async function writeChunks(
         await send(ports, { instructions, payer, signers: [], microLamports, units: UNITS.small, blockhash });
         done++;
       } catch (error) {
-        if (!isProblem(error, 'cluster_failed')) throw error;
+        // Another process of this home may have put the program in place meanwhile: then there is no buffer.
+        if (isProblem(error, 'transaction_failed') && (await lackingIn(ports, deployment))?.length === 0)
+          return;
+        if (!isProblem(error, 'cluster_failed') && !isExpired(error)) throw error;
         lastError = error;
+        // Those behind it have the same blockhash.
+        if (isExpired(error)) left.length = 0;
       }
     }
   };

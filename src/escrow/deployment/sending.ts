@@ -39,18 +39,29 @@ export async function eventually<T>(
   }
 }
 
-/** Acts, unless it is done. Where the answer was lost or says that it cannot be done, it may have been done before. */
+const TRIES = 3;
+
+/**
+ * Acts, unless it is done. Where the answer was lost or says that it cannot be done, it may have been done before. Acts
+ * again where the blockhash was too old when the cluster first saw it.
+ */
 export async function unlessReached(
   isReached: () => Promise<boolean>,
   act: () => Promise<void>,
 ): Promise<void> {
-  if (await isReached()) return;
-  try {
-    await act();
-  } catch (error) {
-    if (!isProblem(error, 'cluster_failed', 'transaction_failed') || !(await isReached())) throw error;
+  for (let attempt = 1; !(await isReached()); attempt++) {
+    try {
+      return await act();
+    } catch (error) {
+      if (isExpired(error) && attempt < TRIES) continue;
+      if (!isProblem(error, 'cluster_failed', 'transaction_failed') || !(await isReached())) throw error;
+    }
   }
 }
+
+/** True where the cluster refused a transaction for its age alone, so that it is not on its way. */
+export const isExpired = (error: unknown): boolean =>
+  isProblem(error, 'transaction_failed') && error.detail?.error === 'BlockhashNotFound';
 
 /** Signs and sends, and waits until it is confirmed. */
 export async function send(

@@ -1,14 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readEscrow } from '../../../src/escrow/account.ts';
+import { escrowAddress } from '../../../src/escrow/address.ts';
 import { reclaimBuffer } from '../../../src/escrow/deployment/buffer.ts';
 import { inspectProgram } from '../../../src/escrow/deployment/inspect.ts';
 import { CHUNK, type Deployment, planDeployment } from '../../../src/escrow/deployment/plan.ts';
 import type { DeploymentPorts } from '../../../src/escrow/deployment/sending.ts';
 import { carryOut } from '../../../src/escrow/deployment/steps.ts';
 import { escrowElf } from '../../../src/escrow/elf.ts';
+import { openInstructions, refundInstructions } from '../../../src/escrow/program.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import { type Cluster, DEVNET_USDC } from '../../../src/solana/cluster.ts';
 import { createBuffer, giveUpAuthority, programDataOf, writeBuffer } from '../../../src/solana/loader.ts';
-import { TOKEN_PROGRAM } from '../../../src/solana/token.ts';
+import { associatedTokenAddress, TOKEN_PROGRAM } from '../../../src/solana/token.ts';
 import { openLyingCluster } from '../../solana/lying-rpc.ts';
 import { agreeableElf, openScene, payer, SOL, stranger } from './scene.ts';
 
@@ -90,6 +93,28 @@ describe('a deployment', () => {
     expect(scene.fees()).toBe(plan.fees);
     expect(plan.transactions).toBe(3 + Math.ceil(elf.length / CHUNK));
     expect(scene.lamports(deployment.buffer.address)).toBe(0n);
+  });
+
+  test('makes a program that opens, refunds and closes escrows at its own address', async () => {
+    const { cluster } = scene;
+    const deployment = scene.deployment({ isFinal: true });
+    await carryOut(portsOf(), deployment);
+    scene.clock.advance(1_000);
+    const programId = deployment.program;
+    const { address: escrow } = await escrowAddress('int_1', { mint: DEVNET_USDC, programId });
+    const parties = {
+      ...{ programId, escrow, authority: payer.address, payer: payer.address, mint: DEVNET_USDC },
+      ...{ treasury: payer.address, refundOwner: stranger.address },
+    };
+    const refundAfter = BigInt(await cluster.unixTime()) + 3_600n;
+    await scene.send(
+      await openInstructions({ ...parties, intentId: 'int_1', amount: 5_000_000n, refundAfter }),
+    );
+    await cluster.airdropUsdc(escrow, 5_000_000n);
+    await scene.send(await refundInstructions(parties));
+    expect(await readEscrow(cluster, escrow, [programId])).toMatchObject({ state: 'refunded' });
+    const refunded = await associatedTokenAddress(stranger.address, DEVNET_USDC);
+    expect(await cluster.tokenBalance(refunded)).toBe(5_000_000n);
   });
 
   test('needs no lamport more than it says, and is refused before anything is sent with one less', async () => {
@@ -186,6 +211,22 @@ describe('a deployment', () => {
     const deployment = scene.deployment({ isFinal: true });
     const { fees } = await planDeployment(scene.cluster, deployment);
     expect(await carryOut(portsOf(liar.cluster), deployment)).toMatchObject({ upgradeAuthority: null });
+    expect(scene.fees()).toBe(fees);
+  });
+
+  test('signs anew what was too old when the cluster first saw it', async () => {
+    let sent = 0;
+    const slow: Cluster = {
+      ...scene.cluster,
+      async send(wire) {
+        // Held up for two minutes, and so are those behind it: the first of all, and two of the writes.
+        if ([0, 2, 11].includes(sent++)) scene.clock.advance(120_000);
+        return scene.cluster.send(wire);
+      },
+    };
+    const deployment = scene.deployment({ isFinal: true });
+    const { fees } = await planDeployment(scene.cluster, deployment);
+    expect(await carryOut(portsOf(slow), deployment)).toMatchObject({ upgradeAuthority: null });
     expect(scene.fees()).toBe(fees);
   });
 

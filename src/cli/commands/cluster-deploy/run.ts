@@ -31,6 +31,7 @@ interface DeployOptions extends ClusterOptions {
   readonly mainnet?: boolean;
 }
 
+/** Deploys; what helps when it fails is said for the same cluster. */
 export const clusterDeploy: Command<DeployOptions> = async (context, options) => {
   try {
     return await deploy(context, options);
