@@ -10,7 +10,7 @@ import type { OpenService } from './service-types.ts';
  * @throws Problem `usage`: the ledger of this home carries the program already
  */
 export const openClusterOnly: OpenService = async (options) => {
-  const { cluster, faucet, rpc, pubSub } = await openEmbedded(
+  const { cluster, faucet, rpc, pubSub, genesis } = await openEmbedded(
     options,
     () => undefined,
     () => undefined,
@@ -31,6 +31,7 @@ export const openClusterOnly: OpenService = async (options) => {
       return pathname === '/health' ? json(200, { status: 'ok' }) : notFound();
     },
     cluster,
+    servedGenesis: genesis,
     faucet,
     pubSub,
     worker: { runDue: async () => ({ worked: 0, nextDueAtMs: null }) },

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import bs58 from 'bs58';
 import { EARLIER_ESCROW_ELFS, escrowElf } from './escrow/elf.ts';
 import { ESCROW_PROGRAM_ID } from './escrow/program.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
@@ -21,7 +23,10 @@ export interface OpenedCluster {
   readonly pubSub: (() => Promise<PubSub>) | null;
   /** The embedded cluster's file; null for a real one. */
   readonly ledger: EmbeddedCluster | null;
-  /** The hash of a real cluster's first block; null for the embedded one, whose ledger has an id. */
+  /**
+   * The hash of the first block of a real cluster, or of an embedded one that is served as one; null for the embedded one
+   * of a service, whose ledger has an id.
+   */
   readonly genesis: string | null;
 }
 
@@ -61,6 +66,10 @@ const ESCROW: GenesisProgram = {
   replaces: EARLIER_ESCROW_ELFS,
 };
 
+/** A cluster that knows nothing of Farelock begins with a block of its own. */
+const ownGenesis = (ledgerId: string): string =>
+  bs58.encode(createHash('sha256').update(`genesis ${ledgerId}`).digest());
+
 export async function openEmbedded(
   { home, clock = systemClock, log = silentLog, withoutProgram }: ServiceOptions,
   onTrouble: OnTrouble,
@@ -73,12 +82,16 @@ export async function openEmbedded(
     onTrouble,
     ifMissing,
   });
+  const genesis = withoutProgram ? ownGenesis(cluster.ledgerId) : null;
   const jsonRpc = once(async () =>
-    (await import('./solana/json-rpc/index.ts')).createJsonRpc(cluster, { log }),
+    (await import('./solana/json-rpc/index.ts')).createJsonRpc(cluster, {
+      log,
+      genesis: genesis ?? undefined,
+    }),
   );
   const rpc = async (request: HttpRequest) => (await jsonRpc())(request);
   const pubSub = once(async () =>
     (await import('./solana/pubsub/index.ts')).createPubSub(cluster.ledger, { log }),
   );
-  return { cluster, faucet: cluster, rpc, pubSub, ledger: cluster, genesis: null };
+  return { cluster, faucet: cluster, rpc, pubSub, ledger: cluster, genesis };
 }

@@ -79,6 +79,8 @@ export interface Service {
   /** Makes a demo's partners and their key files now, not with the first request to the partner service. */
   partnerReady(): Promise<void>;
   readonly cluster: Cluster;
+  /** The first block of a private cluster that is served here; else null. */
+  readonly servedGenesis: string | null;
   /** null on a real cluster. */
   readonly faucet: Faucet | null;
   /** The embedded cluster's subscriptions, opened when first asked for; null on a real cluster. */

@@ -65,6 +65,7 @@ export const openService: OpenService = async (options) => {
         : flights.app.fetch(request, connection);
     },
     cluster,
+    servedGenesis: null,
     faucet,
     pubSub,
     worker: {

@@ -205,17 +205,14 @@ test('from empty wallets to a booking; a program that is upgraded meanwhile clos
 
   const listening = await serve(...named);
   if (!('url' in listening)) throw new Error(listening.error.message);
+  const remote = {
+    FARELOCK_HOME: traveller.home,
+    FARELOCK_FLIGHTS_URL: listening.url,
+    FARELOCK_RPC_URL: url,
+    ...NAMES,
+  };
   const run = (line: string, more: Record<string, string> = {}) =>
-    runInMemory(line.split(' '), {
-      clock: endpoint.clock,
-      environment: {
-        FARELOCK_HOME: traveller.home,
-        FARELOCK_FLIGHTS_URL: listening.url,
-        FARELOCK_RPC_URL: url,
-        ...NAMES,
-        ...more,
-      },
-    });
+    runInMemory(line.split(' '), { clock: endpoint.clock, environment: { ...remote, ...more } });
   const { address } = (await run('wallet new --json')).json() as { address: Address };
   await endpoint.cluster.airdropSol(address, 1_000_000_000n);
   await endpoint.cluster.airdropUsdc(address, 2_000_000_000n);

@@ -5,6 +5,7 @@ import type { Address } from '@solana/kit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { escrowElf } from '../../src/escrow/elf.ts';
 import { programDataOf } from '../../src/solana/loader.ts';
+import { networkOfGenesis } from '../../src/solana/monikers.ts';
 import { BIN, farelockIn, type Runner, serveIn } from './farelock.ts';
 import { asked, openProxy, ran } from './stage.ts';
 
@@ -14,6 +15,7 @@ const RATE = 10;
 const closing: (() => unknown)[] = [];
 let operator: Runner;
 let rpcUrl: string;
+let named: Record<string, string>;
 let between: Awaited<ReturnType<typeof openProxy>>;
 beforeEach(async () => {
   const chain = farelockIn({ TEST_CLOCK_SPEED: String(RATE) });
@@ -23,7 +25,8 @@ beforeEach(async () => {
   rpcUrl = served.rpcUrl;
   between = await openProxy(rpcUrl);
   closing.push(between.close);
-  operator = farelockIn({ FARELOCK_RPC_URL: between.url, TEST_CLOCK_SPEED: String(RATE) });
+  named = { FARELOCK_NETWORK: 'devnet', FARELOCK_GENESIS: served.genesis ?? '' };
+  operator = farelockIn({ FARELOCK_RPC_URL: between.url, ...named, TEST_CLOCK_SPEED: String(RATE) });
   closing.push(operator.close);
 });
 afterEach(async () => {
@@ -260,6 +263,17 @@ test('a cluster without the program is one: no service, no program, and a home t
   const origin = rpcUrl.replace(/\/rpc$/, '');
   expect((await fetch(`${origin}/air/offers`)).status).toBe(404);
   expect(await (await fetch(`${origin}/health`)).json()).toEqual({ status: 'ok' });
+  const genesis = await asked<string>(rpcUrl, 'getGenesisHash', []);
+  expect([genesis, networkOfGenesis(genesis)]).toEqual([named.FARELOCK_GENESIS, null]);
+  const unnamed = await operator.run(['cluster', 'check', '--json'], {
+    env: { FARELOCK_NETWORK: '', FARELOCK_GENESIS: '' },
+  });
+  expect(unnamed.json()).toMatchObject({
+    error: {
+      code: 'cluster_failed',
+      next: [expect.stringContaining(`--network devnet --genesis ${genesis}`)],
+    },
+  });
   const checked = await operator.run(['cluster', 'check', '--json']);
   expect([checked.exitCode, checked.json()]).toMatchObject([
     8,

@@ -71,6 +71,8 @@ export const PASSENGER = {
 export interface Served {
   readonly flightsUrl: string;
   readonly rpcUrl: string;
+  /** Hash of the first block, where it is not one that is known. */
+  readonly genesis: string | null;
   /** Holds the first operator's key. */
   readonly operatorKeyFile: string;
   /** What it has written to standard error. */
@@ -103,12 +105,14 @@ export async function serveIn(runner: Runner, args: readonly string[] = []): Pro
   const shown = JSON.parse(line) as {
     flights_url: string | null;
     rpc_url: string;
+    genesis: string | null;
     operator_key_file: string;
   };
   return {
     // null of a cluster by itself.
     flightsUrl: shown.flights_url?.replace(/\/$/, '') ?? '',
     rpcUrl: shown.rpc_url,
+    genesis: shown.genesis,
     operatorKeyFile: shown.operator_key_file,
     log: () => errors,
     stop: async () => {

@@ -5,7 +5,6 @@ import { feeOf } from '../embedded/fee.ts';
 import type { EmbeddedCluster } from '../embedded/open.ts';
 import { parseMessage } from '../embedded/parse.ts';
 import { epochOf, SLOTS_PER_EPOCH } from '../embedded/slot-clock.ts';
-import { GENESIS_HASHES } from '../monikers.ts';
 import { MOST_TRANSACTION_BYTES } from '../transaction.ts';
 import { API_VERSION, addressParam, config, contextOf, integerParam } from './params.ts';
 import { INTERNAL_ERROR, invalidParams, JsonRpcError, type Method, method } from './wire.ts';
@@ -16,15 +15,14 @@ const MOST_AIRDROP_LAMPORTS = 100_000n * 1_000_000_000n;
 const MOST_AIRDROP_USDC = 1_000_000_000n * 1_000_000n;
 
 /** The chain itself: slots, blockhashes, fees, the faucet. */
-export function chainMethods(cluster: EmbeddedCluster): Record<string, Method> {
+export function chainMethods(cluster: EmbeddedCluster, genesis: string): Record<string, Method> {
   const { ledger } = cluster;
   const slotNow = () => ledger.now().slot;
 
   return {
     getHealth: method(none, () => 'ok'),
     getVersion: method(none, () => ({ 'feature-set': 0, 'solana-core': API_VERSION })),
-    // x402 takes a cluster for what its genesis hash says, and knows only mainnet, devnet and testnet.
-    getGenesisHash: method(none, () => GENESIS_HASHES.devnet),
+    getGenesisHash: method(none, () => genesis),
     getSlot: method(optionsOnly, (options) => {
       contextOf(ledger, options);
       return slotNow();

@@ -3,6 +3,7 @@ import type { Log } from '../../kernel/log.ts';
 import { silentLog } from '../../kernel/log.ts';
 import { storageFields } from '../../store/watch.ts';
 import type { EmbeddedCluster } from '../embedded/open.ts';
+import { GENESIS_HASHES } from '../monikers.ts';
 import { accountMethods } from './account-methods.ts';
 import { blockMethods } from './block-methods.ts';
 import { isCall, parseJson } from './call.ts';
@@ -34,14 +35,15 @@ const MOST_BATCH = 100;
  */
 export function createJsonRpc(
   cluster: EmbeddedCluster,
-  options: { readonly log?: Log } = {},
+  options: { readonly log?: Log; readonly genesis?: string | undefined } = {},
 ): (request: HttpRequest) => Promise<HttpResponse> {
   const log = options.log ?? silentLog;
   const turns = createTurns();
   const scales = createScales();
   const methods = new Map<string, Method>(
     Object.entries({
-      ...chainMethods(cluster),
+      // x402 takes a cluster for what its genesis hash says, and knows only mainnet, devnet and testnet.
+      ...chainMethods(cluster, options.genesis ?? GENESIS_HASHES.devnet),
       ...accountMethods(cluster.ledger, turns),
       ...transactionMethods(cluster.ledger, turns),
       ...blockMethods(cluster.ledger, turns, cluster.identity),

@@ -71,7 +71,14 @@ export const clusterCheck: Command<WhereOptions & { readonly program?: string }>
 
 /** The operator's wallets of this home, which are made where there are none yet. */
 export const clusterKeys: Command<WhereOptions> = async (context, options) => {
-  const { terminal } = context;
+  const { terminal, globals } = context;
+  if (globals.dryRun) {
+    printPlan(terminal, [
+      'Create the wallets that this home does not have yet.',
+      'Show their addresses, what they hold and what they need.',
+    ]);
+    return 0;
+  }
   const desk = await clusterInUse(context, options);
   terminal.phase('Asking the cluster');
   const wallets = (await desk.wallets()).map(shownWallet);

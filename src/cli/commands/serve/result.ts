@@ -11,6 +11,12 @@ export const serve = published(
     rpc_ws_url: z.url().nullable(),
     rpc_urls: z.array(z.url()),
     network,
+    genesis: z
+      .string()
+      .nullable()
+      .describe(
+        'Hash of the first block of the cluster that was named, or of a private one that is served here.',
+      ),
     operator_key_file: z.string().nullable(),
   }),
 );

@@ -44,6 +44,7 @@ interface Listening {
   readonly rpc_ws_url: string | null;
   readonly rpc_urls: readonly string[];
   readonly network: string;
+  readonly genesis: string | null;
   readonly operator_key_file: string | null;
 }
 
@@ -94,10 +95,11 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     rpc_urls: rpcUrls.length > 0 ? rpcUrls.map(shownUrl) : [`${origin}/rpc`],
     rpc_ws_url: subscriptions && `${origin.replace(/^http/, 'ws')}/rpc`,
     network: service.cluster.network,
+    genesis: service.servedGenesis ?? cluster.genesis,
     operator_key_file: clusterOnly ? null : await service.operatorKeyFile(),
   };
   terminal.result(where, listeningView(origin, session.home));
-  terminal.aside(hintsFor(origin, where, cluster));
+  terminal.aside(hintsFor(origin, where, { ...cluster, genesis: where.genesis }));
 
   const napSignal = () => {
     if (wake.signal.aborted) wake = new AbortController();
@@ -148,6 +150,7 @@ const listeningView = (origin: string, home: string): View<Listening> => ({
         ['Solana RPC', shown.rpc_urls.join(', ')],
         ['Subscriptions', shown.rpc_ws_url],
         ['Network', shown.network],
+        ['Genesis', shown.genesis],
         ['Home', home],
         ['Operator key', shown.operator_key_file],
       ],
