@@ -107,34 +107,11 @@ test('one that landed is not', async () => {
 });
 
 test('nor one that the preferred address has forgotten, or whose history no address has', async () => {
-<<<<<<< HEAD
-  expect(
-    await ask(
-      'memo-c',
-      forgets((host) => host === 'first.test'),
-      { lands: true },
-    ),
-  ).toBe(false);
-  expect(
-    await ask(
-      'memo-d',
-      forgets(() => true),
-      { lands: true },
-    ),
-  ).toBe(false);
-  expect(
-    await ask(
-      'memo-e',
-      forgets(() => true),
-    ),
-  ).toBe(false);
-=======
   const first = forgets((host) => host === 'first.test');
   const all = forgets(() => true);
   expect(await ask('memo-c', first, { lands: true })).toBe(false);
   expect(await ask('memo-d', all, { lands: true })).toBe(false);
   expect(await ask('memo-e', all)).toBe(false);
->>>>>>> sender13
 });
 
 test('nor while its expiry can still be taken back', async () => {
