@@ -2,11 +2,13 @@ import { expect, test } from 'vitest';
 import { trustOf } from '../../../src/cli/paying/trust.ts';
 import type { Terminal } from '../../../src/cli/screen/terminal.ts';
 import { profileOf } from '../../../src/cli/session/profile-in-use.ts';
+import type { GlobalOptions } from '../../../src/cli/spec/globals.ts';
 import { worldClock } from '../../clock.ts';
 import { temporaryHome } from '../memory.ts';
 
 /** The question whether a key that can replace a program is trusted: asked once, and remembered in the home. */
 
+const GLOBALS: GlobalOptions = { timeout: 60_000, color: false, input: true };
 const KEY = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const PROGRAM = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 
@@ -27,7 +29,7 @@ test.each(['environment', 'staging'])('a yes is remembered in profile %s, and a 
   const environment: Record<string, string> =
     name === 'environment' ? { FARELOCK_FLIGHTS_URL: 'https://flights.example' } : {};
   const profileNow = async () => {
-    const profile = await profileOf(environment, {}, home, home);
+    const profile = await profileOf(environment, GLOBALS, home, home);
     return { ...profile, name };
   };
   try {
@@ -42,7 +44,7 @@ test.each(['environment', 'staging'])('a yes is remembered in profile %s, and a 
     const trusting = trustOf({ ...before, terminal: yes.terminal });
     expect(await trusting.accept?.(PROGRAM, KEY)).toBe(true);
     expect(trusting.isAccepted(KEY)).toBe(true);
-    const globals = name === 'environment' ? {} : { profile: name };
+    const globals = name === 'environment' ? GLOBALS : { ...GLOBALS, profile: name };
     const after = await profileOf(environment, globals, home, home);
     expect(after.upgradeAuthorities).toEqual([KEY]);
   } finally {
@@ -51,7 +53,7 @@ test.each(['environment', 'staging'])('a yes is remembered in profile %s, and a 
 });
 
 test('nobody who is not there is asked: the command that says yes is named', async () => {
-  const profile = await profileOf({}, {}, '/nowhere', '/nowhere');
+  const profile = await profileOf({}, GLOBALS, '/nowhere', '/nowhere');
   const given = { profile: { ...profile, name: 'staging' }, home: '/nowhere', clock: worldClock };
   const trust = trustOf({ ...given, terminal: terminalThat(true, false).terminal });
   expect(trust.accept).toBeNull();
