@@ -12,26 +12,12 @@ import {
   offer,
   slice,
 } from './offers/offer-schema.ts';
+import { optional, preset } from './schema-parts.ts';
 
 /** The wire schemas of the flight service; /openapi.json is made from them. */
 
 const wallet = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/);
 const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
-
-/** A field that may be left out, or be null, which says the same. */
-const optional = <T extends string | number>(schema: z.ZodType<T, T>) =>
-  z
-    .codec(schema.nullable(), schema.optional(), {
-      decode: (value) => value ?? undefined,
-      encode: (value) => value ?? null,
-    })
-    .optional();
-
-/** The same for one that has a value of its own then. */
-const preset = <T extends string | number | boolean>(schema: z.ZodType<T, T>, value: T) =>
-  z
-    .codec(schema.nullable(), schema, { decode: (given) => given ?? value, encode: (given) => given })
-    .prefault(value);
 
 export const searchRequest = z.strictObject({
   origin_iata: iata,

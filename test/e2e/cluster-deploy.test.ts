@@ -243,15 +243,13 @@ test('on mainnet nothing is signed without --mainnet, and the next commands are 
     if (call.method !== 'getGenesisHash') return honest();
     return { jsonrpc: '2.0', id: call.id, result: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d' };
   };
-  const refused = await operator.run(['cluster', 'deploy', '--yes', '--json']);
+  const env = { FARELOCK_NETWORK: '', FARELOCK_GENESIS: '' };
+  const deploy = ['cluster', 'deploy', '--yes', '--json'];
+  const refused = await operator.run(deploy, { env });
   expect(refused.json()).toMatchObject({
     error: { code: 'usage', message: expect.stringMatching(/MAINNET/) },
   });
-  const [at, named] = [
-    ['--rpc-url', between.url],
-    ['cluster', 'deploy', '--mainnet', '--yes', '--json'],
-  ];
-  const poor = await operator.run([...named, ...at]);
+  const poor = await operator.run([...deploy, '--mainnet', '--rpc-url', between.url], { env });
   expect(poor.json()).toMatchObject({
     error: { code: 'insufficient_funds', next: [`farelock cluster keys --rpc-url ${between.url}`] },
   });

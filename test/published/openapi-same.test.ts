@@ -99,8 +99,10 @@ function operationsOf(document: Fields): Record<string, Fields> {
 /** Operations that have got fields or answers since: what they had is all there. */
 const GROWN = [
   'get /air/intents/{intent_id}',
+  'get /health',
   'get /operator/refund-requests',
   'get /operator/stuck',
+  'get /ready',
   'post /operator/refund-requests/{request_id}/reject',
 ];
 
@@ -163,6 +165,8 @@ const LISTED_NOW: Record<string, (method: string, path: string) => boolean> = {
   ),
   '400 body_incomplete': (method) => method === 'post',
   '503 operator_funds_low': (_, path) => PAID.includes(path),
+  // Of an escrow program that was replaced while the service runs.
+  '503 escrow_program_changed': (_, path) => ['/air/intents', '/air/book'].includes(path),
   // Of the support code, which an intent may be asked for with since.
   '403 support_code_mismatch': (_, path) => path === '/air/intents/{intent_id}',
   '429 too_many_attempts': (_, path) => path === '/air/intents/{intent_id}',
