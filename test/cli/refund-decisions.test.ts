@@ -159,6 +159,9 @@ test('claims and notes end with a line of what changed, and print the whole case
     const done = await atDesk(line);
     expect(done.stdout.trimEnd().split('\n')).toEqual([expect.stringMatching(said)]);
     expect(done.stdout).toMatch(/^✓ LIS → BER, /);
+    // The number that was typed goes on standing for the case.
+    if (line === 'refund claim 1')
+      expect(done.stderr).toMatch(/Next: farelock refund show 1\n +farelock refund approve 1\n/);
   }
   const json = (await run('refund note 1 Again --json')).json() as unknown as RefundCase;
   expect([json.notes.length, json.timeline.length > 3]).toEqual([3, true]);

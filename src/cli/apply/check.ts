@@ -69,7 +69,12 @@ function updateOf(raw: RawRow, tell: Tell): OrderUpdate | null {
   const text = (field: string): string | undefined => textOf(raw.values.get(field), field, tell);
   const orderId = text('orderId');
   if (orderId === undefined) {
-    if (!raw.values.has('orderId')) tell('orderId', 'is missing');
+    const column = raw.written?.nameOf('orderId') ?? null;
+    if (!raw.values.has('orderId'))
+      tell(
+        'orderId',
+        column === null ? 'is missing' : `is missing: the column ${column} is empty in this row`,
+      );
     return null;
   }
   const status = statusOf(text('status'), tell);

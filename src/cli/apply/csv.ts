@@ -27,11 +27,10 @@ export async function readCsv(text: string): Promise<ReadRows> {
     if (records.length === 0) return { rows: [], issues: broken };
   }
   const [header, ...body] = records;
-  const columns = header?.record.map((name) => ({ name: name.trim(), path: fieldNamed(name) })) ?? [];
-  const issues = [...headerIssues(columns, delimiter), ...broken];
+  const columns = columnsOf(header?.record ?? []);
+  const issues = [...headerIssues(columns, body, delimiter), ...broken];
   // Without the column of ids every row would be said to lack one; what else is wrong is told with the rows.
   if (!columns.some(({ path }) => path === 'orderId')) return { rows: [], issues };
-  const hasUnknown = columns.some(({ path }) => path === null);
   const rows: RawRow[] = [];
   for (const [index, { record, line }] of body.entries()) {
     const at = { row: index + 1, line };
@@ -39,11 +38,39 @@ export async function readCsv(text: string): Promise<ReadRows> {
       const message = `has ${record.length} values, but the header names ${columns.length}`;
       issues.push({ ...at, field: null, message });
     }
+    const hasUnknown = columns.some(({ path }, column) => path === null && isFilled(record, column));
     const written = writtenCsv(record, columns, delimiter);
     rows.push({ ...at, values: cellsOf(record, columns), hasUnknown, written });
   }
   return { rows, issues };
 }
+
+interface Column {
+  readonly name: string;
+  /** The field that its cells are checked as; null for a column that is not known. */
+  readonly path: FieldPath | null;
+  /** Its name is wrong, and can only have meant that field. */
+  readonly isMeant: boolean;
+}
+
+interface CsvRecord {
+  readonly record: readonly string[];
+  readonly line: number;
+}
+
+/** The columns by their names; the rows below a misspelt one are checked as well. */
+function columnsOf(names: readonly string[]): Column[] {
+  const taken = new Set(names.map(fieldNamed));
+  return names.map((given) => {
+    const path = fieldNamed(given);
+    const meant = path === null ? onlyOne(fieldsNear(given)) : null;
+    if (meant === null || taken.has(meant)) return { name: given.trim(), path, isMeant: false };
+    taken.add(meant);
+    return { name: given.trim(), path: meant, isMeant: true };
+  });
+}
+
+const isFilled = (record: readonly string[], column: number): boolean => (record[column] ?? '').trim() !== '';
 
 /** The quote that breaks a file: on its first line, for one that is not closed swallows all that follow. */
 function brokenCsv(text: string, error: CsvError, lastLine: number, delimiter: string): RowIssue {
@@ -75,10 +102,11 @@ const csvLine = (cells: readonly string[], delimiter: string): string =>
 
 const writtenCsv = (
   record: readonly string[],
-  columns: readonly { path: FieldPath | null }[],
+  columns: readonly Column[],
   delimiter: string,
 ): WrittenRow => ({
   columnOf: (field) => columns.findIndex(({ path }) => path === field) + 1 || null,
+  nameOf: (field) => columns.find(({ path }) => path === field)?.name ?? null,
   corrected: (values) =>
     csvLine(
       record.map((cell, index) => values.get(columns[index]?.path ?? '') ?? cell),
@@ -87,10 +115,7 @@ const writtenCsv = (
 });
 
 /** An empty cell is a value that is not given. */
-function cellsOf(
-  record: readonly string[],
-  columns: readonly { path: FieldPath | null }[],
-): Map<FieldPath, string> {
+function cellsOf(record: readonly string[], columns: readonly Column[]): Map<FieldPath, string> {
   const values = new Map<FieldPath, string>();
   for (const [index, { path }] of columns.entries()) {
     const cell = record[index]?.trim() ?? '';
@@ -99,16 +124,16 @@ function cellsOf(
   return values;
 }
 
-function headerIssues(
-  columns: readonly { name: string; path: FieldPath | null }[],
-  delimiter: string,
-): RowIssue[] {
+function headerIssues(columns: readonly Column[], body: readonly CsvRecord[], delimiter: string): RowIssue[] {
   const at = { row: null, line: 1 };
-  const meant = columns.map(({ name, path }) => (path === null ? onlyOne(fieldsNear(name)) : name));
-  const corrected = meant.includes(null) ? null : csvLine(meant.map(String), delimiter);
-  const issues: RowIssue[] = columns.flatMap(({ name, path }, index) =>
-    path === null
-      ? [{ ...at, field: name, message: unknownField(name), column: index + 1, value: name, corrected }]
+  const names = columns.map(({ name, path, isMeant }) => (isMeant ? path : path === null ? null : name));
+  const corrected = names.includes(null) ? null : csvLine(names.map(String), delimiter);
+  const issues: RowIssue[] = columns.flatMap(({ name, path, isMeant }, index) =>
+    path === null || isMeant
+      ? [
+          { ...at, field: name, message: unknownField(name), column: index + 1, value: name, corrected },
+          ...(path === null ? strayCells(name, index, body) : []),
+        ]
       : [],
   );
   for (const path of new Set(columns.map((column) => column.path))) {
@@ -120,6 +145,23 @@ function headerIssues(
     issues.push({ ...at, field: 'orderId', message: 'is missing: the first line must name the columns' });
   }
   return issues;
+}
+
+/** More than these say nothing that the column itself does not. */
+const MOST_STRAY_CELLS = 20;
+
+/** The values below a column that is not known: of a few, each is a mistake of its row. */
+function strayCells(field: string, index: number, body: readonly CsvRecord[]): RowIssue[] {
+  const stray = body.flatMap(({ record, line }, at) =>
+    isFilled(record, index) ? [{ row: at + 1, line, value: record[index]?.trim() ?? '' }] : [],
+  );
+  if (stray.length > MOST_STRAY_CELLS) return [];
+  return stray.map((one) => ({
+    ...one,
+    field,
+    column: index + 1,
+    message: 'is in a column that is not known',
+  }));
 }
 
 const onlyOne = (names: readonly string[]): string | null => (names.length === 1 ? (names[0] ?? null) : null);

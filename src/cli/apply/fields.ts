@@ -49,7 +49,11 @@ export function fieldsNear(name: string): FieldPath[] {
         ] as const,
     ),
   );
+  if (OTHER_IDS.test(squashed(name))) return ['orderId'];
   return [...new Set(nearest(squashed(name), [...forms.keys()]).flatMap((form) => forms.get(form) ?? []))];
 }
+
+/** Names that other systems give the id of an order. */
+const OTHER_IDS = /^(ramp)?(id|order|order(no|nr|number|ref|reference|uuid))$/;
 
 const leafOf = (path: FieldPath): string => squashed(path.split('.').at(-1) ?? path);

@@ -92,6 +92,7 @@ const writtenJson = (source: string, parsed: Record<string, unknown>): WrittenRo
     );
     return named ? named.index + 1 : null;
   },
+  nameOf: () => null,
   corrected(values) {
     const put = (object: Record<string, unknown>, group: string): Record<string, unknown> =>
       Object.fromEntries(

@@ -17,6 +17,8 @@ export interface RawRow {
 export interface WrittenRow {
   /** From 1: the column of CSV, or the character at which a field of NDJSON begins; null for one that is not there. */
   columnOf(field: FieldPath): number | null;
+  /** The field as the header of CSV names it; null where each row has names of its own. */
+  nameOf(field: FieldPath): string | null;
   /** The row with other values. */
   corrected(values: ReadonlyMap<FieldPath, string>): string;
 }

@@ -1,6 +1,7 @@
 import type { StepLine } from '../screen/streams.ts';
 import type { Screen } from '../screen/terminal.ts';
 import { fareOf, fareOfOption } from '../session/known-fare.ts';
+import { shortOf } from '../session/recent.ts';
 import { fareDetailLines } from '../view/flights/fare-details.ts';
 import { fareMenuLines } from '../view/flights/fare-menu.ts';
 import { money } from '../view/flights/fares.ts';
@@ -68,24 +69,40 @@ export const chooseItinerary: Step = async (walk) => {
   trip.offerId = null;
   const times = offer.slices.map((slice) => fromTo(slice.departing_at, slice.arriving_at)).join(' · ');
   const airline = offer.slices[0] ? airlineText(offer.slices[0]) : offer.owner_name;
-  said(walk, 'Flight', `${row.fares[0]?.number}.  ${times}  ${airline}`, offerCommand(offer.offer_id));
+  said(
+    walk,
+    'Flight',
+    `${row.fares[0]?.number}.  ${times}  ${airline}`,
+    offerCommand(offer.offer_id, shortOf(walk.context, offer.offer_id)),
+  );
   return 'fare';
 };
 
 /** How many itineraries stay in sight after a walk that was cut off at its list. */
 const LEFT = 5;
 
-/** The first itineraries as they were arranged, for a terminal that the question has left. */
-export function listLeft(walk: Walk): string[] {
+/**
+ * The first itineraries as they were arranged, for a terminal that the question has left, and the number to go on with:
+ * of the chosen one, or else of the first; null for an empty list.
+ */
+export function listLeft(walk: Walk): { readonly lines: readonly string[]; readonly number: string | null } {
   const { list, title } = foundOf(walk);
-  const { arrangement } = walk.trip;
+  const { arrangement, marked } = walk.trip;
   const document = harmlessDocument(list);
-  const rows = arranged(rowsOf(document.offers, title.grouped), arrangement);
+  const all = rowsOf(document.offers, title.grouped);
+  const rows = arranged(all, arrangement);
   const shown = { ...document, offers: rows.map(({ offer }) => offer) };
   const sorted = { ...title, sort: arrangement.sort };
   const screen = walk.context.terminal.asideScreen;
   const { above, headings, itineraries } = listParts(shown, sorted, screen, rows);
-  return [...above, ...headings, ...itineraries.slice(0, LEFT).flat()];
+  const fares = [
+    ...(marked === null ? [] : (rowOf(all, marked)?.fares ?? [])),
+    ...rows.flatMap((row) => row.fares),
+  ];
+  return {
+    lines: [...above, ...headings, ...itineraries.slice(0, LEFT).flat()],
+    number: fares.find(({ offerId }) => !isMenuOffer(offerId))?.number ?? null,
+  };
 }
 
 const rowOf = (rows: readonly ListRow[], offerId: string): ListRow | undefined =>
@@ -139,7 +156,7 @@ export const chooseFare: Step = async (walk) => {
     trip.offerId = chosen;
   } else {
     trip.offerId = answer.value;
-    said(walk, 'Fare', price, lockCommand(answer.value));
+    said(walk, 'Fare', price, lockCommand(shortOf(walk.context, answer.value)));
   }
   return 'lock';
 };
@@ -171,7 +188,7 @@ async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promi
       flights.offerDetails(offerId, { signal, onPhase: () => terminal.phase('Opening the fare menu') }),
     );
     terminal.settle();
-    said(walk, 'Fare', price, `farelock offer ${quoted(offerId)}`);
+    said(walk, 'Fare', price, `farelock offer ${quoted(shortOf(context, offerId))}`);
     const menu = value.fare_menu;
     if (menu?.status !== 'ready' || menu.fares.length === 0) {
       terminal.note('Its fares could not be looked up.');
@@ -199,7 +216,7 @@ async function chooseFromMenu(walk: Walk, offerId: string, price: string): Promi
     if (answer.kind === 'back') return null;
     const fare = menu.fares.find((one) => one.offer_id === answer.value);
     const menuFare = `${fare?.fare_brand_name ?? 'fare'}  ${money(fare?.total_amount_decimal ?? '0')} ${fare?.total_currency}`;
-    said(walk, 'Menu', menuFare, lockCommand(answer.value));
+    said(walk, 'Menu', menuFare, lockCommand(shortOf(context, answer.value)));
     return answer.value;
   } catch (error) {
     if (!isTurnedDown(error)) throw error;

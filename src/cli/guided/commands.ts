@@ -21,7 +21,8 @@ export function searchCommand({ from, to, depart, back, adults }: Trip): string 
   ].join(' ');
 }
 
-export const lockCommand = (offerId: string): string => `farelock intent create ${quoted(offerId)}`;
+/** @param offer its id, or its number of the last list */
+export const lockCommand = (offer: string): string => `farelock intent create ${quoted(offer)}`;
 
 /** With the names that travellers were saved under; whoever is not saved stands in a file. */
 export const bookingCommand = (intentId: string, party: Party | null): string =>

@@ -1,5 +1,6 @@
 import type { Intent } from '../../flights/wire.ts';
 import { isProblem } from '../../kernel/problems.ts';
+import { shortOf } from '../session/recent.ts';
 import { besides, noteIntent } from '../session/remembered.ts';
 import { createdIntentLines, usdc } from '../view/flights/intent.ts';
 import { harmlessDocument } from '../view/text.ts';
@@ -33,7 +34,7 @@ export const lockStep: Step = async (walk) => {
       walk,
       'Locked',
       `${usdc(trip.intent.escrow.amount)}, expires ${untilText(walk, trip.intent)}`,
-      lockCommand(offerId),
+      lockCommand(shortOf(walk.context, offerId)),
     );
     return 'passengers';
   } catch (error) {

@@ -80,6 +80,6 @@ async function unfinishedOf({ context }: Walk): Promise<Unfinished[]> {
 const unfinishedText = ({ intent, route, isUnderWay }: Unfinished, nowMs: number): string =>
   harmless(
     isUnderWay
-      ? `${route}  ${usdc(intent.escrow.amount)}  paid, booking in progress`
-      : `${route}  ${usdc(intent.escrow.amount)}  locked, expires ${fromNow(intent.expires_at, nowMs)}`,
+      ? `${route}  ${usdc(intent.escrow.amount)}  paid, being booked`
+      : `${route}  ${usdc(intent.escrow.amount)}  lock ends ${fromNow(intent.expires_at, nowMs)}`,
   );

@@ -143,7 +143,8 @@ async function book(walk: Walk, intent: Intent, party: Party, agreed: BookingAgr
 }
 
 /** The airline order costs a cent: shown when it is wanted. */
-export async function showOrder({ context, trip, ask: prompts }: Walk, intent: Intent): Promise<ExitCode> {
+export async function showOrder(walk: Walk, intent: Intent): Promise<ExitCode> {
+  const { context, trip, ask: prompts } = walk;
   const { intent_id: intentId } = intent;
   trip.booking = { intent, isBooked: true };
   const answer = await prompts.choose({
@@ -154,7 +155,7 @@ export async function showOrder({ context, trip, ask: prompts }: Walk, intent: I
     ],
   });
   if (answer.kind === 'back' || !answer.value) return 0;
-  same({ context }, `farelock order ${quoted(intentId)}`);
+  same(walk, `farelock order ${quoted(intentId)}`);
   const { order } = await import('../commands/order/run.ts');
   return order(context, { id: intentId });
 }

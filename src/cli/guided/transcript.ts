@@ -10,6 +10,8 @@ export interface Transcript {
   mark(): number;
   /** Removes the lines from there on; those that have left the screen stay. Whether it could. */
   takeBack(mark: number): boolean;
+  /** The last line of a kind. */
+  last(isOne: (line: string) => boolean): string | undefined;
   /** Writes the last lines again, on a screen that was cleared. */
   again(): void;
 }
@@ -71,6 +73,7 @@ export function openTranscript(terminal: Terminal, stderr: Output): Transcript {
       written = written.slice(0, mark);
       return true;
     },
+    last: (isOne) => written.findLast(isOne),
     again() {
       for (const line of written.slice(-AGAIN_LINES)) terminal.note(line);
     },

@@ -81,7 +81,7 @@ export interface Walk {
   readonly context: CommandContext;
   readonly ask: StepPrompts;
   readonly trip: Trip;
-  readonly transcript: Pick<Transcript, 'mark' | 'takeBack'>;
+  readonly transcript: Pick<Transcript, 'mark' | 'takeBack' | 'last'>;
 }
 
 export type StepName =
@@ -145,7 +145,7 @@ const LABEL_WIDTH = 10;
 
 /** The line of an answered step, and the command that would have done the same. Nothing personal may be in either. */
 export function said(
-  { context }: Pick<Walk, 'context'>,
+  { context, transcript }: Pick<Walk, 'context' | 'transcript'>,
   label: string,
   value: string,
   command: string,
@@ -155,10 +155,14 @@ export function said(
   const [first = '', ...more] = wrap(value, width - LABEL_WIDTH - 1);
   terminal.note(`${paint.dim(padEnd(label, LABEL_WIDTH))} ${first}`);
   for (const line of more) terminal.note(`${' '.repeat(LABEL_WIDTH)} ${line}`);
-  same({ context }, command);
+  same({ context, transcript }, command);
 }
 
-/** The command that would have done the same, to copy: never wrapped. */
-export function same({ context: { terminal } }: Pick<Walk, 'context'>, command: string): void {
-  terminal.note(terminal.asideScreen.paint.dim(`  $ ${command}`));
+/** The command that would have done the same, to copy: never wrapped, and once where several steps make one command. */
+export function same({ context, transcript }: Pick<Walk, 'context' | 'transcript'>, command: string): void {
+  const { terminal } = context;
+  const line = terminal.asideScreen.paint.dim(`${COMMAND}${command}`);
+  if (transcript.last((one) => one.includes(COMMAND)) !== line) terminal.note(line);
 }
+
+const COMMAND = '  $ ';

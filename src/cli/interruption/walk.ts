@@ -3,6 +3,7 @@ import { listLeft } from '../guided/choice.ts';
 import { bookingCommandNow, lockCommand, searchCommand } from '../guided/commands.ts';
 import { hasRunOut } from '../guided/lock.ts';
 import type { Trip, Walk } from '../guided/walk.ts';
+import { shortOf } from '../session/recent.ts';
 import { knownOfBooking } from './booking.ts';
 import { paymentsOf } from './command.ts';
 import { bookingCutOffBy } from './cut-off.ts';
@@ -16,16 +17,17 @@ export async function walkCutOff(walk: Walk, error: unknown): Promise<unknown> {
   // Not "at a question": all of a walk is questions.
   if (!cutOff) return error;
   // The question took its list from the screen, and its numbers are what goes on.
-  if (isListShown(walk.trip)) for (const line of listLeft(walk)) walk.context.terminal.note(line);
+  if (isListShown(walk.trip)) for (const line of listLeft(walk).lines) walk.context.terminal.note(line);
   return told(problem(cutOff.code), storyOf(await knownOfWalk(walk)), error);
 }
 
-async function knownOfWalk({ trip, context }: Walk): Promise<Known> {
+async function knownOfWalk(walk: Walk): Promise<Known> {
+  const { trip, context } = walk;
   const { booking, intent } = trip;
   const known = { again: [ANEW], isGuided: true, ...(await paymentsOf(context.session)) } as const;
   if (booking?.isBooked) return { ...known, booking: { intent: booking.intent, stage: 'captured' } };
   if (booking) return { ...known, ...(await knownOfBooking(context, booking.intent, [ANEW])) };
-  if (intent === null) return { ...known, typed: typedSearch(trip), found: goingOn(trip) };
+  if (intent === null) return { ...known, typed: typedSearch(trip), found: goingOn(walk) };
   if (hasRunOut({ context }, intent)) return { ...known, booking: { intent, stage: 'unlocked' } };
   const again = [ANEW, bookingCommandNow(intent.intent_id, trip.party)];
   return { ...known, again, booking: { intent, stage: 'locked' } };
@@ -39,13 +41,15 @@ const typedSearch = (trip: Trip): string | undefined =>
   trip.from && trip.to && trip.depart !== null ? searchCommand(trip) : undefined;
 
 /** A number stands for an offer only once its list was shown: before that it would be one of an older search. */
-function goingOn(trip: Trip): Pick<Story, 'fix' | 'next'> {
+function goingOn(walk: Walk): Pick<Story, 'fix' | 'next'> {
+  const { trip, context } = walk;
   if (trip.offerId !== null)
-    return { fix: 'The fare can still be locked.', next: [lockCommand(trip.offerId)] };
-  return trip.found
-    ? {
-        fix: 'The numbers above still work.',
-        next: ['farelock intent create <number>', ANEW],
-      }
-    : { fix: 'The list was not shown yet: search again.', next: [searchCommand(trip), ANEW] };
+    return { fix: 'The fare can still be locked.', next: [lockCommand(shortOf(context, trip.offerId))] };
+  if (!trip.found)
+    return { fix: 'The list was not shown yet: search again.', next: [searchCommand(trip), ANEW] };
+  const number = isListShown(trip) ? listLeft(walk).number : null;
+  return {
+    fix: 'The numbers above still work.',
+    next: [...(number === null ? [] : [lockCommand(number)]), ANEW],
+  };
 }

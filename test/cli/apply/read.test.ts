@@ -68,12 +68,46 @@ describe('a CSV file', () => {
     expect(await issuesOf('orderId,stauts,toAmount,To Amount\nord_1,x,1,2\nord_2,x,1,z\n')).toEqual([
       '-:1 stauts is not a known field. Did you mean status?',
       '-:1 toAmount has two columns',
+      expect.stringMatching(/^1:2 status is not one of/),
+      expect.stringMatching(/^2:3 status is not one of/),
       expect.stringMatching(/^2:3 toAmount is not a decimal amount/),
     ]);
     expect(await issuesOf('ord_1,FUNDS_RECEIVED\n')).toContain(
       '-:1 orderId is missing: the first line must name the columns',
     );
   });
+
+  test('tells each wrong row, also below a column that is not known or is misspelt', async () => {
+    const text = [
+      'order_id,status,toAmuont,refund_amount',
+      'ord_1,,,',
+      'ord_2,REFUNDING,,abc',
+      'ord_3,REFUNDING,z,',
+      ',CANCELED,,',
+    ].join('\n');
+    expect(await issuesOf(text)).toEqual([
+      '-:1 toAmuont is not a known field. Did you mean toAmount?',
+      '-:1 refund_amount is not a known field',
+      '2:3 refund_amount is in a column that is not known',
+      '1:2 names an order but no change',
+      expect.stringMatching(/^3:4 toAmount is not a decimal amount/),
+      '4:5 orderId is missing: the column order_id is empty in this row',
+    ]);
+    const many = Array.from({ length: 21 }, (_, row) => `ord_${row},CANCELED,note`).join('\n');
+    expect(await issuesOf(`orderId,status,remark\n${many}`)).toEqual(['-:1 remark is not a known field']);
+  });
+
+  test.each(['id', 'order', 'Order-No', 'order_idd'])(
+    'says that %s was probably meant to be the id, and checks the rows by it',
+    async (name) => {
+      expect(await issuesOf(`${name},status\nord_1,CANCELED\nord_2,x\n`)).toEqual([
+        `-:1 ${name} is not a known field. Did you mean orderId?`,
+        expect.stringMatching(/^2:3 status is not one of/),
+      ]);
+      const { issues } = await readRows(`${name},status\nord_1,CANCELED\n`);
+      expect(issues).toMatchObject([{ line: 1, column: 1, value: name, corrected: 'orderId,status' }]);
+    },
+  );
 
   test('whose quote is not closed is refused with its line', async () => {
     const [issue] = await issuesOf('orderId,reason\nord_1,"open\nord_2,fine\n');

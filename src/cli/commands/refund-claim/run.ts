@@ -24,7 +24,8 @@ export const refundClaim: Command<ClaimOptions> = async (context, given) => {
   }
   try {
     const { refundClaim: takeCase } = await import('../refund-cases/run.ts');
-    return await takeCase(context, options);
+    // By the number that was given: it stands for the case in what is said next.
+    return await takeCase(context, given);
   } catch (error) {
     throw found?.escrow &&
       isProblem(error, 'no_operator_key', 'network_unreachable', 'refund_request_not_found')

@@ -35,7 +35,7 @@ export const refundRequest: Command<RefundRequestOptions> = async (context, opti
   terminal.review(expected.lines.flatMap((line) => wrap(line, terminal.asideScreen.width)));
   const isAsked = !expected.isPromising && !globals.yes && !globals.dryRun && terminal.canAsk;
   if (isAsked) {
-    const question = 'File the request all the same, for 0.10 USDC?';
+    const question = 'Request it anyway, for 0.10 USDC?';
     if (!(await terminal.ask('--yes').confirm(question, false))) throw problem('payment_declined');
   }
   const reason = options.reason ?? (await asked(context, '--reason', 'Why do you want a refund?', 1000));

@@ -3,7 +3,7 @@ import type { KnownFare } from '../../session/known-fare.ts';
 import { fieldLines } from '../table.ts';
 import { counted } from '../text.ts';
 import { sliceLines } from './itinerary.ts';
-import { conditionText } from './offer.ts';
+import { cabinText, conditionText } from './offer.ts';
 
 /** A fare before it is chosen: its flights, its bags and its rules. */
 export const fareDetailLines = (fare: KnownFare, screen: Screen): string[] => [
@@ -12,10 +12,7 @@ export const fareDetailLines = (fare: KnownFare, screen: Screen): string[] => [
 ];
 
 export const fareFields = (fare: KnownFare): readonly (readonly [string, string])[] => [
-  [
-    'Fare',
-    `${fare.fare_brand_name ?? '–'}, ${fare.cabin_class_marketing_name ?? fare.cabin_class.replaceAll('_', ' ')}, sold by ${fare.owner_name}`,
-  ],
+  ['Fare', `${fare.fare_brand_name ?? '–'}, ${cabinText(fare)}, sold by ${fare.owner_name}`],
   [
     'Bags',
     `${bagsText(fare.checked_bags_included, 'checked')}, ${bagsText(fare.carry_on_bags_included, 'cabin')}`,

@@ -24,10 +24,7 @@ export function offerLines(
           'Price',
           `${paint.bold(price)}  ${paint.dim(`base ${amount(offer.base_amount_decimal)}, tax ${amount(offer.tax_amount_decimal)}`)}`,
         ],
-        [
-          'Fare',
-          `${unknown(offer.fare_brand_name)}, ${offer.cabin_class_marketing_name ?? offer.cabin_class}`,
-        ],
+        ['Fare', `${unknown(offer.fare_brand_name)}, ${cabinText(offer)}`],
         ['Seller', offer.owner_name],
         ['Checked bags', unknown(offer.checked_bags_included)],
         ['Cabin bags', unknown(offer.carry_on_bags_included)],
@@ -72,4 +69,14 @@ export function conditionText(conditions: Conditions | null, kind: 'refund' | 'c
   if (!allowed) return 'no';
   if (penalty == null) return 'yes, penalty –';
   return Number(penalty) === 0 ? 'yes, free' : `yes, for ${money(penalty)} ${currency ?? ''}`.trimEnd();
+}
+
+/** The cabin in the words of a search, or in the airline's own where they say more. */
+export function cabinText(fare: {
+  readonly cabin_class?: string | null;
+  readonly cabin_class_marketing_name: string | null;
+}): string {
+  const cabin = fare.cabin_class?.replaceAll('_', ' ') ?? '–';
+  const own = fare.cabin_class_marketing_name ?? cabin;
+  return own.toLowerCase() === cabin ? cabin : own;
 }
