@@ -1,5 +1,7 @@
 import type { Address } from '@solana/kit';
 import { type Problem, problem } from '../kernel/problems.ts';
+import { quoted } from '../kernel/shell-word.ts';
+import { shownUrl } from '../kernel/shown-url.ts';
 import { MAINNET_USDC, SOLANA_NETWORKS, type SolanaNetwork } from './cluster.ts';
 import type { ClusterSettings } from './cluster-settings.ts';
 import { GENESIS_HASHES, networkOfGenesis, rpcUrl } from './monikers.ts';
@@ -49,7 +51,7 @@ export function checkMint(network: SolanaNetwork | null, mint: Address | null): 
  * @throws Problem `genesis_unexpected`, `cluster_failed` for a private cluster that is not named
  */
 export function networkHeldTo(
-  host: string,
+  address: string,
   found: string,
   {
     network,
@@ -59,6 +61,7 @@ export function networkHeldTo(
     readonly genesis?: string | null | undefined;
   },
 ): SolanaNetwork {
+  const { host } = new URL(address);
   if (genesis && genesis !== found) {
     throw problem('genesis_unexpected', {
       message: `The cluster at ${host} begins with the block ${found}, not with ${genesis}.`,
@@ -77,7 +80,9 @@ export function networkHeldTo(
   throw problem('cluster_failed', {
     message: `The cluster at ${host} is a private one (genesis ${found}).`,
     fix: 'x402 knows mainnet, devnet and testnet alone: say which of the last two it runs as, and name its genesis.',
-    next: [`farelock cluster check --rpc-url <url> --network devnet --genesis ${found}`],
+    next: [
+      `farelock cluster check --rpc-url ${quoted(shownUrl(address))} --network devnet --genesis ${found}`,
+    ],
     detail: { host, genesis: found },
   });
 }

@@ -272,7 +272,23 @@ test('a cluster without the program is one: no service, no program, and a home t
       next: [expect.stringContaining(`--network devnet --genesis ${genesis}`)],
     },
   });
-  const checked = await operator.run(['cluster', 'check', '--json']);
+  // The command that is told works as it is told.
+  const [told = ''] = unnamed.json<{ error: { next: string[] } }>().error.next;
+  const checked = await operator.run([...told.split(' ').slice(1), '--json'], {
+    env: { FARELOCK_NETWORK: '', FARELOCK_GENESIS: '' },
+  });
+  const examined = await operator.run(['doctor', '--json'], {
+    env: { FARELOCK_FLIGHTS_URL: 'http://127.0.0.1:9' },
+  });
+  expect(
+    examined.json<{ checks: { id: string; status: string; message: string }[] }>().checks,
+  ).toContainEqual(
+    expect.objectContaining({
+      id: 'cluster',
+      status: 'ok',
+      message: expect.stringContaining(new URL(between.url).host),
+    }),
+  );
   expect([checked.exitCode, checked.json()]).toMatchObject([
     8,
     { status: 'failed', program: { status: 'absent' } },

@@ -88,9 +88,7 @@ export async function openRpcCluster(
 }
 
 const heldTo = (urls: readonly string[], first: string | null, options: RpcOptions): SolanaNetwork =>
-  first === null && options.network
-    ? options.network
-    : networkHeldTo(new URL(urls[0] ?? '').host, first ?? '', options);
+  first === null && options.network ? options.network : networkHeldTo(urls[0] ?? '', first ?? '', options);
 
 function addressesOf(named: readonly string[]): string[] {
   const urls = named.map((one) => {

@@ -83,7 +83,7 @@ async function checksFor(
   let opening: ReturnType<typeof openCluster> | null = null;
   const openCluster = async () => {
     const { openRpcCluster } = await import('../../../solana/rpc/open.ts');
-    return openRpcCluster({ urls: profile.rpcUrls, clock, commitment: profile.commitment });
+    return openRpcCluster({ ...profile, urls: profile.rpcUrls, clock });
   };
   const open = () => {
     opening ??= openCluster();
