@@ -140,8 +140,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       method: 'GET',
       path: '/ready',
       id: 'ready',
-      summary:
-        "Readiness: the database answers, the operator's wallets hold what is needed, and the escrow program is the shipped one.",
+      summary: "Readiness: the database answers, and the operator's wallets hold what is needed.",
       stored: false,
       answers: {
         200: { description: 'Ready.', schema: wire('health') },

@@ -97,6 +97,8 @@ function operationsOf(document: Fields): Record<string, Fields> {
 
 /** Operations that have got fields or answers since: what they had is all there. */
 const GROWN = [
+  'get /health',
+  'get /ready',
   'get /operator/refund-requests',
   'get /operator/stuck',
   'post /operator/refund-requests/{request_id}/reject',
@@ -161,6 +163,7 @@ const LISTED_NOW: Record<string, (method: string, path: string) => boolean> = {
   ),
   '400 body_incomplete': (method) => method === 'post',
   '503 operator_funds_low': (_, path) => PAID.includes(path),
+  '503 escrow_program_changed': (_, path) => path === '/air/intents' || path === '/air/book',
 };
 
 const unforeseen = (listed: Record<string, string[]>): string[] =>

@@ -34,7 +34,9 @@ export const clusterCheck = published(
   }),
 );
 
-export const clusterKeys = published(z.strictObject({ network, wallets: z.array(wallet) }));
+export const clusterKeys = published(z.strictObject({ network, wallets: z.array(wallet) }), {
+  plan: plan({}),
+});
 
 export const clusterFund = published(
   z.strictObject({

@@ -72,6 +72,12 @@ export const clusterCheck: Command<WhereOptions & { readonly program?: string }>
 /** The operator's wallets of this home, which are made where there are none yet. */
 export const clusterKeys: Command<WhereOptions> = async (context, options) => {
   const { terminal } = context;
+  if (context.globals.dryRun) {
+    printPlan(terminal, [
+      "Look at the operator's wallets, and make the keys that this home does not have yet.",
+    ]);
+    return 0;
+  }
   const desk = await clusterInUse(context, options);
   terminal.phase('Asking the cluster');
   const wallets = (await desk.wallets()).map(shownWallet);
