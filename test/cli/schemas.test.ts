@@ -193,6 +193,7 @@ describe.sequential('an operator', () => {
     const own = temporaryHome();
     const elsewhere = { environment: { FARELOCK_HOME: own.home } };
     try {
+      await held('cluster keys', '--dry-run', elsewhere);
       await held('cluster keys', '', elsewhere);
       await held('cluster fund', '--dry-run', elsewhere);
       await held('cluster fund', '--sol 5', elsewhere);

@@ -265,7 +265,7 @@ describe('config', () => {
   });
 
   test('a cap of priority fees is a number of lamports', async () => {
-    const wrong = await run('search LIS BER --depart +30d --json', {
+    const wrong = await run('serve --port 0 --json', {
       environment: { FARELOCK_PRIORITY_FEE_CAP: '0.1 SOL' },
     });
     expect(error(wrong)).toMatchObject({ code: 'usage', message: expect.stringContaining('lamports') });

@@ -6,6 +6,7 @@ import type { SolanaNetwork } from '../../solana/cluster.ts';
 import type { ClusterSettings } from '../../solana/cluster-settings.ts';
 import { rpcNames } from '../../solana/monikers.ts';
 import { checkSettings, settingsOfMoniker } from '../../solana/settings-checks.ts';
+import { secret } from '../session/secret-variable.ts';
 import type { Environment } from '../spec/globals.ts';
 import { readJsonFile, readProfileSettings, type SettingValues, wrongSetting } from './file.ts';
 import { CLUSTER_SETTINGS, type ClusterSettingName, kindOf, NotASetting } from './keys-table.ts';
@@ -92,7 +93,8 @@ export function clusterGiven(
 function fromFlag(name: ClusterSettingName, options: ClusterOptions): string | undefined {
   const [, read, flag] = FLAGS.find(([one]) => one === name) ?? [];
   const given = read?.(options);
-  if (given === undefined) return undefined;
+  // An address that is none is the cluster's to refuse, as everywhere.
+  if (given === undefined || name === 'rpc_url') return given;
   try {
     return kindOf(name).read(given, process.cwd());
   } catch (error) {
@@ -105,6 +107,7 @@ function fromFlag(name: ClusterSettingName, options: ClusterOptions): string | u
 }
 
 const ofEnvironment = (environment: Environment, name: ClusterSettingName): string | undefined => {
+  if (name === 'rpc_url') return secret(environment, 'FARELOCK_RPC_URL');
   const { environment: variable } = kindOf(name);
   return variable === undefined ? undefined : fromVariable(environment, variable, name);
 };
