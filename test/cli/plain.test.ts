@@ -61,6 +61,38 @@ describe('nothing is drawn, and every value has its name', () => {
     );
   });
 
+  test.each<[string, readonly string[], Record<string, string>]>([
+    ['--plain', ['--plain'], {}],
+    ['a terminal that cannot move its cursor', [], { TERM: 'dumb' }],
+  ])(
+    'a guided walk with %s names each value, and each fare is the one that is read',
+    async (_on, words, more) => {
+      const other = temporaryHome();
+      const walk = await runInMemory(words, {
+        terminal: true,
+        environment: { ...environment, ...more, FARELOCK_HOME: other.home },
+        answers: [
+          ...['lisbon', 'ber', '+30d', '+37d', '1', 'Search', 'Lorelei', 'Classic', 'Lock it'],
+          ...['Ana', 'Moreira', '1990-04-12', 'ms', 'f', 'ana@example.com', '+351912345678'],
+          ...['Not this time', 'Not now: the fare stays locked'],
+        ],
+      });
+      other.close();
+      expect(walk.exitCode, walk.stderr).toBe(0);
+      const lists = walk.asked.filter((one) => /^Which (flight|fare)\?/.test(one));
+      expect(lists).toHaveLength(2);
+      for (const line of lists
+        .join('\n')
+        .split('\n')
+        .filter((one) => /\d\d:\d\d|\d\.\d\d /.test(one)))
+        expect(line).toMatch(
+          /^(Out|Back): .*; time: .*; stops: |^Fare [\d.]+: .*; price: .*; checked bags: .*; refund: /,
+        );
+      const [, price = 'none'] = /^Fare [\d.]+: Classic; price: ([\d.]+) /m.exec(lists[1] ?? '') ?? [];
+      expect(walk.stderr).toMatch(new RegExp(`^Locked +${price} USDC`, 'm'));
+    },
+  );
+
   test('fields are labelled lines', async () => {
     expect((await run('wallet balance --plain')).stdout).toMatch(/^USDC: [\d.]+/m);
   });

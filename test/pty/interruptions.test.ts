@@ -200,6 +200,17 @@ test('Ctrl-C twice in one breath: exit 130 at once, and the money is where it wa
   expect(again.stdout).toContain('"status":"booked"');
 });
 
+test('a wait for the ticket shows for how long it has lasted, and what is usual', async () => {
+  const screen = start(['book', await newIntent(), '--passengers', 'passengers.json', '--yes'], {
+    FARELOCK_TICKETING_MS: '30000',
+  });
+  await screen.shows(/Ticketing, usually within a minute$/m);
+  await screen.shows(/Ticketing, usually within a minute · 4 s$/m);
+  await screen.shows(/Ticketing, usually within a minute · 5 s$/m);
+  screen.type(KEYS.ctrlC);
+  await leavesWell(screen, /Interrupted\. [\d.]+ USDC are in the escrow/);
+});
+
 test('a terminal that is kept as a log gets a line for each phase, and the same sentence', async () => {
   const screen = start(['book', await newIntent(), '--passengers', 'passengers.json', '--yes'], {
     FARELOCK_TICKETING_MS: '3000',

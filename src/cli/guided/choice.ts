@@ -8,6 +8,7 @@ import { money } from '../view/flights/fares.ts';
 import { type ListRow, rowsOf } from '../view/flights/list-rows.ts';
 import { listParts } from '../view/flights/search.ts';
 import { airlineText, type NumberedFare, STACKED } from '../view/flights/search-columns.ts';
+import { isSpoken, spokenPaint } from '../view/paint.ts';
 import { isMenuOffer, offerCommand, quoted } from '../view/payment.ts';
 import { harmlessDocument } from '../view/text.ts';
 import { fromTo } from '../view/times.ts';
@@ -17,9 +18,12 @@ import { isTurnedDown, sayProblem } from './find.ts';
 import { paidCall } from './money.ts';
 import { type Found, type Step, said, type Walk } from './walk.ts';
 
-/** The screen inside a choice: its mark and a space stand before each line. */
-const insideOf = ({ context: { terminal } }: Walk): Screen => ({
-  paint: terminal.asideScreen.paint,
+/**
+ * The screen inside a choice: its mark and a space stand before each line. Where questions are lines, nothing keeps
+ * columns: each value has its name there.
+ */
+const insideOf = ({ context: { terminal, environment } }: Walk): Screen => ({
+  paint: environment.TERM === 'dumb' ? spokenPaint : terminal.asideScreen.paint,
   width: terminal.asideScreen.width - 3,
 });
 
@@ -133,10 +137,11 @@ export const chooseFare: Step = async (walk) => {
     const screen = { ...inside, width: Math.min(inside.width, STACKED) };
     const { headings, itineraries } = listParts(document, title, screen, [row]);
     const [journeyHeading = '', fareHeading = ''] = headings;
-    const lines = itineraries[0] ?? [];
+    // A number leads it where it is read aloud.
+    const lines = itineraries[0]?.slice(isSpoken(screen.paint) ? 1 : 0) ?? [];
     const journeys = lines.slice(0, offer.slices.length);
     return {
-      heading: [journeyHeading, ...journeys, fareHeading],
+      heading: [journeyHeading, ...journeys, fareHeading].filter(Boolean),
       lines: fareLines(lines.slice(journeys.length), fares),
     };
   };

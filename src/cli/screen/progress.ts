@@ -70,7 +70,7 @@ export function createProgress(
       phaseAtMs = performance.now();
       waitAtMs ??= phaseAtMs;
       if (!canSpin || !stderr.stream) {
-        stderr.write(`${text}…\n`);
+        stderr.write(`${text.replace(/…$/, '')}…\n`);
         return;
       }
       if (spinner) spinner.text = textNow();

@@ -27,7 +27,7 @@ export const plainPaint: Paint = {
 /** The style of every text under --plain: tables and fields know by it that nobody sees their columns. */
 export const spoken = (text: string): string => text;
 
-const spokenPaint: Paint = {
+export const spokenPaint: Paint = {
   bold: spoken,
   dim: spoken,
   good: spoken,

@@ -97,7 +97,9 @@ async function expectedOf(
   const comesBack =
     payout === null
       ? 'The operator decides how much comes back.'
-      : `By it, about ${formatUsdc(payout)} USDC of ${formatUsdc(paid)} come back.`;
+      : payout === 0n
+        ? `By it, none of the ${formatUsdc(paid)} USDC comes back.`
+        : `By it, about ${formatUsdc(payout)} USDC of ${formatUsdc(paid)} come back.`;
   const rule = fare
     ? `Refund rule: ${conditionText(fare.conditions, 'refund')}. ${comesBack}`
     : 'The refund rule of the fare is not known on this machine; the operator applies it.';
