@@ -144,12 +144,8 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       method: 'GET',
       path: '/ready',
       id: 'ready',
-<<<<<<< HEAD
       summary:
         "Readiness: the database answers, the operator's wallets hold enough, and the escrow program is the shipped one.",
-=======
-      summary: "Readiness: the database answers, and the operator's wallets hold what is needed.",
->>>>>>> settings13
       stored: false,
       answers: {
         200: { description: 'Ready.', schema: wire('health') },

@@ -71,18 +71,11 @@ export const clusterCheck: Command<WhereOptions & { readonly program?: string }>
 
 /** The operator's wallets of this home, which are made where there are none yet. */
 export const clusterKeys: Command<WhereOptions> = async (context, options) => {
-<<<<<<< HEAD
   const { terminal, globals } = context;
   if (globals.dryRun) {
     printPlan(terminal, [
       'Create the wallets that this home does not have yet.',
       'Show their addresses, what they hold and what they need.',
-=======
-  const { terminal } = context;
-  if (context.globals.dryRun) {
-    printPlan(terminal, [
-      "Look at the operator's wallets, and make the keys that this home does not have yet.",
->>>>>>> settings13
     ]);
     return 0;
   }
