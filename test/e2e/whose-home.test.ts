@@ -68,6 +68,17 @@ test('a database in another home is refused with what differs and who made it, a
   expect(await failedChecks(home)).toContain('keys');
 }, 90_000);
 
+test('a database that was marked with another escrow program opens: a service may have moved', async () => {
+  const home = copyOfUsed();
+  const db = new Sqlite(join(home, 'service.db'));
+  const kept = db.prepare("select value from meta where key = 'home_identity'").get() as { value: string };
+  const identity = { ...JSON.parse(kept.value), program: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU' };
+  db.prepare("update meta set value = ? where key = 'home_identity'").run(JSON.stringify(identity));
+  db.close();
+  const ran = await farelockIn({}, home).run(PAYING);
+  expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
+}, 60_000);
+
 test('a key ring that rotates keeps its database', async () => {
   const home = copyOfUsed();
   const path = join(home, 'keys', 'service.json');
