@@ -2,27 +2,52 @@ import { createKeyPairSignerFromBytes } from '@solana/kit';
 import { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import { x402Client, x402HTTPClient } from '@x402/core/client';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CreatedIntent, Intent, Order, SearchResponse } from '../../src/flights/wire.ts';
 import { worldClock } from '../clock.ts';
-import { farelockIn, PASSENGER, type Runner, type Served, serveIn } from '../e2e/farelock.ts';
+import { farelockIn, PASSENGER, type Served, serveIn } from '../e2e/farelock.ts';
+import { ran } from '../e2e/stage.ts';
 
 /**
  * The whole journey with clients that nobody here wrote: the stock x402 client over a plain fetch, web3.js for the
- * money, against `farelock serve` and its /rpc.
+ * money, against `farelock serve` and its /rpc, and against a service on a cluster of another process, to which it has
+ * deployed the escrow program.
  */
 
 const USDC = new PublicKey('4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU');
 
-let home: Runner;
+const closing: (() => unknown)[] = [];
 let served: Served;
 let chain: Connection;
 let me: Keypair;
 let client: x402HTTPClient;
 
-beforeAll(async () => {
-  home = farelockIn();
-  served = await serveIn(home);
+async function serving(env: Record<string, string> = {}, args: readonly string[] = []): Promise<Served> {
+  const home = farelockIn(env);
+  closing.push(home.close);
+  const one = await serveIn(home, args);
+  closing.push(one.stop);
+  return one;
+}
+
+async function onAnotherCluster(): Promise<Served> {
+  const bare = await serving({}, ['--cluster-only', '--without-program']);
+  const place = {
+    FARELOCK_RPC_URL: bare.rpcUrl,
+    FARELOCK_NETWORK: 'devnet',
+    FARELOCK_GENESIS: bare.genesis ?? '',
+  };
+  const operator = farelockIn(place);
+  closing.push(operator.close);
+  for (const command of ['fund', 'deploy --final --yes', 'check'])
+    await ran(operator, ['cluster', ...command.split(' ')]);
+  const service = await serveIn(operator);
+  closing.push(service.stop);
+  expect(service.rpcUrl).toBe(bare.rpcUrl);
+  return service;
+}
+
+async function paying(): Promise<void> {
   chain = new Connection(served.rpcUrl, 'confirmed');
   me = Keypair.generate();
   const signer = await createKeyPairSignerFromBytes(me.secretKey);
@@ -40,11 +65,7 @@ beforeAll(async () => {
       params: [me.publicKey.toBase58(), 3_000_000_000],
     }),
   });
-});
-afterAll(async () => {
-  await served?.stop();
-  home?.close();
-});
+}
 
 const holds = async (owner: PublicKey): Promise<number> => {
   const { value } = await chain.getParsedTokenAccountsByOwner(owner, { mint: USDC });
@@ -74,56 +95,69 @@ async function paid<T>(method: string, path: string, body?: unknown, headers: Re
   return { status: answer.status, body: (await answer.json()) as T, settled, again: () => ask(signature) };
 }
 
-test('search, intent, book, poll, order: every call paid by the stock client, every unit accounted for', async () => {
-  const supply = (await chain.getTokenSupply(USDC)).value.amount;
-  const before = await holds(me.publicKey);
-  const depart = new Date(worldClock.now() + 30 * 86_400_000).toISOString().slice(0, 10);
-  const search = await paid<SearchResponse>('POST', '/air/search', {
-    origin_iata: 'LIS',
-    destination_iata: 'BER',
-    depart_date: depart,
+describe.each([
+  ['its own cluster', serving],
+  ['a program that it deployed to another cluster', onAnotherCluster],
+])('a service on %s', (_where, serve) => {
+  beforeAll(async () => {
+    served = await serve();
+    await paying();
+  }, 60_000);
+  afterAll(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
   });
-  expect(search.status).toBe(200);
-  expect(search.settled).toMatchObject({ success: true, payer: me.publicKey.toBase58() });
 
-  const offer = search.body.offers.find((one) => one.total_currency === 'USD');
-  const created = await paid<CreatedIntent>('POST', '/air/intents', {
-    funding_wallet: me.publicKey.toBase58(),
-    offer_id: offer?.offer_id,
+  test('search, intent, book, poll, order: every call paid by the stock client, every unit accounted for', async () => {
+    const supply = (await chain.getTokenSupply(USDC)).value.amount;
+    const before = await holds(me.publicKey);
+    const depart = new Date(worldClock.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+    const search = await paid<SearchResponse>('POST', '/air/search', {
+      origin_iata: 'LIS',
+      destination_iata: 'BER',
+      depart_date: depart,
+    });
+    expect(search.status).toBe(200);
+    expect(search.settled).toMatchObject({ success: true, payer: me.publicKey.toBase58() });
+
+    const offer = search.body.offers.find((one) => one.total_currency === 'USD');
+    const created = await paid<CreatedIntent>('POST', '/air/intents', {
+      funding_wallet: me.publicKey.toBase58(),
+      offer_id: offer?.offer_id,
+    });
+    expect(created.status).toBe(201);
+    const intent = created.body;
+
+    const booked = await paid('POST', '/air/book', { intent_id: intent.intent_id, passengers: [PASSENGER] });
+    expect(booked.status).toBe(200);
+    const replay = await booked.again();
+    expect(replay.status).toBe(200);
+    expect(await replay.json()).toEqual(booked.body);
+
+    const polled = async (): Promise<Intent> => {
+      for (let i = 0; i < 100; i++) {
+        const now = (await (
+          await fetch(`${served.flightsUrl}/air/intents/${intent.intent_id}`)
+        ).json()) as Intent;
+        if (now.status !== 'active') return now;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      throw new Error('the intent stayed active');
+    };
+    const done = await polled();
+    expect(done.status).toBe('booked');
+
+    const order = await paid<Order>('GET', `/air/orders/${done.order_id}`, undefined, {
+      'X-Customer-Support-Code': intent.customer_support_code,
+    });
+    expect(order.status).toBe(200);
+    expect(order.body.booking_reference).toMatch(/^[A-Z0-9]{6}$/);
+
+    expect(before - (await holds(me.publicKey))).toBe(100_000 + 100_000 + intent.escrow.amount + 10_000);
+    expect(await chain.getAccountInfo(new PublicKey(intent.escrow.vault_address))).toBeNull();
+    expect((await chain.getTokenSupply(USDC)).value.amount).toBe(supply);
+    const capture = await chain.getTransaction(done.capture_tx_hash ?? '', {
+      maxSupportedTransactionVersion: 0,
+    });
+    expect(capture?.meta?.err).toBeNull();
   });
-  expect(created.status).toBe(201);
-  const intent = created.body;
-
-  const booked = await paid('POST', '/air/book', { intent_id: intent.intent_id, passengers: [PASSENGER] });
-  expect(booked.status).toBe(200);
-  const replay = await booked.again();
-  expect(replay.status).toBe(200);
-  expect(await replay.json()).toEqual(booked.body);
-
-  const polled = async (): Promise<Intent> => {
-    for (let i = 0; i < 100; i++) {
-      const now = (await (
-        await fetch(`${served.flightsUrl}/air/intents/${intent.intent_id}`)
-      ).json()) as Intent;
-      if (now.status !== 'active') return now;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    throw new Error('the intent stayed active');
-  };
-  const done = await polled();
-  expect(done.status).toBe('booked');
-
-  const order = await paid<Order>('GET', `/air/orders/${done.order_id}`, undefined, {
-    'X-Customer-Support-Code': intent.customer_support_code,
-  });
-  expect(order.status).toBe(200);
-  expect(order.body.booking_reference).toMatch(/^[A-Z0-9]{6}$/);
-
-  expect(before - (await holds(me.publicKey))).toBe(100_000 + 100_000 + intent.escrow.amount + 10_000);
-  expect(await chain.getAccountInfo(new PublicKey(intent.escrow.vault_address))).toBeNull();
-  expect((await chain.getTokenSupply(USDC)).value.amount).toBe(supply);
-  const capture = await chain.getTransaction(done.capture_tx_hash ?? '', {
-    maxSupportedTransactionVersion: 0,
-  });
-  expect(capture?.meta?.err).toBeNull();
 });
