@@ -86,10 +86,10 @@ export const chooseItinerary: Step = async (walk) => {
 const LEFT = 5;
 
 /**
- * The first itineraries as they were arranged, for a terminal that the question has left, and the number to go on with:
- * of the chosen one, or else of the first; null for an empty list.
+ * The first itineraries as they were arranged, for a terminal that the question has left, and the command to go on with:
+ * for the fare that is marked, or else the first one of these; null for an empty list.
  */
-export function listLeft(walk: Walk): { readonly lines: readonly string[]; readonly number: string | null } {
+export function listLeft(walk: Walk): { readonly lines: readonly string[]; readonly next: string | null } {
   const { list, title } = foundOf(walk);
   const { arrangement, marked } = walk.trip;
   const document = harmlessDocument(list);
@@ -99,13 +99,14 @@ export function listLeft(walk: Walk): { readonly lines: readonly string[]; reado
   const sorted = { ...title, sort: arrangement.sort };
   const screen = walk.context.terminal.asideScreen;
   const { above, headings, itineraries } = listParts(shown, sorted, screen, rows);
-  const fares = [
-    ...(marked === null ? [] : (rowOf(all, marked)?.fares ?? [])),
-    ...rows.flatMap((row) => row.fares),
-  ];
+  const left = rows.slice(0, LEFT).flatMap(({ fares }) => fares);
+  const fare =
+    all.flatMap(({ fares }) => fares).find(({ offerId }) => offerId === marked) ??
+    left.find(({ offerId }) => !isMenuOffer(offerId)) ??
+    left[0];
   return {
     lines: [...above, ...headings, ...itineraries.slice(0, LEFT).flat()],
-    number: fares.find(({ offerId }) => !isMenuOffer(offerId))?.number ?? null,
+    next: fare ? offerCommand(fare.offerId, fare.number) : null,
   };
 }
 

@@ -47,9 +47,9 @@ function goingOn(walk: Walk): Pick<Story, 'fix' | 'next'> {
     return { fix: 'The fare can still be locked.', next: [lockCommand(shortOf(context, trip.offerId))] };
   if (!trip.found)
     return { fix: 'The list was not shown yet: search again.', next: [searchCommand(trip), ANEW] };
-  const number = isListShown(trip) ? listLeft(walk).number : null;
+  const next = isListShown(trip) ? listLeft(walk).next : null;
   return {
     fix: 'The numbers above still work.',
-    next: [...(number === null ? [] : [lockCommand(number)]), ANEW],
+    next: [...(next === null ? [] : [next]), ANEW],
   };
 }
