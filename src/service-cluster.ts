@@ -34,7 +34,7 @@ export interface OpenedCluster {
  * A cluster of somebody else's, held to the network that it is on when it is opened.
  * @throws Problem `cluster_failed`, `genesis_unexpected`, `cluster_settings_invalid`
  */
-export async function openForeignCluster(
+async function openForeignCluster(
   settings: ClusterSettings,
   { clock, log }: { readonly clock: Clock; readonly log?: Log | undefined },
 ): Promise<Cluster & { readonly genesis: string | null }> {

@@ -13,14 +13,13 @@ import type { ChainAccount } from './cluster.ts';
  * than by @solana-program/loader-v3, whose "no new authority" names the loader itself, which then becomes the authority.
  * Accounts and instructions: solana-loader-v3-interface, a 32-bit tag and the fields behind it, little-endian.
  */
-export const UPGRADEABLE_LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111' as Address;
+const UPGRADEABLE_LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111' as Address;
 /** Loaders whose programs nobody can change. */
 const FINAL_LOADERS: ReadonlySet<Address> = new Set([
   'BPFLoader2111111111111111111111111111111111' as Address,
   'BPFLoader1111111111111111111111111111111111' as Address,
 ]);
 const SYSTEM = '11111111111111111111111111111111' as Address;
-const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111' as Address;
 const RENT_SYSVAR = 'SysvarRent111111111111111111111111111111111' as Address;
 const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111' as Address;
 
@@ -65,12 +64,6 @@ export async function programDataOf(program: Address): Promise<Address> {
   });
   return address;
 }
-
-/** Bids for a place: the most compute units, and micro-lamports for each. */
-export const budgetInstructions = (units: number, microLamports: bigint): Instruction[] => [
-  instruction(COMPUTE_BUDGET, [], Uint8Array.of(2), units),
-  instruction(COMPUTE_BUDGET, [], Uint8Array.of(3), microLamports),
-];
 
 /**
  * Creates a buffer and names its authority. Both belong into one transaction: a buffer that nobody has initialised can
@@ -209,7 +202,7 @@ export function readBuffer(
 }
 
 /** A program as its accounts say. */
-export interface DeployedProgram {
+interface DeployedProgram {
   /** Behind the program's own bytes there may be zeros. */
   readonly code: Uint8Array;
   /** Of the last deploy or upgrade; 0 where the loader does not say. */

@@ -34,7 +34,7 @@ export function clusterFrom(text: (name: ClusterSettingName) => string | null | 
 }
 
 /** A moniker as the settings that it stands for; null for a name that is none. */
-export function valuesOfMoniker(moniker: string): SettingValues | null {
+function valuesOfMoniker(moniker: string): SettingValues | null {
   const known = settingsOfMoniker(moniker);
   if (known === null) return null;
   const { rpcUrls, network, genesis } = known;

@@ -5,7 +5,7 @@ import { quoted } from '../../kernel/shell-word.ts';
 import { shownUrl, withoutAddressKeys } from '../../kernel/shown-url.ts';
 
 /** A word of a command line that was likely meant to be another one. */
-export interface Mistake {
+interface Mistake {
   readonly at: number;
   readonly given: string;
   readonly meant: string;

@@ -106,7 +106,7 @@ const solText = (lamports: bigint): string => {
 };
 
 /** The fee of one transaction, lamports. */
-export const feeOf = ({ microLamports }: Deployment, signatures: bigint, units: number): bigint =>
+const feeOf = ({ microLamports }: Deployment, signatures: bigint, units: number): bigint =>
   signatures * LAMPORTS_PER_SIGNATURE + (BigInt(units) * microLamports + 999_999n) / 1_000_000n;
 
 function mayGoAhead({ kind, program, payer, elf }: Deployment, found: InspectedProgram): void {

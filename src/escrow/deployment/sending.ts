@@ -2,7 +2,7 @@ import type { Instruction } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
-import { budgetInstructions } from '../../solana/loader.ts';
+import { computeBudget } from '../../solana/compute-budget.ts';
 import type { Signer } from '../../solana/signer.ts';
 import { buildTransaction } from '../../solana/transaction.ts';
 
@@ -78,7 +78,7 @@ export async function send(
   const { wire } = buildTransaction({
     feePayer: sent.payer,
     signers: sent.signers,
-    instructions: [...budgetInstructions(sent.units, sent.microLamports), ...sent.instructions],
+    instructions: [...computeBudget(sent.units, sent.microLamports), ...sent.instructions],
     blockhash: sent.blockhash,
   });
   await cluster.send(wire);

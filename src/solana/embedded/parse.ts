@@ -35,7 +35,7 @@ export interface ParsedMessage {
   readonly loaded: LoadedAddresses;
 }
 
-export interface Lookup {
+interface Lookup {
   readonly table: Address;
   readonly writable: readonly number[];
   readonly readonly: readonly number[];

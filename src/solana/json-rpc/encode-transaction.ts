@@ -51,7 +51,7 @@ const shownKeys = (transaction: ParsedTransaction) =>
   }));
 
 /** Tables as a message lists them. */
-export const shownLookups = ({ lookups }: Pick<ParsedTransaction, 'lookups'>) =>
+const shownLookups = ({ lookups }: Pick<ParsedTransaction, 'lookups'>) =>
   lookups.map(({ table, writable, readonly }) => ({
     accountKey: table,
     readonlyIndexes: readonly,

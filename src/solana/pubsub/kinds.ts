@@ -83,7 +83,7 @@ const NOT_OFFERED: Readonly<Record<string, string>> = {
   vote: 'voteSubscribe is not offered here: this cluster has one node, and no votes',
 };
 
-export type PubSubCall = { readonly end: number } | { readonly begin: Wanted };
+type PubSubCall = { readonly end: number } | { readonly begin: Wanted };
 
 /** Reads a call. @throws JsonRpcError */
 export function readCall(name: string, params: unknown): PubSubCall {

@@ -7,7 +7,7 @@ export const CONFIRMED = { commitment: 'confirmed' } as const;
 const MOST_REMEMBERED = 128;
 
 /** `doubtful`: a node does not know it. It may have expired, and the node may be behind. */
-export type Life = 'alive' | 'over' | 'doubtful';
+type Life = 'alive' | 'over' | 'doubtful';
 
 /** How long signed bytes can land. */
 export function createLifetimes(caller: RpcCaller) {

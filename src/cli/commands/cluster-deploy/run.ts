@@ -152,7 +152,11 @@ async function agree({ terminal, globals }: CommandContext, decided: DecidedDepl
   const prompts = terminal.ask('--yes');
   terminal.review([...stepLines(stepsOf(decided, true), width), '']);
   const cost = formatSol(decided.plan.rent + decided.plan.fees);
-  const question = decided.isResumed ? 'Go on' : decided.kind === 'deploy' ? 'Deploy' : 'Bring it up to date';
+  const question = decided.isResumed
+    ? 'Continue'
+    : decided.kind === 'deploy'
+      ? 'Deploy'
+      : 'Bring it up to date';
   if (!(await prompts.confirm(`${question} for ${cost} SOL?`, false))) {
     throw problem('declined', { message: 'Not deployed.', fix: 'Nothing was sent.' });
   }
@@ -177,7 +181,7 @@ function stepsOf(
     ...(isThere
       ? []
       : [
-          `${isResumed ? 'Go on to ' : ''}${kind === 'deploy' ? 'deploy the escrow program to' : 'upgrade the program at'} ${name}: ${counted(plan.missing.length, 'chunk')} of code to write.`.replace(
+          `${isResumed ? 'Continue to ' : ''}${kind === 'deploy' ? 'deploy the escrow program to' : 'upgrade the program at'} ${name}: ${counted(plan.missing.length, 'chunk')} of code to write.`.replace(
             /^./,
             (first) => first.toUpperCase(),
           ),
