@@ -201,7 +201,7 @@ function createReader({ operator, session, clock, sort, signal, controls }: Desk
   };
 }
 
-/** What comes from elsewhere, harmless for a terminal, and with the widths of its characters known. */
+/** Text from elsewhere, harmless for a terminal, and with the widths of its characters known. */
 async function clean<T>(coming: Promise<T>): Promise<T> {
   const document = harmlessDocument(await coming);
   await readyFor(JSON.stringify(document));

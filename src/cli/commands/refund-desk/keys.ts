@@ -10,7 +10,7 @@ import {
 } from '../refund-cases/deciding.ts';
 import type { Desk, DeskPorts } from './desk.ts';
 
-/** What a key does at the live desk: the same acts as the commands, each after what it asks. */
+/** The keys of the live desk: the same acts as the commands, each after its question. */
 export function pressAt(desk: Desk, ports: DeskPorts): (key: BoardKey) => void {
   const keys = { ...movingKeys(desk, ports), ...actingKeys(desk, ports) };
   return ({ name, typed }) => {
@@ -81,7 +81,7 @@ function actingKeys(desk: Desk, { operator, paint, signal }: DeskPorts): Keys {
   const write = (question: string, then: (text: string) => Promise<void>) =>
     desk.enter({ kind: 'writing', question, typed: '' }, then);
 
-  /** What a yes would do, under the case that it is about. */
+  /** The effect of a yes, shown under the case that it is about. */
   const about =
     (one: RefundCaseSummary | undefined, lines: (width: number) => readonly string[]) => (width: number) => [
       ...(one ? [paint.bold(journeyText(one)), ''] : []),

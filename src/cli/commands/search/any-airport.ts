@@ -37,7 +37,7 @@ interface FoundAnswer {
 
 type FoundRoute = Route & Remembered<FoundAnswer> & { readonly status: 'found' };
 
-/** What is printed: the offers of all airports as of one search, and how the search of each route ended. */
+/** The printed result: the offers of all airports as of one search, and how the search of each route ended. */
 interface AnyAirportDocument extends SearchResponse {
   readonly routes: readonly (Route &
     (
@@ -74,7 +74,7 @@ export async function searchAnyAirport(context: CommandContext, options: Waiting
   const memory = memoryOf(context);
   const known = routes.flatMap((route): FoundRoute[] => {
     const found = memory.find(requestOf(route));
-    // What was found without waiting is no answer for who waits.
+    // A search that did not wait is no answer for one that does.
     return found && (found.answer.status === 'complete' || !options.wait)
       ? [{ ...route, ...found, status: 'found' }]
       : [];

@@ -55,7 +55,7 @@ export const searchByDay: Command<SearchOptions> = async (context, options) => {
   });
   const known = grid.journeys.flatMap((one): DayPrice[] => {
     const found = memory.find(requestOf(one));
-    // What was found without waiting is no answer for who waits.
+    // A search that did not wait is no answer for one that does.
     return found && (found.isComplete || options.wait === false) ? [dayFound(one, found)] : [];
   });
   const journeys = grid.journeys.filter((one) => !known.some((day) => isSameJourney(day, one)));

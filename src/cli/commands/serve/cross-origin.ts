@@ -5,9 +5,9 @@ const PREFLIGHT_S = '86400';
 
 interface Openness {
   readonly methods: string;
-  /** What a page may send besides what every page may. */
+  /** Headers that a page may send, besides those that every page may. */
   readonly headers: string;
-  /** What a page may read of an answer besides what every page may. */
+  /** Headers of an answer that a page may read, besides those that every page may. */
   readonly exposed: string;
 }
 

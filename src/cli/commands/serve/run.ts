@@ -75,7 +75,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
         publicUrl: publicUrl({ headers, socket }),
       }),
     );
-    // What was posted may have given the worker something to do: a booking starts now, not with the next round.
+    // A post may have given the worker something to do: a booking starts now, not with the next round.
     if (
       answer.status < 300 &&
       /\/air\/book$|\.Service\/(SubmitCustomerData|CreateOrder)$/.test(new URL(request.url).pathname)
