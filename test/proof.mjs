@@ -14,7 +14,7 @@ const { values, positionals } = parseArgs({
 if (!(Number(values.times) > 0)) throw new Error('--times is a number above 0');
 
 /** The files that use it themselves, or by the clock that runs faster in the gate. */
-const REPEATS = /from '[./]+\/rounds\.ts'|\bfastClockEnv\b/;
+const REPEATS = /from '[./]+\/(?:rounds|racing)\.ts'|\bfastClockEnv\b/;
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts'))
   .map((name) => join('test', name).split(sep).join('/'))

@@ -98,6 +98,30 @@ test.each(['/search', '/book'])(
   },
 );
 
+test('recovery leaves a claimed payment to its payer while the challenge lives', async () => {
+  // Between the claim and the work.
+  const run = await dieAt(11, '/search', new Set());
+  clock.shift(LEASE_MS + 1);
+  expect(await run.healthy.paywall.recover()).toEqual({ finished: 0, waiting: 1 });
+  expect((await run.send()).status).toBe(200);
+  expect(await run.charged()).toBe(100_000n);
+});
+
+test('work that was done for a payment which can land no more is not handed out by recovery', async () => {
+  let isRefused = 0;
+  for (let n = 1; ; n++) {
+    const run = await dieAt(n, '/search', new Set());
+    if (!run.died) break;
+    // Nobody looks before every challenge and blockhash is dead.
+    clock.shift(200_000);
+    await run.healthy.paywall.recover();
+    const charged = await run.charged();
+    expect([n, (await run.send()).status]).toEqual([n, charged === 0n ? 402 : 200]);
+    if (charged === 0n) isRefused++;
+  }
+  expect(isRefused).toBeGreaterThan(10);
+});
+
 test('a process that is only slow, and was overtaken, changes nothing when it wakes up', async () => {
   const slow = openShop(world);
   const fast = openShop(world);

@@ -46,14 +46,14 @@ const pending = { code: 'payment_pending', status: 503, retryAfter: expect.any(N
 
 /** The node takes the bytes and tells of a block that is dropped: `status` is what it says while its fork lives. */
 const onDroppedFork =
-  (isDropped: () => boolean, err: unknown): Lie =>
+  (isDropped: () => boolean, err: unknown, confirmationStatus = 'processed'): Lie =>
   async (call, honest) => {
     if (isDropped()) return honest();
     if (call.method === 'sendTransaction') return said(call, sentSignature(call));
     const answer = await honest();
     if (call.method === 'getSignatureStatuses') {
       const { slot } = told(answer).context;
-      const status = { slot, confirmations: 0, err, confirmationStatus: 'processed' };
+      const status = { slot, confirmations: 0, err, confirmationStatus };
       told(answer).value = [{ ...status, status: err === null ? { Ok: null } : { Err: err } }];
     }
     return answer;
@@ -75,9 +75,11 @@ test.each(['/search', '/book'])(
   },
 );
 
+const FAILED = { InstructionError: [2, { Custom: 1 }] };
+
 test('bytes that failed on a fork that is dropped can still land: the payment is not given up', async () => {
   let dropped = false;
-  const lie = onDroppedFork(() => dropped, { InstructionError: [2, { Custom: 1 }] });
+  const lie = onDroppedFork(() => dropped, FAILED);
   let polls = 0;
   const shop = openLied((call, honest) => {
     if (call.method === 'getSignatureStatuses') polls++;
@@ -86,6 +88,17 @@ test('bytes that failed on a fork that is dropped can still land: the payment is
   });
   const payment = await pay(world, shop, '/book', { fork: 2 });
   expect((await shop.fetch(request('/book', { fork: 2 }, payment))).status).toBe(200);
+  expect(await charged()).toBe(100_000n);
+});
+
+test('a failure in a block that is confirmed, and not final, ends nothing', async () => {
+  let dropped = false;
+  const shop = openLied(onDroppedFork(() => dropped, FAILED, 'confirmed'));
+  const payment = await pay(world, shop, '/book', { fork: 3 });
+  await expect(shop.fetch(request('/book', { fork: 3 }, payment))).rejects.toMatchObject(pending);
+  expect(shop.undone).toEqual([]);
+  dropped = true;
+  expect((await shop.fetch(request('/book', { fork: 3 }, payment))).status).toBe(200);
   expect(await charged()).toBe(100_000n);
 });
 

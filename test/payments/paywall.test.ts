@@ -50,7 +50,8 @@ test('an unpaid call gets a challenge whose body equals its header', async () =>
         network: world.cluster.network,
         amount: '100000',
         payTo: world.treasury.address,
-        extra: { feePayer: world.feePayer.address },
+        // The unit that the amount counts in.
+        extra: { feePayer: world.feePayer.address, name: 'USDC', decimals: 6 },
       },
     ],
   });
@@ -190,6 +191,41 @@ test('an unexpired challenge is honoured when the price has moved since', async 
   shop.terms = { ...shop.terms, amount: 500_000n };
   expect((await sendPaid(payment)).status).toBe(200);
   expect(await charged()).toBe(100_000n);
+});
+
+test('a challenge for a payee that has changed since is out of date, and charges nothing', async () => {
+  const payment = await pay(world, shop, '/search', { a: 1 });
+  const other = newWallet();
+  await world.cluster.airdropUsdc(other.address, 0n);
+  shop.terms = { ...shop.terms, payTo: other.address };
+  const response = await sendPaid(payment);
+  expect(response.status).toBe(402);
+  const fresh = (await response.json()) as Challenge;
+  expect(fresh.error).toMatch(/out of date/);
+  expect(fresh.accepts[0]?.payTo).toBe(other.address);
+  expect(await charged()).toBe(0n);
+  expect(shop.performed).toEqual([]);
+});
+
+test('a kept answer opens in the row of its own payment alone', async () => {
+  const [mine, theirs] = [
+    await pay(world, shop, '/search', { a: 1 }),
+    await pay(world, shop, '/search', { b: 2 }),
+  ];
+  await sendPaid(mine);
+  await sendPaid(theirs, '/search', { b: 2 });
+  const [first, second] = await world.store
+    .selectFrom('settlements')
+    .select(['payment_key', 'answer_sealed'])
+    .where('payment_key', 'in', shop.performed)
+    .execute();
+  await world.store
+    .updateTable('settlements')
+    .set({ answer_sealed: second?.answer_sealed ?? '' })
+    .where('payment_key', '=', first?.payment_key ?? '')
+    .execute();
+  const [own, other] = shop.performed[0] === first?.payment_key ? [mine, { a: 1 }] : [theirs, { b: 2 }];
+  await expect(sendPaid(own, '/search', other)).rejects.toThrow();
 });
 
 test('an expired challenge gets a fresh one, and charges nothing', async () => {

@@ -1,0 +1,117 @@
+// npm run mutants [-- <name filter>...]: applies each deliberate bug of table/ to a copy of the checkout, one at a time,
+// and runs the tests that have to catch it. Exit code 1 where one survives, or can't be applied any more.
+import { spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { MUTANTS, mutated } from './mutant.mjs';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const filters = process.argv.slice(2).map((one) => one.toLowerCase());
+const chosen = MUTANTS.filter(
+  ({ name, file }) =>
+    filters.length === 0 || filters.some((part) => name.toLowerCase().includes(part) || file.includes(part)),
+);
+if (chosen.length === 0) throw new Error('no mutant has such a name');
+
+/** A test that hangs is stopped sooner than usual; a process that hangs, after this. */
+const TEST_MS = 20_000;
+const MOST_MS = 120_000;
+/** Made anew, or of no use to a test of a room. */
+const LEFT_OUT = new Set(['node_modules', '.git', 'dist', 'coverage', '.stryker-tmp']);
+
+const copy = join(mkdtempSync(join(tmpdir(), 'farelock-mutants-')), 'farelock');
+const root = pathToFileURL(`${copy}/`);
+let running = null;
+const clear = () => {
+  running?.kill('SIGKILL');
+  rmSync(join(copy, '..'), { recursive: true, force: true });
+};
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => {
+    clear();
+    process.exit(130);
+  });
+}
+
+/** Runs files of tests in the copy, until the first one fails. */
+async function test(files) {
+  const report = join(copy, '..', 'report.json');
+  rmSync(report, { force: true });
+  const child = spawn(
+    process.execPath,
+    [
+      join(copy, 'node_modules/vitest/vitest.mjs'),
+      ...['run', '--bail=1', '--maxWorkers=1', '--reporter=json', `--outputFile=${report}`],
+      `--testTimeout=${TEST_MS}`,
+      ...files,
+    ],
+    { cwd: copy, stdio: 'ignore', env: { ...process.env, CI: '', FARELOCK_PROOF: '' } },
+  );
+  running = child;
+  const timer = setTimeout(() => child.kill('SIGKILL'), MOST_MS);
+  const code = await new Promise((done) => child.once('exit', done));
+  clearTimeout(timer);
+  running = null;
+  if (code === 0) return null;
+  let results = [];
+  try {
+    results = JSON.parse(readFileSync(report, 'utf8')).testResults;
+  } catch {
+    return { by: 'the process ended without a word, or never', counts: code === null };
+  }
+  for (const { name, assertionResults, status, message } of results) {
+    const file = relative(copy, name);
+    const failed = assertionResults.find((one) => one.status === 'failed');
+    if (failed) return { by: `${file} › ${failed.fullName}`, counts: true };
+    // Where nothing was even collected, the bug is one of the table: it does not load.
+    if (status === 'failed')
+      return { by: `${file}: ${String(message).split('\n')[0]}`, counts: assertionResults.length > 0 };
+  }
+  return { by: 'an error outside of any test', counts: true };
+}
+
+/** One file after the other, the narrowest first. */
+async function caught(files) {
+  for (const file of files) {
+    const found = await test([file]);
+    if (found) return found;
+  }
+  return null;
+}
+
+const print = (line) => process.stdout.write(`${line}\n`);
+const wrong = [];
+try {
+  cpSync(ROOT, copy, { recursive: true, filter: (path) => !LEFT_OUT.has(basename(path)) });
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'), 'dir');
+  const files = [...new Set(chosen.flatMap(({ by }) => by))];
+  const before = await test(files.length > 12 ? files.slice(0, 12) : files);
+  if (before) throw new Error(`the tests fail without a mutant: ${before.by}`);
+
+  for (const [index, mutant] of chosen.entries()) {
+    const path = join(copy, mutant.file);
+    const startedMs = Date.now();
+    const whole = readFileSync(path, 'utf8');
+    let line;
+    try {
+      writeFileSync(path, mutated(root, mutant));
+      const found = await caught(mutant.by);
+      line = found === null ? 'SURVIVED' : found.counts ? found.by : `BROKEN  ${found.by}`;
+      if (!found?.counts) wrong.push(mutant.name);
+    } catch (error) {
+      line = `BROKEN  ${error.message}`;
+      wrong.push(mutant.name);
+    } finally {
+      writeFileSync(path, whole);
+    }
+    const seconds = ((Date.now() - startedMs) / 1000).toFixed(1).padStart(6);
+    print(`${String(index + 1).padStart(3)} ${seconds} s  ${mutant.name}\n                ${line}`);
+  }
+  print(`${chosen.length - wrong.length} of ${chosen.length} mutants were caught.`);
+  for (const name of wrong) print(`not caught: ${name}`);
+  process.exitCode = wrong.length > 0 ? 1 : 0;
+} finally {
+  clear();
+}
