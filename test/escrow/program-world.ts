@@ -53,7 +53,7 @@ export async function person(name: string): Promise<Person> {
   return { keys, address: await getAddressFromPublicKey(keys.publicKey) };
 }
 
-const mintData = (authority: Address) =>
+export const mintData = (authority: Address) =>
   new Uint8Array(
     getMintEncoder().encode({
       mintAuthority: authority,

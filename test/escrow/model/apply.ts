@@ -1,0 +1,134 @@
+import type { Address, Instruction } from '@solana/kit';
+import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
+import { worksBelow } from './below.ts';
+import type { Cast } from './cast.ts';
+import { type Broken, type Named, ruled } from './rules.ts';
+import { draftOf, type Entry, type Escrow, entryAt, NOTHING, rawOf, type State } from './state.ts';
+
+/** What the model says of a transaction: done whole, or not at all. */
+export interface Expected {
+  /** Empty where it must be done. `elsewhere`: another program refuses; `rent`: the runtime does, at the end. */
+  readonly broken: readonly (Broken | 'elsewhere' | 'rent')[];
+  readonly after: State;
+}
+
+/** The rights of an account are those of the whole transaction, whichever instruction asked for them. */
+function rightsOf(cast: Cast, instructions: readonly Instruction[]): Map<Address, number> {
+  const rights = new Map<Address, number>([[cast.bank, 3]]);
+  for (const { accounts = [] } of instructions) {
+    for (const { address, role } of accounts) rights.set(address, (rights.get(address) ?? 0) | role);
+  }
+  for (const { programAddress } of instructions) {
+    rights.set(programAddress, (rights.get(programAddress) ?? 0) & 2);
+  }
+  return rights;
+}
+
+export function expected(cast: Cast, before: State, instructions: readonly Instruction[]): Expected {
+  const rights = rightsOf(cast, instructions);
+  const draft = draftOf(before);
+  for (const { programAddress, accounts = [], data } of instructions) {
+    const named = accounts.map(({ address }): Named => {
+      const role = rights.get(address) ?? 0;
+      return { address, isSigner: (role & 2) !== 0, isWritable: (role & 1) !== 0 };
+    });
+    const bytes = new Uint8Array(data ?? []);
+    if (programAddress === ESCROW_PROGRAM_ID) {
+      const broken = ruled(cast, draft, named, bytes);
+      if (broken.length > 0) return { broken, after: before };
+    } else if (!worksBelow(programAddress, { cast, draft, accounts: named, data: bytes })) {
+      return { broken: ['elsewhere'], after: before };
+    }
+  }
+  const isKept = [...rights.keys()].every((address) =>
+    keepsItsRent(entryAt(before, address), entryAt(draft, address)),
+  );
+  return isKept ? { broken: [], after: draft } : { broken: ['rent'], after: before };
+}
+
+/** An account that changed is gone, or holds what lets it stay: 128 bytes more than its data, for two years. */
+function keepsItsRent(before: Entry, after: Entry): boolean {
+  if (before === after || after.lamports === 0n) return true;
+  return after.lamports >= BigInt(128 + rawOf(after).data.length) * 6960n;
+}
+
+/**
+ * The promises to those who pay, read from two states of the real accounts, whatever the rules say: no unit and no
+ * lamport is made or lost; an end is for good, and no term changes; only a vault pays, only to the treasury and the
+ * refund owner that were frozen, and to the treasury exactly the amount, once.
+ * @returns the first one that is broken, in words
+ */
+export function brokenPromise(
+  cast: Cast,
+  instructions: readonly Instruction[],
+  before: State,
+  after: State,
+): string | null {
+  const touched = [...rightsOf(cast, instructions).keys()];
+  const lamports = (state: State) => touched.reduce((sum, each) => sum + entryAt(state, each).lamports, 0n);
+  if (lamports(before) !== lamports(after)) return 'lamports were made or lost';
+  for (const mint of [cast.usdc, cast.other]) {
+    const units = (state: State) =>
+      touched.reduce((sum, each) => {
+        const held = entryAt(state, each);
+        return held.kind === 'token' && held.mint === mint ? sum + held.amount : sum;
+      }, 0n);
+    if (units(before) !== units(after)) return 'units were made or lost';
+  }
+  for (const each of touched) {
+    const was = entryAt(before, each);
+    if (was.kind !== 'escrow') continue;
+    const broken = brokenTerm(was, entryAt(after, each));
+    if (broken) return broken;
+  }
+  const isOurs = instructions.every(({ programAddress }) => programAddress === ESCROW_PROGRAM_ID);
+  return isOurs ? brokenPayment(cast, touched, before, after) : null;
+}
+
+/** All that must stay; lamports may come as a gift. */
+function termsOf(
+  { lamports: _gifts, state, endedAt, neverFunded, ...frozen }: Escrow,
+  isEnded: boolean,
+): string {
+  const terms = isEnded ? { ...frozen, state, endedAt, neverFunded } : frozen;
+  return JSON.stringify(terms, (_key, value) => (typeof value === 'bigint' ? `${value}` : value));
+}
+
+function brokenTerm(was: Escrow, is: Entry): string | null {
+  if (was === is) return null;
+  const isEnded = was.state !== 'open';
+  if (is.kind !== 'escrow') return isEnded ? null : 'an open escrow is gone';
+  return termsOf(was, isEnded) === termsOf(is, isEnded) ? null : 'a term of an escrow changed';
+}
+
+/** Adds up by owner what the program's own instructions moved: who gains is a treasury, or may be refunded. */
+function brokenPayment(cast: Cast, touched: readonly Address[], before: State, after: State): string | null {
+  const gained = new Map<Address, bigint>();
+  const captured = new Map<Address, bigint>();
+  const refunded = new Set<Address>();
+  const add = (to: Map<Address, bigint>, owner: Address, amount: bigint) =>
+    to.set(owner, (to.get(owner) ?? 0n) + amount);
+  for (const { escrow, committed } of cast.places)
+    if (committed && entryAt(before, escrow).kind !== 'escrow') refunded.add(committed);
+  for (const each of touched) {
+    const [was, is] = [entryAt(before, each), entryAt(after, each)];
+    if (was.kind === 'token') add(gained, was.owner, (is.kind === 'token' ? is.amount : 0n) - was.amount);
+    if (was.kind !== 'escrow') continue;
+    refunded.add(was.refundOwner);
+    const isCaptured = was.state === 'open' && is.kind === 'escrow' && is.state === 'captured';
+    add(captured, was.treasury, isCaptured ? was.amount : 0n);
+  }
+  const vaultsOf = new Set(cast.places.map(({ escrow }) => escrow));
+  for (const owner of new Set([...gained.keys(), ...captured.keys()])) {
+    const [got, due] = [gained.get(owner) ?? 0n, captured.get(owner) ?? 0n];
+    const isRight = refunded.has(owner) ? got >= due : vaultsOf.has(owner) ? got <= 0n : got === due;
+    if (!isRight) return `${owner} gained ${got} where ${due} was due`;
+  }
+  return null;
+}
+
+/** What an address held before, and holds now, for a message. */
+export const shown = (entry: Entry): string =>
+  entry === NOTHING
+    ? 'nothing'
+    : JSON.stringify(entry, (_key, value) => (typeof value === 'bigint' ? `${value}` : value));
