@@ -41,7 +41,7 @@ export function createStage(tool) {
     const begun = process.hrtime.bigint();
     const ran = spawnSync(process.execPath, args, { env, encoding: 'utf8', maxBuffer: 1 << 28 });
     const ms = Number(process.hrtime.bigint() - begun) / 1e6;
-    if (ran.status !== 0) throw new Error(`node ${args.join(' ')}: ${ran.stderr || ran.stdout}`);
+    if (ran.status !== 0) throw new Error(`node ${args.join(' ')}: ${ran.stdout}${ran.stderr}`);
     return { ms, stdout: ran.stdout };
   };
   const farelock = (env, ...args) => node([bin, ...args], env);
@@ -108,14 +108,18 @@ export function passengersFile(folder) {
   return path;
 }
 
-/** Makes intents for what can be paid, of one search after another. */
-export function intentMaker(stage, env) {
+/**
+ * Makes intents for what can be paid, of one search after another.
+ * @param leave so many offers of a search that were locked before
+ */
+export function intentMaker(stage, env, { leave = 0 } = {}) {
   let offers = [];
   const affordable = (offer) => offer.total_currency === 'USD' && Number(offer.total_amount_decimal) < 400;
   return () => {
     if (offers.length === 0) {
       const { stdout } = stage.farelock(env, ...SEARCH, '--limit', '200', '--all-fares');
-      offers = JSON.parse(stdout).offers.filter(affordable);
+      const found = JSON.parse(stdout).offers.filter(affordable);
+      offers = found.slice(0, found.length - leave);
     }
     const { stdout } = stage.farelock(env, 'intent', 'create', offers.pop().offer_id, '--json');
     return JSON.parse(stdout).intent_id;

@@ -12,16 +12,17 @@ const number = (value) =>
           : value.toFixed(2);
 
 const spreadText = (spread) =>
-  spread ? `${number(spread.median)} (${number(spread.q1)}–${number(spread.q3)})` : '–';
+  spread?.rounds ? `${number(spread.median)} (${number(spread.q1)}–${number(spread.q3)})` : '–';
 
-const HEAD = ['', '', 'median (quartiles)', 'ratio (quartiles)', 'to', 'over', 'goal'];
+const HEAD = ['', '', 'median (quartiles)', 'ratio (quartiles)', 'to', 'to the smallest', 'over', 'goal'];
 
-const cells = ({ name, store, unit, value, ratio, over, goal, note }) => [
-  note ? `${name} [${note}]` : name,
+const cells = ({ name, store, unit, value, ratio, beside, over, goal }) => [
+  name,
   store ?? '',
   value ? `${spreadText(value)} ${unit}` : '–',
   ratio ? spreadText(ratio) : '',
   ratio?.to ?? '',
+  beside ? number(beside.median) : '',
   over ? `${over.median >= 0 ? '+' : ''}${number(over.median)}` : '',
   goal ?? '',
 ];

@@ -24,14 +24,15 @@ export const ratios = (values, others) => spread(values.map((value, round) => va
 
 /**
  * A line of the report.
- * @param given `values` of the rounds, and what they are held against, of the same rounds (`against`, named by `to`)
+ * @param given `values` of the rounds, and what they are held against, of the same rounds (`against`, named by `to`);
+ *   `beside`: a second ratio, to the smallest size
  */
-export const line = (name, unit, { values, against, to, goal, store = null, note }) => ({
+export const line = (name, unit, { values, against, to, beside, goal, store = null }) => ({
   name,
   store,
   unit,
   value: spread(values),
   ...(against ? { ratio: { to, ...ratios(values, against) } } : {}),
   ...(goal === undefined ? {} : { goal }),
-  ...(note === undefined ? {} : { note }),
+  ...(beside ? { beside } : {}),
 });
