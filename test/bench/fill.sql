@@ -1,15 +1,16 @@
 -- Fills a service's database with the traces of much use: :rows of everything that grows. SQLite and PostgreSQL alike.
--- :now is the moment (epoch ms) that it happened before. Most of it is done; some is old enough to go, some is blocked.
+-- :now is the moment (epoch ms) that it happened before, :days how many days back it goes. Most of it is done; with 20
+-- days some is old enough to go. Some is blocked.
 with recursive n(i) as (select 1 union all select i + 1 from n where i < :rows)
 insert into quotes (quote_id, resource, request_digest, amount, asset, pay_to, memo, expires_at_ms, created_at_ms)
 select 'quo_fill' || i, 'POST /air/search', 'digest', 100000, 'mint', 'treasury', 'pay_fill' || i,
-  :now - 86400000 * (i % 20) + 60000, :now - 86400000 * (i % 20) - 60000 from n;
+  :now - 86400000 * (i % :days) + 60000, :now - 86400000 * (i % :days) - 60000 from n;
 
 with recursive n(i) as (select 1 union all select i + 1 from n where i < :rows)
 insert into settlements (payment_key, quote_id, request_digest, state, payer, amount, pay_to, answer_status,
   answer_sealed, lease_until_ms, fence, created_at_ms, updated_at_ms)
 select 'key_fill' || i, 'quo_fill' || i, 'digest', case i % 7 when 0 then 'failed' else 'answered' end, 'payer', 100000,
-  'treasury', 200, 'sealed', 0, 1, :now - 86400000 * (i % 20), :now - 86400000 * (i % 20) from n;
+  'treasury', 200, 'sealed', 0, 1, :now - 86400000 * (i % :days), :now - 86400000 * (i % :days) from n;
 
 with recursive n(i) as (select 1 union all select i + 1 from n where i < :rows)
 insert into intents (intent_id, status, offer_id, offer, passenger_count, funding_wallet, refund_wallet, referrer,
@@ -18,7 +19,7 @@ insert into intents (intent_id, status, offer_id, offer, passenger_count, fundin
   captured_at_ms, refunded_at_ms, refund_reason, payment_key, expires_at_ms, created_at_ms, updated_at_ms)
 select 'int_fill' || i, case i % 3 when 0 then 'refunded' when 1 then 'booked' else 'active' end, 'off_fill' || i,
   '{"slices":[],"total_currency":"USD"}', 1, 'wallet', 'wallet', case when i % 2 = 0 then 'FILLFILL00' end, 'wallet',
-  1000, case when i % 4 = 0 and i % 3 = 1 then :now + 86400000 * 30 end, null, 'hmac', 'esc_fill' || i, 'vau_fill' || i,
+  1000, case when i % 4 = 0 and i % 3 = 1 then :now + 2592000000 end, null, 'hmac', 'esc_fill' || i, 'vau_fill' || i,
   'mint', 151200000, 'program', :now, 1512000, :now - 86400000, 0, case i % 3 when 2 then null else :now - 86400000 end,
   case i % 3 when 1 then :now - 86400000 end, case i % 3 when 0 then :now - 86400000 end,
   case i % 3 when 0 then 'intent_expired' end, 'kin_fill' || i, :now - 86400000, :now - 90000000, :now - 86400000
@@ -53,13 +54,13 @@ select 'ref_fill' || i, 'int_fill' || i, 'krr_fill' || i, case i % 2 when 0 then
 
 with recursive n(i) as (select 1 union all select i + 1 from n where i < :rows)
 insert into upkeep (intent_id, task, due_at_ms, attempts, created_at_ms)
-select 'int_fill' || i, 'purge', :now + 86400000 * 30, 0, :now - 86400000 from n;
+select 'int_fill' || i, 'purge', :now + 2592000000, 0, :now - 86400000 from n;
 
 with recursive n(i) as (select 1 union all select i + 1 from n where i < :rows)
-insert into search_completions (id, at_ms) select 'fill' || i, :now - 86400000 * (i % 5) - 120000 from n;
+insert into search_completions (id, at_ms) select 'fill' || i, :now - 86400000 * (i % :days) - 120000 from n;
 
 with recursive n(i) as (select 1 union all select i + 1 from n where i < :rows)
-insert into wrong_codes (id, subject, at_ms) select 'fill' || i, 'intent:int_fill' || i, :now - 86400000 * (i % 5) from n;
+insert into wrong_codes (id, subject, at_ms) select 'fill' || i, 'intent:int_fill' || i, :now - 86400000 * (i % :days) from n;
 
 with recursive n(i) as (select 1 union all select i + 1 from n where i < :rows)
 insert into affiliate_payouts (payout_id, code, wallet, amount, state, attempts, due_at_ms, created_at_ms, paid_at_ms)

@@ -32,7 +32,8 @@ function fill(home: string, nowMs: number): void {
   const statements = readFileSync(resolve(import.meta.dirname, '../bench/fill.sql'), 'utf8')
     .replace(/^--.*$/gm, '')
     .replaceAll(':rows', String(ROWS))
-    .replaceAll(':now', String(nowMs));
+    .replaceAll(':now', String(nowMs))
+    .replaceAll(':days', '20');
   const database = new Sqlite(join(home, 'service.db'));
   database.exec(`pragma synchronous = off; begin immediate; ${statements} commit;`);
   database.prepare('pragma wal_checkpoint(truncate)').all();

@@ -1,0 +1,14 @@
+/** A PostgreSQL server of one's own, in a temporary folder, on a socket only. */
+export interface TestPostgres {
+  readonly url: string;
+  readonly pid: number | undefined;
+  close(): Promise<void>;
+}
+
+export const postgresIsInstalled: boolean;
+
+/** @param how `settings`: more of its arguments, in place of `-F`; `log`: the file that takes its log */
+export function startPostgres(how?: {
+  readonly settings?: readonly string[];
+  readonly log?: string | null;
+}): Promise<TestPostgres>;

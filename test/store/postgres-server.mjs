@@ -1,0 +1,73 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { delimiter, join } from 'node:path';
+import pg from 'pg';
+
+/** A PostgreSQL server of one's own, for tests and the benchmark. */
+
+function binaries() {
+  const root = '/usr/lib/postgresql';
+  const installed = existsSync(root) ? readdirSync(root).map((version) => join(root, version, 'bin')) : [];
+  const onPath = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
+  return (
+    [...installed, ...onPath].find(
+      (folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')),
+    ) ?? null
+  );
+}
+
+export const postgresIsInstalled = binaries() !== null;
+
+// Without fsync (`-F`): a test has nothing to lose.
+export async function startPostgres({ settings = ['-F'], log = null } = {}) {
+  const bin = binaries();
+  if (!bin) throw new Error('PostgreSQL is not installed');
+  const folder = mkdtempSync(join(tmpdir(), 'farelock-pg-'));
+  const cluster = join(folder, 'data');
+  // The server refuses to run as root: there it runs as the system's `postgres` user.
+  const asUser =
+    userInfo().uid === 0 ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups'] : [];
+  if (asUser.length > 0) execFileSync('chown', ['postgres', folder]);
+  const [init, ...initArgs] = [
+    ...asUser,
+    join(bin, 'initdb'),
+    ...['-D', cluster, '-U', 'farelock', '-A', 'trust', '--no-sync'],
+  ];
+  execFileSync(init, initArgs, { stdio: 'ignore' });
+  const [serve, ...serveArgs] = [
+    ...asUser,
+    join(bin, 'postgres'),
+    ...['-D', cluster, '-k', folder, '-c', 'listen_addresses=', ...settings],
+  ];
+  const server = spawn(serve, serveArgs, {
+    stdio: ['ignore', 'ignore', log === null ? 'ignore' : openSync(log, 'w')],
+  });
+  const url = `postgres://farelock@localhost/postgres?host=${encodeURIComponent(folder)}`;
+  // Its socket is there a moment before it lets anybody in.
+  for (let i = 0; i < 400 && !(await answers(url)); i++) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return {
+    url,
+    pid: server.pid,
+    async close() {
+      const ended = new Promise((resolve) => server.once('exit', resolve));
+      server.kill('SIGINT');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function answers(url) {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.end();
+    return true;
+  } catch {
+    return false;
+  }
+}
