@@ -58,6 +58,24 @@ const namesModules = {
   },
 };
 
+/**
+ * V8 keeps a text of ASCII alone in one byte a character, and any other in two: it is read, compared and compiled twice
+ * as fast. Code has other characters in strings, templates and patterns alone, where an escape says the same.
+ */
+const inAscii = {
+  name: 'in-ascii',
+  generateBundle(_options: object, bundle: { readonly [file: string]: { code?: string } }) {
+    for (const chunk of Object.values(bundle)) {
+      if (/(?<!\\)(?:\\\\)*\\[^\0-\x7f]/.test(chunk.code ?? ''))
+        throw new Error('a letter beyond ASCII is escaped by itself');
+      chunk.code &&= chunk.code.replace(
+        /[^\0-\x7f]/g,
+        (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      );
+    }
+  },
+};
+
 // Everything but the native packages is bundled: a published package gets no `overrides`, and one file per
 // lazily imported command loads several times faster than a tree of small modules. CommonJS, because compiled code
 // can be kept for it on every Node (bin/load.js).
@@ -66,7 +84,7 @@ export default defineConfig({
   outDir: 'dist',
   // A module that one command imports when it runs may be part of what every other loads at once: that is meant.
   inputOptions: { checks: { ineffectiveDynamicImport: false } },
-  plugins: [withoutPrograms, withoutResults, namesModules, withoutCollation],
+  plugins: [withoutPrograms, withoutResults, namesModules, withoutCollation, inAscii],
   format: 'cjs',
   platform: 'node',
   target: 'node20',
@@ -79,6 +97,7 @@ export default defineConfig({
     codeSplitting: {
       groups: [
         { name: 'start', tags: ['$initial'], priority: 100 },
+        { name: 'start', test: /rolldown\/runtime/, priority: 100 },
         { name: 'session', test: /src\/(cli\/session\/(session|wallet)|client\/flights)\.ts$/, priority: 90 },
         { name: 'airport-table', test: /src\/domain\/(airport-table|metropolitan-areas)\.ts$/, priority: 85 },
         // A file of rows, for what has no more to do than look into one.
@@ -93,8 +112,20 @@ export default defineConfig({
         { name: 'schemas', test: /node_modules\/zod\/|src\/domain\/countries\.ts$/, priority: 75 },
         {
           name: 'paid',
-          test: /src\/(payments\/(payload|inspection|facilitator-svm)|client\/payer\/\w+|solana\/(transaction|embedded\/(executor|builtins))|flights\/(schema|search\/search|booking\/booking)|escrow\/(account|address|observe|program|verify))\.ts$/,
+          test: /src\/(payments\/(payload|inspection|facilitator-svm)|client\/payer\/\w+|solana\/(transaction|embedded\/(executor|builtins))|flights\/(schema|search\/(search|search-updates)|booking\/booking)|escrow\/(account|address|commitment|observe|program|verify))\.ts$/,
           priority: 70,
+        },
+        // What a service does by itself when it is time: with a booking, and with the first look at one.
+        {
+          name: 'upkeep',
+          test: /src\/(flights\/(upkeep\/\w+|booking\/(late-ticket|order-effect)|intents\/journey-end)|notify\/mails|domain\/ics|store\/erase)\.ts$/,
+          priority: 65,
+        },
+        // What most commands of a traveller show.
+        {
+          name: 'travel',
+          test: /src\/cli\/(view\/(payment|flights\/(bar|fares|intent|itinerary|list-rows|offer|search|search-columns|status))|paying\/(agreement|explorer|settled-payments)|interruption\/(booking|story|waiting)|session\/remembered|searching\/dates|commands\/search\/request)\.ts$/,
+          priority: 60,
         },
       ],
     },

@@ -1,22 +1,27 @@
 const fs = require('node:fs');
 const { createRequire } = require('node:module');
-const { dirname, join, relative } = require('node:path');
+const { dirname, isAbsolute, join, relative } = require('node:path');
 const { Script } = require('node:vm');
+
+const NODE = `${process.version}-${process.platform}-${process.arch}`;
 
 /**
  * Loads the chunks of `dist` with the code that V8 compiled for them an earlier time: half of what a short command
- * costs is compiling. The compiled code lies beside the chunks, under `dist/cache`, and whoever may write there may
- * write the chunks themselves. `npm run build` makes it for the Node that it runs on; for another one the first run
- * of each chunk does, where the folder can be written. A chunk's name holds a hash of its text, so that compiled code
- * never belongs to another text, and V8 itself refuses what another version of it has made.
+ * costs is compiling. A chunk's name holds a hash of its text, so that compiled code never belongs to another text, and
+ * V8 itself refuses what another version of it has made.
+ *
+ * The compiled code lies under `dist/cache`, where whoever may write there may write the chunks themselves. Where this
+ * user may not (`sudo npm install --global`), it lies in the user's own cache folder. `npm run build` makes it for the
+ * commands of a traveller, on the Node that it runs on; else the first run of each command does (keep.js).
  *
  * Node has such a cache of its own from version 22 on, under the system's temporary folder.
  */
 exports.createLoader = (dist) => {
-  const folder = join(dist, 'cache', `${process.version}-${process.platform}-${process.arch}`);
+  const folders = foldersOf(dist);
   const renewed = process.env.FARELOCK_CODE_CACHE === 'renew';
   const modules = new Map();
-  const compiled = [];
+  const scripts = new Map();
+  const compiled = new Map();
   const packages = createRequire(join(dist, 'main.cjs'));
 
   /** The exports of a chunk, by its absolute path. */
@@ -25,12 +30,11 @@ exports.createLoader = (dist) => {
     if (known) return known.exports;
     const module = { exports: {} };
     modules.set(path, module);
-    const run = compile(path).runInThisContext();
     const near = dirname(path);
     const require = (id) => (id.startsWith('.') ? load(join(near, id)) : packages(id));
     require.resolve = packages.resolve;
     try {
-      run.call(module.exports, module.exports, require, module, path, near);
+      compile(path).runInThisContext().call(module.exports, module.exports, require, module, path, near);
     } catch (error) {
       // Half a chunk is no chunk: whoever asks again gets the same failure, and not what is missing of its exports.
       modules.delete(path);
@@ -44,33 +48,70 @@ exports.createLoader = (dist) => {
     const source = `(function (exports, require, module, __filename, __dirname) {${fs.readFileSync(path, 'utf8')}\n})`;
     // The entry alone has no hash in its name; it only names the first chunk.
     if (name === 'main.cjs') return new Script(source, { filename: path });
-    const cache = join(folder, `${name}.bin`);
-    const cachedData = readIfThere(cache);
+    const cachedData = compiledCode(folders, `${name}.bin`);
     const script = new Script(source, { filename: path, ...(cachedData && { cachedData }) });
-    if (!cachedData || script.cachedDataRejected || renewed) compiled.push({ script, cache });
+    if (!cachedData || script.cachedDataRejected) compiled.set(name, script);
+    scripts.set(name, script);
     return script;
   };
 
-  /** Keeps what had to be compiled, functions that ran included. Where nothing can be written, nothing is lost. */
-  const keep = () => {
-    if (compiled.length === 0) return;
-    try {
-      fs.mkdirSync(folder, { recursive: true });
-      for (const { script, cache } of compiled) {
-        const whole = `${cache}.${process.pid}`;
-        const file = fs.openSync(whole, 'w');
-        fs.writeSync(file, script.createCachedData());
-        fs.fsyncSync(file);
-        fs.closeSync(file);
-        fs.renameSync(whole, cache);
-      }
-    } catch {
-      // A package that another user installed.
-    }
+  /**
+   * Keeps what had to be compiled, functions that ran included; of the first run of each command that ends well everything,
+   * for it goes through functions that no other command went through. Without the name of one it is only the former.
+   */
+  const keep = (command) => {
+    const mark = command && `${command.replace(/\W+/g, '-')}.ran`;
+    const isFirst = renewed || (mark && !folders.some((folder) => fs.existsSync(join(folder, mark))));
+    if (!isFirst && compiled.size === 0) return;
+    const due = isFirst ? scripts : compiled;
+    require('./keep.js').keep({
+      folder: folders[0],
+      ofUser: folders.length > 1,
+      due,
+      mark: isFirst ? mark : null,
+    });
   };
 
   return { load, keep };
 };
+
+/** Where compiled code is looked for; it is written to the first of them. */
+function foldersOf(dist) {
+  const beside = join(dist, 'cache', NODE);
+  const own = isWritable(beside) ? null : usersCache(process.env);
+  return own ? [join(own, 'farelock', `${versionOf(dist)}-${NODE}`), beside] : [beside];
+}
+
+/** Checks that this user may write to a folder, or may make it. */
+function isWritable(folder) {
+  try {
+    fs.accessSync(folder, fs.constants.W_OK);
+    return true;
+  } catch (error) {
+    return error.code === 'ENOENT' && isWritable(dirname(folder));
+  }
+}
+
+/** Where this user keeps what can be made again; null where that is not known. */
+function usersCache(environment) {
+  const under = (path, ...names) => (path && isAbsolute(path) ? join(path, ...names) : null);
+  if (process.platform === 'win32') return under(environment.LOCALAPPDATA);
+  if (process.platform === 'darwin') return under(environment.HOME, 'Library', 'Caches');
+  return under(environment.XDG_CACHE_HOME) ?? under(environment.HOME, '.cache');
+}
+
+function versionOf(dist) {
+  try {
+    return JSON.parse(fs.readFileSync(join(dist, '..', 'package.json'), 'utf8')).version;
+  } catch {
+    return 'unknown';
+  }
+}
+
+function compiledCode([first, beside], name) {
+  if (beside === undefined) return readIfThere(join(first, name));
+  return readOurs(first, name) ?? readIfThere(join(beside, name));
+}
 
 function readIfThere(path) {
   try {
@@ -79,3 +120,23 @@ function readIfThere(path) {
     return undefined;
   }
 }
+
+/** Compiled code is run as it is: what another user has put into this user's folder, or could have, is never read. */
+function readOurs(folder, name) {
+  let file;
+  try {
+    if (![dirname(folder), folder].every((path) => isOurs(fs.lstatSync(path)))) return undefined;
+    file = fs.openSync(join(folder, name), fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0));
+    const stat = fs.fstatSync(file);
+    return stat.isFile() && isOurs(stat) ? fs.readFileSync(file) : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    if (file !== undefined) fs.closeSync(file);
+  }
+}
+
+/** Checks that a file or folder, no link, is this user's and that nobody else may write to it. */
+const isOurs = (stat) =>
+  !stat.isSymbolicLink() &&
+  (process.getuid === undefined || (stat.uid === process.getuid() && (stat.mode & 0o022) === 0));

@@ -58,12 +58,23 @@ for (const stream of [process.stdout, process.stderr]) {
 /** The libraries that colour by themselves go by the environment alone. */
 if (process.argv.includes('--no-color')) process.env.NO_COLOR ||= '1';
 
-/** Runs the command line of this process, and leaves with its exit code; `leaving` is called right before. */
-export async function main({ leaving }: { readonly leaving: () => void }): Promise<void> {
+/**
+ * Runs the command line of this process, and leaves with its exit code; `leaving` is called right before, with the name of
+ * the command that has ended well.
+ */
+export async function main({
+  leaving,
+}: {
+  readonly leaving: (command: string | null) => void;
+}): Promise<void> {
   const argv = process.argv.slice(2);
+  let command = 'help';
   const code = await runTool(argv, {
     tool: TOOL,
     version,
+    began: (name) => {
+      command = name;
+    },
     environment: process.env,
     streams: processStreams(),
     clock: systemClock,
@@ -74,7 +85,7 @@ export async function main({ leaving }: { readonly leaving: () => void }): Promi
   if (isNoticeWanted(argv, process.env, process.stderr)) await tellOfUpdate();
   // Waits until a slow pipe has everything, then leaves without waiting for idle handles.
   await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
-  leaving();
+  leaving(code === 0 ? command : null);
   process.exit(code);
 }
 

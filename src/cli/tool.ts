@@ -34,6 +34,8 @@ interface World {
   readonly allowance?: Allowance | undefined;
   /** Shows long results, on a terminal. */
   readonly pager?: Pager | undefined;
+  /** Told of the command, once it is known which one it is. */
+  readonly began?: ((name: string) => void) | undefined;
   /** Told of the payments whose answers the result has, by a program that reports itself when they have arrived. */
   readonly answered?: ((paymentIds: readonly string[]) => void) | undefined;
 }
@@ -54,6 +56,7 @@ export async function runTool(argv: readonly string[], world: World): Promise<nu
     const isGuided = isAlone && world.streams.stdin.isTTY && world.streams.stderr.isTTY;
     invocation = parse(isGuided ? ['guided', ...argv] : argv, world);
     if (invocation === null) return 0;
+    world.began?.(invocation.name);
     const { globals } = invocation;
     const settings = settingsOf(invocation, await chosenFields(invocation), world.environment);
     terminal = await openTerminal(

@@ -44,7 +44,7 @@ describe.runIf(built)('the packed tool', () => {
   test('has the built tool, the escrow program and the pages, and nothing else', () => {
     const paths = packed.files.map(({ path }) => path);
     const expected =
-      /^(LICENSE|README\.md|CHANGELOG\.md|package\.json|bin\/(farelock\.js|load\.js|package\.json)|dist\/[\w.-]+\.cjs|program\/escrow\.so|man\/[\w-]+\.1|docs\/[\w/-]+\.(md|svg)|docs\/schemas\/[\w/.-]+\.json)$/;
+      /^(LICENSE|README\.md|CHANGELOG\.md|package\.json|bin\/(farelock\.js|load\.js|keep\.js|package\.json)|dist\/[\w.-]+\.cjs|program\/escrow\.so|man\/[\w-]+\.1|docs\/[\w/-]+\.(md|svg)|docs\/schemas\/[\w/.-]+\.json)$/;
     expect(paths.filter((path) => !expected.test(path))).toEqual([]);
     const needed = [
       'LICENSE',
@@ -162,6 +162,9 @@ describe.runIf(built)('installed from the tarball alone', () => {
       expect(told).toMatch(/State on chain {2}captured/);
       expect(told).toMatch(/✓ Booked: booking reference [A-Z0-9]{6}\n/);
       expect(existsSync(join(package_, 'dist/cache'))).toBe(false);
+      // Compiled code of the one command, for this user alone.
+      const [kept = ''] = readdirSync(join(home, '.cache/farelock'));
+      expect(readdirSync(join(home, '.cache/farelock', kept))).toContain('demo.ran');
     } finally {
       execFileSync('chmod', ['-R', 'u+w', package_]);
     }

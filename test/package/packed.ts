@@ -86,10 +86,10 @@ export interface DemoGiven {
   readonly as?: { uid: number; gid: number };
 }
 
-/** `farelock demo` with nothing in the environment but a path and a home. @throws when Node had something to warn of */
+/** `farelock demo` with nothing in the environment but a path and a home, for the tool and for its user. @throws when Node had something to warn of */
 export async function demo({ node, modules, home, as }: DemoGiven): Promise<string> {
   const bin = join(modules, 'farelock/bin/farelock.js');
-  const env = { PATH: process.env.PATH, FARELOCK_HOME: home, NO_COLOR: '1' };
+  const env = { PATH: process.env.PATH, FARELOCK_HOME: home, HOME: home, NO_COLOR: '1' };
   const ran = await run(node, [bin, 'demo'], { env, cwd: home, encoding: 'utf8', timeout: 120_000, ...as });
   if (/warning/i.test(ran.stderr)) throw new Error(ran.stderr);
   return ran.stdout;
