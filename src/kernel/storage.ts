@@ -242,10 +242,15 @@ export function makeFolder(path: string): void {
 }
 
 /**
- * Writes a private file (0600) whole or not at all, over what is there.
+ * Writes a private file (0600) whole or not at all, over what is there. With `mayBeLost` it does not wait for the disk: a
+ * power cut may leave a damaged one.
  * @throws Problem of storage
  */
-export function writeWhole(path: string, content: string | Uint8Array): void {
+export function writeWhole(
+  path: string,
+  content: string | Uint8Array,
+  { mayBeLost = false }: { readonly mayBeLost?: boolean } = {},
+): void {
   const aside = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   onFile(path, () => {
     makeFolder(dirname(path));
@@ -253,7 +258,7 @@ export function writeWhole(path: string, content: string | Uint8Array): void {
       const file = openSync(aside, 'wx', 0o600);
       try {
         writeFileSync(file, content);
-        fsyncSync(file);
+        if (!mayBeLost) fsyncSync(file);
       } finally {
         closeSync(file);
       }
