@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   accessSync,
   closeSync,
@@ -251,7 +250,7 @@ export function writeWhole(
   content: string | Uint8Array,
   { mayBeLost = false }: { readonly mayBeLost?: boolean } = {},
 ): void {
-  const aside = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  const aside = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
   onFile(path, () => {
     makeFolder(dirname(path));
     try {
