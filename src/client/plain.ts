@@ -2,13 +2,22 @@ import { isRecord } from './transport.ts';
 
 /**
  * Other deployments write numbers as text, amounts as numbers, and nothing as an empty text (CONTRACT, section 9). Reads
- * the fields whose names are known here as our own services write them; everything else stays as it is.
+ * the fields whose names are known here as our own services write them; everything else stays as it is, and is not copied.
  */
 export function plain<T>(value: T): T;
 export function plain(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((one) => plain(one));
+  if (Array.isArray(value)) {
+    const read = value.map((one) => plain(one));
+    return read.some((one, index) => one !== value[index]) ? read : value;
+  }
   if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, fieldOf(name, inner)]));
+  let read: [string, unknown][] | null = null;
+  for (const [index, name] of Object.keys(value).entries()) {
+    const field = fieldOf(name, value[name]);
+    if (field !== value[name]) read ??= Object.entries(value).slice(0, index);
+    read?.push([name, field]);
+  }
+  return read === null ? value : Object.fromEntries(read);
 }
 
 const NUMBERS: ReadonlySet<string> = new Set([
@@ -69,7 +78,7 @@ const isDecimal = (name: string): boolean => /(_decimal|_penalty_amount)$/.test(
 function fieldOf(name: string, value: unknown): unknown {
   if (NUMBERS.has(name)) return numberOf(value);
   if (FLAGS.has(name)) return flagOf(value);
-  if (isDecimal(name) && typeof value === 'number') return String(value);
+  if (typeof value === 'number') return isDecimal(name) ? String(value) : value;
   if (value === '' && OPTIONAL.has(name)) return null;
   return plain(value);
 }

@@ -40,6 +40,7 @@ export interface FlightsParts {
 type FlightsCall = Call<FlightsParts, unknown, unknown, never>;
 
 const route = routesOf<FlightsParts, FlightsOptions>();
+const asked = schemasOf(() => import('./request-schema.ts'));
 const wire = schemasOf(() => import('./schema.ts'));
 const usdc = (amount: bigint): string => formatUsdc(atomic(amount));
 
@@ -173,7 +174,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       price: (options) => rangeOf(...searchPrices(options)),
       security: [['x402'], ['sponsoredPreview']],
       headers: PREVIEW_HEADERS,
-      body: wire('searchRequest'),
+      body: asked('searchRequest'),
       answers: {
         200: {
           description: 'Done, and paid or sponsored.',
@@ -202,7 +203,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       path: '/air/search-updates',
       id: 'searchUpdates',
       summary: 'Offers of the slower tier, as they arrive. Free.',
-      body: wire('searchUpdatesRequest'),
+      body: asked('searchUpdatesRequest'),
       answers: {
         200: { description: 'What landed after the cursor.', schema: wire('searchUpdatesResponse') },
       },
@@ -219,7 +220,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       summary: ({ offerDetailsPrice, lowcostDetailsPrice }) =>
         `Fresh price, expiry and extras of one offer: ${usdc(offerDetailsPrice)} USDC. For a \`lowcost:\` offer, its fare menu: ${usdc(lowcostDetailsPrice)} USDC, charged once it is ready; a menu that fails is free.`,
       price: ({ offerDetailsPrice, lowcostDetailsPrice }) => rangeOf(offerDetailsPrice, lowcostDetailsPrice),
-      body: wire('offerDetailsRequest'),
+      body: asked('offerDetailsRequest'),
       answers: {
         200: { description: PAID, schema: wire('offerDetailsResponse') },
         202: {
@@ -249,7 +250,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       id: 'createIntent',
       summary: ({ intentPrice }) => `Lock one offer and open its escrow. ${usdc(intentPrice)} USDC.`,
       price: ({ intentPrice }) => intentPrice,
-      body: wire('createIntentRequest'),
+      body: asked('createIntentRequest'),
       answers: { 201: { description: PAID, schema: wire('createdIntent') } },
       codes: [
         'invalid_wallet',
@@ -281,7 +282,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       id: 'createAffiliate',
       summary:
         'Create an affiliate code for a wallet, to be given as `referrer`. The same wallet gets the same code. Free.',
-      body: wire('affiliateRequest'),
+      body: asked('affiliateRequest'),
       answers: {
         200: { description: 'The code that the wallet has.', schema: wire('affiliate') },
         201: { description: 'Made.', schema: wire('affiliate') },
@@ -327,7 +328,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       id: 'book',
       summary: 'Pay the fare into the escrow and queue the booking.',
       price: ({ leastTicket, mostTicket }) => rangeOf(leastTicket, mostTicket),
-      body: wire('bookRequest'),
+      body: asked('bookRequest'),
       answers: { 200: { description: PAID, schema: wire('bookResponse') } },
       codes: [
         'duplicate_passenger',
@@ -367,7 +368,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       price: ({ refundRequestPrice }) => refundRequestPrice,
       security: [['x402', 'supportCode', 'familyName']],
       headers: [SUPPORT_CODE, FAMILY_NAME],
-      body: wire('refundRequest'),
+      body: asked('refundRequest'),
       answers: { 202: { description: PAID, schema: wire('refundRequestResponse') } },
       codes: [
         'support_code_required',

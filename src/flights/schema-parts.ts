@@ -1,5 +1,14 @@
 import * as z from 'zod';
 
+/** What schemas of requests and of answers are made of. */
+
+export const decimal = z.string().regex(/^\d{1,12}(\.\d{1,6})?$/);
+export const currency = z.string().regex(/^[A-Z]{3}$/);
+export const iata = z.string().regex(/^[A-Z]{3}$/);
+export const date = z.string().regex(/^\d{4}-\d\d-\d\d$/);
+export const instant = z.iso.datetime();
+export const cabinClass = z.enum(['economy', 'premium_economy', 'business', 'first']);
+
 /** A field that may be left out, or be null, which says the same. */
 export const optional = <T extends string | number>(schema: z.ZodType<T, T>) =>
   z

@@ -1,44 +1,10 @@
 import * as z from 'zod';
-import {
-  availableService,
-  cabinClass,
-  conditions,
-  currency,
-  date,
-  decimal,
-  iata,
-  instant,
-  localTime,
-  offer,
-  slice,
-} from './offers/offer-schema.ts';
-import { optional, preset } from './schema-parts.ts';
+import { availableService, conditions, localTime, offer, slice } from './offers/offer-schema.ts';
+import { currency, decimal, instant } from './schema-parts.ts';
 
-/** The wire schemas of the flight service; /openapi.json is made from them. */
+/** The answers of the flight service as the wire shows them; /openapi.json is made from them. */
 
 const wallet = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/);
-const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
-
-export const searchRequest = z.strictObject({
-  origin_iata: iata,
-  destination_iata: iata,
-  depart_date: date,
-  return_date: optional(date),
-  adults: preset(z.int().min(1).max(9), 1),
-  cabin_class: preset(cabinClass, 'economy'),
-  max_stops: optional(z.int().min(0).max(10)),
-  departure_after: optional(clockTime),
-  departure_before: optional(clockTime).describe('Not before departure_after.'),
-  max_price: optional(
-    z.union([
-      z.number().positive().max(1_000_000),
-      decimal.refine((price) => /[1-9]/.test(price), 'must be more than 0.'),
-    ]),
-  ),
-  sort: preset(z.enum(['price', 'duration', 'departure', 'emissions']), 'price'),
-  limit: optional(z.int().min(1).max(500)),
-  cheapest_per_itinerary: preset(z.boolean(), false),
-});
 
 export const searchResponse = z.strictObject({
   request_id: z.string(),
@@ -47,15 +13,6 @@ export const searchResponse = z.strictObject({
   poll_after_ms: z.int().optional(),
   offers: z.array(offer),
   total_offers: z.int().describe('Before limit.'),
-});
-
-export const offerDetailsRequest = z.strictObject({ offer_id: z.string().min(1).max(512) });
-
-export const searchUpdatesRequest = z.strictObject({
-  search_id: z.string().min(1).max(64),
-  cursor: optional(z.string().regex(/^\d{1,6}$/)).describe(
-    'The cursor of the last answer; without it, everything that has landed.',
-  ),
 });
 
 export const searchUpdatesResponse = z.strictObject({
@@ -92,17 +49,6 @@ export const offerDetailsResponse = z.strictObject({
   available_services: z.array(availableService),
   fare_menu: fareMenu.optional().describe('For a `lowcost:` offer.'),
   poll_after_ms: z.int().optional().describe('While the fare menu is pending (202, free).'),
-});
-
-export const createIntentRequest = z.strictObject({
-  funding_wallet: optional(z.string()).describe(
-    'The wallet that pays for this call; left out, it is taken from the payment.',
-  ),
-  offer_id: z.string().min(1).max(512),
-  refund_wallet: optional(z.string()).describe(
-    'Holds a token account of the mint, and is none of the operator. Default: the funding wallet.',
-  ),
-  referrer: optional(z.string().max(64)),
 });
 
 export const escrow = z.strictObject({
@@ -167,25 +113,6 @@ export const createdIntent = intent
   .omit({ refund_rejection_reason: true })
   .extend({ customer_support_code: z.string() });
 
-/** Shapes only: what is wrong in a passenger's values is said by `domain/passengers.ts`, all at once. */
-export const passenger = z.strictObject({
-  given_name: z.string(),
-  family_name: z.string(),
-  born_on: z.string(),
-  title: z.string(),
-  gender: z.string(),
-  email: z.string(),
-  phone_number: z.string(),
-  nationality: optional(z.string()),
-  passport_number: optional(z.string()),
-  passport_expiry: optional(z.string()),
-});
-
-export const bookRequest = z.strictObject({
-  intent_id: z.string().min(1).max(64),
-  passengers: z.array(passenger).max(20),
-});
-
 export const bookResponse = z.strictObject({
   intent_id: z.string(),
   status: z.enum(['active', 'booked', 'refunded']),
@@ -206,23 +133,11 @@ export const order = z.strictObject({
   updated_at: instant,
 });
 
-export const refundRequest = z.strictObject({
-  intent_id: z.string().min(1).max(64),
-  reason: z
-    .string()
-    .max(1000)
-    .refine((reason) => reason.trim() !== '', 'Say why.')
-    .meta({ minLength: 1 }),
-  contact: optional(z.string().max(320)).describe('Where to answer.'),
-});
-
 export const refundRequestResponse = z.strictObject({
   intent_id: z.string(),
   requested_at: instant,
   status: z.literal('received'),
 });
-
-export const affiliateRequest = z.strictObject({ wallet: z.string() });
 
 export const affiliate = z.strictObject({
   code: z.string().regex(/^[0-9A-HJKMNP-TV-Z]{10}$/),
@@ -267,21 +182,14 @@ export const health = z.strictObject({
 });
 
 export { localTime };
-export type SearchRequest = z.infer<typeof searchRequest>;
-export type SearchRequestInput = z.input<typeof searchRequest>;
 export type SearchResponse = z.infer<typeof searchResponse>;
-export type SearchUpdatesRequest = z.infer<typeof searchUpdatesRequest>;
 export type SearchUpdatesResponse = z.infer<typeof searchUpdatesResponse>;
 export type MenuFare = z.infer<typeof menuFare>;
 export type FareMenu = z.infer<typeof fareMenu>;
 export type OfferDetailsResponse = z.infer<typeof offerDetailsResponse>;
-export type CreateIntentRequest = z.infer<typeof createIntentRequest>;
 export type Intent = z.infer<typeof intent>;
 export type CreatedIntent = z.infer<typeof createdIntent>;
-export type Passenger = z.infer<typeof passenger>;
-export type BookRequest = z.infer<typeof bookRequest>;
 export type BookResponse = z.infer<typeof bookResponse>;
-export type RefundRequest = z.infer<typeof refundRequest>;
 export type RefundRequestResponse = z.infer<typeof refundRequestResponse>;
 export type Order = z.infer<typeof order>;
 export type Affiliate = z.infer<typeof affiliate>;

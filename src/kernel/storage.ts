@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   accessSync,
   closeSync,
@@ -242,18 +241,23 @@ export function makeFolder(path: string): void {
 }
 
 /**
- * Writes a private file (0600) whole or not at all, over what is there.
+ * Writes a private file (0600) whole or not at all, over what is there. With `mayBeLost` it does not wait for the disk: a
+ * power cut may leave a damaged one.
  * @throws Problem of storage
  */
-export function writeWhole(path: string, content: string | Uint8Array): void {
-  const aside = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+export function writeWhole(
+  path: string,
+  content: string | Uint8Array,
+  { mayBeLost = false }: { readonly mayBeLost?: boolean } = {},
+): void {
+  const aside = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
   onFile(path, () => {
     makeFolder(dirname(path));
     try {
       const file = openSync(aside, 'wx', 0o600);
       try {
         writeFileSync(file, content);
-        fsyncSync(file);
+        if (!mayBeLost) fsyncSync(file);
       } finally {
         closeSync(file);
       }

@@ -27,7 +27,7 @@ export function openNotebook<T extends object>(path: string, warn: (text: string
     },
     write(content) {
       try {
-        writeWhole(path, JSON.stringify(content));
+        writeWhole(path, JSON.stringify(content), { mayBeLost: true });
         return true;
       } catch (error) {
         failed('written', error);

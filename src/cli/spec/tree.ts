@@ -1,5 +1,11 @@
 import { Argument, Command as Commander, Option } from 'commander';
-import type { CommandContext, CommandSpec, ParameterSpec, ToolSpec } from './command.ts';
+import {
+  type CommandContext,
+  type CommandSpec,
+  commandsOf,
+  type ParameterSpec,
+  type ToolSpec,
+} from './command.ts';
 import { option } from './define.ts';
 import type { ExitCode, GlobalOptions } from './globals.ts';
 import { durationOption, usdcOption } from './options.ts';
@@ -41,8 +47,17 @@ export const GLOBAL_OPTIONS: readonly ParameterSpec[] = [
   ),
 ];
 
-/** The tree that commander parses with and prints help from. Loads nothing of a command. */
-export function buildTree(tool: ToolSpec, version: string, output: ProgramOutput, start: Start): Commander {
+/**
+ * The tree that commander parses with and prints help from. Loads nothing of a command. With `first` only the commands
+ * that begin with this word are in it: a command line that begins with it needs no others.
+ */
+export function buildTree(
+  tool: ToolSpec,
+  version: string,
+  output: ProgramOutput,
+  start: Start,
+  first: string | null = null,
+): Commander {
   const program = new Commander('farelock')
     .description(tool.summary)
     .version(version, '-V, --version', 'Print the version')
@@ -62,9 +77,20 @@ export function buildTree(tool: ToolSpec, version: string, output: ProgramOutput
   for (const one of GLOBAL_OPTIONS) program.addOption(optionOf(one));
   for (const [heading, commands] of Object.entries(tool.sections)) {
     program.commandsGroup(heading);
-    for (const spec of commands) addCommand(program, tool, spec, start);
+    for (const spec of commands) {
+      if (first === null || firstWord(spec) === first) addCommand(program, tool, spec, start);
+    }
   }
   return program.addHelpText('after', examples(tool.examples));
+}
+
+const firstWord = ({ name }: CommandSpec): string => name.split(' ')[0] ?? '';
+
+/** The word of a command line by which its commands are known: of no other one. */
+export function firstOf(tool: ToolSpec, [word = '', ...more]: readonly string[]): string | null {
+  // Prints nothing of any command.
+  if (more.length === 0 && (word === '--version' || word === '-V')) return word;
+  return commandsOf(tool).some((spec) => firstWord(spec) === word) ? word : null;
 }
 
 function addCommand(program: Commander, tool: ToolSpec, spec: CommandSpec, start: Start): void {

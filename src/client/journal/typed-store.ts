@@ -28,12 +28,15 @@ export function createTypedStore({
     forgetEnded,
     async keepTyped(intentId, typed, untilMs) {
       await forgetEnded();
-      const sealed = typed.length === 0 ? null : secrets.encrypt(place(intentId), JSON.stringify(typed));
-      await db
-        .updateTable('intents')
-        .set({ typed_sealed: sealed, typed_until_ms: sealed === null ? null : untilMs })
-        .where('intent_id', '=', intentId)
-        .execute();
+      const kept = db.updateTable('intents').where('intent_id', '=', intentId);
+      if (typed.length === 0) {
+        const nothing = { typed_sealed: null, typed_until_ms: null };
+        // A row that stays what it is would be written, and waited for.
+        await kept.set(nothing).where('typed_sealed', 'is not', null).execute();
+        return;
+      }
+      const sealed = secrets.encrypt(place(intentId), JSON.stringify(typed));
+      await kept.set({ typed_sealed: sealed, typed_until_ms: untilMs }).execute();
     },
     async typed(intentId) {
       await forgetEnded();

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { conditions, currency, decimal, instant } from '../offers/offer-schema.ts';
+import { conditions } from '../offers/offer-schema.ts';
+import { currency, decimal, instant } from '../schema-parts.ts';
 
 /** The operator API's wire (CONTRACT, section 8). Amounts are atomic USDC. */
 

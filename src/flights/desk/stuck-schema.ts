@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { instant } from '../offers/offer-schema.ts';
+import { instant } from '../schema-parts.ts';
 import { refundCaseSummary } from './schema.ts';
 
 /** Work that waits for a person, on the operator API's wire (CONTRACT, section 8). Amounts are atomic USDC. */

@@ -1,16 +1,10 @@
 import * as z from 'zod';
+import { cabinClass, currency, decimal, iata, instant } from '../schema-parts.ts';
 
 /** The offer as the wire shows it (spec/flight-service.md, Offer; CONTRACT, section 4). null is "undisclosed". */
 
-export const decimal = z.string().regex(/^\d{1,12}(\.\d{1,6})?$/);
-export const currency = z.string().regex(/^[A-Z]{3}$/);
-export const iata = z.string().regex(/^[A-Z]{3}$/);
 export const localTime = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/);
-export const date = z.string().regex(/^\d{4}-\d\d-\d\d$/);
 export const duration = z.string().regex(/^P(\d+D)?(T(\d+H)?(\d+M)?)?$/);
-export const instant = z.iso.datetime();
-
-export const cabinClass = z.enum(['economy', 'premium_economy', 'business', 'first']);
 
 export const segment = z.strictObject({
   origin_iata: iata,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { offer } from '../../../flights/offers/offer-schema.ts';
+import { passenger } from '../../../flights/request-schema.ts';
 import * as wire from '../../../flights/schema.ts';
 import { address, atomicUsdc, instant, paid, paidPlan } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
@@ -26,9 +27,7 @@ export const book = published(paid(wire.intent), {
     fare: knownFare
       .nullable()
       .describe('What is bought; null where no search or offer of this home showed it.'),
-    passengers: z.array(
-      wire.passenger.pick({ title: true, given_name: true, family_name: true, born_on: true }),
-    ),
+    passengers: z.array(passenger.pick({ title: true, given_name: true, family_name: true, born_on: true })),
     refund_wallet: address,
     expires_at: instant,
   }),

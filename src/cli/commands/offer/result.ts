@@ -1,6 +1,8 @@
 import * as z from 'zod';
-import { cabinClass, conditions, currency, decimal } from '../../../flights/offers/offer-schema.ts';
+import { conditions } from '../../../flights/offers/offer-schema.ts';
+import { offerDetailsRequest } from '../../../flights/request-schema.ts';
 import * as wire from '../../../flights/schema.ts';
+import { cabinClass, currency, decimal } from '../../../flights/schema-parts.ts';
 import { paid, paidPlan, payment, usdc } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
 
@@ -35,8 +37,5 @@ const comparison = z
 
 export const offerDetails = published(paid(wire.offerDetailsResponse), {
   others: { fares: comparison },
-  plan: z.union([
-    paidPlan({ request: wire.offerDetailsRequest }),
-    paidPlan({ offer_ids: z.array(z.string()) }),
-  ]),
+  plan: z.union([paidPlan({ request: offerDetailsRequest }), paidPlan({ offer_ids: z.array(z.string()) })]),
 });

@@ -1,6 +1,8 @@
 import * as z from 'zod';
-import { currency, decimal, duration, iata, offer } from '../../../flights/offers/offer-schema.ts';
+import { duration, offer } from '../../../flights/offers/offer-schema.ts';
+import { searchRequest } from '../../../flights/request-schema.ts';
 import * as wire from '../../../flights/schema.ts';
+import { currency, decimal, iata } from '../../../flights/schema-parts.ts';
 import { day, instant, paid, paidPlan, payment, plan, usdc } from '../../../published/parts.ts';
 import { published } from '../../../published/published.ts';
 
@@ -80,7 +82,7 @@ const anyAirport = wire.searchResponse
   })
   .describe('From or to any airport of a city: LON, NYC.');
 
-const asked = wire.searchRequest.partial();
+const asked = searchRequest.partial();
 
 const daysPlan = plan({
   request: asked,

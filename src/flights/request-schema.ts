@@ -1,0 +1,89 @@
+import * as z from 'zod';
+import { cabinClass, date, decimal, iata, optional, preset } from './schema-parts.ts';
+
+/**
+ * The bodies that the flight service is sent. They are apart from its answers (schema.ts), which take 8 ms to build and
+ * which nothing but /openapi.json and tests need.
+ */
+
+const clockTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/);
+
+export const searchRequest = z.strictObject({
+  origin_iata: iata,
+  destination_iata: iata,
+  depart_date: date,
+  return_date: optional(date),
+  adults: preset(z.int().min(1).max(9), 1),
+  cabin_class: preset(cabinClass, 'economy'),
+  max_stops: optional(z.int().min(0).max(10)),
+  departure_after: optional(clockTime),
+  departure_before: optional(clockTime).describe('Not before departure_after.'),
+  max_price: optional(
+    z.union([
+      z.number().positive().max(1_000_000),
+      decimal.refine((price) => /[1-9]/.test(price), 'must be more than 0.'),
+    ]),
+  ),
+  sort: preset(z.enum(['price', 'duration', 'departure', 'emissions']), 'price'),
+  limit: optional(z.int().min(1).max(500)),
+  cheapest_per_itinerary: preset(z.boolean(), false),
+});
+
+export const offerDetailsRequest = z.strictObject({ offer_id: z.string().min(1).max(512) });
+
+export const searchUpdatesRequest = z.strictObject({
+  search_id: z.string().min(1).max(64),
+  cursor: optional(z.string().regex(/^\d{1,6}$/)).describe(
+    'The cursor of the last answer; without it, everything that has landed.',
+  ),
+});
+
+export const createIntentRequest = z.strictObject({
+  funding_wallet: optional(z.string()).describe(
+    'The wallet that pays for this call; left out, it is taken from the payment.',
+  ),
+  offer_id: z.string().min(1).max(512),
+  refund_wallet: optional(z.string()).describe(
+    'Holds a token account of the mint, and is none of the operator. Default: the funding wallet.',
+  ),
+  referrer: optional(z.string().max(64)),
+});
+
+/** Shapes only: what is wrong in a passenger's values is said by `domain/passengers.ts`, all at once. */
+export const passenger = z.strictObject({
+  given_name: z.string(),
+  family_name: z.string(),
+  born_on: z.string(),
+  title: z.string(),
+  gender: z.string(),
+  email: z.string(),
+  phone_number: z.string(),
+  nationality: optional(z.string()),
+  passport_number: optional(z.string()),
+  passport_expiry: optional(z.string()),
+});
+
+export const bookRequest = z.strictObject({
+  intent_id: z.string().min(1).max(64),
+  passengers: z.array(passenger).max(20),
+});
+
+export const refundRequest = z.strictObject({
+  intent_id: z.string().min(1).max(64),
+  reason: z
+    .string()
+    .max(1000)
+    .refine((reason) => reason.trim() !== '', 'Say why.')
+    .meta({ minLength: 1 }),
+  contact: optional(z.string().max(320)).describe('Where to answer.'),
+});
+
+export const affiliateRequest = z.strictObject({ wallet: z.string() });
+
+export type SearchRequest = z.infer<typeof searchRequest>;
+export type SearchRequestInput = z.input<typeof searchRequest>;
+export type SearchUpdatesRequest = z.infer<typeof searchUpdatesRequest>;
+export type CreateIntentRequest = z.infer<typeof createIntentRequest>;
+export type Passenger = z.infer<typeof passenger>;
+export type BookRequest = z.infer<typeof bookRequest>;
+export type RefundRequest = z.infer<typeof refundRequest>;

@@ -1,0 +1,29 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { openService } from '../src/service.ts';
+import { hearStatements, slowSteps } from './store/plans.ts';
+
+const home = mkdtempSync(join(tmpdir(), 'farelock-open-'));
+const statements = hearStatements();
+afterEach(() => {
+  statements.stop();
+  rmSync(home, { recursive: true });
+});
+
+/** Every command on the embedded stack does it. */
+test('to open a home, no statement looks through a table that grows', async () => {
+  await (await openService({ home })).close();
+  statements.listen(true);
+  const service = await openService({ home });
+  statements.listen(false);
+  const slow = statements
+    .heard()
+    // The schema itself is the same with any number of rows.
+    .filter(({ sql }) => !sql.includes('sqlite_master'))
+    .map((one) => ({ sql: one.sql, steps: slowSteps({ plan: statements.planOf(one), sql: one.sql }) }));
+  await service.close();
+  expect(slow.length).toBeGreaterThan(3);
+  expect(slow.filter(({ steps }) => steps.length > 0)).toEqual([]);
+});
