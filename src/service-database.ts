@@ -8,7 +8,7 @@ import { openFileOrServer } from './store/open.ts';
 /**
  * Every table of the services' database; each room knows those that its own `tables.ts` names. Portable between SQLite
  * and PostgreSQL: integers (atomic USDC, milliseconds where a number is compared, 0/1 for flags), UTC text for instants
- * on the wire, JSON as text. Columns that end in `_sealed` hold text encrypted by `kernel/secrets.ts`; `_hmac` holds a
+ * on the wire, JSON as text, bytes for what is large. Columns that end in `_sealed` hold what was encrypted by `kernel/secrets.ts`; `_hmac` holds a
  * keyed hash.
  */
 export interface ServiceTables extends FlightsDatabase, PartnerDatabase {}

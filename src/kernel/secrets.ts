@@ -27,6 +27,9 @@ export interface Secrets {
   /** AES-256-GCM. `place` (table, column, row) is authenticated: a value moved elsewhere does not decrypt. */
   encrypt(place: string, clear: string): string;
   decrypt(place: string, sealed: string): string;
+  /** The same in bytes, for what is large: `v1.<key id>.` and what was encrypted. */
+  seal(place: string, clear: Uint8Array): Buffer;
+  unseal(place: string, sealed: Uint8Array): Buffer;
   /** HMAC-SHA-256 in hex, for what must be recognised but never read back (support codes). */
   hmac(purpose: string, value: string): string;
 }
@@ -109,27 +112,48 @@ export function ensureLine(path: string, prefix: string, make: () => string): st
 function secretsFrom(ring: KeyRing): Secrets {
   const [current] = ring.keys;
   if (!current) throw new Error('the key ring is empty');
-  const derive = (secret: string, purpose: string) =>
-    Buffer.from(
-      hkdfSync('sha256', Buffer.from(secret, 'base64'), Buffer.alloc(0), `farelock ${purpose}`, 32),
-    );
+  const derived = new Map<string, Buffer>();
+  /** The purposes of this program are few, and their keys are asked for with every row. */
+  const derive = (secret: string, purpose: string): Buffer => {
+    const name = `${secret} ${purpose}`;
+    const known =
+      derived.get(name) ??
+      Buffer.from(
+        hkdfSync('sha256', Buffer.from(secret, 'base64'), Buffer.alloc(0), `farelock ${purpose}`, 32),
+      );
+    derived.set(name, known);
+    return known;
+  };
+  const sealed = (place: string, clear: Uint8Array): Buffer => {
+    const nonce = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', derive(current.secret, 'field'), nonce);
+    cipher.setAAD(Buffer.from(place));
+    const body = Buffer.concat([cipher.update(clear), cipher.final()]);
+    return Buffer.concat([nonce, cipher.getAuthTag(), body]);
+  };
+  const opened = (place: string, version: string | undefined, id: string | undefined, bytes: Buffer) => {
+    const key = ring.keys.find((candidate) => candidate.id === id);
+    if (version !== 'v1' || !key || bytes.length === 0) {
+      throw new Error('sealed with a key that is not in the ring');
+    }
+    const decipher = createDecipheriv('aes-256-gcm', derive(key.secret, 'field'), bytes.subarray(0, 12));
+    decipher.setAAD(Buffer.from(place));
+    decipher.setAuthTag(bytes.subarray(12, 28));
+    return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
+  };
+  const head = `v1.${current.id}.`;
   return {
-    encrypt(place, clear) {
-      const nonce = randomBytes(12);
-      const cipher = createCipheriv('aes-256-gcm', derive(current.secret, 'field'), nonce);
-      cipher.setAAD(Buffer.from(place));
-      const body = Buffer.concat([cipher.update(clear, 'utf8'), cipher.final()]);
-      return `v1.${current.id}.${Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')}`;
+    encrypt: (place, clear) => head + sealed(place, Buffer.from(clear)).toString('base64url'),
+    decrypt(place, text) {
+      const [version, id, body = ''] = text.split('.');
+      return opened(place, version, id, Buffer.from(body, 'base64url')).toString('utf8');
     },
-    decrypt(place, sealed) {
-      const [version, id, text] = sealed.split('.');
-      const key = ring.keys.find((candidate) => candidate.id === id);
-      if (version !== 'v1' || !key || !text) throw new Error('sealed with a key that is not in the ring');
-      const bytes = Buffer.from(text, 'base64url');
-      const decipher = createDecipheriv('aes-256-gcm', derive(key.secret, 'field'), bytes.subarray(0, 12));
-      decipher.setAAD(Buffer.from(place));
-      decipher.setAuthTag(bytes.subarray(12, 28));
-      return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
+    seal: (place, clear) => Buffer.concat([Buffer.from(head), sealed(place, clear)]),
+    unseal(place, bytes) {
+      const whole = Buffer.from(bytes);
+      const end = whole.indexOf('.', whole.indexOf('.') + 1);
+      const [version, id] = whole.subarray(0, end).toString().split('.');
+      return opened(place, version, id, whole.subarray(end + 1));
     },
     // Keyed by the oldest key: a hash cannot be re-made when keys rotate.
     hmac: (purpose, value) =>

@@ -1,8 +1,14 @@
+import { promisify } from 'node:util';
+import { type BrotliOptions, brotliCompress, brotliDecompressSync, constants } from 'node:zlib';
+import { sql } from 'kysely';
+import type { Clock } from '../kernel/clock.ts';
 import { HttpResponse, json } from '../kernel/http.ts';
 import { isProblem, type Problem, problemBody } from '../kernel/problems.ts';
 import type { Secrets } from '../kernel/secrets.ts';
+import { REGAINED } from '../store/regained.ts';
 import { encodeHeader, PAYMENT_RESPONSE } from './headers.ts';
 import type { Settlement } from './journal.ts';
+import type { Store } from './tables.ts';
 import type { Answer } from './terms.ts';
 
 /** What x402 calls a settlement response, of a payment that was settled. */
@@ -14,23 +20,80 @@ export interface SettleResponse {
   readonly amount: string;
 }
 
-const place = (key: string) => `settlements.answer_sealed.${key}`;
+/** An answer that was kept, and what its journal row says of it. */
+export interface KeptAnswer {
+  readonly body: string;
+  readonly change: Pick<Settlement, 'answer_status' | 'answer_fence'>;
+}
 
-/** The answer as the journal keeps it: sealed, because it can hold a support code. */
-export const sealAnswer = (secrets: Secrets, key: string, answer: Answer) => ({
-  answer_status: answer.status,
-  answer_sealed: secrets.encrypt(place(key), JSON.stringify(answer.body ?? null)),
-});
+/** Answers of paid calls: kept until nobody asks for them again. */
+export interface Answers {
+  /** Keeps an answer of a row's holder. It is part of the row once that names it, and on the disk no later than that. */
+  keep(row: Settlement, answer: Answer): Promise<KeptAnswer>;
+  /** The kept answer of a paid call, the same bytes every time. */
+  paid(row: Settlement): Promise<HttpResponse>;
+}
 
-/** The kept answer of a paid call, the same bytes every time. */
-export function paidResponse(secrets: Secrets, row: Settlement): HttpResponse {
-  const body =
-    row.answer_sealed === null ? 'null' : secrets.decrypt(place(row.payment_key), row.answer_sealed);
-  return new HttpResponse(row.answer_status ?? 200, body, {
+const place = (key: string, fence: number) => `paid_answers.body_sealed.${key}.${fence}`;
+const oldPlace = (key: string) => `settlements.answer_sealed.${key}`;
+
+/** A fourteenth of an answer's offers is left, after half a millisecond beside the thread that everything runs on. */
+const COMPRESSION: BrotliOptions = {
+  params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 17 },
+};
+const compressed = promisify<string, BrotliOptions, Buffer>(brotliCompress);
+
+export const hasAnswer = (row: Settlement): boolean =>
+  row.answer_fence !== null || row.answer_sealed !== null;
+
+export function createAnswers(ports: {
+  readonly store: Store;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+}): Answers {
+  const { store, secrets, clock } = ports;
+
+  async function bodyOf({
+    payment_key: key,
+    answer_fence: fence,
+    answer_sealed,
+  }: Settlement): Promise<string> {
+    if (fence === null)
+      return answer_sealed === null ? 'null' : secrets.decrypt(oldPlace(key), answer_sealed);
+    const { body_sealed } = await store
+      .selectFrom('paid_answers')
+      .select('body_sealed')
+      .where('payment_key', '=', key)
+      .where('fence', '=', fence)
+      .executeTakeFirstOrThrow();
+    return brotliDecompressSync(secrets.unseal(place(key, fence), body_sealed)).toString('utf8');
+  }
+
+  return {
+    async keep({ payment_key: key, fence }, answer) {
+      const body = JSON.stringify(answer.body ?? null);
+      const kept = {
+        body_sealed: secrets.seal(place(key, fence), await compressed(body, COMPRESSION)),
+        kept_at_ms: clock.now(),
+      };
+      await store
+        .insertInto('paid_answers')
+        .values({ payment_key: key, fence, ...kept })
+        .onConflict((conflict) => conflict.columns(['payment_key', 'fence']).doUpdateSet(kept))
+        .modifyEnd(sql.raw(REGAINED))
+        .execute();
+      return { body, change: { answer_status: answer.status, answer_fence: fence } };
+    },
+    paid: async (row) => paidAnswer(row, await bodyOf(row)),
+  };
+}
+
+/** The answer of a paid call, of which the body is at hand. */
+export const paidAnswer = (row: Settlement, body: string): HttpResponse =>
+  new HttpResponse(row.answer_status ?? 200, body, {
     'content-type': 'application/json',
     ...paidHeaders(row),
   });
-}
 
 /** A call that was paid and then could not be done: the payer is told both. */
 export function paidProblem(row: Settlement, error: Problem): HttpResponse {

@@ -3,11 +3,12 @@ import {
   isHeld,
   type Leased,
   type LeasePorts,
+  markRow,
   takeRow,
   unlessLost,
   whileHeld,
-  writeRow,
 } from '../store/leases.ts';
+import { REGAINED } from '../store/regained.ts';
 import type { PaymentsTables, SettlementTable, Store } from './tables.ts';
 
 export type Settlement = Selectable<SettlementTable>;
@@ -21,6 +22,7 @@ type SettlementChange = Partial<
     | 'last_valid_block_height'
     | 'answer_status'
     | 'answer_sealed'
+    | 'answer_fence'
     | 'settle_response'
     | 'error_code'
   >
@@ -50,8 +52,11 @@ export interface Journal {
    * retry then goes on at once. After a crash it waits for the lease, a few seconds.
    */
   hold<T>(row: Settlement, work: () => Promise<T>): Promise<T>;
-  /** @throws LeaseLost when the row was overtaken. */
-  write(row: Settlement, change: SettlementChange): Promise<Settlement>;
+  /**
+   * @param how `REGAINED`: the cluster and what is written already tell it again
+   * @throws LeaseLost when the row was overtaken.
+   */
+  write(row: Settlement, change: SettlementChange, how?: typeof REGAINED): Promise<Settlement>;
   /** Rows under way that nobody holds any more. */
   orphans(limit: number): Promise<Settlement[]>;
 }
@@ -67,45 +72,69 @@ const SETTLEMENTS: Leased<PaymentsTables, 'settlements'> = {
   mostMs: Number.POSITIVE_INFINITY,
 };
 
+/** A payment of which nothing more is known than that it was claimed. */
+const UNSIGNED = {
+  transaction: null,
+  signature: null,
+  last_valid_block_height: null,
+  answer_status: null,
+  answer_sealed: null,
+  answer_fence: null,
+  settle_response: null,
+  error_code: null,
+} as const;
+
 export function createJournal(ports: LeasePorts & { readonly store: Store }): Journal {
   const { store, clock } = ports;
   const isFree = (row: Settlement) => !isHeld(row, clock.now(), LEASE_MS);
+  /** Held rows that were written for the last time. */
+  const ended = new Set<string>();
+  const nameOf = (row: Settlement) => `${row.payment_key} ${row.fence}`;
   return {
     find: (key) =>
       store.selectFrom('settlements').selectAll().where('payment_key', '=', key).executeTakeFirst(),
     async claim(one) {
       const now = clock.now();
-      const row = await store
+      const row: Settlement = {
+        ...UNSIGNED,
+        payment_key: one.key,
+        quote_id: one.quoteId,
+        request_digest: one.requestDigest,
+        state: 'claimed',
+        payer: one.payer,
+        amount: one.amount,
+        pay_to: one.payTo,
+        fence: 1,
+        lease_until_ms: now + LEASE_MS,
+        created_at_ms: now,
+        updated_at_ms: now,
+      };
+      const made = await store
         .insertInto('settlements')
-        .values({
-          payment_key: one.key,
-          quote_id: one.quoteId,
-          request_digest: one.requestDigest,
-          state: 'claimed',
-          payer: one.payer,
-          amount: one.amount,
-          pay_to: one.payTo,
-          fence: 1,
-          lease_until_ms: now + LEASE_MS,
-          created_at_ms: now,
-          updated_at_ms: now,
-        })
+        .values(row)
         .onConflict((conflict) => conflict.doNothing())
-        .returningAll()
+        // A claim alone means nothing: what counts is our signature, which comes after it.
+        .modifyEnd(sql.raw(REGAINED))
         .executeTakeFirst();
-      return row ?? null;
+      return made.numInsertedOrUpdatedRows ? row : null;
     },
     overtake: async (row) => (isFree(row) ? takeRow(ports, SETTLEMENTS, row.payment_key) : null),
     async hold(row, work) {
+      const holding = nameOf(row);
       try {
         return await whileHeld(ports, SETTLEMENTS, row, work);
       } finally {
-        await unlessLost(async () => {
-          await writeRow(store, SETTLEMENTS, row, { lease_until_ms: 0 });
-        });
+        // What has ended is held by nobody.
+        if (!ended.delete(holding))
+          await unlessLost(() => markRow(store, SETTLEMENTS, row, { lease_until_ms: 0 }, REGAINED));
       }
     },
-    write: (row, change) => writeRow(store, SETTLEMENTS, row, { ...change, updated_at_ms: clock.now() }),
+    async write(row, change, how) {
+      const written = { ...change, updated_at_ms: clock.now() };
+      await markRow(store, SETTLEMENTS, row, written, how);
+      if (change.state === 'answered' || change.state === 'failed') ended.add(nameOf(row));
+      return { ...row, ...written };
+    },
     async orphans(limit) {
       const rows = await store
         .selectFrom('settlements')

@@ -28,4 +28,13 @@ export const paymentsMigrations = {
     `create index settlements_finished on settlements (updated_at_ms)
       where state in ('answered', 'failed')`,
   ],
+
+  // SQLite keeps bytes in a column of any type; this one has PostgreSQL's word for them.
+  answersApart: [
+    `create table paid_answers (
+        payment_key text not null, fence bigint not null, body_sealed bytea not null, kept_at_ms bigint not null,
+        primary key (payment_key, fence))`,
+    'create index paid_answers_kept on paid_answers (kept_at_ms)',
+    'alter table settlements add column answer_fence bigint',
+  ],
 } as const;

@@ -8,6 +8,7 @@ import { isProblem, problem } from '../kernel/problems.ts';
 import type { Secrets } from '../kernel/secrets.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Signer } from '../solana/signer.ts';
+import { createAnswers } from './answers.ts';
 import { challengeResponse, type Refusal, type Requirements, requirementsOf } from './challenge.ts';
 import type { Facilitator } from './facilitator.ts';
 import { PAYMENT_SIGNATURE } from './headers.ts';
@@ -81,7 +82,8 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
           })
         : (await import('./facilitator-svm.ts')).createSvmFacilitator(ports),
   );
-  const settling = createSettling({ ...ports, journal, facilitator, patienceMs });
+  const answers = createAnswers(ports);
+  const settling = createSettling({ ...ports, answers, journal, facilitator, patienceMs });
   const till: Till = { ports, quotes, journal, settling, facilitator, patienceMs };
 
   return {
@@ -97,9 +99,7 @@ export function createPaywall(ports: PaywallPorts): RecoveringPaywall {
         });
       }
       const { readPayment } = await import('./payload.ts');
-      const sent = readPayment(header);
-      const known = sent.key === null ? undefined : await till.journal.find(sent.key);
-      return (known ? again(till, visit, sent, known) : first(till, visit, sent)).catch(pendingIfAway);
+      return paid(till, visit, readPayment(header)).catch(pendingIfAway);
     },
     ...createRecovery({ ...ports, journal, facilitator }),
   };
@@ -150,11 +150,31 @@ async function refuse(till: Till, visit: Visit, terms: PaymentTerms, reason: str
   return challenge(till, visit, terms, { code: 'payment_verification_failed', reason });
 }
 
+async function paid(till: Till, visit: Visit, sent: SentPayment): Promise<HttpResponse> {
+  const named = await quoteOf(till, sent);
+  // A payment is known for longer than its quote.
+  const mayBeKnown = sent.key !== null && named?.isKnown !== false;
+  const known = mayBeKnown ? await till.journal.find(sent.key ?? '') : undefined;
+  return known ? again(till, visit, sent, known) : first(till, visit, sent, named?.quote);
+}
+
+/** The quote that the transaction names. */
+async function quoteOf(till: Till, sent: SentPayment) {
+  const { memoOf } = await import('./inspection.ts');
+  const memo = memoOf(sent);
+  return memo === null ? undefined : till.quotes.byMemo(memo, sent.key);
+}
+
 /** A payment that was never seen before. */
-async function first(till: Till, visit: Visit, sent: SentPayment): Promise<HttpResponse> {
+async function first(
+  till: Till,
+  visit: Visit,
+  sent: SentPayment,
+  quote: Quote | undefined,
+): Promise<HttpResponse> {
   const { call } = visit;
   // Verified first, so that the check knows whether it is made for somebody who can pay.
-  const bound = await bind(till, visit, sent);
+  const bound = await bind(till, visit, sent, quote);
   if (typeof bound === 'string') return refuse(till, visit, await termsOf(till, call, NOBODY), bound);
   const verdict = await (await till.facilitator()).verify(sent, bound.requirements);
   if (!verdict.valid || sent.key === null) {
@@ -194,7 +214,7 @@ async function again(till: Till, visit: Visit, sent: SentPayment, known: Settlem
   }
   const deadline = till.ports.clock.now() + till.patienceMs;
   for (let row = known, pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 250)) {
-    const ended = till.settling.endOf(row);
+    const ended = await till.settling.endOf(row);
     if (ended) return conclude(till, visit, sent, null, ended);
     const mine = await till.journal.overtake(row);
     if (mine) return resume(till, visit, sent, mine);
@@ -213,7 +233,7 @@ async function resume(till: Till, visit: Visit, sent: SentPayment, row: Settleme
   }
   const { terms, ended } = await till.journal.hold(row, async () => {
     const terms = await termsOf(till, call, { payer: row.payer });
-    const bound = await bind(till, visit, sent);
+    const bound = await bind(till, visit, sent, (await quoteOf(till, sent))?.quote);
     if (typeof bound === 'string') return { terms, ended: await till.settling.abandon(row, bound) };
     const verdict = await (await till.facilitator()).verify(sent, bound.requirements);
     if (!verdict.valid) return { terms, ended: await till.settling.abandon(row, verdict.reason) };
@@ -228,10 +248,8 @@ async function bind(
   till: Till,
   visit: Visit,
   sent: SentPayment,
+  quote: Quote | undefined,
 ): Promise<string | { quote: Quote; requirements: Requirements }> {
-  const { memoOf } = await import('./inspection.ts');
-  const memo = memoOf(sent);
-  const quote = memo === null ? undefined : await till.quotes.byMemo(memo);
   if (!quote) return 'the transaction names no challenge that is known';
   if (quote.resource !== visit.call.resource || quote.requestDigest !== visit.digest) {
     return 'this payment was made for another request';

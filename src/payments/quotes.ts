@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { asInteger } from '../kernel/money.ts';
+import { REGAINED } from '../store/regained.ts';
 import type { Store } from './tables.ts';
 import type { PaymentTerms } from './terms.ts';
 
@@ -20,7 +22,8 @@ export interface Quote {
 
 export interface Quotes {
   give(terms: PaymentTerms, resource: string, requestDigest: string): Promise<Quote>;
-  byMemo(memo: string): Promise<Quote | undefined>;
+  /** @param key of a payment: whether the journal knows it is asked in the same breath */
+  byMemo(memo: string, key?: string | null): Promise<{ quote: Quote; isKnown: boolean } | undefined>;
 }
 
 export const QUOTE_LIFE_MS = 120_000;
@@ -35,7 +38,7 @@ export function createQuotes(ports: { store: Store; clock: Clock; ids: Ids }): Q
         id: ids.next('quo'),
         resource,
         requestDigest,
-        amount: asInteger(terms.amount),
+        amount: asInteger(typeof terms.amount === 'bigint' ? terms.amount : await terms.amount()),
         asset: terms.asset,
         payTo: terms.payTo,
         memo: ids.next('pay'),
@@ -54,21 +57,32 @@ export function createQuotes(ports: { store: Store; clock: Clock; ids: Ids }): Q
           expires_at_ms: quote.expiresAtMs,
           created_at_ms: now,
         })
+        // Who is asked to pay a quote that is lost is given another: nothing was signed by us.
+        .modifyEnd(sql.raw(REGAINED))
         .execute();
       return quote;
     },
-    async byMemo(memo) {
-      const row = await store.selectFrom('quotes').selectAll().where('memo', '=', memo).executeTakeFirst();
+    async byMemo(memo, key = null) {
+      const row = await store
+        .selectFrom('quotes')
+        .selectAll()
+        .select(sql<unknown>`exists (select 1 from settlements where payment_key = ${key})`.as('is_known'))
+        .where('memo', '=', memo)
+        .executeTakeFirst();
       return (
         row && {
-          id: row.quote_id,
-          resource: row.resource,
-          requestDigest: row.request_digest,
-          amount: row.amount,
-          asset: row.asset,
-          payTo: row.pay_to,
-          memo: row.memo,
-          expiresAtMs: row.expires_at_ms,
+          // A number or a boolean, as the database has it.
+          isKnown: Boolean(Number(row.is_known)),
+          quote: {
+            id: row.quote_id,
+            resource: row.resource,
+            requestDigest: row.request_digest,
+            amount: row.amount,
+            asset: row.asset,
+            payTo: row.pay_to,
+            memo: row.memo,
+            expiresAtMs: row.expires_at_ms,
+          },
         }
       );
     },

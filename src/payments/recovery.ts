@@ -63,6 +63,7 @@ export function createRecovery(ports: RecoveryPorts): Recovery {
         state: 'failed',
         error_code: outcome.reason,
         answer_sealed: null,
+        answer_fence: null,
         answer_status: null,
       });
     }

@@ -2,11 +2,19 @@ import type { Clock } from '../kernel/clock.ts';
 import { type HttpResponse, json } from '../kernel/http.ts';
 import type { Log } from '../kernel/log.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
-import type { Secrets } from '../kernel/secrets.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import { LeaseLost } from '../store/leases.ts';
+import { REGAINED } from '../store/regained.ts';
 import { storeTrouble } from '../store/trouble.ts';
-import { paidProblem, paidResponse, refusalAnswer, type SettleResponse, sealAnswer } from './answers.ts';
+import {
+  type Answers,
+  hasAnswer,
+  type KeptAnswer,
+  paidAnswer,
+  paidProblem,
+  refusalAnswer,
+  type SettleResponse,
+} from './answers.ts';
 import type { Requirements } from './challenge.ts';
 import type { Facilitator, Outcome } from './facilitator.ts';
 import type { Journal, Settlement } from './journal.ts';
@@ -37,11 +45,11 @@ export interface Settling {
   goOn(row: Settlement, call: PaidCall): Promise<Ended>;
   /** Ends a payment that was never signed by us. */
   abandon(row: Settlement, reason: string): Promise<Ended>;
-  endOf(row: Settlement): Ended | null;
+  endOf(row: Settlement): Promise<Ended | null>;
 }
 
 interface SettlingPorts {
-  readonly secrets: Secrets;
+  readonly answers: Answers;
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly log: Log;
@@ -68,7 +76,7 @@ export function settledChange(row: Settlement, network: string, transaction: str
     amount: String(row.amount),
   };
   return {
-    state: row.answer_sealed === null ? ('settled' as const) : ('answered' as const),
+    state: hasAnswer(row) ? ('answered' as const) : ('settled' as const),
     settle_response: JSON.stringify(response),
   };
 }
@@ -80,40 +88,43 @@ export function createSettling(ports: SettlingPorts): Settling {
         (async () => {
           const signed = await sign(ports, row, attempt);
           if ('kind' in signed) return signed;
-          const sent = await (await ports.facilitator()).send(signed);
-          return finish(ports, signed, attempt.call, await settle(ports, signed, sent));
+          const sent = await (await ports.facilitator()).send(signed.row);
+          return finish(ports, signed, attempt.call, await settle(ports, signed.row, sent));
         })(),
       ),
     goOn: (row, call) =>
       unlessOvertaken(
         (async () => {
-          if (row.state !== 'settling') return deliver(ports, row, call);
+          if (row.state !== 'settling') return deliver(ports, { row, kept: null }, call);
           const asked = await (await ports.facilitator()).resolve(row);
-          return finish(ports, row, call, await settle(ports, row, asked));
+          return finish(ports, { row, kept: null }, call, await settle(ports, row, asked));
         })(),
       ),
     abandon: (row, reason) => unlessOvertaken(failed(ports, row, reason)),
-    endOf(row) {
-      if (row.state === 'answered') return { kind: 'answer', response: paidResponse(ports.secrets, row) };
+    async endOf(row) {
+      if (row.state === 'answered') return { kind: 'answer', response: await ports.answers.paid(row) };
       if (row.state !== 'failed') return null;
       const payment = paymentOf(row);
-      if (row.answer_sealed !== null) {
-        return { kind: 'refused', payment, response: paidResponse(ports.secrets, row) };
-      }
+      if (hasAnswer(row)) return { kind: 'refused', payment, response: await ports.answers.paid(row) };
       return { kind: 'failed', payment, reason: row.error_code ?? 'the payment failed' };
     },
   };
 }
 
+/** A payment that is held, and its answer where this request has kept it. */
+interface Held {
+  readonly row: Settlement;
+  readonly kept: KeptAnswer | null;
+}
+
 /**
- * The work that comes before the money, then our signature. The signed bytes and the answer are on the disk in one
- * write before anything is sent.
+ * The work that comes before the money, then our signature. The answer and the signed bytes are on the disk before
+ * anything is sent.
  */
-async function sign(ports: SettlingPorts, row: Settlement, attempt: Attempt): Promise<Settlement | Ended> {
-  const { secrets, journal } = ports;
+async function sign(ports: SettlingPorts, row: Settlement, attempt: Attempt): Promise<Held | Ended> {
+  const { answers, journal } = ports;
   const { call, sent, requirements, lastValidBlockHeight } = attempt;
   const payment = paymentOf(row);
-  let answer: Answer | null = null;
   try {
     await call.prepare?.(payment);
   } catch (error) {
@@ -123,6 +134,7 @@ async function sign(ports: SettlingPorts, row: Settlement, attempt: Attempt): Pr
     }
     return refuse(ports, row, payment, error);
   }
+  let answer: Answer | null = null;
   try {
     if (call.settle === 'after') answer = await call.perform(payment);
   } catch (error) {
@@ -132,25 +144,24 @@ async function sign(ports: SettlingPorts, row: Settlement, attempt: Attempt): Pr
     return { kind: 'later', response: json(answer.body, answer.status) };
   }
   if (answer?.charged === 'never') {
-    const ended = await journal.write(row, {
-      state: 'failed',
-      error_code: 'not_charged',
-      ...sealAnswer(secrets, row.payment_key, answer),
-    });
-    return { kind: 'refused', payment, response: paidResponse(secrets, ended) };
+    const { body, change } = await answers.keep(row, answer);
+    const ended = await journal.write(row, { state: 'failed', error_code: 'not_charged', ...change });
+    return { kind: 'refused', payment, response: paidAnswer(ended, body) };
   }
+  const kept = answer && (await answers.keep(row, answer));
   const facilitator = await ports.facilitator();
-  return journal.write(row, {
+  const signed = await journal.write(row, {
     state: 'settling',
     ...facilitator.seal(sent, requirements),
     last_valid_block_height: lastValidBlockHeight,
-    ...(answer ? sealAnswer(secrets, row.payment_key, answer) : {}),
+    ...kept?.change,
   });
+  return { row: signed, kept };
 }
 
 /** The work that comes before the money failed: never charged, and copies of the request get the same refusal. */
 async function refuse(
-  { journal, secrets }: SettlingPorts,
+  { journal, answers }: SettlingPorts,
   row: Settlement,
   payment: Payment,
   error: unknown,
@@ -161,7 +172,7 @@ async function refuse(
   await journal.write(row, {
     state: 'failed',
     error_code: isProblem(error) ? error.code : 'internal_error',
-    ...(refusal ? sealAnswer(secrets, row.payment_key, refusal) : {}),
+    ...(refusal && (await answers.keep(row, refusal)).change),
   });
   return { kind: 'failed', payment, reason: 'the call could not be done', error };
 }
@@ -181,7 +192,7 @@ async function settle(ports: SettlingPorts, row: Settlement, outcome: Outcome): 
 
 async function finish(
   ports: SettlingPorts,
-  row: Settlement,
+  { row, kept }: Held,
   call: PaidCall,
   outcome: Outcome,
 ): Promise<Ended> {
@@ -197,23 +208,23 @@ async function finish(
   }
   log('info', 'settled', { ...fields, transaction: outcome.transaction });
   const settled = settledChange(row, cluster.network, outcome.transaction);
-  return deliver(ports, await journal.write(row, settled), call);
+  // The bytes are on the disk, and the cluster tells it again.
+  return deliver(ports, { row: await journal.write(row, settled, REGAINED), kept }, call);
 }
 
 /** A settled payment gets its answer, or the reason why not yet; the same payment may ask again, unpaid. */
 async function deliver(
-  { secrets, journal, log }: SettlingPorts,
-  row: Settlement,
+  { answers, journal, log }: SettlingPorts,
+  { row, kept }: Held,
   call: PaidCall,
 ): Promise<Ended> {
-  if (row.state === 'answered') return { kind: 'answer', response: paidResponse(secrets, row) };
+  if (row.state === 'answered') {
+    return { kind: 'answer', response: kept ? paidAnswer(row, kept.body) : await answers.paid(row) };
+  }
   try {
-    const answer = await call.perform(paymentOf(row));
-    const answered = await journal.write(row, {
-      state: 'answered',
-      ...sealAnswer(secrets, row.payment_key, answer),
-    });
-    return { kind: 'answer', response: paidResponse(secrets, answered) };
+    const { body, change } = await answers.keep(row, await call.perform(paymentOf(row)));
+    const answered = await journal.write(row, { state: 'answered', ...change });
+    return { kind: 'answer', response: paidAnswer(answered, body) };
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
     const known =
@@ -238,6 +249,7 @@ async function failed({ journal }: SettlingPorts, row: Settlement, reason: strin
     state: 'failed',
     error_code: reason,
     answer_sealed: null,
+    answer_fence: null,
     answer_status: null,
   });
   return { kind: 'failed', payment: paymentOf(row), reason };

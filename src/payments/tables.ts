@@ -34,8 +34,10 @@ export interface SettlementTable {
   signature: string | null;
   last_valid_block_height: number | null;
   answer_status: number | null;
-  /** The answer, sealed: it can hold a support code. */
+  /** The answer, sealed: of a row that was written before answers had a table of their own. */
   answer_sealed: string | null;
+  /** The holder whose answer it is, in `paid_answers`. */
+  answer_fence: number | null;
   settle_response: string | null;
   error_code: string | null;
   lease_until_ms: number;
@@ -44,8 +46,18 @@ export interface SettlementTable {
   updated_at_ms: number;
 }
 
+/** Answers of paid calls, one for each holder that came so far: who was overtaken overwrites nothing. */
+interface PaidAnswerTable {
+  payment_key: string;
+  fence: number;
+  /** The body, compressed (brotli), then sealed in bytes: it can hold a support code. */
+  body_sealed: Uint8Array;
+  kept_at_ms: number;
+}
+
 export interface PaymentsTables {
   quotes: QuoteTable;
+  paid_answers: PaidAnswerTable;
   settlements: SettlementTable;
 }
 

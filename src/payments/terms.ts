@@ -2,8 +2,8 @@ import type { HttpRequest, HttpResponse } from '../kernel/http.ts';
 
 /** What a paid call costs, and how its steps are ordered (CONTRACT, section 2). */
 export interface PaymentTerms {
-  /** Atomic units of `asset`. */
-  readonly amount: bigint;
+  /** Atomic units of `asset`; found out for a challenge alone where that takes a look. */
+  readonly amount: bigint | (() => Promise<bigint>);
   /** Owner of the token account that is paid: the treasury, or an escrow's PDA. */
   readonly payTo: string;
   readonly asset: string;

@@ -1,6 +1,7 @@
 import { type QueryExecutorProvider, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
+import { REGAINED } from './regained.ts';
 
 /**
  * Leases on rows of work: `lease_until_ms` keeps others away until then, a `fence` that every write names makes
@@ -123,6 +124,22 @@ export async function writeRow<Tables extends LeasedTables<Name>, Name extends s
   return rows[0];
 }
 
+/** The same without the row, which may be wide. @throws LeaseLost */
+export async function markRow<Tables extends LeasedTables<Name>, Name extends string>(
+  on: Writer,
+  leased: Leased<Tables, Name>,
+  row: LeasedRow,
+  change: Change<RowOf<Tables, Name>>,
+  how: typeof REGAINED | '' = '',
+): Promise<void> {
+  const { table, key, open } = leased;
+  const { numAffectedRows } = await sql`update ${sql.table(table)} set ${assignments(change)}
+    where ${sql.ref(key)} = ${keyOf(leased, row)} and fence = ${row.fence} and ${open} ${sql.raw(how)}`.execute(
+    on,
+  );
+  if (!numAffectedRows) throw new LeaseLost(`${table} ${keyOf(leased, row)} was taken over`);
+}
+
 /** @throws LeaseLost when the row was overtaken: before an act that no fence in a database can stop */
 export async function checkHeld(on: Writer, leased: LeaseTerms, row: LeasedRow): Promise<void> {
   const { table, key } = leased;
@@ -151,7 +168,7 @@ export async function whileHeld<T>(
       if (done.signal.aborted || clock.now() > untilMs) return;
       await sql`update ${sql.table(table)} set lease_until_ms = ${clock.now() + leaseMs}
         where ${sql.ref(key)} = ${keyOf(leased, row)} and fence = ${row.fence} and lease_until_ms > 0
-          and ${open}`.execute(store);
+          and ${open} ${sql.raw(REGAINED)}`.execute(store);
     }
   })().catch((error: unknown) =>
     log('warn', 'lease_not_renewed', {

@@ -51,11 +51,11 @@ const slow = (statements: ReturnType<typeof hearStatements>) =>
     .map(({ sql, longestMs }) => `${longestMs.toFixed(0)} ms: ${sql}`);
 
 test(`no statement of a journey, the worker and the sweeps takes 20 ms after ${MUCH}`, MEASURED, async () => {
+  const statements = hearStatements();
+  closing.push(statements.stop);
   const world = await openWorld({ airline: 'scripted' });
   closing.push(world.close);
   fill(world.home, world.clock.now());
-  const statements = hearStatements();
-  closing.push(statements.stop);
   statements.listen(true);
   const made = await world.intent('off_1');
   await world.book(made);
@@ -80,11 +80,11 @@ test(`no statement of a journey, the worker and the sweeps takes 20 ms after ${M
 });
 
 test(`no statement of the partner service takes 20 ms after ${MUCH}`, MEASURED, async () => {
+  const statements = hearStatements();
+  closing.push(statements.stop);
   const stack = await openStack();
   closing.push(stack.close);
   fill(stack.home, stack.clock.now());
-  const statements = hearStatements();
-  closing.push(statements.stop);
   statements.listen(true);
   const first = await stack.partner<{ orders: unknown[]; totalCount: number; nextPageToken: string }>(
     'GetOrders',

@@ -10,7 +10,8 @@ interface Statement {
 
 /**
  * Listens to every statement that this process runs on any of its libsql files, whoever runs it, so that their plans
- * can be asked for afterwards. One that stands in no list here was never run.
+ * can be asked for afterwards. One that stands in no list here was never run. Statements are prepared once and kept:
+ * this comes before the files are opened.
  */
 export function hearStatements() {
   const heard = new Map<string, Statement>();
@@ -21,12 +22,13 @@ export function hearStatements() {
     sql: string,
   ) {
     const statement = prepare.call(this, sql);
-    if (!listening || !/^\s*(with|select|insert|update|delete)\b/i.test(sql)) return statement;
-    const known = heard.get(sql) ?? { database: this, sql, longestMs: 0 };
-    heard.set(sql, known);
+    if (!/^\s*(with|select|insert|update|delete)\b/i.test(sql)) return statement;
     for (const name of ['all', 'get', 'run'] as const) {
       const run = statement[name].bind(statement) as (...given: unknown[]) => unknown;
       const timed = (...given: unknown[]) => {
+        if (!listening) return run(...given);
+        const known = heard.get(sql) ?? { database: this, sql, longestMs: 0 };
+        heard.set(sql, known);
         const [before, beganMs] = [process.cpuUsage(), performance.now()];
         try {
           return run(...given);

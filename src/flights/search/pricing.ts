@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+import { REGAINED } from '../../store/regained.ts';
 import { removeOld } from '../../store/remove.ts';
 import type { FlightsPorts } from '../ports.ts';
 
@@ -5,6 +7,12 @@ const RATE_LIMITED_AT = 'provider_rate_limited_at_ms';
 
 /** A search that was answered counts for a while. */
 export const COUNTED_SEARCHES = { table: 'search_completions', key: 'id', at: 'at_ms' } as const;
+
+/** Searches whose slower offers are asked for, and until when. */
+export const KEPT_SEARCHES = { table: 'searches', key: 'search_id', at: 'expires_at_ms' } as const;
+
+/** A process that answers many takes a bite of the old ones now and then; the sweep takes the rest. */
+const SEARCHES_PER_BITE = 20;
 
 interface SearchLoad {
   /** Searches completed in the last minute. */
@@ -21,24 +29,23 @@ export function searchMultiplier(load: SearchLoad, options: FlightsPorts['option
 
 /** Prices a search by the load of the last minute, and keeps the record of that load. */
 export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'store' | 'clock' | 'options'>) {
+  let completedHere = 0;
+
   async function load(): Promise<SearchLoad> {
     const nowMs = clock.now();
-    const counted = await store
+    const { completed, limitedAtMs } = await store
       .selectFrom('search_completions')
-      .select((column) => column.fn.countAll().as('completed'))
+      .select((column) => [
+        column.fn.countAll().as('completed'),
+        column.selectFrom('meta').select('value').where('key', '=', RATE_LIMITED_AT).as('limitedAtMs'),
+      ])
       .where('at_ms', '>', nowMs - options.searchWindowMs)
       // Written before the clock was set back: not load, or searches would stay dear until that time comes again.
       .where('at_ms', '<', nowMs + options.searchWindowMs)
-      .executeTakeFirst();
-    const limited = await store
-      .selectFrom('meta')
-      .select('value')
-      .where('key', '=', RATE_LIMITED_AT)
-      .executeTakeFirst();
+      .executeTakeFirstOrThrow();
     return {
-      completed: Number(counted?.completed ?? 0),
-      rateLimited:
-        limited !== undefined && Math.abs(nowMs - Number(limited.value)) < options.rateLimitWindowMs,
+      completed: Number(completed),
+      rateLimited: limitedAtMs !== null && Math.abs(nowMs - Number(limitedAtMs)) < options.rateLimitWindowMs,
     };
   }
 
@@ -56,8 +63,13 @@ export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'sto
         .insertInto('search_completions')
         .values({ id, at_ms: nowMs })
         .onConflict((conflict) => conflict.column('id').doNothing())
+        // The payment that it belongs to is written down after it, and waits for the disk.
+        .modifyEnd(sql.raw(REGAINED))
         .execute();
+      completedHere += 1;
+      if (completedHere % SEARCHES_PER_BITE > 0) return;
       await removeOld(store, COUNTED_SEARCHES, nowMs - options.searchWindowMs);
+      await removeOld(store, KEPT_SEARCHES, nowMs);
     },
 
     /** Takes a completion back: its payment failed, so it never was one. */

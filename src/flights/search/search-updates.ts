@@ -1,5 +1,6 @@
+import { sql } from 'kysely';
 import { problem } from '../../kernel/problems.ts';
-import { removeOld } from '../../store/remove.ts';
+import { REGAINED } from '../../store/regained.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { SearchRequest, SearchUpdatesRequest, SearchUpdatesResponse } from '../wire.ts';
 import { filterOffers, sortOffers } from './filters.ts';
@@ -17,18 +18,17 @@ const LEAST_POLL_MS = 100;
 export async function keepSearch(ports: FlightsPorts, request: SearchRequest): Promise<string> {
   const nowMs = ports.clock.now();
   const searchId = ports.ids.next('sch');
-  await ports.store.transaction().execute(async (tx) => {
-    await removeOld(tx, { table: 'searches', key: 'search_id', at: 'expires_at_ms' }, nowMs);
-    await tx
-      .insertInto('searches')
-      .values({
-        search_id: searchId,
-        request: JSON.stringify(request),
-        started_at_ms: nowMs,
-        expires_at_ms: nowMs + KEPT_MS,
-      })
-      .execute();
-  });
+  await ports.store
+    .insertInto('searches')
+    .values({
+      search_id: searchId,
+      request: JSON.stringify(request),
+      started_at_ms: nowMs,
+      expires_at_ms: nowMs + KEPT_MS,
+    })
+    // Its payment is written down after it, and waits for the disk.
+    .modifyEnd(sql.raw(REGAINED))
+    .execute();
   return searchId;
 }
 

@@ -27,7 +27,7 @@ export function createSearch(ports: FlightsPorts, pricing: Pricing) {
       async check() {
         checkTrip(request, configured(ports.provider), ports.clock.now());
         return {
-          amount: await pricing.searchPrice(),
+          amount: () => pricing.searchPrice(),
           payTo: ports.treasury,
           asset: ports.mint,
           description: `Search ${request.origin_iata} to ${request.destination_iata}`,

@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import { BITE, removeOld } from '../../store/remove.ts';
 import { WRONG_CODES } from '../attempts.ts';
 import type { FlightsPorts } from '../ports.ts';
-import { COUNTED_SEARCHES } from '../search/pricing.ts';
+import { COUNTED_SEARCHES, KEPT_SEARCHES } from '../search/pricing.ts';
 
 const DAY_MS = 86_400_000;
 const KEEP_SETTLEMENTS_MS = 7 * DAY_MS;
@@ -13,6 +13,10 @@ const QUOTES = { table: 'quotes', key: 'quote_id', at: 'expires_at_ms' } as cons
 /** A quote stays as long as a payment of it is under way. */
 const IS_BEING_PAID = sql<SqlBool>`exists (select 1 from settlements
   where settlements.quote_id = quotes.quote_id and settlements.state not in ('answered', 'failed'))`;
+const ANSWERS = { table: 'paid_answers', key: 'payment_key', at: 'kept_at_ms' } as const;
+/** Only what has not ended yet, or is kept for somebody who will ask, is older than a payment's answer may be. */
+const IS_ASKED_FOR = sql<SqlBool>`exists (select 1 from settlements
+  where settlements.payment_key = paid_answers.payment_key)`;
 
 /**
  * Removes a bite of what nobody can ask for any more: dead quotes, counted searches, wrong codes, and finished payments
@@ -24,10 +28,14 @@ export async function prune(ports: Pick<FlightsPorts, 'store' | 'clock'>): Promi
   const nowMs = ports.clock.now();
   const removed = [
     await removeOld(store, COUNTED_SEARCHES, nowMs - DAY_MS),
+    await removeOld(store, KEPT_SEARCHES, nowMs),
     await removeOld(store, WRONG_CODES, nowMs - 2 * DAY_MS),
     await removeOld(store, QUOTES, nowMs - KEEP_QUOTES_MS, IS_BEING_PAID),
   ];
-  return (await pruneSettlements(ports, nowMs)) || removed.includes(BITE);
+  const more = await pruneSettlements(ports, nowMs);
+  // After the payments that they belong to.
+  removed.push(await removeOld(store, ANSWERS, nowMs - KEEP_SETTLEMENTS_MS, IS_ASKED_FOR));
+  return more || removed.includes(BITE);
 }
 
 /**

@@ -47,7 +47,7 @@ export async function ensureGenesis(
     for (const { address, elf } of due()) {
       // A slot of its own: other processes keep what they compiled by it.
       const slot = file.account(address)?.slot ?? -1;
-      file.putAccount(programAccount(address, elf()), slot + 1);
+      file.putAccounts([programAccount(address, elf())], slot + 1);
     }
   });
 }
@@ -57,7 +57,10 @@ async function ensureBuiltins(file: LedgerFile): Promise<void> {
   if (file.account(NATIVE_MINT)) return;
   const builtins = await builtinAccounts();
   file.write(() => {
-    for (const account of builtins) if (!file.account(account.address)) file.putAccount(account, 0);
+    file.putAccounts(
+      builtins.filter(({ address }) => !file.account(address)),
+      0,
+    );
   });
 }
 
@@ -81,10 +84,10 @@ function createLedger(file: LedgerFile, clock: Clock, builtins: readonly ChainAc
       `insert into ledger (id, genesis_ms, wall_ms, ledger_ms, seed, faucet_seed) values (1, ?, ?, ?, ?, ?)`,
     )
     .run(now, now, now, randomBytes(32), faucetSeed);
-  for (const account of builtins) file.putAccount(account, 0);
+  file.putAccounts(builtins, 0);
   const mint = encodeMint({ authority: faucet, decimals: 6, supply: 0n });
-  file.putAccount({ ...plain(DEVNET_USDC, minimumRent(MINT_SIZE)), owner: TOKEN_PROGRAM, data: mint }, 0);
-  file.putAccount(plain(faucet, FAUCET_LAMPORTS), 0);
+  const usdc = { ...plain(DEVNET_USDC, minimumRent(MINT_SIZE)), owner: TOKEN_PROGRAM, data: mint };
+  file.putAccounts([usdc, plain(faucet, FAUCET_LAMPORTS)], 0);
 }
 
 const programAccount = (address: Address, elf: Uint8Array): ChainAccount => ({

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Clock } from '../../kernel/clock.ts';
 import { openForReading } from '../../store/libsql/read-only.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
+import { watchChanges } from './changes.ts';
 import { type LedgerTime, ledgerIdOf, openSlotClock } from './slot-clock.ts';
 
 /** The embedded cluster's file as it lies there, read and nothing more. */
@@ -40,7 +41,7 @@ export function readLedger<T>(path: string, clock: Clock, read: (ledger: LedgerR
       n: number;
     };
     return read({
-      time: openSlotClock(database, row.seed, clock).peek(),
+      time: openSlotClock({ database, changes: watchChanges(database) }, row.seed, clock).peek(),
       genesisMs: row.genesis_ms,
       transactions: counted.n,
       id: ledgerIdOf(row.seed),

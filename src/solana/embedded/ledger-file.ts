@@ -1,9 +1,17 @@
 import type { Address } from '@solana/kit';
-import { problem } from '../../kernel/problems.ts';
-import { type OnTrouble, openSqlite, type SqliteDatabase } from '../../store/libsql/file.ts';
+import { type Problem, problem } from '../../kernel/problems.ts';
+import { type OnTrouble, openSqlite, type SqliteDatabase, troubleWith } from '../../store/libsql/file.ts';
+import { type JournalDisk, journalDisk } from '../../store/libsql/journal-disk.ts';
 import type { ChainAccount } from '../cluster.ts';
 import { tokenAccountOf } from '../token.ts';
-import { type Statement, type TransactionRows, transactionRows } from './ledger-transactions.ts';
+import { createAccountCache } from './account-cache.ts';
+import { type Changes, watchChanges } from './changes.ts';
+import {
+  type LandedTransaction,
+  type Statement,
+  type TransactionRows,
+  transactionRows,
+} from './ledger-transactions.ts';
 
 /** Everything is in one file; it is created whole, in one transaction, or not at all. */
 export const LEDGER_TABLES = [
@@ -72,20 +80,28 @@ interface AccountRow {
 /** The ledger's rows. Everything is synchronous: nothing else of this process runs inside a transaction. */
 export interface LedgerFile extends TransactionRows {
   readonly database: SqliteDatabase;
+  readonly changes: Changes;
   account(address: Address): (ChainAccount & { readonly slot: number }) | null;
   /** In which slot an account was last written, without its data. */
   slotOf(address: Address): number | null;
   /** A page of accounts in order of their addresses, those behind `after`. */
   accountsPage(wanted: AccountsWanted, after: string, limit: number): ChainAccount[];
-  putAccount(account: ChainAccount, slot: number): void;
+  putAccounts(accounts: readonly ChainAccount[], slot: number): void;
   removeAccount(address: Address): void;
   /** A page of what every account holds, in order of their addresses. */
   lamportsPage(after: string, limit: number): { readonly address: Address; readonly lamports: bigint }[];
   /** Runs `work` with the write lock, all or nothing; other processes wait for their turn. */
   write<T>(work: () => T): T;
-  /** Runs `work` on one state of the ledger, whatever others write meanwhile. */
+  /**
+   * Runs `work`, which only reads, on one state of the ledger, whatever others write meanwhile. It may be run twice:
+   * without a transaction first, which is enough where every account is at hand.
+   */
   snapshot<T>(work: () => T): T;
-  close(): void;
+  /** What is written waits for the disk beside this thread. */
+  readonly disk: JournalDisk;
+  /** From now on a write comes back before it is on the disk. */
+  waitBeside(): void;
+  close(): Promise<void>;
 }
 
 /**
@@ -94,10 +110,13 @@ export interface LedgerFile extends TransactionRows {
  *   written is a cluster that does not answer, and leaves open what became of a transaction. Its cause is the trouble.
  */
 export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile {
-  const database = openSqlite(path, {
+  const telling = {
     onTrouble,
-    thrownAs: (trouble) => problem('cluster_failed', { cause: trouble }),
-  });
+    thrownAs: (trouble: Problem) => problem('cluster_failed', { cause: trouble }),
+  };
+  const database = openSqlite(path, telling);
+  const disk = journalDisk(path, (error) => troubleWith(path, error, telling));
+  const changes = watchChanges(database);
   const prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
   const statement: Statement = (sql) => {
     const known = prepared.get(sql) ?? database.prepare(sql);
@@ -107,22 +126,27 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
   const within = <T>(begin: string, work: () => T): T => {
     database.exec(begin);
     try {
-      const result = work();
+      const result = changes.within(work);
       database.exec('commit');
       return result;
     } catch (error) {
+      changes.rolledBack();
       // After a full disk or an I/O error SQLite has rolled back by itself; the first error says why.
       if (database.inTransaction) database.exec('rollback');
       throw error;
     }
   };
+  const accounts = createAccountCache(changes, (address) => {
+    const row = statement('select * from accounts where address = ?').get(address);
+    return row ? accountFrom(row as AccountRow) : null;
+  });
+  const transactions = transactionRows(statement);
+  const absences = rememberAbsences(changes, transactions.transaction);
   return {
     database,
-    account(address) {
-      const row = statement('select * from accounts where address = ?').get(address);
-      return row ? accountFrom(row as AccountRow) : null;
-    },
-    slotOf: (address) => slotIn(statement('select slot from accounts where address = ?').get(address)),
+    changes,
+    account: accounts.get,
+    slotOf: (address) => accounts.get(address)?.slot ?? null,
     accountsPage: ({ by, is }, after, limit) =>
       (
         statement(`select * from accounts where ${by} = ? and address > ? order by address limit ?`).all(
@@ -131,27 +155,28 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
           limit,
         ) as AccountRow[]
       ).map(accountFrom),
-    putAccount(account, slot) {
-      const token = tokenAccountOf(account);
+    putAccounts(changed, slot) {
+      if (changed.length === 0) return;
       statement(
         `insert into accounts (address, lamports, owner, data, executable, slot, mint, token_owner)
-         values (?, ?, ?, ?, ?, ?, ?, ?)
+         values ${changed.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}
          on conflict (address) do update set lamports = excluded.lamports, owner = excluded.owner,
            data = excluded.data, executable = excluded.executable, slot = excluded.slot,
            mint = excluded.mint, token_owner = excluded.token_owner`,
-      ).run(
-        account.address,
-        String(account.lamports),
-        account.owner,
-        Buffer.from(account.data),
-        account.executable ? 1 : 0,
-        slot,
-        token?.mint ?? null,
-        token?.owner ?? null,
-      );
+      ).run(...changed.flatMap((account) => columnsOf(account, slot)));
+      for (const account of changed) accounts.put(account.address, { ...account, slot });
     },
-    removeAccount: (address) => void statement('delete from accounts where address = ?').run(address),
-    ...transactionRows(statement),
+    removeAccount(address) {
+      statement('delete from accounts where address = ?').run(address);
+      accounts.put(address, null);
+    },
+    ...transactions,
+    // Whoever tries a transaction out lands it next: that it is not there is asked once.
+    transaction: absences.of,
+    addTransaction(landed, parsed) {
+      absences.end(landed.signature);
+      return transactions.addTransaction(landed, parsed);
+    },
     lamportsPage: (after, limit) =>
       (
         statement('select address, lamports from accounts where address > ? order by address limit ?').all(
@@ -160,12 +185,52 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
         ) as Pick<AccountRow, 'address' | 'lamports'>[]
       ).map(({ address, lamports }) => ({ address: address as Address, lamports: BigInt(lamports) })),
     write: (work) => within('begin immediate', work),
-    snapshot: (work) => within('begin', work),
-    close: () => database.close(),
+    snapshot(work) {
+      const before = accounts.misses();
+      const result = changes.within(work);
+      return accounts.misses() === before ? result : within('begin', work);
+    },
+    disk,
+    waitBeside: () => void database.exec('pragma synchronous = normal'),
+    async close() {
+      await disk.close();
+      database.close();
+    },
   };
 }
 
-const slotIn = (row: unknown): number | null => (row as Pick<AccountRow, 'slot'> | undefined)?.slot ?? null;
+const MOST_ABSENT = 1_000;
+
+/** Remembers that a transaction is not there, for as long as nobody else changes the file. */
+function rememberAbsences(changes: Pick<Changes, 'seenWithin'>, read: TransactionRows['transaction']) {
+  const absent = new Map<string, number>();
+  return {
+    of(signature: string): LandedTransaction | null {
+      const seen = changes.seenWithin();
+      if (seen !== null && absent.get(signature) === seen) return null;
+      const found = read(signature);
+      if (found || seen === null) return found;
+      if (absent.size >= MOST_ABSENT) absent.clear();
+      absent.set(signature, seen);
+      return null;
+    },
+    end: (signature: string) => void absent.delete(signature),
+  };
+}
+
+function columnsOf(account: ChainAccount, slot: number): unknown[] {
+  const token = tokenAccountOf(account);
+  return [
+    account.address,
+    String(account.lamports),
+    account.owner,
+    Buffer.from(account.data),
+    account.executable ? 1 : 0,
+    slot,
+    token?.mint ?? null,
+    token?.owner ?? null,
+  ];
+}
 
 const accountFrom = (row: AccountRow): ChainAccount & { readonly slot: number } => ({
   address: row.address as Address,

@@ -49,7 +49,10 @@ export interface TransactionRows {
   transaction(signature: string): LandedTransaction | null;
   /** The result of a transaction, without its effects. */
   landing(signature: string): Landing | null;
-  addTransaction(landed: Omit<LandedTransaction, 'seq' | 'memo'>, parsed: ParsedTransaction): void;
+  addTransaction(
+    landed: Omit<LandedTransaction, 'seq' | 'memo'>,
+    parsed: ParsedTransaction,
+  ): LandedTransaction;
   /** The latest transactions that name an address, newest first, without what they did. */
   transactionsNaming(address: string, range: HistoryRange): Landing[];
   /** Transactions that landed behind a place in the order, oldest first. */
@@ -72,6 +75,7 @@ export const transactionRows = (statement: Statement): TransactionRows => ({
     return row ? landingFrom(row as LandingRow) : null;
   },
   addTransaction(landed, parsed) {
+    const memo = memosOf(parsed);
     const { lastInsertRowid } = statement(
       'insert into transactions (signature, slot, block_time, err, wire, memo, meta) values (?, ?, ?, ?, ?, ?, ?)',
     ).run(
@@ -80,11 +84,15 @@ export const transactionRows = (statement: Statement): TransactionRows => ({
       landed.blockTime,
       landed.err === null ? null : JSON.stringify(landed.err),
       Buffer.from(landed.wire),
-      memosOf(parsed),
+      memo,
       JSON.stringify(landed.meta),
     );
-    const name = statement('insert into transaction_accounts (address, seq) values (?, ?)');
-    for (const address of parsed.accountKeys) name.run(address, lastInsertRowid);
+    const seq = Number(lastInsertRowid);
+    const names = parsed.accountKeys.map(() => '(?, ?)').join(', ');
+    statement(`insert into transaction_accounts (address, seq) values ${names}`).run(
+      ...parsed.accountKeys.flatMap((address) => [address, seq]),
+    );
+    return { ...landed, seq, memo: memo || null };
   },
   transactionsNaming: (address, { beforeSeq, untilSeq, limit }) =>
     (

@@ -1,8 +1,9 @@
-import type { Address, Signature } from '@solana/kit';
+import type { Address } from '@solana/kit';
 import { once } from '../../kernel/once.ts';
 import type { ChainAccount } from '../cluster.ts';
 import { type Execution, type Executor, openExecutor } from './executor.ts';
 import { feeOf } from './fee.ts';
+import { createLandings } from './landings.ts';
 import type { LedgerFile } from './ledger-file.ts';
 import type { LandedTransaction } from './ledger-transactions.ts';
 import { lookedUp } from './lookup-tables.ts';
@@ -38,6 +39,8 @@ export interface EmbeddedLedger {
   lamportsPage: LedgerFile['lamportsPage'];
   /** Transactions that have landed: all of them, or those up to the end of a slot. */
   transactionCount(upToSlot?: number): number;
+  /** Waits for what was read: a failure of the power must not take what somebody was told. */
+  onDisk(): Promise<void> | null;
   blockhash(slot: number): string;
   /**
    * Executes and keeps a transaction. With `skipPreflight` one that fails lands too and pays its fee, as on a real
@@ -80,15 +83,17 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
     if (execution.err !== null && !(skipPreflight && wasCharged(before, execution))) {
       throw refused(execution.err, explain(execution.err), execution.logs);
     }
+    const changed: ChainAccount[] = [];
     execution.accountsAfter.forEach((account, index) => {
       const address = transaction.accountKeys[index];
       if (!address || !isWritable(transaction, index)) return;
       if (!account || account.lamports === 0n) file.removeAccount(address);
-      else if (!sameAccount(account, before[index])) file.putAccount(account, time.slot);
+      else if (!sameAccount(account, before[index])) changed.push(account);
     });
-    file.addTransaction(recordOf(transaction, time, execution, before, read), transaction);
-    return landedOrLost(file, transaction.signature);
+    file.putAccounts(changed, time.slot);
+    return file.addTransaction(recordOf(transaction, time, execution, before, read), transaction);
   };
+  const landings = createLandings(file);
 
   return {
     now: () => clock.advance(),
@@ -105,29 +110,30 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
     transactionsOfSlot: file.transactionsOfSlot,
     lamportsPage: file.lamportsPage,
     transactionCount: file.transactionCount,
+    onDisk: () => file.disk.pending(),
     blockhash: (slot) => clock.blockhash(slot),
 
     async submit(wire, { skipPreflight = false } = {}) {
       const transaction = parseTransaction(wire);
       requireSignatures(transaction);
-      const known = file.transaction(transaction.signature);
-      if (known) return known;
       const machine = await executor();
-      return file.write(() => land(machine, transaction, skipPreflight));
+      return landings.add(() => land(machine, transaction, skipPreflight));
     },
 
     async tryOut(wire, { verifySignatures = false, replaceBlockhash = false } = {}) {
       const parsed = parseTransaction(wire);
       if (verifySignatures) requireSignatures(parsed);
       const machine = await executor();
-      // A blockhash is kept before it is handed out, which a read-only transaction could not do.
-      const newest = latest();
+      let newest: ReturnType<typeof latest> | undefined;
       return file.snapshot(() => {
+        // A blockhash is kept before it is handed out, which a read-only transaction could not do.
+        newest ??= latest();
+        const { slot: now } = newest;
         const time = clock.peek();
         const transaction = lookedUp(parsed, read, time.slot);
         const isAlive = () =>
           replaceBlockhash ||
-          clock.slotOfBlockhash(parsed.blockhash, newest.slot) !== null ||
+          clock.slotOfBlockhash(parsed.blockhash, now) !== null ||
           advanced(parsed, read, clock.hash(time.slot)) !== null;
         const fail = (err: string): Execution => ({
           err,
@@ -143,7 +149,7 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
             ? machine.simulate(transaction, read, time)
             : fail('BlockhashNotFound');
         const replacement = replaceBlockhash ? newest : null;
-        return { ...execution, transaction, slot: newest.slot, fee: feeOf(transaction), replacement };
+        return { ...execution, transaction, slot: now, fee: feeOf(transaction), replacement };
       });
     },
   };
@@ -205,12 +211,6 @@ const sameAccount = (a: ChainAccount, b: ChainAccount | null | undefined): boole
   a.owner === b.owner &&
   a.executable === b.executable &&
   Buffer.compare(a.data, b.data) === 0;
-
-function landedOrLost(file: LedgerFile, signature: Signature): LandedTransaction {
-  const landed = file.transaction(signature);
-  if (!landed) throw new Error('the transaction that was just written is not there');
-  return landed;
-}
 
 /** The runtime's error as a person reads it. */
 export const explain = (error: unknown): string =>

@@ -60,14 +60,15 @@ export async function openEmbeddedCluster(options: {
     if (!hasGenesis(file)) ifMissing?.();
     await ensureGenesis(file, options.clock, options.programs ?? []);
   } catch (error) {
-    file.close();
+    await file.close();
     throw error;
   }
+  file.waitBeside();
   const keys = file.database.prepare('select seed, faucet_seed from ledger').get() as {
     seed: Uint8Array;
     faucet_seed: Uint8Array;
   };
-  const ledger = createLedger(file, openSlotClock(file.database, keys.seed, options.clock));
+  const ledger = createLedger(file, openSlotClock(file, keys.seed, options.clock));
 
   let faucetKey: Signer | undefined;
   const openFaucetKey = () => {
@@ -75,6 +76,11 @@ export async function openEmbeddedCluster(options: {
     return faucetKey;
   };
 
+  const told = async <T>(read: () => T): Promise<T> => {
+    const result = read();
+    await ledger.onDisk();
+    return result;
+  };
   const cluster: Cluster = {
     network: SOLANA_NETWORKS.devnet,
     usdcMint: DEVNET_USDC,
@@ -86,9 +92,9 @@ export async function openEmbeddedCluster(options: {
     blockHeight: async () => BigInt(ledger.now().slot),
     finalizedBlockHeight: async () => BigInt(ledger.now().slot),
     unixTime: async () => ledger.now().unixTime,
-    accounts: async (addresses) => file.snapshot(() => addresses.map(ledger.account)),
+    accounts: (addresses) => told(() => file.snapshot(() => addresses.map(ledger.account))),
     tokenBalance: async (tokenAccount) => {
-      const account = ledger.account(tokenAccount);
+      const account = await told(() => ledger.account(tokenAccount));
       if (account?.owner !== TOKEN_PROGRAM) return null;
       return decodeTokenAccount(account.data)?.amount ?? null;
     },
@@ -109,20 +115,22 @@ export async function openEmbeddedCluster(options: {
       return signature;
     },
     signatureStatus: async (signature) => {
-      const landed = ledger.landing(signature);
+      const landed = await told(() => ledger.landing(signature));
       return landed && { slot: BigInt(landed.slot), err: landed.err, confirmation: 'finalized' };
     },
     transaction: async (signature) => {
-      const landed = ledger.landed(signature);
+      const landed = await told(() => ledger.landed(signature));
       return landed && chainTransaction(landed);
     },
     // The ledger file forgets nothing.
-    isAbsent: async (trace, { account }) =>
-      'signature' in trace
-        ? ledger.landed(trace.signature) === null
-        : !isInHistory(ledger, account, trace.memo),
+    isAbsent: (trace, { account }) =>
+      told(() =>
+        'signature' in trace
+          ? ledger.landed(trace.signature) === null
+          : !isInHistory(ledger, account, trace.memo),
+      ),
     doubtBlocks: 0n,
-    close: async () => file.close(),
+    close: () => file.close(),
   };
   return {
     ...cluster,

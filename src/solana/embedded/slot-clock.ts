@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Address } from '@solana/kit';
 import bs58 from 'bs58';
 import type { Clock } from '../../kernel/clock.ts';
-import type { SqliteDatabase } from '../../store/libsql/file.ts';
+import type { LedgerFile } from './ledger-file.ts';
 
 export const SLOT_MS = 400;
 /** A blockhash is good for this many slots, as on a real cluster. */
@@ -30,8 +30,9 @@ export interface LedgerTime {
 /**
  * The ledger's time. It follows the machine's clock and never goes back: after the machine's clock was set back it
  * runs on at half speed until that clock has caught up, so that blockhashes still change and expire. Every time
- * that was told to anybody is on the disk first: a transaction once said to be expired can never land, whichever
- * process is asked and whatever clock it has.
+ * that was told to anybody is written down first: a transaction once said to be expired can never land, whichever
+ * process is asked and whatever clock it has. A failure of the power may take the last of them, but only together with
+ * a clock that is set back after it would that be seen: no time waits for the disk by itself.
  */
 export interface SlotClock {
   /** The time now, kept. Takes the write lock when the slot or the second has changed. */
@@ -52,11 +53,26 @@ interface TimeRow {
   ledger_ms: number;
 }
 
-export function openSlotClock(database: SqliteDatabase, seed: Uint8Array, clock: Clock): SlotClock {
+export function openSlotClock(
+  { database, changes }: Pick<LedgerFile, 'database' | 'changes'>,
+  seed: Uint8Array,
+  clock: Clock,
+): SlotClock {
   const read = database.prepare('select genesis_ms, wall_ms, ledger_ms from ledger');
   const keep = database.prepare('update ledger set wall_ms = ?, ledger_ms = ? where ledger_ms <= ?');
+  let known: { readonly row: TimeRow; readonly seen: number } | null = null;
+  const rowNow = (): TimeRow => {
+    const seen = changes.seen();
+    if (known?.seen !== seen) known = { row: read.get() as TimeRow, seen };
+    return known.row;
+  };
+  const write = (wallMs: number, ledgerMs: number) => {
+    keep.run(wallMs, ledgerMs, ledgerMs);
+    // Another process may be ahead of us.
+    known = null;
+  };
   const now = () => {
-    const row = read.get() as TimeRow;
+    const row = rowNow();
     const wallMs = Math.floor(clock.now());
     const elapsedMs = Math.max(0, wallMs - row.wall_ms);
     const ledgerMs = Math.max(wallMs, row.ledger_ms + Math.floor(elapsedMs / 2));
@@ -83,7 +99,7 @@ export function openSlotClock(database: SqliteDatabase, seed: Uint8Array, clock:
   return {
     advance() {
       const { time, wallMs, ledgerMs, changed } = now();
-      if (changed) keep.run(wallMs, ledgerMs, ledgerMs);
+      if (changed) write(wallMs, ledgerMs);
       return time;
     },
     peek: () => now().time,
@@ -96,6 +112,6 @@ export function openSlotClock(database: SqliteDatabase, seed: Uint8Array, clock:
       }
       return null;
     },
-    timeOfSlot: (slot) => Math.floor(((read.get() as TimeRow).genesis_ms + slot * SLOT_MS) / 1000),
+    timeOfSlot: (slot) => Math.floor((rowNow().genesis_ms + slot * SLOT_MS) / 1000),
   };
 }

@@ -62,6 +62,7 @@ export function createJsonRpc(
       if (!Array.isArray(params))
         throw new JsonRpcError(INVALID_PARAMS, '`params` should have at most an array');
       const result = await turns.run(() => run(params));
+      await cluster.ledger.onDisk();
       return call.id === undefined ? undefined : toJson({ jsonrpc: '2.0', result, id });
     } catch (error) {
       if (call.id === undefined) return undefined;

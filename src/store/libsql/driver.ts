@@ -1,5 +1,18 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
 import { BUSY_TIMEOUT_MS, type FileOptions, isBusy, type SqliteDatabase, troubleWith } from './file.ts';
+import { createGroupCommit, type GroupCommit, type Member } from './group-commit.ts';
+import { type JournalDisk, journalDisk } from './journal-disk.ts';
+import { type KeptStatements, keepStatements, type Ran } from './kept-statements.ts';
+import { createTurns, type Turns } from './turns.ts';
+
+/** The one connection of a file. */
+interface Line {
+  readonly turns: Turns;
+  readonly statements: KeptStatements;
+  readonly commits: GroupCommit;
+  readonly disk: JournalDisk;
+  readonly patiently: <T>(work: () => T) => Promise<T>;
+}
 
 /**
  * Kysely's driver over one libsql connection, which its users take in turns.
@@ -8,9 +21,6 @@ import { BUSY_TIMEOUT_MS, type FileOptions, isBusy, type SqliteDatabase, trouble
  * the lock taken waits without holding the thread, since the holder may be another connection of this very process.
  * The same statement is tried again rather than a new one: libsql leaves a statement that found the database busy
  * half-run, and a half-run statement pins an old snapshot of the whole connection.
- *
- * A statement runs on the thread that everything runs on, and awaiting it gives nobody else a turn. So whoever takes the
- * connection once a slice of time is used up lets sockets and timers come first: a sweep of many rows stops no request.
  */
 export function libsqlDriver(
   database: SqliteDatabase,
@@ -29,69 +39,100 @@ export function libsqlDriver(
       }
     }
   };
-  let turn: Promise<void> = Promise.resolve();
-  let pass: () => void = () => undefined;
-  const breathe = slices();
-
-  const connection: DatabaseConnection = {
-    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-      // To read a statement SQLite reads the schema, which may be locked too.
-      const statement = await patiently(() => database.prepare(query.sql));
-      const parameters = query.parameters;
-      if (statement.reader) return { rows: (await patiently(() => statement.all(...parameters))) as R[] };
-      const { changes, lastInsertRowid } = await patiently(() => statement.run(...parameters));
-      return { numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid), rows: [] };
-    },
-    async *streamQuery<R>(query: CompiledQuery) {
-      yield await this.executeQuery<R>(query);
-    },
-  };
-
-  /** After a full disk or an I/O error SQLite has rolled back by itself: the first error says why. */
-  const rollBack = async () => {
-    if (database.inTransaction) await patiently(() => void database.exec('rollback'));
-  };
-
+  // Who has to wait for the disk does so beside this thread (journal-disk.ts).
+  database.exec('pragma synchronous = normal');
+  const disk = journalDisk(path, (error) => troubleWith(path, error, telling));
+  const turns = createTurns();
+  const commits = createGroupCommit({ database, disk, turns, patiently });
+  const line: Line = { turns, statements: keepStatements(database), commits, disk, patiently };
   return {
     init: async () => undefined,
-    async acquireConnection() {
-      const before = turn;
-      let next: () => void = () => undefined;
-      turn = new Promise((resolve) => {
-        next = resolve;
-      });
-      await before;
-      await breathe();
-      pass = next;
-      return connection;
+    acquireConnection: async () => new Caller(line, await turns.take()),
+    beginTransaction: (connection) => (connection as Caller).begin(),
+    commitTransaction: (connection) => (connection as Caller).commit(),
+    rollbackTransaction: (connection) => (connection as Caller).rollBack(),
+    releaseConnection: async (connection) => (connection as Caller).release(),
+    async destroy() {
+      await disk.close();
+      database.close();
     },
-    async beginTransaction() {
-      await rollBack();
-      await patiently(() => void database.exec('begin immediate'));
-    },
-    commitTransaction: () => patiently(() => void database.exec('commit')),
-    rollbackTransaction: rollBack,
-    releaseConnection: async () => pass(),
-    destroy: async () => database.close(),
   };
 }
 
-const SLICE_MS = 8;
+/** One caller at the connection, from acquiring it to releasing it. */
+class Caller implements DatabaseConnection {
+  private member: Member | null = null;
 
-/** @returns what is called between two pieces of work: it comes back at once, or in the next turn of the event loop */
-function slices(): () => Promise<void> | undefined {
-  let beganMs: number | null = null;
-  const nextTurn = () => {
-    beganMs = null;
-  };
-  return () => {
-    const nowMs = performance.now();
-    if (beganMs === null) {
-      beganMs = nowMs;
-      setImmediate(nextTurn);
-    } else if (nowMs - beganMs > SLICE_MS) {
-      return new Promise((resolve) => setImmediate(resolve));
+  constructor(
+    private readonly line: Line,
+    private turn: (() => void) | null,
+  ) {}
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const { rows, changes, lastInsertRowid } = await this.carriedOut(sql, parameters);
+    if (changes === null) return { rows: rows as R[] };
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+  }
+
+  async *streamQuery<R>(query: CompiledQuery) {
+    yield await this.executeQuery<R>(query);
+  }
+
+  private async carriedOut(sql: string, parameters: readonly unknown[]): Promise<Ran> {
+    const { statements, commits, disk, patiently } = this.line;
+    try {
+      await this.takeTurn();
+      // To read a statement SQLite reads the schema, which may be locked too.
+      const statement = await patiently(() => statements.of(sql));
+      const { member } = this;
+      if (member) return await patiently(() => member.run(statement, parameters));
+      if (statement.isRead) {
+        await this.untilCommitted();
+        const ran = await patiently(() => statement.run(parameters));
+        this.release();
+        // Nobody is shown what a failure of the power could still take.
+        await disk.pending();
+        return ran;
+      }
+      const written = commits.write(statement, parameters);
+      this.release();
+      return await written;
+    } catch (error) {
+      statements.drop(sql);
+      this.member?.failed(error);
+      throw error;
     }
-    return undefined;
-  };
+  }
+
+  private async takeTurn(): Promise<void> {
+    this.turn ??= await this.line.turns.take();
+  }
+
+  /** Nobody acts on what may still be undone. */
+  private async untilCommitted(): Promise<void> {
+    const { commits } = this.line;
+    for (let underWay = commits.underWay(); underWay !== null; underWay = commits.underWay()) {
+      this.release();
+      await underWay;
+      await this.takeTurn();
+    }
+  }
+
+  async begin(): Promise<void> {
+    await this.takeTurn();
+    this.member = await this.line.commits.begin();
+  }
+
+  async commit(): Promise<void> {
+    await this.member?.commit(() => this.release());
+  }
+
+  async rollBack(): Promise<void> {
+    await this.member?.rollBack();
+  }
+
+  release(): void {
+    this.turn?.();
+    this.turn = null;
+  }
 }

@@ -1,0 +1,54 @@
+import { closeSync, fdatasync, openSync } from 'node:fs';
+
+/**
+ * Brings SQLite's write-ahead journal to the disk beside the thread that everything runs on, once for all who have
+ * committed meanwhile. SQLite itself (`synchronous = normal`) writes a commit into the journal, where no kill takes it
+ * and every process sees it, and waits for the disk only where it moves the journal into the file.
+ */
+export interface JournalDisk {
+  /** Comes back when everything that is committed now is on the disk. */
+  sync(): Promise<void>;
+  /** The same for what somebody waits for already; null when nobody does. */
+  pending(): Promise<void> | null;
+  close(): Promise<void>;
+}
+
+/**
+ * @param path of the database: its journal stays the same file for as long as somebody has it open
+ * @param inWords makes an error of the system one for the database's users
+ */
+export function journalDisk(path: string, inWords: (error: unknown) => unknown): JournalDisk {
+  let file: number | null = null;
+  let running: Promise<void> | null = null;
+  /** Begins after the running one, which may have begun before a commit. */
+  let next: Promise<void> | null = null;
+
+  const start = (): Promise<void> => {
+    next = null;
+    const begun = new Promise<void>((resolve, reject) => {
+      // No lock of SQLite's is on the journal: it may be opened and closed beside it.
+      file ??= openSync(`${path}-wal`, 'r+');
+      fdatasync(file, (error) => (error ? reject(inWords(error)) : resolve()));
+    });
+    const ended = () => {
+      if (running === begun) running = null;
+    };
+    running = begun;
+    begun.then(ended, ended);
+    return begun;
+  };
+
+  return {
+    sync() {
+      if (!running) return start();
+      next ??= running.then(start, start);
+      return next;
+    },
+    pending: () => next ?? running,
+    async close() {
+      await (next ?? running)?.catch(() => undefined);
+      if (file !== null) closeSync(file);
+      file = null;
+    },
+  };
+}
