@@ -1,8 +1,10 @@
 import { HTTPFacilitatorClient } from '@x402/core/http';
+import type { Clock } from '../kernel/clock.ts';
 import { asInteger } from '../kernel/money.ts';
-import { problem } from '../kernel/problems.ts';
+import { isProblem, problem } from '../kernel/problems.ts';
 import { shownUrl } from '../kernel/shown-url.ts';
 import type { Cluster } from '../solana/cluster.ts';
+import { landingOfMessage } from '../solana/landing.ts';
 import type { Requirements } from './challenge.ts';
 import type { Facilitator, Outcome } from './facilitator.ts';
 import { whyNotPayable } from './inspection.ts';
@@ -25,20 +27,21 @@ export async function feePayerOf(url: string, network: string): Promise<string> 
 }
 
 /**
- * A facilitator somewhere else, over x402's HTTP interface. Weaker than the one in our process, in two ways:
- *
- * - Its signature is not known before it answers, so after a lost answer the chain can't be asked for it. The same
- *   payload is sent to it again; one that keeps its own journal then says what happened. A payment of which nothing
- *   certain is learned stays `settling`: it is never charged again and never answered, and an operator has to look.
- * - Whether a refusal is final is its word. Only refusals that it gives before sending are taken for certain.
+ * A facilitator somewhere else, over x402's HTTP interface. Its signature is not known before it answers, and many keep
+ * no journal: asked a second time, they call a payment bad that they have settled. So after a lost answer the chain is
+ * asked first, for the message that the payer signed; the same payload goes to the facilitator again only while it can
+ * still land. Whether a refusal is final is its word: only those that it gives before sending are taken for certain.
  *
  * Our own checks of the transaction, the quote and the journal are the same.
  */
-export function createRemoteFacilitator(ports: { url: string; cluster: Cluster }): Facilitator {
+export function createRemoteFacilitator(ports: {
+  readonly url: string;
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+}): Facilitator {
   const { url, cluster } = ports;
   const settle = async (row: Settlement, mayHaveBeenSent: boolean): Promise<Outcome> => {
-    if (row.transaction === null) throw new Error(`the payment ${row.payment_key} was never kept`);
-    const kept = JSON.parse(row.transaction) as { header: string; requirements: Requirements };
+    const kept = keptOf(row);
     const { payload } = readPayment(kept.header);
     try {
       const answer = await client(url).settle(asPayload(payload, kept.requirements), kept.requirements);
@@ -79,8 +82,44 @@ export function createRemoteFacilitator(ports: { url: string; cluster: Cluster }
       signature: null,
     }),
     send: (row) => settle(row, false),
-    resolve: (row) => settle(row, true),
+    async resolve(row) {
+      const known = await outcomeOnChain(ports, row);
+      return known === 'open' ? settle(row, true) : known;
+    },
   };
+}
+
+function keptOf(row: Settlement): { readonly header: string; readonly requirements: Requirements } {
+  if (row.transaction === null) throw new Error(`the payment ${row.payment_key} was never kept`);
+  return JSON.parse(row.transaction) as { header: string; requirements: Requirements };
+}
+
+/** What the chain knows of a payment; `open` while it may still land, or where it can't be asked now. */
+async function outcomeOnChain(
+  ports: { readonly cluster: Cluster; readonly clock: Clock },
+  row: Settlement,
+): Promise<Outcome | 'open'> {
+  const { header, requirements } = keptOf(row);
+  const { messageBytes: message, accounts, instructions } = readPayment(header);
+  // The account that pays has a shorter history than the one that is paid.
+  const source = accounts[instructions[2]?.accounts[0] ?? 0];
+  if (source === undefined) return 'open';
+  try {
+    const { landing, signature } = await landingOfMessage(ports, {
+      message,
+      memo: requirements.extra.memo,
+      account: source,
+      lastValidBlockHeight: BigInt(row.last_valid_block_height ?? 0),
+      signedAtMs: row.created_at_ms,
+    });
+    if (landing.kind === 'landed' && signature !== null) return { kind: 'settled', transaction: signature };
+    if (landing.kind === 'failed' && landing.final) return { kind: 'failed', reason: 'it failed on chain' };
+    if (landing.kind === 'dead') return { kind: 'failed', reason: 'its blockhash expired before it landed' };
+    return landing.kind === 'open' ? 'open' : { kind: 'unknown' };
+  } catch (error) {
+    if (isProblem(error, 'cluster_failed')) return 'open';
+    throw error;
+  }
 }
 
 /** Reasons that x402's own facilitators give for what they read in a payload, before they send anything. */

@@ -103,6 +103,8 @@ export interface Cluster {
    * have the transaction; one with the memo counts where it succeeded. A history that ends sooner proves nothing: false.
    */
   isAbsent(trace: Trace, from: { readonly account: Address; readonly sinceS: number }): Promise<boolean>;
+  /** Transactions that bear a memo, done or failed, among the newest that name `account`. */
+  signaturesWithMemo(memo: string, account: Address): Promise<Signature[]>;
   /** The bid for a transaction that writes these accounts; absent where nobody bids. */
   readonly priorityFee?: ((writable: readonly Address[]) => Promise<PriorityFee>) | undefined;
   /**

@@ -1,5 +1,6 @@
+import type { Address, Signature } from '@solana/kit';
 import type { Clock } from '../kernel/clock.ts';
-import type { Cluster } from './cluster.ts';
+import type { Cluster, Trace } from './cluster.ts';
 import { feePayerOf, signatureOf } from './transaction.ts';
 
 export interface SignedBytes {
@@ -43,37 +44,103 @@ const SLACK_S = 5;
  * @throws Problem `cluster_failed`: the cluster can't be asked now
  */
 export async function landingOf(
-  { cluster, clock }: { readonly cluster: Cluster; readonly clock: Clock },
-  { wire, lastValidBlockHeight, signedAtMs }: SignedBytes,
+  ports: LandingPorts,
+  { wire, ...lived }: SignedBytes,
   { exclusive }: { readonly exclusive: boolean },
 ): Promise<Landing> {
+  const { cluster } = ports;
   const signature = signatureOf(wire);
-  const seen = async (): Promise<Landing | null> => {
-    const status = await cluster.signatureStatus(signature);
-    return status && ended(status.err, status.confirmation === 'finalized');
-  };
+  return fateOf(ports, {
+    ...lived,
+    seen: async () => {
+      const status = await cluster.signatureStatus(signature);
+      return status && ended(status.err, status.confirmation === 'finalized');
+    },
+    // Nodes forget statuses sooner than transactions. Its block is below a finalized one, and final itself.
+    found: async () => {
+      const found = await cluster.transaction(signature);
+      return found && ended(found.err, true);
+    },
+    absence: exclusive ? null : { trace: { signature }, account: feePayerOf(wire) },
+  });
+}
+
+interface LandingPorts {
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+}
+
+interface Lived extends Omit<SignedBytes, 'wire'> {
+  readonly seen: () => Promise<Landing | null>;
+  readonly found: () => Promise<Landing | null>;
+  /** Where its history must not have it; null where a second one could do no harm. */
+  readonly absence: { readonly trace: Trace; readonly account: Address } | null;
+}
+
+async function fateOf(
+  { cluster, clock }: LandingPorts,
+  { lastValidBlockHeight, signedAtMs, seen, found, absence }: Lived,
+): Promise<Landing> {
   const known = await seen();
   if (known) return known;
   const height = await cluster.finalizedBlockHeight();
   const past = height - lastValidBlockHeight;
   if (past <= MARGIN_BLOCKS) return { kind: 'open' };
-  // Nodes forget statuses sooner than transactions. Its block is below a finalized one, and final itself.
-  const found = await cluster.transaction(signature);
-  if (found) return ended(found.err, true);
-  if (!exclusive) {
+  const late = await found();
+  if (late) return late;
+  if (absence) {
     if (past <= cluster.doubtBlocks) return { kind: 'unknown' };
     const nowS = await cluster.unixTime();
     // Counted in our clock and in blocks: a clock that was set back between must not hide what came before.
     const byClockS = nowS - (clock.now() - signedAtMs) / 1000;
     const byBlocksS = nowS - Number(past + LIFE_BLOCKS) * BLOCK_S;
     const sinceS = Math.floor(Math.min(byClockS, byBlocksS)) - SLACK_S;
-    if (!(await cluster.isAbsent({ signature }, { account: feePayerOf(wire), sinceS }))) {
+    if (!(await cluster.isAbsent(absence.trace, { account: absence.account, sinceS }))) {
       return { kind: 'unknown' };
     }
   }
   // Asked again at the end: it may have been found meanwhile, or a node may remember again.
   return (await seen()) ?? { kind: 'dead' };
 }
+
+/** Signed by somebody whose signature is not known here: its message is, and the memo in it. */
+export interface SignedMessage extends Omit<SignedBytes, 'wire'> {
+  readonly message: Uint8Array;
+  readonly memo: string;
+  /** One that the message names, by whose history it is found. */
+  readonly account: Address;
+}
+
+/**
+ * The same question about a message that somebody else completes and sends. It is looked for by its memo, and taken for
+ * landed only where the message on chain is this one: anybody can write a memo.
+ * @returns its signature where it is on chain
+ * @throws Problem `cluster_failed`
+ */
+export async function landingOfMessage(
+  ports: LandingPorts,
+  { message, memo, account, ...lived }: SignedMessage,
+): Promise<{ readonly landing: Landing; readonly signature: Signature | null }> {
+  const { cluster } = ports;
+  let signature: Signature | null = null;
+  const look = async (): Promise<Landing | null> => {
+    for (const each of await cluster.signaturesWithMemo(memo, account)) {
+      const found = await cluster.transaction(each);
+      if (!found || !isOf(found.transaction, message)) continue;
+      signature = each;
+      const status = await cluster.signatureStatus(each);
+      return ended(found.err, status?.confirmation === 'finalized');
+    }
+    return null;
+  };
+  const absence = { trace: { memo }, account };
+  const landing = await fateOf(ports, { ...lived, seen: look, found: look, absence });
+  return { landing, signature };
+}
+
+/** Exactly this message behind the signatures: whoever pays could make one that only ends like it. */
+const isOf = (wire: Uint8Array, message: Uint8Array): boolean =>
+  Buffer.compare(wire.subarray(1 + 64 * (wire[0] ?? 0)), message) === 0;
 
 const ended = (err: unknown, final: boolean): Landing =>
   err === null ? { kind: 'landed', final } : { kind: 'failed', final, err };

@@ -38,7 +38,7 @@ const BEGINNINGS: readonly (readonly Act[])[] = [
   [{ ...opened, by: 'stranger', terms: 'theirs' }, pays(AMOUNT), { ...opened, which: 1, terms: 'cross' }],
 ];
 
-/** What chance finds once in some thousand sequences. `by` counts the decoys of model/acts.ts. */
+/** What chance finds once in some thousand sequences, and the edges. `by` counts the decoys of model/acts.ts. */
 const RARE: readonly (readonly [readonly Act[], ...Act[]])[] = [
   [
     [opened, pays(AMOUNT + 7n)],
@@ -46,6 +46,15 @@ const RARE: readonly (readonly [readonly Act[], ...Act[]])[] = [
     { do: 'sweep', which: 0, by: 'stranger', flaw: { wrong: 'account', at: 2, by: 11 } },
   ],
   [[madeAgain], { ...opened, payer: 'pauper', vault: false }],
+  [[opened, pays(AMOUNT), waits(1n)], does('refundByAnyone', 'stranger'), waits(30n), does('close')],
+  [[opened, pays(AMOUNT + 1n)], does('capture'), waits(30n), does('close')],
+  ...[1_000_000n, 2_784_000n, 5_000_000n].map((lamports): [Act[], ...Act[]] => [
+    [madeAgain, { do: 'gift', which: 0, to: 'escrow', lamports }],
+    { ...opened, payer: 'pauper', vault: false },
+    opened,
+    does('refund'),
+    does('close'),
+  ]),
 ];
 
 /** A command of fast-check changes its model in place. */

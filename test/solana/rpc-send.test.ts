@@ -169,10 +169,12 @@ describe('a memo in a history', () => {
       ],
       blockhash: await cluster.latestBlockhash(),
     });
-    await cluster.send(wire);
+    const signature = await cluster.send(wire);
     for (const one of [cluster, endpoint.cluster]) {
       expect(await one.isAbsent({ memo: 'farelock payout x' }, from)).toBe(false);
       expect(await one.isAbsent({ memo: 'farelock payout' }, from)).toBe(true);
+      expect(await one.signaturesWithMemo('farelock payout x', alice.address)).toEqual([signature]);
+      expect(await one.signaturesWithMemo('farelock payout', alice.address)).toEqual([]);
     }
   });
 });

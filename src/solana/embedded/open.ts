@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { Address } from '@solana/kit';
+import type { Address, Signature } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import type { OnTrouble } from '../../store/libsql/file.ts';
@@ -127,8 +127,10 @@ export async function openEmbeddedCluster(options: {
       told(() =>
         'signature' in trace
           ? ledger.landed(trace.signature) === null
-          : !isInHistory(ledger, account, trace.memo),
+          : historyWithMemo(ledger, account, trace.memo).every(({ err }) => err !== null),
       ),
+    signaturesWithMemo: (memo, account) =>
+      told(() => historyWithMemo(ledger, account, memo).map(({ signature }) => signature)),
     doubtBlocks: 0n,
     close: () => file.close(),
   };
@@ -143,12 +145,13 @@ export async function openEmbeddedCluster(options: {
   };
 }
 
-function isInHistory(ledger: EmbeddedLedger, account: Address, memo: string): boolean {
+function historyWithMemo(ledger: EmbeddedLedger, account: Address, memo: string) {
+  const found: { readonly signature: Signature; readonly err: unknown }[] = [];
   for (let beforeSeq = Number.MAX_SAFE_INTEGER; ; ) {
     const page = ledger.transactionsNaming(account, { beforeSeq, untilSeq: 0, limit: HISTORY_PAGE });
-    if (page.some((one) => one.err === null && memoStands(one.memo, memo))) return true;
+    found.push(...page.filter((one) => memoStands(one.memo, memo)));
     const last = page.at(-1);
-    if (!last || page.length < HISTORY_PAGE) return false;
+    if (!last || page.length < HISTORY_PAGE) return found;
     beforeSeq = last.seq;
   }
 }

@@ -1,4 +1,4 @@
-import type { Address } from '@solana/kit';
+import type { Address, Signature } from '@solana/kit';
 import type { Trace } from '../cluster.ts';
 import { memoStands } from '../memo.ts';
 import { historyAnswer, statusesAnswer } from './answers.ts';
@@ -64,4 +64,18 @@ async function isAbsentBy(
     before = last.signature;
   }
   return false;
+}
+
+/** Transactions that bear a memo, among the newest thousand that name an account. */
+export async function signaturesWithMemo(
+  caller: RpcCaller,
+  freshness: Freshness,
+  memo: string,
+  account: Address,
+): Promise<Signature[]> {
+  const options = { commitment: 'confirmed', limit: PAGE, minContextSlot: freshness.floor('confirmed') };
+  const entries = await caller.read('getSignaturesForAddress', [account, options], historyAnswer);
+  return entries
+    .filter((entry) => memoStands(entry.memo, memo))
+    .map(({ signature }) => signature as Signature);
 }

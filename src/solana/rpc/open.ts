@@ -10,7 +10,7 @@ import { checkMint, nameOf, networkHeldTo } from '../settings-checks.ts';
 import { createCaller, type RpcCaller, type Said } from './caller.ts';
 import { bid, USUAL_FEE_CAP } from './fees.ts';
 import { createFreshness } from './freshness.ts';
-import { isAbsent } from './history.ts';
+import { isAbsent, signaturesWithMemo } from './history.ts';
 import { createLifetimes } from './lifetime.ts';
 import { createMember, type Genesis } from './member.ts';
 import { createReads } from './reads.ts';
@@ -81,6 +81,7 @@ export async function openRpcCluster(
         tryOut: (bytes) => tryOut(ports, bytes, { verifySignatures: true }),
       }),
     isAbsent: (trace, from) => isAbsent(caller, freshness, trace, from),
+    signaturesWithMemo: (memo, account) => signaturesWithMemo(caller, freshness, memo, account),
     priorityFee: (writable) => bid(caller, writable, options.priorityFeeCap ?? USUAL_FEE_CAP),
     doubtBlocks: DOUBT_BLOCKS,
     close: async () => closing.abort(),
