@@ -6,6 +6,7 @@ import { openInstructions } from '../../../src/escrow/program.ts';
 import { createdIntent, intent as intentSchema } from '../../../src/flights/schema.ts';
 import type { CreatedIntent } from '../../../src/flights/wire.ts';
 import { problem } from '../../../src/kernel/problems.ts';
+import { openStore } from '../../../src/service-database.ts';
 import type { Cluster } from '../../../src/solana/cluster.ts';
 import { buildTransaction } from '../../../src/solana/transaction.ts';
 import { openWorld, type World } from '../world.ts';
@@ -90,6 +91,47 @@ test('the same payment again gets the same answer and is charged once', async ()
   expect(first.status).toBe(201);
   expect(second.body).toEqual(first.body);
   expect(await spent(before)).toBe(FEE);
+});
+
+test('of two processes that show one paid creation, one gives its support code out', async () => {
+  const asked = await world.call('/air/intents', request());
+  const headers = { 'PAYMENT-SIGNATURE': await world.sign(asked) };
+  let wake = () => {};
+  let asleep = () => {};
+  const sleeping = new Promise<void>((resolve) => {
+    asleep = resolve;
+  });
+  const own = await openStore(world.database);
+  const slow = world.service((ports) => ({
+    ...ports,
+    store: own.withPlugin({
+      transformQuery: ({ node }) => node,
+      // It has read the intent that it is about to show, and is held up there.
+      async transformResult({ result }) {
+        const [row] = result.rows;
+        if (row?.support_code_hmac === '' && row.payment_key !== null) {
+          asleep();
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+        return result;
+      },
+    }),
+  }));
+  const late = slow.call<CreatedIntent>('/air/intents', request(), { headers });
+  await sleeping;
+  world.clock.advance(5_000);
+  const made = await world.call<CreatedIntent>('/air/intents', request(), { headers });
+  expect(made.status).toBe(201);
+  wake();
+  expect(await late).toMatchObject({ status: 503, body: { code: 'payment_pending' } });
+  expect((await slow.call('/air/intents', request(), { headers })).body).toEqual(made.body);
+  const show = await world.call(`/air/intents/${made.body.intent_id}`, undefined, {
+    headers: { 'X-Customer-Support-Code': made.body.customer_support_code },
+  });
+  expect(show.status).toBe(200);
+  await own.destroy();
 });
 
 test('of two creations at once for the same pair one wins, and only one is paid', async () => {
