@@ -8,8 +8,9 @@ import type { CreatedIntent } from '../../../src/flights/wire.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import { openStore } from '../../../src/service-database.ts';
 import type { Cluster } from '../../../src/solana/cluster.ts';
-import { buildTransaction } from '../../../src/solana/transaction.ts';
-import { openWorld, type World } from '../world.ts';
+import type { Signer } from '../../../src/solana/signer.ts';
+import { buildTransaction, signatureOf } from '../../../src/solana/transaction.ts';
+import { openWorld, PASSENGER, type World } from '../world.ts';
 
 const FEE = 100_000n;
 
@@ -223,6 +224,49 @@ test('the amount seen in the vault is read from the chain while the intent is ac
   expect((await world.show(made)).escrow.observed_amount).toBe(7);
 });
 
+/** Opens the escrow of the only intent there is, as its authority and treasury. */
+async function openAs(stranger: Signer, cluster: Cluster): Promise<void> {
+  const intent = await world.store.selectFrom('intents').selectAll().executeTakeFirstOrThrow();
+  const instructions = await openInstructions({
+    programId: ESCROW_PROGRAM_ID,
+    authority: stranger.address,
+    payer: stranger.address,
+    mint: world.mint,
+    treasury: stranger.address,
+    refundOwner: intent.refund_wallet as Address,
+    intentId: intent.intent_id,
+    amount: BigInt(intent.amount),
+    refundAfter: BigInt(Math.floor(intent.refund_after_ms / 1000)),
+  });
+  const blockhash = await cluster.latestBlockhash();
+  await cluster.send(buildTransaction({ feePayer: stranger, blockhash, instructions }).wire);
+}
+
+test('an escrow whose opening was on a fork that is dropped, and that a stranger then opened, is not paid', async () => {
+  const stranger = world.newWallet();
+  await world.cluster.airdropSol(stranger.address, 5_000_000_000n);
+  let dropped = false;
+  const forked = world.service((ports) => ({
+    ...ports,
+    cluster: {
+      ...ports.cluster,
+      async send(wire) {
+        if (dropped) return ports.cluster.send(wire);
+        dropped = true;
+        await openAs(stranger, ports.cluster);
+        return signatureOf(wire);
+      },
+    },
+  }));
+  const made = await world.paid<CreatedIntent>('/air/intents', request(), { call: forked.call });
+  expect(made.status).toBe(201);
+  const booked = await world.call('/air/book', {
+    intent_id: made.body.intent_id,
+    passengers: [PASSENGER],
+  });
+  expect([booked.status, booked.body.code]).toEqual([409, 'escrow_missing']);
+});
+
 test('an escrow that a stranger opened first at the same address is not taken for ours, and costs nothing', async () => {
   const stranger = world.newWallet();
   await world.cluster.airdropSol(stranger.address, 5_000_000_000n);
@@ -236,19 +280,7 @@ test('an escrow that a stranger opened first at the same address is not taken fo
         const intent = await ports.store.selectFrom('intents').selectAll().executeTakeFirst();
         if (!raced && intent) {
           raced = true;
-          const instructions = await openInstructions({
-            programId: ESCROW_PROGRAM_ID,
-            authority: stranger.address,
-            payer: stranger.address,
-            mint: world.mint,
-            treasury: stranger.address,
-            refundOwner: intent.refund_wallet as Address,
-            intentId: intent.intent_id,
-            amount: BigInt(intent.amount),
-            refundAfter: BigInt(Math.floor(intent.refund_after_ms / 1000)),
-          });
-          const blockhash = await ports.cluster.latestBlockhash();
-          await ports.cluster.send(buildTransaction({ feePayer: stranger, blockhash, instructions }).wire);
+          await openAs(stranger, ports.cluster);
         }
         return ports.cluster.send(wire);
       },
