@@ -194,6 +194,68 @@ test('a lost lease stops before anything is written or sent', async () => {
   expect(await world.received()).toBe(0n);
 });
 
+test('a lost lease stops before the bytes of an earlier attempt are sent again', async () => {
+  const dying = world.effectsOver({ send: async () => Promise.reject(lost()) });
+  await expect(dying.chain(world.effect)).rejects.toThrow();
+  const fence = () => Promise.reject(new Error('lease lost'));
+  await expect(world.effectsOver().chain({ ...world.effect, fence })).rejects.toThrow('lease lost');
+  expect(await world.received()).toBe(0n);
+  await world.effectsOver().chain(world.effect);
+  expect(await world.received()).toBe(AMOUNT);
+});
+
+/** The chain admits one of these only, so that an expired blockhash is proof enough. */
+const refunding = (): ChainEffect => ({ ...world.effect, kind: 'refund', already: async () => false });
+
+/** It landed, and its answer was lost. */
+async function landUnheard(): Promise<void> {
+  const dying = world.effectsOver({
+    send: async (wire) => {
+      await world.cluster.send(wire);
+      throw lost();
+    },
+    signatureStatus: async () => null,
+  });
+  await expect(dying.chain(refunding())).rejects.toThrow();
+  world.clock.advance(3 * MINUTE_MS);
+}
+
+test('a node that has forgotten the status is asked for the transaction itself', async () => {
+  await landUnheard();
+  const { signature } = await world
+    .effectsOver({ signatureStatus: async () => null })
+    .chain({ ...refunding(), plan: () => Promise.reject(new Error('signed anew')) });
+  expect(signature).toBe((await world.rows())[0]?.signature);
+  expect(await world.received()).toBe(AMOUNT);
+});
+
+test('the signature is asked about once more before it is given up', async () => {
+  await landUnheard();
+  let asked = 0;
+  const forgetful = world.effectsOver({
+    signatureStatus: async (signature) => (asked++ === 0 ? null : world.cluster.signatureStatus(signature)),
+    transaction: async () => null,
+  });
+  await forgetful.chain({ ...refunding(), plan: () => Promise.reject(new Error('signed anew')) });
+  expect(await world.received()).toBe(AMOUNT);
+});
+
+test('an attempt that waits for a person is given up by nobody else, though it can land no more', async () => {
+  const dying = world.effectsOver({ send: async () => Promise.reject(lost()) });
+  await expect(dying.chain(refunding())).rejects.toThrow();
+  await world.store.updateTable('effects').set({ state: 'stuck' }).execute();
+  world.clock.advance(13 * MINUTE_MS);
+  const effects = world.effectsOver();
+  await effects.recover();
+  await expect(effects.chain(refunding())).rejects.toSatisfy((error) =>
+    isProblem(error, 'transaction_failed'),
+  );
+  expect((await world.rows()).map(({ state }) => state)).toEqual(['stuck']);
+  expect(await effects.standing('refund', 'int_1', true)).toBe('none');
+  await effects.chain(refunding());
+  expect(await world.received()).toBe(AMOUNT);
+});
+
 test('recovery finishes what a crash left, and asks nobody when nothing is open', async () => {
   const dying = world.effectsOver({ send: async () => Promise.reject(lost()) });
   await expect(dying.chain(world.effect)).rejects.toThrow();

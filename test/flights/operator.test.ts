@@ -304,6 +304,27 @@ describe('approval', () => {
     expect((await world.show(made)).status).toBe('refunded');
   });
 
+  test('of two amounts at the same moment is of one: the other is told that the case is decided', async () => {
+    const made = await requested();
+    const before = await world.sums(made);
+    const path = `/refund-requests/${made.intent_id}/approve`;
+    const amounts = [60_000_000, 70_000_000];
+    const answers = await Promise.all(
+      amounts.map((amount) => desk<RefundCase>(path, { payout_amount: amount, note: 'Asked.' })),
+    );
+    const granted = answers.filter(({ status }) => status === 200);
+    expect(granted).toHaveLength(1);
+    const refused = answers.find(({ status }) => status !== 200);
+    expect([refused?.status, refused?.body]).toEqual([
+      409,
+      expect.objectContaining({ code: 'case_already_decided' }),
+    ]);
+    await world.work();
+    const paid = (await world.sums(made)).refund - before.refund;
+    expect(paid).toBe(BigInt(amounts[answers.findIndex(({ status }) => status === 200)] ?? 0));
+    expect(granted[0]?.body.decision?.payout_amount).toBe(Number(paid));
+  });
+
   test('waits while the airline does not cancel, pays nothing meanwhile, and ends stuck until it is resumed', async () => {
     const made = await requested();
     const before = await world.sums(made);

@@ -1,14 +1,20 @@
-// npm run mutants [-- <name filter>...]: applies each deliberate bug of table/ to a copy of the checkout, one at a time,
-// and runs the tests that have to catch it. Exit code 1 where one survives, or can't be applied any more.
+// npm run mutants [-- <filter of names or files>... --by <file of tests>]: applies each deliberate bug of table/ to a copy
+// of the checkout, one at a time, and runs the tests that have to catch it (or those given). Exit code 1 where one
+// survives, or can't be applied any more.
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
 import { MUTANTS, mutated } from './mutant.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const filters = process.argv.slice(2).map((one) => one.toLowerCase());
+const { values, positionals } = parseArgs({
+  options: { by: { type: 'string', multiple: true } },
+  allowPositionals: true,
+});
+const filters = positionals.map((one) => one.toLowerCase());
 const chosen = MUTANTS.filter(
   ({ name, file }) =>
     filters.length === 0 || filters.some((part) => name.toLowerCase().includes(part) || file.includes(part)),
@@ -86,7 +92,7 @@ const wrong = [];
 try {
   cpSync(ROOT, copy, { recursive: true, filter: (path) => !LEFT_OUT.has(basename(path)) });
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'), 'dir');
-  const files = [...new Set(chosen.flatMap(({ by }) => by))];
+  const files = values.by ?? [...new Set(chosen.flatMap(({ by }) => by))];
   const before = await test(files.length > 12 ? files.slice(0, 12) : files);
   if (before) throw new Error(`the tests fail without a mutant: ${before.by}`);
 
@@ -97,7 +103,7 @@ try {
     let line;
     try {
       writeFileSync(path, mutated(root, mutant));
-      const found = await caught(mutant.by);
+      const found = await caught(values.by ?? mutant.by);
       line = found === null ? 'SURVIVED' : found.counts ? found.by : `BROKEN  ${found.by}`;
       if (!found?.counts) wrong.push(mutant.name);
     } catch (error) {

@@ -97,6 +97,20 @@ describe('a lease', () => {
     expect(await held).toBe('late');
   });
 
+  test.each([
+    // Whoever has it now may die: then nobody must keep it for them.
+    ['that somebody else has taken over', { fence: 2, lease_until_ms: NOW_MS + 3_000 }],
+    ['that was given back while the work ends', { lease_until_ms: 0 }],
+  ])('%s is not renewed', async (_name, change) => {
+    const { held, pass, finish } = await begin(60_000);
+    await store.updateTable('affiliate_payouts').set(change).execute();
+    await pass(2_500);
+    const row = await store.selectFrom('affiliate_payouts').selectAll().executeTakeFirstOrThrow();
+    expect(row).toMatchObject(change);
+    finish('done');
+    await held;
+  });
+
   test('that cannot be renewed lets the work go on, and is reported', async () => {
     const lost = new Error('the database is away');
     const { held, failures, pass, finish } = await begin(60_000, lost);

@@ -287,6 +287,22 @@ describe.each(postgresIsInstalled ? ['SQLite', 'PostgreSQL'] : ['SQLite'])('a qu
     expect(await queue.dueAtMs()).toBe(null);
   });
 
+  test('puts a row off together with what is told of it, or not at all', async () => {
+    const clock = manualClock(NOW_MS);
+    const queue = await processAt(clock);
+    await add('one', NOW_MS);
+    const row = await queue.claim();
+    if (!row) throw new Error('nothing was claimed');
+    const before = await read('one');
+    const untold = queue.postpone(row, new Error('busy'), () => ({
+      also: () => Promise.reject(new Error('the page could not be written')),
+      log: () => logged.push('put off'),
+    }));
+    await expect(untold).rejects.toThrow('the page could not be written');
+    expect(await read('one')).toEqual(before);
+    expect(logged).toEqual([]);
+  });
+
   test('believes whoever says how long to wait, as far as rows are ever put', async () => {
     const clock = manualClock(NOW_MS);
     const queue = await processAt(clock);

@@ -116,6 +116,24 @@ test('a settled booking whose payer never came back keeps a second payment out',
   expect(await world.usdc(world.wallet.address)).toBe(before);
 });
 
+test('a booking whose payment may still land keeps a second payment out', async () => {
+  const before = await world.usdc(world.wallet.address);
+  const away = () => Promise.reject(problem('cluster_failed'));
+  const blind = world.service((ports) => ({
+    ...ports,
+    cluster: { ...ports.cluster, send: away, signatureStatus: away },
+  }));
+  const first = await world.paid('/air/book', body(), { call: blind.call });
+  expect([first.status, first.body.code]).toEqual([503, 'payment_pending']);
+  world.clock.advance(5_000);
+  const second = await world.paid('/air/book', body(), { call: blind.call });
+  expect([second.status, second.body.code]).toEqual([409, 'booking_already_requested']);
+  // The first one's bytes are sent by whoever finds them.
+  await world.work();
+  expect((await world.show(made)).status).toBe('booked');
+  expect(before - (await world.usdc(world.wallet.address))).toBe(BigInt(made.escrow.amount));
+});
+
 test('a payment that fails for certain leaves the intent bookable', async () => {
   const extra = await signed();
   const held = await world.usdc(world.wallet.address);

@@ -6,9 +6,11 @@ import { openInstructions } from '../../../src/escrow/program.ts';
 import { createdIntent, intent as intentSchema } from '../../../src/flights/schema.ts';
 import type { CreatedIntent } from '../../../src/flights/wire.ts';
 import { problem } from '../../../src/kernel/problems.ts';
+import { openStore } from '../../../src/service-database.ts';
 import type { Cluster } from '../../../src/solana/cluster.ts';
-import { buildTransaction } from '../../../src/solana/transaction.ts';
-import { openWorld, type World } from '../world.ts';
+import type { Signer } from '../../../src/solana/signer.ts';
+import { buildTransaction, signatureOf } from '../../../src/solana/transaction.ts';
+import { openWorld, PASSENGER, type World } from '../world.ts';
 
 const FEE = 100_000n;
 
@@ -90,6 +92,47 @@ test('the same payment again gets the same answer and is charged once', async ()
   expect(first.status).toBe(201);
   expect(second.body).toEqual(first.body);
   expect(await spent(before)).toBe(FEE);
+});
+
+test('of two processes that show one paid creation, one gives its support code out', async () => {
+  const asked = await world.call('/air/intents', request());
+  const headers = { 'PAYMENT-SIGNATURE': await world.sign(asked) };
+  let wake = () => {};
+  let asleep = () => {};
+  const sleeping = new Promise<void>((resolve) => {
+    asleep = resolve;
+  });
+  const own = await openStore(world.database);
+  const slow = world.service((ports) => ({
+    ...ports,
+    store: own.withPlugin({
+      transformQuery: ({ node }) => node,
+      // It has read the intent that it is about to show, and is held up there.
+      async transformResult({ result }) {
+        const [row] = result.rows;
+        if (row?.support_code_hmac === '' && row.payment_key !== null) {
+          asleep();
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+        return result;
+      },
+    }),
+  }));
+  const late = slow.call<CreatedIntent>('/air/intents', request(), { headers });
+  await sleeping;
+  world.clock.advance(5_000);
+  const made = await world.call<CreatedIntent>('/air/intents', request(), { headers });
+  expect(made.status).toBe(201);
+  wake();
+  expect(await late).toMatchObject({ status: 503, body: { code: 'payment_pending' } });
+  expect((await slow.call('/air/intents', request(), { headers })).body).toEqual(made.body);
+  const show = await world.call(`/air/intents/${made.body.intent_id}`, undefined, {
+    headers: { 'X-Customer-Support-Code': made.body.customer_support_code },
+  });
+  expect(show.status).toBe(200);
+  await own.destroy();
 });
 
 test('of two creations at once for the same pair one wins, and only one is paid', async () => {
@@ -181,6 +224,49 @@ test('the amount seen in the vault is read from the chain while the intent is ac
   expect((await world.show(made)).escrow.observed_amount).toBe(7);
 });
 
+/** Opens the escrow of the only intent there is, as its authority and treasury. */
+async function openAs(stranger: Signer, cluster: Cluster): Promise<void> {
+  const intent = await world.store.selectFrom('intents').selectAll().executeTakeFirstOrThrow();
+  const instructions = await openInstructions({
+    programId: ESCROW_PROGRAM_ID,
+    authority: stranger.address,
+    payer: stranger.address,
+    mint: world.mint,
+    treasury: stranger.address,
+    refundOwner: intent.refund_wallet as Address,
+    intentId: intent.intent_id,
+    amount: BigInt(intent.amount),
+    refundAfter: BigInt(Math.floor(intent.refund_after_ms / 1000)),
+  });
+  const blockhash = await cluster.latestBlockhash();
+  await cluster.send(buildTransaction({ feePayer: stranger, blockhash, instructions }).wire);
+}
+
+test('an escrow whose opening was on a fork that is dropped, and that a stranger then opened, is not paid', async () => {
+  const stranger = world.newWallet();
+  await world.cluster.airdropSol(stranger.address, 5_000_000_000n);
+  let dropped = false;
+  const forked = world.service((ports) => ({
+    ...ports,
+    cluster: {
+      ...ports.cluster,
+      async send(wire) {
+        if (dropped) return ports.cluster.send(wire);
+        dropped = true;
+        await openAs(stranger, ports.cluster);
+        return signatureOf(wire);
+      },
+    },
+  }));
+  const made = await world.paid<CreatedIntent>('/air/intents', request(), { call: forked.call });
+  expect(made.status).toBe(201);
+  const booked = await world.call('/air/book', {
+    intent_id: made.body.intent_id,
+    passengers: [PASSENGER],
+  });
+  expect([booked.status, booked.body.code]).toEqual([409, 'escrow_missing']);
+});
+
 test('an escrow that a stranger opened first at the same address is not taken for ours, and costs nothing', async () => {
   const stranger = world.newWallet();
   await world.cluster.airdropSol(stranger.address, 5_000_000_000n);
@@ -194,19 +280,7 @@ test('an escrow that a stranger opened first at the same address is not taken fo
         const intent = await ports.store.selectFrom('intents').selectAll().executeTakeFirst();
         if (!raced && intent) {
           raced = true;
-          const instructions = await openInstructions({
-            programId: ESCROW_PROGRAM_ID,
-            authority: stranger.address,
-            payer: stranger.address,
-            mint: world.mint,
-            treasury: stranger.address,
-            refundOwner: intent.refund_wallet as Address,
-            intentId: intent.intent_id,
-            amount: BigInt(intent.amount),
-            refundAfter: BigInt(Math.floor(intent.refund_after_ms / 1000)),
-          });
-          const blockhash = await ports.cluster.latestBlockhash();
-          await ports.cluster.send(buildTransaction({ feePayer: stranger, blockhash, instructions }).wire);
+          await openAs(stranger, ports.cluster);
         }
         return ports.cluster.send(wire);
       },

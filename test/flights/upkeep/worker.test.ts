@@ -121,6 +121,15 @@ test('a ticket that is never issued is refunded', async () => {
   await expectRefunded(made, before, 'ticketing_failed');
 });
 
+test('an order that the airline has cancelled is refunded, and not waited for', async () => {
+  const { made, before } = await requested();
+  world.airline.script.status = 'pending';
+  await world.worker.runDue();
+  world.airline.script.status = 'cancelled';
+  await world.work(60_000);
+  await expectRefunded(made, before, 'ticketing_failed');
+});
+
 test('a slow ticket is waited for', async () => {
   const { made } = await requested();
   world.airline.script.status = 'pending';
@@ -142,6 +151,24 @@ test('an order still pending when the escrow nears its deadline is cancelled bef
   };
   await world.work();
   expect(cancelled).toBe(1);
+  await expectRefunded(made, before, 'ticketing_timeout');
+});
+
+test('half an hour is kept for a capture to land: an order is waited for until then, and no longer', async () => {
+  const { made, before } = await requested();
+  world.airline.script.status = 'pending';
+  await world.worker.runDue();
+  let cancelledAtMs = 0;
+  world.airline.script.before.cancel = () => {
+    cancelledAtMs = world.clock.now();
+  };
+  const latestMs = Date.parse(made.escrow.refund_after) - 30 * 60_000;
+  world.clock.advance(latestMs - 60_000 - world.clock.now());
+  await world.work(30_000);
+  expect(cancelledAtMs).toBe(0);
+  await world.work(5 * 60_000);
+  expect(cancelledAtMs).toBeGreaterThan(latestMs);
+  expect(cancelledAtMs).toBeLessThan(latestMs + 2 * 60_000);
   await expectRefunded(made, before, 'ticketing_timeout');
 });
 

@@ -225,7 +225,28 @@ export const partner = [
     file: 'src/kernel/once.ts',
     from: '      opening = null;\n',
     to: '',
-    by: ['test/kernel/kernel.test.ts', 'test/kernel/once.test.ts'],
+    by: ['test/kernel/once.test.ts'],
+  },
+  {
+    name: 'what is opened once is opened by each of two callers',
+    file: 'src/kernel/once.ts',
+    from: 'opening ??= open(...given)',
+    to: 'opening = open(...given)',
+    by: ['test/kernel/once.test.ts'],
+  },
+  {
+    name: 'an address that was overtaken is asked on',
+    file: 'src/kernel/first-answer.ts',
+    from: '        controller.abort();\n',
+    to: '',
+    by: ['test/kernel/first-answer.test.ts', 'test/kernel/first-answer-races.test.ts'],
+  },
+  {
+    name: 'a failure ends the question though another address may answer',
+    file: 'src/kernel/first-answer.ts',
+    from: '(next >= asks.length && open.size === 0)',
+    to: 'next >= asks.length',
+    by: ['test/kernel/first-answer.test.ts', 'test/kernel/first-answer-races.test.ts'],
   },
   {
     name: 'a message is sent to an operator twice',
@@ -239,6 +260,6 @@ export const partner = [
     file: 'src/store/libsql/driver.ts',
     from: '      await before;\n',
     to: '',
-    by: ['test/store/store.test.ts'],
+    by: ['test/store/libsql/turns.test.ts'],
   },
 ];
