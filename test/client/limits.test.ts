@@ -248,6 +248,10 @@ describe('a payment held against the cluster', () => {
     expect(found.checks.filter((one) => !one.ok).map((one) => one.check)).toEqual(['memo', 'signed_here']);
     const invented = { ...signed, record: { ...signed.record, transaction: '1'.repeat(64) } };
     expect((await verifyPayment(ports, invented)).verdict).toBe('mismatch');
+    // As long as one, and not base58.
+    const noise = { ...signed, record: { ...signed.record, transaction: '0'.repeat(88) } };
+    const unfound = { ...ports, findByMemo: async () => null };
+    expect((await verifyPayment(unfound, noise)).verdict).toBe('mismatch');
   });
 
   test('one whose answer was lost is found by its memo', async () => {

@@ -77,6 +77,8 @@ export interface Served {
   readonly operatorKeyFile: string;
   /** What it has written to standard error. */
   log(): string;
+  /** Resolves once it has ended, by itself too, with the signal that ended it. */
+  readonly ended: Promise<NodeJS.Signals | null>;
   /** SIGTERM, and the exit code of the drain. */
   stop(): Promise<number | null>;
   /** SIGKILL: it dies where it stands. */
@@ -93,6 +95,9 @@ export async function serveIn(runner: Runner, args: readonly string[] = []): Pro
   server.stderr.on('data', (chunk: Buffer) => {
     errors += chunk.toString();
   });
+  const ended = new Promise<NodeJS.Signals | null>((done) =>
+    server.once('exit', (_code, signal) => done(signal)),
+  );
   const line = await new Promise<string>((ready, failed) => {
     let text = '';
     server.stdout.on('data', (chunk: Buffer) => {
@@ -115,6 +120,7 @@ export async function serveIn(runner: Runner, args: readonly string[] = []): Pro
     genesis: shown.genesis,
     operatorKeyFile: shown.operator_key_file,
     log: () => errors,
+    ended,
     stop: async () => {
       if (server.exitCode !== null || server.signalCode !== null) return server.exitCode;
       return new Promise((stopped) => {

@@ -2,12 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import bs58 from 'bs58';
 import Sqlite from 'libsql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fastClockEnv } from '../clock.ts';
 import { BIN, farelockIn, type Ran, serveIn } from './farelock.ts';
+import { faultLibrary } from './fault.ts';
 
 /**
  * Every fault of storage has a code of its own, the file's name and a way back, on the command line and in the log of a
@@ -17,11 +18,7 @@ import { BIN, farelockIn, type Ran, serveIn } from './farelock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'farelock-faults-'));
 const used = join(folder, 'used');
-const shim = join(folder, 'fault.so');
-const hasShim =
-  process.platform === 'linux' &&
-  spawnSync('cc', ['-shared', '-fPIC', '-o', shim, resolve(import.meta.dirname, 'fault.c'), '-ldl'])
-    .status === 0;
+const shim = faultLibrary(folder);
 
 const ENOSPC = 28;
 const EIO = 5;
@@ -46,7 +43,7 @@ function copyOfUsed(): string {
 }
 
 const failing = (file: string, calls: string, errno: number, meanwhile?: string): Record<string, string> => ({
-  LD_PRELOAD: shim,
+  LD_PRELOAD: shim ?? '',
   FAULT_FILE: file,
   FAULT_CALLS: calls,
   FAULT_ERRNO: String(errno),
@@ -75,7 +72,7 @@ function expectTold(ran: Ran, code: string, exitCode: number, file: string): voi
 
 const SEARCH = ['search', 'LIS', 'BER', '--depart', '+30d', '--json'];
 
-describe.runIf(hasShim)('a fault of a file, on the command line', () => {
+describe.runIf(shim !== null)('a fault of a file, on the command line', () => {
   test.each([
     ['storage_full', 7, 'service.db', 'write', ENOSPC, SEARCH],
     ['storage_full', 7, 'ledger.db', 'fsync', ENOSPC, SEARCH],
@@ -182,7 +179,7 @@ test.runIf(process.platform === 'linux')(
   90_000,
 );
 
-describe.runIf(hasShim)('a fault of a file, while serving', () => {
+describe.runIf(shim !== null)('a fault of a file, while serving', () => {
   test.each([
     ['storage_full', 'service.db', ENOSPC],
     ['storage_failed', 'ledger.db', EIO],

@@ -87,6 +87,9 @@ describe('the JSON-RPC on the wire', () => {
     ['getSignaturesForAddress', [alice.address, { limit: 1001 }]],
     ['getSignaturesForAddress', [alice.address, { limit: 0 }]],
     ['getTransaction', [alice.address]],
+    // As long as a signature, and not base58.
+    ['getTransaction', ['0'.repeat(88)]],
+    ['getSignatureStatuses', [[`{${'1'.repeat(63)}`]]],
     ['isBlockhashValid', ['x']],
     ['getFeeForMessage', ['AA==']],
     ['getFeeForMessage', ['not base64!']],

@@ -218,6 +218,8 @@ describe('a connection', () => {
     ['accountSubscribe', [SYSTEM, { encoding: 'hex' }], -32602],
     ['programSubscribe', [SYSTEM, { filters: [{ memcmp: { offset: 0, bytes: '0' } }] }], -32602],
     ['signatureSubscribe', [SYSTEM], -32602],
+    // As long as a signature, and not base58.
+    ['signatureSubscribe', ['0'.repeat(88)], -32602],
     ['logsSubscribe', ['none'], -32602],
     ['logsSubscribe', [{ mentions: [SYSTEM, SYSTEM] }], -32602],
     ['slotUnsubscribe', ['1'], -32602],

@@ -1,7 +1,8 @@
-import { type Address, isSignature, type Signature } from '@solana/kit';
+import type { Address, Signature } from '@solana/kit';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import { parseTransaction } from '../../solana/embedded/parse.ts';
+import { isSignatureText } from '../../solana/signature-text.ts';
 import { associatedTokenAddress, MEMO_PROGRAM, TOKEN_PROGRAM } from '../../solana/token.ts';
 import type { SignedPayment } from '../journal/store.ts';
 
@@ -88,7 +89,7 @@ export async function verifyPayment(ports: VerifyPorts, signed: SignedPayment): 
   const source = await associatedTokenAddress(record.wallet as Address, record.asset as Address);
   // Read before the search: what is not found after that height never will be.
   const expired = (await cluster.blockHeight()) > payment.lastValidBlockHeight;
-  const told = record.transaction && isSignature(record.transaction) ? record.transaction : null;
+  const told = isSignatureText(record.transaction) ? record.transaction : null;
   const transaction = told ?? (content.memo && (await ports.findByMemo(source, content.memo)));
   const about = { payment_id: record.payment_id, transaction: transaction || null, memo: content.memo };
   const landed = transaction ? await cluster.transaction(transaction as Signature) : null;

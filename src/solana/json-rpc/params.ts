@@ -1,16 +1,14 @@
-import { type Address, isAddress, isSignature, type Signature } from '@solana/kit';
+import { type Address, isAddress, type Signature } from '@solana/kit';
 import * as z from 'zod';
 import type { EmbeddedLedger } from '../embedded/ledger.ts';
+import { isSignatureText } from '../signature-text.ts';
 import { INVALID_PARAMS, JsonRpcError, MIN_CONTEXT_SLOT_NOT_REACHED } from './wire.ts';
 
 export const addressParam = z.custom<Address>(
   (value) => typeof value === 'string' && isAddress(value),
   'not a base58 address of 32 bytes',
 );
-export const signatureParam = z.custom<Signature>(
-  (value) => typeof value === 'string' && isSignature(value),
-  'not a base58 signature of 64 bytes',
-);
+export const signatureParam = z.custom<Signature>(isSignatureText, 'not a base58 signature of 64 bytes');
 export const integerParam = z.int().nonnegative();
 
 export const commitment = z.enum([

@@ -1,0 +1,13 @@
+import { spawnSync } from 'node:child_process';
+import { join, resolve } from 'node:path';
+
+const COMPILERS = ['cc', 'clang-19'];
+
+/** Compiles fault.c into a folder. @returns the library, null where there is no C compiler for Linux */
+export function faultLibrary(folder: string): string | null {
+  const made = join(folder, 'fault.so');
+  const source = resolve(import.meta.dirname, 'fault.c');
+  const compiles = (compiler: string) =>
+    spawnSync(compiler, ['-shared', '-fPIC', '-o', made, source, '-ldl']).status === 0;
+  return process.platform === 'linux' && COMPILERS.some(compiles) ? made : null;
+}
