@@ -80,7 +80,7 @@ export async function openTool(
         open: async (identity) => noted(await store.open(identity)),
         write: async (payment) => noted(await store.write(payment)),
       }) satisfies ClientStore,
-    policy: { limits: NO_LIMITS, ask: async () => true },
+    policy: { limits: NO_LIMITS, saysYes: true, canAsk: true, ask: async () => true },
     trust: EMBEDDED_TRUST,
     network: chain,
     usdcMint,
