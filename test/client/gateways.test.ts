@@ -150,6 +150,29 @@ test('what the chain shows to have landed is never given up, whatever the servic
   expect(await charged()).toBe(100_000n);
 });
 
+test('a payment that is refused for a while, for ever, is over once the chain proves that it never landed', async () => {
+  let refused: string | null = null;
+  const fetch: Fetch = async (request) => {
+    const payment = request.headers.get('PAYMENT-SIGNATURE');
+    if (payment === null) return shop.fetch(request);
+    refused ??= payment;
+    const message = 'The airline allows no more calls.';
+    return payment === refused ? json(503, { code: 'upstream_rate_limited', message }) : shop.fetch(request);
+  };
+  let proven = false;
+  const one = await client(fetch, { neverLanded: async () => proven });
+  const limited = { code: 'upstream_rate_limited' };
+  await expect(one.client.search(SEARCH)).rejects.toMatchObject(limited);
+  await expect(one.client.search(SEARCH)).rejects.toMatchObject(limited);
+  clock.shift(90_000);
+  await expect(one.client.search(SEARCH)).rejects.toMatchObject(limited);
+  expect(await one.store.payments()).toMatchObject([{ open: true }]);
+  proven = true;
+  await one.client.search(SEARCH);
+  expect((await one.store.payments()).map(({ state }) => state)).toEqual(['answered', 'abandoned']);
+  expect(await charged()).toBe(100_000n);
+});
+
 const INTENT = {
   intent_id: 'int_1',
   status: 'active',

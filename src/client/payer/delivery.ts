@@ -62,8 +62,9 @@ const LANDS_WITHIN_MS = 90_000;
  * When is it given up, so that a second one may be signed? The payer signed one message, with one blockhash and one
  * fee payer. Only the fee payer can complete it, so its final signature, the only name the chain has for it, is not
  * known here. But past `lastValidBlockHeight` nobody can make it land any more: from then on it has landed or never
- * will. Therefore it is given up only when the service, asked after that height, turns it down, and the history of the
- * wallet shows nothing of it. What anybody else says on the way (a gateway, a login page) ends nothing. Nor does a
+ * will. Therefore it is given up only when it is turned down after that height, and the history of the wallet proves
+ * that nothing of it landed; where the chain can't be asked, when the service asks for another payment then. What
+ * anybody says before (a gateway, a login page) ends nothing. Nor does a
  * refusal of a payment that was sent before: the first copy may have been settled, and a later check may be what
  * refuses the second. For a booking no word is taken: the escrow's vault is read before a second payment (checkEscrow),
  * and one that is funded is never paid again.
@@ -93,19 +94,16 @@ export async function deliver(ports: DeliveryPorts, delivery: Delivery): Promise
     throw error;
   }
   const refusal = refusalIn(answer);
-  if (refusal === null) {
-    await journal.note(open.id, 'sent', error.code);
-    throw withResume(error, open);
-  }
   if (refusal === 'refused' && delivery.fresh && !isResent) {
     await journal.close(open.id, 'refused', error.code);
     throw error;
   }
+  // Also where nobody knows who spoke: a service that refused for a while gives this payment the same answer for days.
   if (expired && (await isOver(ports, open, refusal === 'not_accepted'))) {
     await journal.close(open.id, 'abandoned', error.code);
     return null;
   }
-  if (refusal === 'refused' || expired) {
+  if (refusal !== 'not_accepted' || expired) {
     await journal.note(open.id, 'sent', error.code);
     throw withResume(error, open);
   }

@@ -1,0 +1,346 @@
+import { createHash } from 'node:crypto';
+import type { Address } from '@solana/kit';
+import { decodeEscrow } from '../../../src/escrow/account.ts';
+import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
+import { parseTransaction } from '../../../src/solana/embedded/parse.ts';
+import { decodeMint, decodeTokenAccount, MEMO_PROGRAM } from '../../../src/solana/token.ts';
+import { broken, type World } from '../world/world.ts';
+import type { Fact } from './people.ts';
+import { CUSTOMERS, refundWalletOf, type Stage, walletOf } from './stage.ts';
+
+interface IntentRow {
+  readonly intent_id: string;
+  readonly status: string;
+  readonly abandoned: number;
+  readonly opened_at_ms: number | null;
+  readonly funding_wallet: string;
+  readonly refund_wallet: string;
+  readonly escrow_address: string;
+  readonly vault_address: string;
+  readonly amount: number;
+  readonly payment_key: string | null;
+  readonly capture_tx_hash: string | null;
+}
+
+/** The token accounts of the one coin, by their owners, as they are at this moment. */
+function coins(stage: Stage): Map<string, bigint> {
+  const accounts = stage.ledger.ledger.accountsPage({ by: 'mint', is: stage.ledger.usdcMint }, '', 10_000);
+  const held = new Map<string, bigint>();
+  for (const { data } of accounts) {
+    const account = decodeTokenAccount(data);
+    if (account) held.set(account.owner, (held.get(account.owner) ?? 0n) + account.amount);
+  }
+  return held;
+}
+
+const intentsOf = (stage: Stage): IntentRow[] =>
+  stage.rows<IntentRow>(
+    `select intent_id, status, abandoned, opened_at_ms, funding_wallet, refund_wallet, escrow_address, vault_address, amount,
+       payment_key, capture_tx_hash from intents`,
+  );
+
+/** Each escrow's last state that was seen on the chain: it is gone once it is closed. */
+type Ends = Map<string, 'open' | 'captured' | 'refunded'>;
+
+/** What holds after every step that touched a book or the chain. */
+export function declareRules(world: World, stage: Stage) {
+  const ends: Ends = new Map();
+  const beganWith = operatorLamports(stage);
+  const lowest = { lamports: beganWith };
+  const mint = stage.ledger.ledger.account(stage.ledger.usdcMint);
+  const supply = (mint && decodeMint(mint.data)?.supply) ?? 0n;
+
+  world.always('no unit of USDC comes or goes', 'chain', () => {
+    const sum = [...coins(stage).values()].reduce((total, held) => total + held, 0n);
+    if (sum !== supply) broken(`${sum} units instead of ${supply}`);
+  });
+
+  const tickets = new Set<string>();
+  /** The airline's book is asked as each escrow ends; asking takes a moment, and the answer is held against the end. */
+  const ended = async (intent: IntentRow, how: 'captured' | 'refunded'): Promise<void> => {
+    const order = await stage.airline.findOrder(intent.intent_id);
+    if (order?.status === 'ticketed') tickets.add(intent.intent_id);
+    if (how === 'captured' && order?.status !== 'ticketed') {
+      world.violate(
+        'captured only with a ticket',
+        `${intent.intent_id}: the order is ${order?.status ?? 'none'}`,
+      );
+    }
+    if (how === 'refunded' && order?.status === 'ticketed') {
+      world.violate('refunded only without a ticket', `${intent.intent_id} has a ticket`);
+    }
+  };
+
+  stage.chain.onLanding(() => {
+    const byHash = new Map(intentsOf(stage).map((one) => [hashOf(one.intent_id), one]));
+    const accounts = stage.ledger.ledger.accountsPage({ by: 'owner', is: ESCROW_PROGRAM_ID }, '', 10_000);
+    for (const { address, data } of accounts) {
+      const escrow = decodeEscrow(address, ESCROW_PROGRAM_ID, data);
+      if (!escrow) continue;
+      const before = ends.get(address);
+      ends.set(address, escrow.state);
+      if (before === escrow.state) continue;
+      world.saw(`escrow: ${escrow.state}`);
+      if (before !== undefined && before !== 'open') {
+        world.violate('an escrow ends once', `${address} was ${before} and is ${escrow.state}`);
+      }
+      const intent = byHash.get(Buffer.from(escrow.intentHash).toString('hex'));
+      if (!intent) {
+        world.violate('an escrow is of an intent', `${address} is of none`);
+      } else if (escrow.state !== 'open' && !escrow.neverFunded) {
+        ended(intent, escrow.state).catch((error: unknown) => world.failed('the airline has a book', error));
+      }
+    }
+    const there = new Set(accounts.map(({ address }) => String(address)));
+    for (const [address, state] of ends) {
+      if (there.has(address)) continue;
+      world.saw('escrow: closed');
+      // Closed with the refund of nothing, in one transaction.
+      if (state === 'open') ends.set(address, 'refunded');
+    }
+    const lamports = operatorLamports(stage);
+    if (lamports < lowest.lamports) lowest.lamports = lamports;
+  });
+
+  world.always('what has ended stays ended', 'db update intents', () => {
+    for (const row of intentsOf(stage)) {
+      const onChain = ends.get(row.escrow_address);
+      if (row.status === 'booked' && onChain !== 'captured')
+        broken(`${row.intent_id} is booked, and its escrow ${onChain}`);
+      if (row.status === 'refunded' && onChain !== 'refunded' && !isPaidBack(stage, row))
+        broken(`${row.intent_id} is refunded, and its escrow ${onChain}`);
+    }
+  });
+  return { ends, lowest, supply, beganWith };
+}
+
+/** Captured, and paid back from the treasury since: an operator granted the refund. */
+const isPaidBack = (stage: Stage, { intent_id: id }: IntentRow): boolean =>
+  stage.rows(`select 1 from refund_requests where intent_id = ? and state in ('approved', 'refunded')`, id)
+    .length > 0;
+
+export type Watched = ReturnType<typeof declareRules>;
+
+const hashOf = (intentId: string): string => createHash('sha256').update(intentId, 'utf8').digest('hex');
+
+export const operatorLamports = (stage: Stage): bigint =>
+  ['authority', 'facilitator'].reduce(
+    (sum, name) => sum + (stage.ledger.ledger.account(walletOf(name).address)?.lamports ?? 0n),
+    0n,
+  );
+
+/** Work that only time, or a person, could still move. */
+const OPEN: readonly (readonly [what: string, sql: string])[] = [
+  [
+    'a booking',
+    `select intent_id as id, state, last_error as error from bookings where state not in ('booked', 'refunded')`,
+  ],
+  [
+    'an effect',
+    `select effect_id as id, kind || ' ' || state as state, error from effects where state in ('planned', 'sent', 'stuck')`,
+  ],
+  [
+    'a settlement',
+    `select payment_key as id, state, error_code as error from settlements where state not in ('answered', 'failed', 'settled')`,
+  ],
+  [
+    'a refund request',
+    `select request_id as id, state, last_error as error from refund_requests where state not in ('refunded', 'rejected')`,
+  ],
+  [
+    'a message',
+    `select message_id as id, state, last_error as error from outbox where state in ('queued', 'sending')`,
+  ],
+  [
+    'an intent that blocks its pair',
+    `select intent_id as id, status as state, null as error from intents where active_key is not null`,
+  ],
+  [
+    'an escrow under way',
+    `select intent_id as id, creating_key as state, null as error from intents where creating_key is not null`,
+  ],
+];
+
+/** What holds once the world has come to rest: nothing is open, and histories, books and chain are one story. */
+export async function checkAtRest(
+  world: World,
+  stage: Stage,
+  facts: readonly Fact[],
+  watched: Watched,
+): Promise<void> {
+  for (const [what, sql] of OPEN) {
+    for (const { id, state, error } of stage.rows<{ id: string; state: string; error: string | null }>(sql)) {
+      world.violate('nothing stays stuck', `${what} is still open: ${id} ${state} ${error ?? ''}`);
+    }
+  }
+  const payments = paymentsOf(stage);
+  checkIntents(world, stage, watched);
+  checkHistory(world, stage, facts, payments);
+  checkPaidOnce(world, stage, payments);
+  await checkTickets(world, stage);
+  checkRent(world, stage, watched);
+}
+
+/** Payments that landed: who paid how much for which quote. */
+interface Landed {
+  readonly signature: string;
+  readonly memo: string | null;
+  readonly err: unknown;
+}
+
+function paymentsOf(stage: Stage): Landed[] {
+  const facilitator = walletOf('facilitator').address;
+  const all = stage.ledger.ledger.transactionsNaming(facilitator, {
+    beforeSeq: Number.MAX_SAFE_INTEGER,
+    untilSeq: 0,
+    limit: 10_000,
+  });
+  return all.map(({ signature, err, wire }) => ({ signature, err, memo: memoIn(wire) }));
+}
+
+function memoIn(wire: Uint8Array): string | null {
+  const { accountKeys, instructions } = parseTransaction(wire);
+  const memo = instructions.find(({ programIdIndex }) => accountKeys[programIdIndex] === MEMO_PROGRAM);
+  return memo ? Buffer.from(memo.data).toString('utf8') : null;
+}
+
+function checkIntents(world: World, stage: Stage, { ends }: Watched): void {
+  const held = coins(stage);
+  for (const row of intentsOf(stage)) {
+    const inVault = held.get(row.escrow_address) ?? 0n;
+    if (inVault > 0n) world.violate('no money is left in a vault', `${row.intent_id}: ${inVault}`);
+    const onChain = ends.get(row.escrow_address);
+    if (onChain === 'open') world.violate('nothing stays stuck', `the escrow of ${row.intent_id} is open`);
+    if (row.status === 'booked' && onChain !== 'captured') world.violate('booked is captured', row.intent_id);
+    if (onChain === 'captured' && row.status !== 'booked' && !isPaidBack(stage, row))
+      world.violate('captured is booked', row.intent_id);
+  }
+}
+
+interface PaidRow {
+  readonly memo: string;
+  readonly resource: string;
+  readonly request_digest: string;
+  readonly payer: string;
+  readonly pay_to: string;
+  readonly amount: number;
+  readonly created_at_ms: number;
+}
+
+/** Searches and orders are worth paying for again once they are old. */
+const FRESH_MS = 600_000;
+const MAY_BE_BOUGHT_AGAIN = ['POST /air/search'];
+
+/** Nobody pays twice for the same thing: the same request of the same payer, landed once. */
+function checkPaidOnce(world: World, stage: Stage, landed: readonly Landed[]): void {
+  const memos = new Set(landed.filter(({ err }) => err === null).map(({ memo }) => memo));
+  const paid = stage
+    .rows<PaidRow>(
+      `select q.memo, q.resource, q.request_digest, s.payer, s.pay_to, s.amount, s.created_at_ms
+       from settlements s join quotes q on q.quote_id = s.quote_id order by s.created_at_ms`,
+    )
+    .filter(({ memo }) => memos.has(memo));
+  const last = new Map<string, PaidRow>();
+  for (const one of paid) {
+    const thing = `${one.payer} ${one.resource} ${one.request_digest}`;
+    const before = last.get(thing);
+    last.set(thing, one);
+    if (!before) continue;
+    const isLater = Math.abs(one.created_at_ms - before.created_at_ms) > FRESH_MS;
+    if (isLater && (MAY_BE_BOUGHT_AGAIN.includes(one.resource) || one.resource.startsWith('GET '))) continue;
+    world.violate(
+      'nobody pays twice for one thing',
+      `${stage.names.get(one.payer)} paid ${one.resource} twice`,
+    );
+  }
+}
+
+/** What each was told is what the books and the chain say. */
+function checkHistory(world: World, stage: Stage, facts: readonly Fact[], landed: readonly Landed[]): void {
+  const good = new Set(landed.filter(({ err }) => err === null).map(({ signature }) => signature));
+  const rows = new Map(intentsOf(stage).map((one) => [one.intent_id, one]));
+  const things = new Map<string, string>();
+  for (const fact of facts) {
+    if (fact.kind === 'paid') {
+      if (!good.has(fact.transaction))
+        world.violate('a receipt is of a payment', `${fact.thing}: ${fact.transaction}`);
+      const before = things.get(fact.thing);
+      things.set(fact.thing, fact.transaction);
+      if (before !== undefined && before !== fact.transaction) {
+        world.violate('nobody pays twice for one thing', `${fact.thing}: ${before} and ${fact.transaction}`);
+      }
+      continue;
+    }
+    const row = rows.get(fact.intentId);
+    if (!row || row.abandoned === 1) {
+      world.violate('what was acknowledged is there', `${fact.who} was told of ${fact.intentId}`);
+      continue;
+    }
+    if (fact.kind === 'intent') {
+      const own = refundWalletOf(fact.who).address;
+      if (row.refund_wallet !== own)
+        world.violate('refunds go to the frozen wallet', `${fact.intentId} to another`);
+      if (row.funding_wallet !== walletOf(fact.who).address)
+        world.violate('nobody takes another pair', fact.intentId);
+    }
+    if (fact.kind === 'ended' && fact.status !== row.status && !isPaidBack(stage, row)) {
+      world.violate(
+        'what was acknowledged is there',
+        `${fact.intentId} was told as ${fact.status}, and is ${row.status}`,
+      );
+    }
+    if (fact.kind === 'requested') {
+      const [request] = stage.rows(
+        `select request_id from refund_requests where intent_id = ?`,
+        fact.intentId,
+      );
+      if (!request)
+        world.violate('what was acknowledged is there', `the refund request for ${fact.intentId}`);
+    }
+  }
+}
+
+/** A ticket is paid for, and whose money went back holds none, unless a person was told. */
+async function checkTickets(world: World, stage: Stage): Promise<void> {
+  const told = new Set(stage.messages.map(({ about }) => about));
+  for (const row of intentsOf(stage)) {
+    const order = await stage.airline.findOrder(row.intent_id);
+    if (row.status === 'booked' && !order)
+      world.violate('captured only with a ticket', `${row.intent_id} has no order`);
+    const isFree = row.status === 'refunded' && order?.status === 'ticketed';
+    if (isFree && !told.has(`page:ticket_after_refund:${row.intent_id}`)) {
+      world.violate('nobody flies for nothing unnoticed', row.intent_id);
+    }
+  }
+}
+
+const MARKER_RENT = 897_840n;
+const TOKEN_ACCOUNT_RENT = 2_039_280n;
+const MOST_FEE = 125_000n;
+
+/** What the operator spends is fees, and what a pay-out leaves on chain: every other rent comes back. */
+function checkRent(world: World, stage: Stage, watched: Watched): void {
+  const count = stage.ledger.ledger.transactionCount();
+  const payouts = stage.rows<{ n: number }>(
+    `select count(*) as n from effects where kind = 'payout' and state = 'done'`,
+  );
+  const most =
+    BigInt(count) * MOST_FEE + BigInt(Number(payouts[0]?.n ?? 0)) * (MARKER_RENT + TOKEN_ACCOUNT_RENT);
+  const spent = watched.beganWith - operatorLamports(stage);
+  if (spent > most)
+    world.violate('every rent comes back', `${spent} lamports are gone, ${most} at most were fees`);
+}
+
+/** What every wallet holds, for comparisons between worlds. */
+export function booksOf(stage: Stage): Record<string, unknown> {
+  const held = coins(stage);
+  const wallets = [...CUSTOMERS.map((name) => [name, walletOf(name).address as Address] as const)];
+  return {
+    wallets: Object.fromEntries(wallets.map(([name, address]) => [name, String(held.get(address) ?? 0n)])),
+    refunds: Object.fromEntries(
+      CUSTOMERS.map((name) => [name, String(held.get(refundWalletOf(name).address) ?? 0n)]),
+    ),
+    treasury: String(held.get(walletOf('treasury').address) ?? 0n),
+    intents: stage.rows('select status, count(*) as n from intents group by status order by status'),
+  };
+}

@@ -1,0 +1,214 @@
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openClientStore } from '../../../src/client/journal/store.ts';
+import { escrowElf } from '../../../src/escrow/elf.ts';
+import { ESCROW_PROGRAM_ID } from '../../../src/escrow/program.ts';
+import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
+import type { Provider } from '../../../src/flights/providers/provider.ts';
+import { randomIds } from '../../../src/kernel/ids.ts';
+import { openSecrets } from '../../../src/kernel/secrets.ts';
+import { readyForMoney } from '../../../src/payments/readiness.ts';
+import { createSandboxProvider } from '../../../src/sandbox/airline/index.ts';
+import { openStore } from '../../../src/service-database.ts';
+import { DEVNET_USDC } from '../../../src/solana/cluster.ts';
+import { openEmbeddedCluster } from '../../../src/solana/embedded/open.ts';
+import { type Signer, signerFromSeed } from '../../../src/solana/signer.ts';
+import { openSqlite, type SqliteDatabase } from '../../../src/store/libsql/file.ts';
+import { BEGINNING_MS, createWorld, type World } from '../world/world.ts';
+import { createChain } from './chain.ts';
+
+export const OPERATOR = ['authority', 'facilitator', 'treasury'] as const;
+export const CUSTOMERS = ['ann', 'ben', 'cid'] as const;
+export const CHEATS = ['eve', 'mal'] as const;
+/** What everybody begins with. */
+export const PURSE = 5_000_000_000n;
+export const POOR = 100_000n;
+
+export type Party = (typeof OPERATOR)[number] | (typeof CUSTOMERS)[number] | (typeof CHEATS)[number];
+
+/** The wallet of somebody, the same in every world. */
+export function walletOf(name: string): Signer {
+  const known =
+    wallets.get(name) ?? signerFromSeed(createHash('sha256').update(`wallet of ${name}`).digest());
+  wallets.set(name, known);
+  return known;
+}
+const wallets = new Map<string, Signer>();
+/** Where the refunds of a customer go: a wallet that pays nothing. */
+export const refundWalletOf = (name: string): Signer => walletOf(`${name}'s refunds`);
+
+/** States that a row was ever in, written by the database itself. */
+const WATCHED = [
+  ['bookings', 'state', 'booking'],
+  ['intents', 'status', 'intent'],
+  ['settlements', 'state', 'settlement'],
+  ['effects', 'state', 'effect'],
+  ['refund_requests', 'state', 'refund'],
+  ['outbox', 'state', 'message'],
+] as const;
+
+/** What every world is a copy of: homes that are made already, and money that was given out. */
+export interface Template {
+  readonly folder: string;
+  readonly operatorKey: string;
+  /** The airline's own system. Its world takes long to make; its orders are forgotten between two worlds. */
+  airline(now: () => number): Provider;
+  close(): void;
+}
+
+export async function makeTemplate(): Promise<Template> {
+  const shared = '/dev/shm';
+  const folder = mkdtempSync(join(existsSync(shared) ? shared : tmpdir(), 'farelock-sim-'));
+  const world = createWorld({ seed: 0, only: null, noise: false });
+  const giveBack = world.take();
+  const clock = { now: () => BEGINNING_MS - 60_000, sleep: world.sleep };
+  try {
+    const ids = randomIds(clock.now);
+    const secrets = openSecrets(join(folder, 'keys.json'));
+    const store = await openStore(join(folder, 'service.db'));
+    const keys = createOperatorKeys({ store, secrets, clock, ids });
+    const { key } = await keys.issue({ keyId: 'key_0', name: 'first' }, 'opal', 'req_1');
+    await store.destroy();
+    watchStates(join(folder, 'service.db'));
+    const client = await openClientStore({ path: join(folder, 'client.db'), secrets, clock, ids });
+    await client.shut();
+    settle(join(folder, 'client.db'));
+    await makeLedger(join(folder, 'ledger.db'), clock);
+    return { folder, operatorKey: key, ...airlines(folder) };
+  } finally {
+    giveBack();
+  }
+}
+
+function watchStates(path: string): void {
+  const file = openSqlite(path);
+  file.exec('create table sim_states (name text primary key)');
+  for (const [table, column, kind] of WATCHED) {
+    for (const [event, name] of [
+      ['insert', 'made'],
+      [`update of ${column}`, 'moved'],
+    ]) {
+      file.exec(`create trigger sim_${table}_${name} after ${event} on ${table}
+        begin insert or ignore into sim_states values ('${kind}: ' || new.${column}); end`);
+    }
+  }
+  // All of it into the one file that is copied.
+  file.prepare('pragma wal_checkpoint(truncate)').all();
+  file.close();
+}
+
+const settle = (path: string): void => {
+  const file = openSqlite(path);
+  file.prepare('pragma wal_checkpoint(truncate)').all();
+  file.close();
+};
+
+async function makeLedger(path: string, clock: { now(): number; sleep(ms: number): Promise<void> }) {
+  const cluster = await openEmbeddedCluster({
+    path,
+    clock,
+    programs: [{ address: ESCROW_PROGRAM_ID, elf: escrowElf }],
+  });
+  const [authority, facilitator, treasury] = OPERATOR.map(walletOf) as [Signer, Signer, Signer];
+  await readyForMoney({
+    cluster,
+    faucet: cluster,
+    authority,
+    facilitator: facilitator.address,
+    treasury: treasury.address,
+    mint: DEVNET_USDC,
+  });
+  for (const name of CUSTOMERS) {
+    await cluster.airdropUsdc(walletOf(name).address, PURSE);
+    await cluster.airdropSol(walletOf(name).address, 1_000_000_000n);
+    await cluster.airdropUsdc(refundWalletOf(name).address, 0n);
+  }
+  for (const name of CHEATS) {
+    await cluster.airdropUsdc(walletOf(name).address, name === 'mal' ? POOR : PURSE);
+    await cluster.airdropSol(walletOf(name).address, 1_000_000_000n);
+  }
+  await cluster.close();
+  settle(path);
+}
+
+function airlines(folder: string) {
+  let now = () => BEGINNING_MS;
+  const orders = join(folder, 'airline.db');
+  const airline = createSandboxProvider({
+    seed: 'test',
+    clock: { now: () => now(), sleep: async () => undefined },
+    scenario: 'none',
+    ticketingMs: 8_000,
+    orders,
+  });
+  return {
+    airline(clock: () => number): Provider {
+      now = clock;
+      if (existsSync(orders)) {
+        const file = openSqlite(orders);
+        file.exec('delete from orders');
+        file.close();
+      }
+      return airline;
+    },
+    close(): void {
+      void airline.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export type Stage = Awaited<ReturnType<typeof openStage>>;
+
+/** Everything outside of our processes: disks, the chain, the airline, and a look into the books for whoever checks. */
+export async function openStage(world: World, template: Template) {
+  const folder = mkdtempSync(join(template.folder, 'world-'));
+  for (const name of ['service.db', 'ledger.db', 'keys.json']) {
+    copyFileSync(join(template.folder, name), join(folder, name));
+  }
+  const names = new Map<string, string>();
+  for (const name of [...OPERATOR, ...CUSTOMERS, ...CHEATS]) {
+    names.set(walletOf(name).address, name);
+    names.set(refundWalletOf(name).address, `${name}'s refunds`);
+  }
+  const ledger = await openEmbeddedCluster({
+    path: join(folder, 'ledger.db'),
+    clock: { now: () => Math.floor(world.now()), sleep: world.sleep },
+  });
+  const books: SqliteDatabase = openSqlite(join(folder, 'service.db'));
+  const prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
+  return {
+    folder,
+    template,
+    names,
+    ledger,
+    chain: createChain(world, ledger, (address) => names.get(address) ?? 'an escrow'),
+    airline: template.airline(() => Math.floor(world.now())),
+    /** Orders that the airline is making without having said so. */
+    pendingOrders: new Map<string, number>(),
+    secrets: openSecrets(join(folder, 'keys.json')),
+    /** Rows of the service's database as they are committed now. */
+    rows<T>(sql: string, ...given: unknown[]): T[] {
+      const known = prepared.get(sql) ?? books.prepare(sql);
+      prepared.set(sql, known);
+      return known.all(...given) as T[];
+    },
+    messages: [] as { readonly kind: 'page' | 'email'; readonly about: string }[],
+    /** A journal of somebody's tool, made when it is first used. */
+    journalOf(name: string): string {
+      const path = join(folder, `${name}.db`);
+      if (!existsSync(path)) copyFileSync(join(template.folder, 'client.db'), path);
+      return path;
+    },
+    async close(): Promise<void> {
+      for (const { name } of books.prepare('select name from sim_states').all() as { name: string }[]) {
+        world.saw(name);
+      }
+      books.close();
+      await ledger.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { hasNeverLanded } from '../../../src/cli/session/landed.ts';
+import { createFlightsClient } from '../../../src/client/flights.ts';
+import { type ClientStore, openClientStore } from '../../../src/client/journal/store.ts';
+import { createPayer } from '../../../src/client/payer/payer.ts';
+import { NO_LIMITS } from '../../../src/client/spending.ts';
+import { EMBEDDED_TRUST } from '../../../src/client/trusted-program.ts';
+import { type Fetch, HttpResponse } from '../../../src/kernel/http.ts';
+import { randomIds } from '../../../src/kernel/ids.ts';
+import { once } from '../../../src/kernel/once.ts';
+import type { Process } from '../world/computer.ts';
+import { network, type Reached } from '../world/network.ts';
+import type { World } from '../world/world.ts';
+import { HOSTS } from './chain.ts';
+import { clusterOf } from './services.ts';
+import { type Stage, walletOf } from './stage.ts';
+
+export const BASE_URL = 'http://flights.sim';
+
+/** A journal whose every step is on the disk or not, whenever the tool dies. */
+function watchedJournal(process: Process, store: ClientStore): ClientStore {
+  return new Proxy(store, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function' || name === 'shut') return value;
+      return (...given: unknown[]) =>
+        process.boundary(`journal ${String(name)}`, () => value.apply(target, given) as unknown);
+    },
+  });
+}
+
+/** The tool on somebody's computer, for one command: journal, payer, typed client, as `farelock` opens them. */
+export async function openTool(
+  world: World,
+  stage: Stage,
+  process: Process,
+  who: string,
+  find: (place: string) => Reached | null,
+  home = who,
+) {
+  const { clock } = process;
+  const secrets = stage.secrets;
+  const opened = await openClientStore({
+    path: stage.journalOf(home),
+    secrets,
+    clock,
+    ids: randomIds(clock.now),
+  });
+  process.atEnd(() => void opened.shut());
+  const store = watchedJournal(process, opened);
+  const cluster = once(() => clusterOf(stage, process));
+  const rpc = stage.chain.fetchOf(process);
+  const rpcFetch: Fetch = async ({ url, body }) => {
+    const answer = await rpc(url, { method: 'POST', body });
+    return new HttpResponse(answer.status, await answer.text());
+  };
+  const ids = new Set<string>();
+  const noted = <T extends { readonly id: string } | undefined | null>(open: T): T => {
+    if (open) ids.add(open.id);
+    return open;
+  };
+  const neverLanded = (paymentId: string) =>
+    hasNeverLanded(
+      {
+        clock,
+        cluster,
+        store: async () => store,
+        rpc: async () => ({ url: HOSTS[0], fetch: rpcFetch }),
+        profile: { commitment: 'confirmed', webSocketUrl: null },
+      },
+      paymentId,
+    );
+  const fetch = network(world, process, find, `10.0.0.${1 + (who.charCodeAt(0) % 200)}`);
+  const { network: chain, usdcMint } = stage.ledger;
+  const payer = createPayer({
+    cluster,
+    signer: async () => walletOf(who),
+    journal: async () =>
+      ({
+        ...bound(store),
+        open: async (identity) => noted(await store.open(identity)),
+        write: async (payment) => noted(await store.write(payment)),
+      }) satisfies ClientStore,
+    policy: { limits: NO_LIMITS, saysYes: true, canAsk: true, ask: async () => true },
+    trust: EMBEDDED_TRUST,
+    network: chain,
+    usdcMint,
+    clock,
+    neverLanded,
+    warn: () => undefined,
+  });
+  return {
+    store,
+    cluster,
+    fetch,
+    neverLanded,
+    client: createFlightsClient({ baseUrl: BASE_URL, fetch, payer, timeoutMs: 30_000, clock }),
+    /** The person has seen what this command brought. */
+    shown: () => store.shown([...ids]),
+  };
+}
+
+export type Tool = Awaited<ReturnType<typeof openTool>>;
+
+/** Every method by its name: what a proxy gives cannot be spread. */
+const bound = (store: ClientStore): ClientStore =>
+  Object.fromEntries(
+    Object.keys(store).map((name) => [name, Reflect.get(store, name) as unknown]),
+  ) as unknown as ClientStore;

@@ -1,0 +1,46 @@
+// npm run sim [-- --seeds 2000 --from 1 | --seed 7 [--only key,key] | --break name]: worlds in simulated time, one for each
+// seed (test/sim/world/world.ts). One bundle, in a process of its own: the simulator puts its own time and chance in the
+// place of the machine's, which must happen to nobody else, and imports that wait for a disk have no place in it.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { build } from 'tsdown';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const inPlaceOf = join(ROOT, 'src/store/libsql/target.ts');
+const NATIVE = /^(@libsql\/|litesvm-|pg-native$|bufferutil$|utf-8-validate$)/;
+const folder = mkdtempSync(join(tmpdir(), 'farelock-sim-'));
+try {
+  await build({
+    config: false,
+    entry: { main: join(ROOT, 'test/sim/flights-world/main.ts') },
+    outDir: folder,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    dts: false,
+    report: false,
+    sourcemap: 'inline',
+    logLevel: 'warn',
+    inputOptions: { checks: { ineffectiveDynamicImport: false } },
+    outputOptions: { codeSplitting: false },
+    // Where `import.meta.url` leads to what lies beside the sources.
+    define: { 'import.meta.url': JSON.stringify(`file://${join(ROOT, 'dist/main.js')}`) },
+    alias: { '@neon-rs/load': inPlaceOf, 'detect-libc': inPlaceOf },
+    deps: {
+      neverBundle: [NATIVE],
+      alwaysBundle: [/^(?!@libsql\/|litesvm-|node:|pg-native|bufferutil|utf-8-validate)/],
+      onlyBundle: false,
+    },
+  });
+  process.setSourceMapsEnabled?.(true);
+  const { Module } = createRequire(import.meta.url)('node:module');
+  // Native packages are found from here, wherever the bundle lies.
+  process.env.NODE_PATH = join(ROOT, 'node_modules');
+  Module._initPaths();
+  const { main } = createRequire(import.meta.url)(join(folder, 'main.cjs'));
+  process.exitCode = await main(process.argv.slice(2));
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,108 @@
+import { parseArgs } from 'node:util';
+import type { Schedule } from './chance.ts';
+import { reportOf, storyOf } from './report.ts';
+import { type Outcome, type Play, shrink } from './shrink.ts';
+
+/** A world that can be run by the command line. */
+export interface Runnable {
+  readonly play: Play;
+  /** What a run over many seeds must have seen, each at least once. */
+  readonly sometimes: readonly string[];
+  close(): void;
+}
+
+/** So many seeds without one of them is a run that has not looked everywhere. */
+const MANY_SEEDS = 1_000;
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** `npm run sim`: many seeds, or one. The exit code is 1 when a rule was broken, or something rare was never seen. */
+export async function runCommand(
+  args: readonly string[],
+  worlds: Readonly<Record<string, () => Promise<Runnable>>>,
+): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      world: { type: 'string', default: Object.keys(worlds)[0] ?? '' },
+      seeds: { type: 'string', default: '100' },
+      from: { type: 'string', default: '1' },
+      seed: { type: 'string' },
+      only: { type: 'string' },
+      'no-noise': { type: 'boolean', default: false },
+      'no-shrink': { type: 'boolean', default: false },
+      story: { type: 'boolean', default: false },
+      seen: { type: 'boolean', default: false },
+    },
+  });
+  const open = worlds[values.world];
+  if (!open) throw new Error(`--world is one of ${Object.keys(worlds).join(', ')}`);
+  const world = await open();
+  const isOne = values.seed !== undefined;
+  const from = Number(values.seed ?? values.from);
+  const count = isOne ? 1 : Number(values.seeds);
+  const seen = new Map<string, number>();
+  const beganMs = performance.now();
+  try {
+    for (let seed = from; seed < from + count; seed++) {
+      const only = values.only === undefined ? null : new Set(values.only.split(','));
+      const schedule: Schedule = { seed, only, noise: !values['no-noise'] };
+      const outcome = await world.play(schedule);
+      if (values.story) for (const line of storyOf(outcome)) say(line);
+      if (outcome.violation) {
+        await tellOf(world.play, { schedule, outcome }, values.world, isOne || values['no-shrink']);
+        return 1;
+      }
+      // Every tenth seed of many, and whoever asks for one, is run twice.
+      if (isOne || seed % 10 === 0) {
+        const again = await world.play(schedule);
+        if (again.digest !== outcome.digest) {
+          say(`Seed ${seed} is not the same twice: ${outcome.digest} and ${again.digest}`);
+          const [one, other] = [storyOf(outcome), storyOf(again)];
+          const first = one.findIndex((line, place) => line !== other[place]);
+          say(`first: ${one[first]}\nother: ${other[first]}`);
+          return 1;
+        }
+      }
+      collect(seen, outcome);
+    }
+    const tookS = (performance.now() - beganMs) / 1000;
+    say(
+      `${count} seeds from ${from}: no rule was broken; ${tookS.toFixed(1)} s, ${(tookS / count).toFixed(2)} s a seed`,
+    );
+    const never = world.sometimes.filter((name) => !seen.has(name));
+    if (values.seen || (never.length > 0 && count >= MANY_SEEDS)) {
+      for (const [name, times] of [...seen].sort()) say(`${String(times).padStart(8)}  ${name}`);
+      for (const name of never) say(`   never  ${name}`);
+    } else {
+      say(`seen ${world.sometimes.length - never.length} of ${world.sometimes.length} rare things`);
+    }
+    return never.length > 0 && count >= MANY_SEEDS ? 1 : 0;
+  } finally {
+    world.close();
+  }
+}
+
+async function tellOf(
+  play: Play,
+  found: Parameters<typeof shrink>[1],
+  name: string,
+  asItIs: boolean,
+): Promise<void> {
+  if (asItIs) return say(reportOf(found, name).join('\n'));
+  say(
+    `Seed ${found.schedule.seed} breaks: ${found.outcome.violation?.rule}. Shrinking from ${found.outcome.changes.length} changes.`,
+  );
+  const smallest = await shrink(play, found, (text) => say(`  ${text}`));
+  say(reportOf(smallest, name).join('\n'));
+}
+
+/** Faults are seen by their kind, everything else by its name. */
+function collect(seen: Map<string, number>, outcome: Outcome): void {
+  const add = (name: string, times: number) => seen.set(name, (seen.get(name) ?? 0) + times);
+  for (const [name, times] of outcome.seen) add(name, times);
+  for (const { key, what } of outcome.changes) {
+    const kind = key.slice(0, key.indexOf(':'));
+    if (kind !== 'cast') add(`fault: ${kind} ${what}`, 1);
+  }
+}

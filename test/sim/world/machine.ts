@@ -1,0 +1,157 @@
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import timersPromises from 'node:timers/promises';
+
+/** What a world puts in the place of the machine's time and chance. */
+export interface MachineOf {
+  /** Milliseconds since the epoch, with fractions. */
+  now(): number;
+  /** Calls back after so long; the result takes it back. */
+  after(ms: number, call: () => void): () => void;
+  /** The n-th block of 64 bytes of chance. */
+  random(block: number): Buffer;
+}
+
+const real = { setImmediate, Date, performance };
+let pending = 0;
+
+/** The next turn of the event loop, and further ones while something real is still under way. */
+export async function quiet(): Promise<void> {
+  for (let turns = 0; turns === 0 || pending > 0; turns++) {
+    await new Promise((resolve) => real.setImmediate(resolve));
+    if (turns > 200_000) throw new Error('something real never came back');
+  }
+}
+
+/** Real work that the world has to wait for: a socket to a database. */
+export async function outside<T>(work: () => Promise<T>): Promise<T> {
+  pending++;
+  try {
+    return await work();
+  } finally {
+    pending--;
+  }
+}
+
+/**
+ * Puts a world's time and chance in the place of the machine's, for the whole process: timers, clocks, random bytes. What
+ * WebCrypto does on threads of its own is done at once. The result gives the machine back.
+ */
+export function takeMachine(world: MachineOf): () => void {
+  const undo: (() => void)[] = [];
+  const replace = <T extends object, K extends keyof T>(on: T, name: K, value: unknown) => {
+    const before = Object.getOwnPropertyDescriptor(on, name);
+    Object.defineProperty(on, name, { value, configurable: true, writable: true, enumerable: true });
+    undo.push(() => (before ? Object.defineProperty(on, name, before) : Reflect.deleteProperty(on, name)));
+  };
+  replaceTimers(world, replace);
+  replaceChance(world, replace);
+  replace(real.Date, 'now', () => Math.floor(world.now()));
+  replace(real.performance, 'now', world.now);
+  replaceWebCrypto(replace);
+  syncBuiltinESMExports();
+  return () => {
+    for (const step of undo.reverse()) step();
+    syncBuiltinESMExports();
+  };
+}
+
+/** Digests are made at once; the rest of WebCrypto works on threads of its own, and is waited for. */
+function replaceWebCrypto(replace: Replace): void {
+  const subtle = crypto.webcrypto.subtle as unknown as Record<
+    string,
+    (...given: unknown[]) => Promise<unknown>
+  >;
+  for (const name of ['importKey', 'exportKey', 'sign', 'verify', 'generateKey']) {
+    const real = subtle[name]?.bind(subtle);
+    if (real) replace(subtle, name, (...given: unknown[]) => outside(() => real(...given)));
+  }
+  replace(subtle, 'digest', async (how: string | { name: string }, data: Uint8Array) => {
+    const name = typeof how === 'string' ? how : how.name;
+    const digest = crypto.createHash(name.replace('-', '').toLowerCase()).update(data).digest();
+    return digest.buffer.slice(digest.byteOffset, digest.byteOffset + digest.length);
+  });
+}
+
+type Replace = <T extends object, K extends keyof T>(on: T, name: K, value: unknown) => void;
+
+interface Timer {
+  cancel(): void;
+}
+
+function replaceTimers(world: MachineOf, replace: Replace): void {
+  const timer = (start: (again: () => void) => () => void): Timer & NodeJS.Timeout => {
+    const made = {
+      cancel: () => undefined as unknown,
+      ref: () => made,
+      unref: () => made,
+      hasRef: () => true,
+      refresh: () => made,
+      close: () => made,
+    };
+    const begin = () => {
+      made.cancel = start(begin);
+    };
+    begin();
+    return made as unknown as Timer & NodeJS.Timeout;
+  };
+  const clear = (given: unknown) => (given as Timer | undefined)?.cancel?.();
+  replace(globalThis, 'setTimeout', (call: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) =>
+    timer(() => world.after(Math.max(1, ms), () => call(...given))),
+  );
+  replace(globalThis, 'setInterval', (call: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) =>
+    timer((again) =>
+      world.after(Math.max(1, ms), () => {
+        again();
+        call(...given);
+      }),
+    ),
+  );
+  replace(globalThis, 'clearTimeout', clear);
+  replace(globalThis, 'clearInterval', clear);
+  replace(globalThis, 'setImmediate', (call: (...given: unknown[]) => void, ...given: unknown[]) => {
+    pending++;
+    return real.setImmediate(() => {
+      pending--;
+      call(...given);
+    });
+  });
+  replace(
+    timersPromises,
+    'setTimeout',
+    (ms = 1, value?: unknown) => new Promise((resolve) => world.after(Math.max(1, ms), () => resolve(value))),
+  );
+  replace(AbortSignal, 'timeout', (ms: number) => {
+    const controller = new AbortController();
+    world.after(ms, () => controller.abort(new DOMException('timed out', 'TimeoutError')));
+    return controller.signal;
+  });
+}
+
+function replaceChance(world: MachineOf, replace: Replace): void {
+  let block = 0;
+  let left = Buffer.alloc(0);
+  const bytes = (count: number): Buffer => {
+    while (left.length < count) left = Buffer.concat([left, world.random(block++)]);
+    const taken = Buffer.from(left.subarray(0, count));
+    left = left.subarray(count);
+    return taken;
+  };
+  const unit = () => bytes(6).readUIntBE(0, 6) / 2 ** 48;
+  const fill = <T extends NodeJS.ArrayBufferView>(view: T): T => {
+    new Uint8Array(view.buffer, view.byteOffset, view.byteLength).set(bytes(view.byteLength));
+    return view;
+  };
+  replace(crypto, 'randomBytes', bytes);
+  replace(crypto, 'randomFillSync', fill);
+  replace(crypto, 'randomInt', (least: number, most?: number) =>
+    most === undefined ? Math.floor(unit() * least) : least + Math.floor(unit() * (most - least)),
+  );
+  replace(crypto, 'randomUUID', () =>
+    bytes(16)
+      .toString('hex')
+      .replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, '$1-$2-$3-$4-$5'),
+  );
+  replace(Math, 'random', unit);
+  replace(crypto.webcrypto as object as Record<string, unknown>, 'getRandomValues', fill);
+}
