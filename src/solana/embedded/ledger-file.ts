@@ -115,7 +115,7 @@ export function openLedgerFile(path: string, onTrouble?: OnTrouble): LedgerFile 
     thrownAs: (trouble: Problem) => problem('cluster_failed', { cause: trouble }),
   };
   const database = openSqlite(path, telling);
-  const disk = journalDisk(path, (error) => troubleWith(path, error, telling));
+  const disk = journalDisk(database, path, (error) => troubleWith(path, error, telling));
   const changes = watchChanges(database);
   const prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
   const statement: Statement = (sql) => {

@@ -41,7 +41,7 @@ export function libsqlDriver(
   };
   // Who has to wait for the disk does so beside this thread (journal-disk.ts).
   database.exec('pragma synchronous = normal');
-  const disk = journalDisk(path, (error) => troubleWith(path, error, telling));
+  const disk = journalDisk(database, path, (error) => troubleWith(path, error, telling));
   const turns = createTurns();
   const commits = createGroupCommit({ database, disk, turns, patiently });
   const line: Line = { turns, statements: keepStatements(database), commits, disk, patiently };

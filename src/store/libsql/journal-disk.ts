@@ -1,4 +1,5 @@
 import { closeSync, fdatasync, openSync } from 'node:fs';
+import type { SqliteDatabase } from './file.ts';
 
 /**
  * Brings SQLite's write-ahead journal to the disk beside the thread that everything runs on, once for all who have
@@ -14,11 +15,17 @@ export interface JournalDisk {
 }
 
 /**
- * @param path of the database: its journal stays the same file for as long as somebody has it open
+ * @param database a connection to it: its journal stays the same file for as long as somebody has it open
  * @param inWords makes an error of the system one for the database's users
  */
-export function journalDisk(path: string, inWords: (error: unknown) => unknown): JournalDisk {
+export function journalDisk(
+  database: Pick<SqliteDatabase, 'prepare'>,
+  path: string,
+  inWords: (error: unknown) => unknown,
+): JournalDisk {
   let file: number | null = null;
+  /** The system reports a write that it could not carry out once, and takes it for clean from then on. */
+  let lost: unknown = null;
   let running: Promise<void> | null = null;
   /** Begins after the running one, which may have begun before a commit. */
   let next: Promise<void> | null = null;
@@ -28,7 +35,11 @@ export function journalDisk(path: string, inWords: (error: unknown) => unknown):
     const begun = new Promise<void>((resolve, reject) => {
       // No lock of SQLite's is on the journal: it may be opened and closed beside it.
       file ??= openSync(`${path}-wal`, 'r+');
-      fdatasync(file, (error) => (error ? reject(inWords(error)) : resolve()));
+      if (lost !== null && !movedIntoFile(database)) return reject(inWords(lost));
+      fdatasync(file, (error) => {
+        lost = error;
+        return error ? reject(inWords(error)) : resolve();
+      });
     });
     const ended = () => {
       if (running === begun) running = null;
@@ -51,4 +62,15 @@ export function journalDisk(path: string, inWords: (error: unknown) => unknown):
       file = null;
     },
   };
+}
+
+/** Writes everything that the journal holds once more, into the file, and waits for the disk there. */
+function movedIntoFile(database: Pick<SqliteDatabase, 'prepare'>): boolean {
+  try {
+    const { busy } = database.prepare('pragma wal_checkpoint(truncate)').get() as { readonly busy: number };
+    return busy === 0;
+  } catch {
+    // A transaction is open, or the disk refuses: the next who waits tries again.
+    return false;
+  }
 }
