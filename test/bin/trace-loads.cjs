@@ -9,11 +9,13 @@ fs.readFileSync = function readFileSync(path, ...rest) {
   if (chunk) loads.chunks.push(chunk[1]);
   return read.call(this, path, ...rest);
 };
-const sync = fs.fsyncSync;
-fs.fsyncSync = function fsyncSync(file) {
-  loads.syncs.push('file');
-  return sync.call(this, file);
-};
+for (const name of ['fsync', 'fsyncSync', 'fdatasync', 'fdatasyncSync']) {
+  const sync = fs[name];
+  fs[name] = function waitForDisk(...given) {
+    loads.syncs.push('file');
+    return sync.apply(this, given);
+  };
+}
 
 /** Notes each commit that SQLite waits for: one that changed something, unless the connection is told not to wait. */
 function watchLibsql(native) {

@@ -1,4 +1,5 @@
-import type { Address } from '@solana/kit';
+// Not when it is first called: the build would keep all of kit, and name 450 exports at every start.
+import { type Address, isAddress, isOffCurveAddress } from '@solana/kit';
 import { problem } from '../../kernel/problems.ts';
 import { associatedTokenAddress, decodeTokenAccount, TOKEN_PROGRAM } from '../../solana/token.ts';
 import type { FlightsPorts } from '../ports.ts';
@@ -12,7 +13,6 @@ const SYSTEM_PROGRAM = '11111111111111111111111111111111';
  * @throws Problem `invalid_wallet`, naming the field in `detail.issues`.
  */
 export async function checkWallet(field: string, text: string): Promise<void> {
-  const { isAddress, isOffCurveAddress } = await import('@solana/kit');
   if (isAddress(text) && !isOffCurveAddress(text) && text !== SYSTEM_PROGRAM) return;
   throw problem('invalid_wallet', {
     message: `${field} is not the address of a Solana wallet.`,
