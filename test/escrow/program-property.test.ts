@@ -46,6 +46,7 @@ const RARE: readonly (readonly [readonly Act[], ...Act[]])[] = [
     { do: 'sweep', which: 0, by: 'stranger', flaw: { wrong: 'account', at: 2, by: 11 } },
   ],
   [[madeAgain], { ...opened, payer: 'pauper', vault: false }],
+  [[opened], { do: 'together', acts: [does('refund'), does('close')] }],
   [[opened, pays(AMOUNT), waits(1n)], does('refundByAnyone', 'stranger'), waits(30n), does('close')],
   [[opened, pays(AMOUNT + 1n)], does('capture'), waits(30n), does('close')],
   ...[1_000_000n, 2_784_000n, 5_000_000n].map((lamports): [Act[], ...Act[]] => [

@@ -10,6 +10,8 @@ export interface Expected {
   /** Empty where it must be done. `elsewhere`: another program refuses; `rent`: the runtime does, at the end. */
   readonly broken: readonly (Broken | 'elsewhere' | 'rent')[];
   readonly after: State;
+  /** The state before each instruction, and after the last: what is promised holds from one to the next. */
+  readonly steps: readonly State[];
 }
 
 /** The rights of an account are those of the whole transaction, whichever instruction asked for them. */
@@ -26,7 +28,9 @@ function rightsOf(cast: Cast, instructions: readonly Instruction[]): Map<Address
 
 export function expected(cast: Cast, before: State, instructions: readonly Instruction[]): Expected {
   const rights = rightsOf(cast, instructions);
-  const draft = draftOf(before);
+  const refused = (broken: Expected['broken']): Expected => ({ broken, after: before, steps: [before] });
+  let draft = draftOf(before);
+  const steps: State[] = [before];
   for (const { programAddress, accounts = [], data } of instructions) {
     const named = accounts.map(({ address }): Named => {
       const role = rights.get(address) ?? 0;
@@ -35,15 +39,17 @@ export function expected(cast: Cast, before: State, instructions: readonly Instr
     const bytes = new Uint8Array(data ?? []);
     if (programAddress === ESCROW_PROGRAM_ID) {
       const broken = ruled(cast, draft, named, bytes);
-      if (broken.length > 0) return { broken, after: before };
+      if (broken.length > 0) return refused(broken);
     } else if (!worksBelow(programAddress, { cast, draft, accounts: named, data: bytes })) {
-      return { broken: ['elsewhere'], after: before };
+      return refused(['elsewhere']);
     }
+    steps.push(draft);
+    draft = draftOf(draft);
   }
   const isKept = [...rights.keys()].every((address) =>
     keepsItsRent(entryAt(before, address), entryAt(draft, address)),
   );
-  return isKept ? { broken: [], after: draft } : { broken: ['rent'], after: before };
+  return isKept ? { broken: [], after: draft, steps } : refused(['rent']);
 }
 
 /** An account that changed is gone, or holds what lets it stay: 128 bytes more than its data, for two years. */
@@ -60,11 +66,11 @@ function keepsItsRent(before: Entry, after: Entry): boolean {
  */
 export function brokenPromise(
   cast: Cast,
-  instructions: readonly Instruction[],
+  instruction: Instruction,
   before: State,
   after: State,
 ): string | null {
-  const touched = [...rightsOf(cast, instructions).keys()];
+  const touched = [...rightsOf(cast, [instruction]).keys()];
   const lamports = (state: State) => touched.reduce((sum, each) => sum + entryAt(state, each).lamports, 0n);
   if (lamports(before) !== lamports(after)) return 'lamports were made or lost';
   for (const mint of [cast.usdc, cast.other]) {
@@ -81,8 +87,9 @@ export function brokenPromise(
     const broken = brokenTerm(was, entryAt(after, each));
     if (broken) return broken;
   }
-  const isOurs = instructions.every(({ programAddress }) => programAddress === ESCROW_PROGRAM_ID);
-  return isOurs ? brokenPayment(cast, touched, before, after) : null;
+  return instruction.programAddress === ESCROW_PROGRAM_ID
+    ? brokenPayment(cast, touched, before, after)
+    : null;
 }
 
 /** All that must stay; lamports may come as a gift. */

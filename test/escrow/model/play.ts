@@ -28,7 +28,7 @@ export function play(cast: Cast, machine: Machine, before: State, act: Act, tall
     return after;
   }
   const instructions = instructionsOf(cast, before, act);
-  const { broken, after } = expected(cast, before, instructions);
+  const { broken, after, steps } = expected(cast, before, instructions);
   const result = machine.send(instructions);
   const fail = (why: string): never => {
     throw new Error(`${why}: ${textOf(act)} gave ${result}; broken: ${broken.join(', ') || 'nothing'}`);
@@ -51,8 +51,10 @@ export function play(cast: Cast, machine: Machine, before: State, act: Act, tall
     [...touched].filter((each) => after.entries.has(each) || before.entries.has(each)),
   );
   if (wrong) fail(`${wrong} was ${shown(entryAt(before, wrong))} and is not ${shown(entryAt(after, wrong))}`);
-  const promise = brokenPromise(cast, instructions, before, after);
-  if (promise) fail(promise);
+  for (const [index, instruction] of broken.length > 0 ? [] : instructions.entries()) {
+    const promise = brokenPromise(cast, instruction, steps[index] ?? before, steps[index + 1] ?? after);
+    if (promise) fail(promise);
+  }
   if (machine.feesPaid() !== feeOf(cast.bank, instructions)) fail('the fee is not the network fee');
   machine.follow(after);
 
