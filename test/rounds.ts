@@ -15,3 +15,14 @@ export const seedOr = (usual: number): number => (isProof && seed !== '' ? Numbe
 
 /** `0` to `count - 1`, for `test.each`. */
 export const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+/** Chance, from 0 to 1, by mulberry32: the same seed, the same numbers. */
+export function chances(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -106,20 +106,12 @@ export function openPoints(seed: number, guess: number) {
     kills: () => [...calls.values()].reduce((sum, one) => sum + one, 0),
     report: () =>
       [
-        ...[...steps].map(([step, { calls, killedAt }]) => `${step}: ${killedAt.size} of ${calls} points`),
+        ...[...steps].map(
+          ([step, { calls, killedAt }]) =>
+            `${step}: killed at ${killedAt.size} calls, of ${calls} in its last whole run`,
+        ),
         [...calls].map(([call, times]) => `${call} ${times}`).join(', '),
       ].join('\n'),
-  };
-}
-
-/** Chance by mulberry32: the same seed, the same numbers from 0 to 1. */
-export function chances(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
 
