@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
+import { regained } from '../store/regained.ts';
 import type { EffectKind, EffectTable, Store } from './tables.ts';
 
 /** An order at an airline, seen as an effect: made under a reference of ours, and findable by it. */
@@ -49,7 +50,8 @@ export function createAirlineEffects({ store, clock, log, begin, liveAttempt }: 
     state: 'done' | 'failed' | 'sent' | 'stuck',
     fields: Partial<EffectTable>,
   ) {
-    await store
+    // The airline is asked again for what was ordered under our reference.
+    await (state === 'done' ? regained(store) : store)
       .updateTable('effects')
       .set({
         state,

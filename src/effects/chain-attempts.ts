@@ -5,6 +5,7 @@ import type { Log } from '../kernel/log.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import type { Cluster } from '../solana/cluster.ts';
 import type { Landing } from '../solana/landing.ts';
+import { regained } from '../store/regained.ts';
 import type { EffectKind, EffectTable, Store } from './tables.ts';
 
 export interface AttemptPorts {
@@ -54,7 +55,8 @@ async function end(
   error: string | null,
 ): Promise<void> {
   const frees = state === 'failed' || REPEATABLE.includes(row.kind);
-  await store
+  // What landed is on the cluster, which tells it again.
+  await (state === 'done' ? regained(store) : store)
     .updateTable('effects')
     .set({ state, error, updated_at_ms: clock.now(), ...(frees ? { live_key: null } : {}) })
     .where('effect_id', '=', row.effect_id)

@@ -1,11 +1,10 @@
 import { promisify } from 'node:util';
 import { type BrotliOptions, brotliCompress, brotliDecompressSync, constants } from 'node:zlib';
-import { sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import { HttpResponse, json } from '../kernel/http.ts';
 import { isProblem, type Problem, problemBody } from '../kernel/problems.ts';
 import type { Secrets } from '../kernel/secrets.ts';
-import { REGAINED } from '../store/regained.ts';
+import { regained } from '../store/regained.ts';
 import { encodeHeader, PAYMENT_RESPONSE } from './headers.ts';
 import type { Settlement } from './journal.ts';
 import type { Store } from './tables.ts';
@@ -76,11 +75,10 @@ export function createAnswers(ports: {
         body_sealed: secrets.seal(place(key, fence), await compressed(body, COMPRESSION)),
         kept_at_ms: clock.now(),
       };
-      await store
+      await regained(store)
         .insertInto('paid_answers')
         .values({ payment_key: key, fence, ...kept })
         .onConflict((conflict) => conflict.columns(['payment_key', 'fence']).doUpdateSet(kept))
-        .modifyEnd(sql.raw(REGAINED))
         .execute();
       return { body, change: { answer_status: answer.status, answer_fence: fence } };
     },

@@ -8,7 +8,7 @@ import {
   unlessLost,
   whileHeld,
 } from '../store/leases.ts';
-import { REGAINED } from '../store/regained.ts';
+import { REGAINED, regained } from '../store/regained.ts';
 import type { PaymentsTables, SettlementTable, Store } from './tables.ts';
 
 export type Settlement = Selectable<SettlementTable>;
@@ -109,12 +109,11 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }): Jo
         created_at_ms: now,
         updated_at_ms: now,
       };
-      const made = await store
+      // A claim alone means nothing: what counts is our signature, which comes after it.
+      const made = await regained(store)
         .insertInto('settlements')
         .values(row)
         .onConflict((conflict) => conflict.doNothing())
-        // A claim alone means nothing: what counts is our signature, which comes after it.
-        .modifyEnd(sql.raw(REGAINED))
         .executeTakeFirst();
       return made.numInsertedOrUpdatedRows ? row : null;
     },

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { asInteger } from '../kernel/money.ts';
-import { REGAINED } from '../store/regained.ts';
+import { regained } from '../store/regained.ts';
 import type { Store } from './tables.ts';
 import type { PaymentTerms } from './terms.ts';
 
@@ -44,7 +44,8 @@ export function createQuotes(ports: { store: Store; clock: Clock; ids: Ids }): Q
         memo: ids.next('pay'),
         expiresAtMs: now + QUOTE_LIFE_MS,
       };
-      await store
+      // Who is asked to pay a quote that is lost is given another: nothing was signed by us.
+      await regained(store)
         .insertInto('quotes')
         .values({
           quote_id: quote.id,
@@ -57,8 +58,6 @@ export function createQuotes(ports: { store: Store; clock: Clock; ids: Ids }): Q
           expires_at_ms: quote.expiresAtMs,
           created_at_ms: now,
         })
-        // Who is asked to pay a quote that is lost is given another: nothing was signed by us.
-        .modifyEnd(sql.raw(REGAINED))
         .execute();
       return quote;
     },

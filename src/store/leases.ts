@@ -91,6 +91,7 @@ const keyOf = (leased: LeaseTerms, row: object): string =>
  * Takes the row of a key, where it is work and nobody holds it: the lease keeps others away, and the fence that it
  * raises makes older holders powerless.
  * @param change what else is written with it
+ * Whoever holds it writes before acting, and waits for the disk then: a failure of the power before that frees the row.
  */
 export async function takeRow<Tables extends LeasedTables<Name>, Name extends string>(
   { store, clock }: Pick<LeasePorts, 'store' | 'clock'>,
@@ -101,7 +102,8 @@ export async function takeRow<Tables extends LeasedTables<Name>, Name extends st
   const nowMs = clock.now();
   const taken = assignments({ ...change, lease_until_ms: nowMs + leaseMs, fence: sql`fence + 1` });
   const { rows } = await sql<RowOf<Tables, Name>>`update ${sql.table(table)} set ${taken}
-    where ${sql.ref(key)} = ${id} and ${open} and ${leaseIsOver(nowMs, leaseMs)} returning *`.execute(store);
+    where ${sql.ref(key)} = ${id} and ${open} and ${leaseIsOver(nowMs, leaseMs)} returning *
+    ${sql.raw(REGAINED)}`.execute(store);
   return rows[0] ?? null;
 }
 

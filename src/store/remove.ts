@@ -1,4 +1,5 @@
 import { type Kysely, type SqlBool, sql, type Transaction } from 'kysely';
+import { REGAINED } from './regained.ts';
 
 /** Names a table whose rows nobody can ask for any more once a time has passed; it has an index on that time. */
 interface Passing<Tables, Name extends keyof Tables & string> {
@@ -12,7 +13,7 @@ export const BITE = 50;
 
 /**
  * Removes the oldest rows of a table up to a time, at most a bite of them: who finds a heap takes some of it, and
- * leaves the rest to those who come after.
+ * leaves the rest to those who come after. One that a failure of the power brings back is found again.
  * @param unless rows that stay
  * @returns how many are gone
  */
@@ -24,6 +25,6 @@ export async function removeOld<Tables, Name extends keyof Tables & string>(
 ): Promise<number> {
   const { numAffectedRows } = await sql`delete from ${sql.table(table)} where ${sql.ref(key)} in (
     select ${sql.ref(key)} from ${sql.table(table)} where ${sql.ref(at)} <= ${untilMs} and not (${unless})
-    order by ${sql.ref(at)} limit ${BITE})`.execute(database);
+    order by ${sql.ref(at)} limit ${BITE}) ${sql.raw(REGAINED)}`.execute(database);
   return Number(numAffectedRows ?? 0n);
 }

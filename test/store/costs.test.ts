@@ -46,14 +46,15 @@ test('an answer that was paid for takes less than 10 KB of the database', async 
   expect((await size()) - before).toBeLessThan(20 * 10_240);
 });
 
-test('a booking waits for the disk 28 times at most, from the intent to the ticket', async () => {
+test('a booking waits for the disk 13 times at most, from the intent to the ticket', async () => {
   const { offers } = await world.search({ limit: 50 });
-  const offer = offers.find((one) => Number(one.total_amount_decimal) < 400);
-  const booking = await costs.of(async () => {
-    const intent = await world.intent(offer?.offer_id ?? '');
+  const affordable = offers.filter((one) => Number(one.total_amount_decimal) < 400);
+  // The first one makes the airline's file, and a sweep may be due in between.
+  const booking = await least(async () => {
+    const intent = await world.intent(affordable.pop()?.offer_id ?? '');
     await world.book(intent);
     await world.work();
     expect((await world.show(intent)).status).toBe('booked');
   });
-  expect(booking.waits).toBeLessThanOrEqual(28);
+  expect(booking.waits).toBeLessThanOrEqual(13);
 });

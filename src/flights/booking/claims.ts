@@ -1,5 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import { openQueue } from '../../store/queue.ts';
+import { regained } from '../../store/regained.ts';
 import { NO_PAYMENT } from '../intents/retire.ts';
 import type { Written } from '../orders/mails.ts';
 import type { FlightsPorts } from '../ports.ts';
@@ -8,7 +9,7 @@ import type { Tx } from '../tables.ts';
 import { planUpkeep } from '../upkeep/plan-upkeep.ts';
 import { BOOKINGS } from './booking-queue.ts';
 import { type BookingChange, moveBooking } from './moves.ts';
-import type { BookingState } from './states.ts';
+import { type BookingState, isWork } from './states.ts';
 
 /** What a step leaves behind: the next state of the booking, and what the intent shows from then on. */
 export interface Next {
@@ -52,7 +53,9 @@ export function createClaims(ports: ClaimPorts) {
     async advance(claim: BookingRow, next: Next): Promise<void> {
       const nowMs = clock.now();
       const { to, change } = next;
-      await store.transaction().execute(async (tx) => {
+      // A step on the way is found out again: whatever it leads to writes first, and waits for the disk.
+      const on = isWork(to) ? regained(store) : store;
+      await on.transaction().execute(async (tx) => {
         await moveBooking(tx, claim, { by: 'runner', to, change }, nowMs);
         if (next.intent) {
           await tx

@@ -2,6 +2,7 @@ import { instant } from '../../kernel/clock.ts';
 import { asInteger } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { LeaseLost } from '../../store/leases.ts';
+import { regained } from '../../store/regained.ts';
 import { createMails } from '../orders/mails.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
@@ -50,7 +51,8 @@ export async function queueFunded(
   const nowMs = clock.now();
   const move = { by, to: 'queued', change: { requested_at_ms: nowMs } } as const;
   try {
-    await store.transaction().execute(async (tx) => {
+    // A payment's own request keeps its answer after this, and waits for the disk.
+    await (by === 'payment' ? regained(store) : store).transaction().execute(async (tx) => {
       await moveBooking(tx, booking, move, nowMs);
       await tx
         .updateTable('intents')

@@ -1,5 +1,6 @@
 import type { Insertable } from 'kysely';
 import { LeaseLost } from '../../store/leases.ts';
+import { regained } from '../../store/regained.ts';
 import type { BookingRow } from '../rows.ts';
 import type { BookingTable, Tx } from '../tables.ts';
 import type { BookingState } from './states.ts';
@@ -24,7 +25,8 @@ type NewBooking = Pick<
 /** Writes a booking down; false when its intent has one already. */
 export async function beginBooking(tx: Tx, by: Mover, row: NewBooking, nowMs: number): Promise<boolean> {
   if (!BEGINNINGS[row.state]?.includes(by)) throw new Error(`no booking begins as ${row.state} by ${by}`);
-  const begun = await tx
+  // What is done about it, a payment or an effect, is on the disk before it is done: so is this then.
+  const begun = await regained(tx)
     .insertInto('bookings')
     .values({
       ...row,

@@ -1,5 +1,6 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Answer, PaidCall, Payment } from '../../payments/terms.ts';
+import { regained } from '../../store/regained.ts';
 import { type Escrows, escrowNotOpened } from '../booking/escrows.ts';
 import { checkOpen } from '../desk/switches.ts';
 import { holdOrDrop } from '../hold-or-drop.ts';
@@ -152,7 +153,8 @@ async function reveal({ store, ids, clock, secrets }: FlightsPorts, payment: Pay
   if (!row || row.abandoned === 1) throw new Error('a paid intent was given up');
   const code = ids.supportCode();
   const nowMs = clock.now();
-  const shown = await store
+  // The answer that holds the code is kept after it, and waits for the disk.
+  const shown = await regained(store)
     .updateTable('intents')
     .set({
       opened_at_ms: row.opened_at_ms ?? nowMs,

@@ -1,3 +1,4 @@
+import { regained } from '../../store/regained.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow } from '../rows.ts';
 import { type Taken, takenBy } from './creations.ts';
@@ -21,7 +22,8 @@ export const insertUnlessTaken = (
     const taken = await takenBy(tx, row, options.mostUnpaidCreations);
     if (taken) return taken;
     if (holder) await retire(tx, holder, 'intent_expired', clock.now());
-    await tx.insertInto('intents').values(row).execute();
+    // Its escrow is on the disk as an effect before it is opened, and its payment before it is sent: so is this then.
+    await regained(tx).insertInto('intents').values(row).execute();
     return null;
   });
 

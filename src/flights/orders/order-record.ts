@@ -1,5 +1,6 @@
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
+import { regained } from '../../store/regained.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { ProviderOrder } from '../providers/provider.ts';
 import type { IntentRow } from '../rows.ts';
@@ -29,7 +30,8 @@ export function createOrderBook({ store, ids, clock }: Pick<FlightsPorts, 'store
     async keep(intent: IntentRow, order: ProviderOrder, on: FlightsPorts['store'] = store): Promise<void> {
       const orderId = ids.next('ord');
       const nowMs = clock.now();
-      await on
+      // The airline tells it again, until the booking's own end is on the disk.
+      await regained(on)
         .insertInto('orders')
         .values({
           order_id: orderId,

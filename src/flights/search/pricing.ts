@@ -1,5 +1,4 @@
-import { sql } from 'kysely';
-import { REGAINED } from '../../store/regained.ts';
+import { regained } from '../../store/regained.ts';
 import { removeOld } from '../../store/remove.ts';
 import type { FlightsPorts } from '../ports.ts';
 
@@ -59,17 +58,15 @@ export function createPricing({ store, clock, options }: Pick<FlightsPorts, 'sto
     /** One completed search; the same id counts once, however often it is given. */
     async completed(id: string): Promise<void> {
       const nowMs = clock.now();
-      await store
+      // The payment that it belongs to is written down after it, and waits for the disk.
+      await regained(store)
         .insertInto('search_completions')
         .values({ id, at_ms: nowMs })
         .onConflict((conflict) => conflict.column('id').doNothing())
-        // The payment that it belongs to is written down after it, and waits for the disk.
-        .modifyEnd(sql.raw(REGAINED))
         .execute();
-      completedHere += 1;
-      if (completedHere % SEARCHES_PER_BITE > 0) return;
       await removeOld(store, COUNTED_SEARCHES, nowMs - options.searchWindowMs);
-      await removeOld(store, KEPT_SEARCHES, nowMs);
+      completedHere += 1;
+      if (completedHere % SEARCHES_PER_BITE === 0) await removeOld(store, KEPT_SEARCHES, nowMs);
     },
 
     /** Takes a completion back: its payment failed, so it never was one. */

@@ -1,6 +1,5 @@
-import { sql } from 'kysely';
 import { problem } from '../../kernel/problems.ts';
-import { REGAINED } from '../../store/regained.ts';
+import { regained } from '../../store/regained.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { SearchRequest, SearchUpdatesRequest, SearchUpdatesResponse } from '../wire.ts';
 import { filterOffers, sortOffers } from './filters.ts';
@@ -18,7 +17,8 @@ const LEAST_POLL_MS = 100;
 export async function keepSearch(ports: FlightsPorts, request: SearchRequest): Promise<string> {
   const nowMs = ports.clock.now();
   const searchId = ports.ids.next('sch');
-  await ports.store
+  // Its payment is written down after it, and waits for the disk.
+  await regained(ports.store)
     .insertInto('searches')
     .values({
       search_id: searchId,
@@ -26,8 +26,6 @@ export async function keepSearch(ports: FlightsPorts, request: SearchRequest): P
       started_at_ms: nowMs,
       expires_at_ms: nowMs + KEPT_MS,
     })
-    // Its payment is written down after it, and waits for the disk.
-    .modifyEnd(sql.raw(REGAINED))
     .execute();
   return searchId;
 }

@@ -90,7 +90,6 @@ test('a replayed search counts once, and is not charged again', async () => {
   const counted = await world.store
     .selectFrom('search_completions')
     .select((column) => column.fn.countAll().as('n'))
-    .where('at_ms', '>', world.clock.now() - 60_000)
     .executeTakeFirstOrThrow();
   expect(Number(counted.n)).toBe(1);
 });
