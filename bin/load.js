@@ -3,6 +3,9 @@ const { createRequire } = require('node:module');
 const { dirname, isAbsolute, join, relative } = require('node:path');
 const { Script } = require('node:vm');
 
+/** V8 forgets the code of functions that have not run for long: what `serve` would keep in the evening is less than it had. */
+const BRIEF_S = 30;
+
 const NODE = `${process.version}-${process.platform}-${process.arch}`;
 
 /**
@@ -61,7 +64,8 @@ exports.createLoader = (dist) => {
    */
   const keep = (command) => {
     const mark = command && `${command.replace(/\W+/g, '-')}.ran`;
-    const isFirst = renewed || (mark && !folders.some((folder) => fs.existsSync(join(folder, mark))));
+    const isKnown = () => folders.some((folder) => fs.existsSync(join(folder, mark)));
+    const isFirst = renewed || (mark && process.uptime() < BRIEF_S && !isKnown());
     if (!isFirst && compiled.size === 0) return;
     const due = isFirst ? scripts : compiled;
     require('./keep.js').keep({

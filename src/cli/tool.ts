@@ -16,7 +16,7 @@ import type { Session } from './session/session.ts';
 import type { CommandContext, ToolSpec } from './spec/command.ts';
 import type { Environment } from './spec/globals.ts';
 import { commandLine, mistakenCommand, mistakenProblem, usageProblem } from './spec/mistaken.ts';
-import { buildTree, firstOf, type Invocation } from './spec/tree.ts';
+import { buildTree, type Invocation, neededFor } from './spec/tree.ts';
 
 /** The outside of the tool, as tests give it too. */
 interface World {
@@ -146,7 +146,7 @@ function parseOnce(argv: readonly string[], { tool, version, streams }: Reader):
     (understood) => {
       invocation = understood;
     },
-    firstOf(tool, argv),
+    neededFor(tool, argv),
   );
   if (argv.length === 0) {
     program.outputHelp();

@@ -26,7 +26,8 @@ afterAll(() => rmSync(bin, { recursive: true }));
 const LOADER = join(bin, 'load.js');
 /** A process of its own each time: V8 keeps what it compiled for as long as a process lives. */
 const RUN = `
-  const [dist, command, user] = process.argv.slice(1);
+  const [dist, command, user, uptimeS] = process.argv.slice(1);
+  process.uptime = () => Number(uptimeS);
   if (user) process.setuid(Number(user));
   const { load, keep } = require(${JSON.stringify(LOADER)}).createLoader(dist);
   const answer = load(dist + '/main.cjs').answer();
@@ -36,9 +37,9 @@ const RUN = `
 
 let dist: string;
 const write = (name: string, text: string) => writeFileSync(join(dist, name), text);
-const run = (command = '', { user = '', env = {} } = {}): unknown =>
+const run = (command = '', { user = '', env = {}, uptimeS = 0 } = {}): unknown =>
   JSON.parse(
-    execFileSync(process.execPath, ['-e', RUN, dist, command, user], {
+    execFileSync(process.execPath, ['-e', RUN, dist, command, user, String(uptimeS)], {
       encoding: 'utf8',
       cwd: dist,
       env: { PATH: process.env.PATH, ...env },
@@ -89,6 +90,18 @@ test('the first run of a command that ends well keeps what it went through; the 
   run('intent create');
   expect(inodeOf(file)).not.toBe(second);
   expect(readdirSync(folder()).sort()).toEqual(['intent-create.ran', 'part-abc.cjs.bin', 'search.ran']);
+});
+
+test('a run that took long, in which V8 may have forgotten what it compiled, replaces nothing', () => {
+  run('search');
+  const file = join(folder(), 'part-abc.cjs.bin');
+  const first = inodeOf(file);
+  run('serve', { uptimeS: 3_600 });
+  expect(inodeOf(file)).toBe(first);
+  expect(readdirSync(folder())).not.toContain('serve.ran');
+  rmSync(file);
+  run('serve', { uptimeS: 3_600 });
+  expect(readdirSync(folder())).toContain('part-abc.cjs.bin');
 });
 
 test('what another V8 has compiled, or nobody, is compiled anew', () => {

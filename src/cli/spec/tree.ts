@@ -48,15 +48,15 @@ export const GLOBAL_OPTIONS: readonly ParameterSpec[] = [
 ];
 
 /**
- * The tree that commander parses with and prints help from. Loads nothing of a command. With `first` only the commands
- * that begin with this word are in it: a command line that begins with it needs no others.
+ * The tree that commander parses with and prints help from. Loads nothing of a command, and holds no more than a command
+ * line needs (neededFor).
  */
 export function buildTree(
   tool: ToolSpec,
   version: string,
   output: ProgramOutput,
   start: Start,
-  first: string | null = null,
+  { first, isOverview }: Needed = ALL,
 ): Commander {
   const program = new Commander('farelock')
     .description(tool.summary)
@@ -78,7 +78,8 @@ export function buildTree(
   for (const [heading, commands] of Object.entries(tool.sections)) {
     program.commandsGroup(heading);
     for (const spec of commands) {
-      if (first === null || firstWord(spec) === first) addCommand(program, tool, spec, start);
+      if (first === null || firstWord(spec) === first)
+        addCommand(program, tool, isOverview ? inOverview(spec) : spec, start);
     }
   }
   return program.addHelpText('after', examples(tool.examples));
@@ -86,12 +87,28 @@ export function buildTree(
 
 const firstWord = ({ name }: CommandSpec): string => name.split(' ')[0] ?? '';
 
-/** The word of a command line by which its commands are known: of no other one. */
-export function firstOf(tool: ToolSpec, [word = '', ...more]: readonly string[]): string | null {
-  // Prints nothing of any command.
-  if (more.length === 0 && (word === '--version' || word === '-V')) return word;
-  return commandsOf(tool).some((spec) => firstWord(spec) === word) ? word : null;
+/** The part of the tree that is needed: the commands that begin with a word, or what the help of all says of each. */
+interface Needed {
+  readonly first: string | null;
+  readonly isOverview: boolean;
 }
+
+const ALL: Needed = { first: null, isOverview: false };
+
+/** Setting up all 90 commands, with all options, takes 5 ms. */
+export function neededFor(tool: ToolSpec, [word = '--help', ...more]: readonly string[]): Needed {
+  const isAlone = more.length === 0;
+  if (isAlone && (word === '--help' || word === '-h')) return { first: null, isOverview: true };
+  // Prints nothing of any command.
+  if (isAlone && (word === '--version' || word === '-V')) return { first: word, isOverview: false };
+  return commandsOf(tool).some((spec) => firstWord(spec) === word) ? { first: word, isOverview: false } : ALL;
+}
+
+/** The help of all commands only says that there are options. */
+const inOverview = (spec: CommandSpec): CommandSpec => ({
+  ...spec,
+  options: spec.options?.slice(0, 1) ?? [],
+});
 
 function addCommand(program: Commander, tool: ToolSpec, spec: CommandSpec, start: Start): void {
   const path = spec.name.split(' ');
