@@ -134,6 +134,18 @@ test('the constants of the surge can be set', async () => {
   await own.close();
 });
 
+test('a search costs no more than its highest price, whatever the other constants are', async () => {
+  const own = await openWorld({
+    airline: 'scripted',
+    options: { searchesPerStep: 1, searchPrice: 3_000_000n },
+  });
+  for (const expected of [3_000_000, 3_000_000, 5_000_000]) {
+    expect(await price(own.call)).toBe(expected);
+    await own.search();
+  }
+  await own.close();
+});
+
 test('the booking switch refuses intents and bookings free of charge, in every process, and lets go on what is under way', async () => {
   const other = world.service();
   const booked = await world.intent('off_under_way');

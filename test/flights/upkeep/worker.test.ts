@@ -94,13 +94,16 @@ test('a booking is ticketed, captured and booked, and the sums agree to the unit
   expect(await world.cluster.tokenBalance(made.escrow.vault_address as Address)).toBeNull();
 });
 
-test('a price that moved after payment is refunded to the frozen wallet, and nothing is ordered', async () => {
-  const { made, before } = await requested();
-  world.airline.script.price = '160.00';
-  await world.work();
-  await expectRefunded(made, before, 'offer_repriced');
-  expect(world.airline.script.created).toBe(0);
-});
+test.each(['160.00', '140.00'])(
+  'a price that moved after payment (%s) is refunded to the frozen wallet, and nothing is ordered',
+  async (price) => {
+    const { made, before } = await requested();
+    world.airline.script.price = price;
+    await world.work();
+    await expectRefunded(made, before, 'offer_repriced');
+    expect(world.airline.script.created).toBe(0);
+  },
+);
 
 test('an order that the airline refuses is refunded', async () => {
   const { made, before } = await requested();
@@ -128,6 +131,17 @@ test('an order that the airline has cancelled is refunded, and not waited for', 
   world.airline.script.status = 'cancelled';
   await world.work(60_000);
   await expectRefunded(made, before, 'ticketing_failed');
+});
+
+test('an order that is confirmed is no ticket: nothing is captured before there is one', async () => {
+  const { made } = await requested();
+  world.airline.script.status = 'confirmed';
+  await world.work(60_000);
+  expect((await stateOf(made))?.state).toBe('ticketing');
+  expect((await world.sums(made)).vault).toBe(TICKET);
+  world.airline.script.status = 'ticketed';
+  await world.work();
+  expect((await world.show(made)).status).toBe('booked');
 });
 
 test('a slow ticket is waited for', async () => {

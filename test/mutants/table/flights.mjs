@@ -391,13 +391,6 @@ export const flights = [
     by: ['test/flights/errors.test.ts'],
   },
   {
-    name: 'a journey is credited once by each of two workers',
-    file: 'src/flights/affiliates/journey-credit.ts',
-    from: ".where('intent_id', '=', intentId)\n    .where('credit_due_at_ms', 'is not', null)",
-    to: ".where('intent_id', '=', intentId)",
-    by: ['test/flights/affiliates/affiliates.test.ts'],
-  },
-  {
     name: 'an affiliate is paid what was paid already',
     file: 'src/flights/affiliates/journey-credit.ts',
     from: 'Number(credited?.sum ?? 0) - Number(ordered?.sum ?? 0)',
