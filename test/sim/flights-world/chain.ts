@@ -1,5 +1,5 @@
 import type { Address } from '@solana/kit';
-import type { SignatureStatus } from '../../../src/solana/cluster.ts';
+import type { Cluster, SignatureStatus } from '../../../src/solana/cluster.ts';
 import type { EmbeddedCluster } from '../../../src/solana/embedded/open.ts';
 import { createJsonRpc } from '../../../src/solana/json-rpc/index.ts';
 import { signatureOf } from '../../../src/solana/transaction.ts';
@@ -178,6 +178,20 @@ export function createChain(world: World, ledger: EmbeddedCluster, namesOf: (add
     onLanding: (heard: (signature: string, by: string) => void) => void landings.push(heard),
     statusOf: (signature: string): SignatureStatus['confirmation'] | null =>
       landedAtMs.has(signature) ? (ageOf(signature) < FINAL_AFTER_MS ? 'confirmed' : 'finalized') : null,
+    /** The ledger in the same process: nothing comes between. */
+    embeddedOf: (process: Process): Cluster =>
+      new Proxy<Cluster>(ledger, {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name);
+          if (typeof value !== 'function') return value;
+          return (...given: unknown[]) =>
+            process.boundary(`chain ${String(name)}`, async () => {
+              const result: unknown = await value.apply(target, given);
+              if (name === 'send') for (const heard of landings) heard(String(result), process.name);
+              return result;
+            });
+        },
+      }),
     /** The cluster as a process asks for it. */
     fetchOf: (process: Process): typeof fetch => {
       const by = process.name.split('/')[0] ?? process.name;

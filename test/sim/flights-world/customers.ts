@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit';
 import { resumePayment } from '../../../src/client/payer/resume.ts';
 import type { Intent, Passenger } from '../../../src/flights/wire.ts';
 import { isProblem } from '../../../src/kernel/problems.ts';
-import type { World } from '../world/world.ts';
+import { BEGINNING_MS, type World } from '../world/world.ts';
 import { createPerson, type Fact, type Find, type Person } from './people.ts';
 import { refundWalletOf, type Stage, walletOf } from './stage.ts';
 import { BASE_URL, type Tool } from './tool.ts';
@@ -37,6 +37,8 @@ const passengerOf = (name: string): Passenger => ({
   phone_number: '+351912345678',
 });
 
+/** When somebody comes for the second time, if the first is over. */
+const AGAIN_MS = 4 * 60_000;
 const WAITS_MS = 15 * 60_000;
 
 /** A customer: searches, books, waits; may ask for the order, for a refund; runs things twice, dawdles, vanishes. */
@@ -173,7 +175,10 @@ export function createCustomer(
     async play(): Promise<void> {
       await world.sleep(chance.pauseMs(`${name} comes`, 60_000));
       await journey(1);
-      if (does('comes again', 0.35)) await journey(2);
+      if (!does('comes again', 0.35)) return;
+      // At a moment of the world's, whatever the first journey has taken.
+      await world.sleep(Math.max(0, BEGINNING_MS + AGAIN_MS - world.now()));
+      await journey(2);
     },
     /** Resumes what is open, as the tool says. People who vanished do it after all: the money is theirs. */
     finish: () => finish(world, person),

@@ -1,4 +1,5 @@
 import { runCommand } from '../world/command.ts';
+import { compare } from './compare.ts';
 import { play } from './play.ts';
 import { SOMETIMES } from './sometimes.ts';
 import { makeTemplate } from './stage.ts';
@@ -11,4 +12,5 @@ const WORLDS = {
   },
 };
 
-export const main = (args: readonly string[]): Promise<number> => runCommand(args, WORLDS);
+export const main = (args: readonly string[]): Promise<number> =>
+  args.includes('--compare') ? compare(args) : runCommand(args, WORLDS);

@@ -1,11 +1,12 @@
 import type { Schedule } from '../world/chance.ts';
 import { createWorld, type World } from '../world/world.ts';
+import { createFlooder, createThief } from './cheats.ts';
 import { createCustomer, type Gossip } from './customers.ts';
 import { createOperator } from './operator.ts';
 import type { Fact, Find } from './people.ts';
-import { checkAtRest, declareRules } from './rules.ts';
+import { booksOf, checkAtRest, declareRules } from './rules.ts';
 import { createServer, type Pace, type Server } from './services.ts';
-import { CUSTOMERS, openStage, type Stage, type Template } from './stage.ts';
+import { CUSTOMERS, openStage, type Setting, type Stage, type Template, USUAL } from './stage.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -14,16 +15,22 @@ const LONGEST_PLAY_MS = 6 * HOUR_MS;
 export type Outcome = ReturnType<World['outcome']>;
 
 /** One world from its beginning to its rest. */
-export async function play(template: Template, schedule: Schedule): Promise<Outcome> {
+export async function play(
+  template: Template,
+  schedule: Schedule,
+  setting: Setting = USUAL,
+): Promise<Outcome & { readonly books: object }> {
   const world = createWorld(schedule);
   const giveBack = world.take();
   const unhandled = (error: unknown) => world.failed('no error goes unheard', error);
   process.on('unhandledRejection', unhandled);
   const pace: Pace = { phase: 'usual' };
+  let books: object = {};
   try {
-    const stage = await openStage(world, template);
+    const stage = await openStage(world, template, setting);
     try {
       await playOn(world, stage, pace);
+      books = await booksOf(stage);
     } finally {
       pace.phase = 'over';
       await stage.close();
@@ -34,14 +41,14 @@ export async function play(template: Template, schedule: Schedule): Promise<Outc
     process.off('unhandledRejection', unhandled);
     giveBack();
   }
-  return world.outcome();
+  return { ...world.outcome(), books };
 }
 
 async function playOn(world: World, stage: Stage, pace: Pace): Promise<void> {
   const { chance } = world;
   const facts: Fact[] = [];
   const gossip: Gossip = { chosen: [] };
-  const watched = declareRules(world, stage);
+  const watched = stage.setting.postgres === null ? declareRules(world, stage) : null;
   const servers = serversOf(world, stage, pace);
   const find: Find = (place) => {
     const up = servers.flatMap((server) => server.reached() ?? []);
@@ -66,23 +73,31 @@ async function playOn(world: World, stage: Stage, pace: Pace): Promise<void> {
   })();
   desk.catch((error: unknown) => world.failed('the operator is never at a loss', error));
   for (const customer of customers) world.play(customer.name, customer.play);
+  const thief = createThief(world, stage, find, facts, gossip);
+  if (chance.takesPart('eve', 0.35)) world.play('eve', thief.play);
+  const flooder = createFlooder(world, stage, find, facts);
+  if (chance.takesPart('mal', 0.2)) world.play('mal', flooder.play);
+  const computers = [...servers, ...customers, thief]
+    .map(({ computer }) => computer)
+    .concat(flooder.computers);
   await world.run(LONGEST_PLAY_MS);
   // No more faults. Everybody does what is left to do, and time moves until nothing is due any more.
   chance.calm();
   pace.phase = 'finish';
   world.tell('world', 'comes to rest');
-  for (const { computer } of [...servers, ...customers]) computer.settle();
+  for (const computer of computers) computer.settle();
   for (const customer of customers) world.play(`${customer.name} finishes`, customer.finish);
   await world.run(LONGEST_PLAY_MS);
   pace.phase = 'rest';
   world.play('an hour', () => world.sleep(HOUR_MS));
   await world.run(2 * HOUR_MS);
   pace.phase = 'years';
+  servers[1]?.stop();
   world.play('two months', () => world.sleep(66 * DAY_MS));
   await world.run(67 * DAY_MS);
   looks = false;
   if (world.outcome().violation) return;
-  await checkAtRest(world, stage, facts, watched);
+  if (watched) await checkAtRest(world, stage, facts, watched);
   pace.phase = 'over';
 }
 

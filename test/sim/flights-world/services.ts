@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { work } from '../../../src/cli/commands/serve/work.ts';
 import type { CommandContext } from '../../../src/cli/spec/command.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
@@ -8,11 +7,9 @@ import type { Log } from '../../../src/kernel/log.ts';
 import { isProblem } from '../../../src/kernel/problems.ts';
 import { createOperatorWallets } from '../../../src/payments/operator-wallets.ts';
 import { createPaywall } from '../../../src/payments/paywall.ts';
-import type { ServiceTables } from '../../../src/service-database.ts';
 import { type Cluster, SOLANA_NETWORKS } from '../../../src/solana/cluster.ts';
 import { openRpcCluster } from '../../../src/solana/rpc/open.ts';
 import { createComputer, type Process } from '../world/computer.ts';
-import { openWatchedFile } from '../world/databases.ts';
 import type { Reached } from '../world/network.ts';
 import type { World } from '../world/world.ts';
 import { airlineOf } from './airline.ts';
@@ -20,14 +17,16 @@ import { HOSTS } from './chain.ts';
 import { type Stage, walletOf } from './stage.ts';
 
 /** The cluster as a process reaches it. */
-export const clusterOf = (stage: Stage, process: Process, log?: Log): Promise<Cluster> =>
-  openRpcCluster({
+export const clusterOf = async (stage: Stage, process: Process, log?: Log): Promise<Cluster> => {
+  if (stage.setting.chain === 'embedded') return stage.chain.embeddedOf(process);
+  return openRpcCluster({
     urls: HOSTS,
     network: SOLANA_NETWORKS.devnet,
     clock: process.clock,
     fetch: stage.chain.fetchOf(process),
     ...(log && { log }),
   });
+};
 
 /** Logged at these levels, it is part of the story. */
 const TOLD = new Set(['warn', 'error']);
@@ -48,7 +47,7 @@ const logOf =
 async function openFlights(world: World, stage: Stage, process: Process) {
   const log = logOf(world, process);
   const cluster = await clusterOf(stage, process, log);
-  const store = openWatchedFile<ServiceTables>(world, process, join(stage.folder, 'service.db'));
+  const store = stage.storeOf(process);
   const [authority, facilitator, treasury] = ['authority', 'facilitator', 'treasury'].map(walletOf) as [
     ReturnType<typeof walletOf>,
     ReturnType<typeof walletOf>,
@@ -94,12 +93,13 @@ export interface Pace {
   phase: 'usual' | 'finish' | 'rest' | 'years' | 'over';
 }
 
-const QUIET_MS = { usual: 8_000, finish: 30_000, rest: 180_000, years: 24 * 3_600_000, over: 1 };
+const QUIET_MS = { usual: 8_000, finish: 30_000, rest: 180_000, years: 60 * 3_600_000, over: 1 };
 
 /** A computer that serves, and comes back after each death. */
 export function createServer(world: World, stage: Stage, name: string, pace: Pace) {
   const computer = createComputer(world, name);
   let reached: Reached | null = null;
+  let isWanted = true;
 
   async function serve(process: Process): Promise<void> {
     process.atEnd(() => {
@@ -144,12 +144,20 @@ export function createServer(world: World, stage: Stage, name: string, pace: Pac
   }
 
   void (async () => {
-    while (pace.phase !== 'over') {
+    while (isWanted && pace.phase !== 'over') {
       await computer.keepsRunning('serve', serve);
       await world.sleep(1_000);
     }
   })().catch((error: unknown) => world.failed(`${name} serves`, error));
-  return { computer, reached: () => (reached?.process.isAlive() ? reached : null) };
+  return {
+    computer,
+    /** Nobody starts it again. */
+    stop(): void {
+      isWanted = false;
+      computer.running()?.end();
+    },
+    reached: () => (reached?.process.isAlive() ? reached : null),
+  };
 }
 
 export type Server = ReturnType<typeof createServer>;

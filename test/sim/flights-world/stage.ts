@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { openClientStore } from '../../../src/client/journal/store.ts';
 import { escrowElf } from '../../../src/escrow/elf.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/program.ts';
@@ -11,11 +12,15 @@ import { randomIds } from '../../../src/kernel/ids.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
 import { readyForMoney } from '../../../src/payments/readiness.ts';
 import { createSandboxProvider } from '../../../src/sandbox/airline/index.ts';
-import { openStore } from '../../../src/service-database.ts';
+import { openStore, type ServiceTables, type Store } from '../../../src/service-database.ts';
 import { DEVNET_USDC } from '../../../src/solana/cluster.ts';
 import { openEmbeddedCluster } from '../../../src/solana/embedded/open.ts';
 import { type Signer, signerFromSeed } from '../../../src/solana/signer.ts';
 import { openSqlite, type SqliteDatabase } from '../../../src/store/libsql/file.ts';
+import type { Process } from '../world/computer.ts';
+import { openWatchedFile } from '../world/databases.ts';
+import { outside } from '../world/machine.ts';
+import { createWriterLock, openWatchedServer } from '../world/postgres.ts';
 import { BEGINNING_MS, createWorld, type World } from '../world/world.ts';
 import { createChain } from './chain.ts';
 
@@ -160,10 +165,39 @@ function airlines(folder: string) {
   };
 }
 
+/** What a world stands on. The same players must find the same books at the end, whatever it is. */
+export interface Setting {
+  /** The address of a PostgreSQL server for the service's rows; null: a libsql file. */
+  readonly postgres: string | null;
+  /** `nodes`: JSON-RPC of a cluster that can misbehave; `embedded`: the ledger in the same process. */
+  readonly chain: 'nodes' | 'embedded';
+}
+
+export const USUAL: Setting = { postgres: null, chain: 'nodes' };
+
+/** A database of its own on a server, with the operator's key in it. */
+async function openServer(url: string, books: SqliteDatabase) {
+  const { default: pg } = await import('pg');
+  const admin = new pg.Client({ connectionString: url });
+  const name = `world_${process.pid}_${databases++}`;
+  await outside(async () => {
+    await admin.connect();
+    await admin.query(`create database ${name}`);
+    await admin.end();
+  });
+  const own = new URL(url);
+  own.pathname = `/${name}`;
+  const store = await outside(() => openStore(own.href));
+  const keys = books.prepare('select * from api_keys').all() as never[];
+  await outside(() => store.insertInto('api_keys').values(keys).execute());
+  return { store, lock: createWriterLock() };
+}
+let databases = 0;
+
 export type Stage = Awaited<ReturnType<typeof openStage>>;
 
 /** Everything outside of our processes: disks, the chain, the airline, and a look into the books for whoever checks. */
-export async function openStage(world: World, template: Template) {
+export async function openStage(world: World, template: Template, setting: Setting = USUAL) {
   const folder = mkdtempSync(join(template.folder, 'world-'));
   for (const name of ['service.db', 'ledger.db', 'keys.json']) {
     copyFileSync(join(template.folder, name), join(folder, name));
@@ -179,7 +213,19 @@ export async function openStage(world: World, template: Template) {
   });
   const books: SqliteDatabase = openSqlite(join(folder, 'service.db'));
   const prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
+  const server = setting.postgres === null ? null : await openServer(setting.postgres, books);
   return {
+    setting,
+    /** The service's database, by a connection of a process's own. */
+    storeOf: (process: Process): Store =>
+      server
+        ? openWatchedServer<ServiceTables>(world, process, server.store, server.lock)
+        : openWatchedFile<ServiceTables>(world, process, join(folder, 'service.db')),
+    /** Rows of the service's database, wherever it is. */
+    async query(statement: string): Promise<readonly unknown[]> {
+      if (!server) return books.prepare(statement).all();
+      return (await outside(() => sql.raw(statement).execute(server.store))).rows;
+    },
     folder,
     template,
     names,
@@ -207,6 +253,7 @@ export async function openStage(world: World, template: Template) {
         world.saw(name);
       }
       books.close();
+      if (server) await server.store.destroy();
       await ledger.close();
       rmSync(folder, { recursive: true, force: true });
     },

@@ -23,15 +23,26 @@ export async function quiet(): Promise<void> {
   }
 }
 
-/** Real work that the world has to wait for: a socket to a database. */
-export async function outside<T>(work: () => Promise<T>): Promise<T> {
+/** Real work that the world has to wait for: a socket to a database. What several bring comes in the order of the asking. */
+export function outside<T>(work: () => Promise<T>): Promise<T> {
   pending++;
-  try {
-    return await work();
-  } finally {
+  const ended = work().then(
+    (value) => () => value,
+    (error: unknown) => (): T => {
+      throw error;
+    },
+  );
+  // Each in a turn of its own: what the one wakes has come to its end before the next is heard.
+  const heard = last
+    .then(() => ended)
+    .then((take) => new Promise<() => T>((resolve) => real.setImmediate(() => resolve(take))));
+  last = heard;
+  return heard.then((take) => {
     pending--;
-  }
+    return take();
+  });
 }
+let last: Promise<unknown> = Promise.resolve();
 
 /**
  * Puts a world's time and chance in the place of the machine's, for the whole process: timers, clocks, random bytes. What
@@ -129,17 +140,22 @@ function replaceTimers(world: MachineOf, replace: Replace): void {
 }
 
 function replaceChance(world: MachineOf, replace: Replace): void {
-  let block = 0;
-  let left = Buffer.alloc(0);
-  const bytes = (count: number): Buffer => {
-    while (left.length < count) left = Buffer.concat([left, world.random(block++)]);
-    const taken = Buffer.from(left.subarray(0, count));
-    left = left.subarray(count);
-    return taken;
+  const source = (first: number) => {
+    let block = first;
+    let left = Buffer.alloc(0);
+    return (count: number): Buffer => {
+      while (left.length < count) left = Buffer.concat([left, world.random(block++)]);
+      const taken = Buffer.from(left.subarray(0, count));
+      left = left.subarray(count);
+      return taken;
+    };
   };
+  const bytes = source(0);
+  // Libraries fill pools with it that outlive a world: nothing that is seen may hang on when they do.
+  const pools = source(1_000_000);
   const unit = () => bytes(6).readUIntBE(0, 6) / 2 ** 48;
   const fill = <T extends NodeJS.ArrayBufferView>(view: T): T => {
-    new Uint8Array(view.buffer, view.byteOffset, view.byteLength).set(bytes(view.byteLength));
+    new Uint8Array(view.buffer, view.byteOffset, view.byteLength).set(pools(view.byteLength));
     return view;
   };
   replace(crypto, 'randomBytes', bytes);
