@@ -1,6 +1,6 @@
 import { type Kysely, type QueryExecutorProvider, sql } from 'kysely';
 import { readSeen, SEEN_LEDGER, type SeenLedger } from './identity.ts';
-import { unsynced } from './unsynced.ts';
+import { REGAINED } from './regained.ts';
 
 /** Single values that every room may keep: switches, identities, when something is due. */
 export interface MetaTables {
@@ -27,13 +27,11 @@ export async function markOnce(database: QueryExecutorProvider, key: string, val
 
 /** Notes how far the ledger has come; it never goes back. After a power cut what was known before is as true. */
 export async function noteLedger<T>(database: Kysely<T>, seen: SeenLedger): Promise<void> {
-  await unsynced(database, (on) =>
-    on.transaction().execute(async (tx) => {
-      const known = readSeen(await readMark(tx, SEEN_LEDGER));
-      if (known && known.ledger === seen.ledger && known.seq >= seen.seq) return;
-      const value = JSON.stringify(seen);
-      await sql`insert into meta (key, value) values (${SEEN_LEDGER}, ${value})
-        on conflict (key) do update set value = ${value}`.execute(tx);
-    }),
-  );
+  await database.transaction().execute(async (tx) => {
+    const known = readSeen(await readMark(tx, SEEN_LEDGER));
+    if (known && known.ledger === seen.ledger && known.seq >= seen.seq) return;
+    const value = JSON.stringify(seen);
+    await sql`insert into meta (key, value) values (${SEEN_LEDGER}, ${value})
+      on conflict (key) do update set value = ${value} ${sql.raw(REGAINED)}`.execute(tx);
+  });
 }

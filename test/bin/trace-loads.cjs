@@ -17,6 +17,20 @@ for (const name of ['fsync', 'fsyncSync', 'fdatasync', 'fdatasyncSync']) {
   };
 }
 
+// What is committed is waited for at the journals of databases, beside the thread (store/libsql/journal-disk.ts).
+const journals = new Map();
+const open = fs.openSync;
+fs.openSync = function openSync(path, ...rest) {
+  const file = open.call(this, path, ...rest);
+  journals.set(file, String(path).replace(/^.*[\\/]|-wal$/g, ''));
+  return file;
+};
+const datasync = fs.fdatasync;
+fs.fdatasync = function fdatasync(file, ...rest) {
+  loads.syncs.push(`${journals.get(file)}: commit`);
+  return datasync.call(this, file, ...rest);
+};
+
 /** Notes each commit that SQLite waits for: one that changed something, unless the connection is told not to wait. */
 function watchLibsql(native) {
   const opened = new Map();

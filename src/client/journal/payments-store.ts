@@ -4,7 +4,7 @@ import type { Ids } from '../../kernel/ids.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { asInteger, formatUsdc } from '../../kernel/money.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
-import { unsynced } from '../../store/unsynced.ts';
+import { regained } from '../../store/regained.ts';
 import { openedAnswer, sealedAnswer } from '../answers.ts';
 import { overBudget } from '../spending.ts';
 import type { ClientPaymentTable, ClientTables } from './store-schema.ts';
@@ -84,7 +84,7 @@ export function createPaymentsStore(ports: PaymentsPorts): PaymentsStore {
     },
     async shown(ids) {
       // A power cut may bring it back: then the same answer is shown once more.
-      if (ids.length > 0) await unsynced(db, (on) => forget(on).where('payment_id', 'in', ids).execute());
+      if (ids.length > 0) await forget(regained(db)).where('payment_id', 'in', ids).execute();
     },
     async close(id, state, errorCode) {
       await change(db, clock, id, { state, live_key: null, error_code: errorCode });

@@ -6,7 +6,7 @@ import type { Secrets } from '../../kernel/secrets.ts';
 import { RING_PURPOSE } from '../../store/identity.ts';
 import { markOnce } from '../../store/marks.ts';
 import { openDatabase } from '../../store/open.ts';
-import { unsynced } from '../../store/unsynced.ts';
+import { regained } from '../../store/regained.ts';
 import { createPaymentsStore } from './payments-store.ts';
 import { type ClientTables, clientMigrations } from './store-schema.ts';
 import type { ClientStore, IntentTerms, IntentToRemember, RememberedIntent } from './store-types.ts';
@@ -76,13 +76,11 @@ export async function openClientStore(ports: {
     },
     async rememberLead(intentId, familyName) {
       // The payment that comes next takes it to the disk.
-      await unsynced(db, (on) =>
-        on
-          .updateTable('intents')
-          .set({ lead_family_name_sealed: secrets.encrypt(leadPlace(intentId), familyName) })
-          .where('intent_id', '=', intentId)
-          .execute(),
-      );
+      await regained(db)
+        .updateTable('intents')
+        .set({ lead_family_name_sealed: secrets.encrypt(leadPlace(intentId), familyName) })
+        .where('intent_id', '=', intentId)
+        .execute();
     },
     async leadOf(intentId) {
       const row = await db
