@@ -186,7 +186,7 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
       args: () => ['search', 'LIS', 'BER', '--depart', '+30d', '--json', '--no-wait'],
       own: ['search'],
       most: 14,
-      syncs: 10,
+      syncs: 5,
       never: [ANSWERS, WEB3, ASKING, SERVING, NETWORK, CUSTOMERS, MAIL],
     },
     'intent create': {
@@ -199,7 +199,7 @@ describe.runIf(isBuilt)('a command loads what it uses', () => {
       args: () => ['book', openIntentId, '--passengers', passengers, '--yes', '--no-wait', '--json'],
       own: ['book'],
       most: 19,
-      syncs: 10,
+      syncs: 7,
       never: [ANSWERS, WEB3, ASKING, SERVING, NETWORK, MAIL],
       // Else the next command would do the booking's work.
       after: () => farelock.run(['status', openIntentId, '--watch']),

@@ -9,27 +9,22 @@ fs.readFileSync = function readFileSync(path, ...rest) {
   if (chunk) loads.chunks.push(chunk[1]);
   return read.call(this, path, ...rest);
 };
-for (const name of ['fsync', 'fsyncSync', 'fdatasync', 'fdatasyncSync']) {
-  const sync = fs[name];
-  fs[name] = function waitForDisk(...given) {
-    loads.syncs.push('file');
-    return sync.apply(this, given);
-  };
-}
-
 // What is committed is waited for at the journals of databases, beside the thread (store/libsql/journal-disk.ts).
 const journals = new Map();
 const open = fs.openSync;
 fs.openSync = function openSync(path, ...rest) {
   const file = open.call(this, path, ...rest);
-  journals.set(file, String(path).replace(/^.*[\\/]|-wal$/g, ''));
+  const [, database] = /([^\\/]+)-wal$/.exec(path) ?? [];
+  journals.set(file, database ? `${database}: commit` : 'file');
   return file;
 };
-const datasync = fs.fdatasync;
-fs.fdatasync = function fdatasync(file, ...rest) {
-  loads.syncs.push(`${journals.get(file)}: commit`);
-  return datasync.call(this, file, ...rest);
-};
+for (const name of ['fsync', 'fsyncSync', 'fdatasync', 'fdatasyncSync']) {
+  const sync = fs[name];
+  fs[name] = function waitForDisk(file, ...rest) {
+    loads.syncs.push(journals.get(file) ?? 'file');
+    return sync.call(this, file, ...rest);
+  };
+}
 
 /** Notes each commit that SQLite waits for: one that changed something, unless the connection is told not to wait. */
 function watchLibsql(native) {
