@@ -215,13 +215,13 @@ test('a kept answer opens in the row of its own payment alone', async () => {
   await sendPaid(mine);
   await sendPaid(theirs, '/search', { b: 2 });
   const [first, second] = await world.store
-    .selectFrom('settlements')
-    .select(['payment_key', 'answer_sealed'])
+    .selectFrom('paid_answers')
+    .select(['payment_key', 'body_sealed'])
     .where('payment_key', 'in', shop.performed)
     .execute();
   await world.store
-    .updateTable('settlements')
-    .set({ answer_sealed: second?.answer_sealed ?? '' })
+    .updateTable('paid_answers')
+    .set({ body_sealed: Buffer.from(second?.body_sealed ?? []) })
     .where('payment_key', '=', first?.payment_key ?? '')
     .execute();
   const [own, other] = shop.performed[0] === first?.payment_key ? [mine, { a: 1 }] : [theirs, { b: 2 }];

@@ -199,7 +199,7 @@ export const effects = [
   {
     name: 'a node that forgot the status is believed, though it has the transaction',
     file: 'src/solana/landing.ts',
-    from: 'if (found) return ended(found.err, true);',
+    from: '  if (late) return late;\n',
     to: '',
     by: [
       'test/effects/effects.test.ts',
@@ -217,8 +217,8 @@ export const effects = [
   {
     name: 'the history of the fee payer is not asked',
     file: 'src/solana/landing.ts',
-    from: 'if (!(await cluster.isAbsent({ signature }, { account: feePayerOf(wire), sinceS }))) {\n',
-    to: 'if (sinceS < 0) {\n',
+    from: '    if (!(await cluster.isAbsent(absence.trace, { account: absence.account, sinceS }))) {\n',
+    to: '    if (sinceS < 0) {\n',
     by: ['test/payments/landing.test.ts'],
   },
   {

@@ -81,14 +81,14 @@ export const payments = [
   {
     name: 'the payment is sent before it is written down',
     file: 'src/payments/settling.ts',
-    from: "  return journal.write(row, {\n    state: 'settling',\n    ...facilitator.seal(sent, requirements),",
-    to: "  const early = facilitator.seal(sent, requirements);\n  await facilitator.send({ ...row, ...early, last_valid_block_height: lastValidBlockHeight });\n  return journal.write(row, {\n    state: 'settling',\n    ...early,",
+    from: "  const signed = await journal.write(row, {\n    state: 'settling',\n    ...facilitator.seal(sent, requirements),",
+    to: "  const early = facilitator.seal(sent, requirements);\n  await facilitator.send({ ...row, ...early, last_valid_block_height: lastValidBlockHeight });\n  const signed = await journal.write(row, {\n    state: 'settling',\n    ...early,",
     by: ['test/payments/crash.test.ts'],
   },
   {
     name: 'the answer is not written down with the signature',
     file: 'src/payments/settling.ts',
-    from: '...(answer ? sealAnswer(secrets, row.payment_key, answer) : {}),',
+    from: '    ...kept?.change,\n',
     to: '',
     by: ['test/payments/paywall.test.ts', 'test/payments/crash.test.ts'],
   },
@@ -109,14 +109,14 @@ export const payments = [
   {
     name: 'an answered call is done once more',
     file: 'src/payments/settling.ts',
-    from: "  if (row.state === 'answered') return { kind: 'answer', response: paidResponse(secrets, row) };\n  try {",
-    to: '  try {',
+    from: "  if (row.state === 'answered') {\n    return { kind: 'answer', response: kept ? paidAnswer(row, kept.body) : await answers.paid(row) };\n  }\n",
+    to: '',
     by: ['test/payments/paywall.test.ts'],
   },
   {
     name: 'a failed settlement keeps the answer that it did not pay for',
     file: 'src/payments/settling.ts',
-    from: '    error_code: reason,\n    answer_sealed: null,\n    answer_status: null,\n',
+    from: '    error_code: reason,\n    answer_sealed: null,\n    answer_fence: null,\n    answer_status: null,\n',
     to: '    error_code: reason,\n',
     by: ['test/payments/outcome.test.ts', 'test/payments/paywall.test.ts'],
   },
@@ -193,7 +193,7 @@ export const payments = [
   {
     name: 'recovery keeps the answer of a payment that failed',
     file: 'src/payments/recovery.ts',
-    from: '        answer_sealed: null,\n        answer_status: null,\n',
+    from: '        answer_sealed: null,\n        answer_fence: null,\n        answer_status: null,\n',
     to: '',
     by: ['test/payments/outcome.test.ts', 'test/payments/crash.test.ts'],
   },
@@ -207,8 +207,8 @@ export const payments = [
   {
     name: 'a kept answer opens in the row of another payment',
     file: 'src/payments/answers.ts',
-    from: 'const place = (key: string) => `settlements.answer_sealed.${key}`;',
-    to: "const place = (_key: string) => 'settlements.answer_sealed';",
+    from: 'const place = (key: string, fence: number) => `paid_answers.body_sealed.${key}.${fence}`;',
+    to: "const place = (_key: string, _fence: number) => 'paid_answers.body_sealed';",
     by: ['test/payments/paywall.test.ts'],
   },
 ];
