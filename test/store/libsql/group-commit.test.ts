@@ -236,3 +236,25 @@ test('a statement that may be found out again waits for no disk, and one that ch
   expect(committed()).toEqual(['a', 'b']);
   expect(disk.waits()).toBe(0);
 });
+
+test('who reads while others commit sees nothing that a failing commit takes back', async () => {
+  commits(true);
+  let isOver = false;
+  const writing = database
+    .transaction()
+    .execute((tx) => put('a', 1, tx))
+    .catch((error: unknown) => error)
+    .finally(() => {
+      isOver = true;
+    });
+  const seen: string[][] = [];
+  const reading: Promise<unknown>[] = [];
+  while (!isOver) {
+    reading.push(names().then((found) => seen.push(found)));
+    await new Promise((resolve) => process.nextTick(resolve));
+    if (reading.length > 200) await later();
+  }
+  await Promise.all(reading);
+  expect(await writing).toMatchObject({ code: 'storage_failed' });
+  expect(seen.flat()).toEqual([]);
+});
