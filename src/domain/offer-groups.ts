@@ -56,7 +56,7 @@ export function groupByItinerary<T extends GroupedOffer>(offers: readonly T[]): 
     if (!first) return [];
     const fares = group.flatMap((offer) => offer.fare_options ?? [fareOption(offer)]);
     // An offer that arrives twice is one fare.
-    const options = [...new Map(fares.map((fare) => [fare.offer_id, fare])).values()].sort(cheaperFare);
+    const options = cheapestFirst([...new Map(fares.map((fare) => [fare.offer_id, fare])).values()]);
     return [{ ...first, fare_options_count: options.length, fare_options: options }];
   });
 }
@@ -74,11 +74,16 @@ export function withArrivals<T extends GroupedOffer>(
   return asked.grouped ? groupByItinerary(sorted) : sorted;
 }
 
-const cheaperFare = (a: GroupedFare, b: GroupedFare): number => byPrice(priced(a), priced(b));
+const cheapestFirst = (fares: readonly GroupedFare[]): GroupedFare[] =>
+  fares
+    .map((fare) => ({ fare, price: priceOf(fare) }))
+    .sort((a, b) => byPrice(a.price, b.price))
+    .map(({ fare }) => fare);
 
-const priced = (fare: GroupedFare) => ({
-  ...fare,
-  total_amount: Math.round(Number(fare.total_amount_decimal) * 1_000_000),
+const priceOf = ({ offer_id, total_currency, total_amount_decimal }: GroupedFare) => ({
+  offer_id,
+  total_currency,
+  total_amount: Math.round(Number(total_amount_decimal) * 1_000_000),
 });
 
 function fareOption(offer: GroupedOffer): GroupedFare {
