@@ -50,4 +50,5 @@ export const serviceMigrations: readonly Migration[] = [
   },
   { name: '040_open_bookings', statements: flights.openBookings },
   { name: '050_intents_by_age', statements: flights.intentsByAge },
+  { name: '060_lists', statements: [...flights.lists, ...partner.lists, ...payments.newestSettled] },
 ];

@@ -28,6 +28,7 @@ test('the steps that were released keep their names, their order and every word'
       "030_bounded_work 21fbbd29bf6067b0",
       "040_open_bookings 8119cb7744392ab0",
       "050_intents_by_age f309b0e8aae468ba",
+      "060_lists 4dd19e7467458578",
     ]
   `);
 });

@@ -1,5 +1,11 @@
 /** The door for looks that change nothing: asked of a database without opening the service. */
 
 /** The newest payment that was settled: `signature`, or no row. */
-export const NEWEST_SETTLED = `select signature from settlements
-  where state in ('settled', 'answered') and signature is not null order by updated_at_ms desc limit 1`;
+export const NEWEST_SETTLED = `select signature from (
+  select * from (select signature, updated_at_ms from settlements
+    where state in ('answered', 'failed') and state = 'answered' and signature is not null and updated_at_ms > 0
+    order by updated_at_ms desc limit 1) as answered
+  union all select * from (select signature, updated_at_ms from settlements
+    where state = 'settled' and signature is not null and updated_at_ms > 0
+    order by updated_at_ms desc limit 1) as unanswered) as newest
+  order by updated_at_ms desc limit 1`;

@@ -28,4 +28,7 @@ export const paymentsMigrations = {
     `create index settlements_finished on settlements (updated_at_ms)
       where state in ('answered', 'failed')`,
   ],
+
+  /** Which payment was settled last is asked at every start. */
+  newestSettled: [`create index settlements_settled on settlements (updated_at_ms) where state = 'settled'`],
 } as const;

@@ -106,6 +106,8 @@ function linesOf(times, homes, store) {
         values,
         against: perHome[0],
         to: 'fresh',
+        // A list that is empty in a fresh home has a page to show in a used one.
+        beside: ratios(values, perHome[1]),
         goal: GOAL,
       }),
     ),
