@@ -67,7 +67,7 @@ async function filledHome(stage, store, base, count) {
     fillTool(home, { rows: count, wallet: address, usdcAccount: await accountOf(address) });
   }
   // The newest of a history are real in every home.
-  for (let i = 0; i < 2; i++) stage.farelock(env, 'wallet', 'airdrop', '--usdc', '10000', '--json');
+  for (let i = 0; i < 3; i++) stage.farelock(env, 'wallet', 'airdrop', '--usdc', '10000', '--json');
   return { ...base, home, env, databaseUrl, count, newIntent: intentMaker(stage, env, { leave: 2 }) };
 }
 
