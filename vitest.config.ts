@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const APART = [
   // Runs other files of tests once more: what those have loaded must not be there already.
   'test/flights/postgres.test.ts',
+  'test/store/plans-on-postgres.test.ts',
   // Measure by the millisecond: what others have left in the process would be measured with it.
   'test/interop/json-rpc-heavy.test.ts',
   'test/store/much-use.test.ts',

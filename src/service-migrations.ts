@@ -51,4 +51,5 @@ export const serviceMigrations: readonly Migration[] = [
   { name: '040_open_bookings', statements: flights.openBookings },
   { name: '050_intents_by_age', statements: flights.intentsByAge },
   { name: '060_paid_answers', statements: payments.answersApart },
+  { name: '070_lists', statements: [...flights.lists, ...partner.lists, ...payments.newestSettled] },
 ];

@@ -22,7 +22,7 @@ const MOST = 50;
 export function glanceAtIntents(home: string): GlancedIntent[] {
   const rows = readRows(
     join(home, 'client.db'),
-    `select intent_id, summary from intents order by created_at_ms desc limit ${MOST}`,
+    `select intent_id, summary from intents where created_at_ms > 0 order by created_at_ms desc limit ${MOST}`,
   );
   return rows.map(({ intent_id, summary }) => {
     const notes = (typeof summary === 'string' ? JSON.parse(summary) : {}) as Record<string, unknown>;
@@ -43,7 +43,8 @@ export function glanceAtIntents(home: string): GlancedIntent[] {
 export function glanceAtPayments(home: string): { readonly paymentId: string; readonly words: string }[] {
   const rows = readRows(
     join(home, 'client.db'),
-    `select payment_id, resource, state from payments order by created_at_ms desc limit ${MOST}`,
+    `select payment_id, resource, state from payments where created_at_ms > 0
+      order by created_at_ms desc limit ${MOST}`,
   );
   return rows.map((row) => ({
     paymentId: String(row.payment_id),

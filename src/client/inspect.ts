@@ -39,7 +39,7 @@ export const openPaymentsIn = (path: string): { id: string; createdAtMs: number 
   readRows(
     path,
     `select payment_id, created_at_ms from payments where live_key is not null and state <> 'answered'
-      order by created_at_ms`,
+      and created_at_ms > 0 order by created_at_ms`,
   ).map((row) => ({ id: String(row.payment_id), createdAtMs: Number(row.created_at_ms) }));
 
 /** Lists what waits for a person in the services' own database. Empty without one. */

@@ -1,4 +1,4 @@
-import { type Glanced, glance } from '../store/glance.ts';
+import { type Glanced, glance, MOST_GLANCED } from '../store/glance.ts';
 
 /**
  * The door for looks that change nothing, for completion and `doctor`: what the service's tables say, asked without
@@ -9,20 +9,44 @@ import { type Glanced, glance } from '../store/glance.ts';
 export const STUCK = `select intent_id as id, 'booking' as a, last_error as b from bookings where state = 'stuck'
   union all select request_id, 'refund request', last_error from refund_requests where state = 'stuck'`;
 
+/** In the words of the index over it. */
+const SHOWN = [
+  `state in ('received', 'approved', 'stuck') and state = 'received'`,
+  `state in ('approved', 'stuck')`,
+  `state in ('refunded', 'rejected') and state = 'refunded'`,
+  `state in ('refunded', 'rejected') and state = 'rejected'`,
+];
+
+const newestIn = (which: string, place: number): string =>
+  `select * from (select request_id as id, intent_id as a, state as b, requested_at_ms as at_ms from refund_requests
+    where ${which} and requested_at_ms > 0 order by requested_at_ms desc limit ${MOST_GLANCED}) as newest_${place}`;
+
 /** Refund requests, those that wait for an operator first. */
 export const glanceAtRefundRequests = (home: string): Glanced[] =>
   glance(
     home,
-    `select request_id as id, intent_id as a, state as b from refund_requests where state <> 'settling'
-      order by case when state = 'received' then 0 else 1 end, requested_at_ms desc`,
+    // The newest of each state by its index, and the newest of those.
+    `select id, a, b from (${SHOWN.map(newestIn).join(' union all ')}) as newest
+      order by case when b = 'received' then 0 else 1 end, at_ms desc`,
   );
 
 /** Work that waits for a person. */
 export const glanceAtStuck = (home: string): Glanced[] =>
-  glance(home, `select id, a, b from (${STUCK}) as waiting order by id`);
+  glance(
+    home,
+    `select id, a, b from (
+      select * from (select intent_id as id, 'booking' as a, last_error as b from bookings
+        where state = 'stuck' and updated_at_ms > 0 order by updated_at_ms limit ${MOST_GLANCED}) as bookings
+      union all select * from (select request_id, 'refund request', last_error from refund_requests
+        where state in ('approved', 'stuck') and state = 'stuck' and requested_at_ms > 0
+        order by requested_at_ms limit ${MOST_GLANCED}) as requests) as waiting order by id`,
+  );
 
 export const glanceAtAffiliates = (home: string): Glanced[] =>
-  glance(home, 'select code as id, wallet as a from affiliates order by created_at_ms desc');
+  glance(
+    home,
+    'select code as id, wallet as a from affiliates where created_at_ms > 0 order by created_at_ms desc',
+  );
 
 /** Operators' keys that still work. */
 export const glanceAtOperatorKeys = (home: string): Glanced[] =>

@@ -174,4 +174,17 @@ export const flightsMigrations = {
   ],
 
   intentsByAge: ['create index intents_created on intents (created_at_ms, amount)'],
+
+  /** Each order that a list of requests and of unfinished work is read in, by what it is asked for. */
+  lists: [
+    // Few beside those that wait to be decided. An index that begins with the state would be taken for those, too.
+    `create index refund_requests_granted_age on refund_requests (requested_at_ms, request_id)
+      where state in ('approved', 'stuck')`,
+    `create index refund_requests_granted_journey on refund_requests (journey_date, request_id)
+      where state in ('approved', 'stuck')`,
+    'drop index operator_audit_subject',
+    'create index operator_audit_subject on operator_audit (subject, audit_id)',
+    `create index affiliate_payouts_failing on affiliate_payouts (created_at_ms)
+      where state = 'open' and attempts >= 5`,
+  ],
 } as const;

@@ -6,25 +6,40 @@ import { readRows } from '../store/libsql/read-only.ts';
 
 /** The newest ramp orders that a partner can see; of all partners where `partnerId` is null. */
 export function glanceAtOrders(home: string, partnerId: string | null): Glanced[] {
-  const all = glance(
-    home,
-    `select order_id as id, partner_id as a, status as b from partner_orders
-      where creation = 'created' order by created_at_ms desc, order_id`,
+  const partners = readRows(join(home, 'service.db'), 'select partner_id, environment from partners').filter(
+    ({ partner_id }) => partnerId === null || partner_id === partnerId,
   );
-  return partnerId === null ? all : all.filter(({ words }) => words.split(', ')[0] === partnerId);
+  if (partners.length === 0) return [];
+  // The newest of each by its index, and the newest of those.
+  const newest = partners.map(
+    ({ partner_id, environment }, place) =>
+      `select * from (select order_id as id, partner_id as a, status as b, created_at_ms as at_ms from partner_orders
+        where partner_id = ${literal(partner_id)} and environment = ${literal(environment)} and creation = 'created'
+        order by created_at_ms desc, order_id desc limit ${MOST_GLANCED}) as newest_${place}`,
+  );
+  return glance(
+    home,
+    `select id, a, b from (${newest.join(' union all ')}) as newest order by at_ms desc, id desc`,
+  );
 }
+
+const literal = (value: unknown): string => `'${String(value).replaceAll("'", "''")}'`;
 
 /** Partners that are there: `par_sandbox_bank`. */
 export const glanceAtPartners = (home: string): Glanced[] =>
   glance(home, 'select partner_id as id, name as a, type as b from partners order by partner_id');
 
 export const glanceAtCustomers = (home: string): Glanced[] =>
-  glance(home, 'select customer_id as id, country as a from customers order by customer_id');
+  glance(
+    home,
+    "select customer_id as id, country as a from customers where customer_id > '' order by customer_id",
+  );
 
 export const glanceAtAttestations = (home: string): Glanced[] =>
   glance(
     home,
-    'select attestation_id as id, type as a, state as b from attestation_runs order by started_at_ms desc',
+    `select attestation_id as id, type as a, state as b from attestation_runs
+      where started_at_ms > 0 order by started_at_ms desc`,
   );
 
 /** Partners' keys that still work. */

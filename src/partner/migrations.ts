@@ -136,4 +136,15 @@ export const partnerMigrations = {
 
     'create index wanted_orders_age on wanted_orders (wanted_at_ms)',
   ],
+
+  /** How many orders a partner has in each status: a list says it, and counts nothing. */
+  lists: [
+    `create table partner_order_counts (
+        partner_id text not null, environment text not null, status text not null, orders bigint not null,
+        primary key (partner_id, environment, status))`,
+    `insert into partner_order_counts (partner_id, environment, status, orders)
+        select partner_id, environment, status, count(*) from partner_orders
+        where creation = 'created' and status is not null group by partner_id, environment, status`,
+    'create index attestation_runs_started on attestation_runs (started_at_ms)',
+  ],
 } as const;

@@ -133,6 +133,14 @@ interface PartnerOrderChangeTable {
   at_ms: number;
 }
 
+/** How many orders of a partner are in a status; written with each move (orders/order-history.ts). */
+interface PartnerOrderCountTable {
+  partner_id: string;
+  environment: PartnerEnvironment;
+  status: string;
+  orders: number;
+}
+
 /** First answers by Idempotency-Key. */
 interface PartnerAnswerTable {
   /** Keyed hash of owner, procedure and key. */
@@ -183,6 +191,7 @@ interface PartnerTables extends ComplianceTables {
   customer_tokens: CustomerTokenTable;
   partner_orders: PartnerOrderTable;
   partner_order_changes: PartnerOrderChangeTable;
+  partner_order_counts: PartnerOrderCountTable;
   partner_answers: PartnerAnswerTable;
   partner_outbound: PartnerOutboundTable;
   partner_breakers: PartnerBreakerTable;

@@ -1,9 +1,11 @@
 /** The door for looks that change nothing: asked of a database without opening the service. */
 
-/**
- * The newest payment that was settled and answered: `signature`, or no row. Asked at every start: the first condition is
- * that of the index settlements_finished, which is read from its end.
- */
-export const NEWEST_SETTLED = `select signature from settlements
-  where state in ('answered', 'failed') and updated_at_ms > 0 and state = 'answered' and signature is not null
+/** The newest payment that was settled: `signature`, or no row. */
+export const NEWEST_SETTLED = `select signature from (
+  select * from (select signature, updated_at_ms from settlements
+    where state in ('answered', 'failed') and state = 'answered' and signature is not null and updated_at_ms > 0
+    order by updated_at_ms desc limit 1) as answered
+  union all select * from (select signature, updated_at_ms from settlements
+    where state = 'settled' and signature is not null and updated_at_ms > 0
+    order by updated_at_ms desc limit 1) as unanswered) as newest
   order by updated_at_ms desc limit 1`;

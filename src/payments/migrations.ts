@@ -37,4 +37,6 @@ export const paymentsMigrations = {
     'create index paid_answers_kept on paid_answers (kept_at_ms)',
     'alter table settlements add column answer_fence bigint',
   ],
+  /** Which payment was settled last is asked at every start. */
+  newestSettled: [`create index settlements_settled on settlements (updated_at_ms) where state = 'settled'`],
 } as const;

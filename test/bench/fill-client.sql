@@ -9,8 +9,8 @@ select 'pay_fill' || i, null, 'answered', 'http://farelock.local', 'farelock.loc
   1, null, :now - 172800000 - i * 1000, :now - 172800000 - i * 1000 from n;
 
 with recursive n(i) as (select 1 union all select i + 1 from n where i < :rows)
-insert into intents (intent_id, base_url, support_code_sealed, summary, terms_sealed, created_at_ms)
+insert into intents (intent_id, base_url, support_code_sealed, summary, terms_sealed, escrow_address, created_at_ms)
 select 'int_fill' || i, 'http://farelock.local', hex(zeroblob(40)),
   '{"offer_id":"off_fill' || i || '","amount":"151.20","status":"booked","order_id":"ord_fill' || i
   || '","route":"LIS-BER","departure_date":"2026-12-20","expires_at":"2026-11-01T00:00:00Z"}',
-  null, :now - 172800000 - i * 1000 from n;
+  null, '', :now - 172800000 - i * 1000 from n;

@@ -7,10 +7,10 @@ select 'quo_fill' || i, 'POST /air/search', 'digest', 100000, 'mint', 'treasury'
   :now - 86400000 * (i % :days) + 60000, :now - 86400000 * (i % :days) - 60000 from n;
 
 with recursive n(i) as (select 1 union all select i + 1 from n where i < :rows)
-insert into settlements (payment_key, quote_id, request_digest, state, payer, amount, pay_to, answer_status,
-  answer_sealed, lease_until_ms, fence, created_at_ms, updated_at_ms)
+insert into settlements (payment_key, quote_id, request_digest, state, payer, amount, pay_to, signature,
+  answer_status, answer_sealed, lease_until_ms, fence, created_at_ms, updated_at_ms)
 select 'key_fill' || i, 'quo_fill' || i, 'digest', case i % 7 when 0 then 'failed' else 'answered' end, 'payer', 100000,
-  'treasury', 200, 'sealed', 0, 1, :now - 86400000 * (i % :days), :now - 86400000 * (i % :days) from n;
+  'treasury', (select max(signature) from settlements where payment_key not like 'key_fill%'), 200, 'sealed', 0, 1, :now - 86400000 * (i % :days), :now - 86400000 * (i % :days) from n;
 
 with recursive n(i) as (select 1 union all select i + 1 from n where i < :rows)
 insert into intents (intent_id, status, offer_id, offer, passenger_count, funding_wallet, refund_wallet, referrer,
@@ -73,6 +73,11 @@ insert into partner_orders (order_id, environment, partner_id, customer_id, crea
 select 'rmp_fill' || i, 'demo', 'par_sandbox_bank', 'cus_fill' || (i % 100), 'created',
   case i % 4 when 0 then 'AWAITING_FUNDS' else 'PAYMENT_PROCESSED' end, 'ONRAMP', 'DEU', 'EUR', '100', 'SOLANA_USDC',
   'SOLANA', 'SEPA', :now - i, :now - i from n;
+
+insert into partner_order_counts (partner_id, environment, status, orders)
+select partner_id, environment, status, count(*) from partner_orders where order_id like 'rmp_fill%'
+group by partner_id, environment, status
+on conflict (partner_id, environment, status) do update set orders = partner_order_counts.orders + excluded.orders;
 
 with recursive n(i) as (select 1 union all select i + 1 from n where i < :rows)
 insert into attestation_runs (attestation_id, customer_id, type, input_key, "rank", state, due_at_ms, lease_until_ms,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { countMove } from '../../src/partner/orders/order-history.ts';
 import { openStore } from '../../src/service-database.ts';
 import type { Runner } from './farelock.ts';
 
@@ -20,6 +21,12 @@ export async function layOrders(runner: Runner, count: number): Promise<string[]
           .insertInto('partner_orders')
           .values({ ...like, order_id, external_id: null, deposit_instructions_sealed: null, version: 1 })
           .execute();
+        await countMove(tx, {
+          partnerId: like.partner_id,
+          environment: like.environment,
+          from: null,
+          to: like.status as 'AWAITING_FUNDS',
+        });
       }
     });
     return ids;

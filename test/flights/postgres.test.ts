@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { postgresIsInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts';
+import { newDatabases, postgresIsInstalled } from '../store/postgres.ts';
 import { worldDatabase } from './world-database.ts';
 
 /** The journeys that move money or forget people, on PostgreSQL as on a file: the very same tests, once more. */
@@ -7,26 +7,15 @@ import { worldDatabase } from './world-database.ts';
 describe.skipIf(!postgresIsInstalled)(
   postgresIsInstalled ? 'on PostgreSQL' : 'on PostgreSQL: skipped, no PostgreSQL binary is installed',
   async () => {
-    let server: TestPostgres;
-    let databases = 0;
+    let databases: Awaited<ReturnType<typeof newDatabases>>;
     const inAFile = worldDatabase.next;
     beforeAll(async () => {
-      server = await startPostgres();
-      worldDatabase.next = async () => {
-        const name = `world_${databases++}`;
-        const { default: pg } = await import('pg');
-        const client = new pg.Client({ connectionString: server.url });
-        await client.connect();
-        await client.query(`create database ${name}`);
-        await client.end();
-        const url = new URL(server.url);
-        url.pathname = `/${name}`;
-        return url.href;
-      };
+      databases = await newDatabases();
+      worldDatabase.next = databases.next;
     });
     afterAll(async () => {
       worldDatabase.next = inAFile;
-      await server.close();
+      await databases.close();
     });
     describe('refund requests', () => import('./refunds/requests.test.ts').then(() => undefined));
     describe('approvals', () => import('./refund-treasury.test.ts').then(() => undefined));

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import { countMove } from '../../src/partner/orders/order-history.ts';
 import { openService } from '../../src/service.ts';
 import { openStore } from '../../src/service-database.ts';
 import type { ServiceOptions } from '../../src/service-types.ts';
@@ -214,6 +215,12 @@ export async function openStack(given: StackOptions = {}) {
           updated_at_ms: atMs,
         })
         .execute();
+      await countMove(store, {
+        partnerId: like.partner_id,
+        environment: like.environment,
+        from: null,
+        to: 'AWAITING_FUNDS',
+      });
       await store
         .insertInto('partner_order_changes')
         .values({

@@ -1,12 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { worldDatabase } from '../flights/world-database.ts';
 import { callerOf, ORDER, type OrderAnswer, openStack, REDIRECT, type Stack } from '../partner/stack.ts';
-import { hearStatements, slowSteps } from './plans.ts';
+import { hearStatements } from './plans.ts';
 
 const HOUR_MS = 3_600_000;
-const statements = hearStatements();
+let statements: ReturnType<typeof hearStatements>;
 let stack: Stack;
 beforeAll(async () => {
-  stack = await openStack({ ticketingMs: 0, lowcostMs: 0 });
+  statements = hearStatements();
+  const database = await worldDatabase.next('');
+  stack = await openStack({
+    ticketingMs: 0,
+    lowcostMs: 0,
+    ...(database.startsWith('postgres:') && { databaseUrl: database }),
+  });
 });
 afterAll(async () => {
   await stack.close();
@@ -58,10 +65,6 @@ test('no statement of the partner service, nor of the embedded chain, looks thro
   clock.advance(400 * 24 * HOUR_MS);
   await service.worker.runDue();
   statements.listen(false);
-  const slow = statements.heard().flatMap((one) => {
-    const steps = slowSteps({ plan: statements.planOf(one), sql: one.sql });
-    return steps.length === 0 ? [] : [`${steps.join(', ')}: ${one.sql}`];
-  });
-  expect(statements.heard().length).toBeGreaterThan(60);
-  expect(slow).toEqual([]);
+  expect(statements.count()).toBeGreaterThan(60);
+  expect(await statements.slow()).toEqual([]);
 }, 120_000);

@@ -11,6 +11,9 @@ import { showOrder } from './review.ts';
 import { type Step, said, type Walk } from './walk.ts';
 
 const MOST_OFFERED = 5;
+/** A lock lasts hours at most: what was made before has ended a day ago. */
+const MADE_MS = 3 * 86_400_000;
+const MOST_LOOKED_AT = 50;
 
 interface Unfinished {
   readonly intent: Intent;
@@ -49,11 +52,16 @@ export const resumeStep: Step = async (walk) => {
 async function unfinishedOf({ context }: Walk): Promise<Unfinished[]> {
   const { session, signal, clock } = context;
   const store = await session.store();
-  const open = (await store.intents()).filter((one) => {
+  const noted = await store.noted({
+    baseUrl: session.baseUrl,
+    open: true,
+    sinceMs: clock.now() - MADE_MS,
+    limit: MOST_LOOKED_AT,
+  });
+  const open = noted.filter((one) => {
     const { status, expires_at: expiresAt } = notesOf(one);
     // An older one was never paid, or has ended by now.
-    const isRecent = Date.parse(expiresAt ?? '') > clock.now() - 24 * 3_600_000;
-    return one.baseUrl === session.baseUrl && status === 'active' && isRecent;
+    return status === 'active' && Date.parse(expiresAt ?? '') > clock.now() - 24 * 3_600_000;
   });
   if (open.length === 0) return [];
   await session.work();

@@ -17,11 +17,8 @@ export async function settleBookingPayments(
 ): Promise<void> {
   if (intent.booking_requested_at === null) return;
   const store = await session.store();
-  const open = (await store.payments(500)).filter(
-    (one) =>
-      one.open &&
-      one.pay_to === intent.escrow.address &&
-      Date.parse(one.created_at) > clock.now() - REMEMBERED_MS,
+  const open = (await store.paymentsTo(intent.escrow.address)).filter(
+    (one) => one.open && Date.parse(one.created_at) > clock.now() - REMEMBERED_MS,
   );
   for (const { payment_id: id } of open) {
     const signed = await store.signedPayment(id);

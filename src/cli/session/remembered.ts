@@ -1,4 +1,4 @@
-import type { ClientStore, PaymentRecord, RememberedIntent } from '../../client/journal/store.ts';
+import type { ClientStore, NotedIntent, PaymentRecord } from '../../client/journal/store.ts';
 import type { FlightsClient } from '../../client/types.ts';
 import type { Intent } from '../../flights/wire.ts';
 import { formatUsdc } from '../../kernel/money.ts';
@@ -28,7 +28,7 @@ export interface IntentNotes {
   readonly fare?: KnownFare;
 }
 
-export function notesOf(remembered: RememberedIntent | undefined): IntentNotes {
+export function notesOf(remembered: Pick<NotedIntent, 'summary'> | undefined): IntentNotes {
   if (!isRecord(remembered?.summary)) return {};
   const fare = keptFare(remembered.summary.fare);
   const said = Object.entries(remembered.summary).filter(([, value]) => typeof value === 'string');
@@ -74,8 +74,8 @@ export async function besides(
 export async function supportCodeOf(store: ClientStore, id: string): Promise<string | null> {
   const intent = await store.intent(id);
   if (intent) return intent.supportCode;
-  const all = await store.intents();
-  return all.find((one) => notesOf(one).order_id === id)?.supportCode ?? null;
+  const noted = await store.notedOf({ by: 'order', is: [id] });
+  return (noted && (await store.intent(noted.intentId)))?.supportCode ?? null;
 }
 
 /**
@@ -103,19 +103,16 @@ export async function withReason(
 
 /** The payment that funded an escrow from here, by the journal; null where another wallet paid it. */
 export async function fundingPayment(store: ClientStore, intent: Intent): Promise<Funding | null> {
-  const payments = await store.payments(500);
-  for (const { pay_to, transaction, network } of payments) {
-    if (pay_to === intent.escrow.address && transaction) return { transaction, network };
+  for (const { transaction, network } of await store.paymentsTo(intent.escrow.address)) {
+    if (transaction) return { transaction, network };
   }
   return null;
 }
 
 /** The payment into the escrow that was signed here and may be carried out, or was: an open one before the others. */
 export async function signedBooking(store: ClientStore, intent: Intent): Promise<PaymentRecord | null> {
-  const signed = (await store.payments(500)).filter(
-    (payment) =>
-      payment.pay_to === intent.escrow.address &&
-      ['signed', 'sent', 'refused', 'answered'].includes(payment.state),
+  const signed = (await store.paymentsTo(intent.escrow.address)).filter(({ state }) =>
+    ['signed', 'sent', 'refused', 'answered'].includes(state),
   );
   return signed.find(({ open }) => open) ?? signed[0] ?? null;
 }

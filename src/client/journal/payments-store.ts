@@ -22,6 +22,8 @@ type Database = Kysely<ClientTables> | Transaction<ClientTables>;
 
 /** An answer that nobody has asked for again in a week is of no use any more. */
 const KEPT_MS = 7 * 86_400_000;
+/** Far more than are ever signed into one escrow. */
+const MOST_TO_ONE = 500;
 
 interface PaymentsPorts {
   readonly db: Kysely<ClientTables>;
@@ -90,17 +92,29 @@ export function createPaymentsStore(ports: PaymentsPorts): PaymentsStore {
       await change(db, clock, id, { state, live_key: null, error_code: errorCode });
     },
     async payments(limit = 100) {
-      const rows = await db
-        .selectFrom('payments')
-        .selectAll()
+      const rows = await shownRows(db)
+        .where('created_at_ms', '>', 0)
         .orderBy('created_at_ms', 'desc')
         .orderBy('payment_id', 'desc')
         .limit(limit)
         .execute();
       return rows.map(recordFrom);
     },
+    async paymentsTo(address) {
+      const rows = await shownRows(db)
+        .where('pay_to', '=', address)
+        .orderBy('created_at_ms', 'desc')
+        .orderBy('payment_id', 'desc')
+        .limit(MOST_TO_ONE)
+        .execute();
+      return rows.map(recordFrom);
+    },
+    async paymentOf(transaction) {
+      const row = await shownRows(db).where('transaction', '=', transaction).limit(1).executeTakeFirst();
+      return row && recordFrom(row);
+    },
     async payment(id) {
-      const row = await rowOf(id);
+      const row = await shownRows(db).where('payment_id', '=', id).executeTakeFirst();
       return row && recordFrom(row);
     },
     async signedPayment(id) {
@@ -109,6 +123,33 @@ export function createPaymentsStore(ports: PaymentsPorts): PaymentsStore {
     },
   };
 }
+
+/** What is shown of payments: what was signed, sent and answered stays where it is. */
+const shownRows = (db: Database) =>
+  db
+    .selectFrom('payments')
+    .select([
+      'payment_id',
+      'state',
+      'live_key',
+      'host',
+      'resource',
+      'wallet',
+      'amount',
+      'asset',
+      'pay_to',
+      'network',
+      'transaction',
+      'error_code',
+      'created_at_ms',
+      'updated_at_ms',
+    ])
+    .select(sql<number>`answer_sealed is not null`.as('answer_kept'));
+
+type ShownRow = Pick<
+  Selectable<ClientPaymentTable>,
+  Exclude<keyof ClientPaymentTable, `${string}_sealed` | 'base_url' | 'last_valid_block_height'>
+> & { readonly answer_kept: number };
 
 const keyOf = (secrets: Secrets, identity: RequestIdentity) =>
   secrets.hmac('payment journal', canonicalJson(identity));
@@ -202,7 +243,7 @@ function signedFrom(secrets: Secrets, row: Selectable<ClientPaymentTable>): Sign
   const opened = (column: 'body_sealed' | 'headers_sealed', sealed: string): unknown =>
     JSON.parse(secrets.decrypt(place(column, row.payment_id), sealed));
   return {
-    record: recordFrom(row),
+    record: recordFrom({ ...row, answer_kept: row.answer_sealed === null ? 0 : 1 }),
     payment: openFrom(secrets, row),
     isOpen: isOpen(row),
     request: {
@@ -217,14 +258,14 @@ function signedFrom(secrets: Secrets, row: Selectable<ClientPaymentTable>): Sign
   };
 }
 
-const isOpen = ({ live_key, state }: Selectable<ClientPaymentTable>): boolean =>
+const isOpen = ({ live_key, state }: Pick<ShownRow, 'live_key' | 'state'>): boolean =>
   live_key !== null && state !== 'answered';
 
-const recordFrom = (row: Selectable<ClientPaymentTable>): PaymentRecord => ({
+const recordFrom = (row: ShownRow): PaymentRecord => ({
   payment_id: row.payment_id,
   state: row.state,
   open: isOpen(row),
-  answer_kept: row.answer_sealed !== null,
+  answer_kept: row.answer_kept === 1,
   host: row.host,
   resource: row.resource,
   wallet: row.wallet,

@@ -58,6 +58,8 @@ interface RememberedIntentTable {
   terms_sealed: string | null;
   /** Sealed JSON: passengers that a person has typed and not paid for yet. */
   typed_sealed: string | null;
+  /** Of the terms; empty where they name none. null: an older version has written the row, and nobody has asked since. */
+  escrow_address: string | null;
   /** When the lock ends; they are forgotten then. */
   typed_until_ms: number | null;
   created_at_ms: number;
@@ -126,6 +128,29 @@ export const clientMigrations: readonly Migration[] = [
     statements: [
       'alter table intents add column typed_sealed text',
       'alter table intents add column typed_until_ms bigint',
+    ],
+  },
+  {
+    // Every list and every question of the tool has an index over what it is about, however much lies in the journal.
+    // Of what is noted of an intent, which is JSON, the indexes are over what is asked for; the file is always SQLite's.
+    name: '050_lists',
+    statements: [
+      'alter table intents add column escrow_address text',
+      "update intents set escrow_address = '' where terms_sealed is null",
+      'create index intents_created on intents (created_at_ms)',
+      'create index intents_of_service on intents (base_url, created_at_ms, intent_id)',
+      `create index intents_open on intents (base_url, created_at_ms, intent_id)
+        where coalesce(json_extract(summary, '$.status'), '') not in ('booked', 'refunded')`,
+      "create index intents_order on intents (json_extract(summary, '$.order_id'), created_at_ms)",
+      "create index intents_offer on intents (json_extract(summary, '$.offer_id'), created_at_ms)",
+      'create index intents_escrow on intents (escrow_address, created_at_ms)',
+      'create index intents_typed on intents (typed_until_ms) where typed_until_ms is not null',
+      'drop index payments_created',
+      'create index payments_created on payments (created_at_ms, payment_id)',
+      'create index payments_to on payments (pay_to, created_at_ms, payment_id)',
+      'create index payments_transaction on payments ("transaction") where "transaction" is not null',
+      `create index payments_open on payments (created_at_ms)
+        where live_key is not null and state <> 'answered'`,
     ],
   },
 ];

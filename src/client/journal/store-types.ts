@@ -116,6 +116,16 @@ export interface IntentTerms {
   } | null;
 }
 
+/** An intent without what is sealed of it. */
+export type NotedIntent = Pick<RememberedIntent, 'intentId' | 'baseUrl' | 'summary' | 'createdAt'>;
+
+export interface NotedQuery {
+  readonly baseUrl: string;
+  readonly limit: number;
+  readonly open?: boolean;
+  readonly sinceMs?: number;
+}
+
 export type IntentToRemember = Pick<RememberedIntent, 'intentId' | 'baseUrl' | 'supportCode' | 'terms'>;
 
 /** The payer's journal: a payment is on the disk before it leaves. */
@@ -146,6 +156,10 @@ export interface NewAnswer extends KeptAnswer {
 export interface PaymentsStore extends PaymentJournal {
   /** Newest first. */
   payments(limit?: number): Promise<PaymentRecord[]>;
+  /** Those to an address, newest first. */
+  paymentsTo(address: string): Promise<PaymentRecord[]>;
+  /** The one that a transaction of the cluster settled. */
+  paymentOf(transaction: string): Promise<PaymentRecord | undefined>;
   payment(id: string): Promise<PaymentRecord | undefined>;
   /** A payment with the bytes that were signed for it. */
   signedPayment(id: string): Promise<SignedPayment | undefined>;
@@ -164,8 +178,13 @@ export interface ClientStore extends PaymentsStore {
    */
   keepTyped(intentId: string, typed: readonly TravellerFields[], untilMs: number): Promise<void>;
   typed(intentId: string): Promise<TravellerFields[]>;
-  /** Newest first. */
-  intents(): Promise<RememberedIntent[]>;
+  /** The newest of a service, as lists show them; `open`: those that were neither booked nor refunded when last seen. */
+  noted(query: NotedQuery): Promise<NotedIntent[]>;
+  /** The newest that has one of these. */
+  notedOf(what: {
+    readonly by: 'order' | 'offer' | 'escrow';
+    readonly is: readonly string[];
+  }): Promise<NotedIntent | undefined>;
   intent(intentId: string): Promise<RememberedIntent | undefined>;
   /** Saved travellers. */
   travellers(): Promise<TravellersStore>;

@@ -7,6 +7,7 @@ import { RING_PURPOSE } from '../../store/identity.ts';
 import { markOnce } from '../../store/marks.ts';
 import { openDatabase } from '../../store/open.ts';
 import { regained } from '../../store/regained.ts';
+import { createNotedIntents, termsPlace } from './noted-intents.ts';
 import { createPaymentsStore } from './payments-store.ts';
 import { type ClientTables, clientMigrations } from './store-schema.ts';
 import type { ClientStore, IntentTerms, IntentToRemember, RememberedIntent } from './store-types.ts';
@@ -19,6 +20,7 @@ export type {
   KeptAnswer,
   NewAnswer,
   NewPayment,
+  NotedIntent,
   OpenPayment,
   PaymentJournal,
   PaymentRecord,
@@ -98,15 +100,7 @@ export async function openClientStore(ports: {
         .where('intent_id', '=', intentId)
         .execute();
     },
-    async intents() {
-      const rows = await db
-        .selectFrom('intents')
-        .selectAll()
-        .orderBy('created_at_ms', 'desc')
-        .orderBy('intent_id', 'desc')
-        .execute();
-      return rows.map((row) => rememberedFrom(secrets, row));
-    },
+    ...createNotedIntents({ db, secrets }),
     async intent(intentId) {
       const row = await db
         .selectFrom('intents')
@@ -121,7 +115,6 @@ export async function openClientStore(ports: {
 }
 
 const leadPlace = (intentId: string) => `intents.lead_family_name_sealed.${intentId}`;
-const termsPlace = (intentId: string) => `intents.terms_sealed.${intentId}`;
 const codePlace = (intentId: string) => `intents.support_code_sealed.${intentId}`;
 
 const rowOf = (
@@ -135,6 +128,7 @@ const rowOf = (
   lead_family_name_sealed: null,
   summary: null,
   terms_sealed: terms === null ? null : secrets.encrypt(termsPlace(intentId), JSON.stringify(terms)),
+  escrow_address: terms?.escrow?.address ?? '',
   created_at_ms: nowMs,
 });
 

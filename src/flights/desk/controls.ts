@@ -42,6 +42,7 @@ export function createControls(ports: FlightsPorts) {
         .selectFrom('operator_audit')
         .selectAll()
         .$if(subject !== undefined, (query) => query.where('subject', '=', subject ?? ''))
+        .where('audit_id', '>', '')
         .$if(cursor !== undefined, (query) => query.where('audit_id', '<', cursor ?? ''))
         .orderBy('audit_id', 'desc')
         .limit(limit + 1)

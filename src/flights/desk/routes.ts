@@ -22,7 +22,7 @@ export const enterDesk =
     const by: By = { operator, requestId };
     const cases = createRefundCases(ports);
     const decisions = createRefundDecisions(ports, cases);
-    const stuck = createStuck(ports, cases, decisions);
+    const stuck = createStuck(ports, decisions);
     return { ports, by, keys, cases, decisions, stuck, controls: createControls(ports) };
   };
 

@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { PAYOUT_TRIES } from '../affiliates/affiliate-credit.ts';
 import type { FlightsPorts } from '../ports.ts';
-import { IS_UNDECIDED, type RefundCases, summaryOf } from '../refunds/cases.ts';
+import { IS_GRANTED, SUMMARISED, summariesOf } from '../refunds/cases.ts';
 import type { Stuck } from '../wire.ts';
 
 /** An effect that has been open for this long is one that a person looks at. */
@@ -10,10 +10,7 @@ const LONG_OPEN_MS = 10 * 60_000;
 const MOST_LISTED = 200;
 
 /** Work that waits for a person: bookings and refunds that are stuck, effects and pay-outs that are open for long. */
-export async function listStuck(
-  { store, clock }: Pick<FlightsPorts, 'store' | 'clock'>,
-  cases: RefundCases,
-): Promise<Stuck> {
+export async function listStuck({ store, clock }: Pick<FlightsPorts, 'store' | 'clock'>): Promise<Stuck> {
   const bookings = await store
     .selectFrom('bookings')
     .select(['intent_id', 'last_error', 'attempts', 'updated_at_ms'])
@@ -35,19 +32,18 @@ export async function listStuck(
     .execute();
   const requests = await store
     .selectFrom('refund_requests')
-    .select('request_id')
-    .where(IS_UNDECIDED)
+    .select(SUMMARISED)
+    .where(IS_GRANTED)
     .where('state', '=', 'stuck')
     .where('requested_at_ms', '>', 0)
     .orderBy('requested_at_ms')
     .limit(MOST_LISTED)
     .execute();
-  const opened = await Promise.all(requests.map((row) => cases.open(row.request_id)));
   const payouts = await store
     .selectFrom('affiliate_payouts')
     .selectAll()
-    .where(sql<SqlBool>`state = 'open'`)
-    .where('attempts', '>=', PAYOUT_TRIES)
+    // In the words of the index over them.
+    .where(sql<SqlBool>`state = 'open' and attempts >= ${sql.lit(PAYOUT_TRIES)}`)
     .where('created_at_ms', '>', 0)
     .orderBy('created_at_ms')
     .limit(MOST_LISTED)
@@ -64,7 +60,7 @@ export async function listStuck(
       created_at: instant(row.created_at_ms),
       updated_at: instant(row.updated_at_ms),
     })),
-    refund_requests: opened.map(summaryOf),
+    refund_requests: await summariesOf(store, requests),
     affiliate_payouts: payouts.map(({ payout_id, wallet, amount, last_error, attempts, created_at_ms }) => ({
       payout_id,
       wallet,

@@ -2,7 +2,6 @@ import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { createEscrows } from '../booking/escrows.ts';
 import type { FlightsPorts } from '../ports.ts';
-import type { RefundCases } from '../refunds/cases.ts';
 import type { By, RefundDecisions } from '../refunds/decisions.ts';
 import type { BookingRow } from '../rows.ts';
 import type { ResolveRequest, StuckItem, StuckPlan } from '../wire.ts';
@@ -22,11 +21,11 @@ interface Waiting {
  * Work that waits for a person, and how a person ends it (CONTRACT, section 8). Whoever asked the airline says what it
  * answered; money moves by effects, after the decision is on record with its row in the audit trail.
  */
-export function createStuck(ports: FlightsPorts, cases: RefundCases, decisions: RefundDecisions) {
+export function createStuck(ports: FlightsPorts, decisions: RefundDecisions) {
   const bookings = createStuckBookings(ports, createEscrows(ports));
   const desk: Desk = { ports, bookings, decisions };
   return {
-    list: () => listStuck(ports, cases),
+    list: () => listStuck(ports),
     show: (id: string): Promise<StuckItem> => show(desk, id),
     resolve: (id: string, by: By, request: ResolveRequest): Promise<StuckItem | StuckPlan> =>
       resolve(desk, id, by, request),

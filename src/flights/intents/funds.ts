@@ -97,9 +97,8 @@ async function needs({ store, options }: FlightsPorts): Promise<Record<ShortWall
     store
       .selectFrom('refund_requests')
       .select((column) => column.fn.sum('payout_amount').as('due'))
-      // In the words of an index over what is undecided.
-      .where(sql<SqlBool>`state in ('received', 'approved', 'stuck')`)
-      .where('state', '<>', 'received')
+      // In the words of an index over them.
+      .where(sql<SqlBool>`state in ('approved', 'stuck')`)
       .where('payout_tx_hash', 'is', null)
       .executeTakeFirst(),
     store

@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { refundRuleOf } from '../../domain/refund-rule.ts';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
@@ -13,10 +13,24 @@ const SHOWN: readonly RefundRequestState[] = ['received', 'approved', 'refunded'
 
 /** In the words of the indexes over them. */
 const IS_DECIDED = sql<SqlBool>`state in ('refunded', 'rejected')`;
-export const IS_UNDECIDED = sql<SqlBool>`state in ('received', 'approved', 'stuck')`;
+export const IS_GRANTED = sql<SqlBool>`state in ('approved', 'stuck')`;
+const IS_UNDECIDED = sql<SqlBool>`state in ('received', 'approved', 'stuck')`;
 
 const orNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
 const numberOrNull = (amount: bigint | null): number | null => (amount === null ? null : Number(amount));
+
+/** What a summary says of a request: nothing that is sealed. */
+export const SUMMARISED = [
+  'request_id',
+  'intent_id',
+  'state',
+  'requested_at_ms',
+  'journey_date',
+  'payout_amount',
+  'claimed_by_name',
+  'claimed_at_ms',
+] as const satisfies readonly (keyof RefundRequestRow)[];
+type SummarisedRequest = Pick<RefundRequestRow, (typeof SUMMARISED)[number]>;
 
 /** A case and its intent, of a request id, or of an intent id (its latest request). */
 export interface OpenedCase {
@@ -54,6 +68,11 @@ async function open({ store }: CasePorts, id: string): Promise<OpenedCase> {
 const intentOf = (store: Store, intentId: string): Promise<IntentRow> =>
   store.selectFrom('intents').selectAll().where('intent_id', '=', intentId).executeTakeFirstOrThrow();
 
+function indexedBy(status: QueueQuery['status']): RawBuilder<SqlBool> {
+  if (status === 'refunded' || status === 'rejected') return IS_DECIDED;
+  return status === 'approved' || status === 'stuck' ? IS_GRANTED : IS_UNDECIDED;
+}
+
 /** The queue: oldest first, or by the day of departure; `status` none means what is not decided. */
 async function queue(
   { store }: CasePorts,
@@ -65,8 +84,8 @@ async function queue(
   if (typeof from !== typeof first) throw badCursor();
   const rows = await store
     .selectFrom('refund_requests')
-    .selectAll()
-    .where(status === 'refunded' || status === 'rejected' ? IS_DECIDED : IS_UNDECIDED)
+    .select(SUMMARISED)
+    .where(indexedBy(status))
     .$if(status !== undefined, (query) => query.where('state', '=', status ?? 'received'))
     .where(sql<SqlBool>`(${sql.ref(key)}, request_id) > (${from}, ${id})`)
     .orderBy(key)
@@ -76,13 +95,30 @@ async function queue(
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;
   return {
-    refund_requests: await Promise.all(
-      page.map(async (row) => summaryOf({ row, intent: await intentOf(store, row.intent_id) })),
-    ),
+    refund_requests: await summariesOf(store, page),
     next_cursor: last
       ? Buffer.from(JSON.stringify([last[key], last.request_id])).toString('base64url')
       : null,
   };
+}
+
+/** Summaries of requests, in their order; their intents are read together. */
+export async function summariesOf(
+  store: Store,
+  rows: readonly SummarisedRequest[],
+): Promise<RefundCaseSummary[]> {
+  if (rows.length === 0) return [];
+  const intents = await store
+    .selectFrom('intents')
+    .select(['intent_id', 'offer', 'amount'])
+    .where('intent_id', 'in', [...new Set(rows.map((row) => row.intent_id))])
+    .execute();
+  const byId = new Map(intents.map((intent) => [intent.intent_id, intent]));
+  return rows.map((row) => {
+    const intent = byId.get(row.intent_id);
+    if (!intent) throw new Error(`${row.request_id} has no intent`);
+    return summaryOf({ row, intent });
+  });
 }
 
 /** One whole case, with the customer's words: for operators alone. */
@@ -173,7 +209,13 @@ async function timeline({ store }: CasePorts, { row, intent }: OpenedCase): Prom
     .map(([atMs, event, detail]) => ({ at: instant(atMs), event, detail }));
 }
 
-export function summaryOf({ row, intent }: OpenedCase): RefundCaseSummary {
+export function summaryOf({
+  row,
+  intent,
+}: {
+  readonly row: SummarisedRequest;
+  readonly intent: Pick<IntentRow, 'offer' | 'amount'>;
+}): RefundCaseSummary {
   const offer = lockedOffer(intent);
   const rule = refundRuleOf(offer, BigInt(intent.amount));
   return {

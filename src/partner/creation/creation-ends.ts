@@ -33,6 +33,8 @@ export function createCreationEnds({ store, secrets, clock }: PartnerPorts, { qu
   /** From here on there is an order: its first line of history, and its customer's link to the partner. */
   async function beginOrder(tx: Tx, row: OrderRow, to: OrderStatus, requestId: string, atMs: number) {
     await recordChange(tx, {
+      partnerId: row.partner_id,
+      environment: row.environment,
       orderId: row.order_id,
       version: row.version,
       from: null,

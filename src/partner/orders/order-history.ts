@@ -1,8 +1,10 @@
 import { instant } from '../../kernel/clock.ts';
 import type { OrderChange, OrderStatus } from '../schema.ts';
-import type { Store, Tx } from '../tables.ts';
+import type { PartnerEnvironment, Store, Tx } from '../tables.ts';
 
 interface RecordedChange {
+  readonly partnerId: string;
+  readonly environment: PartnerEnvironment;
   readonly orderId: string;
   readonly version: number;
   /** null: the order came into being. */
@@ -18,7 +20,8 @@ interface RecordedChange {
 
 /**
  * Adds to an order's history, in the transaction of the change. A version has one row, so that a change that was
- * applied twice would fail here; there is nothing that changes a row.
+ * applied twice would fail here; there is nothing that changes a row. Whoever moves an order to another status is
+ * counted.
  */
 export async function recordChange(tx: Tx, change: RecordedChange): Promise<void> {
   await tx
@@ -33,6 +36,32 @@ export async function recordChange(tx: Tx, change: RecordedChange): Promise<void
       request_id: change.requestId,
       at_ms: change.atMs,
     })
+    .execute();
+  await countMove(tx, change);
+}
+
+/** Counts an order in its new status, and no more in the one before. */
+export async function countMove(
+  tx: Tx | Store,
+  { partnerId, environment, from, to }: Pick<RecordedChange, 'partnerId' | 'environment' | 'from' | 'to'>,
+): Promise<void> {
+  if (from === to) return;
+  await tx
+    .insertInto('partner_order_counts')
+    .values({ partner_id: partnerId, environment, status: to, orders: 1 })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['partner_id', 'environment', 'status'])
+        .doUpdateSet((column) => ({ orders: column('partner_order_counts.orders', '+', 1) })),
+    )
+    .execute();
+  if (from === null) return;
+  await tx
+    .updateTable('partner_order_counts')
+    .set((column) => ({ orders: column('orders', '-', 1) }))
+    .where('partner_id', '=', partnerId)
+    .where('environment', '=', environment)
+    .where('status', '=', from)
     .execute();
 }
 

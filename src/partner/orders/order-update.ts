@@ -73,6 +73,8 @@ export async function updateOrder(
       .executeTakeFirst();
     if (numUpdatedRows !== 1n) throw new Error('an order changed inside its own transaction');
     await recordChange(tx, {
+      partnerId: row.partner_id,
+      environment: row.environment,
       orderId: row.order_id,
       version: next.version,
       from: row.status as OrderStatus,

@@ -149,6 +149,8 @@ async function seedOrder(ports: PartnerPorts, tx: Tx, order: SeededOrder): Promi
     .execute();
   for (const [step, status] of order.way.entries()) {
     await recordChange(tx, {
+      partnerId: order.partnerId,
+      environment: ports.environment,
       orderId: order.orderId,
       version: step + 1,
       from: order.way[step - 1] ?? null,

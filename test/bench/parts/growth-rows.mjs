@@ -21,7 +21,7 @@ export function commandRows(stage) {
     },
     plain('intent list', 'intent', 'list'),
     plain('payments list', 'payments', 'list', '--limit', '3'),
-    plain('wallet history', 'wallet', 'history'),
+    plain('wallet history', 'wallet', 'history', '--limit', '3'),
     plain('refund queue', 'refund', 'queue'),
     plain('stuck list', 'stuck', 'list'),
     plain('partner orders list', 'partner', 'orders', 'list'),

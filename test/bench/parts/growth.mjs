@@ -67,7 +67,7 @@ async function filledHome(stage, store, base, count) {
     fillTool(home, { rows: count, wallet: address, usdcAccount: await accountOf(address) });
   }
   // The newest of a history are real in every home.
-  for (let i = 0; i < 2; i++) stage.farelock(env, 'wallet', 'airdrop', '--usdc', '10000', '--json');
+  for (let i = 0; i < 3; i++) stage.farelock(env, 'wallet', 'airdrop', '--usdc', '10000', '--json');
   return { ...base, home, env, databaseUrl, count, newIntent: intentMaker(stage, env, { leave: 2 }) };
 }
 
@@ -106,6 +106,8 @@ function linesOf(times, homes, store) {
         values,
         against: perHome[0],
         to: 'fresh',
+        // A list that is empty in a fresh home has a page to show in a used one.
+        beside: ratios(values, perHome[1]),
         goal: GOAL,
       }),
     ),

@@ -1,9 +1,14 @@
+import type { NotedIntent } from '../../../client/journal/store.ts';
 import { isProblem } from '../../../kernel/problems.ts';
 import type { View } from '../../screen/terminal.ts';
 import { noteIntent, notesOf } from '../../session/remembered.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { tableLines } from '../../view/table.ts';
 import { utcTime } from '../../view/times.ts';
+
+interface IntentListOptions {
+  readonly limit: number;
+}
 
 interface ListedIntent {
   readonly intent_id: string;
@@ -20,38 +25,37 @@ interface ListedIntent {
 const MOST_REFRESHED = 20;
 
 /** The intents made from here, newest first. Those that have not ended are asked for at the service. */
-export const intentList: Command<object> = async (context) => {
+export const intentList: Command<IntentListOptions> = async (context, { limit }) => {
   const { terminal, session } = context;
   await session.work();
   const store = await session.store();
   await refresh(context);
-  const intents = (await store.intents())
-    .filter((remembered) => remembered.baseUrl === session.baseUrl)
-    .map((remembered): ListedIntent => {
-      const notes = notesOf(remembered);
-      return {
-        intent_id: remembered.intentId,
-        status: notes.status ?? null,
-        offer_id: notes.offer_id ?? null,
-        route: notes.route ?? null,
-        departure_date: notes.departure_date ?? null,
-        amount: notes.amount ?? null,
-        order_id: notes.order_id ?? null,
-        created_at: remembered.createdAt,
-        expires_at: notes.expires_at ?? null,
-      };
-    });
-  terminal.result({ intents }, intentsView);
+  const noted = await store.noted({ baseUrl: session.baseUrl, limit });
+  terminal.result({ intents: noted.map(listed) }, intentsView);
+  if (noted.length === limit) terminal.note(`The newest ${limit}; --limit shows more.`);
   return 0;
 };
 
+function listed(noted: NotedIntent): ListedIntent {
+  const notes = notesOf(noted);
+  return {
+    intent_id: noted.intentId,
+    status: notes.status ?? null,
+    offer_id: notes.offer_id ?? null,
+    route: notes.route ?? null,
+    departure_date: notes.departure_date ?? null,
+    amount: notes.amount ?? null,
+    order_id: notes.order_id ?? null,
+    created_at: noted.createdAt,
+    expires_at: notes.expires_at ?? null,
+  };
+}
+
 async function refresh({ session, signal }: CommandContext): Promise<void> {
   const store = await session.store();
-  const open = (await store.intents()).filter(
-    (one) => one.baseUrl === session.baseUrl && !['booked', 'refunded'].includes(notesOf(one).status ?? ''),
-  );
+  const open = await store.noted({ baseUrl: session.baseUrl, open: true, limit: MOST_REFRESHED });
   const flights = await session.flights();
-  for (const { intentId } of open.slice(0, MOST_REFRESHED)) {
+  for (const { intentId } of open) {
     try {
       await noteIntent(store, await flights.intent(intentId, { signal }));
     } catch (error) {

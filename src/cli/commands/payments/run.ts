@@ -20,10 +20,9 @@ interface PaymentsListOptions {
 /** The journal of payments, newest first. */
 export const paymentsList: Command<PaymentsListOptions> = async ({ terminal, session }, { limit }) => {
   const store = await session.store();
-  const intents = await store.intents();
   const payments: WordedPayment[] = [];
   for (const payment of await store.payments(limit))
-    payments.push({ ...payment, purpose: await paidForWords(store, intents, payment) });
+    payments.push({ ...payment, purpose: await paidForWords(store, payment) });
   terminal.result({ payments }, paymentsView);
   if (payments.length === limit) terminal.note(`The newest ${limit}; --limit shows more.`);
   return 0;
@@ -58,7 +57,7 @@ async function shownPayment(store: ClientStore, paymentId: string): Promise<Show
   const { memo, feePayer } = contentOfPayload(signed.payment.payload);
   return {
     ...signed.record,
-    purpose: await paidForWords(store, await store.intents(), signed.record),
+    purpose: await paidForWords(store, signed.record),
     memo,
     fee_payer: feePayer,
     last_valid_block_height: Number(signed.payment.lastValidBlockHeight),

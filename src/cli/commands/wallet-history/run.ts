@@ -1,5 +1,5 @@
 import type { ParsedTransactionWithMeta } from '@solana/web3.js';
-import type { PaymentRecord, RememberedIntent } from '../../../client/journal/store.ts';
+import type { ClientStore, NotedIntent, PaymentRecord } from '../../../client/journal/store.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { type Explorer, explorerOf } from '../../paying/explorer.ts';
 import { journeyWords, paidForWords } from '../../paying/paid-for.ts';
@@ -35,9 +35,6 @@ export const walletHistory: Command<WalletHistoryOptions> = async (context, { li
   const wallet = await session.wallet();
   const { mint, usdcAccount } = await usdcOf(await session.cluster(), wallet.address);
   const store = await session.store();
-  const journal = await store.payments(1_000_000);
-  const intents = await store.intents();
-  const byTransaction = new Map(journal.map((one) => [one.transaction, one]));
   terminal.phase('Asking the cluster');
   const { connection, key } = await connectWallet(session);
   const landed = await asked(connection.getSignaturesForAddress(key(usdcAccount), { limit }));
@@ -48,7 +45,7 @@ export const walletHistory: Command<WalletHistoryOptions> = async (context, { li
       ? null
       : await asked(connection.getParsedTransaction(signature, { maxSupportedTransactionVersion: 0 }));
     const change = found && changeOf(found, wallet.address, mint);
-    const payment = byTransaction.get(signature);
+    const payment = await store.paymentOf(signature);
     history.push({
       transaction: signature,
       at: blockTime ? new Date(blockTime * 1000).toISOString() : null,
@@ -56,8 +53,8 @@ export const walletHistory: Command<WalletHistoryOptions> = async (context, { li
       memo: memo?.replace(/^\[\d+\] /, '') ?? null,
       ...journalled(payment),
       purpose: payment
-        ? await paidForWords(store, intents, payment)
-        : movementWords(found, change, { intents, memo }),
+        ? await paidForWords(store, payment)
+        : await movementWords(found, change, { store, memo }),
     });
   }
   terminal.result({ history }, historyView(explorerOf(session.profile), (await session.cluster()).network));
@@ -71,26 +68,33 @@ const journalled = (payment: PaymentRecord | undefined): Pick<HistoryEntry, 'pay
 });
 
 interface KnownHere {
-  readonly intents: readonly RememberedIntent[];
+  readonly store: ClientStore;
   readonly memo: string | null;
 }
 
+/** The intent that an operator's pay-out names in its memo, where it was made here. */
+async function paidOutOf({ store, memo }: KnownHere): Promise<NotedIntent | undefined> {
+  const id = /payout (int_\w+)/.exec(memo ?? '')?.[1];
+  return id === undefined ? undefined : store.intent(id);
+}
+
 /** What moved the money where no payment of the journal did: the escrow, an operator's pay-out, the faucet. */
-function movementWords(
+async function movementWords(
   found: ParsedTransactionWithMeta | null,
   change: string | null,
-  { intents, memo }: KnownHere,
-): string | null {
-  const paidOut = intents.find(({ intentId }) => memo?.includes(`payout ${intentId}`));
+  known: KnownHere,
+): Promise<string | null> {
+  const paidOut = await paidOutOf(known);
   if (paidOut) return `pay-out ${journeyWords(paidOut)}`;
   if (!found) return null;
   const { accountKeys, instructions } = found.transaction.message;
-  const touched = new Set(accountKeys.map(({ pubkey }) => pubkey.toBase58()));
-  const escrowed = intents.find(({ terms }) => terms?.escrow && touched.has(terms.escrow.address));
+  const touched = accountKeys.map(({ pubkey }) => pubkey.toBase58());
+  const escrowed = await known.store.notedOf({ by: 'escrow', is: touched });
   if (escrowed) {
     const journey = journeyWords(escrowed);
     if (change?.startsWith('+')) return `refund from escrow ${journey}`;
-    const amount = formatUsdc(BigInt(escrowed.terms?.escrow?.amount ?? 0));
+    const terms = (await known.store.intent(escrowed.intentId))?.terms;
+    const amount = formatUsdc(BigInt(terms?.escrow?.amount ?? 0));
     return `ticketed ${journey}: ${amount} to the seller`;
   }
   const isMinted = instructions.some(
