@@ -209,11 +209,7 @@ export const client = [
     file: 'src/client/trusted-program.ts',
     from: "if (!found.isShipped) return { kind: 'different', authority: null };",
     to: '',
-    by: [
-      'test/client/booking.test.ts',
-      'test/escrow/deployment/deployment.test.ts',
-      'test/cli/clusters.test.ts',
-    ],
+    by: ['test/escrow/deployment/deployment.test.ts'],
   },
   {
     name: 'the escrow on chain has another refund owner than the record',
