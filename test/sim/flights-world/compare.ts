@@ -1,7 +1,7 @@
 import { postgresIsInstalled, startPostgres } from '../../store/postgres.ts';
 import { drawn } from '../world/chance.ts';
 import { play } from './play.ts';
-import { CUSTOMERS, makeTemplate, type Setting } from './stage.ts';
+import { CUSTOMERS, makeTemplate, type Setting, USUAL } from './stage.ts';
 
 /** What customers do that comes to the same whatever it is done on, if nothing goes wrong. */
 const DOES = [
@@ -23,16 +23,17 @@ function castOf(seed: number): Set<string> {
 }
 
 /**
- * The same people on libsql and on PostgreSQL, on a cluster of nodes and on the ledger in the process, with nothing going
- * wrong: the same books at the end. PostgreSQL is left out where it is not installed.
+ * The same people on libsql and on PostgreSQL, on a cluster of nodes and on the ledger in the process, by a
+ * call and over HTTP, with nothing going wrong: the same books at the end. PostgreSQL is left out where it is not installed.
  */
 export async function compare(args: readonly string[]): Promise<number> {
   const count = Number(args[args.indexOf('--compare') + 1] ?? 3);
   const server = postgresIsInstalled ? await startPostgres() : null;
   const settings: Record<string, Setting> = {
-    'libsql, nodes': { postgres: null, chain: 'nodes' },
-    'libsql, embedded': { postgres: null, chain: 'embedded' },
-    ...(server && { 'postgres, nodes': { postgres: server.url, chain: 'nodes' } }),
+    'libsql, nodes': USUAL,
+    'libsql, embedded': { ...USUAL, chain: 'embedded' },
+    'libsql, nodes, over HTTP': { ...USUAL, door: 'http' },
+    ...(server && { 'postgres, nodes': { ...USUAL, postgres: server.url } }),
   };
   const template = await makeTemplate();
   try {

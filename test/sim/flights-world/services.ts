@@ -10,6 +10,7 @@ import { createPaywall } from '../../../src/payments/paywall.ts';
 import { type Cluster, SOLANA_NETWORKS } from '../../../src/solana/cluster.ts';
 import { openRpcCluster } from '../../../src/solana/rpc/open.ts';
 import { createComputer, type Process } from '../world/computer.ts';
+import { openDoor } from '../world/door.ts';
 import type { Reached } from '../world/network.ts';
 import type { World } from '../world/world.ts';
 import { airlineOf } from './airline.ts';
@@ -123,7 +124,9 @@ export function createServer(world: World, stage: Stage, name: string, pace: Pac
       nap = new AbortController();
       return nap.signal;
     };
-    reached = { process, serve: woken };
+    const door = stage.setting.door === 'http' ? await openDoor(woken) : null;
+    if (door) process.atEnd(door.close);
+    reached = { process, serve: door?.serve ?? woken };
     world.tell(name, 'serves');
     const context = {
       clock: {

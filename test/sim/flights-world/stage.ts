@@ -68,7 +68,8 @@ export async function makeTemplate(): Promise<Template> {
   const folder = mkdtempSync(join(existsSync(shared) ? shared : tmpdir(), 'farelock-sim-'));
   const world = createWorld({ seed: 0, only: null, noise: false });
   const giveBack = world.take();
-  const clock = { now: () => BEGINNING_MS - 60_000, sleep: world.sleep };
+  // Long before: a wallet that was funded a moment ago has no history that proves anything.
+  const clock = { now: () => BEGINNING_MS - 7_200_000, sleep: world.sleep };
   try {
     const ids = randomIds(clock.now);
     const secrets = openSecrets(join(folder, 'keys.json'));
@@ -171,9 +172,11 @@ export interface Setting {
   readonly postgres: string | null;
   /** `nodes`: JSON-RPC of a cluster that can misbehave; `embedded`: the ledger in the same process. */
   readonly chain: 'nodes' | 'embedded';
+  /** `http`: the door of `serve`, over sockets; `call`: the service's own function. */
+  readonly door: 'http' | 'call';
 }
 
-export const USUAL: Setting = { postgres: null, chain: 'nodes' };
+export const USUAL: Setting = { postgres: null, chain: 'nodes', door: 'call' };
 
 /** A database of its own on a server, with the operator's key in it. */
 async function openServer(url: string, books: SqliteDatabase) {
