@@ -65,12 +65,13 @@ export async function countMove(
     .execute();
 }
 
-/** Oldest first. */
-export async function historyOf(store: Store | Tx, orderId: string): Promise<OrderChange[]> {
+/** Up to a version, oldest first: what came after the order was read is not of the same moment. */
+export async function historyOf(store: Store | Tx, orderId: string, version: number): Promise<OrderChange[]> {
   const rows = await store
     .selectFrom('partner_order_changes')
     .selectAll()
     .where('order_id', '=', orderId)
+    .where('version', '<=', version)
     .orderBy('version')
     .execute();
   return rows.map((row) => ({

@@ -24,6 +24,6 @@ export async function orderDetails(
   return {
     order: orderRecord(secrets, row, 'partner'),
     allowedStatuses: allowedFrom(standingOf(row)),
-    ...(includeHistory ? { history: await historyOf(store, orderId) } : {}),
+    ...(includeHistory ? { history: await historyOf(store, orderId, row.version) } : {}),
   };
 }

@@ -248,6 +248,21 @@ describe.each(databases)('on %s', (database) => {
     }
   });
 
+  test('an order and its history are of one moment, whatever is written meanwhile', async () => {
+    const read = () =>
+      stack.partner<{ order: SeenOrder; history: { version: number; toStatus: string }[] }>(
+        'GetOrderDetails',
+        { orderId, includeHistory: true },
+      );
+    for (let turns = 0; turns < 20; turns++) {
+      const reading = read();
+      for (let turn = 0; turn < turns; turn++) await null;
+      await update({ toAmount: `${turns + 1}.5` });
+      const { body } = await reading;
+      expect(body.history.at(-1)?.version).toBe(body.order.version);
+    }
+  });
+
   test('totalCount counts the matches of the filter', async () => {
     const { body } = await stack.partner<{ orders: SeenOrder[]; totalCount: number }>('GetOrders', {
       status: 'PAYMENT_PROCESSED',

@@ -1,3 +1,6 @@
+import { play as playPartner } from '../partner-world/play.ts';
+import { SOMETIMES as SOMETIMES_OF_PARTNER } from '../partner-world/sometimes.ts';
+import { makeTemplate as makePartnerTemplate } from '../partner-world/stage.ts';
 import { runCommand } from '../world/command.ts';
 import { compare } from './compare.ts';
 import { play } from './play.ts';
@@ -9,6 +12,10 @@ const WORLDS = {
   async flights() {
     const template = await makeTemplate();
     return { play: play.bind(null, template), sometimes: SOMETIMES, close: template.close };
+  },
+  async partner() {
+    const template = await makePartnerTemplate();
+    return { play: playPartner.bind(null, template), sometimes: SOMETIMES_OF_PARTNER, close: template.close };
   },
 };
 

@@ -16,7 +16,10 @@ const MANY_SEEDS = 1_000;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** `npm run sim`: many seeds, or one. The exit code is 1 when a rule was broken, or something rare was never seen. */
+/**
+ * `npm run sim`: many seeds, or one, of every world, or of one. The exit code is 1 when a rule was broken, or something
+ * rare was never seen.
+ */
 export async function runCommand(
   args: readonly string[],
   worlds: Readonly<Record<string, () => Promise<Runnable>>>,
@@ -24,7 +27,7 @@ export async function runCommand(
   const { values } = parseArgs({
     args: [...args],
     options: {
-      world: { type: 'string', default: Object.keys(worlds)[0] ?? '' },
+      world: { type: 'string' },
       seeds: { type: 'string', default: '100' },
       from: { type: 'string', default: '1' },
       seed: { type: 'string' },
@@ -35,8 +38,27 @@ export async function runCommand(
       seen: { type: 'boolean', default: false },
     },
   });
-  const open = worlds[values.world];
-  if (!open) throw new Error(`--world is one of ${Object.keys(worlds).join(', ')}`);
+  for (const name of values.world === undefined ? Object.keys(worlds) : [values.world]) {
+    const open = worlds[name];
+    if (!open) throw new Error(`--world is one of ${Object.keys(worlds).join(', ')}`);
+    const code = await runWorld(name, open, values);
+    if (code !== 0) return code;
+  }
+  return 0;
+}
+
+interface Wanted {
+  readonly seeds: string;
+  readonly from: string;
+  readonly seed?: string | undefined;
+  readonly only?: string | undefined;
+  readonly 'no-noise': boolean;
+  readonly 'no-shrink': boolean;
+  readonly story: boolean;
+  readonly seen: boolean;
+}
+
+async function runWorld(name: string, open: () => Promise<Runnable>, values: Wanted): Promise<number> {
   const world = await open();
   const isOne = values.seed !== undefined;
   const from = Number(values.seed ?? values.from);
@@ -50,7 +72,7 @@ export async function runCommand(
       const outcome = await world.play(schedule);
       if (values.story) for (const line of storyOf(outcome)) say(line);
       if (outcome.violation) {
-        await tellOf(world.play, { schedule, outcome }, values.world, isOne || values['no-shrink']);
+        await tellOf(world.play, { schedule, outcome }, name, isOne || values['no-shrink']);
         return 1;
       }
       // Every tenth seed of many, and whoever asks for one, is run twice.
@@ -69,7 +91,7 @@ export async function runCommand(
     }
     const tookS = (performance.now() - beganMs) / 1000;
     say(
-      `${count} seeds from ${from}: no rule was broken; ${tookS.toFixed(1)} s, ${(tookS / count).toFixed(2)} s a seed`,
+      `${name}: ${count} seeds from ${from}: no rule was broken; ${tookS.toFixed(1)} s, ${(tookS / count).toFixed(2)} s a seed`,
     );
     const never = world.sometimes.filter((name) => !seen.has(name));
     if (values.seen || (never.length > 0 && count >= MANY_SEEDS)) {

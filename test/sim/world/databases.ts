@@ -37,8 +37,8 @@ export function watchedDriver(world: World, process: Process, driver: Driver): D
           : null;
       if (fault !== null && fault !== 'cut_after') throw saying(fault);
       const result = await work();
-      if (fault === 'cut_after') throw saying(fault);
       world.touched(what);
+      if (fault === 'cut_after') throw saying(fault);
       return result;
     });
   };
