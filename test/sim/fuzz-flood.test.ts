@@ -31,6 +31,8 @@ test.each(SURFACES)(
     try {
       const { answers, slowestMs, grownBytes, cpuSeconds } = await flood(surface, count).catch(
         (error: unknown) => {
+          // At once: a long run may be stopped before its end.
+          if (isProof) process.stdout.write(`${name}, seed ${SEED}: ${String(error).slice(0, 4_000)}\n`);
           throw new Error(`${name}, seed ${SEED}`, { cause: error });
         },
       );
