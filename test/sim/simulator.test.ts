@@ -8,7 +8,7 @@ test(
   'worlds in simulated time, with faults at every boundary, break no rule and are the same twice',
   async () => {
     const script = resolve(import.meta.dirname, 'sim.mjs');
-    const seeds = rounds(3, 1_000);
+    const seeds = rounds(2, 1_000);
     const args = [script, '--seeds', String(seeds), '--from', String(seedOr(10))];
     const ran = await execa(process.execPath, args, { reject: false });
     expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);

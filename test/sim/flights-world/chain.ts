@@ -16,6 +16,8 @@ const LONGEST_LATE_MS = 90_000;
 /** A node that is restored knows nothing of the last minutes for so long. */
 const LONGEST_AMNESIA_MS = 150_000;
 const GHOST_MS = 6_000;
+/** All addresses are sent the same within so long; the next round comes later. */
+const BROADCAST_MS = 1_200;
 
 const CALL_FAULTS = {
   request_lost: 0.003,
@@ -54,6 +56,7 @@ export function createChain(world: World, ledger: EmbeddedCluster, namesOf: (add
   const rpc = createJsonRpc(ledger);
   const landedAtMs = new Map<string, number>();
   const ghosts = new Map<string, number>();
+  const fates = new Map<string, { fate: string | null; untilMs: number }>();
   const forgotten = new Map<string, { untilMs: number; history: boolean }>();
   const earlier = new Map<string, { atMs: number; answer: Answer }>();
   const landings: ((signature: string, by: string) => void)[] = [];
@@ -102,7 +105,16 @@ export function createChain(world: World, ledger: EmbeddedCluster, namesOf: (add
     const signature = signatureOf(bytesOf(call));
     if (isForgotten(signature)) return { result: signature };
     const place = chance.numbered(`${by} send`);
-    const fate = landedAtMs.has(signature) ? null : chance.happens('send', place, SEND_FAULTS);
+    const before = fates.get(signature);
+    const isSame = before !== undefined && world.now() < before.untilMs;
+    // Every address gets the same bytes at once: what befalls them befalls them all.
+    const fate = isSame
+      ? before.fate
+      : landedAtMs.has(signature)
+        ? null
+        : chance.happens('send', place, SEND_FAULTS);
+    if (!isSame) fates.set(signature, { fate, untilMs: world.now() + BROADCAST_MS });
+    if (isSame && fate !== null) return { result: signature };
     if (fate === null) return land(call, by);
     world.tell('chain', `${by}'s ${signature.slice(0, 6)} is ${fate.replace('_', ' on a ')}`);
     if (fate === 'dropped_fork') ghosts.set(signature, world.now() + 500 + chance.part(place) * GHOST_MS);
