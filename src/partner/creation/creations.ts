@@ -96,26 +96,31 @@ export function createCreations(ports: PartnerPorts) {
     /** Takes the row for one drive, due or not; null when somebody else has it, or it has ended. */
     claim: (orderId: string): Promise<OrderRow | null> => queue.claimRow(orderId),
 
-    /** A redirection, or an order that its platform never had, is tried anew. */
-    async reopen(row: OrderRow, forwardedFor: string): Promise<void> {
-      await store
-        .updateTable('partner_orders')
-        .set({
-          creation: 'creating',
-          attempts: 0,
-          lease_until_ms: 0,
-          due_at_ms: clock.now() + LEASE_MS,
-          creation_sealed: sealNote(secrets, row.order_id, {
-            ...noteOf(secrets, row),
-            forwardedFor,
-            ended: undefined,
-          }),
-        })
-        .where('order_id', '=', row.order_id)
-        .where('creation', '=', 'failed')
-        .where('fence', '=', row.fence)
-        .execute();
-    },
+    /**
+     * A redirection, or an order that its platform never had, is tried anew, where `allowed` still lets it.
+     * @throws what `allowed` throws, and then nothing is written
+     */
+    reopen: (row: OrderRow, forwardedFor: string, allowed: (tx: Tx) => Promise<void>): Promise<void> =>
+      store.transaction().execute(async (tx) => {
+        await allowed(tx);
+        await tx
+          .updateTable('partner_orders')
+          .set({
+            creation: 'creating',
+            attempts: 0,
+            lease_until_ms: 0,
+            due_at_ms: clock.now() + LEASE_MS,
+            creation_sealed: sealNote(secrets, row.order_id, {
+              ...noteOf(secrets, row),
+              forwardedFor,
+              ended: undefined,
+            }),
+          })
+          .where('order_id', '=', row.order_id)
+          .where('creation', '=', 'failed')
+          .where('fence', '=', row.fence)
+          .execute();
+      }),
 
     /** The platform may have it: the worker asks again, with the same id, and no sooner than the platform said. */
     postpone: (row: OrderRow, fault: string, retryAfterMs: number | null = null): Promise<void> =>
