@@ -1,4 +1,4 @@
-import type { Insertable } from 'kysely';
+import type { Insertable, Updateable } from 'kysely';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import { openQueue } from '../../store/queue.ts';
@@ -35,7 +35,7 @@ export const sealNote = (secrets: Secrets, orderId: string, note: CreationNote):
 
 /** The rows behind CreateOrder: an order's row is written before its platform hears of it (CONTRACT, section 12). */
 export function createCreations(ports: PartnerPorts) {
-  const { store, secrets, ids, clock, environment, options } = ports;
+  const { store, ids, clock, environment, options } = ports;
   const queue = openQueue(ports, CREATIONS);
 
   const read = (orderId: string): Promise<OrderRow | undefined> =>
@@ -105,17 +105,7 @@ export function createCreations(ports: PartnerPorts) {
         await allowed(tx);
         await tx
           .updateTable('partner_orders')
-          .set({
-            creation: 'creating',
-            attempts: 0,
-            lease_until_ms: 0,
-            due_at_ms: clock.now() + LEASE_MS,
-            creation_sealed: sealNote(secrets, row.order_id, {
-              ...noteOf(secrets, row),
-              forwardedFor,
-              ended: undefined,
-            }),
-          })
+          .set(anew(ports, row, forwardedFor))
           .where('order_id', '=', row.order_id)
           .where('creation', '=', 'failed')
           .where('fence', '=', row.fence)
@@ -139,6 +129,23 @@ export function createCreations(ports: PartnerPorts) {
 }
 
 export type Creations = ReturnType<typeof createCreations>;
+
+/** A creation that ended, from its beginning. */
+const anew = (
+  { secrets, clock }: PartnerPorts,
+  row: OrderRow,
+  forwardedFor: string,
+): Updateable<PartnerOrderTable> => ({
+  creation: 'creating',
+  attempts: 0,
+  lease_until_ms: 0,
+  due_at_ms: clock.now() + LEASE_MS,
+  creation_sealed: sealNote(secrets, row.order_id, {
+    ...noteOf(secrets, row),
+    forwardedFor,
+    ended: undefined,
+  }),
+});
 
 /** A key whose time is over is free again. */
 const freeOldKey = (tx: Tx, { clock, options }: PartnerPorts, key: NonNullable<Call['idempotency']>) =>
