@@ -59,9 +59,12 @@ export function outcomeOf<T>(result: OutboundResult, schema: AnswerSchema<T>): O
   // An error inside the platform: its books may hold the order.
   const retryAfterMs = result.kind === 'answer' ? result.retryAfterMs : null;
   if (status >= 500) return { kind: 'unknown', retryAfterMs, fault: `the platform answered ${status}` };
-  if (status === 429) return { kind: 'not_taken', retryAfterMs, fault: null };
-  if (status < 200 || status >= 300)
-    return { kind: 'not_taken', retryAfterMs, fault: `the platform answered ${status}` };
+  if (status < 200 || status >= 300) {
+    const fault = `the platform answered ${status}`;
+    // It says so of this try alone: one before it may have been taken, and its answer lost.
+    if (result.mayHaveActed) return { kind: 'unknown', retryAfterMs, fault };
+    return { kind: 'not_taken', retryAfterMs, fault: status === 429 ? null : fault };
+  }
   if (result.kind === 'oversized') return { kind: 'faulty', fault: 'the answer is too large' };
   const value = jsonOf(result.body);
   if (value === undefined) return { kind: 'faulty', fault: 'the answer is not JSON' };

@@ -1,4 +1,4 @@
-import type { Insertable } from 'kysely';
+import type { Insertable, Updateable } from 'kysely';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import { openQueue } from '../../store/queue.ts';
@@ -35,7 +35,7 @@ export const sealNote = (secrets: Secrets, orderId: string, note: CreationNote):
 
 /** The rows behind CreateOrder: an order's row is written before its platform hears of it (CONTRACT, section 12). */
 export function createCreations(ports: PartnerPorts) {
-  const { store, secrets, ids, clock, environment, options } = ports;
+  const { store, ids, clock, environment, options } = ports;
   const queue = openQueue(ports, CREATIONS);
 
   const read = (orderId: string): Promise<OrderRow | undefined> =>
@@ -96,26 +96,21 @@ export function createCreations(ports: PartnerPorts) {
     /** Takes the row for one drive, due or not; null when somebody else has it, or it has ended. */
     claim: (orderId: string): Promise<OrderRow | null> => queue.claimRow(orderId),
 
-    /** A redirection, or an order that its platform never had, is tried anew. */
-    async reopen(row: OrderRow, forwardedFor: string): Promise<void> {
-      await store
-        .updateTable('partner_orders')
-        .set({
-          creation: 'creating',
-          attempts: 0,
-          lease_until_ms: 0,
-          due_at_ms: clock.now() + LEASE_MS,
-          creation_sealed: sealNote(secrets, row.order_id, {
-            ...noteOf(secrets, row),
-            forwardedFor,
-            ended: undefined,
-          }),
-        })
-        .where('order_id', '=', row.order_id)
-        .where('creation', '=', 'failed')
-        .where('fence', '=', row.fence)
-        .execute();
-    },
+    /**
+     * A redirection, or an order that its platform never had, is tried anew, where `allowed` still lets it.
+     * @throws what `allowed` throws, and then nothing is written
+     */
+    reopen: (row: OrderRow, forwardedFor: string, allowed: (tx: Tx) => Promise<void>): Promise<void> =>
+      store.transaction().execute(async (tx) => {
+        await allowed(tx);
+        await tx
+          .updateTable('partner_orders')
+          .set(anew(ports, row, forwardedFor))
+          .where('order_id', '=', row.order_id)
+          .where('creation', '=', 'failed')
+          .where('fence', '=', row.fence)
+          .execute();
+      }),
 
     /** The platform may have it: the worker asks again, with the same id, and no sooner than the platform said. */
     postpone: (row: OrderRow, fault: string, retryAfterMs: number | null = null): Promise<void> =>
@@ -134,6 +129,23 @@ export function createCreations(ports: PartnerPorts) {
 }
 
 export type Creations = ReturnType<typeof createCreations>;
+
+/** A creation that ended, from its beginning. */
+const anew = (
+  { secrets, clock }: PartnerPorts,
+  row: OrderRow,
+  forwardedFor: string,
+): Updateable<PartnerOrderTable> => ({
+  creation: 'creating',
+  attempts: 0,
+  lease_until_ms: 0,
+  due_at_ms: clock.now() + LEASE_MS,
+  creation_sealed: sealNote(secrets, row.order_id, {
+    ...noteOf(secrets, row),
+    forwardedFor,
+    ended: undefined,
+  }),
+});
 
 /** A key whose time is over is free again. */
 const freeOldKey = (tx: Tx, { clock, options }: PartnerPorts, key: NonNullable<Call['idempotency']>) =>

@@ -1,15 +1,29 @@
-import { problem } from '../../kernel/problems.ts';
+import { networkNamed } from '../../domain/exchange-codes.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Call } from '../call.ts';
 import { createComplianceGate, type WantedOrder } from '../compliance/compliance-gate.ts';
 import { createStanding } from '../compliance/standing.ts';
 import type { CreateOrderRequest, CreateOrderResponse } from '../offers/offer-schema.ts';
 import type { OrderRow } from '../orders/order-record.ts';
 import type { PartnerPorts } from '../ports.ts';
+import type { Tx } from '../tables.ts';
 import { answered } from './creation-answer.ts';
 import { noteOf } from './creations.ts';
 import { drive, driveTools, partnerOf } from './drive.ts';
-import { checkedOrder } from './order-request.ts';
+import { checkedOrder, type OrderRequest } from './order-request.ts';
 import { forwardedFor } from './redirect-order.ts';
+
+/** An order on record, as it was wanted. */
+const wantedAgain = (row: OrderRow): WantedOrder => ({
+  orderId: row.order_id,
+  partnerId: row.partner_id,
+  country: row.country_code,
+  rampType: row.transaction_type,
+  amount: row.source_amount,
+  currency: row.source_currency,
+  network: networkNamed(row.network),
+  walletDataId: row.customer_wallet_data_id,
+});
 
 /** How long a call waits for another one, or another process, that drives the same creation. */
 const LONGEST_CALL_MS = 14_000;
@@ -26,6 +40,13 @@ export function createOrderCreation(ports: PartnerPorts) {
   const tools = driveTools(ports);
   const { creations } = tools;
 
+  /** Lets an order pass now, and gives what does so once more with the row: two at once may be too much together. */
+  async function cleared(customerId: string, asked: WantedOrder): Promise<(tx: Tx) => Promise<void>> {
+    const gate = createComplianceGate(ports, createStanding(ports));
+    await gate(customerId, asked);
+    return (tx) => gate(customerId, asked, tx);
+  }
+
   /**
    * CreateOrder. The same Idempotency-Key is the same order: it continues what was begun.
    * @throws Problem `partner_not_found`, `invalid_request`, `compliance_required`, `idempotency_key_reused`,
@@ -38,7 +59,8 @@ export function createOrderCreation(ports: PartnerPorts) {
     const known = await creations.known(call.idempotency);
     if (known) {
       const again = known.creation === 'failed' && noteOf(secrets, known).ended?.kind === 'again';
-      if (again) await creations.reopen(known, address);
+      // Its customer may have ordered more since, or be cleared no longer.
+      if (again) await creations.reopen(known, address, await cleared(customerId, wantedAgain(known)));
       return answered(ports, await driven(known.order_id, call.requestId));
     }
     const partner = await partnerOf(ports, input.partnerId);
@@ -53,11 +75,26 @@ export function createOrderCreation(ports: PartnerPorts) {
       network: wanted.network,
       walletDataId: wanted.walletDataId,
     };
-    const gate = createComplianceGate(ports, createStanding(ports));
-    await gate(customerId, asked);
-    // Once more with the row: two orders at once that are too much together do not both pass.
-    const row = await creations.begin(call.idempotency, wanted, address, (tx) => gate(customerId, asked, tx));
+    const row = await begun(call, asked, wanted, address);
     return answered(ports, await driven(row.order_id, call.requestId));
+  }
+
+  /** The row of a creation that is allowed, written now, or by another call with the same key meanwhile. */
+  async function begun(
+    { idempotency }: Call,
+    asked: WantedOrder,
+    wanted: OrderRequest,
+    address: string,
+  ): Promise<OrderRow> {
+    try {
+      const allowed = await cleared(wanted.customerId, asked);
+      return await creations.begin(idempotency, wanted, address, allowed);
+    } catch (error) {
+      // The row that the other call wrote counted against this one, which is the same order.
+      const twin = isProblem(error, 'compliance_required') ? await creations.known(idempotency) : null;
+      if (!twin) throw error;
+      return twin;
+    }
   }
 
   /** Drives a creation to its end, or waits for whoever does. @returns the row as it then is */

@@ -39,9 +39,11 @@ export type OutboundResult =
       readonly status: number;
       readonly retryAfterMs: number | null;
       readonly body: Uint8Array;
+      /** Of a try before the one that was answered. */
+      readonly mayHaveActed: boolean;
     }
   | { readonly kind: 'unavailable'; readonly mayHaveActed: boolean; readonly retryAfterMs: number | null }
-  | { readonly kind: 'oversized'; readonly status: number };
+  | { readonly kind: 'oversized'; readonly status: number; readonly mayHaveActed: boolean };
 
 export interface OutboundPorts {
   readonly clock: Clock;
@@ -141,10 +143,10 @@ async function tryUntilAnswered(
       reason: 'reason' in came ? came.reason : null,
       answer: came.kind === 'answer' ? came.body : null,
     });
-    if (came.kind === 'oversized') return came;
+    if (came.kind === 'oversized') return { ...came, mayHaveActed };
     retryAfterMs = came.kind === 'answer' ? retryAfterOf(came.retryAfter, clock.now()) : null;
     if (came.kind === 'answer' && !TRY_AGAIN.has(came.status)) {
-      return { kind: 'answer', status: came.status, retryAfterMs, body: came.body };
+      return { kind: 'answer', status: came.status, retryAfterMs, body: came.body, mayHaveActed };
     }
     // A gateway that gave up waiting (502, 504) says nothing of what the platform did behind it; 503 does.
     mayHaveActed ||= came.kind === 'lost' || (came.kind === 'answer' && came.status !== 503);

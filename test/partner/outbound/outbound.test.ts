@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { instant } from '../../../src/kernel/clock.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
+import { outcomeOfCreation } from '../../../src/partner/creation/create-order.ts';
 import { type Breaker, breakerOptions, createBreaker } from '../../../src/partner/outbound/breaker.ts';
 import { createOutbound, type OutboundPorts } from '../../../src/partner/outbound/outbound.ts';
 import { createOutboundAudit, MOST_AUDIT_BYTES } from '../../../src/partner/outbound/outbound-audit.ts';
@@ -99,6 +100,16 @@ describe('tries', () => {
     },
   );
 
+  test.each([401, 404, 307, 429])(
+    '%i after a try whose answer was lost says nothing of that try: the order is asked about again',
+    async (code) => {
+      const { outbound } = opened([lost, status(code)]);
+      expect(outcomeOfCreation(await outbound.send(PARTNER, CALL))).toMatchObject({ kind: 'unknown' });
+      const { outbound: other } = opened([status(503), status(code)]);
+      expect(outcomeOfCreation(await other.send(PARTNER, CALL))).toMatchObject({ kind: 'not_taken' });
+    },
+  );
+
   test('a lost answer is tried again with the same key, id and body', async () => {
     const { outbound } = opened([lost, status(503), status(200)]);
     expect(await outbound.send(PARTNER, CALL)).toMatchObject({ kind: 'answer', status: 200 });
@@ -156,7 +167,11 @@ describe('tries', () => {
 
   test('an answer past 256 KiB is not read, and not asked for again', async () => {
     const { outbound } = opened([() => new Response('x'.repeat(256 * 1024 + 1))]);
-    expect(await outbound.send(PARTNER, CALL)).toEqual({ kind: 'oversized', status: 200 });
+    expect(await outbound.send(PARTNER, CALL)).toEqual({
+      kind: 'oversized',
+      status: 200,
+      mayHaveActed: false,
+    });
     expect(received).toHaveLength(1);
   });
 
