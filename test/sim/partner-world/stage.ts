@@ -96,6 +96,7 @@ async function fillHome(folder: string, secrets: Secrets, clock: Clock) {
   await createPartner(ports).ready();
   await store.deleteFrom('partner_order_changes').execute();
   await store.deleteFrom('partner_orders').execute();
+  await store.deleteFrom('partner_order_counts').execute();
   const tokens = new Map<CustomerName, string>();
   for (const name of CUSTOMERS) {
     const minted = await store
