@@ -18,6 +18,7 @@ export interface Wish {
   orderId: string | null;
   /** What was said for good. */
   said: 'order' | 'redirect' | 'partner_refused' | 'partner_answer_invalid' | null;
+  saidMs: number;
 }
 
 const WAYS: Readonly<Record<CustomerName, readonly [Partial<Body>, ...Slug[]]>> = {
@@ -81,7 +82,7 @@ export function createCustomer(
     } as Body;
     const key = chance.part(`${who} ${n} key`) < 0.9 ? `${who}-${n}` : null;
     if (key !== null) truth.oneOrderFor(key, [body.fromAmount, otherAmount(body)]);
-    return { who, key, body, slug, orderId: null, said: null };
+    return { who, key, body, slug, orderId: null, said: null, saidMs: 0 };
   }
 
   const ask = (wish: Wish, body: Body = wish.body, tries = 8): Promise<Came<CreateOrderResponse>> =>
@@ -94,7 +95,7 @@ export function createCustomer(
   /** Keeps what was said about a wish, and holds it to what was said before. */
   function heard(wish: Wish, came: Came<CreateOrderResponse>): void {
     if (came.kind === 'ok') heardOrder(wish, came, came.value);
-    else if (came.kind === 'refused') heardRefusal(wish, came.problem);
+    else if (came.kind === 'refused') heardRefusal(wish, came, came.problem);
   }
 
   function heardOrder(wish: Wish, window: Window, answer: CreateOrderResponse): void {
@@ -109,20 +110,21 @@ export function createCustomer(
       world.violate('what was said for good stays', `${wish.key}: ${wish.said}, then ${said}`);
     wish.orderId = orderId;
     wish.said = said;
+    wish.saidMs = window.endMs;
     if (order) history.saw(window, order);
   }
 
-  function heardRefusal(wish: Wish, { code }: Problem): void {
+  function heardRefusal(wish: Wish, { firstMs }: Window, { code }: Problem): void {
     if (code === 'partner_refused' || code === 'partner_answer_invalid') {
       if (wish.said !== null && wish.said !== code)
         world.violate('what was said for good stays', `${wish.key}: ${wish.said}, then ${code}`);
       wish.said = code;
       return;
     }
+    // Of two at once, one may have come while the operator had doubts, and the other one after them.
+    const isFirst = wish.said === null || (stage.doubts.had && wish.saidMs >= firstMs);
     const isExpected =
-      code === 'compliance_required'
-        ? who === 'eva' && wish.said === null
-        : code === 'idempotency_key_reused';
+      code === 'compliance_required' ? who === 'eva' && isFirst : code === 'idempotency_key_reused';
     if (!isExpected) world.violate('a refusal has its reason', `${who}, ${wish.key}: ${code}`);
   }
 
@@ -161,6 +163,13 @@ export function createCustomer(
     const early = await ask(wishes[0] as Wish, undefined, 3);
     if (early.kind === 'ok' || (early.kind === 'refused' && early.problem.code === 'partner_refused'))
       world.violate('nobody orders more than compliance allows', 'Eva, of whom nothing is known');
+    const standing = async (): Promise<string | null> => {
+      const came = await person.persist('looks', ({ client }) => client.requirements(), { tries: 2 });
+      if (came.kind !== 'ok') return null;
+      world.saw(`compliance: ${came.value.complianceStatus}`);
+      return came.value.complianceStatus;
+    };
+    await standing();
     const submit = (label: string, email: string) =>
       person.persist(label, ({ client }) =>
         client.submitData(
@@ -176,11 +185,7 @@ export function createCustomer(
       client.acceptTerms({ termsUrl, privacyPolicyUrl }, { idempotencyKey: 'eva-terms' }),
     );
     for (let look = 1; look <= 12; look++) {
-      const came = await person.persist('looks', ({ client }) => client.requirements(), { tries: 2 });
-      if (came.kind === 'ok') {
-        world.saw(`compliance: ${came.value.complianceStatus}`);
-        if (came.value.complianceStatus === DONE) return;
-      }
+      if ((await standing()) === DONE) return;
       await world.sleep(2_000 + chance.pauseMs(`eva looks ${look}`, 15_000));
     }
   }

@@ -7,7 +7,6 @@ export function createOperator(world: World, stage: Stage, find: Find) {
   const { chance } = world;
   const person = createPerson(world, stage, 'operator', find, { apiKey: '' });
   const isStrict = chance.takesPart('a strict operator', 0.4);
-  let hasRejected = false;
 
   const decide = (attestationId: string, verdict: 'passed' | 'rejected', tries = 4) => {
     world.saw(`operator: ${verdict}`);
@@ -34,10 +33,10 @@ export function createOperator(world: World, stage: Stage, find: Find) {
         else if (
           aml.state === 'passed' &&
           isStrict &&
-          !hasRejected &&
+          !stage.doubts.had &&
           chance.part(`operator ${look} no`) < 0.4
         ) {
-          hasRejected = true;
+          stage.doubts.had = true;
           world.tell('operator', 'has doubts about Eva');
           await decide(aml.attestation_id, 'rejected');
         }

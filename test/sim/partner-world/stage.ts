@@ -163,6 +163,8 @@ export function openStage(world: World, template: Template) {
     folder,
     template,
     pace,
+    /** The operator has rejected Eva's check once. */
+    doubts: { had: false },
     secrets: openSecrets(join(folder, 'keys.json')),
     platform: createBooks(world, pace),
     /** Rows of the service's database as they are committed now. */
