@@ -133,7 +133,14 @@ async function tryUntilAnswered(
     const atMs = clock.now();
     const remainingMs = totalMs - Math.max(0, atMs - startedMs);
     if (remainingMs <= 0) break;
-    const came = await attemptWithin(remainingMs);
+    let came: Attempt;
+    try {
+      came = await attemptWithin(remainingMs);
+    } catch (error) {
+      // Where its name leads now says nothing of a try before, which it may have taken.
+      if (mayHaveActed && isProblem(error)) break;
+      throw error;
+    }
     await note({
       attempt,
       atMs,

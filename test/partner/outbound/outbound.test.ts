@@ -1,4 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
@@ -109,6 +111,25 @@ describe('tries', () => {
       expect(outcomeOfCreation(await other.send(PARTNER, CALL))).toMatchObject({ kind: 'not_taken' });
     },
   );
+
+  test('a name that leads elsewhere after a lost answer says nothing of that try', async () => {
+    const server = createServer((request) => {
+      request.on('end', () => request.socket.destroy()).resume();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const addresses = ['127.0.0.1', '8.8.8.8'];
+      const { outbound } = opened([], {
+        resolve: async () => [{ address: addresses.shift() ?? '8.8.8.8', family: 4 }],
+      });
+      const there = { ...PARTNER, platformUrl: `http://localhost:${port}/bank` };
+      expect(outcomeOfCreation(await outbound.send(there, CALL))).toMatchObject({ kind: 'unknown' });
+      await expect(outbound.send(there, CALL)).rejects.toMatchObject({ code: 'partner_url_refused' });
+    } finally {
+      server.close();
+    }
+  });
 
   test('a lost answer is tried again with the same key, id and body', async () => {
     const { outbound } = opened([lost, status(503), status(200)]);
