@@ -135,7 +135,7 @@ export const openFlightsSurface: OpenSurface = async (mutator, seed) => {
   };
   const rowsBefore = await rows();
   const check: Check = (ask, answer) =>
-    scene.wrongWith(scene.answering(ask), answer, { head: ask.method === 'HEAD' });
+    scene.wrongWith(scene.answering(ask), answer, { head: ask.method.toUpperCase() === 'HEAD' });
   return {
     bad: bad(mutator, corpus, (ask) => scene.send(ask), check),
     async atRest() {

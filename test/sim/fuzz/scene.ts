@@ -74,7 +74,9 @@ export async function openScene() {
 
     /** The operation that answers: with another method it may be another one of the same path. */
     answering({ operation, method }: Ask): Operation {
-      const asked = method === 'HEAD' ? 'GET' : method;
+      // A request takes `post` for POST.
+      const sent = new Request('http://flights.test', { method }).method;
+      const asked = sent === 'HEAD' ? 'GET' : sent;
       return operations.find((one) => one.path === operation.path && one.method === asked) ?? operation;
     },
 
