@@ -145,6 +145,15 @@ test('one happening is told once, however often its step runs', async () => {
   ).toHaveLength(1);
 });
 
+test('a happening that its receiver has heard of is not sent there again', async () => {
+  const { webhook, box } = await receivers();
+  await write(box, PAGE);
+  await box.deliverDue();
+  await write(box, PAGE);
+  await pass(box, HOUR_MS);
+  expect(webhook.state.tries).toBe(1);
+});
+
 test('a lost answer leads to a second try under the same id, in body, header and Message-ID', async () => {
   const { smtp, webhook, box } = await receivers();
   smtp.state.behaviour = 'lost_answer';

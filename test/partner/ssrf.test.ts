@@ -183,6 +183,25 @@ describe('the connection', () => {
     expect(inside).toBe(0);
   });
 
+  test('nobody is connected to but the address that was checked, whatever the name says', async () => {
+    let connections = 0;
+    const server = createTcpServer((socket) => {
+      connections++;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    try {
+      const attempt = await post(`http://localhost:${port}`, {
+        resolve: async () => [{ address: '::1', family: 6 }],
+      });
+      expect(attempt.kind).toBe('unsent');
+      expect(connections).toBe(0);
+    } finally {
+      server.close();
+    }
+  });
+
   test('demo reaches the real loopback, and the message arrives whole', async () => {
     const seen: string[] = [];
     const port = await listen((request, response) => {

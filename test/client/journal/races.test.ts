@@ -93,3 +93,39 @@ test('commands at once: one open payment for a call, and never more signed than 
     },
     { short: 40, long: 2_000 },
   ));
+
+test('the bytes of one payment do not open in the row of another', async () => {
+  await db.deleteFrom('payments').execute();
+  const store = createPaymentsStore({ db, secrets, clock, ids, keepIntent: async () => undefined });
+  const identity = (call: number) => ({
+    baseUrl: 'http://shop.test',
+    resource: 'POST /air/search',
+    body: { call },
+    headers: {},
+    wallet: 'w',
+  });
+  const pay = (call: number) =>
+    store.write({
+      budget: { limit: LIMIT, windowMs: 86_400_000 },
+      identity: identity(call),
+      payload: `payload ${call}`,
+      amount: AMOUNT,
+      asset: 'usdc',
+      payTo: 't',
+      network: 'n',
+      lastValidBlockHeight: 1n,
+    });
+  const [mine, theirs] = [await pay(1), await pay(2)];
+  const sealed = await db
+    .selectFrom('payments')
+    .select(['payload_sealed', 'body_sealed', 'headers_sealed'])
+    .where('payment_id', '=', theirs?.id ?? '')
+    .executeTakeFirstOrThrow();
+  await db
+    .updateTable('payments')
+    .set(sealed)
+    .where('payment_id', '=', mine?.id ?? '')
+    .execute();
+  await expect(store.open(identity(1))).rejects.toThrow();
+  expect((await store.open(identity(2)))?.payload).toBe('payload 2');
+});

@@ -41,7 +41,7 @@ export const client = [
     file: 'src/client/journal/payments-store.ts',
     from: 'const place = (column: string, id: string) => `payments.${column}.${id}`;',
     to: 'const place = (column: string, _id: string) => `payments.${column}`;',
-    by: ['test/client/payer.test.ts'],
+    by: ['test/client/journal/races.test.ts'],
   },
   {
     name: "a gateway's refusal ends a payment",
@@ -209,7 +209,7 @@ export const client = [
     file: 'src/client/trusted-program.ts',
     from: "if (!found.isShipped) return { kind: 'different', authority: null };",
     to: '',
-    by: ['test/escrow/deployment/deployment.test.ts'],
+    by: ['test/cli/clusters.test.ts'],
   },
   {
     name: 'the escrow on chain has another refund owner than the record',

@@ -249,13 +249,6 @@ export const partner = [
     by: ['test/kernel/first-answer.test.ts', 'test/kernel/first-answer-races.test.ts'],
   },
   {
-    name: 'a message is sent to an operator twice',
-    file: 'src/notify/outbox.ts',
-    from: "conflict.column('dedup_key').doNothing()",
-    to: "conflict.column('dedup_key').doUpdateSet({ state: 'queued' })",
-    by: ['test/notify/outbox.test.ts'],
-  },
-  {
     name: 'two transactions of one file run into each other',
     file: 'src/store/libsql/turns.ts',
     from: '      await before;\n',
