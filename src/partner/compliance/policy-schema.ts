@@ -15,7 +15,7 @@ const positive = decimal.refine((text) => /[1-9]/.test(text), 'must be more than
 const address = z
   .url({ protocol: /^https$/, error: 'must be an https address.' })
   .max(500)
-  .refine((text) => !new URL(text).username, 'must be an https address.');
+  .refine((text) => !URL.canParse(text) || new URL(text).username === '', 'must be an https address.');
 const country = z
   .string()
   .refine((code) => code.length === 3 && isCountry(code), 'must be an ISO 3166-1 alpha-3 country.');

@@ -152,6 +152,7 @@ describe('the policy file', () => {
     ['an amount that is a number', 'rules.2.fromUsd', 1000, 'rules.2.fromUsd'],
     ['a network for a name', 'rules.0.require.0.network', 'TRON', 'rules.0.require.0.network'],
     ['terms without https', 'terms.termsUrl', 'http://t.example', 'terms.termsUrl'],
+    ['terms that are no address', 'terms.termsUrl', '1000', 'terms.termsUrl'],
     ['a retention of no days', 'retentionDays', 0, 'retentionDays'],
     ['no rules', 'rules', [], 'rules'],
     ['a rate of zero', 'usdPerUnit.EUR', '0', 'usdPerUnit.EUR'],

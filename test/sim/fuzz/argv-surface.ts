@@ -27,6 +27,8 @@ const NEVER_RUN = ['upgrade', 'doctor', 'partner orders watch'];
 const NEVER_WITH = /^(ics|results|watch|wait|every)$/;
 const EXITS = [0, 2, 3, 4, 5, 6, 7, 8];
 const STACK = /^\s+at .*[:(]/m;
+/** Who asks for more is shown where it happened. */
+const VERBOSE = /^(--verbose|-\w*v)/;
 
 const flagOf = (flags: string): string => /--[a-z][a-z-]*/.exec(flags)?.[0] ?? flags;
 
@@ -124,7 +126,8 @@ export const openArgvSurface: OpenSurface = async (mutator) => {
         return { input, answer, wrong: null };
       // A line that is refused runs nothing, however it is started.
       const { exitCode, stdout, stderr } = await ended(words, draw < SPAWNED);
-      const isGood = EXITS.includes(exitCode) && !STACK.test(stdout + stderr) && (!isUsage || exitCode === 2);
+      const isQuiet = words.some((word) => VERBOSE.test(word)) || !STACK.test(stdout + stderr);
+      const isGood = EXITS.includes(exitCode) && isQuiet && (!isUsage || exitCode === 2);
       const wrong = isGood ? null : `ends with ${exitCode}: ${stdout}${stderr}`;
       return { input, answer: `${draw < SPAWNED ? 'spawned' : 'run'}: exit ${exitCode}`, wrong };
     },
