@@ -18,7 +18,7 @@ import {
 } from './normalise.ts';
 import type { AnswerRules } from './payer/delivery.ts';
 import type { PaidExchange, Payer } from './payer/payer.ts';
-import { ask, type Call, type Patience, problemOf } from './transport.ts';
+import { ask, type Call, type Patience, problemOf, segmentOf } from './transport.ts';
 import type { CallOptions, FlightsClient, Paid } from './types.ts';
 
 interface FlightsClientPorts {
@@ -62,7 +62,7 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
       intentOf(
         await free(
           {
-            ...get(`/air/intents/${encodeURIComponent(intentId)}`),
+            ...get(`/air/intents/${segmentOf(intentId)}`),
             ...(options.supportCode && { headers: { 'X-Customer-Support-Code': options.supportCode } }),
           },
           options,
@@ -94,7 +94,7 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
     order: (orderId, supportCode, options = {}) =>
       paid(
         {
-          ...get(`/air/orders/${encodeURIComponent(orderId)}`),
+          ...get(`/air/orders/${segmentOf(orderId)}`),
           headers: { 'X-Customer-Support-Code': supportCode },
           freshForMs: FRESH_MS,
         },
@@ -104,7 +104,7 @@ export function createFlightsClient(ports: FlightsClientPorts): FlightsClient {
     createAffiliate: async (wallet, options = {}) =>
       affiliateOf(await free(post('/affiliates', { wallet }), options)),
     affiliate: async (code, options = {}) =>
-      affiliateCreditOf(await free(get(`/affiliates/${encodeURIComponent(code)}`), options)),
+      affiliateCreditOf(await free(get(`/affiliates/${segmentOf(code)}`), options)),
   };
 }
 

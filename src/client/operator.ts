@@ -19,7 +19,7 @@ import type {
   SwitchesRequest,
 } from '../flights/wire.ts';
 import type { Fetch } from '../kernel/http.ts';
-import { ask, problemOf } from './transport.ts';
+import { ask, problemOf, segmentOf } from './transport.ts';
 import type { CallOptions } from './types.ts';
 
 interface OperatorClientPorts {
@@ -57,8 +57,8 @@ export function createOperatorClient({ baseUrl, fetch, key, timeoutMs = 30_000 }
     const search = new URLSearchParams(given).toString();
     return search && `?${search}`;
   };
-  const waiting = (id: string, act = '') => `/stuck/${encodeURIComponent(id)}${act}`;
-  const at = (id: string, act = '') => `/refund-requests/${encodeURIComponent(id)}${act}`;
+  const waiting = (id: string, act = '') => `/stuck/${segmentOf(id)}${act}`;
+  const at = (id: string, act = '') => `/refund-requests/${segmentOf(id)}${act}`;
 
   return {
     queue: (query: QueueQueryInput, options: CallOptions = {}) =>
@@ -92,7 +92,7 @@ export function createOperatorClient({ baseUrl, fetch, key, timeoutMs = 30_000 }
       call<OperatorKeys>(`/keys${queryOf(query)}`, options),
     issueKey: (name: string, options: CallOptions = {}) => call<IssuedKey>('/keys', options, { name }),
     revokeKey: (keyId: string, options: CallOptions = {}) =>
-      call<OperatorKey>(`/keys/${encodeURIComponent(keyId)}/revoke`, options, {}),
+      call<OperatorKey>(`/keys/${segmentOf(keyId)}/revoke`, options, {}),
   };
 }
 

@@ -9,7 +9,7 @@ import type {
   PartnerKeys,
   PartnerRecords,
 } from '../partner/wire.ts';
-import { ask, problemOf } from './transport.ts';
+import { ask, problemOf, segmentOf } from './transport.ts';
 import type { CallOptions } from './types.ts';
 
 interface PartnerDeskPorts {
@@ -38,7 +38,7 @@ export function createPartnerDesk({ baseUrl, fetch, operatorKey, timeoutMs = 30_
     if (answer.status >= 300) throw problemOf(answer);
     return answer.body as T;
   }
-  const at = (keyId: string, act: string) => `/partner-keys/${encodeURIComponent(keyId)}/${act}`;
+  const at = (keyId: string, act: string) => `/partner-keys/${segmentOf(keyId)}/${act}`;
 
   return {
     partners: (options: CallOptions = {}) => call<PartnerRecords>('/partners', options),
@@ -53,9 +53,9 @@ export function createPartnerDesk({ baseUrl, fetch, operatorKey, timeoutMs = 30_
     attestations: (options: CallOptions = {}) => call<AttestationRecords>('/attestations', options),
     /** With the customer data that it is about; the look is in the audit trail. */
     attestation: (attestationId: string, options: CallOptions = {}) =>
-      call<OpenedAttestation>(`/attestations/${encodeURIComponent(attestationId)}`, options),
+      call<OpenedAttestation>(`/attestations/${segmentOf(attestationId)}`, options),
     decideAttestation: (attestationId: string, verdict: 'passed' | 'rejected', options: CallOptions = {}) =>
-      call<AttestationRecord>(`/attestations/${encodeURIComponent(attestationId)}/decide`, options, {
+      call<AttestationRecord>(`/attestations/${segmentOf(attestationId)}/decide`, options, {
         verdict,
       }),
     customerToken: (customerId: string, ttlMinutes: number | undefined, options: CallOptions = {}) =>

@@ -143,3 +143,6 @@ export function problemOf(answer: HttpAnswer): Problem {
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A text as one segment of a path. Half a surrogate pair, which no address can hold, is sent as U+FFFD. */
+export const segmentOf = (text: string): string => encodeURIComponent(text.toWellFormed());

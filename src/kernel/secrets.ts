@@ -50,18 +50,21 @@ export function openSecrets(path: string): Secrets {
     writeOnce(path, `${JSON.stringify(ring)}\n`);
   }
   const ring = readJsonOf(path);
-  if (!isRing(ring)) throw damaged(path, 'it is not a key ring');
+  if (!isKeyRing(ring)) throw damaged(path, 'it is not a key ring');
   return secretsFrom(ring);
 }
 
-function isRing(value: unknown): value is KeyRing {
+/** What `openSecrets` opens. */
+export function isKeyRing(value: unknown): value is KeyRing {
   const keys = (value as Partial<KeyRing> | null)?.keys;
   return (
     Array.isArray(keys) &&
     keys.length > 0 &&
     keys.every(
       (key: Partial<KeyRing['keys'][number]> | null) =>
-        typeof key?.id === 'string' && Buffer.from(String(key.secret), 'base64').length === 32,
+        typeof key?.id === 'string' &&
+        typeof key.secret === 'string' &&
+        Buffer.from(key.secret, 'base64').length === 32,
     )
   );
 }

@@ -203,3 +203,17 @@ test('a path of the base address and a slash at its end are kept straight', asyn
   await client.health();
   expect(asked).toEqual(['https://flights.example/api/health']);
 });
+
+test('half a surrogate pair in an id is asked for, and is no error of ours', async () => {
+  const asked: string[] = [];
+  const client = createFlightsClient({
+    baseUrl: 'https://flights.example',
+    fetch: async ({ url }) => {
+      asked.push(url);
+      return json({ code: 'intent_not_found', message: 'There is no such intent.' }, 404);
+    },
+    payer: noPayer,
+  });
+  await expect(client.intent('int_\ud800')).rejects.toMatchObject({ code: 'intent_not_found' });
+  expect(asked).toEqual(['https://flights.example/air/intents/int_%EF%BF%BD']);
+});

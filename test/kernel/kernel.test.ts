@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -67,6 +67,15 @@ describe('secrets', () => {
       expect(() => secrets.decrypt('place', flipped)).toThrow();
     }
   });
+
+  test.each([[{ toString: 1 }], [7], [['x']], [null], ['short']])(
+    'a ring with the secret %j is damaged',
+    (secret) => {
+      const damaged = join(mkdtempSync(join(folder, 'ring-')), 'ring.json');
+      writeFileSync(damaged, JSON.stringify({ keys: [{ id: '15319aad', secret }] }));
+      expect(() => openSecrets(damaged)).toThrow(expect.objectContaining({ code: 'storage_damaged' }));
+    },
+  );
 
   test('the key ring is private, and is never written over', () => {
     openSecrets(path);
