@@ -5,13 +5,30 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { build } from 'tsdown';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const inPlaceOf = join(ROOT, 'src/store/libsql/target.ts');
 const NATIVE = /^(@libsql\/|litesvm-|pg-native$|bufferutil$|utf-8-validate$)/;
-const folder = mkdtempSync(join(tmpdir(), 'farelock-sim-'));
+/** A batch of many seeds plays the bundle of the run that it is part of. */
+const made = process.env.FARELOCK_SIM_BUNDLE;
+const folder = made ?? mkdtempSync(join(tmpdir(), 'farelock-sim-'));
 try {
+  if (made === undefined) await bundle();
+  process.env.FARELOCK_SIM_BUNDLE = folder;
+  process.setSourceMapsEnabled?.(true);
+  const { Module } = createRequire(import.meta.url)('node:module');
+  // Native packages are found from here, wherever the bundle lies.
+  process.env.NODE_PATH = join(ROOT, 'node_modules');
+  Module._initPaths();
+  doAtOnce();
+  const { main } = createRequire(import.meta.url)(join(folder, 'main.cjs'));
+  process.exitCode = await main(process.argv.slice(2));
+} finally {
+  if (made === undefined) rmSync(folder, { recursive: true, force: true });
+}
+
+async function bundle() {
+  const { build } = await import('tsdown');
   await build({
     config: false,
     entry: { main: join(ROOT, 'test/sim/flights-world/main.ts') },
@@ -34,16 +51,6 @@ try {
       onlyBundle: false,
     },
   });
-  process.setSourceMapsEnabled?.(true);
-  const { Module } = createRequire(import.meta.url)('node:module');
-  // Native packages are found from here, wherever the bundle lies.
-  process.env.NODE_PATH = join(ROOT, 'node_modules');
-  Module._initPaths();
-  doAtOnce();
-  const { main } = createRequire(import.meta.url)(join(folder, 'main.cjs'));
-  process.exitCode = await main(process.argv.slice(2));
-} finally {
-  rmSync(folder, { recursive: true, force: true });
 }
 
 /**

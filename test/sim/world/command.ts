@@ -1,3 +1,7 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Schedule } from './chance.ts';
 import { reportOf, storyOf } from './report.ts';
@@ -13,6 +17,8 @@ export interface Runnable {
 
 /** So many seeds without one of them is a run that has not looked everywhere. */
 const MANY_SEEDS = 1_000;
+/** What a dead process of a world waited for is never let go: after so many, another process of ours goes on. */
+const BATCH = 100;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -36,6 +42,7 @@ export async function runCommand(
       'no-shrink': { type: 'boolean', default: false },
       story: { type: 'boolean', default: false },
       seen: { type: 'boolean', default: false },
+      'seen-to': { type: 'string' },
     },
   });
   for (const name of values.world === undefined ? Object.keys(worlds) : [values.world]) {
@@ -56,15 +63,84 @@ interface Wanted {
   readonly 'no-shrink': boolean;
   readonly story: boolean;
   readonly seen: boolean;
+  /** Of a batch: the file that takes what was seen, instead of the screen. */
+  readonly 'seen-to'?: string | undefined;
+}
+
+/** What was seen in a run, and what a long one must have seen. */
+interface Played {
+  readonly seen: Map<string, number>;
+  readonly sometimes: readonly string[];
 }
 
 async function runWorld(name: string, open: () => Promise<Runnable>, values: Wanted): Promise<number> {
+  const from = Number(values.seed ?? values.from);
+  const count = values.seed === undefined ? Number(values.seeds) : 1;
+  const beganMs = performance.now();
+  const played =
+    count > BATCH ? inBatches(name, values, from, count) : await playSeeds(name, open, values, from, count);
+  if (played === null) return 1;
+  const { seen, sometimes } = played;
+  if (values['seen-to'] !== undefined) {
+    writeFileSync(values['seen-to'], JSON.stringify({ seen: [...seen], sometimes }));
+    return 0;
+  }
+  const tookS = (performance.now() - beganMs) / 1000;
+  say(
+    `${name}: ${count} seeds from ${from}: no rule was broken; ${tookS.toFixed(1)} s, ${(tookS / count).toFixed(2)} s a seed`,
+  );
+  const never = sometimes.filter((name) => !seen.has(name));
+  if (values.seen || (never.length > 0 && count >= MANY_SEEDS)) {
+    for (const [name, times] of [...seen].sort()) say(`${String(times).padStart(8)}  ${name}`);
+    for (const name of never) say(`   never  ${name}`);
+  } else {
+    say(`seen ${sometimes.length - never.length} of ${sometimes.length} rare things`);
+  }
+  return never.length > 0 && count >= MANY_SEEDS ? 1 : 0;
+}
+
+/** null where a rule was broken, which has been told. */
+function inBatches(name: string, values: Wanted, from: number, count: number): Played | null {
+  const folder = mkdtempSync(join(tmpdir(), 'farelock-sim-seen-'));
+  const file = join(folder, 'seen.json');
+  const seen = new Map<string, number>();
+  let sometimes: readonly string[] = [];
+  try {
+    for (let seed = from; seed < from + count; seed += BATCH) {
+      const seeds = Math.min(BATCH, from + count - seed);
+      const flags = (['no-noise', 'no-shrink', 'story'] as const).filter((flag) => values[flag]);
+      const args = ['--world', name, '--seeds', `${seeds}`, '--from', `${seed}`, '--seen-to', file];
+      const { status } = spawnSync(
+        process.execPath,
+        [process.argv[1] ?? '', ...args, ...flags.map((flag) => `--${flag}`)],
+        { stdio: 'inherit' },
+      );
+      if (status !== 0) return null;
+      const batch = JSON.parse(readFileSync(file, 'utf8')) as {
+        seen: [string, number][];
+        sometimes: string[];
+      };
+      for (const [one, times] of batch.seen) seen.set(one, (seen.get(one) ?? 0) + times);
+      sometimes = batch.sometimes;
+      say(`${name}: seed ${seed + seeds - 1}`);
+    }
+    return { seen, sometimes };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** null where a rule was broken, which has been told. */
+async function playSeeds(
+  name: string,
+  open: () => Promise<Runnable>,
+  values: Wanted,
+  from: number,
+  count: number,
+): Promise<Played | null> {
   const world = await open();
   const isOne = values.seed !== undefined;
-  const from = Number(values.seed ?? values.from);
-  const count = isOne ? 1 : Number(values.seeds);
   const seen = new Map<string, number>();
-  const beganMs = performance.now();
   try {
     for (let seed = from; seed < from + count; seed++) {
       const only = values.only === undefined ? null : new Set(values.only.split(','));
@@ -73,7 +149,7 @@ async function runWorld(name: string, open: () => Promise<Runnable>, values: Wan
       if (values.story) for (const line of storyOf(outcome)) say(line);
       if (outcome.violation) {
         await tellOf(world.play, { schedule, outcome }, name, isOne || values['no-shrink']);
-        return 1;
+        return null;
       }
       // Every tenth seed of many, and whoever asks for one, is run twice.
       if (isOne || seed % 10 === 0) {
@@ -83,24 +159,12 @@ async function runWorld(name: string, open: () => Promise<Runnable>, values: Wan
           const [one, other] = [storyOf(outcome), storyOf(again)];
           const first = one.findIndex((line, place) => line !== other[place]);
           say(`first: ${one[first]}\nother: ${other[first]}`);
-          return 1;
+          return null;
         }
       }
       collect(seen, outcome);
-      if (count >= MANY_SEEDS && seed % 100 === 0) say(`seed ${seed}`);
     }
-    const tookS = (performance.now() - beganMs) / 1000;
-    say(
-      `${name}: ${count} seeds from ${from}: no rule was broken; ${tookS.toFixed(1)} s, ${(tookS / count).toFixed(2)} s a seed`,
-    );
-    const never = world.sometimes.filter((name) => !seen.has(name));
-    if (values.seen || (never.length > 0 && count >= MANY_SEEDS)) {
-      for (const [name, times] of [...seen].sort()) say(`${String(times).padStart(8)}  ${name}`);
-      for (const name of never) say(`   never  ${name}`);
-    } else {
-      say(`seen ${world.sometimes.length - never.length} of ${world.sometimes.length} rare things`);
-    }
-    return never.length > 0 && count >= MANY_SEEDS ? 1 : 0;
+    return { seen, sometimes: world.sometimes };
   } finally {
     world.close();
   }
