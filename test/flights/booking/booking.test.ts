@@ -128,6 +128,10 @@ test('a booking whose payment may still land keeps a second payment out', async 
   world.clock.advance(5_000);
   const second = await world.paid('/air/book', body(), { call: blind.call });
   expect([second.status, second.body.code]).toEqual([409, 'booking_already_requested']);
+  // A worker that can't tell either leaves it where it is.
+  world.clock.advance(15_000);
+  await blind.worker.runDue();
+  expect(await bookings()).toHaveLength(1);
   // The first one's bytes are sent by whoever finds them.
   await world.work();
   expect((await world.show(made)).status).toBe('booked');

@@ -279,7 +279,7 @@ export const flights = [
     file: 'src/flights/booking/money-steps.ts',
     from: "if (outcome === 'unknown') throw problem('payment_pending');\n  if (outcome === 'failed') {",
     to: "if (outcome !== 'settled') {",
-    by: ['test/flights/booking/booking.test.ts', 'test/flights/upkeep/worker.test.ts'],
+    by: ['test/flights/booking/booking.test.ts'],
   },
   {
     name: 'a worker that was overtaken captures',
