@@ -50,12 +50,11 @@ export function openSecrets(path: string): Secrets {
     writeOnce(path, `${JSON.stringify(ring)}\n`);
   }
   const ring = readJsonOf(path);
-  if (!isKeyRing(ring)) throw damaged(path, 'it is not a key ring');
+  if (!isRing(ring)) throw damaged(path, 'it is not a key ring');
   return secretsFrom(ring);
 }
 
-/** What `openSecrets` opens. */
-export function isKeyRing(value: unknown): value is KeyRing {
+function isRing(value: unknown): value is KeyRing {
   const keys = (value as Partial<KeyRing> | null)?.keys;
   return (
     Array.isArray(keys) &&

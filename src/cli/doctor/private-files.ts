@@ -1,7 +1,6 @@
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isProblem } from '../../kernel/problems.ts';
-import { isKeyRing } from '../../kernel/secrets.ts';
 import { quoted } from '../../kernel/shell-word.ts';
 import { readKeyFile } from '../session/key-file.ts';
 import { type Check, type Finding, failed, findingOf, ok, type Patient, warning } from './checks.ts';
@@ -141,7 +140,15 @@ async function othersKeys(home: string, at: (name: string) => string): Promise<F
 
 function isRing(text: string): boolean {
   try {
-    return isKeyRing(JSON.parse(text));
+    const ring: unknown = JSON.parse(text);
+    const list = (ring as { keys?: unknown } | null)?.keys;
+    return (
+      Array.isArray(list) &&
+      list.length > 0 &&
+      list.every(
+        (key: unknown) => Buffer.from(String((key as { secret?: unknown })?.secret), 'base64').length === 32,
+      )
+    );
   } catch {
     return false;
   }
