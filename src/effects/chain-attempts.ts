@@ -55,7 +55,7 @@ async function end(
   error: string | null,
 ): Promise<void> {
   const frees = state === 'failed' || REPEATABLE.includes(row.kind);
-  // What landed is on the cluster, which tells it again.
+  // The cluster tells again that it has landed.
   await (state === 'done' ? regained(store) : store)
     .updateTable('effects')
     .set({ state, error, updated_at_ms: clock.now(), ...(frees ? { live_key: null } : {}) })

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** What schemas of requests and of answers are made of. */
+/** Parts that schemas of requests and of answers share. */
 
 export const decimal = z.string().regex(/^\d{1,12}(\.\d{1,6})?$/);
 export const currency = z.string().regex(/^[A-Z]{3}$/);

@@ -94,7 +94,7 @@ function keptOf(row: Settlement): { readonly header: string; readonly requiremen
   return JSON.parse(row.transaction) as { header: string; requirements: Requirements };
 }
 
-/** What the chain knows of a payment; `open` while it may still land, or where it can't be asked now. */
+/** Asks the chain about a payment; `open` while it may still land, or where it can't be asked now. */
 async function outcomeOnChain(
   ports: { readonly cluster: Cluster; readonly clock: Clock },
   row: Settlement,

@@ -123,7 +123,7 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }): Jo
       try {
         return await whileHeld(ports, SETTLEMENTS, row, work);
       } finally {
-        // What has ended is held by nobody.
+        // Nobody holds a payment that has ended.
         if (!ended.delete(holding))
           await unlessLost(() => markRow(store, SETTLEMENTS, row, { lease_until_ms: 0 }, REGAINED));
       }

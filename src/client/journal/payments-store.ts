@@ -124,7 +124,7 @@ export function createPaymentsStore(ports: PaymentsPorts): PaymentsStore {
   };
 }
 
-/** What is shown of payments: what was signed, sent and answered stays where it is. */
+/** Columns of a list of payments: nothing that was signed, sent or answered is read. */
 const shownRows = (db: Database) =>
   db
     .selectFrom('payments')

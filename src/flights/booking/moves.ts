@@ -25,7 +25,7 @@ type NewBooking = Pick<
 /** Writes a booking down; false when its intent has one already. */
 export async function beginBooking(tx: Tx, by: Mover, row: NewBooking, nowMs: number): Promise<boolean> {
   if (!BEGINNINGS[row.state]?.includes(by)) throw new Error(`no booking begins as ${row.state} by ${by}`);
-  // What is done about it, a payment or an effect, is on the disk before it is done: so is this then.
+  // A payment or an effect that follows is on the disk before it is carried out: so is this then.
   const begun = await regained(tx)
     .insertInto('bookings')
     .values({

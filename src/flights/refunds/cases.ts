@@ -19,7 +19,7 @@ const IS_UNDECIDED = sql<SqlBool>`state in ('received', 'approved', 'stuck')`;
 const orNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
 const numberOrNull = (amount: bigint | null): number | null => (amount === null ? null : Number(amount));
 
-/** What a summary says of a request: nothing that is sealed. */
+/** Columns of a summary: none is sealed. */
 export const SUMMARISED = [
   'request_id',
   'intent_id',

@@ -97,7 +97,7 @@ export interface LedgerFile extends TransactionRows {
    * without a transaction first, which is enough where every account is at hand.
    */
   snapshot<T>(work: () => T): T;
-  /** What is written waits for the disk beside this thread. */
+  /** From now on, writes wait for the disk beside this thread. */
   readonly disk: JournalDisk;
   /** From now on a write comes back before it is on the disk. */
   waitBeside(): void;

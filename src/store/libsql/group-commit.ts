@@ -174,6 +174,7 @@ async function together(desk: Desk, due: readonly Waiting[]): Promise<void> {
     }
     await patiently(() => void database.exec('commit'));
   } catch (error) {
+    // The first error is the one that says why.
     await undo(desk).catch(() => undefined);
     if (group) end(desk, group);
     for (const { reject } of [...told, ...due]) reject(error);

@@ -57,6 +57,7 @@ export function journalDisk(
     },
     pending: () => next ?? running,
     async close() {
+      // Whoever waits for it is told of its failure.
       await (next ?? running)?.catch(() => undefined);
       if (file !== null) closeSync(file);
       file = null;
