@@ -6,7 +6,7 @@ import { counting, countsOf } from '../counted.mjs';
 import { fillServices, fillTool, serviceStatements } from '../fill.mjs';
 import { cpuSeconds, intentMaker, passengersFile, pause } from '../homes.mjs';
 import { openPayer } from '../payer.mjs';
-import { line, median } from '../statistics.mjs';
+import { line, median, ratios } from '../statistics.mjs';
 import { commandRows, requestRows } from './growth-rows.mjs';
 
 /**
