@@ -12,8 +12,8 @@ export interface AirlineEffect<T> {
   /** The same reference never makes a second order. */
   readonly reference: string;
   create(): Promise<T>;
-  /** null: no order was made under the reference, and none is being made. */
-  find(): Promise<T | null>;
+  /** null: no order was made under the reference, and none is being made. `unknown`: nobody can say that yet. */
+  find(): Promise<T | null | 'unknown'>;
   /** The airline's own id of the order. */
   idOf(order: T): string;
   /** True when the error says for certain that nothing was ordered. */
@@ -37,6 +37,9 @@ interface Journal {
   ): Promise<EffectTable | null>;
   liveAttempt(kind: EffectKind, subject: string): Promise<EffectTable | undefined>;
 }
+
+const unknownOutcome = () =>
+  problem('provider_failed', { message: 'Nobody can say yet what the airline made of it.' });
 
 /**
  * Orders at an airline at most once. Our reference is on record before the airline is asked; whatever leaves the
@@ -77,6 +80,7 @@ export function createAirlineEffects({ store, clock, log, begin, liveAttempt }: 
       const live = await liveAttempt(kind, effect.subject);
       if (live) {
         const found = await effect.find();
+        if (found === 'unknown') throw unknownOutcome();
         if (found) {
           if (live.state !== 'done') await made(live, effect, found);
           return found;
@@ -105,6 +109,7 @@ export function createAirlineEffects({ store, clock, log, begin, liveAttempt }: 
         }
         await end(row, 'sent', { error: code });
         const found = await effect.find();
+        if (found === 'unknown') throw isProblem(error) ? error : unknownOutcome();
         if (!found) {
           await end(row, 'failed', { error: code });
           throw error;

@@ -68,14 +68,12 @@ function noticingRateLimits(
     }
   };
   return {
-    name: provider.name,
-    isSandbox: provider.isSandbox,
-    airport: (iata) => provider.airport(iata),
+    ...provider,
     search: (query) => noting(provider.search(query)),
     offer: (offerId, moment) => noting(provider.offer(offerId, moment)),
     createOrder: (request) => noting(provider.createOrder(request)),
     findOrder: (reference) => noting(provider.findOrder(reference)),
     order: (id) => noting(provider.order(id)),
-    cancel: (id) => noting(provider.cancel(id)),
+    cancel: (id, quoteId) => noting(provider.cancel(id, quoteId)),
   };
 }

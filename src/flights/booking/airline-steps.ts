@@ -1,7 +1,8 @@
-import { isProblem } from '../../kernel/problems.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
 import { type PollPolicy, pollPauseMs } from '../../store/retry.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
 import { checkPriceHolds } from '../offers/live-offer.ts';
+import { OrderRefused } from '../providers/order-refused.ts';
 import type { Provider, ProviderOrder } from '../providers/provider.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
 import type { Next } from './claims.ts';
@@ -53,6 +54,11 @@ export const ordering: Step = async (tools, booking, intent) => {
   try {
     order = await placeOrder(tools, provider, booking, intent);
   } catch (error) {
+    if (error instanceof OrderRefused) {
+      return error.mayPass
+        ? retryOrRefund(booking, problem('provider_failed', { cause: error }))
+        : refund(error.reason);
+    }
     if (!isProblem(error)) throw error;
     // While the attempt is alive the airline may be holding an order: nothing is decided, only asked again.
     const left = await effects.standing('airline_order', intent.intent_id);
@@ -86,7 +92,7 @@ const placeOrder = (
       }),
     find: () => provider.findOrder(intent.intent_id),
     idOf: (order) => order.providerOrderId,
-    refused: (error) => isProblem(error, ...REFUSALS),
+    refused: (error) => error instanceof OrderRefused || isProblem(error, ...REFUSALS),
     fence: () => claims.hold(booking),
   });
 

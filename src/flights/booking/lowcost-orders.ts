@@ -48,6 +48,6 @@ export function withLowcostOrders(
   return {
     ...provider,
     order: (id) => (isLowcost(id) ? lookUp(id, lowcost.find) : provider.order(id)),
-    cancel: (id) => (isLowcost(id) ? lookUp(id, lowcost.cancel) : provider.cancel(id)),
+    cancel: (id, quoteId) => (isLowcost(id) ? lookUp(id, lowcost.cancel) : provider.cancel(id, quoteId)),
   };
 }

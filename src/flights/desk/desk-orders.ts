@@ -67,8 +67,8 @@ export function withDeskOrders(provider: Provider, { store }: Pick<FlightsPorts,
   return {
     ...provider,
     order: (id) => (isDeskOrder(id) ? recorded(id) : provider.order(id)),
-    async cancel(id) {
-      if (!isDeskOrder(id)) return provider.cancel(id);
+    async cancel(id, quoteId) {
+      if (!isDeskOrder(id)) return provider.cancel(id, quoteId);
       throw problem('provider_failed', {
         message: 'An operator recorded this ticket, and has to cancel it with the airline.',
         detail: { by_hand: true },

@@ -1,3 +1,4 @@
+import type { PassengerIssue } from '../../domain/passengers.ts';
 import type { AvailableService, CabinClass, Offer, Passenger, Slice } from '../wire.ts';
 
 /** What is asked of a provider: one or two directions on fixed dates. Filters and sorting are the service's own. */
@@ -51,12 +52,37 @@ export interface OrderRequest {
 /** Why a live offer is read: to show or lock it, or to confirm it as the last step before it is paid. */
 export type OfferMoment = 'quote' | 'booking';
 
+/** What an airline would give back for a booking that is cancelled now. null is "not told": never zero. */
+export interface CancellationQuote {
+  /** Names the quote when it is taken (`cancel`). */
+  readonly quoteId: string;
+  readonly refundAmountDecimal: string | null;
+  readonly refundCurrency: string | null;
+  /** To where it goes, in the airline's word: `balance`, `voucher`, `airline_credits`, `original_form_of_payment`, ... */
+  readonly refundTo: string | null;
+  /** After it the quote can't be taken any more. */
+  readonly expiresAtMs: number | null;
+}
+
+/** What the seller holds with the airline, to pay tickets from. */
+export interface ProviderBalance {
+  readonly amountDecimal: string;
+  readonly currency: string;
+}
+
+/** A message from the airline, as it came in: the body byte for byte, names of headers in lower case. */
+export interface AirlineMessage {
+  readonly body: Uint8Array;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
 /**
  * The airline side. Only `providers/` knows one.
  *
- * Problems raised: `upstream_rate_limited` (with retryAfter), `provider_failed` (no usable answer: for
- * `createOrder` the outcome is then unknown and `findOrder` tells), `offer_not_found`, `offer_unavailable` (sold
- * out), `offer_expired`, `offer_repriced` (createOrder alone; `detail.current_ticket_amount`).
+ * Problems raised: `upstream_rate_limited` (with retryAfter; from `createOrder` only where nothing was ordered),
+ * `provider_failed` (no usable answer: for `createOrder` the outcome is then unknown and `findOrder` tells),
+ * `offer_not_found`, `offer_unavailable` (sold out), `offer_expired`, `offer_repriced` (createOrder alone;
+ * `detail.current_ticket_amount`). `createOrder` throws OrderRefused, too.
  */
 export interface Provider {
   readonly name: string;
@@ -70,11 +96,28 @@ export interface Provider {
    * worker's recheck): airlines confirm a price then that they only quoted before.
    */
   offer(offerId: string, moment?: OfferMoment): Promise<LiveOffer>;
+  /** @throws OrderRefused where it is certain that nothing was ordered */
   createOrder(request: OrderRequest): Promise<ProviderOrder>;
-  /** null: no order was ever made under this reference, and none is being made. */
-  findOrder(reference: string): Promise<ProviderOrder | null>;
+  /**
+   * null: no order was ever made under this reference, and none is being made. `unknown`: none is seen, and one may be
+   * there: most airlines can't prove that there is none.
+   */
+  findOrder(reference: string): Promise<ProviderOrder | null | 'unknown'>;
   order(providerOrderId: string): Promise<ProviderOrder>;
-  cancel(providerOrderId: string): Promise<ProviderOrder>;
+  /** Takes the quote that is named, if it still stands; without one, whatever the airline gives back. */
+  cancel(providerOrderId: string, quoteId?: string): Promise<ProviderOrder>;
+  /** Changes nothing. null: it can't be cancelled there. Absent: the airline gives no quotes. */
+  cancellationQuote?(providerOrderId: string): Promise<CancellationQuote | null>;
+  /** What this airline doesn't take of passengers that satisfy our own rules, said before anything is paid. */
+  passengerIssues?(passengers: readonly Passenger[], offer: Offer): readonly PassengerIssue[];
+  /** What tickets are paid from. Absent: nothing has to be filled up. */
+  balance?(): Promise<ProviderBalance>;
+  /**
+   * Takes in a message that the airline sent by itself; answers with the references of the orders that it is about, to
+   * be looked at now. The same message may come twice, late and out of order: nothing in it is believed but that.
+   * @throws Problem `unauthorized` where its signature or its age is wrong
+   */
+  receive?(message: AirlineMessage): Promise<readonly string[]>;
 }
 
 /** Named misbehaviour of the sandbox, by route or by configuration (CONTRACT, section 16). */

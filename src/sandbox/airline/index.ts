@@ -38,6 +38,8 @@ export interface SandboxOptions {
 }
 
 export interface SandboxProvider extends Provider {
+  /** Its own book: it knows for certain. */
+  findOrder(reference: string): Promise<ProviderOrder | null>;
   close(): Promise<void>;
 }
 

@@ -7,11 +7,10 @@ import { openClientStore } from '../../../src/client/journal/store.ts';
 import { escrowElf } from '../../../src/escrow/elf.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/program.ts';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
-import type { Provider } from '../../../src/flights/providers/provider.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
 import { readyForMoney } from '../../../src/payments/readiness.ts';
-import { createSandboxProvider } from '../../../src/sandbox/airline/index.ts';
+import { createSandboxProvider, type SandboxProvider } from '../../../src/sandbox/airline/index.ts';
 import { openStore, type ServiceTables, type Store } from '../../../src/service-database.ts';
 import { DEVNET_USDC } from '../../../src/solana/cluster.ts';
 import { openEmbeddedCluster } from '../../../src/solana/embedded/open.ts';
@@ -59,7 +58,7 @@ export interface Template {
   readonly folder: string;
   readonly operatorKey: string;
   /** The airline's own system. Its world takes long to make; its orders are forgotten between two worlds. */
-  airline(now: () => number): Provider;
+  airline(now: () => number): SandboxProvider;
   close(): void;
 }
 
@@ -150,7 +149,7 @@ function airlines(folder: string) {
     orders,
   });
   return {
-    airline(clock: () => number): Provider {
+    airline(clock: () => number): SandboxProvider {
       now = clock;
       if (existsSync(orders)) {
         const file = openSqlite(orders);
