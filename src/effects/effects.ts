@@ -31,6 +31,11 @@ export interface Effects {
     subject: string,
     byPerson?: boolean,
   ): Promise<'none' | 'open' | 'done' | 'stuck'>;
+  /**
+   * Sees to it that an effect never begins any more, whoever is about to begin it.
+   * @returns false where it has begun before
+   */
+  callOff(kind: EffectKind, subject: string): Promise<boolean>;
   /** Finds out what became of chain attempts that were left open. One small query when there are none. */
   recover(): Promise<number>;
 }
@@ -55,6 +60,15 @@ export interface ChainPlan {
 interface EffectPorts extends Omit<AttemptPorts, 'sending'> {
   readonly ids: Ids;
 }
+
+/** The error of an attempt that was never made, and is kept alive so that none ever is. */
+const CALLED_OFF = 'called_off';
+const isCalledOff = ({ state, error }: EffectTable): boolean => state === 'failed' && error === CALLED_OFF;
+const calledOff = (kind: EffectKind, subject: string) =>
+  problem('transaction_failed', {
+    message: 'It was called off before it began.',
+    detail: { kind, subject },
+  });
 
 export const liveKey = (kind: EffectKind, subject: string): string => `${kind}:${subject}`;
 
@@ -107,6 +121,7 @@ export function createEffects(ports: EffectPorts): Effects {
     const { kind, subject } = effect;
     for (let round = 0; round < 4; round++) {
       const live = await liveAttempt(kind, subject);
+      if (live && isCalledOff(live)) throw calledOff(kind, subject);
       // Ended when nobody could tell which transaction it was; that may have come to light since.
       if (live?.state === 'done')
         return { signature: live.signature ?? (await attempts.signatureInPast(kind, subject)) };
@@ -144,13 +159,18 @@ export function createEffects(ports: EffectPorts): Effects {
     airline: createAirlineEffects({ store, clock, log, begin, liveAttempt }),
     async standing(kind, subject, byPerson = false) {
       const live = await liveAttempt(kind, subject);
-      if (!live) return 'none';
+      if (!live || isCalledOff(live)) return 'none';
       const isStuck = live.state === 'stuck';
       if (live.state === 'done') return 'done';
       if (isStuck && !byPerson) return 'stuck';
       const known = live.signature === null ? 'open' : await attempts.ask(live, byPerson);
       if (known === 'done') return 'done';
       return known === 'dead' ? 'none' : isStuck ? 'stuck' : 'open';
+    },
+    async callOff(kind, subject) {
+      if (await begin(kind, subject, { state: 'failed', error: CALLED_OFF })) return true;
+      const live = await liveAttempt(kind, subject);
+      return live !== undefined && isCalledOff(live);
     },
     recover: attempts.recover,
   };

@@ -13,7 +13,8 @@ type EffectState = 'planned' | 'sent' | 'done' | 'failed' | 'stuck';
 
 /**
  * Something done to the outside world, written before it is done (DESIGN, section 6). At most one live attempt
- * per (kind, subject): `live_key` is unique and becomes null when the attempt has failed for certain.
+ * per (kind, subject): `live_key` is unique and becomes null when the attempt has failed for certain. One that was called
+ * off keeps it.
  */
 export interface EffectTable {
   effect_id: string;

@@ -345,3 +345,16 @@ test('after a crash in the middle of an order the airline is asked first', async
   });
   expect(await world.effectsOver().airline(after.effect)).toEqual({ id: 'A1' });
 });
+
+test('what was called off never begins, and what has begun is not called off', async () => {
+  const { effectsOver, effect, received, rows } = world;
+  const effects = effectsOver();
+  expect(await effects.callOff('payout', 'int_1')).toBe(true);
+  expect(await effects.callOff('payout', 'int_1')).toBe(true);
+  await expect(effects.chain(effect)).rejects.toMatchObject({ code: 'transaction_failed' });
+  expect(await received()).toBe(0n);
+  expect(await effects.standing('payout', 'int_1')).toBe('none');
+  expect(await rows()).toMatchObject([{ state: 'failed', signature: null, attempt: 1 }]);
+  expect((await effects.chain({ ...effect, subject: 'int_2' })).signature).not.toBeNull();
+  expect(await effects.callOff('payout', 'int_2')).toBe(false);
+});

@@ -61,6 +61,10 @@ export const refunding: Step = async (tools, booking, intent) => {
     // The transaction that opens it may still land.
     if (opened === 'open') throw problem('cluster_failed');
     if (paid) return stuck('escrow_missing');
+    // Its creation may be alive and about to open it: nobody would ever close that escrow.
+    if (opened !== 'done' && !(await ports.effects.callOff('open_escrow', intent.intent_id))) {
+      throw problem('cluster_failed');
+    }
     return { to: 'refunded', intent: OVER };
   }
   if (before?.state === 'open' && booking.refund_reason === NOT_TICKETED) {

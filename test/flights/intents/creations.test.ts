@@ -5,6 +5,8 @@ import { getCloseAccountInstruction, getTransferInstruction } from '@solana-prog
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readEscrow } from '../../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
+import { abandon } from '../../../src/flights/intents/under-way.ts';
+import { defaultOptions } from '../../../src/flights/ports.ts';
 import type { BookResponse, CreatedIntent } from '../../../src/flights/wire.ts';
 import type { Cluster } from '../../../src/solana/cluster.ts';
 import type { Signer } from '../../../src/solana/signer.ts';
@@ -96,6 +98,35 @@ async function honest(): Promise<CreatedIntent> {
     await sleep(Number(answer.headers.get('retry-after')) * 1000);
   }
 }
+
+test('a creation that was given up while its request slept opens no escrow when it wakes', async () => {
+  let isAsleep = false;
+  const slow = world.service((ports) => ({
+    ...ports,
+    cluster: {
+      ...ports.cluster,
+      /** Asked for when the escrow is about to be signed: the request sleeps here, and others come first. */
+      async latestBlockhash() {
+        const [row] = await world.store.selectFrom('intents').selectAll().execute();
+        if (row && !isAsleep) {
+          isAsleep = true;
+          expect(await abandon({ ...ports, options: defaultOptions } as never, row)).toBe(true);
+          await world.worker.runDue();
+        }
+        return ports.cluster.latestBlockhash();
+      },
+    },
+  }));
+  const holds = await world.usdc(world.wallet.address);
+  const answer = await create(world.wallet, slow.call);
+  expect(isAsleep).toBe(true);
+  expect(answer.body).toMatchObject({ code: 'escrow_initialization_failed' });
+  const [row] = await world.store.selectFrom('intents').selectAll().execute();
+  expect(row).toMatchObject({ abandoned: 1, active_key: null, creating_key: null });
+  expect(await readEscrow(world.cluster, row?.escrow_address as Address, [ESCROW_PROGRAM_ID])).toBeNull();
+  expect(await world.usdc(world.wallet.address)).toBe(holds);
+  expect((await create(world.wallet)).status).toBe(201);
+});
 
 test('unpaid creations cost the operator network fees alone, and hold up no honest booking', async () => {
   await leave((6n * SOL) / 10n);
