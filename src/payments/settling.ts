@@ -138,6 +138,8 @@ async function sign(ports: SettlingPorts, row: Settlement, attempt: Attempt): Pr
   try {
     if (call.settle === 'after') answer = await call.perform(payment);
   } catch (error) {
+    if (isProblem(error, 'upstream_rate_limited'))
+      return { kind: 'later', response: paidProblem(row, error) };
     return refuse(ports, row, payment, error);
   }
   if (answer?.charged === 'not_yet') {

@@ -267,6 +267,24 @@ test('a call that fails before settlement is not charged, and is refused the sam
   expect((await sendPaid(await pay(world, shop, '/search', { a: 1 }))).status).toBe(200);
 });
 
+test('what an airline refuses for a moment, before settlement, is asked again by the same payment', async () => {
+  const payment = await pay(world, shop, '/search', { a: 1 });
+  const works = shop.perform;
+  shop.perform = async () => {
+    throw problem('upstream_rate_limited', { retryAfter: 2 });
+  };
+  for (let time = 0; time < 2; time++) {
+    const later = await sendPaid(payment);
+    expect([later.status, later.headers.get('Retry-After')]).toEqual([503, '2']);
+    expect(await later.json()).toMatchObject({ code: 'upstream_rate_limited' });
+    expect(await charged()).toBe(0n);
+  }
+  shop.perform = works;
+  expect((await sendPaid(payment)).status).toBe(200);
+  expect((await sendPaid(payment)).status).toBe(200);
+  expect(await charged()).toBe(100_000n);
+});
+
 test('an unexpected failure before settlement is not charged either, and a new payment is asked for', async () => {
   const payment = await pay(world, shop, '/search', { a: 1 });
   const works = shop.perform;
