@@ -40,28 +40,26 @@ export async function recordChange(tx: Tx, change: RecordedChange): Promise<void
   await countMove(tx, change);
 }
 
-/** Counts an order in its new status, and no more in the one before. */
+/**
+ * Counts an order in its new status, and no more in the one before. The rows are taken in one order, whatever moves to
+ * where: two opposite moves at once would wait for each other.
+ */
 export async function countMove(
   tx: Tx | Store,
   { partnerId, environment, from, to }: Pick<RecordedChange, 'partnerId' | 'environment' | 'from' | 'to'>,
 ): Promise<void> {
   if (from === to) return;
+  const moved = [{ status: to, orders: 1 }, ...(from === null ? [] : [{ status: from, orders: -1 }])].sort(
+    (a, b) => (a.status < b.status ? -1 : 1),
+  );
   await tx
     .insertInto('partner_order_counts')
-    .values({ partner_id: partnerId, environment, status: to, orders: 1 })
+    .values(moved.map((one) => ({ partner_id: partnerId, environment, ...one })))
     .onConflict((conflict) =>
-      conflict
-        .columns(['partner_id', 'environment', 'status'])
-        .doUpdateSet((column) => ({ orders: column('partner_order_counts.orders', '+', 1) })),
+      conflict.columns(['partner_id', 'environment', 'status']).doUpdateSet((column) => ({
+        orders: column('partner_order_counts.orders', '+', column.ref('excluded.orders')),
+      })),
     )
-    .execute();
-  if (from === null) return;
-  await tx
-    .updateTable('partner_order_counts')
-    .set((column) => ({ orders: column('orders', '-', 1) }))
-    .where('partner_id', '=', partnerId)
-    .where('environment', '=', environment)
-    .where('status', '=', from)
     .execute();
 }
 
