@@ -62,6 +62,15 @@ export interface ChainTransaction {
   readonly transaction: Uint8Array;
 }
 
+/** Since when the history of an account has to be whole. */
+export interface HistorySince {
+  readonly account: Address;
+  /** Seconds since the epoch: before what is looked for can have landed. */
+  readonly sinceS: number;
+  /** The slot before which it can't have landed; null where nobody wrote that down. */
+  readonly sinceSlot?: bigint | null;
+}
+
 /**
  * A Solana cluster, as far as Farelock needs one. Two implementations: `embedded/` (a ledger file executed by
  * LiteSVM) and `rpc/` (a real cluster). All reads are at `confirmed` at least. An answer that is older than one that was
@@ -74,7 +83,8 @@ export interface Cluster {
   readonly network: SolanaNetwork;
   /** The mint of the coin that is paid with here. */
   readonly usdcMint: Address;
-  latestBlockhash(): Promise<{ blockhash: string; lastValidBlockHeight: bigint }>;
+  /** What is signed with it can't land before `slot`. */
+  latestBlockhash(): Promise<{ blockhash: string; lastValidBlockHeight: bigint; slot: bigint }>;
   blockHeight(): Promise<bigint>;
   /** Blocks that nobody can take back. */
   finalizedBlockHeight(): Promise<bigint>;
@@ -99,10 +109,10 @@ export interface Cluster {
   signatureStatus(signature: Signature): Promise<SignatureStatus | null>;
   transaction(signature: Signature): Promise<ChainTransaction | null>;
   /**
-   * Proves that the history of `account` reaches back to before `sinceS` (seconds since the epoch) and does not
-   * have the transaction; one with the memo counts where it succeeded. A history that ends sooner proves nothing: false.
+   * Proves that the history of an account reaches back far enough and does not have the transaction; one with the memo
+   * counts where it succeeded. A history that ends sooner proves nothing: false.
    */
-  isAbsent(trace: Trace, from: { readonly account: Address; readonly sinceS: number }): Promise<boolean>;
+  isAbsent(trace: Trace, from: HistorySince): Promise<boolean>;
   /** Transactions that bear a memo, done or failed, among the newest that name `account`. */
   signaturesWithMemo(memo: string, account: Address): Promise<Signature[]>;
   /** The bid for a transaction that writes these accounts; absent where nobody bids. */

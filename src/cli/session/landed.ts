@@ -49,11 +49,11 @@ export async function hasNeverLanded(
   const { verifyPayment } = await import('../../client/payer/verify.ts');
   const { verdict, memo } = await verifyPayment({ cluster, findByMemo: memoFinder(session) }, signed);
   if (verdict !== 'not_landed' || memo === null) return false;
-  const { lastValidBlockHeight, createdAtMs } = signed.payment;
+  const { lastValidBlockHeight, createdAtMs, signedAtSlot: sinceSlot } = signed.payment;
   if ((await cluster.finalizedBlockHeight()) <= lastValidBlockHeight) return false;
   const { wallet, asset } = signed.record;
   const account = await associatedTokenAddress(wallet as Address, asset as Address);
   const ageS = (session.clock.now() - createdAtMs) / 1000;
   const sinceS = Math.floor((await cluster.unixTime()) - ageS) - SLACK_S;
-  return cluster.isAbsent({ memo }, { account, sinceS });
+  return cluster.isAbsent({ memo }, { account, sinceS, sinceSlot });
 }

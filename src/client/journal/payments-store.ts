@@ -148,7 +148,10 @@ const shownRows = (db: Database) =>
 
 type ShownRow = Pick<
   Selectable<ClientPaymentTable>,
-  Exclude<keyof ClientPaymentTable, `${string}_sealed` | 'base_url' | 'last_valid_block_height'>
+  Exclude<
+    keyof ClientPaymentTable,
+    `${string}_sealed` | 'base_url' | 'last_valid_block_height' | 'signed_at_slot'
+  >
 > & { readonly answer_kept: number };
 
 const keyOf = (secrets: Secrets, identity: RequestIdentity) =>
@@ -162,6 +165,7 @@ const openFrom = (secrets: Secrets, row: Selectable<ClientPaymentTable>): OpenPa
   asset: row.asset,
   network: row.network,
   lastValidBlockHeight: BigInt(row.last_valid_block_height),
+  signedAtSlot: row.signed_at_slot === null ? null : BigInt(row.signed_at_slot),
   createdAtMs: row.created_at_ms,
   ...(row.answer_sealed !== null && {
     answer: {
@@ -230,6 +234,7 @@ const insert = (on: Database, { secrets, clock }: PaymentsPorts, payment: NewPay
       network: payment.network,
       transaction: null,
       last_valid_block_height: asInteger(payment.lastValidBlockHeight),
+      signed_at_slot: payment.signedAtSlot === null ? null : asInteger(payment.signedAtSlot),
       error_code: null,
       created_at_ms: now,
       updated_at_ms: now,

@@ -41,6 +41,8 @@ export interface ClientPaymentTable {
   transaction: string | null;
   /** Past this height the payment can't land. */
   last_valid_block_height: number;
+  /** It can't have landed before this slot; null in payments that were written before it was kept. */
+  signed_at_slot: number | null;
   error_code: string | null;
   created_at_ms: number;
   updated_at_ms: number;
@@ -153,4 +155,5 @@ export const clientMigrations: readonly Migration[] = [
         where live_key is not null and state <> 'answered'`,
     ],
   },
+  { name: '051_signed_at_slot', statements: ['alter table payments add column signed_at_slot bigint'] },
 ];

@@ -22,6 +22,8 @@ export interface NewPayment {
   readonly payTo: string;
   readonly network: string;
   readonly lastValidBlockHeight: bigint;
+  /** It can't land before this slot; null where that was not kept. */
+  readonly signedAtSlot: bigint | null;
   /** The spending limit for a time window; absent: none. Checked in the transaction that writes the payment. */
   readonly budget?: SpendingBudget | undefined;
 }
@@ -39,6 +41,8 @@ export interface OpenPayment {
   readonly asset: string;
   readonly network: string;
   readonly lastValidBlockHeight: bigint;
+  /** It can't land before this slot; null where that was not kept. */
+  readonly signedAtSlot: bigint | null;
   readonly createdAtMs: number;
   /** The service has answered, and nobody has seen it yet; absent while there is no answer. */
   readonly answer?: KeptAnswer | undefined;

@@ -135,5 +135,6 @@ async function signed(
     payTo: challenge.payTo,
     network: challenge.network,
     lastValidBlockHeight: blockhash.lastValidBlockHeight,
+    signedAtSlot: blockhash.slot,
   });
 }

@@ -85,8 +85,8 @@ export async function openEmbeddedCluster(options: {
     network: SOLANA_NETWORKS.devnet,
     usdcMint: DEVNET_USDC,
     latestBlockhash: async () => {
-      const { blockhash, lastValidBlockHeight } = ledger.latest();
-      return { blockhash, lastValidBlockHeight: BigInt(lastValidBlockHeight) };
+      const { blockhash, lastValidBlockHeight, slot } = ledger.latest();
+      return { blockhash, lastValidBlockHeight: BigInt(lastValidBlockHeight), slot: BigInt(slot) };
     },
     // There are no forks here: what has landed is final.
     blockHeight: async () => BigInt(ledger.now().slot),

@@ -11,9 +11,12 @@ const bytesOf = (base64: string) => new Uint8Array(Buffer.from(base64, 'base64')
 const withContext = <S extends z.ZodType>(value: S) =>
   z.looseObject({ value }).transform((answer) => (answer as { value: z.output<S> }).value);
 
-export const latestBlockhashAnswer = withContext(
-  z.looseObject({ blockhash: z.string(), lastValidBlockHeight: integer }),
-);
+export const latestBlockhashAnswer = z
+  .looseObject({
+    context: z.looseObject({ slot: integer }),
+    value: z.looseObject({ blockhash: z.string(), lastValidBlockHeight: integer }),
+  })
+  .transform(({ context, value }) => ({ ...value, slot: context.slot }));
 export const booleanAnswer = withContext(z.boolean());
 
 export const accountsAnswer = withContext(
@@ -49,6 +52,7 @@ export const statusesAnswer = withContext(
 export const historyAnswer = z.array(
   z.looseObject({
     signature: z.string(),
+    slot: integer,
     blockTime: z.number().nullish(),
     memo: z.string().nullish(),
     err: z.unknown(),

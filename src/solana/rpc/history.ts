@@ -1,5 +1,5 @@
 import type { Address, Signature } from '@solana/kit';
-import type { Trace } from '../cluster.ts';
+import type { HistorySince, Trace } from '../cluster.ts';
 import { memoStands } from '../memo.ts';
 import { historyAnswer, statusesAnswer } from './answers.ts';
 import type { RpcCaller } from './caller.ts';
@@ -11,7 +11,7 @@ const MOST_PAGES = 50;
 const WITNESSES = 2;
 
 /**
- * Proves that an account's history reaches back to before `sinceS` and does not name the transaction: by two addresses
+ * Proves that an account's history reaches back far enough and does not name the transaction: by two addresses
  * where two are named. A history that ends sooner (a node that keeps little, or has just lost what it kept) proves
  * nothing: false. So does one that is too long, and an address that can't be asked.
  * @throws Problem `cluster_failed` when none can be asked
@@ -20,7 +20,7 @@ export async function isAbsent(
   caller: RpcCaller,
   freshness: Freshness,
   trace: Trace,
-  from: { readonly account: Address; readonly sinceS: number },
+  from: HistorySince,
 ): Promise<boolean> {
   const alone = caller.alone();
   const needed = Math.min(WITNESSES, alone.length);
@@ -35,7 +35,7 @@ async function isAbsentBy(
   caller: RpcCaller,
   freshness: Freshness,
   trace: Trace,
-  { account, sinceS }: { readonly account: Address; readonly sinceS: number },
+  { account, sinceS, sinceSlot = null }: HistorySince,
 ): Promise<boolean> {
   if ('signature' in trace) {
     const params = [[trace.signature], { searchTransactionHistory: true }];
@@ -60,7 +60,11 @@ async function isAbsentBy(
     if (isNamed) return false;
     const last = entries.at(-1);
     if (!last) return false;
-    if (entries.some(({ blockTime }) => typeof blockTime === 'number' && blockTime < sinceS)) return true;
+    const reachesBack = entries.some(
+      ({ blockTime, slot }) =>
+        (typeof blockTime === 'number' && blockTime < sinceS) || (sinceSlot !== null && slot < sinceSlot),
+    );
+    if (reachesBack) return true;
     before = last.signature;
   }
   return false;

@@ -19,45 +19,43 @@ const URLS = ['http://first.test/', 'http://second.test/'];
 const HOUR_MS = 3_600_000;
 
 let endpoint: RpcEndpoint;
-let source: string;
 let destination: string;
 beforeAll(async () => {
   endpoint = await openRpcEndpoint();
   await endpoint.cluster.airdropSol(payer.address, 1_000_000_000n);
   for (const { address } of [payer, service]) await endpoint.cluster.airdropUsdc(address, 1_000_000n);
-  source = await associatedTokenAddress(payer.address, DEVNET_USDC);
   destination = await associatedTokenAddress(service.address, DEVNET_USDC);
   endpoint.clock.advance(HOUR_MS);
 });
 afterAll(() => endpoint.close());
 
 /** Signs a payment as the tool does, and asks about it once it has expired. */
-async function ask(memo: string, tell: Lie, { lands = false } = {}): Promise<boolean> {
+async function ask(memo: string, tell: Lie, { lands = false, by = payer } = {}): Promise<boolean> {
   const liar = await openLyingCluster(endpoint, endpoint.clock.advance, { urls: URLS });
   const { cluster, fetch } = liar;
   const blockhash = await cluster.latestBlockhash();
   const transaction = await signPayment(
-    payer,
+    by,
     { feePayer: service.address, payTo: service.address, asset: DEVNET_USDC, amount: 1_000n, memo },
     blockhash,
   );
   const createdAtMs = endpoint.clock.now();
   if (lands) {
     const pays = getTransferInstruction({
-      source: source as never,
+      source: (await associatedTokenAddress(by.address, DEVNET_USDC)) as never,
       destination: destination as never,
-      authority: payer,
+      authority: by,
       amount: 1_000n,
     });
     const instructions = [pays, { programAddress: MEMO_PROGRAM, data: Buffer.from(memo) }];
-    await cluster.send(buildTransaction({ feePayer: payer, instructions, blockhash }).wire);
+    await cluster.send(buildTransaction({ feePayer: by, instructions, blockhash }).wire);
   }
   endpoint.clock.advance(HOUR_MS);
   const payload = Buffer.from(JSON.stringify({ payload: { transaction } })).toString('base64');
-  const { lastValidBlockHeight } = blockhash;
+  const { lastValidBlockHeight, slot: signedAtSlot } = blockhash;
   const signed = {
     record: {
-      wallet: payer.address,
+      wallet: by.address,
       asset: DEVNET_USDC,
       network: cluster.network,
       amount: '0.001',
@@ -65,7 +63,7 @@ async function ask(memo: string, tell: Lie, { lands = false } = {}): Promise<boo
       transaction: null,
       pay_to: service.address,
     },
-    payment: { payload, lastValidBlockHeight, createdAtMs },
+    payment: { payload, lastValidBlockHeight, signedAtSlot, createdAtMs },
   } as unknown as SignedPayment;
   const door: Fetch = async ({ url, body }) => {
     const answer = await fetch(url, { method: 'POST', body: body ?? '' });
@@ -123,4 +121,25 @@ test('nor while its expiry can still be taken back', async () => {
     return answer;
   };
   expect(await ask('memo-f', early)).toBe(false);
+});
+
+test('one of a wallet that got its first coins a moment before is given up, and is not where it landed', async () => {
+  for (const [seed, lands] of [
+    [63, false],
+    [64, true],
+  ] as const) {
+    const young = signerFromSeed(new Uint8Array(32).fill(seed));
+    await endpoint.cluster.airdropSol(young.address, 1_000_000_000n);
+    await endpoint.cluster.airdropUsdc(young.address, 1_000_000n);
+    endpoint.clock.advance(800);
+    expect(await ask(`memo-${seed}`, honest, { by: young, lands })).toBe(!lands);
+    // A node that has lost the coins' coming, too, proves nothing.
+    expect(
+      await ask(
+        `lost-${seed}`,
+        forgets(() => true),
+        { by: young, lands },
+      ),
+    ).toBe(false);
+  }
 });

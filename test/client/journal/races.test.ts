@@ -66,6 +66,7 @@ test('commands at once: one open payment for a call, and never more signed than 
             payTo: 't',
             network: 'n',
             lastValidBlockHeight: 1n,
+            signedAtSlot: null,
           })
           .catch((error: unknown) => {
             if (!isProblem(error, 'daily_limit_reached')) throw error;
@@ -114,6 +115,7 @@ test('the bytes of one payment do not open in the row of another', async () => {
       payTo: 't',
       network: 'n',
       lastValidBlockHeight: 1n,
+      signedAtSlot: null,
     });
   const [mine, theirs] = [await pay(1), await pay(2)];
   const sealed = await db
