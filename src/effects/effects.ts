@@ -72,6 +72,20 @@ const calledOff = (kind: EffectKind, subject: string) =>
 
 export const liveKey = (kind: EffectKind, subject: string): string => `${kind}:${subject}`;
 
+const attemptAt = (kind: EffectKind, subject: string, nowMs: number) => ({
+  kind,
+  subject,
+  live_key: liveKey(kind, subject),
+  transaction: null,
+  signature: null,
+  last_valid_block_height: null,
+  reference: null,
+  result: null,
+  error: null,
+  created_at_ms: nowMs,
+  updated_at_ms: nowMs,
+});
+
 export function createEffects(ports: EffectPorts): Effects {
   const { store, cluster, clock, ids, log } = ports;
   const attempts = createAttempts(ports);
@@ -85,27 +99,17 @@ export function createEffects(ports: EffectPorts): Effects {
     subject: string,
     fields: Partial<EffectTable> & Pick<EffectTable, 'state'>,
   ): Promise<EffectTable | null> {
-    const nowMs = clock.now();
     const past = await store
       .selectFrom('effects')
       .select((column) => column.fn.max('attempt').as('attempt'))
       .where('subject', '=', subject)
       .where('kind', '=', kind)
       .executeTakeFirst();
+    const attempt = Number(past?.attempt ?? 0) + 1;
     const row: EffectTable = {
+      ...attemptAt(kind, subject, clock.now()),
       effect_id: ids.next('eff'),
-      kind,
-      subject,
-      live_key: liveKey(kind, subject),
-      attempt: Number(past?.attempt ?? 0) + 1,
-      transaction: null,
-      signature: null,
-      last_valid_block_height: null,
-      reference: null,
-      result: null,
-      error: null,
-      created_at_ms: nowMs,
-      updated_at_ms: nowMs,
+      attempt,
       ...fields,
     };
     const written = await store

@@ -280,7 +280,7 @@ interface Order {
   id: string;
 }
 
-function airline(answers: { create: () => Promise<Order>; find: () => Promise<Order | null> }) {
+function airline(answers: { create: () => Promise<Order>; find: () => Promise<Order | null | 'unknown'> }) {
   let created = 0;
   return {
     created: () => created,
@@ -333,6 +333,29 @@ test('a refusal, and an order that was certainly never made, end the attempt', a
   });
   await expect(world.effectsOver().airline(failing.effect)).rejects.toThrow();
   expect(await world.effectsOver().standing('airline_order', 'int_1')).toBe('none');
+});
+
+test('an airline that cannot know keeps the attempt alive: it is asked again, and never ordered from twice', async () => {
+  let orders = 0;
+  const unknowing = airline({
+    create: async () => {
+      orders++;
+      throw problem('provider_failed');
+    },
+    find: async () => 'unknown',
+  });
+  for (let time = 0; time < 3; time++) {
+    await expect(world.effectsOver().airline(unknowing.effect)).rejects.toMatchObject({
+      code: 'provider_failed',
+    });
+    expect(await world.effectsOver().standing('airline_order', 'int_1')).toBe('open');
+  }
+  expect(orders).toBe(1);
+  const found = airline({
+    create: () => Promise.reject(problem('provider_failed')),
+    find: async () => ({ id: 'A1' }),
+  });
+  expect(await world.effectsOver().airline(found.effect)).toEqual({ id: 'A1' });
 });
 
 test('after a crash in the middle of an order the airline is asked first', async () => {

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { countMove } from '../../src/partner/orders/order-history.ts';
-import { openStore } from '../../src/service-database.ts';
 import { postgresIsInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts';
 import { ANA, type Failure, type OrderAnswer, openStack, type SeenOrder, type Stack } from './stack.ts';
 
@@ -59,33 +57,6 @@ describe.skipIf(!postgresIsInstalled)('on PostgreSQL', () => {
     expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
     expect(new Set(answers.map(({ body }) => body.order.version)).size).toBe(50);
     expect((await stack.show(id)).version).toBe(version + 50);
-  });
-
-  test('moves to and fro at once do not wait for each other in a circle', async () => {
-    const store = await openStore(postgres.url);
-    const one = { partnerId: 'par_counts', environment: 'demo' } as const;
-    const ways = ['AWAITING_FUNDS', 'FUNDS_RECEIVED'] as const;
-    for (const to of ways) await countMove(store, { ...one, from: null, to });
-    const [there, back] = [
-      { ...one, from: ways[0], to: ways[1] },
-      { ...one, from: ways[1], to: ways[0] },
-    ];
-    await Promise.all(
-      Array.from({ length: 200 }, (_, index) =>
-        store.transaction().execute((tx) => countMove(tx, index % 2 ? there : back)),
-      ),
-    );
-    const counts = await store
-      .selectFrom('partner_order_counts')
-      .select(['status', 'orders'])
-      .where('partner_id', '=', one.partnerId)
-      .orderBy('status')
-      .execute();
-    expect(counts.map(({ status, orders }) => [status, Number(orders)])).toEqual([
-      ['AWAITING_FUNDS', 1],
-      ['FUNDS_RECEIVED', 1],
-    ]);
-    await store.destroy();
   });
 
   test('under If-Match one of many writers gets through, and the same Idempotency-Key is one update', async () => {

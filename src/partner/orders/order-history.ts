@@ -40,18 +40,13 @@ export async function recordChange(tx: Tx, change: RecordedChange): Promise<void
   await countMove(tx, change);
 }
 
-/**
- * Counts an order in its new status, and no more in the one before. The rows are taken in one order, whatever moves to
- * where: two opposite moves at once would wait for each other.
- */
+/** Counts an order in its new status, and no more in the one before. */
 export async function countMove(
   tx: Tx | Store,
   { partnerId, environment, from, to }: Pick<RecordedChange, 'partnerId' | 'environment' | 'from' | 'to'>,
 ): Promise<void> {
   if (from === to) return;
-  const moved = [{ status: to, orders: 1 }, ...(from === null ? [] : [{ status: from, orders: -1 }])].sort(
-    (a, b) => (a.status < b.status ? -1 : 1),
-  );
+  const moved = [{ status: to, orders: 1 }, ...(from === null ? [] : [{ status: from, orders: -1 }])];
   await tx
     .insertInto('partner_order_counts')
     .values(moved.map((one) => ({ partner_id: partnerId, environment, ...one })))

@@ -178,8 +178,15 @@ export const effects = [
   {
     name: 'after a crash an airline is ordered from before it is asked',
     file: 'src/effects/airline-effects.ts',
-    from: 'const found = await effect.find();\n        if (found) {\n          if',
+    from: "const found = await effect.find();\n        if (found === 'unknown') throw unknownOutcome();\n        if (found) {\n          if",
     to: 'const found = null as T | null;\n        if (found) {\n          if',
+    by: ['test/effects/effects.test.ts'],
+  },
+  {
+    name: 'an airline that cannot know is taken for one that ordered nothing',
+    file: 'src/effects/airline-effects.ts',
+    from: "if (found === 'unknown') throw isProblem(error) ? error : unknownOutcome();\n        if (!found) {",
+    to: "if (!found || found === 'unknown') {",
     by: ['test/effects/effects.test.ts'],
   },
   {

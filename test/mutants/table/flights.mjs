@@ -289,6 +289,13 @@ export const flights = [
     by: ['test/flights/overtaken.test.ts'],
   },
   {
+    name: 'a creation is written off while its request may still open the escrow',
+    file: 'src/flights/booking/money-steps.ts',
+    from: "if (opened !== 'done' && !(",
+    to: "if (opened === 'done' && !(",
+    by: ['test/flights/intents/creations.test.ts'],
+  },
+  {
     name: 'a confirmation that came late is refunded all the same',
     file: 'src/flights/booking/money-steps.ts',
     from: "before?.state === 'open' && booking.refund_reason === NOT_TICKETED",
