@@ -30,8 +30,8 @@ export function memoFinder(
 const SLACK_S = 60;
 
 /**
- * True when the chain shows that a payment of the journal did not land and never will: its expiry is finalized, and
- * the history of the account that pays reaches back to before it was signed, without its memo.
+ * True when the chain shows that a payment of the journal moved nothing and never will: its expiry is finalized, and
+ * the history of the account that pays reaches back to before it was signed, without its memo where anything succeeded.
  * @throws Problem `cluster_failed`, `network_unreachable`
  */
 export async function hasNeverLanded(
@@ -47,8 +47,10 @@ export async function hasNeverLanded(
   const cluster = await session.cluster();
   if (signed.record.network !== cluster.network) return false;
   const { verifyPayment } = await import('../../client/payer/verify.ts');
-  const { verdict, memo } = await verifyPayment({ cluster, findByMemo: memoFinder(session) }, signed);
-  if (verdict !== 'not_landed' || memo === null) return false;
+  const { verdict, memo, checks } = await verifyPayment({ cluster, findByMemo: memoFinder(session) }, signed);
+  const failed = checks.filter(({ ok }) => !ok).map(({ check }) => check);
+  const movedNothing = verdict === 'not_landed' || (failed.length === 1 && failed[0] === 'succeeded');
+  if (!movedNothing || memo === null) return false;
   const { lastValidBlockHeight, createdAtMs, signedAtSlot: sinceSlot } = signed.payment;
   if ((await cluster.finalizedBlockHeight()) <= lastValidBlockHeight) return false;
   const { wallet, asset } = signed.record;

@@ -5,6 +5,7 @@ import type { ClientStore, SignedPayment } from '../../../src/client/journal/sto
 import { signPayment } from '../../../src/client/payer/transaction.ts';
 import { type Fetch, HttpResponse } from '../../../src/kernel/http.ts';
 import { DEVNET_USDC } from '../../../src/solana/cluster.ts';
+import { parseTransaction } from '../../../src/solana/embedded/parse.ts';
 import { signerFromSeed } from '../../../src/solana/signer.ts';
 import { associatedTokenAddress, MEMO_PROGRAM } from '../../../src/solana/token.ts';
 import { buildTransaction } from '../../../src/solana/transaction.ts';
@@ -22,7 +23,7 @@ let endpoint: RpcEndpoint;
 let destination: string;
 beforeAll(async () => {
   endpoint = await openRpcEndpoint();
-  await endpoint.cluster.airdropSol(payer.address, 1_000_000_000n);
+  for (const { address } of [payer, service]) await endpoint.cluster.airdropSol(address, 1_000_000_000n);
   for (const { address } of [payer, service]) await endpoint.cluster.airdropUsdc(address, 1_000_000n);
   destination = await associatedTokenAddress(service.address, DEVNET_USDC);
   endpoint.clock.advance(HOUR_MS);
@@ -30,7 +31,11 @@ beforeAll(async () => {
 afterAll(() => endpoint.close());
 
 /** Signs a payment as the tool does, and asks about it once it has expired. */
-async function ask(memo: string, tell: Lie, { lands = false, by = payer } = {}): Promise<boolean> {
+async function ask(
+  memo: string,
+  tell: Lie,
+  { lands = false, fails = false, by = payer } = {},
+): Promise<boolean> {
   const liar = await openLyingCluster(endpoint, endpoint.clock.advance, { urls: URLS });
   const { cluster, fetch } = liar;
   const blockhash = await cluster.latestBlockhash();
@@ -49,6 +54,14 @@ async function ask(memo: string, tell: Lie, { lands = false, by = payer } = {}):
     });
     const instructions = [pays, { programAddress: MEMO_PROGRAM, data: Buffer.from(memo) }];
     await cluster.send(buildTransaction({ feePayer: by, instructions, blockhash }).wire);
+  }
+  if (fails) {
+    // The service's signature comes first; no node tries it out before it lands.
+    const wire = new Uint8Array(Buffer.from(transaction, 'base64'));
+    wire.set(service.sign(parseTransaction(wire).messageBytes), 1);
+    const params = [Buffer.from(wire).toString('base64'), { encoding: 'base64', skipPreflight: true }];
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'sendTransaction', params });
+    expect(await (await fetch(URLS[0] ?? '', { method: 'POST', body })).json()).toHaveProperty('result');
   }
   endpoint.clock.advance(HOUR_MS);
   const payload = Buffer.from(JSON.stringify({ payload: { transaction } })).toString('base64');
@@ -102,6 +115,14 @@ test('a payment that did not land, and never will, is given up', async () => {
 
 test('one that landed is not', async () => {
   expect(await ask('memo-b', honest, { lands: true })).toBe(false);
+});
+
+test('one that failed on chain moved nothing, and is given up', async () => {
+  const poor = signerFromSeed(new Uint8Array(32).fill(65));
+  await endpoint.cluster.airdropUsdc(poor.address, 1n);
+  endpoint.clock.advance(800);
+  expect(await ask('memo-failed', honest, { by: poor, fails: true })).toBe(true);
+  expect(await ask('memo-went-well', honest, { fails: true })).toBe(false);
 });
 
 test('nor one that the preferred address has forgotten, or whose history no address has', async () => {
