@@ -160,6 +160,23 @@ describe('one cluster behind all addresses', () => {
     expect(ofFirst.map(({ call }) => call.method)).toEqual(['getGenesisHash']);
   });
 
+  it('is not asked of a node that has not come to a block that was told of as confirmed', async () => {
+    const fresh = await open();
+    const { wire } = await transfer(1_234_000n);
+    endpoint.clock.advance(4_000);
+    const signature = await endpoint.cluster.send(wire);
+    const { slot } = (await endpoint.cluster.signatureStatus(signature)) ?? { slot: 0n };
+    // It knows of that block by the status alone.
+    expect(await fresh.cluster.signatureStatus(signature)).toMatchObject({ slot });
+    fresh.tell = async (call, ask) => {
+      const answer = await ask();
+      if (call.method === 'getMultipleAccounts')
+        Object.assign(told(answer), { value: [null], context: { slot: Number(slot) - 1 } });
+      return answer;
+    };
+    await expect(fresh.cluster.accounts([bob.address])).rejects.toMatchObject({ code: 'cluster_failed' });
+  });
+
   it('is not known further by an older answer of the other address', async () => {
     const slot = Number(await endpoint.cluster.blockHeight());
     await liar.cluster.blockHeight();

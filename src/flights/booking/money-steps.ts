@@ -4,7 +4,15 @@ import { dropUnpaid, NO_PAYMENT } from '../intents/retire.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
 import type { Next } from './claims.ts';
 import { queueFunded } from './funding.ts';
-import { CAPTURE_RESERVE_MS, NOT_TICKETED, refund, type Step, type StepTools, stuck } from './step.ts';
+import {
+  CAPTURE_RESERVE_MS,
+  MOST_QUESTIONS,
+  NOT_TICKETED,
+  refund,
+  type Step,
+  type StepTools,
+  stuck,
+} from './step.ts';
 import { tellRefundWaits } from './waiting-refund.ts';
 
 /** The payment's process may have died: the settlement journal knows what became of the money. */
@@ -60,7 +68,11 @@ export const refunding: Step = async (tools, booking, intent) => {
   if (!before && (paid || !isClosed)) {
     // The transaction that opens it may still land.
     if (opened === 'open') throw problem('cluster_failed');
-    if (paid) return stuck('escrow_missing');
+    // Nothing but a refund of ours closes an escrow: a node that shows none is behind, or somebody has to look.
+    const isHidden =
+      opened === 'done' && (await ports.effects.standing('refund', intent.intent_id)) === 'none';
+    if (isHidden && booking.attempts < MOST_QUESTIONS) throw problem('cluster_failed');
+    if (paid || isHidden) return stuck('escrow_missing');
     // Its creation may be alive and about to open it: nobody would ever close that escrow.
     if (opened !== 'done' && !(await ports.effects.callOff('open_escrow', intent.intent_id))) {
       throw problem('cluster_failed');

@@ -63,7 +63,7 @@ export async function openRpcCluster(
   checkMint(network, options.usdcMint ?? null);
 
   const lifetimes = createLifetimes(caller);
-  const reads = createReads(caller, commitment);
+  const reads = createReads(caller, commitment, freshness);
   const ports = { caller, clock, freshness, lifetimes };
   return {
     network,

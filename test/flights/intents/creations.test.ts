@@ -128,6 +128,46 @@ test('a creation that was given up while its request slept opens no escrow when 
   expect((await create(world.wallet)).status).toBe(201);
 });
 
+test('an escrow that a node does not show yet is not taken for none: it is closed once it is seen', async () => {
+  let hides = true;
+  const payer = await attacker(FEE);
+  await world.cluster.airdropSol(world.wallet.address, SOL);
+  const given = async () =>
+    (await world.store.selectFrom('intents').selectAll().where('abandoned', '=', 1).execute())[0];
+  const state = async () =>
+    (await world.store.selectFrom('bookings').select('state').executeTakeFirst())?.state;
+  const behind = world.service((ports) => ({
+    ...ports,
+    cluster: {
+      ...ports.cluster,
+      async accounts(addresses, how) {
+        const hidden = hides && (await given())?.escrow_address;
+        const found = await ports.cluster.accounts(addresses, how);
+        return found.map((one, place) => (addresses[place] === hidden ? null : one));
+      },
+      /** As soon as the escrow is there, he has nothing left to pay with. */
+      async send(wire) {
+        const signature = await ports.cluster.send(wire);
+        if ((await world.usdc(payer.address)) > 0n) await handOn(payer, world.wallet);
+        return signature;
+      },
+    },
+  }));
+  expect((await create(payer, behind.call)).status).not.toBe(201);
+  const escrow = async () =>
+    readEscrow(world.cluster, (await given())?.escrow_address as Address, [ESCROW_PROGRAM_ID]);
+  expect(await escrow()).toMatchObject({ state: 'open' });
+  await behind.worker.runDue();
+  expect(await state()).toBe('refunding');
+  hides = false;
+  for (let tries = 0; (await state()) !== 'refunded' && tries < 100; tries++) {
+    await sleep(100);
+    await behind.worker.runDue();
+  }
+  expect(await state()).toBe('refunded');
+  expect(await escrow()).toBeNull();
+});
+
 test('unpaid creations cost the operator network fees alone, and hold up no honest booking', async () => {
   await leave((6n * SOL) / 10n);
   await world.cluster.airdropSol(world.wallet.address, SOL);
