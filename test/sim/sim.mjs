@@ -26,6 +26,8 @@ try {
 } finally {
   if (made === undefined) rmSync(folder, { recursive: true, force: true });
 }
+// What a dead process of a world waited for is never let go, and would keep this one.
+process.exit();
 
 async function bundle() {
   const { build } = await import('tsdown');

@@ -24,7 +24,7 @@ function castOf(seed: number): Set<string> {
 
 /**
  * The same people on libsql and on PostgreSQL, on a cluster of nodes and on the ledger in the process, by a
- * call and over HTTP, with nothing going wrong: the same books at the end. PostgreSQL is left out where it is not installed.
+ * call and over HTTP, with our payer and with the stock x402 client, with nothing going wrong: the same books at the end. PostgreSQL is left out where it is not installed.
  */
 export async function compare(args: readonly string[]): Promise<number> {
   const count = Number(args[args.indexOf('--compare') + 1] ?? 3);
@@ -33,6 +33,7 @@ export async function compare(args: readonly string[]): Promise<number> {
     'libsql, nodes': USUAL,
     'libsql, embedded': { ...USUAL, chain: 'embedded' },
     'libsql, nodes, over HTTP': { ...USUAL, door: 'http' },
+    'libsql, nodes, the stock x402 client': { ...USUAL, payer: 'stock' },
     ...(server && { 'postgres, nodes': { ...USUAL, postgres: server.url } }),
   };
   const template = await makeTemplate();

@@ -173,9 +173,11 @@ export interface Setting {
   readonly chain: 'nodes' | 'embedded';
   /** `http`: the door of `serve`, over sockets; `call`: the service's own function. */
   readonly door: 'http' | 'call';
+  /** `stock`: x402's own client signs, and keeps no journal. */
+  readonly payer: 'own' | 'stock';
 }
 
-export const USUAL: Setting = { postgres: null, chain: 'nodes', door: 'call' };
+export const USUAL: Setting = { postgres: null, chain: 'nodes', door: 'call', payer: 'own' };
 
 /** A database of its own on a server, with the operator's key in it. */
 async function openServer(url: string, books: SqliteDatabase) {

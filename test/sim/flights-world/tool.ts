@@ -13,6 +13,7 @@ import type { World } from '../world/world.ts';
 import { HOSTS } from './chain.ts';
 import { clusterOf } from './services.ts';
 import { type Stage, walletOf } from './stage.ts';
+import { createStockPayer } from './stock-payer.ts';
 
 export const BASE_URL = 'http://flights.sim';
 
@@ -71,7 +72,7 @@ export async function openTool(
     );
   const fetch = network(world, process, find, `10.0.0.${1 + (who.charCodeAt(0) % 200)}`);
   const { network: chain, usdcMint } = stage.ledger;
-  const payer = createPayer({
+  const own = createPayer({
     cluster,
     signer: async () => walletOf(who),
     journal: async () =>
@@ -88,6 +89,10 @@ export async function openTool(
     neverLanded,
     warn: () => undefined,
   });
+  const payer =
+    stage.setting.payer === 'own'
+      ? own
+      : createStockPayer({ who, signer: walletOf(who), journal: bound(store), rpc });
   return {
     store,
     cluster,
