@@ -68,12 +68,14 @@ export function createPerson(
     run: (tool: Tool) => Promise<T>,
   ): Promise<{ value: T } | Problem | null> {
     const process = computer.boot(label);
-    const died = new Promise<null>((resolve) => process.atEnd(() => resolve(null)));
+    // What was printed was read, also where the command dies while it notes that.
+    let printed = null as { value: T } | null;
+    const died = new Promise<typeof printed>((resolve) => process.atEnd(() => resolve(printed)));
     const ran = (async () => {
       const tool = await openTool(world, stage, process, name, find, home);
-      const value = await run(tool);
+      printed = { value: await run(tool) };
       await tool.shown();
-      return { value };
+      return printed;
     })().catch((error: unknown) => {
       if (isProblem(error)) return error;
       throw error;
