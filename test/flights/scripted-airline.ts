@@ -20,6 +20,8 @@ export function scriptedAirline(nowMs: () => number) {
     status: 'ticketed' as ProviderOrder['status'],
     /** Whether it still cancels what is ticketed. */
     cancelsTickets: false,
+    /** An order stays as it is, whoever cancels it. */
+    keepsOrders: false,
     conditions: null as Offer['conditions'],
     /** Calls that reached the airline. */
     created: 0,
@@ -81,7 +83,7 @@ export function scriptedAirline(nowMs: () => number) {
     cancel: (id) =>
       told('cancel', () => {
         const order = orderOf(id);
-        if (order.status === 'ticketed' && !script.cancelsTickets) return order;
+        if (script.keepsOrders || (order.status === 'ticketed' && !script.cancelsTickets)) return order;
         orders.set(order.reference, { ...order, status: 'cancelled' });
         return orderOf(id);
       }),

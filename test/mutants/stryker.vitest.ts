@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: (process.env.TESTS ?? '').split(',').filter(Boolean),
     setupFiles: ['test/setup.ts', 'test/undeclared.ts'],
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     env: { NO_COLOR: '1', NODE_EXTRA_CA_CERTS: '' },
   },

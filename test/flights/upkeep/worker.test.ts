@@ -186,6 +186,16 @@ test('half an hour is kept for a capture to land: an order is waited for until t
   await expectRefunded(made, before, 'ticketing_timeout');
 });
 
+test('an order that its airline keeps, though it was cancelled, waits for a person, and is not refunded', async () => {
+  const { made } = await requested();
+  Object.assign(world.airline.script, { status: 'confirmed', keepsOrders: true });
+  await world.worker.runDue();
+  world.clock.advance(Date.parse(made.escrow.refund_after) - world.clock.now() - 60_000);
+  await world.work();
+  expect(await stateOf(made)).toMatchObject({ state: 'stuck', last_error: 'order_not_cancelled' });
+  expect((await world.sums(made)).vault).toBe(TICKET);
+});
+
 test('an order that can be neither ticketed nor cancelled waits for a person, and is not refunded', async () => {
   const { made } = await requested();
   world.airline.script.status = 'pending';
