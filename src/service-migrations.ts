@@ -52,4 +52,5 @@ export const serviceMigrations: readonly Migration[] = [
   { name: '050_intents_by_age', statements: flights.intentsByAge },
   { name: '060_paid_answers', statements: payments.answersApart },
   { name: '070_lists', statements: [...flights.lists, ...partner.lists, ...payments.newestSettled] },
+  { name: '090_real_airlines', statements: [...effects.airlineDetail, ...flights.realAirlines] },
 ];

@@ -90,6 +90,7 @@ export function createEffects(ports: EffectPorts): Effects {
       reference: null,
       result: null,
       error: null,
+      detail: null,
       created_at_ms: nowMs,
       updated_at_ms: nowMs,
       ...fields,

@@ -122,6 +122,8 @@ interface OrderTable {
   provider_order_id: string;
   /** The order as the wire shows it, JSON, without names. */
   document: string;
+  /** When the airline changed it last, after it was sold. */
+  changed_at_ms: number | null;
   created_at_ms: number;
   updated_at_ms: number;
 }
@@ -157,6 +159,8 @@ export interface RefundRequestTable {
   payout_amount: number | null;
   penalty_amount: number | null;
   payout_tx_hash: string | null;
+  /** The airline's quote for the cancellation, as an operator was shown it last (AirlineQuote, JSON). */
+  airline_quote: string | null;
   due_at_ms: number;
   lease_until_ms: number;
   fence: Generated<number>;
@@ -212,7 +216,7 @@ export interface AffiliatePayoutTable {
  * Work left for an intent after its booking ended: look for money that came late, close its escrow, purge
  * its personal data. A row goes once it is done.
  */
-export type UpkeepTask = 'late_money' | 'late_ticket' | 'close_escrow' | 'purge';
+export type UpkeepTask = 'late_money' | 'late_ticket' | 'close_escrow' | 'purge' | 'order_watch';
 
 interface UpkeepTable {
   intent_id: string;

@@ -132,6 +132,9 @@ export const deskRoutes: RouteTable<Desk> = {
         'plan_changed',
         'treasury_insufficient',
         'cluster_failed',
+        // The airline's quote is asked for.
+        'provider_failed',
+        'upstream_rate_limited',
       ],
       async run({ context, params, body }) {
         const { cases, decisions, by } = context;
@@ -186,6 +189,10 @@ export const deskRoutes: RouteTable<Desk> = {
         'decision_not_possible',
         'case_already_claimed',
         'cluster_failed',
+        // A refund goes on with the quote that was agreed to.
+        'plan_changed',
+        'provider_failed',
+        'upstream_rate_limited',
       ],
       run: ({ context, params, body }) => context.stuck.resolve(params.id, context.by, body),
     }),

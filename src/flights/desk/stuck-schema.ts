@@ -120,8 +120,11 @@ export const stuckItem = z.strictObject({
     .strictObject({
       status: z.enum(['none', 'pending', 'confirmed', 'ticketed', 'cancelled', 'failed', 'unknown']),
       booking_reference: z.string().nullable(),
+      code: z.string().nullable().describe("The airline's own code for what went wrong last."),
+      request_id: z.string().nullable().describe('What its support finds that request by.'),
     })
     .nullable(),
+  ask: z.string().nullable().describe('What to ask the airline; null: nothing that only it knows.'),
   decisions: z.array(option),
   decided: z.strictObject({ decision: z.string(), by: z.string(), at: instant }).nullable(),
 });

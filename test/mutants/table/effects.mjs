@@ -171,16 +171,23 @@ export const effects = [
   {
     name: 'an airline that did not answer is ordered from once more',
     file: 'src/effects/airline-effects.ts',
-    from: "await end(row, 'sent', { error: code });\n        const found = await effect.find();",
-    to: "await end(row, 'sent', { error: code });\n        const found = null as T | null;",
+    from: "await end(row, 'sent', said);\n        const found = await effect.find();",
+    to: "await end(row, 'sent', said);\n        const found = null as T | 'unknown' | null;",
     by: ['test/effects/effects.test.ts'],
   },
   {
     name: 'after a crash an airline is ordered from before it is asked',
     file: 'src/effects/airline-effects.ts',
-    from: 'const found = await effect.find();\n        if (found) {\n          if',
-    to: 'const found = null as T | null;\n        if (found) {\n          if',
+    from: "const found = await effect.find();\n        if (found === 'unknown') throw unknownOutcome();\n        if (found) {",
+    to: "const found = null as T | 'unknown' | null;\n        if (found === 'unknown') throw unknownOutcome();\n        if (found) {",
     by: ['test/effects/effects.test.ts'],
+  },
+  {
+    name: 'an order that nobody can look up is taken for none',
+    file: 'src/effects/airline-effects.ts',
+    from: "if (found === 'unknown') throw isProblem(error) ? error : unknownOutcome();\n        if (!found) {",
+    to: "if (!found || found === 'unknown') {",
+    by: ['test/flights/booking/unknown-outcome.test.ts'],
   },
   {
     name: 'a purchase of which nobody knows is called done',
