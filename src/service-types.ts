@@ -19,6 +19,20 @@ export interface TakingCaps {
   readonly perDay: bigint | null;
 }
 
+/** Whose seats are sold. */
+export interface AirlineSettings {
+  readonly provider:
+    | 'sandbox'
+    | {
+        readonly name: 'duffel';
+        readonly url: string;
+        readonly token: string;
+        /** Signs what Duffel sends by itself; without it nothing is taken in. */
+        readonly webhookSecret?: string | undefined;
+      };
+  readonly lowcost: 'none' | 'sandbox' | 'browser';
+}
+
 export interface ServiceOptions {
   /** FARELOCK_HOME: everything lives under it. */
   readonly home: string;
@@ -26,6 +40,8 @@ export interface ServiceOptions {
   readonly log?: Log | undefined;
   readonly scenario?: Scenario | undefined;
   readonly seed?: string | undefined;
+  /** Default: the sandbox's, both tiers. */
+  readonly airlines?: AirlineSettings | undefined;
   /** How long the sandbox takes to issue a ticket, milliseconds (default 2000). */
   readonly ticketingMs?: number | undefined;
   /** How long the sandbox's lowcost tier quotes for a search, milliseconds (default 2500). */

@@ -24,7 +24,7 @@ import { secret } from './secret-variable.ts';
 /** Options of `serve` beyond the environment. */
 export type LocalOptions = Pick<
   ServiceOptions,
-  'scenario' | 'log' | 'databaseUrl' | 'cluster' | 'isMainnetMeant' | 'facilitatorUrl'
+  'scenario' | 'airlines' | 'log' | 'databaseUrl' | 'cluster' | 'isMainnetMeant' | 'facilitatorUrl'
 > & {
   /** The partner service takes live keys. */
   readonly live?: boolean | undefined;
@@ -87,6 +87,7 @@ function serviceOptions(
     home,
     clock,
     scenario: options.scenario ?? (scenario ? scenarioNamed(scenario) : undefined),
+    airlines: options.airlines,
     seed: environment.FARELOCK_SEED || undefined,
     ticketingMs: millisecondsOf(environment, 'FARELOCK_TICKETING_MS', 2000),
     lowcostMs: millisecondsOf(environment, 'FARELOCK_LOWCOST_MS', 2500),
