@@ -158,6 +158,14 @@ export const PROBLEMS = {
     fix: 'Choose another partner. The answer is in the audit log of the operator.',
   },
 
+  // Messages of an airline
+  unauthorized: {
+    status: 401,
+    exit: 4,
+    message: 'The signature of that message is missing, wrong or too old.',
+    fix: 'Check the webhook secret and the clock of the service.',
+  },
+
   // Identity
   support_code_required: {
     status: 401,
