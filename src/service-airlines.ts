@@ -27,8 +27,8 @@ interface AirlinePorts {
 }
 
 const DEFAULT: AirlineSettings = { provider: 'sandbox', lowcost: 'sandbox' };
-/** A test token sells journeys that nobody can fly. */
-const isTestToken = (token: string): boolean => token.startsWith('duffel_test_');
+/** Only a live token sells journeys that can be flown. */
+const isTestToken = (token: string): boolean => !token.startsWith('duffel_live_');
 
 /** What a service will sell from, as far as it is known before anything is opened. */
 export function plannedSellers({
@@ -121,8 +121,13 @@ async function claimAirlines({ store }: Home, { provider, lowcost }: AirlineSett
 
 type DuffelSettings = Exclude<AirlineSettings['provider'], 'sandbox'>;
 
-async function openDuffel(_settings: DuffelSettings, _own: AirlinePorts, _home: Home): Promise<Provider> {
-  throw problem('provider_not_configured', { message: 'This build has no adapter for Duffel.' });
+async function openDuffel(
+  { url, token, webhookSecret }: DuffelSettings,
+  own: AirlinePorts,
+  { store }: Home,
+): Promise<Provider> {
+  const { createDuffelProvider } = await import('./flights/providers/duffel/index.ts');
+  return createDuffelProvider({ ...own, url, token, store, webhookSecret });
 }
 
 async function openBrowser(_options: ServiceOptions, _own: AirlinePorts, _home: Home): Promise<Fulfiller> {

@@ -4,7 +4,7 @@ import type { DeploymentPlan } from './escrow/deployment/plan.ts';
 import type { DeploymentStep } from './escrow/deployment/sending.ts';
 import type { Scenario } from './flights/providers/provider.ts';
 import type { Clock } from './kernel/clock.ts';
-import type { HttpRequest, HttpResponse } from './kernel/http.ts';
+import type { Fetch, HttpRequest, HttpResponse } from './kernel/http.ts';
 import type { Log } from './kernel/log.ts';
 import type { Problem } from './kernel/problems.ts';
 import type { NotifySettings } from './notify/message.ts';
@@ -144,6 +144,33 @@ export interface Platform {
 }
 
 export type OpenPlatform = (options: PlatformOptions) => Promise<Platform>;
+
+/** The sandbox of the Duffel API as a service of its own: `farelock sandbox duffel`. */
+export interface DuffelSandboxOptions {
+  /** Its books; null: in memory alone. */
+  readonly path: string | null;
+  readonly clock?: Clock | undefined;
+  /** The same seed is the same world, with the same ids in the same order. */
+  readonly seed?: string | undefined;
+  /** From a 202 to the order, or to a late ticket, milliseconds (default 2000). */
+  readonly stepMs?: number | undefined;
+  /** How late a slow answer is, milliseconds (default 3000). */
+  readonly slowMs?: number | undefined;
+  /** Who is told of orders from the start; it can be registered later as well. */
+  readonly webhook?: { readonly url: string; readonly secret: string } | undefined;
+  /** Sends webhooks; without it, the network. */
+  readonly fetch?: Fetch | undefined;
+}
+
+export interface DuffelSandbox {
+  /** @param cut drops the connection without an answer: what is answered then reaches nobody */
+  fetch(request: HttpRequest, cut: () => void): Promise<HttpResponse>;
+  /** Delivers the webhooks that are due. */
+  runDue(): Promise<WorkerRun>;
+  close(): void;
+}
+
+export type OpenDuffelSandbox = (options: DuffelSandboxOptions) => Promise<DuffelSandbox>;
 
 export type { DeploymentPlan, DeploymentStep, InspectedProgram };
 

@@ -12,7 +12,13 @@ import { type Airlines, checkPlayMoney, openAirlines, plannedSellers } from './s
 import { type OpenedCluster, openRealCluster } from './service-cluster.ts';
 import { type Home, openHome } from './service-home.ts';
 import { bothRuns, isPartnerPath, lazyPartner } from './service-partner.ts';
-import type { OpenClusterDesk, OpenPlatform, OpenService, ServiceOptions } from './service-types.ts';
+import type {
+  OpenClusterDesk,
+  OpenDuffelSandbox,
+  OpenPlatform,
+  OpenService,
+  ServiceOptions,
+} from './service-types.ts';
 import { SOLANA_NETWORKS } from './solana/cluster.ts';
 import { checkDatabaseUrl } from './store/open.ts';
 import { type StorageWatch, watchStorage, writeProbe } from './store/watch.ts';
@@ -86,6 +92,10 @@ export const openService: OpenService = async (options) => {
 /** The sandbox partner platform, by itself: it is another company's, and shares nothing with the services. */
 export const openPlatform: OpenPlatform = async (options) =>
   (await import('./service-platform.ts')).openPlatform(options);
+
+/** The sandbox of the Duffel API, by itself. */
+export const openDuffelSandbox: OpenDuffelSandbox = async (options) =>
+  (await import('./service-sandbox.ts')).openDuffelSandbox(options);
 
 /** The embedded cluster by itself. */
 export const openClusterOnly: OpenService = async (options) =>

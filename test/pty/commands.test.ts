@@ -80,6 +80,7 @@ const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
   'partner offers': () => pay,
   'partner requirements add': () => ['cus_gone', '--type', 'email'],
   'partner platform': null,
+  'sandbox duffel': null,
   'requirements list': () => [],
   'requirements submit': () => ['gone.json'],
   'requirements accept-terms': () => ['--dry-run'],
@@ -243,6 +244,13 @@ const GO_ON: Readonly<
     until: /Listening[\s\S]*Orders stay/,
     code: 0,
     piped: ['partner', 'platform', '--port', '0', '--timeout', '1s'],
+    pipedCode: 0,
+  },
+  'sandbox duffel': {
+    args: ['sandbox', 'duffel', '--port', '0'],
+    until: /Listening[\s\S]*duffel_test_sandbox/,
+    code: 0,
+    piped: ['sandbox', 'duffel', '--port', '0', '--timeout', '1s'],
     pipedCode: 0,
   },
   'refund desk': {

@@ -1,10 +1,13 @@
+import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import { jsonLog } from '../../kernel/log.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
 import type {
+  DuffelSandboxOptions,
   OpenClusterDesk,
+  OpenDuffelSandbox,
   OpenPlatform,
   OpenService,
   PlatformOptions,
@@ -40,6 +43,7 @@ interface HereGiven {
 interface Rooms {
   readonly openService: OpenService;
   readonly openPlatform: OpenPlatform;
+  readonly openDuffelSandbox: OpenDuffelSandbox;
   readonly openClusterOnly: OpenService;
   readonly openClusterDesk: OpenClusterDesk;
 }
@@ -67,6 +71,13 @@ export function openHere(given: HereGiven, home: string, profile: Profile, rooms
       clusterDesk,
       openPlatform: async (options: Omit<PlatformOptions, 'home' | 'clock'>) =>
         (await rooms()).openPlatform(platformOptions(given, home, options)),
+      openDuffelSandbox: async (options: Pick<DuffelSandboxOptions, 'webhook'>) =>
+        (await rooms()).openDuffelSandbox({
+          path: join(home, 'sandbox-duffel.db'),
+          clock,
+          seed: environment.FARELOCK_SEED || undefined,
+          ...options,
+        }),
       openClusterOnly: async (options: Pick<ServiceOptions, 'log' | 'withoutProgram'>) =>
         (await rooms()).openClusterOnly({ ...options, home, clock }),
     },

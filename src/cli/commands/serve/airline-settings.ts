@@ -51,11 +51,20 @@ export function airlineSettings(
 function tokenOf(environment: Environment, file: string | undefined): string {
   const named = file === undefined ? environment : { [`${TOKEN}_FILE`]: file };
   const token = secret(named, TOKEN);
-  if (token !== undefined) return token;
+  if (token !== undefined) return checkedToken(token);
   throw problem('usage', {
     message:
       file === undefined ? '--provider duffel needs a token.' : 'The file of --duffel-token-file is empty.',
     fix: `Set ${TOKEN}, or name a file with --duffel-token-file or ${TOKEN}_FILE.`,
+  });
+}
+
+/** What is no test token might buy: it is not guessed. */
+function checkedToken(token: string): string {
+  if (/^duffel_(test|live)_[\w-]+$/.test(token)) return token;
+  throw problem('usage', {
+    message: 'The Duffel token is not one: it begins with duffel_test_ or duffel_live_.',
+    fix: 'Copy it from the access tokens of your Duffel account.',
   });
 }
 
