@@ -129,6 +129,33 @@ export interface Platform {
 
 export type OpenPlatform = (options: PlatformOptions) => Promise<Platform>;
 
+/** A pretend carrier's web site as a service of its own: `farelock sandbox carrier-site`. */
+export interface CarrierSiteOptions {
+  /** FARELOCK_HOME: its books go below it. */
+  readonly home: string;
+  readonly clock?: Clock | undefined;
+  readonly seed?: string | undefined;
+  readonly scenario?: string | undefined;
+  /** A Maildir; null: mails go nowhere. */
+  readonly mailFolder: string | null;
+  /** From a sale to its mail, milliseconds. */
+  readonly mailMs?: number | undefined;
+  /** How long slow pages take, milliseconds. */
+  readonly slowMs?: number | undefined;
+}
+
+export interface ServedCarrierSite {
+  readonly scenario: string;
+  readonly mailDomain: string;
+  /** null: the connection has to be cut without an answer. */
+  fetch(request: HttpRequest): Promise<HttpResponse | null>;
+  /** Delivers the mails that are due; answers how many. */
+  deliverDue(): Promise<number>;
+  close(): void;
+}
+
+export type OpenCarrierSite = (options: CarrierSiteOptions) => Promise<ServedCarrierSite>;
+
 export type { DeploymentPlan, DeploymentStep, InspectedProgram };
 
 /** A wallet of the operator's, as a cluster has it. */

@@ -13,7 +13,13 @@ import { createSandboxLowcost } from './sandbox/lowcost/index.ts';
 import { type OpenedCluster, openRealCluster } from './service-cluster.ts';
 import { type Home, openHome } from './service-home.ts';
 import { bothRuns, isPartnerPath, lazyPartner } from './service-partner.ts';
-import type { OpenClusterDesk, OpenPlatform, OpenService, ServiceOptions } from './service-types.ts';
+import type {
+  OpenCarrierSite,
+  OpenClusterDesk,
+  OpenPlatform,
+  OpenService,
+  ServiceOptions,
+} from './service-types.ts';
 import { SOLANA_NETWORKS } from './solana/cluster.ts';
 import { checkDatabaseUrl } from './store/open.ts';
 import { type StorageWatch, watchStorage, writeProbe } from './store/watch.ts';
@@ -87,6 +93,10 @@ export const openService: OpenService = async (options) => {
 /** The sandbox partner platform, by itself: it is another company's, and shares nothing with the services. */
 export const openPlatform: OpenPlatform = async (options) =>
   (await import('./service-platform.ts')).openPlatform(options);
+
+/** A pretend carrier's web site, by itself: browsers reach it as they reach a real one. */
+export const openCarrierSite: OpenCarrierSite = async (options) =>
+  (await import('./service-carrier-site.ts')).openCarrierSite(options);
 
 /** The embedded cluster by itself. */
 export const openClusterOnly: OpenService = async (options) =>

@@ -53,6 +53,7 @@ import {
   requirementsList,
   requirementsSubmit,
 } from './requirements/spec.ts';
+import { sandboxCarrierSite } from './sandbox-carrier-site/spec.ts';
 import { schema } from './schema/spec.ts';
 import { search } from './search/spec.ts';
 import { searchUpdates } from './search-updates/spec.ts';
@@ -88,6 +89,7 @@ export const TOOL: ToolSpec = {
     attestations: "Operators: decide on customers' attestations",
     audit: 'Operators: who did what',
     cluster: 'The Solana cluster of a service: program, wallets, deployment',
+    sandbox: 'Pretend companies, to develop against',
     keys: 'Operator and partner keys, customer tokens',
     partner: 'Ramp orders, offers and requirements of a partner',
     'partner orders': 'List, create, update and follow orders',
@@ -182,6 +184,7 @@ export const TOOL: ToolSpec = {
       guided,
       demo,
       serve,
+      sandboxCarrierSite,
       clusterDeploy,
       clusterCheck,
       clusterKeys,

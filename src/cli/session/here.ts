@@ -4,6 +4,8 @@ import { parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
 import type {
+  CarrierSiteOptions,
+  OpenCarrierSite,
   OpenClusterDesk,
   OpenPlatform,
   OpenService,
@@ -40,6 +42,7 @@ interface HereGiven {
 interface Rooms {
   readonly openService: OpenService;
   readonly openPlatform: OpenPlatform;
+  readonly openCarrierSite: OpenCarrierSite;
   readonly openClusterOnly: OpenService;
   readonly openClusterDesk: OpenClusterDesk;
 }
@@ -67,6 +70,13 @@ export function openHere(given: HereGiven, home: string, profile: Profile, rooms
       clusterDesk,
       openPlatform: async (options: Omit<PlatformOptions, 'home' | 'clock'>) =>
         (await rooms()).openPlatform(platformOptions(given, home, options)),
+      openCarrierSite: async (options: Omit<CarrierSiteOptions, 'home' | 'clock' | 'seed'>) =>
+        (await rooms()).openCarrierSite({
+          home,
+          clock,
+          seed: environment.FARELOCK_SEED || undefined,
+          ...options,
+        }),
       openClusterOnly: async (options: Pick<ServiceOptions, 'log' | 'withoutProgram'>) =>
         (await rooms()).openClusterOnly({ ...options, home, clock }),
     },
