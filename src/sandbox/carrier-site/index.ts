@@ -48,6 +48,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   'POST /search': search.search,
   'GET /flights': flights.flights,
   'GET /api/flights': flights.flightsListed,
+  'POST /flights/return': flights.addReturn,
   'POST /flights/choose': flights.chooseFlight,
   'POST /flights': flights.takeFlights,
   'GET /fares': fares.fares,

@@ -2,7 +2,7 @@ import { HttpResponse } from '../../kernel/http.ts';
 import { basketLines, totalOf } from './basket.ts';
 import { html, type Markup } from './html.ts';
 import { shownMoney } from './shown.ts';
-import type { Visit } from './visit.ts';
+import { legsOf, type Visit } from './visit.ts';
 
 export const SITE_NAME = 'Sandbox Hopper';
 const LATE_WALL_MS = 700;
@@ -77,7 +77,8 @@ export const framed = (title: string, main: Markup): HttpResponse =>
   );
 
 function basket({ session }: Visit): Markup | null {
-  const { fare, legs } = session;
+  const { fare } = session;
+  const legs = legsOf(session);
   if (legs.length === 0) return null;
   const lines = basketLines(session);
   return html`<aside aria-label="Your basket">

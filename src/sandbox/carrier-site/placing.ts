@@ -1,14 +1,14 @@
 import { LATE_AT_LEAST_MS, LATE_BY } from '../lowcost/scenarios.ts';
 import { confirmationMail } from './mail.ts';
 import { centsOf } from './shown.ts';
-import { type Placed, redirect, type SiteAnswer, type Visit } from './visit.ts';
+import { legsOf, type Placed, redirect, type SiteAnswer, type Visit } from './visit.ts';
 
 /** What a wrong confirmation adds to the amount. */
 const WRONG_BY_CENTS = 900;
 
 interface Paying {
   readonly once: string;
-  readonly card: { readonly digest: string; readonly holdsCents: number | null };
+  readonly card: { readonly digest: string; readonly holdsCents: number | 'any' | null };
   readonly total: number;
 }
 
@@ -64,12 +64,12 @@ export function placeOrder(visit: Visit, { once, card, total }: Paying): SiteAns
 }
 
 function sell({ session, ports }: Visit, pressId: number, total: number, confirmsAtMs: number | null): void {
-  const { fare, legs, scenario, email, familyNames, reference } = session;
+  const { fare, scenario, email, familyNames, reference } = session;
   const { conditions } = fare ?? {};
   const penalty = conditions?.refund_allowed ? centsOf(conditions.refund_penalty_amount ?? '0') : null;
   const sale = ports.books.sell(pressId, {
     shownCents: scenario === 'wrong_amount' ? total + WRONG_BY_CENTS : total,
-    flights: flightsOf(legs),
+    flights: flightsOf(session),
     fare: fare?.brand ?? '',
     passengerCount: familyNames.length,
     familyNames,
@@ -87,14 +87,14 @@ function sell({ session, ports }: Visit, pressId: number, total: number, confirm
 function forge({ session, ports }: Visit, total: number): void {
   const mail = confirmationMail(
     session.email,
-    { locator: 'FAKE22', flights: flightsOf(session.legs), shownCents: total },
+    { locator: 'FAKE22', flights: flightsOf(session), shownCents: total },
     session.reference,
   );
   ports.books.queueMail({ kind: 'forged', ...mail }, ports.clock.now());
 }
 
-const flightsOf = (legs: Visit['session']['legs']): string =>
-  legs
+const flightsOf = (session: Visit['session']): string =>
+  legsOf(session)
     .map(
       ({ carrier, number, departureLocalMs, from, to }) =>
         `${carrier.code}${number} ${from.iata}-${to.iata} ${new Date(departureLocalMs).toISOString().slice(0, 10)}`,

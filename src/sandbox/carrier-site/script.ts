@@ -44,10 +44,9 @@ function flightItem(flight, direction) {
   return item;
 }
 async function chosen(direction, flight, button) {
-  await post('/flights/choose', { direction, flight: flight.id });
+  const answer = await (await post('/flights/choose', { direction, flight: flight.id })).json();
   for (const other of all('button', button.closest('ul'))) other.setAttribute('aria-pressed', String(other === button));
-  const next = $('[data-direction="' + direction + '"] ~ [data-direction]');
-  if (next) { next.hidden = false; await listFlights(next); } else $('#to-fares').disabled = false;
+  $('#to-fares').disabled = !answer.is_complete;
 }
 async function listFlights(section) {
   const status = $('[role=status]', section);
@@ -57,8 +56,21 @@ async function listFlights(section) {
   status.textContent = flights.length === 0 ? 'No flights on this day.' : '';
   section.setAttribute('aria-busy', 'false');
 }
-const first = $('[data-direction]');
-if (first) listFlights(first);
+for (const section of all('[data-direction]')) if (!section.hidden) listFlights(section);
+const addReturn = $('#add-return');
+if (addReturn)
+  addReturn.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const answer = await (await post('/flights/return', new FormData(addReturn))).json();
+    const error = $('.error', addReturn);
+    error.textContent = answer.error || '';
+    error.hidden = !answer.error;
+    if (answer.error) return;
+    const section = $('[data-direction=back]');
+    section.hidden = false;
+    $('#to-fares').disabled = true;
+    await listFlights(section);
+  });
 
 // Extras change the basket at once.
 for (const box of all('input[data-extra]'))

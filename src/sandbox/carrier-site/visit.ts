@@ -46,7 +46,8 @@ export interface Session {
   hasAnsweredCookies: boolean;
   hasClosedNewsletter: boolean;
   search: Search | null;
-  legs: readonly Leg[];
+  out: Leg | null;
+  back: Leg | null;
   /** In the order of the page. */
   fares: readonly PageFare[];
   fare: PageFare | null;
@@ -58,11 +59,14 @@ export interface Session {
   reference: string;
   payToken: string;
   totalHasMoved: boolean;
-  cards: Map<string, { readonly digest: string; readonly holdsCents: number | null }>;
+  cards: Map<string, { readonly digest: string; readonly holdsCents: number | 'any' | null }>;
   placed: Placed | null;
   /** The last name that a booking was opened with. */
   managed: string | null;
 }
+
+/** The flights that were chosen. */
+export const legsOf = ({ out, back }: Session): Leg[] => [out, back].filter((leg) => leg !== null);
 
 /** One request of a visitor. */
 export interface Visit {
@@ -131,7 +135,8 @@ const newSession = (number: number, nowMs: number, scenario: SiteScenario): Sess
   hasAnsweredCookies: false,
   hasClosedNewsletter: false,
   search: null,
-  legs: [],
+  out: null,
+  back: null,
   fares: [],
   fare: null,
   extras: new Set(),

@@ -78,7 +78,7 @@ function shownBooking(visit: Visit, sale: Sale) {
   return page(
     visit,
     `Booking ${sale.locator}`,
-    html`<dl><dt>Status</dt><dd id="booking-status">${cancelledAtMs === null ? 'Confirmed' : 'Cancelled'}</dd>
+    html`<dl><dt>Status</dt><dd id="booking-status" data-status="${cancelledAtMs === null ? 'confirmed' : 'cancelled'}">${cancelledAtMs === null ? 'Confirmed' : 'Cancelled'}</dd>
 <dt>Booking reference</dt><dd id="booking-reference">${sale.locator}</dd>
 <dt>Flights</dt><dd>${sale.flights}</dd><dt>Fare</dt><dd>${sale.fare}</dd>
 <dt>Amount paid</dt><dd id="amount-paid">${shownMoney(sale.shownCents)}</dd></dl>

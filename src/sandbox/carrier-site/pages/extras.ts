@@ -8,7 +8,7 @@ import { type Handler, redirect } from '../visit.ts';
 /** Extras, two of which nobody has asked for. */
 export const extras: Handler = (visit) => {
   const { session } = visit;
-  if (!session.fare) return redirect('/');
+  if (!session.fare || session.familyNames.length === 0) return redirect('/');
   const adults = session.search?.adults ?? 1;
   const main = html`<form method="post" action="/extras">
 <fieldset><legend>Extras</legend>
@@ -19,7 +19,7 @@ ${EXTRAS.map(
 <span class="price">${shownMoney(cents * adults)}</span></div>`,
 )}
 </fieldset>
-<button class="primary">Continue to passengers</button>
+<button class="primary">Continue to payment</button>
 </form>`;
   return page(visit, 'Anything else?', main, { hasBasket: true });
 };
@@ -35,9 +35,14 @@ export const tickExtra: Handler = ({ session, form }) => {
 };
 
 /** What is ticked in the form decides. */
-export const takeExtras: Handler = ({ session, form }) => {
+export const takeExtras: Handler = ({ session, form, url }) => {
   const known = new Set(EXTRAS.map(({ id }) => id));
   session.extras = new Set(form.getAll('extra').filter((id) => known.has(id)));
   if (session.scenario === 'insurance_sticks') session.extras = new Set([...session.extras, 'insurance']);
-  return redirect('/passengers');
+  return redirect(session.scenario === 'redirect_elsewhere' ? elsewhere(url) : '/pay');
 };
+
+/** The same server by its other name: a browser takes it for another host. */
+function elsewhere({ hostname, port }: URL): string {
+  return `http://${hostname === 'localhost' ? '127.0.0.1' : 'localhost'}:${port}/elsewhere`;
+}

@@ -5,13 +5,14 @@ import { preselected } from '../basket.ts';
 import { html, type Markup } from '../html.ts';
 import { page } from '../page.ts';
 import { centsOf, shownMoney } from '../shown.ts';
-import { type Handler, redirect } from '../visit.ts';
+import { type Handler, legsOf, redirect } from '../visit.ts';
 import { tripOf } from './flights.ts';
 
 /** The fare menu, in another order at every visit. */
 export const fares: Handler = async (visit) => {
   const { session, ports } = visit;
-  const { search, legs, scenario } = session;
+  const { search, scenario } = session;
+  const legs = legsOf(session);
   if (!search || legs.length === 0) return redirect('/');
   if (scenario === 'slow_page') await ports.clock.sleep(ports.slowMs);
   if (scenario === 'fare_check_failed')
@@ -21,7 +22,7 @@ export const fares: Handler = async (visit) => {
   const main = html`<p>Prices are for all ${search.adults} adults and every flight.</p>
 <form method="post" action="/fares">
 <div class="cards" role="radiogroup" aria-label="Fares">${session.fares.map(fareCard)}</div>
-<p><button class="primary">${scenario === 'layout_changed' ? 'Onwards' : 'Continue to extras'}</button></p>
+<p><button class="primary">${scenario === 'layout_changed' ? 'Onwards' : 'Continue to passengers'}</button></p>
 </form>`;
   return page(visit, 'Choose your fare', main, { hasBasket: true, hasNewsletter: session.number % 4 === 2 });
 };
@@ -47,5 +48,5 @@ export const chooseFare: Handler = ({ session, form }) => {
   if (!fare) return new HttpResponse(400, 'Choose a fare first.');
   session.fare = fare;
   session.extras = preselected();
-  return redirect('/extras');
+  return redirect('/passengers');
 };

@@ -19,18 +19,35 @@ export const flights: Handler = (visit) => {
   const { session } = visit;
   const { search } = session;
   if (!search) return redirect('/');
-  const section = (direction: Direction, from: string, to: string, day: string): Markup => html`<section
-data-direction="${direction}" aria-busy="true" ${direction === 'back' ? 'hidden' : ''}>
-<h2>${from} to ${to}, ${shownDay(Date.parse(day))}</h2>
+  const { origin, destination, departDate, returnDate, adults } = search;
+  const section = (direction: Direction, title: Markup): Markup => html`<section data-direction="${direction}"
+aria-busy="true" ${direction === 'back' && returnDate === null ? 'hidden' : ''}>
+<h2>${title}</h2>
 <p role="status" class="busy">Looking for flights…</p>
 <ul class="flights" aria-label="${direction === 'out' ? 'Outbound flights' : 'Return flights'}"></ul>
 </section>`;
-  const { origin, destination, departDate, returnDate, adults } = search;
   const main = html`<p>Prices are for one adult; you asked for ${adults}.</p>
-${section('out', origin, destination, departDate)}
-${returnDate !== null && section('back', destination, origin, returnDate)}
-<form method="post" action="/flights"><button class="primary" id="to-fares" disabled>Continue to fares</button></form>`;
+${section('out', html`${origin} to ${destination}, ${shownDay(Date.parse(departDate))}`)}
+${
+  returnDate === null &&
+  html`<form id="add-return" aria-label="Return flight"><div class="row"><div class="field">
+<label for="back-on">Flying back on</label><input id="back-on" name="return" type="date"></div></div>
+<p class="error" role="alert" hidden></p><button>Add a return flight</button></form>`
+}
+${section('back', html`${destination} to ${origin}${returnDate !== null && `, ${shownDay(Date.parse(returnDate))}`}`)}
+<form method="post" action="/flights"><p><button class="primary" id="to-fares" disabled>Continue to fares</button></p></form>`;
   return page(visit, 'Choose your flights', main, { hasNewsletter: session.number % 4 < 2 });
+};
+
+/** Turns a search for one way into one for both. */
+export const addReturn: Handler = ({ session, form }) => {
+  const { search } = session;
+  const returnDate = form.get('return') ?? '';
+  if (!search) return json({ error: 'Search again.' }, 404);
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(returnDate) || !(returnDate >= search.departDate))
+    return json({ error: 'Choose a day after the departure.' });
+  session.search = { ...search, returnDate };
+  return json({ direction: 'back' });
 };
 
 /** The flights of a direction, for the script. */
@@ -39,7 +56,7 @@ export const flightsListed: Handler = async (visit) => {
   const { search } = session;
   if (!search) return json([], 404);
   await ports.clock.sleep(LISTING_MS);
-  return json(legsOf(visit, search, directionOf(url.searchParams)).map((leg) => listed(ports, leg)));
+  return json(legsListed(visit, search, directionOf(url.searchParams)).map((leg) => listed(ports, leg)));
 };
 
 const LISTING_MS = 150;
@@ -70,42 +87,41 @@ export const chooseFlight: Handler = (visit) => {
   const direction = directionOf(form);
   const { search } = session;
   if (!search) return json({ error: 'no search' }, 404);
-  const leg = legsOf(visit, search, direction).find((one) => idOf(one) === form.get('flight'));
+  const leg = legsListed(visit, search, direction).find((one) => idOf(one) === form.get('flight'));
   if (!leg) return json({ error: 'no such flight' }, 404);
-  session.legs = direction === 'out' ? [leg] : [...session.legs.slice(0, 1), leg];
-  return json({ chosen: idOf(leg) });
+  session[direction] = leg;
+  return json({ is_complete: isComplete(session) });
 };
 
-export const takeFlights: Handler = ({ session }) =>
-  session.legs.length === (session.search?.returnDate == null ? 1 : 2)
-    ? redirect('/fares')
-    : new HttpResponse(400, 'Choose your flights first.');
+const isComplete = ({ search, out, back }: Visit['session']): boolean =>
+  search !== null && out !== null && (search.returnDate === null || back !== null);
+
+export const takeFlights: Handler = ({ session }) => {
+  const { out, back } = session;
+  if (!isComplete(session)) return new HttpResponse(400, 'Choose your flights first.');
+  if (out && back && back.departureMs < out.departureMs + (out.blockMinutes + 60) * 60_000)
+    return new HttpResponse(400, 'The return flight leaves too early.');
+  return redirect('/fares');
+};
 
 const directionOf = (fields: URLSearchParams): Direction =>
   fields.get('direction') === 'back' ? 'back' : 'out';
 
 const idOf = (leg: Leg): string => `${leg.carrier.code}${leg.number}-${leg.day}`;
 
-/** The flights of one direction; those back leave late enough after the one out. */
-function legsOf({ ports, session }: Visit, search: Search, direction: Direction): Leg[] {
+/** The flights of one direction, in the order of their departure. */
+function legsListed({ ports }: Visit, search: Search, direction: Direction): Leg[] {
   const { origin, destination, departDate, returnDate, adults } = search;
-  const trips = tripsFor(
-    ports.world,
-    {
-      origin,
-      destination,
-      departDate,
-      returnDate: returnDate ?? undefined,
-      adults,
-      cabinClass: 'economy',
-    },
-    ports.clock.now(),
-  );
-  const [out] = session.legs;
-  const legs = trips.flatMap((trip) => {
-    if (direction === 'out') return trip.legs.slice(0, 1);
-    return out && trip.legs[0] && idOf(trip.legs[0]) === idOf(out) ? trip.legs.slice(1) : [];
-  });
-  const once = new Map(legs.map((leg) => [idOf(leg), leg]));
-  return [...once.values()].sort((a, b) => a.departureMs - b.departureMs);
+  const isOut = direction === 'out';
+  const day = isOut ? departDate : returnDate;
+  if (day === null) return [];
+  const query = {
+    origin: isOut ? origin : destination,
+    destination: isOut ? destination : origin,
+    departDate: day,
+    adults,
+    cabinClass: 'economy' as const,
+  };
+  const legs = tripsFor(ports.world, query, ports.clock.now()).flatMap((trip) => trip.legs);
+  return legs.sort((a, b) => a.departureMs - b.departureMs);
 }

@@ -117,7 +117,7 @@ export const passengers: Handler = (visit) => {
 
 /** Takes the form. Scenarios that end a purchase before the till do it here. */
 export const takePassengers: Handler = (visit) => {
-  const { session, form, ports, url } = visit;
+  const { session, form, ports } = visit;
   const { search, fare, scenario } = session;
   if (!search || !fare) return redirect('/');
   const typed = Object.fromEntries([...form].map(([name, value]) => [name, value.trim()]));
@@ -133,14 +133,8 @@ export const takePassengers: Handler = (visit) => {
   if (scenario === 'sold_out') return redirect('/sold-out');
   if (scenario === 'account_wall') return redirect('/account');
   if (scenario === 'captcha') return redirect('/check');
-  if (scenario === 'redirect_elsewhere') return redirect(elsewhere(url));
-  return redirect('/pay');
+  return redirect('/extras');
 };
-
-/** The same server by its other name: a browser takes it for another host. */
-function elsewhere({ hostname, port }: URL): string {
-  return `http://${hostname === 'localhost' ? '127.0.0.1' : 'localhost'}:${port}/elsewhere`;
-}
 
 const adultsOf = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
 
@@ -168,7 +162,7 @@ ${adultsOf(session.search?.adults ?? 1).map(
   (n) => html`<fieldset><legend>Adult ${n}</legend>${fieldsOf(PERSON, `adult-${n}-`)}</fieldset>`,
 )}
 <fieldset><legend>Contact</legend>${fieldsOf(CONTACT, '')}</fieldset>
-<button class="primary">Continue to payment</button>
+<button class="primary">Continue to extras</button>
 </form>`;
   return page(visit, 'Who is flying?', main, { status: isWrong ? 422 : 200, hasBasket: true });
 }

@@ -1,5 +1,4 @@
 import { HttpResponse } from '../../../kernel/http.ts';
-import { isServed } from '../../lowcost/carriers.ts';
 import { html, type Markup } from '../html.ts';
 import { page } from '../page.ts';
 import { scenarioOfVisit, siteScenario } from '../scenarios.ts';
@@ -24,7 +23,8 @@ export const search: Handler = (visit) => {
   const errors = errorsOf(read, form, ports.clock.now());
   if (Object.keys(errors).length > 0) return searchPage(visit, errors);
   session.search = read;
-  session.legs = [];
+  session.out = null;
+  session.back = null;
   session.fare = null;
   session.placed = null;
   session.scenario = scenarioOfVisit(session.asked, ports.scenario, read.origin, read.destination);
@@ -48,9 +48,7 @@ function errorsOf(search: Search, form: URLSearchParams, nowMs: number): Errors 
   return {
     ...(/^[A-Z]{3}$/.test(origin) ? {} : { origin: 'Give the three letters of an airport.' }),
     ...(/^[A-Z]{3}$/.test(destination) ? {} : { destination: 'Give the three letters of an airport.' }),
-    ...(/^[A-Z]{3}$/.test(origin) && /^[A-Z]{3}$/.test(destination) && !isServed(origin, destination)
-      ? { destination: 'We do not fly between these airports.' }
-      : {}),
+    ...(origin !== '' && origin === destination ? { destination: 'Choose another airport.' } : {}),
     ...(isDay(departDate) && departDate >= today ? {} : { depart: 'Choose a day that is still to come.' }),
     ...(returnDate === null || (isDay(returnDate) && returnDate >= departDate)
       ? {}

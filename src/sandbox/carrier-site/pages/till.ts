@@ -6,12 +6,12 @@ import { html, type Markup } from '../html.ts';
 import { framed, page } from '../page.ts';
 import { placeOrder } from '../placing.ts';
 import { shownMoney } from '../shown.ts';
-import { type Handler, redirect, type Session } from '../visit.ts';
+import { type Handler, legsOf, redirect, type Session } from '../visit.ts';
 
 /** The till: what it costs in the end, the frame with the card, and the button that pays. */
 export const till: Handler = async (visit) => {
   const { session, ports } = visit;
-  const { scenario, fare, legs } = session;
+  const { scenario, fare } = session;
   if (!fare || session.familyNames.length === 0) return redirect('/');
   if (scenario === 'slow_page') await ports.clock.sleep(ports.slowMs);
   if (scenario === 'till_500')
@@ -20,7 +20,7 @@ export const till: Handler = async (visit) => {
   const lines = basketLines(session, true);
   const main = html`<h2>Your order</h2>
 <ul class="lines">
-${legs.map((leg) => html`<li><span>Flight ${leg.carrier.code}${leg.number}</span> <span>${leg.from.iata} to ${leg.to.iata}</span></li>`)}
+${legsOf(session).map((leg) => html`<li><span>Flight ${leg.carrier.code}${leg.number}</span> <span>${leg.from.iata} to ${leg.to.iata}</span></li>`)}
 ${lines.map(({ name, cents }) => html`<li><span>${name}</span> <span>${shownMoney(cents)}</span></li>`)}
 </ul>
 <p class="total"><span>Total to pay</span> <strong id="total">${shownMoney(totalOf(lines))}</strong></p>
