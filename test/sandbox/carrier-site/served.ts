@@ -3,10 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { httpServer } from '../../../src/cli/commands/serve/http-server.ts';
-import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
+import type { Clock } from '../../../src/kernel/clock.ts';
 import { HttpResponse } from '../../../src/kernel/http.ts';
 import { openCarrierSite } from '../../../src/sandbox/carrier-site/index.ts';
 import type { SiteScenario } from '../../../src/sandbox/carrier-site/scenarios.ts';
+import { worldClock } from '../../clock.ts';
 
 /** The books as `GET /sandbox/sales` shows them. */
 export interface Books {
@@ -32,6 +33,8 @@ export interface Served {
   readonly url: string;
   readonly folder: string;
   readonly mailFolder: string;
+  /** Called before each request is answered. */
+  onRequest: (request: string) => void;
   books(): Promise<Books>;
   close(): Promise<void>;
 }
@@ -48,7 +51,7 @@ export async function serveSite(
   const folder = mkdtempSync(join(tmpdir(), 'carrier-site-'));
   const mailFolder = join(folder, 'mail');
   mkdirSync(mailFolder);
-  const { clock = systemClock, ...rest } = options;
+  const { clock = worldClock, ...rest } = options;
   const site = openCarrierSite({
     seed: 'farelock',
     clock,
@@ -56,21 +59,23 @@ export async function serveSite(
     mailFolder,
     ...rest,
   });
+  let delivering = Promise.resolve(0);
+  const timer = setInterval(() => {
+    delivering = delivering.then(() => site.deliverDue());
+  }, 50);
   const server = httpServer(async (request, incoming) => {
+    served.onRequest(`${request.method} ${new URL(request.url).pathname}`);
     const answer = await site.fetch(request);
     if (answer === null) incoming.socket.destroy();
     return answer ?? new HttpResponse(500, null);
   });
   await new Promise<void>((resolve) => server.listen(0, resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  let delivering = Promise.resolve(0);
-  const timer = setInterval(() => {
-    delivering = delivering.then(() => site.deliverDue());
-  }, 50);
-  return {
+  const served: Served = {
     url,
     folder,
     mailFolder,
+    onRequest: () => undefined,
     books: async () => (await (await fetch(`${url}/sandbox/sales`)).json()) as Books,
     async close() {
       clearInterval(timer);
@@ -81,4 +86,5 @@ export async function serveSite(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+  return served;
 }

@@ -1,4 +1,5 @@
 import { sandboxCard } from '../../../src/sandbox/carrier-site/cards.ts';
+import { worldClock } from '../../clock.ts';
 
 /** Goes through the site by its forms alone, as fast as a program can. */
 
@@ -24,7 +25,7 @@ export async function shopperAt(url: string, start = '/'): Promise<Shopper> {
 }
 
 export const dayFromNow = (days: number): string =>
-  new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+  new Date(worldClock.now() + days * 86_400_000).toISOString().slice(0, 10);
 
 const TRAVELLER = {
   title: 'MS',
@@ -72,7 +73,7 @@ export async function goToTill(
 
 /** Gives a card for an amount to the frame; answers with its token. */
 export async function giveCard(shopper: Shopper, cents: number, serial: number): Promise<string> {
-  const { number, expiry, cvc } = sandboxCard(cents, serial, Date.now());
+  const { number, expiry, cvc } = sandboxCard(cents, serial, worldClock.now());
   const answer = await shopper.post('/card', { number, expiry, cvc, holder: 'Farelock' });
   return ((await answer.json()) as { token: string }).token;
 }
