@@ -124,7 +124,15 @@ const manage = z.strictObject({
   none: target.optional(),
   cancelled: target.optional(),
   /** From the open booking. The button is pressed once a call; `done` is seen when it is cancelled. */
-  cancel: z.strictObject({ steps, press: target, done: target }).optional(),
+  cancel: z
+    .strictObject({
+      /** Seen on the booking's page where it can be given back; without it, it always can. */
+      offered: target.optional(),
+      steps,
+      press: target,
+      done: target,
+    })
+    .optional(),
 });
 
 const NUMBER_FORMATS = ['1,234.50', '1.234,50', '1 234,50', '1 234.50', "1'234.50"] as const;
