@@ -89,7 +89,7 @@ export const TOOL: ToolSpec = {
     attestations: "Operators: decide on customers' attestations",
     audit: 'Operators: who did what',
     cluster: 'The Solana cluster of a service: program, wallets, deployment',
-    sandbox: 'Pretend companies, to develop against',
+    sandbox: 'Sandboxes of companies that Farelock buys from',
     keys: 'Operator and partner keys, customer tokens',
     partner: 'Ramp orders, offers and requirements of a partner',
     'partner orders': 'List, create, update and follow orders',
