@@ -18,6 +18,8 @@ import type { StorageWatch } from './store/watch.ts';
 export interface Airlines {
   readonly provider: Provider;
   readonly lowcost: Fulfiller | null;
+  /** Ends what is under way on a carrier's site. */
+  close(): Promise<void>;
 }
 
 interface AirlinePorts {
@@ -25,6 +27,9 @@ interface AirlinePorts {
   readonly ids: Ids;
   readonly log: Log;
 }
+
+const nameOf = (lowcost: AirlineSettings['lowcost']): string =>
+  typeof lowcost === 'string' ? lowcost : lowcost.name;
 
 const DEFAULT: AirlineSettings = { provider: 'sandbox', lowcost: 'sandbox' };
 /** Only a live token sells journeys that can be flown. */
@@ -39,7 +44,7 @@ export function plannedSellers({
     provider === 'sandbox'
       ? { name: 'sandbox', isSandbox: true }
       : { name: provider.name, isSandbox: isTestToken(provider.token) },
-    ...(lowcost === 'none' ? [] : [{ name: lowcost, isSandbox: lowcost === 'sandbox' }]),
+    ...(lowcost === 'none' ? [] : [{ name: nameOf(lowcost), isSandbox: lowcost === 'sandbox' }]),
   ];
 }
 
@@ -64,17 +69,18 @@ export async function openAirlines(
     orders: join(options.home, 'sandbox-airline.db'),
     onTrouble: storage.onTrouble,
   };
+  const { provider, lowcost } = airlines;
+  const browser =
+    typeof lowcost === 'string'
+      ? null
+      : (await import('./service-browser.ts')).openBrowserTier(options.home, lowcost.sites, own, home);
   const opened: Airlines = {
-    provider:
-      airlines.provider === 'sandbox'
-        ? createSandboxProvider(sandbox)
-        : await openDuffel(airlines.provider, own, home),
+    provider: provider === 'sandbox' ? createSandboxProvider(sandbox) : await openDuffel(provider, own, home),
     lowcost:
-      airlines.lowcost === 'none'
-        ? null
-        : airlines.lowcost === 'sandbox'
-          ? createSandboxLowcost({ ...sandbox, quotingMs: options.lowcostMs ?? 2500 })
-          : await openBrowser(options, own, home),
+      lowcost === 'sandbox'
+        ? createSandboxLowcost({ ...sandbox, quotingMs: options.lowcostMs ?? 2500 })
+        : browser,
+    close: async () => browser?.close(),
   };
   if (home.cluster.network !== SOLANA_NETWORKS.mainnet) checkPlayMoney([opened.provider, opened.lowcost]);
   return opened;
@@ -101,7 +107,7 @@ async function claimAirlines({ store }: Home, { provider, lowcost }: AirlineSett
       provider === 'sandbox'
         ? 'sandbox'
         : `${provider.name}:${isTestToken(provider.token) ? 'test' : 'live'}`,
-    lowcost,
+    lowcost: nameOf(lowcost),
   };
   const { rows } = await sql<{ key: string; value: string }>`select key, value from meta
     where key in (${MARKS.provider}, ${MARKS.lowcost})`.execute(store);
@@ -128,8 +134,4 @@ async function openDuffel(
 ): Promise<Provider> {
   const { createDuffelProvider } = await import('./flights/providers/duffel/index.ts');
   return createDuffelProvider({ ...own, url, token, store, webhookSecret });
-}
-
-async function openBrowser(_options: ServiceOptions, _own: AirlinePorts, _home: Home): Promise<Fulfiller> {
-  throw problem('provider_not_configured', { message: 'This build has no browser tier.' });
 }

@@ -30,7 +30,20 @@ export interface AirlineSettings {
         /** Signs what Duffel sends by itself; without it nothing is taken in. */
         readonly webhookSecret?: string | undefined;
       };
-  readonly lowcost: 'none' | 'sandbox' | 'browser';
+  readonly lowcost: 'none' | 'sandbox' | { readonly name: 'browser'; readonly sites: CarrierSites };
+}
+
+/** Carriers that a browser buys from (docs/carriers.md). */
+export interface CarrierSites {
+  /** Files of recipes, and folders of such files. */
+  readonly recipes: readonly string[];
+  /** Other addresses of their sites, by carrier code. */
+  readonly sites?: Readonly<Record<string, string>> | undefined;
+  readonly chromium?: string | undefined;
+  readonly mostBrowsers?: number | undefined;
+  /** A Maildir that their mails come into, and the address that they are given. */
+  readonly mailFolder?: string | undefined;
+  readonly mailAddress?: string | undefined;
 }
 
 export interface ServiceOptions {
@@ -145,6 +158,32 @@ export interface Platform {
 
 export type OpenPlatform = (options: PlatformOptions) => Promise<Platform>;
 
+/** A pretend carrier's web site as a service of its own: `farelock sandbox carrier-site`. */
+export interface CarrierSiteOptions {
+  /** FARELOCK_HOME: its books go below it. */
+  readonly home: string;
+  readonly clock?: Clock | undefined;
+  readonly seed?: string | undefined;
+  readonly scenario?: string | undefined;
+  /** A Maildir; null: mails go nowhere. */
+  readonly mailFolder: string | null;
+  /** From a sale to its mail, milliseconds. */
+  readonly mailMs?: number | undefined;
+  /** How long slow pages take, milliseconds. */
+  readonly slowMs?: number | undefined;
+}
+
+export interface ServedCarrierSite {
+  readonly scenario: string;
+  readonly mailDomain: string;
+  /** null: the connection has to be cut without an answer. */
+  fetch(request: HttpRequest): Promise<HttpResponse | null>;
+  /** Delivers the mails that are due; answers how many. */
+  deliverDue(): Promise<number>;
+  close(): void;
+}
+
+export type OpenCarrierSite = (options: CarrierSiteOptions) => Promise<ServedCarrierSite>;
 /** The sandbox of the Duffel API as a service of its own: `farelock sandbox duffel`. */
 export interface DuffelSandboxOptions {
   /** Its books; null: in memory alone. */

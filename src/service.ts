@@ -13,6 +13,7 @@ import { type OpenedCluster, openRealCluster } from './service-cluster.ts';
 import { type Home, openHome } from './service-home.ts';
 import { bothRuns, isPartnerPath, lazyPartner } from './service-partner.ts';
 import type {
+  OpenCarrierSite,
   OpenClusterDesk,
   OpenDuffelSandbox,
   OpenPlatform,
@@ -79,6 +80,7 @@ export const openService: OpenService = async (options) => {
     trouble: storage.last,
     async close() {
       await flights.outbox.drain();
+      await tiers.close();
       try {
         await home.noteProgress();
       } finally {
@@ -92,6 +94,10 @@ export const openService: OpenService = async (options) => {
 /** The sandbox partner platform, by itself: it is another company's, and shares nothing with the services. */
 export const openPlatform: OpenPlatform = async (options) =>
   (await import('./service-platform.ts')).openPlatform(options);
+
+/** A pretend carrier's web site, by itself: browsers reach it as they reach a real one. */
+export const openCarrierSite: OpenCarrierSite = async (options) =>
+  (await import('./service-carrier-site.ts')).openCarrierSite(options);
 
 /** The sandbox of the Duffel API, by itself. */
 export const openDuffelSandbox: OpenDuffelSandbox = async (options) =>

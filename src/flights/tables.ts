@@ -5,6 +5,7 @@ import type { PaymentsTables } from '../payments/tables.ts';
 import type { MetaTables } from '../store/marks.ts';
 import type { BookingState } from './booking/states.ts';
 import type { DeskTables } from './desk/tables.ts';
+import type { BrowserTables } from './providers/browser/tables.ts';
 import type { DuffelTables } from './providers/duffel/tables.ts';
 
 /** One row per search that was answered; surge pricing counts the last 60 seconds. */
@@ -247,6 +248,7 @@ interface FlightsTables {
 export interface FlightsDatabase
   extends FlightsTables,
     DeskTables,
+    BrowserTables,
     DuffelTables,
     PaymentsTables,
     EffectsTables,

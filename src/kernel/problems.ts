@@ -138,6 +138,17 @@ export const PROBLEMS = {
     fix: 'Install farelock again with its optional packages: npm install --include=optional farelock.',
   },
 
+  browser_missing: {
+    exit: 1,
+    message: 'What buys on the web sites of carriers is not installed.',
+    fix: 'Install Chromium (Debian: apt-get install chromium) or name it in FARELOCK_CHROMIUM, and run npm install playwright-core mailauth postal-mime beside farelock.',
+  },
+  recipe_invalid: {
+    exit: 2,
+    message: "A carrier's recipe cannot be used.",
+    fix: 'Correct what is named; docs/carriers.md lists the steps.',
+  },
+
   // Partner platforms
   partner_url_refused: {
     status: 400,

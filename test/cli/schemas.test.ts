@@ -222,6 +222,7 @@ describe.sequential('an operator', () => {
       'serve --port 0',
       'serve --cluster-only --port 0',
       'partner platform --port 0',
+      'sandbox carrier-site --port 0',
       'sandbox duffel --port 0',
     ]) {
       const stop = new AbortController();

@@ -80,6 +80,7 @@ const LINES: Readonly<Record<string, (() => readonly string[]) | null>> = {
   'partner offers': () => pay,
   'partner requirements add': () => ['cus_gone', '--type', 'email'],
   'partner platform': null,
+  'sandbox carrier-site': null,
   'sandbox duffel': null,
   'requirements list': () => [],
   'requirements submit': () => ['gone.json'],
@@ -244,6 +245,13 @@ const GO_ON: Readonly<
     until: /Listening[\s\S]*Orders stay/,
     code: 0,
     piped: ['partner', 'platform', '--port', '0', '--timeout', '1s'],
+    pipedCode: 0,
+  },
+  'sandbox carrier-site': {
+    args: ['sandbox', 'carrier-site', '--port', '0'],
+    until: /Listening[\s\S]*go nowhere/,
+    code: 0,
+    piped: ['sandbox', 'carrier-site', '--port', '0', '--timeout', '1s'],
     pipedCode: 0,
   },
   'sandbox duffel': {

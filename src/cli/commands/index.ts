@@ -53,6 +53,7 @@ import {
   requirementsList,
   requirementsSubmit,
 } from './requirements/spec.ts';
+import { sandboxCarrierSite } from './sandbox-carrier-site/spec.ts';
 import { sandboxDuffel } from './sandbox-duffel/spec.ts';
 import { schema } from './schema/spec.ts';
 import { search } from './search/spec.ts';
@@ -184,6 +185,7 @@ export const TOOL: ToolSpec = {
       guided,
       demo,
       serve,
+      sandboxCarrierSite,
       sandboxDuffel,
       clusterDeploy,
       clusterCheck,

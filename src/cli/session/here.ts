@@ -5,7 +5,9 @@ import { parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
 import type {
+  CarrierSiteOptions,
   DuffelSandboxOptions,
+  OpenCarrierSite,
   OpenClusterDesk,
   OpenDuffelSandbox,
   OpenPlatform,
@@ -43,6 +45,7 @@ interface HereGiven {
 interface Rooms {
   readonly openService: OpenService;
   readonly openPlatform: OpenPlatform;
+  readonly openCarrierSite: OpenCarrierSite;
   readonly openDuffelSandbox: OpenDuffelSandbox;
   readonly openClusterOnly: OpenService;
   readonly openClusterDesk: OpenClusterDesk;
@@ -71,6 +74,13 @@ export function openHere(given: HereGiven, home: string, profile: Profile, rooms
       clusterDesk,
       openPlatform: async (options: Omit<PlatformOptions, 'home' | 'clock'>) =>
         (await rooms()).openPlatform(platformOptions(given, home, options)),
+      openCarrierSite: async (options: Omit<CarrierSiteOptions, 'home' | 'clock' | 'seed'>) =>
+        (await rooms()).openCarrierSite({
+          home,
+          clock,
+          seed: environment.FARELOCK_SEED || undefined,
+          ...options,
+        }),
       openDuffelSandbox: async (options: Pick<DuffelSandboxOptions, 'webhook'>) =>
         (await rooms()).openDuffelSandbox({
           path: join(home, 'sandbox-duffel.db'),

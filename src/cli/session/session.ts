@@ -12,11 +12,13 @@ import { overNetwork } from '../../kernel/network.ts';
 import { once } from '../../kernel/once.ts';
 import type { Problem } from '../../kernel/problems.ts';
 import type {
+  CarrierSiteOptions,
   ClusterDesk,
   DuffelSandbox,
   DuffelSandboxOptions,
   Platform,
   PlatformOptions,
+  ServedCarrierSite,
   Service,
   ServiceOptions,
 } from '../../service-types.ts';
@@ -57,6 +59,8 @@ export interface Session {
   openLocal(options?: LocalOptions): Promise<Service>;
   /** The sandbox partner platform of this process: `partner platform`. */
   openPlatform(options: Omit<PlatformOptions, 'home' | 'clock'>): Promise<Platform>;
+  /** A pretend carrier's web site: `sandbox carrier-site`. */
+  openCarrierSite(options: Omit<CarrierSiteOptions, 'home' | 'clock' | 'seed'>): Promise<ServedCarrierSite>;
   /** The sandbox of the Duffel API of this process, with its books under the home: `sandbox duffel`. */
   openDuffelSandbox(options: Pick<DuffelSandboxOptions, 'webhook'>): Promise<DuffelSandbox>;
   /** The cluster of this home by itself, without the services: `serve --cluster-only`. */

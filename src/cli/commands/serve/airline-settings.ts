@@ -35,7 +35,7 @@ export function airlineSettings(
         fix: `Add --provider duffel, or leave out ${other}.`,
       });
     }
-    return lowcost === undefined ? undefined : { provider, lowcost };
+    return lowcost === undefined ? undefined : { provider, lowcost: tierOf(environment, lowcost) };
   }
   return {
     provider: {
@@ -44,8 +44,48 @@ export function airlineSettings(
       token: tokenOf(environment, duffelTokenFile),
       webhookSecret: secret(environment, 'FARELOCK_DUFFEL_WEBHOOK_SECRET'),
     },
-    lowcost: lowcost ?? 'none',
+    lowcost: tierOf(environment, lowcost ?? 'none'),
   };
+}
+
+/** @throws Problem `usage` where no carrier is named */
+function tierOf(
+  environment: Environment,
+  lowcost: NonNullable<AirlineOptions['lowcost']>,
+): AirlineSettings['lowcost'] {
+  if (lowcost !== 'browser') return lowcost;
+  const listed = (name: string) =>
+    (environment[name] ?? '')
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== '');
+  const recipes = listed('FARELOCK_RECIPES');
+  if (recipes.length === 0) {
+    throw problem('usage', {
+      message: '--lowcost browser needs the recipes of carriers.',
+      fix: 'Name their files or folders in FARELOCK_RECIPES, commas between them (docs/carriers.md).',
+    });
+  }
+  return {
+    name: 'browser',
+    sites: {
+      recipes,
+      sites: Object.fromEntries(listed('FARELOCK_CARRIER_SITES').map(siteOf)),
+      chromium: environment.FARELOCK_CHROMIUM || undefined,
+      mailFolder: environment.FARELOCK_CARRIER_MAIL_FOLDER || undefined,
+      mailAddress: environment.FARELOCK_CARRIER_MAIL_ADDRESS || undefined,
+    },
+  };
+}
+
+/** `X9=http://127.0.0.1:4050` */
+function siteOf(text: string): [string, string] {
+  const [, code, address] = /^(\w{2,3})=(https?:.+)$/.exec(text) ?? [];
+  if (code !== undefined && address !== undefined && URL.canParse(address)) return [code, address];
+  throw problem('usage', {
+    message: 'FARELOCK_CARRIER_SITES is not a list of carriers and addresses.',
+    fix: 'Set it to one such as X9=http://127.0.0.1:4050, or unset it.',
+  });
 }
 
 function tokenOf(environment: Environment, file: string | undefined): string {
