@@ -1,5 +1,7 @@
 import { effectsMigrations as effects } from './effects/migrations.ts';
 import { flightsMigrations as flights } from './flights/migrations.ts';
+import { browserMigrations as browser } from './flights/providers/browser/migrations.ts';
+import { duffelMigrations as duffel } from './flights/providers/duffel/migrations.ts';
 import { notifyMigrations as notify } from './notify/migrations.ts';
 import { partnerMigrations as partner } from './partner/migrations.ts';
 import { paymentsMigrations as payments } from './payments/migrations.ts';
@@ -52,4 +54,7 @@ export const serviceMigrations: readonly Migration[] = [
   { name: '050_intents_by_age', statements: flights.intentsByAge },
   { name: '060_paid_answers', statements: payments.answersApart },
   { name: '070_lists', statements: [...flights.lists, ...partner.lists, ...payments.newestSettled] },
+  { name: '080_browser', statements: browser.create },
+  { name: '080_duffel', statements: duffel.create },
+  { name: '090_real_airlines', statements: [...effects.airlineDetail, ...flights.realAirlines] },
 ];

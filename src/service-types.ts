@@ -4,7 +4,7 @@ import type { DeploymentPlan } from './escrow/deployment/plan.ts';
 import type { DeploymentStep } from './escrow/deployment/sending.ts';
 import type { Scenario } from './flights/providers/provider.ts';
 import type { Clock } from './kernel/clock.ts';
-import type { HttpRequest, HttpResponse } from './kernel/http.ts';
+import type { Fetch, HttpRequest, HttpResponse } from './kernel/http.ts';
 import type { Log } from './kernel/log.ts';
 import type { Problem } from './kernel/problems.ts';
 import type { NotifySettings } from './notify/message.ts';
@@ -19,6 +19,33 @@ export interface TakingCaps {
   readonly perDay: bigint | null;
 }
 
+/** Whose seats are sold. */
+export interface AirlineSettings {
+  readonly provider:
+    | 'sandbox'
+    | {
+        readonly name: 'duffel';
+        readonly url: string;
+        readonly token: string;
+        /** Signs what Duffel sends by itself; without it nothing is taken in. */
+        readonly webhookSecret?: string | undefined;
+      };
+  readonly lowcost: 'none' | 'sandbox' | { readonly name: 'browser'; readonly sites: CarrierSites };
+}
+
+/** Carriers that a browser buys from (docs/carriers.md). */
+export interface CarrierSites {
+  /** Files of recipes, and folders of such files. */
+  readonly recipes: readonly string[];
+  /** Other addresses of their sites, by carrier code. */
+  readonly sites?: Readonly<Record<string, string>> | undefined;
+  readonly chromium?: string | undefined;
+  readonly mostBrowsers?: number | undefined;
+  /** A Maildir that their mails come into, and the address that they are given. */
+  readonly mailFolder?: string | undefined;
+  readonly mailAddress?: string | undefined;
+}
+
 export interface ServiceOptions {
   /** FARELOCK_HOME: everything lives under it. */
   readonly home: string;
@@ -26,6 +53,8 @@ export interface ServiceOptions {
   readonly log?: Log | undefined;
   readonly scenario?: Scenario | undefined;
   readonly seed?: string | undefined;
+  /** Default: the sandbox's, both tiers. */
+  readonly airlines?: AirlineSettings | undefined;
   /** How long the sandbox takes to issue a ticket, milliseconds (default 2000). */
   readonly ticketingMs?: number | undefined;
   /** How long the sandbox's lowcost tier quotes for a search, milliseconds (default 2500). */
@@ -128,6 +157,59 @@ export interface Platform {
 }
 
 export type OpenPlatform = (options: PlatformOptions) => Promise<Platform>;
+
+/** A pretend carrier's web site as a service of its own: `farelock sandbox carrier-site`. */
+export interface CarrierSiteOptions {
+  /** FARELOCK_HOME: its books go below it. */
+  readonly home: string;
+  readonly clock?: Clock | undefined;
+  readonly seed?: string | undefined;
+  readonly scenario?: string | undefined;
+  /** A Maildir; null: mails go nowhere. */
+  readonly mailFolder: string | null;
+  /** From a sale to its mail, milliseconds. */
+  readonly mailMs?: number | undefined;
+  /** How long slow pages take, milliseconds. */
+  readonly slowMs?: number | undefined;
+}
+
+export interface ServedCarrierSite {
+  readonly scenario: string;
+  readonly mailDomain: string;
+  /** null: the connection has to be cut without an answer. */
+  fetch(request: HttpRequest): Promise<HttpResponse | null>;
+  /** Delivers the mails that are due; answers how many. */
+  deliverDue(): Promise<number>;
+  close(): void;
+}
+
+export type OpenCarrierSite = (options: CarrierSiteOptions) => Promise<ServedCarrierSite>;
+/** The sandbox of the Duffel API as a service of its own: `farelock sandbox duffel`. */
+export interface DuffelSandboxOptions {
+  /** Its books; null: in memory alone. */
+  readonly path: string | null;
+  readonly clock?: Clock | undefined;
+  /** The same seed is the same world, with the same ids in the same order. */
+  readonly seed?: string | undefined;
+  /** From a 202 to the order, or to a late ticket, milliseconds (default 2000). */
+  readonly stepMs?: number | undefined;
+  /** How late a slow answer is, milliseconds (default 3000). */
+  readonly slowMs?: number | undefined;
+  /** Who is told of orders from the start; it can be registered later as well. */
+  readonly webhook?: { readonly url: string; readonly secret: string } | undefined;
+  /** Sends webhooks; without it, the network. */
+  readonly fetch?: Fetch | undefined;
+}
+
+export interface DuffelSandbox {
+  /** @param cut drops the connection without an answer: what is answered then reaches nobody */
+  fetch(request: HttpRequest, cut: () => void): Promise<HttpResponse>;
+  /** Delivers the webhooks that are due. */
+  runDue(): Promise<WorkerRun>;
+  close(): void;
+}
+
+export type OpenDuffelSandbox = (options: DuffelSandboxOptions) => Promise<DuffelSandbox>;
 
 export type { DeploymentPlan, DeploymentStep, InspectedProgram };
 

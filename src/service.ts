@@ -8,12 +8,18 @@ import { once } from './kernel/once.ts';
 import { createOperatorWallets } from './payments/operator-wallets.ts';
 import { createPaywall } from './payments/paywall.ts';
 import { readyForMoney } from './payments/readiness.ts';
-import { createSandboxProvider } from './sandbox/airline/index.ts';
-import { createSandboxLowcost } from './sandbox/lowcost/index.ts';
+import { type Airlines, checkPlayMoney, openAirlines, plannedSellers } from './service-airlines.ts';
 import { type OpenedCluster, openRealCluster } from './service-cluster.ts';
 import { type Home, openHome } from './service-home.ts';
 import { bothRuns, isPartnerPath, lazyPartner } from './service-partner.ts';
-import type { OpenClusterDesk, OpenPlatform, OpenService, ServiceOptions } from './service-types.ts';
+import type {
+  OpenCarrierSite,
+  OpenClusterDesk,
+  OpenDuffelSandbox,
+  OpenPlatform,
+  OpenService,
+  ServiceOptions,
+} from './service-types.ts';
 import { SOLANA_NETWORKS } from './solana/cluster.ts';
 import { checkDatabaseUrl } from './store/open.ts';
 import { type StorageWatch, watchStorage, writeProbe } from './store/watch.ts';
@@ -34,10 +40,10 @@ export const openService: OpenService = async (options) => {
   const own: Process = { clock, ids: randomIds(clock.now), log: options.log ?? silentLog };
   await checkOptions(options);
   const storage = watchStorage(own, () => probes);
-  const tiers = sandboxTiers(options, clock, storage);
   const real = options.cluster?.rpcUrls.length ? await openRealCluster(options.cluster, own) : null;
-  if (real) await checkTaking(real, options, tiers);
+  await checkTaking(real, options);
   const home = await openHome(options, storage.onTrouble, real);
+  const tiers = await airlinesOf(options, own, home, storage);
   const { store, cluster, faucet, rpc, pubSub, ledger } = home;
   const { secrets } = home.keys;
   const probes = [writeProbe(store), async () => ledger?.probe()];
@@ -74,6 +80,7 @@ export const openService: OpenService = async (options) => {
     trouble: storage.last,
     async close() {
       await flights.outbox.drain();
+      await tiers.close();
       try {
         await home.noteProgress();
       } finally {
@@ -87,6 +94,14 @@ export const openService: OpenService = async (options) => {
 /** The sandbox partner platform, by itself: it is another company's, and shares nothing with the services. */
 export const openPlatform: OpenPlatform = async (options) =>
   (await import('./service-platform.ts')).openPlatform(options);
+
+/** A pretend carrier's web site, by itself: browsers reach it as they reach a real one. */
+export const openCarrierSite: OpenCarrierSite = async (options) =>
+  (await import('./service-carrier-site.ts')).openCarrierSite(options);
+
+/** The sandbox of the Duffel API, by itself. */
+export const openDuffelSandbox: OpenDuffelSandbox = async (options) =>
+  (await import('./service-sandbox.ts')).openDuffelSandbox(options);
 
 /** The embedded cluster by itself. */
 export const openClusterOnly: OpenService = async (options) =>
@@ -115,15 +130,29 @@ function programWatch(
   return async () => (await watch())();
 }
 
-/** @throws Problem `sandbox_on_mainnet`, `mainnet_not_confirmed` */
-async function checkTaking(
-  { cluster }: OpenedCluster,
-  { isMainnetMeant = false, caps }: ServiceOptions,
-  { provider, lowcost }: ReturnType<typeof sandboxTiers>,
-): Promise<void> {
-  if (cluster.network !== SOLANA_NETWORKS.mainnet) return;
+/** @throws Problem `sandbox_on_mainnet`, `mainnet_not_confirmed`, `real_tickets_for_play_money` */
+async function checkTaking(real: OpenedCluster | null, options: ServiceOptions): Promise<void> {
+  const [provider] = plannedSellers(options);
+  if (real?.cluster.network !== SOLANA_NETWORKS.mainnet) return checkPlayMoney([provider]);
+  const { isMainnetMeant = false, caps } = options;
   const { checkMainnetStart } = await import('./service-mainnet.ts');
-  checkMainnetStart({ sellers: [provider, lowcost], isMeant: isMainnetMeant, caps });
+  checkMainnetStart({ sellers: plannedSellers(options), isMeant: isMainnetMeant, caps });
+}
+
+/** @throws Problem what an airline is refused with; the home is closed then */
+async function airlinesOf(
+  options: ServiceOptions,
+  own: Process,
+  home: Home,
+  storage: StorageWatch,
+): Promise<Airlines> {
+  try {
+    return await openAirlines(options, own, home, storage);
+  } catch (error) {
+    await home.store.destroy();
+    await home.cluster.close();
+    throw error;
+  }
 }
 
 /** @throws Problem `program_missing`, `program_differs`, `usdc_mint_missing`, `mainnet_not_confirmed` */
@@ -166,7 +195,7 @@ function openFlights(
     provider,
     lowcost,
     isOwnProgram,
-  }: ReturnType<typeof fundingOf> & ReturnType<typeof sandboxTiers> & { readonly isOwnProgram: boolean },
+  }: ReturnType<typeof fundingOf> & Airlines & { readonly isOwnProgram: boolean },
 ) {
   const { secrets, authority, facilitator, treasury } = keys;
   const base = { ...own, store, secrets, cluster };
@@ -214,22 +243,6 @@ function flightsOptions({ purgeAfterDays, caps }: ServiceOptions): Partial<Fligh
     ...(purgeAfterDays !== undefined && { purgeAfterDays }),
     ...(perPayment !== null && { mostTicket: perPayment }),
     mostPerDay: perDay,
-  };
-}
-
-/** Both tiers of the sandbox's airlines. Their records share a file. */
-function sandboxTiers(options: ServiceOptions, clock: Clock, { onTrouble }: StorageWatch) {
-  const sandbox = {
-    seed: options.seed ?? 'farelock',
-    clock,
-    scenario: options.scenario ?? 'none',
-    ticketingMs: options.ticketingMs ?? 2000,
-    orders: join(options.home, 'sandbox-airline.db'),
-    onTrouble,
-  };
-  return {
-    provider: createSandboxProvider(sandbox),
-    lowcost: createSandboxLowcost({ ...sandbox, quotingMs: options.lowcostMs ?? 2500 }),
   };
 }
 

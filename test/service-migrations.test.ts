@@ -30,6 +30,9 @@ test('the steps that were released keep their names, their order and every word'
       "050_intents_by_age f309b0e8aae468ba",
       "060_paid_answers a236218f9e16e821",
       "070_lists 4dd19e7467458578",
+      "080_browser aa991f813a491d40",
+      "080_duffel 04cb1e4c68329ee9",
+      "090_real_airlines 881fbb2db1e514b5",
     ]
   `);
 });

@@ -56,3 +56,12 @@ export function minutesOf(duration: string): number {
   const [, days, hours, minutes] = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?)?$/.exec(duration) ?? [];
   return Number(days ?? 0) * 1440 + Number(hours ?? 0) * 60 + Number(minutes ?? 0);
 }
+
+/** `PT7H40M`, `P1DT2H5M`. */
+export function isoDuration(minutes: number): string {
+  const days = Math.floor(minutes / 1440);
+  const hours = Math.floor((minutes % 1440) / 60);
+  const rest = Math.round(minutes % 60);
+  const time = `${hours ? `${hours}H` : ''}${rest ? `${rest}M` : ''}`;
+  return `P${days ? `${days}D` : ''}${time ? `T${time}` : days ? '' : 'T0M'}`;
+}

@@ -16,14 +16,22 @@ export interface AirlineEffect<T> {
   find(): Promise<T | null | 'unknown'>;
   /** The airline's own id of the order. */
   idOf(order: T): string;
-  /** True when the error says for certain that nothing was ordered. */
-  refused(error: unknown): boolean;
+  /** Whether the error says for certain that nothing was ordered; a text is its reason. */
+  refused(error: unknown): boolean | string;
+  /** What the airline said with an error: kept with the attempt, for a person who has to ask about it. */
+  told?: ((error: unknown) => AirlineTold | null) | undefined;
   /**
    * Why nobody can tell whether this was bought. Such an attempt is `stuck`: it stays alive, so that there is never a
    * second one, and a person decides; it is still asked about.
    */
   waitsForPerson?: ((order: T) => string | null) | undefined;
   fence?: (() => Promise<void>) | undefined;
+}
+
+/** The airline's own words about a request that went wrong: its code, and the id that its support finds it by. */
+export interface AirlineTold {
+  readonly code: string | null;
+  readonly request_id: string | null;
 }
 
 interface Journal {
@@ -102,12 +110,15 @@ export function createAirlineEffects({ store, clock, log, begin, liveAttempt }: 
         await made(row, effect, order);
         return order;
       } catch (error) {
-        const code = isProblem(error) ? error.code : 'no_answer';
-        if (effect.refused(error)) {
-          await end(row, 'failed', { error: code });
+        const refused = effect.refused(error);
+        const code = isProblem(error) ? error.code : typeof refused === 'string' ? refused : 'no_answer';
+        const told = effect.told?.(error) ?? null;
+        const said = { error: code, ...(told && { detail: JSON.stringify(told) }) };
+        if (refused) {
+          await end(row, 'failed', said);
           throw error;
         }
-        await end(row, 'sent', { error: code });
+        await end(row, 'sent', said);
         const found = await effect.find();
         if (found === 'unknown') throw isProblem(error) ? error : unknownOutcome();
         if (!found) {

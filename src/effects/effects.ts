@@ -82,6 +82,7 @@ const attemptAt = (kind: EffectKind, subject: string, nowMs: number) => ({
   reference: null,
   result: null,
   error: null,
+  detail: null,
   created_at_ms: nowMs,
   updated_at_ms: nowMs,
 });

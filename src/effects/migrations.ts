@@ -16,4 +16,6 @@ export const effectsMigrations = {
     `create index effects_stuck on effects (updated_at_ms) where state = 'stuck' and signature is not null`,
     `create index effects_open on effects (created_at_ms) where state in ('planned', 'sent', 'stuck')`,
   ],
+
+  airlineDetail: ['alter table effects add column detail text'],
 } as const;

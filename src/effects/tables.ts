@@ -32,6 +32,8 @@ export interface EffectTable {
   reference: string | null;
   result: string | null;
   error: string | null;
+  /** Airline effects: what the airline said with the error (AirlineTold, JSON), for a person who has to ask it. */
+  detail: string | null;
   created_at_ms: number;
   updated_at_ms: number;
 }

@@ -187,4 +187,10 @@ export const flightsMigrations = {
     `create index affiliate_payouts_failing on affiliate_payouts (created_at_ms)
       where state = 'open' and attempts >= 5`,
   ],
+
+  realAirlines: [
+    // What the airline said that it gives back, as the operator was shown it last (JSON).
+    'alter table refund_requests add column airline_quote text',
+    'alter table orders add column changed_at_ms bigint',
+  ],
 } as const;

@@ -16,6 +16,7 @@ import type { PaidCall } from '../payments/terms.ts';
 import { storageFields } from '../store/watch.ts';
 import { clientOf } from './attempts.ts';
 import type { Escrows } from './booking/escrows.ts';
+import { shownBalance } from './intents/airline-balance.ts';
 import { type Funds, shown } from './intents/funds.ts';
 import type { Intents } from './intents/intents.ts';
 import { programTrouble } from './intents/program-watch.ts';
@@ -117,8 +118,10 @@ async function readiness(call: FlightsCall): Promise<object> {
     await ports.ready?.();
     const trouble = await programTrouble(ports);
     const wallets = (await funds.short()).map(shown);
-    if (trouble === null && wallets.length === 0) return health(call, 'ok');
+    const balance = await funds.shortBalance();
+    if (trouble === null && wallets.length === 0 && !balance) return health(call, 'ok');
     return unavailable(call, 60, {
+      ...(balance && { airline_balance: shownBalance(balance) }),
       ...(wallets.length > 0 && { wallets }),
       ...(trouble !== null && { escrow_program: { address: ports.escrowProgram, trouble } }),
     });
@@ -357,6 +360,19 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         const { createBooking } = await import('./booking/booking.ts');
         const { ports, escrows } = call.context;
         return charge(call, createBooking(ports, escrows).book(call.body, addressOf(call), askerOf(call)));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/webhooks/airline',
+      id: 'airlineWebhook',
+      summary:
+        'Take in a signed message of the airline: the bookings that it is about are looked at now. Free.',
+      answers: { 200: { description: 'Taken in. The same message may come again.' } },
+      codes: ['unauthorized', 'not_found', 'payload_too_large', 'body_incomplete'],
+      async run({ context, request }) {
+        const { takeMessage } = await import('./orders/airline-messages.ts');
+        return takeMessage(context.ports, request);
       },
     }),
     route({

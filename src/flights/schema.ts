@@ -99,6 +99,9 @@ export const intent = z.strictObject({
     .describe(
       'The words of the operator that rejected the latest refund request; null when there are none. Only with the support code.',
     ),
+  order_changed_at: instant
+    .optional()
+    .describe('When the airline was last seen to have changed the booked order; absent: never.'),
   operator_review_since: instant
     .nullable()
     .describe(
@@ -127,8 +130,13 @@ export const order = z.strictObject({
   passenger_count: z.int(),
   total_amount_decimal: decimal,
   total_currency: currency,
-  documents: z.array(z.strictObject({ type: z.string(), number: z.string() })),
+  documents: z
+    .array(z.strictObject({ type: z.string(), number: z.string() }))
+    .describe('Empty until there is a ticket, and where the carrier issues none.'),
   slices: z.array(slice),
+  airline_changed_at: instant
+    .optional()
+    .describe('When the airline was last seen to have changed what it had sold; absent: never.'),
   created_at: instant,
   updated_at: instant,
 });
@@ -175,6 +183,12 @@ export const health = z.strictObject({
     )
     .optional()
     .describe("The operator's wallets that hold too little: no intent is created until they are filled up."),
+  airline_balance: z
+    .strictObject({ provider: z.string(), holds: decimal, needs: decimal, currency })
+    .optional()
+    .describe(
+      "The seller's balance with the airline is too low: no intent is created until it is filled up.",
+    ),
   escrow_program: z
     .strictObject({ address: wallet, trouble: z.string() })
     .optional()

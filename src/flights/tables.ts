@@ -5,6 +5,8 @@ import type { PaymentsTables } from '../payments/tables.ts';
 import type { MetaTables } from '../store/marks.ts';
 import type { BookingState } from './booking/states.ts';
 import type { DeskTables } from './desk/tables.ts';
+import type { BrowserTables } from './providers/browser/tables.ts';
+import type { DuffelTables } from './providers/duffel/tables.ts';
 
 /** One row per search that was answered; surge pricing counts the last 60 seconds. */
 interface SearchCompletionTable {
@@ -122,6 +124,8 @@ interface OrderTable {
   provider_order_id: string;
   /** The order as the wire shows it, JSON, without names. */
   document: string;
+  /** When the airline changed it last, after it was sold. */
+  changed_at_ms: number | null;
   created_at_ms: number;
   updated_at_ms: number;
 }
@@ -157,6 +161,8 @@ export interface RefundRequestTable {
   payout_amount: number | null;
   penalty_amount: number | null;
   payout_tx_hash: string | null;
+  /** The airline's quote for the cancellation, as an operator was shown it last (AirlineQuote, JSON). */
+  airline_quote: string | null;
   due_at_ms: number;
   lease_until_ms: number;
   fence: Generated<number>;
@@ -212,7 +218,7 @@ export interface AffiliatePayoutTable {
  * Work left for an intent after its booking ended: look for money that came late, close its escrow, purge
  * its personal data. A row goes once it is done.
  */
-export type UpkeepTask = 'late_money' | 'late_ticket' | 'close_escrow' | 'purge';
+export type UpkeepTask = 'late_money' | 'late_ticket' | 'close_escrow' | 'purge' | 'order_watch';
 
 interface UpkeepTable {
   intent_id: string;
@@ -242,6 +248,8 @@ interface FlightsTables {
 export interface FlightsDatabase
   extends FlightsTables,
     DeskTables,
+    BrowserTables,
+    DuffelTables,
     PaymentsTables,
     EffectsTables,
     NotifyTables,

@@ -4,17 +4,43 @@ import { problem } from './problems.ts';
 /** No answer of a service comes near it. */
 const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
 
+/** Why the network gave no answer. `unsent`: no connection was made, so nobody was asked for anything. */
+export interface NetworkFailure {
+  readonly kind: 'unsent' | 'lost';
+  /** A word such as ECONNREFUSED: a message could repeat an address or a header. */
+  readonly reason: string;
+}
+
 /**
  * Sends requests over the network. A redirect is given as the answer unless it is told otherwise: followed, it would
  * carry keys, codes and passengers along, past the hosts that were agreed to.
  */
 export const overNetwork =
-  (redirect: 'manual' | 'follow' | 'error' = 'manual'): Fetch =>
+  (redirect: 'manual' | 'follow' | 'error' = 'manual', mostBytes = MOST_ANSWER_BYTES): Fetch =>
   async ({ url, body, signal, ...rest }) => {
     const init = { ...rest, redirect, body: body || null, signal: signal ?? null };
     const { status, headers, body: stream } = await fetch(url, init);
-    const bytes = await readBody(stream ?? '', MOST_ANSWER_BYTES);
+    const bytes = await readBody(stream ?? '', mostBytes);
     if (bytes === null)
       throw problem('unexpected_answer', { message: `${new URL(url).host} answered without end.` });
     return new HttpResponse(status, new TextDecoder().decode(bytes), Object.fromEntries(headers));
   };
+
+/** Codes of a connection that was given up before a byte of the request was written. */
+const NEVER_CONNECTED = /^(UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+
+/** Reads the error of a request over the network. What is not known to be `unsent` counts as `lost`. */
+export function networkFailure(error: unknown): NetworkFailure {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  const causes = cause instanceof AggregateError ? cause.errors : [cause];
+  const isUnsent = causes.length > 0 && causes.every(isConnecting);
+  const { code, name } = (causes[0] ?? cause) as { code?: unknown; name?: unknown };
+  const word = [code, name].find((one) => typeof one === 'string' && /^\w{1,60}$/.test(one));
+  return { kind: isUnsent ? 'unsent' : 'lost', reason: typeof word === 'string' ? word : 'network' };
+}
+
+function isConnecting(cause: unknown): boolean {
+  if (!(cause instanceof Error)) return false;
+  const { code, syscall } = cause as NodeJS.ErrnoException;
+  return syscall === 'connect' || syscall === 'getaddrinfo' || NEVER_CONNECTED.test(code ?? '');
+}

@@ -138,6 +138,17 @@ export const PROBLEMS = {
     fix: 'Install farelock again with its optional packages: npm install --include=optional farelock.',
   },
 
+  browser_missing: {
+    exit: 1,
+    message: 'What buys on the web sites of carriers is not installed.',
+    fix: 'Install Chromium (Debian: apt-get install chromium) or name it in FARELOCK_CHROMIUM, and run npm install playwright-core mailauth postal-mime beside farelock.',
+  },
+  recipe_invalid: {
+    exit: 2,
+    message: "A carrier's recipe cannot be used.",
+    fix: 'Correct what is named; docs/carriers.md lists the steps.',
+  },
+
   // Partner platforms
   partner_url_refused: {
     status: 400,
@@ -476,6 +487,12 @@ export const PROBLEMS = {
   },
 
   // The operator's desk
+  unauthorized: {
+    status: 401,
+    exit: 4,
+    message: 'The signature of the message is wrong, or it is too old.',
+    fix: 'Check the secret that signs it, and the clocks of both sides.',
+  },
   operator_key_required: {
     status: 401,
     exit: 4,
@@ -879,6 +896,16 @@ export const PROBLEMS = {
     exit: 2,
     message: 'That cluster is MAINNET, and this service would take real USDC.',
     fix: 'Nothing was signed.',
+  },
+  real_tickets_for_play_money: {
+    exit: 2,
+    message: 'That cluster has play money, and this airline sells real tickets for real money.',
+    fix: 'Use a test token of the airline, or a mainnet cluster. Nothing was sold.',
+  },
+  airline_of_another_service: {
+    exit: 2,
+    message: 'The bookings of this home are with another airline provider.',
+    fix: 'Serve it with the provider that sold them, or use a home of its own (FARELOCK_HOME).',
   },
   sandbox_on_mainnet: {
     exit: 2,

@@ -18,6 +18,14 @@ export type MailFacts =
       readonly refundWallet: string;
       readonly transaction: string | null;
     }
+  | {
+      readonly kind: 'journey_changed';
+      readonly change: 'cancelled' | 'flights' | 'tickets';
+      readonly before: JourneyFacts;
+      readonly after: JourneyFacts;
+      readonly bookingReference: string | null;
+      readonly ticketNumbers: readonly string[];
+    }
   | { readonly kind: 'refund_request_received' }
   | {
       readonly kind: 'refund_request_approved';
@@ -79,12 +87,14 @@ function worded(facts: MailFacts, intentId: string): { subject: string; body: st
       return {
         subject: `Booked: ${routeOf(facts.journey)}`,
         body: [
-          'Your ticket has been issued. The journey is attached as a calendar file.',
+          facts.ticketNumbers.length === 0
+            ? 'Your booking is confirmed. The journey is attached as a calendar file.'
+            : 'Your ticket has been issued. The journey is attached as a calendar file.',
           '',
           ...flightLines(facts.journey),
           '',
           ...(facts.bookingReference === null ? [] : [`Booking reference: ${facts.bookingReference}`]),
-          ...facts.ticketNumbers.map((number) => `Ticket: ${number}`),
+          ...ticketLines(facts),
           `Order: ${facts.orderId}`,
           `Paid: ${facts.journey.totalAmountDecimal} ${facts.journey.totalCurrency}`,
           ...transactionLine(facts.captureTransaction),
@@ -99,6 +109,8 @@ function worded(facts: MailFacts, intentId: string): { subject: string; body: st
           ...transactionLine(facts.transaction),
         ],
       };
+    case 'journey_changed':
+      return changedText(facts, intentId);
     case 'refund_request_received':
       return {
         subject: 'Refund request received',
@@ -129,6 +141,62 @@ function worded(facts: MailFacts, intentId: string): { subject: string; body: st
       };
   }
 }
+
+/** The airline changed what it had sold: what was, and what is. */
+function changedText(
+  facts: Extract<MailFacts, { kind: 'journey_changed' }>,
+  intentId: string,
+): { subject: string; body: string[] } {
+  const { change, before, after } = facts;
+  const reference = facts.bookingReference === null ? [] : [`Booking reference: ${facts.bookingReference}`];
+  if (change === 'cancelled') {
+    return {
+      subject: `Cancelled by the airline: ${routeOf(before)}`,
+      body: [
+        'The airline has cancelled your booking:',
+        '',
+        ...flightLines(before),
+        ...reference,
+        '',
+        `Ask for your money back with: farelock refund request ${intentId}`,
+      ],
+    };
+  }
+  if (change === 'tickets') {
+    return {
+      subject: `New tickets: ${routeOf(after)}`,
+      body: [
+        'The airline has changed your tickets or booking reference. Your flights are the same.',
+        '',
+        ...reference,
+        ...ticketLines(facts),
+      ],
+    };
+  }
+  return {
+    subject: `Schedule changed: ${routeOf(after)}`,
+    body: [
+      'The airline has changed your flights. They were:',
+      '',
+      ...flightLines(before),
+      '',
+      'They are now:',
+      '',
+      ...flightLines(after),
+      '',
+      ...reference,
+      ...ticketLines(facts),
+      'The new times are attached as a calendar file.',
+      `If they do not suit you, ask for your money back with: farelock refund request ${intentId}`,
+    ],
+  };
+}
+
+/** Some carriers issue no tickets: their booking reference is all that a traveller needs. */
+const ticketLines = ({ ticketNumbers }: { readonly ticketNumbers: readonly string[] }): string[] =>
+  ticketNumbers.length === 0
+    ? ['The carrier issues no ticket numbers: check in with the booking reference.']
+    : ticketNumbers.map((number) => `Ticket: ${number}`);
 
 const transactionLine = (signature: string | null): string[] =>
   signature === null ? [] : [`Transaction: ${signature}`];
@@ -164,6 +232,10 @@ const REASONS: Readonly<Record<string, string>> = {
   escrow_funding_mismatch: 'the escrow did not hold the exact amount.',
   provider_failed: 'the airline could not be reached.',
   upstream_rate_limited: 'the airline could not be reached.',
+  form_rejected: 'the airline did not accept the booking as it was entered.',
+  account_wall: "the carrier's web site did not take the booking.",
+  captcha: "the carrier's web site did not take the booking.",
+  provider_balance_low: 'the service could not pay the airline in time.',
 };
 
 const reasonText = (reason: string | null): string =>

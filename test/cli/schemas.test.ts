@@ -218,7 +218,13 @@ describe.sequential('an operator', () => {
   });
 
   test('serves, until it is told to stop', async () => {
-    for (const line of ['serve --port 0', 'serve --cluster-only --port 0', 'partner platform --port 0']) {
+    for (const line of [
+      'serve --port 0',
+      'serve --cluster-only --port 0',
+      'partner platform --port 0',
+      'sandbox carrier-site --port 0',
+      'sandbox duffel --port 0',
+    ]) {
       const stop = new AbortController();
       const own = temporaryHome();
       const ran = await run(`${line} --json`, {

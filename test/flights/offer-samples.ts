@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import { isoDuration } from '../../src/domain/offer-order.ts';
 import type { Conditions, Offer, Slice } from '../../src/flights/wire.ts';
-import { isoDuration } from '../../src/sandbox/airline/offers.ts';
 import { decimalOf } from '../../src/sandbox/airline/prices.ts';
 
 export interface Sample {

@@ -9,8 +9,8 @@ export const PENALTY = 51_200_000n;
 export const PAYOUT = TICKET - PENALTY;
 
 /** A service with an airline that cancels tickets, an operator, and refund cases made on demand. */
-export async function openDesk() {
-  const world = await openWorld({ airline: 'scripted' });
+export async function openDesk(airline: 'scripted' | 'quoting' = 'scripted') {
+  const world = await openWorld({ airline });
   await world.cluster.airdropUsdc(world.wallet.address, 1_000_000_000_000n);
   const keys = createOperatorKeys({ ...world, ids: randomIds(world.clock.now) });
   const { key } = await keys.issue({ keyId: 'key_0', name: 'first' }, 'ana', 'req_1');

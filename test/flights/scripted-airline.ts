@@ -1,4 +1,12 @@
-import type { LiveOffer, Provider, ProviderOrder } from '../../src/flights/providers/provider.ts';
+import type { PassengerIssue } from '../../src/domain/passengers.ts';
+import type {
+  CancellationQuote,
+  LiveOffer,
+  OfferMoment,
+  Provider,
+  ProviderBalance,
+  ProviderOrder,
+} from '../../src/flights/providers/provider.ts';
 import type { Offer } from '../../src/flights/wire.ts';
 import { problem } from '../../src/kernel/problems.ts';
 
@@ -25,6 +33,20 @@ export function scriptedAirline(nowMs: () => number) {
     conditions: null as Offer['conditions'],
     /** Calls that reached the airline. */
     created: 0,
+    /** References that nobody can say anything about, though none of their orders is seen. */
+    unknown: new Set<string>(),
+    record: 'ZX7QPL',
+    tickets: ['9991234567890'],
+    /** When the flight leaves and lands; moved, the orders move with it. */
+    times: ['2026-12-20T10:00:00', '2026-12-20T14:30:00'] as readonly [string, string],
+    /** Why each offer was read. */
+    moments: [] as (OfferMoment | undefined)[],
+    issues: [] as PassengerIssue[],
+    /** null: it can't be cancelled there. */
+    quote: null as CancellationQuote | null,
+    quoted: 0,
+    taken: [] as (string | undefined)[],
+    balance: { amountDecimal: '100000.00', currency: 'USD' } as ProviderBalance,
   };
   const live = (offerId: string): LiveOffer => ({
     passengerCount: script.passengerCount,
@@ -38,7 +60,13 @@ export function scriptedAirline(nowMs: () => number) {
   const orderOf = (id: string): ProviderOrder => {
     const order = [...orders.values()].find((one) => one.providerOrderId === id);
     if (!order) throw problem('provider_failed');
-    return { ...order, status: order.status === 'cancelled' ? 'cancelled' : script.status };
+    return {
+      ...order,
+      status: order.status === 'cancelled' ? 'cancelled' : script.status,
+      slices: live('off_1').offer.slices,
+      bookingReference: script.record,
+      documents: script.tickets.map((number) => ({ type: 'electronic_ticket', number })),
+    };
   };
   const provider: Provider = {
     name: 'scripted',
@@ -48,8 +76,9 @@ export function scriptedAirline(nowMs: () => number) {
         ? { name: iata, city: iata, country: 'PT', timeZone: 'Europe/Lisbon' }
         : null,
     search: () => told('search', () => [live('off_1').offer]),
-    offer: (offerId) =>
+    offer: (offerId, moment) =>
       told('offer', () => {
+        script.moments.push(moment);
         if (!offerId.startsWith('off_')) throw problem('offer_not_found');
         return live(offerId);
       }),
@@ -62,8 +91,8 @@ export function scriptedAirline(nowMs: () => number) {
           providerOrderId: `air_${request.reference}`,
           reference: request.reference,
           status: script.status,
-          bookingReference: 'ZX7QPL',
-          documents: [{ type: 'electronic_ticket', number: '9991234567890' }],
+          bookingReference: script.record,
+          documents: script.tickets.map((number) => ({ type: 'electronic_ticket', number })),
           totalAmountDecimal: request.expectedAmountDecimal,
           totalCurrency: 'USD',
           slices: live(request.offerId).offer.slices,
@@ -77,11 +106,13 @@ export function scriptedAirline(nowMs: () => number) {
     findOrder: (reference) =>
       told('findOrder', () => {
         const order = orders.get(reference);
-        return order ? orderOf(order.providerOrderId) : null;
+        if (order) return orderOf(order.providerOrderId);
+        return script.unknown.has(reference) ? 'unknown' : null;
       }),
     order: (id) => told('order', () => orderOf(id)),
-    cancel: (id) =>
+    cancel: (id, quoteId) =>
       told('cancel', () => {
+        script.taken.push(quoteId);
         const order = orderOf(id);
         if (script.keepsOrders || (order.status === 'ticketed' && !script.cancelsTickets)) return order;
         orders.set(order.reference, { ...order, status: 'cancelled' });
@@ -89,6 +120,33 @@ export function scriptedAirline(nowMs: () => number) {
       }),
   };
   return { provider, script, orders };
+}
+
+/** The same airline as one of many that stand behind an interface: it quotes, changes, writes, and is paid from a balance. */
+export function quotingAirline({ provider, script }: ScriptedAirline): Provider {
+  return {
+    ...provider,
+    changesSchedules: true,
+    async cancel(id, quoteId) {
+      const { quote } = script;
+      if (quoteId !== undefined && quoteId !== quote?.quoteId) throw problem('plan_changed');
+      return provider.cancel(id, quoteId);
+    },
+    async cancellationQuote() {
+      await script.before.cancellationQuote?.();
+      script.quoted++;
+      return script.quote;
+    },
+    passengerIssues: () => script.issues,
+    async balance() {
+      await script.before.balance?.();
+      return script.balance;
+    },
+    async receive({ body, headers }) {
+      if (headers['x-signature'] !== 'right') throw problem('unauthorized');
+      return JSON.parse(new TextDecoder().decode(body)) as string[];
+    },
+  };
 }
 
 export type ScriptedAirline = ReturnType<typeof scriptedAirline>;
@@ -101,14 +159,15 @@ function offerOf(
     documents: boolean;
     lifeMs: number;
     conditions: Offer['conditions'];
+    times: readonly [string, string];
   },
   nowMs: number,
 ): Offer {
   const journey = {
     origin_iata: 'LIS',
     destination_iata: 'BER',
-    departing_at: '2026-12-20T10:00:00',
-    arriving_at: '2026-12-20T14:30:00',
+    departing_at: script.times[0],
+    arriving_at: script.times[1],
     origin_time_zone: 'Europe/Lisbon',
     destination_time_zone: 'Europe/Berlin',
     duration: 'PT3H30M',

@@ -30,7 +30,7 @@ import { openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
 import { associatedTokenAddress, decodeMint } from '../../src/solana/token.ts';
 import { webOf } from '../web.ts';
-import { type ScriptedAirline, scriptedAirline } from './scripted-airline.ts';
+import { quotingAirline, type ScriptedAirline, scriptedAirline } from './scripted-airline.ts';
 import { worldDatabase } from './world-database.ts';
 
 const BASE_URL = 'http://flights.test';
@@ -48,8 +48,11 @@ export function runningClock(startMs = Date.UTC(2026, 10, 21, 9)) {
 
 export interface WorldOptions {
   readonly scenario?: Scenario;
-  /** `scripted`: an airline that the test tells what to do, in place of the sandbox. `none`: no provider at all. */
-  readonly airline?: 'sandbox' | 'scripted' | 'none';
+  /**
+   * `scripted`: an airline that the test tells what to do, in place of the sandbox; `quoting`: with the parts of the port
+   * that are optional. `none`: no provider at all.
+   */
+  readonly airline?: 'sandbox' | 'scripted' | 'quoting' | 'none';
   readonly options?: Partial<FlightsOptions>;
   readonly ticketingMs?: number;
   /** With the sandbox's lowcost carriers, whose quoting takes so long. */
@@ -133,7 +136,13 @@ export async function openWorld(given: WorldOptions = {}) {
     });
   };
   const provider =
-    given.airline === 'none' ? null : given.airline === 'scripted' ? airline.provider : await sandbox();
+    given.airline === 'none'
+      ? null
+      : given.airline === 'scripted'
+        ? airline.provider
+        : given.airline === 'quoting'
+          ? quotingAirline(airline)
+          : await sandbox();
   const lowcost =
     given.lowcostMs === undefined
       ? null

@@ -254,6 +254,13 @@ test.each([
     0,
   ],
   [
+    'sandbox duffel',
+    ['sandbox', 'duffel', '--port', '0'],
+    /Listening/,
+    /Stopping after current work[\s\S]*Stopped\. The next farelock sandbox duffel continues with/,
+    0,
+  ],
+  [
     'demo',
     ['demo'],
     /4\. [\s\S]*Ticketing/,

@@ -30,6 +30,10 @@ const told = ({ method, path, headers, body }: Ask) =>
 /** Answered without the database: what breaks them is broken for every call. */
 const NEED_NOTHING = ['/health', '/ready', '/openapi.json'];
 
+/** An airline that sends messages: where none does, the call for them is not there. */
+const writing = <P extends object>(provider: P | null) =>
+  provider && { ...provider, receive: async () => ['int_1'] };
+
 describe('every call of the document', () => {
   const bare = (operation: Operation, change: Partial<Ask> = {}): Ask => ({
     operation,
@@ -127,6 +131,7 @@ describe('every call of the document', () => {
   test('500 internal_error: a failure that nobody foresaw, told without its inside', async () => {
     const broken = scene.world.service((ports) => ({
       ...ports,
+      provider: writing(ports.provider),
       store: new Proxy(ports.store, {
         get: () => () => {
           throw new Error('secret path /var/lib');
@@ -152,6 +157,7 @@ describe('every call of the document', () => {
   ] as const)('503 %s: of every call that needs the database', async (code) => {
     const broken = scene.world.service((ports) => ({
       ...ports,
+      provider: writing(ports.provider),
       store: new Proxy(ports.store, {
         get: () => () => {
           throw problem(code);

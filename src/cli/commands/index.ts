@@ -53,6 +53,8 @@ import {
   requirementsList,
   requirementsSubmit,
 } from './requirements/spec.ts';
+import { sandboxCarrierSite } from './sandbox-carrier-site/spec.ts';
+import { sandboxDuffel } from './sandbox-duffel/spec.ts';
 import { schema } from './schema/spec.ts';
 import { search } from './search/spec.ts';
 import { searchUpdates } from './search-updates/spec.ts';
@@ -98,6 +100,7 @@ export const TOOL: ToolSpec = {
     'config profile': 'The services that commands use',
     'wallet limits': 'Spending limits, with and without asking you',
     travellers: 'Saved travellers, encrypted in this home',
+    sandbox: 'Sandboxes of companies that Farelock buys from',
   },
   sections: {
     'Fly:': [
@@ -182,6 +185,8 @@ export const TOOL: ToolSpec = {
       guided,
       demo,
       serve,
+      sandboxCarrierSite,
+      sandboxDuffel,
       clusterDeploy,
       clusterCheck,
       clusterKeys,

@@ -5,6 +5,8 @@ import type { Profile } from './profile.ts';
 /** Hosts of this machine: what is sent to them passes no network. */
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
+export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname);
+
 /**
  * An address of a service as it is, if what is sent there is encrypted on the way, stays on this machine, or goes to a
  * host that the settings name for it (`http_hosts`). Keys, tokens, support codes, payments and passengers are sent.
@@ -12,7 +14,7 @@ const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
  */
 export function encrypted(address: string, setting: 'flights_url' | 'partner_url', profile: Profile): string {
   const { protocol, hostname, host } = new URL(address);
-  if (protocol === 'https:' || LOOPBACK.test(hostname) || profile.httpHosts.includes(host)) return address;
+  if (protocol === 'https:' || isLoopback(hostname) || profile.httpHosts.includes(host)) return address;
   const { name } = profile;
   const isFromEnvironment = name === 'local' || name === 'environment';
   throw problem('address_unencrypted', {

@@ -1,10 +1,15 @@
+import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import { jsonLog } from '../../kernel/log.ts';
 import { parseUsdc } from '../../kernel/money.ts';
 import { once } from '../../kernel/once.ts';
 import { problem } from '../../kernel/problems.ts';
 import type {
+  CarrierSiteOptions,
+  DuffelSandboxOptions,
+  OpenCarrierSite,
   OpenClusterDesk,
+  OpenDuffelSandbox,
   OpenPlatform,
   OpenService,
   PlatformOptions,
@@ -24,7 +29,7 @@ import { secret } from './secret-variable.ts';
 /** Options of `serve` beyond the environment. */
 export type LocalOptions = Pick<
   ServiceOptions,
-  'scenario' | 'log' | 'databaseUrl' | 'cluster' | 'isMainnetMeant' | 'facilitatorUrl'
+  'scenario' | 'airlines' | 'log' | 'databaseUrl' | 'cluster' | 'isMainnetMeant' | 'facilitatorUrl'
 > & {
   /** The partner service takes live keys. */
   readonly live?: boolean | undefined;
@@ -40,6 +45,8 @@ interface HereGiven {
 interface Rooms {
   readonly openService: OpenService;
   readonly openPlatform: OpenPlatform;
+  readonly openCarrierSite: OpenCarrierSite;
+  readonly openDuffelSandbox: OpenDuffelSandbox;
   readonly openClusterOnly: OpenService;
   readonly openClusterDesk: OpenClusterDesk;
 }
@@ -67,6 +74,20 @@ export function openHere(given: HereGiven, home: string, profile: Profile, rooms
       clusterDesk,
       openPlatform: async (options: Omit<PlatformOptions, 'home' | 'clock'>) =>
         (await rooms()).openPlatform(platformOptions(given, home, options)),
+      openCarrierSite: async (options: Omit<CarrierSiteOptions, 'home' | 'clock' | 'seed'>) =>
+        (await rooms()).openCarrierSite({
+          home,
+          clock,
+          seed: environment.FARELOCK_SEED || undefined,
+          ...options,
+        }),
+      openDuffelSandbox: async (options: Pick<DuffelSandboxOptions, 'webhook'>) =>
+        (await rooms()).openDuffelSandbox({
+          path: join(home, 'sandbox-duffel.db'),
+          clock,
+          seed: environment.FARELOCK_SEED || undefined,
+          ...options,
+        }),
       openClusterOnly: async (options: Pick<ServiceOptions, 'log' | 'withoutProgram'>) =>
         (await rooms()).openClusterOnly({ ...options, home, clock }),
     },
@@ -87,6 +108,7 @@ function serviceOptions(
     home,
     clock,
     scenario: options.scenario ?? (scenario ? scenarioNamed(scenario) : undefined),
+    airlines: options.airlines,
     seed: environment.FARELOCK_SEED || undefined,
     ticketingMs: millisecondsOf(environment, 'FARELOCK_TICKETING_MS', 2000),
     lowcostMs: millisecondsOf(environment, 'FARELOCK_LOWCOST_MS', 2500),

@@ -11,7 +11,17 @@ import type { Fetch } from '../../kernel/http.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { once } from '../../kernel/once.ts';
 import type { Problem } from '../../kernel/problems.ts';
-import type { ClusterDesk, Platform, PlatformOptions, Service, ServiceOptions } from '../../service-types.ts';
+import type {
+  CarrierSiteOptions,
+  ClusterDesk,
+  DuffelSandbox,
+  DuffelSandboxOptions,
+  Platform,
+  PlatformOptions,
+  ServedCarrierSite,
+  Service,
+  ServiceOptions,
+} from '../../service-types.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import type { ClusterSettings } from '../../solana/cluster-settings.ts';
 import type { Signer } from '../../solana/keypair.ts';
@@ -49,6 +59,10 @@ export interface Session {
   openLocal(options?: LocalOptions): Promise<Service>;
   /** The sandbox partner platform of this process: `partner platform`. */
   openPlatform(options: Omit<PlatformOptions, 'home' | 'clock'>): Promise<Platform>;
+  /** A pretend carrier's web site: `sandbox carrier-site`. */
+  openCarrierSite(options: Omit<CarrierSiteOptions, 'home' | 'clock' | 'seed'>): Promise<ServedCarrierSite>;
+  /** The sandbox of the Duffel API of this process, with its books under the home: `sandbox duffel`. */
+  openDuffelSandbox(options: Pick<DuffelSandboxOptions, 'webhook'>): Promise<DuffelSandbox>;
   /** The cluster of this home by itself, without the services: `serve --cluster-only`. */
   openClusterOnly(options: Pick<ServiceOptions, 'log' | 'withoutProgram'>): Promise<Service>;
   /** The operator's desk for a cluster: the one of an RPC address, of the settings, or the home's own. */

@@ -4,13 +4,16 @@ import { lockedOffer } from '../intents/intent-record.ts';
 import { checkPriceHolds } from '../offers/live-offer.ts';
 import { OrderRefused } from '../providers/order-refused.ts';
 import type { Provider, ProviderOrder } from '../providers/provider.ts';
+import { toldBy } from '../providers/told-by.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
 import type { Next } from './claims.ts';
 import { openPassengers } from './sealed-passengers.ts';
 import {
+  BALANCE_LOW,
   isTooLateToOrder,
   isTooLateToWait,
   MOST_QUESTIONS,
+  MOST_TRIES,
   refund,
   retryOrRefund,
   type Step,
@@ -20,6 +23,9 @@ import {
 
 /** A slow ticket is asked for every few seconds, not twice a second for hours. */
 const TICKET_POLL: PollPolicy = { leastMs: 500, mostMs: 15_000 };
+
+/** While the seller's balance is too low, an order is tried again so much later: somebody has to fill it up. */
+const REFILL_S = 300;
 
 /** Answers that say for certain that the airline ordered nothing. */
 const REFUSALS = [
@@ -34,7 +40,7 @@ const REFUSALS = [
 export const queued: Step = async (tools, booking, intent) => {
   const { provider, clock } = tools.ports;
   if (!provider) return refund('provider_not_configured');
-  if (isTooLateToOrder(tools, intent)) return refund('deadline_passed');
+  if (isTooLateToOrder(tools, intent)) return tooLate(booking);
   try {
     await checkPriceHolds(provider, intent.offer_id, BigInt(intent.amount), clock.now());
   } catch (error) {
@@ -49,16 +55,12 @@ export const ordering: Step = async (tools, booking, intent) => {
   const { provider, effects } = tools.ports;
   if (!provider) return stuck('provider_not_configured');
   const begun = await effects.standing('airline_order', intent.intent_id);
-  if (begun === 'none' && isTooLateToOrder(tools, intent)) return refund('deadline_passed');
+  if (begun === 'none' && isTooLateToOrder(tools, intent)) return tooLate(booking);
   let order: ProviderOrder;
   try {
     order = await placeOrder(tools, provider, booking, intent);
   } catch (error) {
-    if (error instanceof OrderRefused) {
-      return error.mayPass
-        ? retryOrRefund(booking, problem('provider_failed', { cause: error }))
-        : refund(error.reason);
-    }
+    if (error instanceof OrderRefused) return afterRefusal(booking, error);
     if (!isProblem(error)) throw error;
     // While the attempt is alive the airline may be holding an order: nothing is decided, only asked again.
     const left = await effects.standing('airline_order', intent.intent_id);
@@ -73,6 +75,20 @@ export const ordering: Step = async (tools, booking, intent) => {
   }
   return afterOrder(tools, intent, order);
 };
+
+/** The escrow's time is over, and nothing was ordered. */
+const tooLate = ({ last_error }: BookingRow): Next =>
+  refund(last_error === 'operator_funds_low' ? BALANCE_LOW : 'deadline_passed');
+
+/** Nothing was ordered, for certain: what passes by itself is tried again as a new attempt, the rest goes back. */
+function afterRefusal(booking: BookingRow, refusal: OrderRefused): Next {
+  // It can be filled up until the deadline, and the traveller still wants the seat.
+  if (refusal.reason === BALANCE_LOW) {
+    throw problem('operator_funds_low', { retryAfter: REFILL_S, cause: refusal });
+  }
+  if (!refusal.mayPass || booking.attempts >= MOST_TRIES) return refund(refusal.reason);
+  throw problem('provider_failed', { cause: refusal });
+}
 
 const placeOrder = (
   { ports, claims }: StepTools,
@@ -92,7 +108,8 @@ const placeOrder = (
       }),
     find: () => provider.findOrder(intent.intent_id),
     idOf: (order) => order.providerOrderId,
-    refused: (error) => error instanceof OrderRefused || isProblem(error, ...REFUSALS),
+    refused: (error) => (error instanceof OrderRefused ? error.reason : isProblem(error, ...REFUSALS)),
+    told: toldBy,
     fence: () => claims.hold(booking),
   });
 

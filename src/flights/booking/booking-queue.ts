@@ -5,8 +5,8 @@ import { BOOKING_STATES, type BookingState, isWork } from './states.ts';
 
 /** Renewed while a step is taken; a worker that died is overtaken after it. */
 export const LEASE_MS = 10_000;
-/** Longer than any one step takes. */
-export const STEP_MS = 60_000;
+/** Longer than any one step takes: an airline may need two minutes for an order, and is asked about it then. */
+export const STEP_MS = 5 * 60_000;
 /** No step is ever put off for longer, whatever an airline asks for. */
 export const FARTHEST_MS = 10 * 60_000;
 

@@ -39,7 +39,7 @@ export function createBooking(ports: FlightsPorts, escrows: Escrows) {
         await checkOpen(ports, 'booking');
         const intent = await shownIntent(store, request.intent_id);
         checkBookable(intent, await bookingOf(store, intent.intent_id), clock.now());
-        await checkTravellers(request.passengers, intent, clock.now());
+        await checkTravellers(ports, request.passengers, intent);
         const escrow = await escrows.read(intent);
         if (escrow?.state !== 'open') throw problem('escrow_missing');
         if (intent.program_id === ports.escrowProgram) await checkProgram(ports);
@@ -136,17 +136,22 @@ const expired = (intent: IntentRow) =>
 
 /** @throws Problem `invalid_request`, or the first special one, with every issue in `detail.issues`. */
 async function checkTravellers(
+  { provider, clock }: FlightsPorts,
   passengers: readonly Passenger[],
   intent: IntentRow,
-  nowMs: number,
 ): Promise<void> {
   const offer = lockedOffer(intent);
-  const issues = await checkPassengers(passengers, {
+  const ours = await checkPassengers(passengers, {
     count: intent.passenger_count,
     departureDate: offer.departing_at.slice(0, 10),
     documentsRequired: offer.identity_documents_required,
-    today: instant(nowMs).slice(0, 10),
+    today: instant(clock.now()).slice(0, 10),
   });
+  // The airline's rules are about passengers that ours let through.
+  const issues =
+    ours.length > 0 || isLowcost(intent.offer_id)
+      ? ours
+      : (provider?.passengerIssues?.(passengers, offer) ?? []);
   const [first] = issues;
   if (!first) return;
   throw problem(first.code, {

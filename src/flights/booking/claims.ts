@@ -20,7 +20,7 @@ export interface Next {
   readonly also?: Written | undefined;
 }
 
-type ClaimPorts = Pick<FlightsPorts, 'store' | 'clock' | 'log' | 'outbox'>;
+type ClaimPorts = Pick<FlightsPorts, 'store' | 'clock' | 'log' | 'outbox' | 'provider'>;
 
 /** Whoever paid comes first: an escrow that nobody paid is closed when no capture or refund waits. */
 const PAID_FIRST = [sql<SqlBool>`payment_key <> ${NO_PAYMENT}`, sql<SqlBool>`1 = 1`];
@@ -65,7 +65,9 @@ export function createClaims(ports: ClaimPorts) {
             .execute();
         }
         await next.also?.(tx);
-        if (to === 'booked' || to === 'refunded') await planUpkeep(tx, claim.intent_id, to, nowMs);
+        if (to === 'booked' || to === 'refunded') {
+          await planUpkeep(tx, claim.intent_id, to, nowMs, ports.provider?.changesSchedules);
+        }
         if (to === 'stuck') await pageStuck(ports, tx, claim, change?.last_error ?? null);
       });
       const { intent_id, state: from } = claim;

@@ -3,6 +3,7 @@ import { LeaseLost } from '../../store/leases.ts';
 import { regained } from '../../store/regained.ts';
 import type { BookingRow } from '../rows.ts';
 import type { BookingTable, Tx } from '../tables.ts';
+import { OPEN_BOOKINGS } from './booking-queue.ts';
 import type { BookingState } from './states.ts';
 import { BEGINNINGS, type Mover, mayMove } from './states.ts';
 
@@ -74,6 +75,16 @@ export async function moveBooking(tx: Tx, booking: BookingRow, move: Move, nowMs
     .executeTakeFirst();
   if (written.numUpdatedRows === 0n) throw new LeaseLost(`booking ${booking.intent_id} was moved by others`);
 }
+
+/** Has the step runner look at bookings now, instead of when their time comes. */
+export const hasten = (tx: Tx, intentIds: readonly string[], nowMs: number) =>
+  tx
+    .updateTable('bookings')
+    .set({ due_at_ms: nowMs })
+    .where('intent_id', 'in', intentIds)
+    .where(OPEN_BOOKINGS)
+    .where('due_at_ms', '>', nowMs)
+    .execute();
 
 /** Takes a booking back whose payment is certain to have failed; false when it went on, or is gone. */
 export async function dropBooking(

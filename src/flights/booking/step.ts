@@ -26,11 +26,13 @@ export type Step = (tools: StepTools, booking: BookingRow, intent: IntentRow) =>
 const AIRLINE_STEP_MS = 10 * 60_000;
 export const CAPTURE_RESERVE_MS = 30 * 60_000;
 /** How often an airline that doesn't answer is asked before the money goes back (nothing is ordered then). */
-const MOST_TRIES = 12;
+export const MOST_TRIES = 12;
 /** How often an unknown outcome is asked about before it waits for a person. */
 export const MOST_QUESTIONS = 24;
 /** Why the money goes back when an operator heard from the airline that there is no ticket. */
 export const NOT_TICKETED = 'not_ticketed';
+/** Why an airline refuses an order that the seller's balance does not cover. */
+export const BALANCE_LOW = 'provider_balance_low';
 
 export const refund = (reason: string): Next => ({ to: 'refunding', change: { refund_reason: reason } });
 export const stuck = (why: string): Next => ({ to: 'stuck', change: { last_error: why } });

@@ -132,6 +132,9 @@ export const deskRoutes: RouteTable<Desk> = {
         'plan_changed',
         'treasury_insufficient',
         'cluster_failed',
+        // The airline's quote is asked for.
+        'provider_failed',
+        'upstream_rate_limited',
       ],
       async run({ context, params, body }) {
         const { cases, decisions, by } = context;
@@ -174,6 +177,17 @@ export const deskRoutes: RouteTable<Desk> = {
       run: ({ context, params }) => context.stuck.show(params.id),
     }),
     route({
+      method: 'GET',
+      path: '/operator/stuck/{id}/evidence',
+      id: 'stuckEvidence',
+      summary:
+        "Show how a carrier's web site looked where a purchase ended, without personal data; kept 30 days.",
+      answers: { 200: { description: DONE, schema: stuckWire('stuckEvidence') } },
+      codes: ['stuck_not_found'],
+      run: async ({ context: { ports, by }, params }) =>
+        (await import('./stuck-evidence.ts')).stuckEvidence(ports, params.id, by),
+    }),
+    route({
       method: 'POST',
       path: '/operator/stuck/{id}/resolve',
       id: 'resolveStuck',
@@ -186,6 +200,10 @@ export const deskRoutes: RouteTable<Desk> = {
         'decision_not_possible',
         'case_already_claimed',
         'cluster_failed',
+        // A refund goes on with the quote that was agreed to.
+        'plan_changed',
+        'provider_failed',
+        'upstream_rate_limited',
       ],
       run: ({ context, params, body }) => context.stuck.resolve(params.id, context.by, body),
     }),

@@ -30,6 +30,8 @@ export const approveRequest = z.strictObject({
   note: words.optional(),
   /** What the operator agreed to: anything else is refused. */
   expected_payout_amount: z.int().optional(),
+  /** The airline's quote that the plan showed: another one is refused. */
+  quote_id: z.string().max(200).nullable().optional(),
 });
 export const rejectRequest = z.strictObject({ dry_run: z.boolean().default(false), reason: words });
 
@@ -56,6 +58,17 @@ export const refundQueue = z.strictObject({
   next_cursor: z.string().nullable(),
 });
 
+export const airlineQuote = z
+  .strictObject({
+    quote_id: z.string().nullable().describe('null: the airline takes no cancellation of this order here.'),
+    refund_amount_decimal: z.string().nullable().describe('null: the airline does not say; never zero.'),
+    refund_currency: z.string().nullable(),
+    refund_to: z.string().nullable().describe("In the airline's word: balance, voucher, airline_credits, …"),
+    expires_at: instant.nullable(),
+    quoted_at: instant,
+  })
+  .nullable();
+
 export const refundCase = z.strictObject({
   ...summary,
   order_id: z.string().nullable(),
@@ -80,6 +93,9 @@ export const refundCase = z.strictObject({
     })
     .nullable(),
   payout_tx_hash: z.string().nullable(),
+  airline_quote: airlineQuote.describe(
+    "The airline's quote, as a plan showed it last; null: none was asked for.",
+  ),
   last_error: z.string().nullable(),
   notes: z.array(z.strictObject({ at: instant, by: z.string(), text: z.string() })),
   timeline: z.array(z.strictObject({ at: instant, event: z.string(), detail: z.string().nullable() })),
@@ -97,6 +113,9 @@ export const refundPlan = z.strictObject({
   treasury_amount: z.int(),
   refund_wallet: z.string(),
   mint: z.string(),
+  airline_quote: airlineQuote.describe(
+    'What the airline says that it gives back to us; null: it gives no quotes. The pay-out does not follow it.',
+  ),
   steps: z.array(z.string()),
 });
 

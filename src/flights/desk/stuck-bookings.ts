@@ -1,3 +1,4 @@
+import type { AirlineTold } from '../../effects/airline-effects.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
@@ -9,6 +10,8 @@ import { concludeOrderEffect } from '../booking/order-effect.ts';
 import type { BookingState } from '../booking/states.ts';
 import { NOT_TICKETED } from '../booking/step.ts';
 import { createStepRunner } from '../booking/step-runner.ts';
+import { lockedOffer } from '../intents/intent-record.ts';
+import { isLowcost } from '../offers/lowcost.ts';
 import { createOrderBook } from '../orders/order-record.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { ProviderOrder } from '../providers/provider.ts';
@@ -16,6 +19,7 @@ import type { By } from '../refunds/decisions.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
 import type { Tx } from '../tables.ts';
 import type { ResolveRequest, StuckDecision, StuckRefusal } from '../wire.ts';
+import { foundBy, lastTold } from './airline-told.ts';
 import { writeAudit } from './audit.ts';
 import { deskOrder } from './desk-orders.ts';
 import type { StuckThing } from './stuck-thing.ts';
@@ -28,6 +32,8 @@ interface Facts {
   readonly escrow: 'open' | 'captured' | 'refunded' | 'missing';
   readonly held: bigint;
   readonly airline: AirlineWord;
+  /** What it said with the last attempt to order. */
+  readonly told: AirlineTold;
   /** True when a transaction of ours that captures, or refunds, may still land. */
   readonly captures: boolean;
   readonly refunds: boolean;
@@ -66,6 +72,7 @@ async function factsOf({ ports, escrows }: Desk, booking: BookingRow): Promise<F
     escrow: escrow?.state ?? 'missing',
     held: await escrows.held(intent),
     airline: await askAirline(ports, intent),
+    told: await lastTold(store, intent.intent_id, 'airline_order'),
     captures: await mayLand('capture'),
     refunds: await mayLand('refund'),
   };
@@ -93,7 +100,9 @@ function itemOf({ ports }: Desk, facts: Facts): StuckThing {
     airline: {
       status: statusOf(airline),
       booking_reference: typeof airline === 'string' ? null : airline.bookingReference,
+      ...facts.told,
     },
+    ask: booking.state === 'stuck' ? askOf(facts, ports.provider?.name ?? null) : null,
     decisions:
       booking.state === 'stuck'
         ? (['ticketed', 'not_ticketed', 'retry'] as const).map((decision) => ({
@@ -156,6 +165,14 @@ async function decide(desk: Desk, facts: Facts, by: By, request: ResolveRequest)
   ports.log('info', 'stuck_resolved', { intent_id: booking.intent_id, decision });
   // As far as it goes now; what is left, the worker does.
   await createStepRunner(ports, escrows).carryOutNow(booking.intent_id);
+}
+
+/** What an operator asks the airline's support; null where the chain or a decision settles it. */
+function askOf({ intent, airline, stuckIn, told }: Facts, provider: string | null): string | null {
+  if (!['ordering', 'ticketing'].includes(stuckIn) || statusOf(airline) === 'ticketed') return null;
+  const whom = isLowcost(intent.offer_id) ? lockedOffer(intent).owner_name : (provider ?? 'the airline');
+  const order = typeof airline === 'string' ? null : airline.providerOrderId;
+  return `Ask ${whom}: is there a ticket for ${order === null ? `our reference ${intent.intent_id}` : `its order ${order}`}${foundBy(told)}? Until it says so, decide neither.`;
 }
 
 /** Where a decision takes the booking: the fence is raised, so that no runner goes on with what it knew before. */

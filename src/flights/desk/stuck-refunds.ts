@@ -7,12 +7,17 @@ import type { By, RefundDecisions } from '../refunds/decisions.ts';
 import type { RefundRequestRow } from '../rows.ts';
 import type { Tx } from '../tables.ts';
 import type { StuckDecision, StuckOption } from '../wire.ts';
+import { foundBy, lastTold } from './airline-told.ts';
 import { writeAudit } from './audit.ts';
 import { NEITHER, type StuckThing } from './stuck-thing.ts';
 
 /** An approved refund that waits for a person. */
-export function refundItem({ treasury }: FlightsPorts, row: RefundRequestRow): StuckThing {
+export async function refundItem(
+  { treasury, store, provider }: FlightsPorts,
+  row: RefundRequestRow,
+): Promise<StuckThing> {
   const amount = formatUsdc(BigInt(row.payout_amount ?? 0));
+  const told = await lastTold(store, row.intent_id, 'airline_cancel');
   const options: StuckOption[] = [
     {
       decision: 'cancelled',
@@ -40,6 +45,10 @@ export function refundItem({ treasury }: FlightsPorts, row: RefundRequestRow): S
     since: instant(row.updated_at_ms),
     intent_id: row.intent_id,
     amount: row.payout_amount,
+    ask:
+      row.state === 'stuck'
+        ? `Ask ${provider?.name ?? 'the airline'}: is the order of ${row.intent_id} cancelled${foundBy(told)}?`
+        : null,
     decisions: row.state === 'stuck' ? options : [],
   };
 }

@@ -4,4 +4,4 @@ import type { StuckItem } from '../wire.ts';
 export type StuckThing = Omit<StuckItem, 'decided'>;
 
 /** Of what is no booking. */
-export const NEITHER = { stuck_in: null, escrow: null, airline: null } as const;
+export const NEITHER = { stuck_in: null, escrow: null, airline: null, ask: null } as const;

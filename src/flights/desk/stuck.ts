@@ -60,7 +60,7 @@ async function find(desk: Desk, id: string): Promise<Waiting | null> {
     .executeTakeFirst();
   if (request && (request.state === 'stuck' || (await decidedOn(ports, request.request_id)))) {
     return {
-      item: refundItem(ports, request),
+      item: await refundItem(ports, request),
       decide: (by, { decision }) => decideRefund(ports, decisions, request, by, decision),
     };
   }

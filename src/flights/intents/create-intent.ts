@@ -5,6 +5,7 @@ import { type Escrows, escrowNotOpened } from '../booking/escrows.ts';
 import { checkOpen } from '../desk/switches.ts';
 import { holdOrDrop } from '../hold-or-drop.ts';
 import { offerToLock, ticketTotal } from '../offers/live-offer.ts';
+import { isLowcost } from '../offers/lowcost.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { LiveOffer } from '../providers/provider.ts';
 import type { IntentRow } from '../rows.ts';
@@ -71,7 +72,7 @@ export function createIntentCall(
       if (payer !== null) live = found ?? undefined;
       await checkProgram(ports);
       if (found) await checkDay(ports, found);
-      await funds.check();
+      await funds.check(found ? sellersPart(request, found) : 0n);
       return {
         amount: options.intentPrice,
         payTo: ports.treasury,
@@ -118,7 +119,7 @@ async function holdPair(
   await checkRefundWallet(ports, request.refund_wallet ?? payment.payer);
   await checkProgram(ports);
   await checkDay(ports, offer);
-  await funds.check();
+  await funds.check(sellersPart(request, offer), true);
   const untilMs = ports.clock.now() + ports.options.creationWaitMs;
   let row: IntentRow | undefined;
   await holdOrDrop<Held>(
@@ -170,6 +171,10 @@ async function reveal({ store, ids, clock, secrets }: FlightsPorts, payment: Pay
   const body: CreatedIntent = { ...intentRecord(shown, 0), customer_support_code: code };
   return { status: 201, body };
 }
+
+/** What the airline will take from the seller's balance for an offer; a carrier's web site takes nothing of it. */
+const sellersPart = ({ offer_id: id }: CreateIntentRequest, { offer }: LiveOffer): bigint =>
+  isLowcost(id) ? 0n : (ticketTotal(offer) ?? 0n);
 
 const DAY_MS = 86_400_000;
 

@@ -2,6 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { OPEN_BOOKINGS } from '../booking/booking-queue.ts';
 import type { FlightsPorts } from '../ports.ts';
+import { createAirlineBalance } from './airline-balance.ts';
 
 /** One of the operator's wallets that holds less than what is open needs. */
 interface ShortWallet {
@@ -33,6 +34,7 @@ const RETRY_S = 60;
  */
 export function createFunds(ports: FlightsPorts) {
   const { clock, log, wallets } = ports;
+  const airline = createAirlineBalance(ports);
   let lookedAtMs = Number.NEGATIVE_INFINITY;
 
   /** The wallets that are short at this moment. Tells it once. */
@@ -53,9 +55,21 @@ export function createFunds(ports: FlightsPorts) {
 
   return {
     short,
+    /** The seller's balance with the airline, where it is too low for what is open. */
+    shortBalance: () => airline.short(),
 
-    /** @throws Problem `operator_funds_low`. A cluster that does not answer keeps nobody from asking for a price. */
-    async check(): Promise<void> {
+    /**
+     * @param ticket what an intent adds to the tickets that the airline is to be paid for (micro-dollars)
+     * @param isPaid somebody pays for it
+     * @throws Problem `operator_funds_low`. A cluster that does not answer keeps nobody from asking for a price.
+     */
+    async check(ticket = 0n, isPaid = false): Promise<void> {
+      if (await airline.short(ticket, isPaid)) {
+        throw problem('operator_funds_low', {
+          message: "The seller's balance with the airline is too low for another ticket.",
+          retryAfter: RETRY_S,
+        });
+      }
       let found: readonly ShortWallet[];
       try {
         found = await short();
@@ -69,6 +83,7 @@ export function createFunds(ports: FlightsPorts) {
     /** Looks every quarter of a minute, whoever asks for what: the worker's part. */
     async watch(): Promise<void> {
       if (!wallets.isFilled() || Math.abs(clock.now() - lookedAtMs) < LOOK_EVERY_MS) return;
+      await airline.short();
       try {
         await short();
       } catch (error) {

@@ -15,11 +15,13 @@ export function intentRecord(
     refundRequest = null,
     rejectionReason,
     reviewSinceMs = null,
+    orderChangedAtMs: changedAtMs = null,
   }: {
     refundRequest?: Intent['refund_request'];
     /** undefined: whoever asks has not proved the support code. */
     rejectionReason?: string | null | undefined;
     reviewSinceMs?: number | null;
+    orderChangedAtMs?: number | null;
   } = {},
 ): Intent {
   return {
@@ -53,6 +55,7 @@ export function intentRecord(
     refund_tx_hash: row.refund_tx_hash,
     refund_request: refundRequest,
     ...(rejectionReason === undefined ? {} : { refund_rejection_reason: rejectionReason }),
+    ...(changedAtMs === null ? {} : { order_changed_at: instant(changedAtMs) }),
     operator_review_since: orNull(reviewSinceMs),
     expires_at: instant(row.expires_at_ms),
     created_at: instant(row.created_at_ms),
@@ -69,6 +72,16 @@ export async function reviewSinceMs(store: Store, intentId: string): Promise<num
     .where('state', '=', 'stuck')
     .executeTakeFirst();
   return row?.updated_at_ms ?? null;
+}
+
+/** When the airline was last seen to have changed the order of an intent (epoch ms); null: never. */
+export async function orderChangedAtMs(store: Store, intentId: string): Promise<number | null> {
+  const row = await store
+    .selectFrom('orders')
+    .select('changed_at_ms')
+    .where('intent_id', '=', intentId)
+    .executeTakeFirst();
+  return row?.changed_at_ms ?? null;
 }
 
 /** The offer as it was when the intent locked it; our own writing, read back. */

@@ -10,7 +10,14 @@ import type { CreateIntentRequest, Intent } from '../wire.ts';
 import { createIntentCall } from './create-intent.ts';
 import type { Funds } from './funds.ts';
 import { isCodeOf } from './identity.ts';
-import { intentRecord, latestRequest, refundRequestOf, reviewSinceMs, shownIntent } from './intent-record.ts';
+import {
+  intentRecord,
+  latestRequest,
+  orderChangedAtMs,
+  refundRequestOf,
+  reviewSinceMs,
+  shownIntent,
+} from './intent-record.ts';
 import { finishCreation } from './under-way.ts';
 
 /** Booking intents: POST /air/intents and GET /air/intents/{intent_id}. */
@@ -46,6 +53,7 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows, funds: Fund
       return intentRecord(row, row.observed_amount, {
         refundRequest: refundRequestOf(request),
         rejectionReason: isProven ? rejectionReason(secrets, request) : undefined,
+        orderChangedAtMs: ports.provider?.changesSchedules ? await orderChangedAtMs(store, intentId) : null,
       });
     },
   };

@@ -88,6 +88,12 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
     bookingRequested: (booking: Addressed, intent: IntentRow): Promise<Written> =>
       about(booking, { kind: 'booking_requested', journey: journeyOf(intent) }),
 
+    /** The airline changed what it had sold; once for each occasion. */
+    async changed(booking: Addressed, changed: ChangedOrder, occasion: string): Promise<Written> {
+      const calendar = changed.change === 'cancelled' ? null : await calendarOf(changed.next);
+      return about(booking, changeFacts(changed), occasion, calendar ? [calendar] : []);
+    },
+
     /** With the journey for the calendar: as the airline confirmed it, rather than as it was offered. */
     async booked(
       booking: Addressed,
@@ -108,6 +114,27 @@ export function createMails(ports: Pick<FlightsPorts, 'store' | 'secrets' | 'clo
     },
   };
 }
+
+interface ChangedOrder {
+  readonly change: Extract<MailFacts, { kind: 'journey_changed' }>['change'];
+  readonly kept: Order;
+  readonly next: Order;
+}
+
+const changeFacts = ({ change, kept, next }: ChangedOrder): MailFacts => ({
+  kind: 'journey_changed',
+  change,
+  before: orderJourney(kept),
+  after: orderJourney(next),
+  bookingReference: next.booking_reference,
+  ticketNumbers: next.documents.map(({ number }) => number),
+});
+
+const orderJourney = (order: Order): JourneyFacts => ({
+  totalAmountDecimal: order.total_amount_decimal,
+  totalCurrency: order.total_currency,
+  slices: order.slices,
+});
 
 function journeyOf(intent: IntentRow): JourneyFacts {
   const offer = lockedOffer(intent);

@@ -4,11 +4,11 @@ import { createAttempts } from '../attempts.ts';
 import { isCodeOf, normalisedCode, supportCodeHmac } from '../intents/identity.ts';
 import { configured } from '../offers/live-offer.ts';
 import type { FlightsPorts } from '../ports.ts';
-import { orderRecord } from './order-record.ts';
+import { keepCurrent } from './order-changes.ts';
 
 /** GET /air/orders/{order_id}: how the airline's order stands now. */
 export function createOrders(ports: FlightsPorts) {
-  const { store, clock, secrets } = ports;
+  const { store, secrets } = ports;
   const judge = createAttempts(ports);
 
   /**
@@ -23,6 +23,8 @@ export function createOrders(ports: FlightsPorts) {
         .select([
           'orders.order_id',
           'orders.provider_order_id',
+          'orders.document',
+          'orders.changed_at_ms',
           'intents.intent_id',
           'intents.passenger_count',
           'intents.support_code_hmac',
@@ -54,13 +56,7 @@ export function createOrders(ports: FlightsPorts) {
         const row = await find();
         if (!row) throw problem('order_not_found');
         const fresh = await configured(ports.provider).order(row.provider_order_id);
-        const body = orderRecord(row.order_id, row.passenger_count, fresh);
-        await store
-          .updateTable('orders')
-          .set({ document: JSON.stringify(body), updated_at_ms: clock.now() })
-          .where('order_id', '=', row.order_id)
-          .execute();
-        return { status: 200, body };
+        return { status: 200, body: await keepCurrent(ports, row, fresh) };
       },
     };
   };

@@ -5,8 +5,10 @@ import { configured } from '../offers/live-offer.ts';
 import { createMails } from '../orders/mails.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { ProviderOrder } from '../providers/provider.ts';
+import { toldBy } from '../providers/told-by.ts';
 import type { IntentRow, RefundRequestRow } from '../rows.ts';
 import type { FlightsDatabase } from '../tables.ts';
+import { keptQuote } from './airline-quote.ts';
 import { createPayouts } from './payouts.ts';
 import { movedTo } from './states.ts';
 
@@ -56,7 +58,9 @@ async function cancel({ ports, queue }: RefundTools, row: RefundRequestRow): Pro
     subject: row.intent_id,
     reference: orderId,
     async create() {
-      const order = await provider.cancel(orderId);
+      const quote = keptQuote(row);
+      if (quote?.quote_id === null) throw byHand('The airline takes no cancellation of this order here.');
+      const order = await provider.cancel(orderId, quote?.quote_id);
       if (!isCancelled(order)) {
         throw problem('provider_failed', { message: 'The airline did not cancel the order.' });
       }
@@ -67,10 +71,13 @@ async function cancel({ ports, queue }: RefundTools, row: RefundRequestRow): Pro
       return isCancelled(order) ? order : null;
     },
     idOf: (order) => order.providerOrderId,
-    refused: (error) => isProblem(error, 'upstream_rate_limited'),
+    refused: (error) => isProblem(error, 'upstream_rate_limited', 'plan_changed'),
+    told: toldBy,
     fence: () => queue.check(row),
   });
 }
+
+const byHand = (message: string) => problem('provider_failed', { message, detail: { by_hand: true } });
 
 const isCancelled = ({ status }: ProviderOrder): boolean => status === 'cancelled' || status === 'failed';
 

@@ -7,6 +7,7 @@ import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow, RefundRequestRow } from '../rows.ts';
 import type { RefundRequestState, Store } from '../tables.ts';
 import type { QueueQuery, RefundCase, RefundCaseSummary, RefundQueue } from '../wire.ts';
+import { keptQuote } from './airline-quote.ts';
 import { contactPlace, decisionPlace, notePlace, reasonPlace } from './words.ts';
 
 const SHOWN: readonly RefundRequestState[] = ['received', 'approved', 'refunded', 'rejected', 'stuck'];
@@ -149,6 +150,7 @@ async function show(ports: CasePorts, { row, intent }: OpenedCase): Promise<Refu
     contact: unsealed(contactPlace(row.request_id), row.contact_sealed),
     decision: decisionOf(row, unsealed(decisionPlace(row.request_id), row.decision_sealed)),
     payout_tx_hash: row.payout_tx_hash,
+    airline_quote: keptQuote(row),
     last_error: row.last_error,
     notes: notes.map((note) => ({
       at: instant(note.at_ms),

@@ -4,6 +4,7 @@ import type { FlightsPorts } from '../ports.ts';
 import type { RefundRequestRow } from '../rows.ts';
 import type { Store, Tx } from '../tables.ts';
 import type { ApproveRequest, RefundPlan, RejectionPlan } from '../wire.ts';
+import { agreedQuote, freshQuote, QUOTE_GONE, quoteChanged } from './airline-quote.ts';
 import type { OpenedCase, RefundCases } from './cases.ts';
 import { alreadyDecided, checkPlan, planRefund } from './plan.ts';
 import { movedTo } from './states.ts';
@@ -25,7 +26,7 @@ export function createRefundDecisions(ports: FlightsPorts, cases: RefundCases) {
     /** @throws Problem `case_already_claimed` too: who could not do it is not told what it would do */
     async plan(opened: OpenedCase, by: By, request: ApproveRequest): Promise<RefundPlan> {
       checkHolder(opened.row, by);
-      return planRefund(ports, opened, request);
+      return planRefund(ports, opened, request, () => freshQuote(ports, opened.row));
     },
 
     planRejection: (opened: OpenedCase, by: By, reason: string): Promise<RejectionPlan> =>
@@ -125,7 +126,8 @@ async function addNote(ports: FlightsPorts, tx: Tx, requestId: string, by: By, t
  * and so does every try until it is filled up. What the same operator approved with the same numbers, and is paid
  * out, is approved: the answer may have been lost.
  * @throws Problem `case_already_claimed`, `case_already_decided`, `payout_undecided`, `payout_is_zero`,
- *   `plan_changed`, `treasury_insufficient`, `invalid_request`: nothing was changed then
+ *   `plan_changed`, `treasury_insufficient`, `invalid_request`: nothing was changed then, but that an approval whose
+ *   quote the airline did not take waits for a new one (`stuck`)
  */
 async function approve(
   ports: FlightsPorts,
@@ -139,8 +141,11 @@ async function approve(
   if (isDoneAsAsked(opened.row, by, request)) return;
   const requestId = opened.row.request_id;
   const resumes = ['approved', 'stuck'].includes(opened.row.state);
-  const planned = resumes ? null : await planRefund(ports, opened, request);
+  const agreed = () => agreedQuote(ports, opened.row, request);
+  checkHolder(opened.row, by);
+  const planned = resumes ? null : await planRefund(ports, opened, request, agreed);
   if (planned) checkPlan(planned, request);
+  const quote = planned ? planned.airline_quote : await agreed();
   await store.transaction().execute(async (tx) => {
     const row = await take(ports, tx, requestId, by);
     const nowMs = clock.now();
@@ -154,6 +159,7 @@ async function approve(
         attempts: 0,
         due_at_ms: nowMs,
         updated_at_ms: nowMs,
+        ...(quote && { airline_quote: JSON.stringify(quote), last_error: null }),
         ...(planned
           ? {
               payout_amount: planned.payout_amount,
@@ -172,10 +178,19 @@ async function approve(
       payout_amount: planned?.payout_amount ?? row.payout_amount,
       penalty_amount: planned?.penalty_amount ?? row.penalty_amount,
       overridden: planned?.overridden ?? false,
+      ...(quote && { airline_quote: quote }),
     });
   });
   const { createRefundPayouts } = await import('./refund-payouts.ts');
   await createRefundPayouts(ports).carryOutNow(requestId);
+  if (quote) await checkTaken(ports, cases, requestId);
+}
+
+/** @throws Problem `plan_changed` with what the airline says now: it did not take the quote, and nothing was paid */
+async function checkTaken(ports: FlightsPorts, cases: RefundCases, requestId: string): Promise<void> {
+  const { row } = await cases.open(requestId);
+  if (row.state === 'stuck' && row.last_error === QUOTE_GONE)
+    throw quoteChanged(await freshQuote(ports, row));
 }
 
 const isDoneAsAsked = (row: RefundRequestRow, by: By, request: ApproveRequest): boolean =>

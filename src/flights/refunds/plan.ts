@@ -1,5 +1,6 @@
+import { type AirlineQuote, quotedDollars, quoteText } from '../../domain/airline-quote.ts';
 import { refundRuleOf } from '../../domain/refund-rule.ts';
-import { formatUsdc } from '../../kernel/money.ts';
+import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { isDeskOrder } from '../desk/desk-orders.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
@@ -11,12 +12,14 @@ import type { OpenedCase } from './cases.ts';
 /**
  * What an approval would move (atomic units): from the fare rule or the operator's own amount, and for a case that was
  * approved before what was approved.
+ * @param quoteOf what the airline says that it gives back; asked once the rest of the plan holds
  * @throws Problem `case_already_decided`, `payout_undecided`
  */
 export async function planRefund(
   ports: FlightsPorts,
   { row, intent }: OpenedCase,
   request: ApproveRequest,
+  quoteOf: () => Promise<AirlineQuote | null>,
 ): Promise<RefundPlan> {
   const captured = BigInt(intent.amount);
   if (!['received', 'approved', 'stuck'].includes(row.state)) throw alreadyDecided(row);
@@ -28,6 +31,7 @@ export async function planRefund(
     .select(['order_id', 'provider_order_id'])
     .where('intent_id', '=', intent.intent_id)
     .executeTakeFirst();
+  const quote = await quoteOf();
   return {
     request_id: row.request_id,
     intent_id: intent.intent_id,
@@ -40,7 +44,8 @@ export async function planRefund(
     treasury_amount: Number((await ports.cluster.tokenBalance(treasuryAccount)) ?? 0n),
     refund_wallet: intent.refund_wallet,
     mint: ports.mint,
-    steps: stepsOf(ports, { row, intent }, payout, order),
+    airline_quote: quote,
+    steps: stepsOf(ports, { row, intent }, payout, { order, quote }),
   };
 }
 
@@ -65,16 +70,32 @@ function stepsOf(
   { treasury }: FlightsPorts,
   { row, intent }: OpenedCase,
   payout: bigint,
-  order: { readonly order_id: string; readonly provider_order_id: string } | undefined,
+  { order, quote }: { readonly order: KeptOrder | undefined; readonly quote: AirlineQuote | null },
 ): string[] {
   const captured = BigInt(intent.amount);
   return [
-    isDeskOrder(order?.provider_order_id ?? '')
+    isDeskOrder(order?.provider_order_id ?? '') || quote?.quote_id === null
       ? `Wait for you to cancel order ${order?.order_id} with the airline: then farelock stuck resolve ${row.request_id} cancelled.`
       : `Cancel order ${order?.order_id ?? '–'} with the airline (${order?.provider_order_id ?? '–'}).`,
+    ...(quote && quote.quote_id !== null ? [`Get back from the airline: ${quoteText(quote)}.`] : []),
+    ...lossStep(payout, quote),
     `Pay ${formatUsdc(payout)} USDC from the treasury ${treasury} to the refund wallet ${intent.refund_wallet}.`,
     keptStep(captured, payout, refundRuleOf(lockedOffer(intent), captured).payout),
     'End the intent as refunded, and e-mail the lead passenger.',
+  ];
+}
+
+interface KeptOrder {
+  readonly order_id: string;
+  readonly provider_order_id: string;
+}
+
+/** Said where more is paid out than comes back. What is not known is not compared. */
+function lossStep(payout: bigint, quote: AirlineQuote | null): string[] {
+  const back = quotedDollars(quote);
+  if (back === null || parseUsdc(back) >= payout) return [];
+  return [
+    `Lose ${formatUsdc(payout - parseUsdc(back))} USDC: the pay-out is more than the airline gives back.`,
   ];
 }
 

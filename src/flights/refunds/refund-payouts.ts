@@ -3,6 +3,7 @@ import { isProblem, problem } from '../../kernel/problems.ts';
 import { openQueue } from '../../store/queue.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { RefundRequestRow } from '../rows.ts';
+import { QUOTE_GONE } from './airline-quote.ts';
 import { carryOut, type RefundTools } from './carry-out.ts';
 import { BY_HAND, REFUNDS, UNSETTLED } from './due.ts';
 import { dropUnpaidRequest, receive } from './requests.ts';
@@ -45,7 +46,9 @@ async function settle(ports: FlightsPorts, row: RefundRequestRow): Promise<void>
 /** Puts a step off, longer each time; in the end it waits for a person, and pages one. */
 function putOff({ ports, queue }: RefundTools, row: RefundRequestRow, error: unknown): Promise<void> {
   const byHand = isProblem(error) && error.detail?.by_hand === true;
-  const policy = row.state === 'settling' ? UNSETTLED : byHand ? BY_HAND : REFUNDS.retry;
+  // A quote that is gone comes back by an operator's agreement to the next one alone.
+  const isTheirs = byHand || isProblem(error, QUOTE_GONE);
+  const policy = row.state === 'settling' ? UNSETTLED : isTheirs ? BY_HAND : REFUNDS.retry;
   return queue.postpone(
     row,
     error,

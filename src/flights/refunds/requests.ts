@@ -169,6 +169,7 @@ function newRequest(
     payout_amount: null,
     penalty_amount: null,
     payout_tx_hash: null,
+    airline_quote: null,
     due_at_ms: nowMs + options.settlingGraceMs,
     lease_until_ms: 0,
     fence: 0,

@@ -12,6 +12,7 @@ export const farthestMs = (task: UpkeepTask, { purgeAfterDays }: FlightsOptions)
     late_money: DAY_MS,
     late_ticket: DAY_MS,
     close_escrow: CLOSE_AFTER_MS,
+    order_watch: DAY_MS,
     purge: (2 * 365 + purgeAfterDays) * DAY_MS,
   })[task];
 
@@ -19,12 +20,14 @@ export const farthestMs = (task: UpkeepTask, { purgeAfterDays }: FlightsOptions)
  * Writes down what is left to do for an intent whose booking has ended, in the transaction that ends it; the sweeper
  * does it. The purge finds out for itself whether it may begin: it is looked at a day from now. An airline that was asked
  * for an order is asked about it again after the money has gone back.
+ * @param watchesOrders the airline changes flights after it sold them
  */
 export async function planUpkeep(
   tx: Tx,
   intentId: string,
   end: 'booked' | 'refunded',
   nowMs: number,
+  watchesOrders = false,
 ): Promise<void> {
   const asked =
     end === 'refunded' &&
@@ -37,6 +40,7 @@ export async function planUpkeep(
       .executeTakeFirst()) !== undefined;
   const due: Partial<Record<UpkeepTask, number>> = {
     ...(asked ? { late_ticket: nowMs + FIRST_LOOK_MS } : {}),
+    ...(end === 'booked' && watchesOrders ? { order_watch: nowMs + FIRST_LOOK_MS } : {}),
     late_money: nowMs + FIRST_LOOK_MS,
     close_escrow: nowMs + CLOSE_AFTER_MS,
     purge: nowMs + DAY_MS,

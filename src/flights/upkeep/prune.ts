@@ -2,6 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import { BITE, removeOld } from '../../store/remove.ts';
 import { WRONG_CODES } from '../attempts.ts';
 import type { FlightsPorts } from '../ports.ts';
+import { OLD_EVIDENCE, OLD_LOOKS, OLD_OFFERS } from '../providers/browser/tables.ts';
 import { COUNTED_SEARCHES, KEPT_SEARCHES } from '../search/pricing.ts';
 
 const DAY_MS = 86_400_000;
@@ -19,7 +20,8 @@ const IS_ASKED_FOR = sql<SqlBool>`exists (select 1 from settlements
   where settlements.payment_key = paid_answers.payment_key)`;
 
 /**
- * Removes a bite of what nobody can ask for any more: dead quotes, counted searches, wrong codes, and finished payments
+ * Removes a bite of what nobody can ask for any more: dead quotes, counted searches, wrong codes, what
+ * browsers saw on carriers' sites, and finished payments
  * whose answer (it can hold a support code) was kept for a week.
  * @returns whether there is more of it
  */
@@ -30,6 +32,9 @@ export async function prune(ports: Pick<FlightsPorts, 'store' | 'clock'>): Promi
     await removeOld(store, COUNTED_SEARCHES, nowMs - DAY_MS),
     await removeOld(store, KEPT_SEARCHES, nowMs),
     await removeOld(store, WRONG_CODES, nowMs - 2 * DAY_MS),
+    await removeOld(store, OLD_LOOKS, nowMs),
+    await removeOld(store, OLD_OFFERS, nowMs),
+    await removeOld(store, OLD_EVIDENCE, nowMs),
     await removeOld(store, QUOTES, nowMs - KEEP_QUOTES_MS, IS_BEING_PAID),
   ];
   const more = await pruneSettlements(ports, nowMs);

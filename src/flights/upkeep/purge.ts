@@ -34,6 +34,11 @@ export async function purge(ports: SweeperPorts, intent: IntentRow): Promise<num
         .where('intent_id', '=', intent.intent_id)
         .execute();
       await tx
+        .updateTable('browser_purchases')
+        .set({ contact_sealed: '' })
+        .where('reference', '=', intent.intent_id)
+        .execute();
+      await tx
         .updateTable('refund_notes')
         .set({ text_sealed: '' })
         .where('request_id', 'in', (query) =>

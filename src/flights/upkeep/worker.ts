@@ -75,6 +75,8 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
       ports.outbox.start();
       const refunded = await refunds();
       await upkeep();
+      if (ports.provider?.changesSchedules)
+        worked += await (await import('./order-watch.ts')).watchOrders(ports);
       return {
         worked: worked + refunded.worked,
         nextDueAtMs: earlier(steps.dueAtMs, refunded.dueAtMs),

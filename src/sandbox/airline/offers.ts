@@ -1,3 +1,4 @@
+import { isoDuration } from '../../domain/offer-order.ts';
 import type { CabinClass, Offer, Segment, Slice } from '../../flights/wire.ts';
 import { instant } from '../../kernel/clock.ts';
 import { brandName, cabinName, fareBasis, fareTerms } from './brands.ts';
@@ -184,12 +185,3 @@ function programmes(journey: Journey, plating: Airline): string[] {
 }
 
 const localTime = (localMs: number): string => new Date(localMs).toISOString().slice(0, 19);
-
-/** `PT7H40M`, `P1DT2H5M`. */
-export function isoDuration(minutes: number): string {
-  const days = Math.floor(minutes / 1440);
-  const hours = Math.floor((minutes % 1440) / 60);
-  const rest = Math.round(minutes % 60);
-  const time = `${hours ? `${hours}H` : ''}${rest ? `${rest}M` : ''}`;
-  return `P${days ? `${days}D` : ''}${time ? `T${time}` : days ? '' : 'T0M'}`;
-}

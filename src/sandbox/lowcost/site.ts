@@ -61,7 +61,7 @@ export function visit(world: World, trip: Trip, mishap: Scenario, visitNumber: n
 }
 
 /** A shuffle that is the same for the same visit. */
-function shuffled<T>(world: World, list: readonly T[], visitNumber: number): T[] {
+export function shuffled<T>(world: World, list: readonly T[], visitNumber: number): T[] {
   const left = [...list];
   return list.flatMap((_, i) => left.splice(world.dice.pick(left.length, THROW.menu, visitNumber, i), 1));
 }

@@ -29,14 +29,18 @@ export async function prepareApproval(
   options: CallOptions,
 ): Promise<PreparedApproval> {
   const shown = await operator.show(id, options);
-  if (isApproved(shown)) return { shown, plan: null, approval: approvalOf(own) };
+  if (isApproved(shown) && !needsQuote(shown)) return { shown, plan: null, approval: approvalOf(own) };
   const plan = await planApproval(operator, shown, own, options);
   if (plan.payout_amount === 0) throw problem('payout_is_zero');
   const { treasury_amount, payout_amount } = plan;
   if (treasury_amount < payout_amount) {
     throw problem('treasury_insufficient', { detail: { treasury_amount, payout_amount } });
   }
-  const approval = { ...approvalOf(own), expected_payout_amount: plan.payout_amount };
+  const approval = {
+    ...approvalOf(own),
+    expected_payout_amount: plan.payout_amount,
+    ...(plan.airline_quote && { quote_id: plan.airline_quote.quote_id }),
+  };
   return { shown, plan, approval };
 }
 
@@ -50,6 +54,10 @@ export async function planApproval(
   if (!isApproved(shown)) checkAmount(own, BigInt(shown.captured_amount));
   return operator.plan(shown.request_id, approvalOf(own), options);
 }
+
+/** The airline did not take the quote of its approval: the next one has to be agreed to. */
+const needsQuote = ({ status, last_error }: RefundCase): boolean =>
+  status === 'stuck' && last_error === 'plan_changed';
 
 const isApproved = ({ status }: RefundCase): boolean => ['approved', 'stuck', 'refunded'].includes(status);
 
@@ -95,7 +103,8 @@ export async function checkRejection(
 const UNFINISHED: Readonly<Record<string, string>> = {
   treasury_insufficient: 'The treasury holds less than the pay-out: top it up. Nothing is paid twice.',
   provider_failed: 'The airline has not confirmed the cancellation.',
-  cancel_by_hand: 'The ticket was recorded by an operator: cancel it with the airline.',
+  plan_changed: "The airline's quote was not taken: approve it again, with what it says now.",
+  cancel_by_hand: 'Only you can cancel it with the airline; then record that.',
 };
 
 /** Reasons why an approval has not paid out yet. */

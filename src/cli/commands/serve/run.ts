@@ -12,6 +12,7 @@ import { keyInArgument } from '../../session/secret-variable.ts';
 import { type ClusterOptions, clusterGiven } from '../../settings/cluster.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { fieldLines } from '../../view/table.ts';
+import { type AirlineOptions, airlineSettings } from './airline-settings.ts';
 import { listenForBoth } from './both-ports.ts';
 import { proxiesIn, trustedProxies } from './client-address.ts';
 import { crossOrigin } from './cross-origin.ts';
@@ -21,7 +22,7 @@ import { checkedPublicUrl, publicUrlBehind } from './public-url.ts';
 import { webSockets } from './web-sockets.ts';
 import { work } from './work.ts';
 
-interface ServeOptions extends ClusterOptions {
+interface ServeOptions extends ClusterOptions, AirlineOptions {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl?: string;
@@ -78,7 +79,9 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     // A post may have given the worker something to do: a booking starts now, not with the next round.
     if (
       answer.status < 300 &&
-      /\/air\/book$|\.Service\/(SubmitCustomerData|CreateOrder)$/.test(new URL(request.url).pathname)
+      /\/air\/book$|\/webhooks\/airline$|\.Service\/(SubmitCustomerData|CreateOrder)$/.test(
+        new URL(request.url).pathname,
+      )
     )
       wake.abort();
     return answer;
@@ -122,7 +125,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
 
 /** The services on a cluster, or the embedded cluster alone. */
 function openServed(
-  { terminal, session, clock }: CommandContext,
+  { terminal, session, clock, environment }: CommandContext,
   options: ServeOptions,
   cluster: ClusterSettings,
 ) {
@@ -132,6 +135,7 @@ function openServed(
   if (options.clusterOnly) return session.openClusterOnly({ log, withoutProgram });
   return session.openLocal({
     ...(scenario !== undefined && { scenario: scenarioNamed(scenario) }),
+    airlines: airlineSettings(environment, options),
     databaseUrl,
     cluster,
     isMainnetMeant: mainnet,
@@ -173,6 +177,8 @@ function checkClusterOnly({ clusterOnly, withoutProgram, ...options }: ServeOpti
     '--escrow-program': options.escrowProgram,
     '--database-url': options.databaseUrl,
     '--live': options.live,
+    '--provider': options.provider,
+    '--lowcost': options.lowcost,
   };
   const [other] = Object.entries(of).find(([, given]) => given !== undefined) ?? [];
   if (clusterOnly && other !== undefined) {

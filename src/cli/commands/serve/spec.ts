@@ -1,6 +1,6 @@
 import { clusterOptions } from '../../spec/cluster-options.ts';
 import { command, option } from '../../spec/define.ts';
-import { collected, integerOption, text } from '../../spec/options.ts';
+import { choiceOption, collected, integerOption, text } from '../../spec/options.ts';
 
 export const serve = command({
   name: 'serve',
@@ -22,6 +22,18 @@ export const serve = command({
       collected,
     ),
     option('--public-url <url>', 'the address that customers use, behind a proxy (or FARELOCK_PUBLIC_URL)'),
+    option(
+      '--provider <name>',
+      'whose seats are sold: sandbox (default), duffel (token: FARELOCK_DUFFEL_TOKEN)',
+      choiceOption('--provider', ['sandbox', 'duffel'] as const),
+    ),
+    option('--duffel-url <url>', 'address of the Duffel API (default: https://api.duffel.com)'),
+    option('--duffel-token-file <file>', 'a file with the token, instead of FARELOCK_DUFFEL_TOKEN'),
+    option(
+      '--lowcost <tier>',
+      'carriers without an interface: none, sandbox, browser (default: none, with --provider sandbox: sandbox)',
+      choiceOption('--lowcost', ['none', 'sandbox', 'browser'] as const),
+    ),
     option('--scenario <name>', 'make the sandbox airline misbehave on purpose'),
     option('--cluster-only', 'serve the embedded cluster alone, without the services'),
     option('--without-program', 'with --cluster-only: a new ledger without the escrow program'),
@@ -31,7 +43,11 @@ export const serve = command({
     ),
   ],
   effect: 'runs',
-  examples: ['farelock serve --port 4020', 'farelock serve --port 0 --json'],
+  examples: [
+    'farelock serve --port 4020',
+    'farelock serve --port 0 --json',
+    'farelock serve --provider duffel --duffel-token-file token',
+  ],
   result: { schema: async () => (await import('./result.ts')).serve },
   load: async () => (await import('./run.ts')).serve,
 });

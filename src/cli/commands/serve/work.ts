@@ -5,7 +5,8 @@ import type { CommandContext } from '../../spec/command.ts';
 const LONGEST_SLEEP_MS = 1000;
 /** A round that takes longer waits for a cluster or an airline: what else is due does not wait with it. */
 const SLOW_ROUND_MS = 1000;
-const MOST_ROUNDS = 4;
+/** An airline may take two minutes for an order: the bookings of as many travellers wait at once. */
+const MOST_ROUNDS = 12;
 
 /** The worker's loop: what is due, then a sleep until something is, for at most a second. */
 export async function work(

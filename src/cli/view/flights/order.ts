@@ -1,6 +1,7 @@
 import type { KnownOrder } from '../../../client/types.ts';
 import type { Screen } from '../../screen/terminal.ts';
 import { fieldLines } from '../table.ts';
+import { utcTime } from '../times.ts';
 import { money } from './fares.ts';
 import { sliceLines } from './itinerary.ts';
 
@@ -14,6 +15,12 @@ export function orderLines(order: KnownOrder, screen: Screen): string[] {
         ['Order', order.order_id],
         ['Passengers', order.passenger_count === null ? '–' : String(order.passenger_count)],
         ['Total', totalOf(order)],
+        ...(order.airline_changed_at == null
+          ? []
+          : [['Changed', `by the airline, ${utcTime(order.airline_changed_at)}`] as const]),
+        ...(order.documents.length === 0 && order.status === 'ticketed'
+          ? [['Tickets', 'none: the carrier checks you in by the booking reference'] as const]
+          : []),
         ...order.documents.map(({ type, number }) => [label(type ?? 'document'), number ?? '–'] as const),
       ],
       paint.dim,

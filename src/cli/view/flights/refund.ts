@@ -1,3 +1,4 @@
+import { quoteText } from '../../../domain/airline-quote.ts';
 import type { RefundCase, RefundCaseSummary, RefundPlan } from '../../../flights/wire.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import type { Screen } from '../../screen/terminal.ts';
@@ -73,6 +74,8 @@ export const askedLines = (one: RefundCase, nowMs: number, { paint, width }: Scr
       ['Refund rule', RULES[one.refund_rule.kind]],
       ['Paid', usdc(one.captured_amount)],
       ...payoutFields(one, paint),
+      // A service of an earlier version does not say it.
+      ['Airline quote', one.airline_quote == null ? null : quoteText(one.airline_quote)],
       ['Refunds to', one.refund_wallet],
       ['On chain', chainText(one)],
       ['Decided', one.decision && `${one.decision.by}, ${utcTime(one.decision.at)}`],

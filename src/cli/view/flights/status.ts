@@ -73,6 +73,7 @@ export function statusLines(
   const steps = [
     createdStep(intent),
     ...stepsOf(intent, stage, nowMs, fundedBy),
+    ...changedSteps(intent),
     ...refundSteps(intent, stage),
   ];
   const asked = isRefundOpen(intent) && stage === 'captured' ? paint.warn(', refund requested') : '';
@@ -83,6 +84,12 @@ export function statusLines(
       ? ['', ...wrap(reviewText(intent, nowMs), screen.width).map(paint.warn)]
       : overdueLines(intent, stage, nowMs, screen)),
   ];
+}
+
+/** The airline changed what it had sold. */
+function changedSteps({ order_changed_at: at, order_id: order }: Intent): Step[] {
+  const text = `by the airline: see farelock order ${order ?? ''}`.trimEnd();
+  return at == null ? [] : [{ mark: 'done', name: 'changed', text, at }];
 }
 
 const headLines = (id: string, said: string, width: number): string[] =>

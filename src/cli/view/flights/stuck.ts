@@ -71,6 +71,9 @@ export function stuckLines(one: StuckItem, nowMs: number, { paint, width }: Scre
           'Airline says',
           one.airline && [one.airline.status, one.airline.booking_reference].filter(Boolean).join(' '),
         ],
+        // A service of an earlier version does not say these.
+        ['Its code', one.airline?.code ?? null],
+        ['Its request', one.airline?.request_id ?? null],
         [
           'Decided',
           one.decided && `${one.decided.decision}, by ${one.decided.by}, ${utcTime(one.decided.at)}`,
@@ -78,6 +81,7 @@ export function stuckLines(one: StuckItem, nowMs: number, { paint, width }: Scre
       ],
       paint.dim,
     ),
+    ...(one.ask == null ? [] : ['', ...wrap(one.ask, width).map(paint.warn)]),
     ...one.decisions.flatMap(({ decision, refusal, steps }) => [
       '',
       `${paint.bold(decision.replace('_', '-'))}${refusal === null ? '' : paint.dim(`  not now: ${REFUSALS[refusal] ?? refusal}`)}`,

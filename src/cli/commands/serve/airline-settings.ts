@@ -1,0 +1,133 @@
+import { problem } from '../../../kernel/problems.ts';
+import { shownUrl } from '../../../kernel/shown-url.ts';
+import type { AirlineSettings } from '../../../service-types.ts';
+import { isLoopback } from '../../session/encrypted.ts';
+import { secret } from '../../session/secret-variable.ts';
+import type { Environment } from '../../spec/globals.ts';
+
+/** Options of `serve` about whose seats are sold. */
+export interface AirlineOptions {
+  readonly provider?: 'sandbox' | 'duffel';
+  readonly duffelUrl?: string;
+  readonly duffelTokenFile?: string;
+  readonly lowcost?: 'none' | 'sandbox' | 'browser';
+}
+
+const DUFFEL_URL = 'https://api.duffel.com';
+const TOKEN = 'FARELOCK_DUFFEL_TOKEN';
+
+/**
+ * The airlines that `serve` sells from; undefined: the sandbox's, both tiers. A real provider sells no invented
+ * lowcost flights beside its own, unless it is told to. Tokens come from the environment or a file, never from the
+ * command line.
+ * @throws Problem `usage`, `address_unencrypted`
+ */
+export function airlineSettings(
+  environment: Environment,
+  options: AirlineOptions,
+): AirlineSettings | undefined {
+  const { provider = 'sandbox', duffelUrl, duffelTokenFile, lowcost } = options;
+  if (provider === 'sandbox') {
+    const other = duffelUrl === undefined ? duffelTokenFile && '--duffel-token-file' : '--duffel-url';
+    if (other) {
+      throw problem('usage', {
+        message: `${other} belongs to --provider duffel.`,
+        fix: `Add --provider duffel, or leave out ${other}.`,
+      });
+    }
+    return lowcost === undefined ? undefined : { provider, lowcost: tierOf(environment, lowcost) };
+  }
+  return {
+    provider: {
+      name: 'duffel',
+      url: checkedUrl(duffelUrl ?? DUFFEL_URL),
+      token: tokenOf(environment, duffelTokenFile),
+      webhookSecret: secret(environment, 'FARELOCK_DUFFEL_WEBHOOK_SECRET'),
+    },
+    lowcost: tierOf(environment, lowcost ?? 'none'),
+  };
+}
+
+/** @throws Problem `usage` where no carrier is named */
+function tierOf(
+  environment: Environment,
+  lowcost: NonNullable<AirlineOptions['lowcost']>,
+): AirlineSettings['lowcost'] {
+  if (lowcost !== 'browser') return lowcost;
+  const listed = (name: string) =>
+    (environment[name] ?? '')
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== '');
+  const recipes = listed('FARELOCK_RECIPES');
+  if (recipes.length === 0) {
+    throw problem('usage', {
+      message: '--lowcost browser needs the recipes of carriers.',
+      fix: 'Name their files or folders in FARELOCK_RECIPES, commas between them (docs/carriers.md).',
+    });
+  }
+  return {
+    name: 'browser',
+    sites: {
+      recipes,
+      sites: Object.fromEntries(listed('FARELOCK_CARRIER_SITES').map(siteOf)),
+      chromium: environment.FARELOCK_CHROMIUM || undefined,
+      mailFolder: environment.FARELOCK_CARRIER_MAIL_FOLDER || undefined,
+      mailAddress: environment.FARELOCK_CARRIER_MAIL_ADDRESS || undefined,
+    },
+  };
+}
+
+/** `X9=http://127.0.0.1:4050` */
+function siteOf(text: string): [string, string] {
+  const [, code, address] = /^(\w{2,3})=(https?:.+)$/.exec(text) ?? [];
+  if (code !== undefined && address !== undefined && URL.canParse(address)) return [code, address];
+  throw problem('usage', {
+    message: 'FARELOCK_CARRIER_SITES is not a list of carriers and addresses.',
+    fix: 'Set it to one such as X9=http://127.0.0.1:4050, or unset it.',
+  });
+}
+
+function tokenOf(environment: Environment, file: string | undefined): string {
+  const named = file === undefined ? environment : { [`${TOKEN}_FILE`]: file };
+  const token = secret(named, TOKEN);
+  if (token !== undefined) return checkedToken(token);
+  throw problem('usage', {
+    message:
+      file === undefined ? '--provider duffel needs a token.' : 'The file of --duffel-token-file is empty.',
+    fix: `Set ${TOKEN}, or name a file with --duffel-token-file or ${TOKEN}_FILE.`,
+  });
+}
+
+/** What is no test token might buy: it is not guessed. */
+function checkedToken(token: string): string {
+  if (/^duffel_(test|live)_[\w-]+$/.test(token)) return token;
+  throw problem('usage', {
+    message: 'The Duffel token is not one: it begins with duffel_test_ or duffel_live_.',
+    fix: 'Copy it from the access tokens of your Duffel account.',
+  });
+}
+
+/** The token and passengers are sent there. */
+function checkedUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (
+    !url ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== '' ||
+    url.search !== '' ||
+    url.hash !== ''
+  ) {
+    throw problem('usage', {
+      message: '--duffel-url is not the address of an API.',
+      fix: `Give one such as ${DUFFEL_URL}.`,
+    });
+  }
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    throw problem('address_unencrypted', {
+      message: `--duffel-url is ${shownUrl(text)}: the token and passengers would be sent unencrypted.`,
+      fix: 'Use https://.',
+    });
+  }
+  return text;
+}

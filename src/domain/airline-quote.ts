@@ -1,0 +1,32 @@
+/** What an airline says that it gives back for an order, as an operator is shown it. null is "not told", never zero. */
+export interface AirlineQuote {
+  /** null: the airline takes no cancellation of this order here. */
+  readonly quote_id: string | null;
+  readonly refund_amount_decimal: string | null;
+  readonly refund_currency: string | null;
+  /** In the airline's word: `balance`, `voucher`, `airline_credits`, … */
+  readonly refund_to: string | null;
+  readonly expires_at: string | null;
+  readonly quoted_at: string;
+}
+
+/** Where a refund is money of the seller's again. Vouchers and credits are not. */
+const MONEY = ['balance', 'original_form_of_payment'];
+
+/** `120.00 EUR to balance, until 2026-11-21 10:00 UTC` */
+export function quoteText(quote: AirlineQuote): string {
+  if (quote.quote_id === null) return 'no cancellation here: cancel it with the airline yourself';
+  const { refund_amount_decimal: amount, refund_currency: currency, refund_to: to, expires_at } = quote;
+  const back =
+    amount === null ? 'an amount that it does not say' : `${amount} ${currency ?? '(no currency)'}`;
+  const where = to === null ? ', it does not say where to' : ` to ${to.replaceAll('_', ' ')}`;
+  const kind = to !== null && !MONEY.includes(to) ? ', which is not money' : '';
+  const until = expires_at === null ? '' : `, until ${expires_at.slice(0, 16).replace('T', ' ')} UTC`;
+  return back + where + kind + until;
+}
+
+/** What comes back as money in US dollars, as decimal text; null where that is not known. */
+export const quotedDollars = (quote: AirlineQuote | null): string | null =>
+  quote?.refund_currency === 'USD' && quote.refund_to !== null && MONEY.includes(quote.refund_to)
+    ? quote.refund_amount_decimal
+    : null;

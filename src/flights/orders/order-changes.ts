@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import type { FlightsPorts } from '../ports.ts';
+import type { ProviderOrder } from '../providers/provider.ts';
+import type { Order } from '../wire.ts';
+import { orderRecord } from './order-record.ts';
+
+type ChangePorts = Pick<FlightsPorts, 'store' | 'secrets' | 'clock' | 'ids' | 'log' | 'outbox' | 'provider'>;
+
+/** An order that a booking ended in. */
+export interface KeptOrder {
+  readonly order_id: string;
+  readonly intent_id: string;
+  readonly passenger_count: number;
+  /** As it was kept when the airline was asked. */
+  readonly document: string;
+  readonly changed_at_ms: number | null;
+}
+
+/** What an airline changed of an order that it had sold. */
+type Change = 'cancelled' | 'flights' | 'tickets';
+
+/**
+ * Writes down how an order stands at the airline now. Where the airline changed what it sold, the traveller and an
+ * operator are told in the same transaction, so each change is told once, whoever finds it and whenever that dies.
+ * @returns the order as it is shown from now on
+ */
+export async function keepCurrent(
+  ports: ChangePorts,
+  order: KeptOrder,
+  fresh: ProviderOrder,
+): Promise<Order> {
+  const { store, clock } = ports;
+  const kept = JSON.parse(order.document) as Order;
+  const next = orderRecord(order.order_id, order.passenger_count, fresh);
+  const change = ports.provider?.changesSchedules ? await changeOf(ports, order.intent_id, kept, next) : null;
+  const nowMs = clock.now();
+  const changedAtMs = change === null ? order.changed_at_ms : nowMs;
+  const shown: Order =
+    changedAtMs === null ? next : { ...next, airline_changed_at: new Date(changedAtMs).toISOString() };
+  const document = JSON.stringify(shown);
+  if (document === order.document) return shown;
+  const tell = change === null ? null : await told(ports, order, { change, kept, next });
+  await store.transaction().execute(async (tx) => {
+    const written = await tx
+      .updateTable('orders')
+      .set({ document, changed_at_ms: changedAtMs, updated_at_ms: nowMs })
+      .where('order_id', '=', order.order_id)
+      .where('document', '=', order.document)
+      .executeTakeFirst();
+    if (written.numUpdatedRows > 0n) await tell?.(tx);
+  });
+  return shown;
+}
+
+/** null: nothing that a traveller has to know. A cancellation that we asked for is none of the airline's. */
+async function changeOf(
+  { store }: ChangePorts,
+  intentId: string,
+  kept: Order,
+  next: Order,
+): Promise<Change | null> {
+  const isOver = next.status === 'cancelled';
+  if (isOver !== (kept.status === 'cancelled')) {
+    if (!isOver) return 'flights';
+    const ours = await store
+      .selectFrom('effects')
+      .select('effect_id')
+      .where('subject', '=', intentId)
+      .where('kind', '=', 'airline_cancel')
+      .limit(1)
+      .executeTakeFirst();
+    return ours ? null : 'cancelled';
+  }
+  if (isOver) return null;
+  if (flightsOf(kept).join() !== flightsOf(next).join()) return 'flights';
+  return ticketsOf(kept) === ticketsOf(next) ? null : 'tickets';
+}
+
+const flightsOf = ({ slices }: Order): string[] =>
+  slices.flatMap(({ segments }) =>
+    segments.map(
+      (one) =>
+        `${one.flight_number} ${one.origin_iata} ${one.departing_at} ${one.destination_iata} ${one.arriving_at}`,
+    ),
+  );
+
+const ticketsOf = ({ booking_reference, documents }: Order): string =>
+  [booking_reference ?? '', ...documents.map(({ number }) => number).sort()].join();
+
+const SAID: Readonly<Record<Change, string>> = {
+  cancelled: 'cancelled',
+  flights: 'changed the flights of',
+  tickets: 'changed the tickets of',
+};
+
+/** Prepares what is told of a change: once for each, though an airline may take one back and make it again. */
+async function told(
+  ports: ChangePorts,
+  { order_id, intent_id, changed_at_ms: before }: KeptOrder,
+  { change, kept, next }: { readonly change: Change; readonly kept: Order; readonly next: Order },
+) {
+  const [{ createMails }, { writeAudit }] = await Promise.all([
+    import('./mails.ts'),
+    import('../desk/audit.ts'),
+  ]);
+  const content = JSON.stringify([change, flightsOf(next), ticketsOf(next), before]);
+  const occasion = createHash('sha256').update(content).digest('hex').slice(0, 16);
+  const booking = await ports.store
+    .selectFrom('bookings')
+    .select(['intent_id', 'passengers_sealed'])
+    .where('intent_id', '=', intent_id)
+    .executeTakeFirstOrThrow();
+  const mail = await createMails(ports).changed(booking, { change, kept, next }, occasion);
+  return async (tx: Parameters<typeof mail>[0]): Promise<void> => {
+    await writeAudit(tx, ports, {
+      operator: { keyId: 'service', name: 'service' },
+      action: 'order.changed',
+      subject: intent_id,
+      requestId: '',
+      detail: { order_id, change, before: flightsOf(kept), after: flightsOf(next) },
+    });
+    await ports.outbox.enqueue(tx, {
+      kind: 'page',
+      dedupKey: `page:order_changed:${order_id}:${occasion}`,
+      intentId: intent_id,
+      event: 'order_changed',
+      text: `The airline ${SAID[change]} order ${order_id} of ${intent_id}. The traveller was written to. See farelock audit --subject ${intent_id}.`,
+      fields: { order_id, intent_id, change },
+    });
+    await mail(tx);
+    ports.log('warn', 'order_changed', { order_id, intent_id, change });
+  };
+}

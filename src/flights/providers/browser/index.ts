@@ -1,0 +1,84 @@
+import { createRequire } from 'node:module';
+import { once } from '../../../kernel/once.ts';
+import { isProblem, problem } from '../../../kernel/problems.ts';
+import type { Fulfiller } from '../fulfiller.ts';
+import { siteFailed } from './exits.ts';
+import * as looking from './looking.ts';
+import { createLooks } from './looks.ts';
+import { findChromium, loadPlaywright } from './page/chromium.ts';
+import { openVisit, type Visit } from './page/visit.ts';
+import { createPlaces } from './places.ts';
+import type { BrowserOptions, Shop } from './ports.ts';
+import { isPretend, loadRecipes } from './recipes.ts';
+import * as selling from './selling.ts';
+
+export type { BrowserOptions, BrowserSettings } from './ports.ts';
+
+const DEFAULT_MOST_BROWSERS = 2;
+const DEFAULT_VISIT_MS = 90_000;
+
+export interface BrowserFulfiller extends Fulfiller {
+  /** Ends every visit that is under way. */
+  close(): Promise<void>;
+}
+
+/**
+ * Carriers that sell on their own web sites, each by its recipe. Recipes are read here, so that a mistake in one is
+ * told at once; a browser is started by the first call that needs one.
+ * @throws Problem `recipe_invalid`, `browser_missing`
+ */
+export function createBrowserFulfiller(options: BrowserOptions): BrowserFulfiller {
+  const { settings, store, secrets, clock, log } = options;
+  const recipes = loadRecipes(settings.recipes, settings.sites);
+  const chromium = findChromium(settings.chromium ?? process.env.FARELOCK_CHROMIUM);
+  if (chromium === null || !isInstalled()) throw problem('browser_missing');
+  const visitMs = settings.visitMs ?? DEFAULT_VISIT_MS;
+  const playwright = once(loadPlaywright);
+  const places = createPlaces(settings.mostBrowsers ?? DEFAULT_MOST_BROWSERS);
+  const open = new Set<Visit>();
+  const shop: Shop = {
+    ...{ store, secrets, clock, log, settings, recipes },
+    looks: createLooks({ store, clock, leaseMs: 2 * visitMs }),
+    visiting: (who, recipe, work) =>
+      places(who, async () => {
+        const visit = await openVisit({ playwright: await playwright(), chromium, visitMs }, recipe).catch(
+          (error: unknown) => {
+            if (!isProblem(error)) log('error', 'browser_not_started', { carrier: recipe.carrier.code });
+            throw isProblem(error) ? error : siteFailed('the browser did not start');
+          },
+        );
+        open.add(visit);
+        try {
+          return await work(visit);
+        } finally {
+          open.delete(visit);
+          await visit.close();
+        }
+      }),
+  };
+  return {
+    name: 'browser',
+    isSandbox: settings.cards.isSandbox || recipes.every(isPretend),
+    serves: (query) => looking.serves(shop, query),
+    quote: (query, startedAtMs) => looking.quote(shop, query, startedAtMs),
+    offer: (offerId) => looking.offer(shop, offerId),
+    menu: (offerId, openedAtMs) => looking.menu(shop, offerId, openedAtMs),
+    book: (purchase) => selling.book(shop, purchase),
+    find: (reference) => selling.find(shop, reference),
+    cancel: (reference) => selling.cancel(shop, reference),
+    async close() {
+      await Promise.all([...open].map((visit) => visit.close()));
+    },
+  };
+}
+
+/** The packages that only this needs; they are the operator's to install. */
+function isInstalled(): boolean {
+  const { resolve } = createRequire(import.meta.url);
+  try {
+    for (const name of ['playwright-core', 'postal-mime', 'mailauth/package.json']) resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,110 @@
+import type { Page } from 'playwright-core';
+
+/** Takes out of a page, and out of its text, what belongs to a person or to a card. */
+
+const BLACK = '█████';
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+const plain = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '');
+
+/**
+ * What finds a value as a page may write it: in any case, with or without accents, its letters and digits grouped by
+ * spaces, dots or strokes. Short ones only as words of their own.
+ */
+function patternOf(value: string): string | null {
+  const letters = [...value.normalize('NFC')].filter((letter) => /[\p{L}\p{N}@]/u.test(letter));
+  if (letters.length < 2) return null;
+  const either = (letter: string) => {
+    const bare = plain(letter);
+    return bare === letter || bare === '' ? escaped(letter) : `(?:${escaped(letter)}|${escaped(bare)})`;
+  };
+  const joined = letters.map(either).join(`[\\s./_+'’()·*-]{0,2}`);
+  return letters.length < 4 ? `(?<![\\p{L}\\p{N}])${joined}(?![\\p{L}\\p{N}])` : joined;
+}
+
+/** Whatever looks like a card, or an address of somebody, whether it was put in by us or not. */
+const ALWAYS = ['(?<!\\d)(?:\\d[ -]?){12,18}\\d(?!\\d)', '[\\w.+%-]+@[\\w-]+(?:\\.[\\w-]+)+'];
+
+/** One expression for all of them, the longest first. */
+export function privateWords(values: Iterable<string>): string {
+  const patterns = [...values].sort((a, b) => b.length - a.length).flatMap((value) => patternOf(value) ?? []);
+  return [...ALWAYS, ...patterns].join('|');
+}
+
+export const redacted = (text: string, words: string): string =>
+  text.replace(new RegExp(words, 'giu'), BLACK);
+
+/**
+ * The same in a page: texts, attributes that show, and everything that is or could be typed. Text, because it is carried
+ * out over there.
+ */
+const BLACK_OUT = `({ words, black }) => {
+  const pattern = new RegExp(words, 'giu');
+  const clean = (text) => text.replace(pattern, black);
+  const visit = (root) => {
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      if (node.nodeType === Node.TEXT_NODE) {
+        const text = clean(node.data);
+        if (text !== node.data) node.data = text;
+        continue;
+      }
+      if (node.shadowRoot) visit(node.shadowRoot);
+      for (const name of ['value', 'placeholder', 'title', 'alt', 'aria-label', 'label']) {
+        const value = node.getAttribute(name);
+        if (value !== null && clean(value) !== value) node.setAttribute(name, clean(value));
+      }
+      if (/^(INPUT|TEXTAREA)$/.test(node.tagName) && !/^(checkbox|radio|submit|button|image|file)$/.test(node.type))
+        node.value = '';
+    }
+    // A value that is spread over several elements is gone as a whole.
+    for (const node of root.querySelectorAll('*')) {
+      if (node.childElementCount > 0 && node.childElementCount <= 40 && !/^(HTML|BODY|SCRIPT|STYLE)$/.test(node.tagName)) {
+        const text = node.textContent;
+        if (text.length < 400 && clean(text) !== text) node.textContent = clean(text);
+      }
+    }
+  };
+  visit(document);
+  return document.body ? document.body.innerText : '';
+}`;
+
+/** What a page shows, without what is private. */
+export interface Shown {
+  /** PNG; null where the page could not be drawn. */
+  readonly screenshot: Buffer | null;
+  readonly text: string;
+}
+
+const MOST_TEXT = 20_000;
+const DRAW_MS = 5_000;
+
+/**
+ * Draws a page and reads its text, after what is private was blacked out in it. The page's own scripts are stopped
+ * first, so that they put nothing back; it can't be used any more afterwards. Where anything of it fails, nothing is
+ * drawn.
+ */
+export async function showRedacted(page: Page, personal: Iterable<string>): Promise<Shown> {
+  const words = privateWords(personal);
+  const address = redacted(page.url().replace(/\?.*$/s, ''), words);
+  try {
+    const session = await page.context().newCDPSession(page);
+    await session.send('Emulation.setScriptExecutionDisabled', { value: true });
+    const texts: string[] = [];
+    for (const frame of page.frames()) {
+      texts.push(await frame.evaluate<string>(`(${BLACK_OUT})(${JSON.stringify({ words, black: BLACK })})`));
+    }
+    const text = redacted(`${address}\n${texts.join('\n')}`, words).slice(0, MOST_TEXT);
+    const screenshot = await page.screenshot({
+      animations: 'disabled',
+      caret: 'hide',
+      timeout: DRAW_MS,
+      mask: [page.locator('input, textarea, select, canvas, iframe, object, embed')],
+      maskColor: '#222222',
+    });
+    return { screenshot, text };
+  } catch {
+    // The page is gone or doesn't answer: its address is all that is left to say.
+    return { screenshot: null, text: `${address}\nThe page could not be read.` };
+  }
+}

@@ -1,0 +1,188 @@
+import type { Locator } from 'playwright-core';
+import type { RecipePart } from '../recipe.ts';
+import type { OneTarget, Target } from '../steps.ts';
+import { filled, shortened, Unreadable, type Values } from '../values.ts';
+import { BrowserGone, Misfit, Stopped } from './outcomes.ts';
+import type { Visit } from './visit.ts';
+
+/** Where a visit is: what steps and readings are carried out on. */
+export interface Walk {
+  readonly visit: Visit;
+  readonly part: RecipePart;
+  readonly values: Values;
+  /** The item of a list that targets are looked for in; null: the page. */
+  readonly item: Locator | null;
+  /** How often each wall was cleared away in this visit. */
+  readonly cleared: Map<number, number>;
+  /** Clears a wall away; null while that is being done. */
+  readonly clear: ((walk: Walk, wall: number) => Promise<void>) | null;
+}
+
+const WITHIN_MS = 10_000;
+const PAUSE_MS = 60;
+/** One that comes back more often than that is no pop-up. */
+const MOST_CLEARED = 5;
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The text as a person sees it. */
+export const seenText = (of: Locator, timeout: number): Promise<string> =>
+  // biome-ignore lint/performance/useDomNodeTextContent: a price that is hidden is none
+  of.innerText({ timeout });
+
+type Scope = Pick<Locator, 'getByRole' | 'getByLabel' | 'getByText' | 'getByPlaceholder' | 'locator'>;
+
+function inScope(scope: Scope, target: OneTarget, text: (of: string) => string): Locator {
+  const exact = target.exact ?? false;
+  if ('role' in target) {
+    return scope.getByRole(target.role, target.name === undefined ? {} : { name: text(target.name), exact });
+  }
+  if ('label' in target) return scope.getByLabel(text(target.label), { exact });
+  if ('text' in target) return scope.getByText(text(target.text), { exact });
+  if ('placeholder' in target) return scope.getByPlaceholder(text(target.placeholder), { exact });
+  if ('test_id' in target) return scope.locator(`[data-testid=${JSON.stringify(text(target.test_id))}]`);
+  return scope.locator(text(target.css));
+}
+
+/** Everything on the page that fits, seen or not. @throws Unreadable */
+export function locate({ visit, item, values }: Walk, target: Target): Locator {
+  const text = (of: string) => filled(of, values, visit.recipe.site);
+  const outer = 'in' in target ? target.in : target;
+  const start = item ?? visit.page;
+  const scope = outer.frame === undefined ? start : start.frameLocator(text(outer.frame));
+  const found = inScope(scope, outer, text);
+  return 'in' in target ? inScope(found, target.find, text) : found;
+}
+
+export const shown = (walk: Walk, target: Target): Locator => locate(walk, target).filter({ visible: true });
+
+/** The words of a target for a report: as the recipe has them, without the values. */
+export function wordsOf(target: Target): string {
+  if ('in' in target) return `${wordsOf(target.find)} in ${wordsOf(target.in)}`;
+  if ('role' in target) return target.name === undefined ? target.role : `${target.role} "${target.name}"`;
+  if ('label' in target) return `field "${target.label}"`;
+  if ('text' in target) return `text "${target.text}"`;
+  if ('placeholder' in target) return `field "${target.placeholder}"`;
+  return 'test_id' in target ? `test id "${target.test_id}"` : target.css;
+}
+
+/** Nothing visible there, for reports: the heading says best which page it is. */
+async function pageSeen({ visit: { page } }: Walk): Promise<string> {
+  const heading = page.getByRole('heading').filter({ visible: true }).first();
+  const title = await seenText(heading, 200).catch(() => page.title().catch(() => ''));
+  const path = new URL(page.url() === '' ? 'about:blank' : page.url()).pathname;
+  return `on ${path}${title ? ` ("${shortened(title, 60)}")` : ''}`;
+}
+
+/** @throws BrowserGone */
+export function stillThere({ visit }: Pick<Walk, 'visit'>): void {
+  if (visit.isGone()) throw new BrowserGone('the browser is gone');
+  if (performance.now() > visit.endsAtMs) throw new BrowserGone('the visit took too long');
+}
+
+/** An error of the page's that passes by itself: it was moving on. */
+const isMoving = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error.name === 'TimeoutError' ||
+    /context was destroyed|frame was detached|not attached|navigat|Cannot find context/i.test(error.message));
+
+/** One question for all of them: it is asked before every step. */
+async function isAnySeen(walk: Walk, walls: Visit['recipe']['walls']): Promise<boolean> {
+  const [first, ...others] = walls.map(({ seen }) => locate(walk, seen));
+  if (!first) return false;
+  const any = others.reduce((all, one) => all.or(one), first);
+  return (await any.filter({ visible: true }).count()) > 0;
+}
+
+/** Looks at walls first: what lies above the page, or ends the visit. @throws Stopped, Misfit */
+async function throughWalls(walk: Walk): Promise<void> {
+  const { visit, clear, cleared } = walk;
+  if (!clear) return;
+  const onPage = { ...walk, item: null };
+  if (!(await isAnySeen(onPage, visit.recipe.walls))) return;
+  for (const [i, wall] of visit.recipe.walls.entries()) {
+    if ((await shown(onPage, wall.seen).count()) === 0) continue;
+    if ('stop' in wall) throw new Stopped(wall.stop);
+    const times = (cleared.get(i) ?? 0) + 1;
+    cleared.set(i, times);
+    if (times > MOST_CLEARED)
+      throw new Misfit(walk.part, `wall ${i + 1}`, `${wordsOf(wall.seen)} comes back`);
+    await clear({ ...onPage, clear: null }, i);
+  }
+}
+
+const FORMS: ReadonlySet<string> = new Set(['passengers', 'extras', 'till']);
+
+/** @throws Stopped where the site complains about what was filled in */
+async function throughForm(walk: Walk): Promise<void> {
+  const { rejected } = walk.visit.recipe;
+  if (!rejected || !walk.clear || !FORMS.has(walk.part)) return;
+  const list = shown({ ...walk, item: null }, rejected.list);
+  const count = await list.count();
+  if (count === 0) return;
+  const fields = new Set<string>();
+  for (const one of await list.all()) {
+    const { field } = rejected;
+    const said = field.at ? shown({ ...walk, item: one }, field.at).first() : one;
+    const text = field.attribute
+      ? await said.getAttribute(field.attribute, { timeout: 500 })
+      : await seenText(said, 500);
+    const mapped = field.map?.[shortened(text ?? '')];
+    // Words of the page may have the traveller's in them: only names that the recipe knows are passed on.
+    fields.add(typeof mapped === 'string' ? mapped : 'other');
+  }
+  throw new Stopped({ rejected: [...fields].sort() });
+}
+
+export interface Looked<T> {
+  readonly found?: T;
+  /** What there was instead. */
+  readonly saw?: string;
+}
+
+/**
+ * Looks again and again until there is what is looked for, past walls and complaints of forms, or until its time is
+ * over.
+ * @throws Misfit with what it saw last, Stopped, BrowserGone
+ */
+export async function until<T>(
+  walk: Walk,
+  step: string,
+  withinMs: number | undefined,
+  look: () => Promise<Looked<T>>,
+): Promise<T> {
+  const endsAtMs = performance.now() + (withinMs ?? WITHIN_MS);
+  let saw = 'nothing';
+  for (;;) {
+    stillThere(walk);
+    try {
+      await throughWalls(walk);
+      await throughForm(walk);
+      const looked = await look();
+      if (looked.found !== undefined) return looked.found;
+      saw = looked.saw ?? saw;
+    } catch (error) {
+      if (error instanceof Unreadable) saw = error.message;
+      else if (!isMoving(error)) {
+        stillThere(walk);
+        throw error;
+      }
+    }
+    if (performance.now() > endsAtMs) {
+      stillThere(walk);
+      throw new Misfit(walk.part, step, `${saw}, ${await pageSeen(walk)}`);
+    }
+    await pause(PAUSE_MS);
+  }
+}
+
+/** The only one that is visible. @throws Misfit: there is none, or there are several */
+export const only = (walk: Walk, step: string, target: Target, withinMs?: number): Promise<Locator> =>
+  until(walk, step, withinMs, async () => {
+    const found = shown(walk, target);
+    const count = await found.count();
+    return count === 1 ? { found } : { saw: `found ${count === 0 ? 'no' : count} ${wordsOf(target)}` };
+  });
+
+export const isSeen = async (walk: Walk, target: Target): Promise<boolean> =>
+  (await shown(walk, target).count()) > 0;

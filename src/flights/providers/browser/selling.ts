@@ -1,0 +1,206 @@
+import { problem } from '../../../kernel/problems.ts';
+import type { BookOutcome, Purchase } from '../fulfiller.ts';
+import { endingOf, noteExit, siteFailed } from './exits.ts';
+import type { KeptOffer } from './looks.ts';
+import { lookForMail } from './mail.ts';
+import type { Visit } from './page/visit.ts';
+import { recipeOfCarrier, type Shop } from './ports.ts';
+import type { PurchaseRow } from './purchases.ts';
+import * as purchases from './purchases.ts';
+import type { Recipe } from './recipe.ts';
+import { type Bought, buy } from './visits/buy.ts';
+import { cancelBooking, canManage, lookAtBooking, manageValues } from './visits/manage.ts';
+
+/** Buys on carriers' sites, and finds out what became of it. */
+
+const DAY_MS = 24 * 60 * 60_000;
+/** A visit that pressed writes what it saw within this time; after it, nobody does any more. */
+const WRITING_MS = 30_000;
+const DEFAULT_MAIL_WAIT_MS = 15 * 60_000;
+const DEFAULT_MANAGE_EVERY_MS = 60_000;
+
+/** An address of our own that nobody can guess, for what one carrier says of one purchase. */
+function mailAddressOf({ settings, secrets }: Shop, reference: string): string | null {
+  const { mailAddress } = settings;
+  if (!mailAddress) return null;
+  const tag = secrets.hmac('browser mail address', reference).slice(0, 10);
+  return mailAddress.replace('{reference}', `${reference}.${tag}`);
+}
+
+const readsMails = (shop: Shop, { mail }: Recipe): boolean =>
+  Boolean(mail && shop.settings.mailFolder && shop.settings.mailAddress);
+
+function isConfirmedLater(shop: Shop, recipe: Recipe, row: PurchaseRow): boolean {
+  return readsMails(shop, recipe) || managing(shop, recipe, row) !== null;
+}
+
+/** The values to open a booking's page with; null where it can't be opened. */
+function managing(shop: Shop, recipe: Recipe, row: PurchaseRow) {
+  const contact = purchases.contactOf(shop, row);
+  const values = contact && manageValues(row, contact, mailAddressOf(shop, row.reference));
+  return values && canManage(recipe, values) ? values : null;
+}
+
+/**
+ * Buys once under a reference, and answers with how it stands; asked again, with what became of the first.
+ * @throws Problem `offer_not_found`; `provider_failed`: the site could not be used, and nothing was pressed
+ */
+export async function book(shop: Shop, purchase: Purchase): Promise<BookOutcome> {
+  const { looks } = shop;
+  const { reference } = purchase;
+  const known = await purchases.rowOf(shop, reference);
+  const past = known && purchases.outcomeOf(shop, known);
+  if (past) return past;
+  const kept = await looks.offer(purchase.offerId);
+  const recipe = kept && recipeOfCarrier(shop, kept.carrier);
+  if (!kept || !recipe) throw problem('offer_not_found');
+  const run = await purchases.begin(shop, purchase, recipe);
+  if (run !== null) {
+    await shop.visiting('buyer', recipe, (visit) => goShopping(shop, visit, { purchase, kept, run }));
+  }
+  // Another visit took this one over on its way: its outcome is not known here.
+  const row = await purchases.rowOf(shop, reference);
+  const outcome = row && purchases.outcomeOf(shop, row);
+  if (!outcome) throw siteFailed('another visit has this purchase');
+  return outcome;
+}
+
+interface Trip {
+  readonly purchase: Purchase;
+  readonly kept: KeptOffer;
+  readonly run: string;
+}
+
+async function goShopping(shop: Shop, visit: Visit, { purchase, kept, run }: Trip): Promise<void> {
+  const { settings } = shop;
+  const { reference } = purchase;
+  const { recipe } = visit;
+  const confirmsWithinMs = (recipe.confirmation.within_ms ?? 60_000) + WRITING_MS;
+  const laterMs = settings.mailWaitMs ?? DEFAULT_MAIL_WAIT_MS;
+  let isPressed = false;
+  try {
+    const bought = await buy(visit, {
+      purchase,
+      kept,
+      mailAddress: mailAddressOf(shop, reference),
+      cards: settings.cards,
+      async press(total) {
+        const row = await purchases.rowOf(shop, reference);
+        const isLater = row !== undefined && isConfirmedLater(shop, recipe, row);
+        isPressed = await purchases.press(
+          shop,
+          reference,
+          run,
+          total,
+          isLater ? Math.max(confirmsWithinMs, laterMs) : confirmsWithinMs,
+        );
+        return isPressed;
+      },
+    });
+    await writeDown(shop, visit, { reference, run, bought, laterMs });
+  } catch (error) {
+    const ending = endingOf(error, visit);
+    await noteExit(shop, visit, { subject: reference, ...ending });
+    throw siteFailed(ending.step);
+  } finally {
+    if (!isPressed) await settings.cards.revoke(reference);
+  }
+}
+
+async function writeDown(
+  shop: Shop,
+  visit: Visit,
+  { reference, run, bought, laterMs }: { reference: string; run: string; bought: Bought; laterMs: number },
+): Promise<void> {
+  const exit = (outcome: string, step = '') => noteExit(shop, visit, { subject: reference, outcome, step });
+  if (bought.kind === 'taken_over') return;
+  const row = await purchases.rowOf(shop, reference);
+  if (!row) throw new Error('a purchase is gone');
+  const later = isConfirmedLater(shop, visit.recipe, row);
+  switch (bought.kind) {
+    case 'confirmed': {
+      const isClear = await purchases.confirm(shop, row, bought.confirmed, 'page');
+      if (!isClear) await purchases.waitFor(shop, reference, 0);
+      return exit(isClear ? 'booked' : 'paid_in_another_currency');
+    }
+    case 'later':
+      await purchases.waitFor(shop, reference, later ? DAY_MS : 0);
+      return exit(later ? 'pending' : 'payment_pressed_no_confirmation', 'it confirms later');
+    case 'no_word':
+      await purchases.waitFor(shop, reference, later ? laterMs : 0);
+      return exit('payment_pressed_no_confirmation', bought.saw);
+    default:
+      await purchases.end(shop, reference, run, bought);
+      return exit(bought.kind, bought.kind === 'form_rejected' ? bought.fields.join(' ') : '');
+  }
+}
+
+/** What became of a purchase: by our own record, and while that doesn't know, by the carrier's mail and its page. */
+export async function find(shop: Shop, reference: string): Promise<BookOutcome | null> {
+  const row = await purchases.rowOf(shop, reference);
+  if (!row) return null;
+  if (row.state === 'pressed' && row.confirmed_at_ms === null) await askCarrier(shop, row);
+  const now = await purchases.rowOf(shop, reference);
+  return now ? purchases.outcomeOf(shop, now) : null;
+}
+
+async function askCarrier(shop: Shop, row: PurchaseRow): Promise<void> {
+  const { settings, log } = shop;
+  const recipe = recipeOfCarrier(shop, row.carrier);
+  if (!recipe) return;
+  const address = mailAddressOf(shop, row.reference);
+  if (readsMails(shop, recipe) && address && settings.mailFolder) {
+    const mailbox = { folder: settings.mailFolder, resolver: settings.dnsTexts };
+    const confirmed = await lookForMail(mailbox, recipe, address, (why) =>
+      log('warn', 'browser_mail_not_believed', { subject: row.reference, carrier: row.carrier, why }),
+    );
+    if (confirmed && (await purchases.confirm(shop, row, confirmed, 'mail'))) return;
+  }
+  const values = managing(shop, recipe, row);
+  const everyMs = settings.manageEveryMs ?? DEFAULT_MANAGE_EVERY_MS;
+  if (!values || !(await purchases.takeLook(shop, row.reference, everyMs))) return;
+  const seen = await managed(shop, recipe, row.reference, (visit) => lookAtBooking(visit, values));
+  if (seen?.kind === 'confirmed') await purchases.confirm(shop, row, seen.confirmed, 'manage');
+}
+
+/** A look at the booking's page; null where it could not be read. */
+async function managed<T>(
+  shop: Shop,
+  recipe: Recipe,
+  reference: string,
+  work: (visit: Visit) => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await shop.visiting('looker', recipe, async (visit) => {
+      try {
+        return await work(visit);
+      } catch (error) {
+        await noteExit(shop, visit, { subject: reference, ...endingOf(error, visit) });
+        return null;
+      }
+    });
+  } catch (error) {
+    shop.log('warn', 'browser_visit_failed', {
+      subject: reference,
+      error_name: error instanceof Error ? error.name : 'unknown',
+    });
+    return null;
+  }
+}
+
+/**
+ * Gives a booking back where the carrier's site lets one; answers with how it stands then.
+ * @throws Problem `provider_failed`: the site could not be used
+ */
+export async function cancel(shop: Shop, reference: string): Promise<BookOutcome | null> {
+  const outcome = await find(shop, reference);
+  if (outcome?.kind !== 'booked' || outcome.cancelledAtMs !== null) return outcome;
+  const row = await purchases.rowOf(shop, reference);
+  const recipe = row && recipeOfCarrier(shop, row.carrier);
+  const values = row && recipe?.manage?.cancel && managing(shop, recipe, row);
+  if (!recipe || !values) return outcome;
+  const isCancelled = await managed(shop, recipe, reference, (visit) => cancelBooking(visit, values));
+  if (isCancelled === null) throw siteFailed('the page of the booking');
+  if (isCancelled) await purchases.cancelled(shop, reference);
+  return find(shop, reference);
+}

@@ -1,0 +1,92 @@
+import type { Kysely } from 'kysely';
+
+/** A look at a carrier's site for a search or a menu: one for everybody who asks for the same at the same time. */
+export interface BrowserLookTable {
+  /** What is looked for, and from when on. */
+  look_id: string;
+  state: 'under_way' | 'done' | 'failed';
+  /** What was found, JSON; of one that failed, why. */
+  result: string | null;
+  started_at_ms: number;
+  ended_at_ms: number | null;
+  /** Until when whoever began it has it; then another may begin it anew. */
+  lease_until_ms: number;
+  expires_at_ms: number;
+}
+
+/** An offer as a carrier's site showed it. */
+export interface BrowserOfferTable {
+  offer_id: string;
+  /** The carrier's code, as in its recipe. */
+  carrier: string;
+  /** What it was found by, and its flights (JSON). */
+  query: string;
+  flights: string;
+  /** The offer, wire form, JSON. */
+  offer: string;
+  expires_at_ms: number;
+}
+
+/**
+ * One purchase. `begun`: on the way to the pay button; `pressed`: past it, for good; `ended`: given up before it.
+ */
+export interface BrowserPurchaseTable {
+  reference: string;
+  /** Whose visit it is. Only the latest one can press the button. */
+  run: string;
+  state: 'begun' | 'pressed' | 'ended';
+  carrier: string;
+  recipe_version: number;
+  offer_id: string;
+  passenger_count: number;
+  /** The first passenger's names and address, sealed: a booking is asked about by them. Empty once purged. */
+  contact_sealed: string;
+  /** What the till asked for when the button was pressed. */
+  total_decimal: string | null;
+  total_currency: string | null;
+  pressed_at_ms: number | null;
+  /** Until when a confirmation may be on its way; after it nobody knows. */
+  pending_until_ms: number | null;
+  booking_reference: string | null;
+  paid_amount_decimal: string | null;
+  /** Who confirmed it: the page after the till, a mail, or the page of the booking. */
+  confirmed_by: 'page' | 'mail' | 'manage' | null;
+  confirmed_at_ms: number | null;
+  cancelled_at_ms: number | null;
+  /** When the booking's page was last looked at. */
+  asked_at_ms: number | null;
+  /** Why it was given up, JSON. */
+  outcome: string | null;
+  created_at_ms: number;
+  updated_at_ms: number;
+}
+
+/** How a page stood when a visit ended there: sealed, without what belongs to a person. */
+export interface BrowserEvidenceTable {
+  evidence_id: string;
+  /** A purchase's reference, or an offer's id. */
+  subject: string;
+  at_ms: number;
+  outcome: string;
+  step: string;
+  carrier: string;
+  recipe_version: number;
+  text_sealed: Uint8Array;
+  /** PNG; null where none could be taken. */
+  screenshot_sealed: Uint8Array | null;
+  expires_at_ms: number;
+}
+
+export interface BrowserTables {
+  browser_looks: BrowserLookTable;
+  browser_offers: BrowserOfferTable;
+  browser_purchases: BrowserPurchaseTable;
+  browser_evidence: BrowserEvidenceTable;
+}
+
+export type Store = Kysely<BrowserTables>;
+
+/** Rows that nobody asks for any more once they have expired. */
+export const OLD_LOOKS = { table: 'browser_looks', key: 'look_id', at: 'expires_at_ms' } as const;
+export const OLD_OFFERS = { table: 'browser_offers', key: 'offer_id', at: 'expires_at_ms' } as const;
+export const OLD_EVIDENCE = { table: 'browser_evidence', key: 'evidence_id', at: 'expires_at_ms' } as const;

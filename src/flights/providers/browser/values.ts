@@ -1,0 +1,217 @@
+import type { Recipe } from './recipe.ts';
+import { PLACE } from './template.ts';
+
+/** Our words and the page's: values that are filled in, and what is read, exactly or not at all. */
+
+/** A page says something that its recipe doesn't allow for. */
+export class Unreadable extends Error {
+  override readonly name = 'Unreadable';
+}
+
+export type Values = Readonly<Record<string, string | undefined>>;
+type Site = Pick<Recipe['site'], 'numbers' | 'currency' | 'symbols' | 'months'>;
+
+const MONTHS = [
+  ...['January', 'February', 'March', 'April', 'May', 'June', 'July'],
+  ...['August', 'September', 'October', 'November', 'December'],
+];
+const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+/** The longest first: `MM` is no two `M`. */
+const TOKEN = /YYYY|YY|MMMM|MMM|MM|M|DD|D|HH|H|hh|h|mm|A|dddd|ddd/g;
+const pad = (value: number, length = 2): string => String(value).padStart(length, '0');
+
+/**
+ * Puts values into a text of a recipe. A format is for dates (`YYYY-MM-DD` inside), and `upper`, `lower`, `digits` for
+ * others.
+ * @throws Unreadable where a name has no value
+ */
+export function filled(text: string, values: Values, { months = MONTHS }: Partial<Site> = {}): string {
+  return text.replaceAll(PLACE, (_, name: string, format: string | undefined) => {
+    const value = values[name];
+    if (value === undefined || value === '') throw new Unreadable(`there is no ${name} here`);
+    return format === undefined ? value : formatted(value, format, months);
+  });
+}
+
+/** The names of a text that have no value. */
+export const missingIn = (text: string, values: Values): string[] =>
+  [...text.matchAll(PLACE)].flatMap(([, name = '']) => (values[name] ? [] : [name]));
+
+function formatted(value: string, format: string, months: readonly string[]): string {
+  if (format === 'upper') return value.toUpperCase();
+  if (format === 'lower') return value.toLowerCase();
+  if (format === 'digits') return value.replace(/\D/g, '');
+  const [, year = '', month = '', day = '1'] = /^(\d{4})-(\d\d)(?:-(\d\d))?$/.exec(value) ?? [];
+  if (year === '') throw new Unreadable(`"${format}" is a format of dates`);
+  const monthName = months[Number(month) - 1] ?? '';
+  const weekday = DAYS[new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDay()] ?? '';
+  const parts: Record<string, string> = {
+    YYYY: year,
+    YY: year.slice(2),
+    MMMM: monthName,
+    MMM: monthName.slice(0, 3),
+    MM: month,
+    M: String(Number(month)),
+    DD: day,
+    D: String(Number(day)),
+    dddd: weekday,
+    ddd: weekday.slice(0, 3),
+  };
+  return format.replace(TOKEN, (token) => parts[token] ?? token);
+}
+
+const clean = (text: string): string => text.replace(/[\s\u00a0\u202f\u2009]+/g, ' ').trim();
+
+/** The one group of a pattern, or its whole match. @throws Unreadable */
+export function partOf(text: string, pattern: string | undefined): string {
+  if (pattern === undefined) return clean(text);
+  const found = new RegExp(pattern, 'u').exec(text);
+  if (!found) throw new Unreadable(`"${shortened(text)}" doesn't fit ${pattern}`);
+  return clean(found[1] ?? found[0]);
+}
+
+export const shortened = (text: string, most = 80): string =>
+  clean(text).length > most ? `${clean(text).slice(0, most)}…` : clean(text);
+
+export interface Money {
+  /** As `parseUsdc` reads it. */
+  readonly decimal: string;
+  readonly currency: string;
+}
+
+/** How whole numbers are grouped, and where the fraction begins. */
+const NUMBERS: Record<Recipe['site']['numbers'], { group: string; point: string }> = {
+  '1,234.50': { group: ',', point: '\\.' },
+  '1.234,50': { group: '\\.', point: ',' },
+  '1 234,50': { group: ' ', point: ',' },
+  '1 234.50': { group: ' ', point: '\\.' },
+  "1'234.50": { group: "['’]", point: '\\.' },
+};
+
+/**
+ * Reads a price to the cent. What has two numbers, a number in another format (`1.234` where the point is for cents),
+ * a sign, or no currency, is no price.
+ * @throws Unreadable
+ */
+export function readMoneyText(text: string, site: Site, fixed?: string): Money {
+  const { group, point } = NUMBERS[site.numbers];
+  const shown = clean(text);
+  const number = new RegExp(`(\\d{1,3}(?:${group}\\d{3})+|\\d+)(?:${point}(\\d{2}))?`, 'u').exec(shown);
+  const [whole = '', units = '', cents = ''] = number ?? [];
+  const at = number?.index ?? 0;
+  const before = shown.slice(0, at);
+  const after = shown.slice(at + whole.length);
+  const isCut = /[.,'’]$/.test(before) || /^(?:[.,'’]\S|\s?%)/.test(after);
+  if (whole === '' || isCut || /[-−+]\s?\p{Sc}?\s?$/u.test(before) || /\d/.test(before + after)) {
+    throw new Unreadable(`"${shortened(text)}" is no amount like ${site.numbers}`);
+  }
+  const currency = fixed ?? currencyIn(`${before} ${after}`, site);
+  if (currency === null) throw new Unreadable(`"${shortened(text)}" has no currency, or several`);
+  const plain = units.replace(/\D/g, '').replace(/^0+(?=\d)/, '');
+  if (plain.length > 9) throw new Unreadable(`"${shortened(text)}" is no price`);
+  return { decimal: `${plain}.${cents || '00'}`, currency };
+}
+
+function currencyIn(around: string, { symbols = {}, currency }: Site): string | null {
+  let left = around;
+  const found = new Set<string>();
+  for (const [symbol, code] of Object.entries(symbols).sort(([a], [b]) => b.length - a.length)) {
+    if (!left.includes(symbol)) continue;
+    left = left.replaceAll(symbol, ' ');
+    found.add(code);
+  }
+  for (const [code] of left.matchAll(/\b[A-Z]{3}\b/g)) found.add(code);
+  const [only = null] = found;
+  if (found.size > 1) return null;
+  // A sign that the recipe doesn't list is another currency's, for all that is known.
+  return only ?? (/\p{Sc}/u.test(left) ? null : currency);
+}
+
+interface ReadDate {
+  readonly year: number | null;
+  readonly month: number | null;
+  readonly day: number | null;
+  readonly hour: number | null;
+  readonly minute: number | null;
+}
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** Reads a date, a time, or both, by the recipe's format. @throws Unreadable */
+export function readDateText(
+  text: string,
+  format: string,
+  { months = MONTHS }: Partial<Site> = {},
+): ReadDate {
+  const names = (length?: number) => months.map((name) => escaped(name.slice(0, length))).join('|');
+  const tokens: string[] = [];
+  const patterns: Record<string, string> = {
+    YYYY: '(\\d{4})',
+    YY: '(\\d\\d)',
+    MMMM: `(${names()})`,
+    MMM: `(${names(3)})\\.?`,
+    ...{ MM: '(\\d\\d)', DD: '(\\d\\d)', HH: '(\\d\\d)', hh: '(\\d\\d)', mm: '(\\d\\d)' },
+    ...{ M: '(\\d\\d?)', D: '(\\d\\d?)', H: '(\\d\\d?)', h: '(\\d\\d?)' },
+    A: '(AM|PM)',
+    dddd: '(\\p{L}+)',
+    ddd: '(\\p{L}+)\\.?',
+  };
+  let source = '';
+  let from = 0;
+  for (const found of format.matchAll(TOKEN)) {
+    const [token] = found;
+    source += escaped(format.slice(from, found.index)) + (patterns[token] ?? '');
+    from = found.index + token.length;
+    tokens.push(token);
+  }
+  source += escaped(format.slice(from));
+  const found = new RegExp(`^${source}$`, 'iu').exec(clean(text));
+  if (!found) throw new Unreadable(`"${shortened(text)}" is no date like ${format}`);
+  const parts = new Map(tokens.map((token, i) => [token, found[i + 1] ?? '']));
+  const number = (...names: string[]) => {
+    const value = names.map((name) => parts.get(name)).find((one) => one !== undefined);
+    return value === undefined ? null : Number(value);
+  };
+  const named = (parts.get('MMMM') ?? parts.get('MMM'))?.toLowerCase();
+  const short = parts.has('MMMM') ? undefined : 3;
+  const byName = months.findIndex((name) => name.slice(0, short).toLowerCase() === named);
+  const century = number('YY');
+  const afternoon = parts.get('A')?.toUpperCase();
+  const hour = number('HH', 'H', 'hh', 'h');
+  const read = {
+    year: number('YYYY') ?? (century === null ? null : 2000 + century),
+    month: byName >= 0 ? byName + 1 : number('MM', 'M'),
+    day: number('DD', 'D'),
+    hour: hour === null || afternoon === undefined ? hour : (hour % 12) + (afternoon === 'PM' ? 12 : 0),
+    minute: number('mm'),
+  };
+  if (!isReal(read)) throw new Unreadable(`"${shortened(text)}" is a date that there is not`);
+  return read;
+}
+
+function isReal({ year, month, day, hour, minute }: ReadDate): boolean {
+  if ((hour ?? 0) > 23 || (minute ?? 0) > 59) return false;
+  if (month === null || day === null) return month === null || (month >= 1 && month <= 12);
+  // A leap day without its year may be one.
+  const date = new Date(Date.UTC(year ?? 2024, month - 1, day));
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
+
+/**
+ * A day as YYYY-MM-DD. What the page leaves out is that of `near`; without a year, the one that is nearest to it.
+ * @throws Unreadable
+ */
+export function dayNear(read: ReadDate, near: string): string {
+  if (read.month === null || read.day === null) return near;
+  const about = Date.parse(`${near}T00:00:00Z`);
+  const years = read.year === null ? [-1, 0, 1].map((add) => Number(near.slice(0, 4)) + add) : [read.year];
+  const days = years.map((year) => `${pad(year, 4)}-${pad(read.month ?? 1)}-${pad(read.day ?? 1)}`);
+  const away = (day: string) => Math.abs(Date.parse(`${day}T00:00:00Z`) - about);
+  return days.reduce((best, day) => (away(day) < away(best) ? day : best));
+}
+
+/** The time of day, HH:mm:ss. @throws Unreadable */
+export function timeOf({ hour, minute }: ReadDate): string {
+  if (hour === null || minute === null) throw new Unreadable('the page says no time of day');
+  return `${pad(hour)}:${pad(minute)}:00`;
+}

@@ -1,0 +1,79 @@
+import type { ProviderOrder } from '../provider.ts';
+import type { Attempt } from './attempts.ts';
+import { isConflict } from './order-answers.ts';
+import { type OrderPorts, orderOf, readOrder, referenceOf, seenOrder } from './orders.ts';
+import { type Fields, object, orderId } from './read.ts';
+import { type Answer, failed, isOk } from './transport.ts';
+
+type Standing = ProviderOrder | null | 'unknown';
+
+/**
+ * How a reference stands. null is certain: an attempt is on record before it is sent. An order is believed where Duffel
+ * shows it with our reference. Of an attempt without a verdict a list without it proves nothing, for the airline may know
+ * more than Duffel: `unknown`, until something definite is said.
+ * @throws Problem `upstream_rate_limited`, `provider_failed`
+ */
+export async function findOrder(ports: OrderPorts, reference: string): Promise<Standing> {
+  const past = await ports.attempts.of(reference);
+  const ordered = past.find(({ verdict }) => verdict === 'ordered');
+  if (ordered?.order_id) return (await readOrder(ports, ordered.order_id)).order;
+  const last = past.at(-1);
+  return last === undefined || last.verdict === 'none' ? null : look(ports, last);
+}
+
+/** Looks for the order of an attempt that has no verdict. */
+export async function look(ports: OrderPorts, attempt: Attempt): Promise<Standing> {
+  const found =
+    (await namedOrder(ports, attempt)) ?? (await seenOrder(ports, attempt.offer_id, attempt.reference));
+  if (found) return foundOrder(ports, attempt, found);
+  if (!(await isSoldToAnother(ports, attempt))) return 'unknown';
+  await ports.attempts.endInNone(attempt, {});
+  return null;
+}
+
+/** The order that a webhook named for this attempt, once it is read and has our reference. */
+async function namedOrder({ transport }: OrderPorts, attempt: Attempt) {
+  const id = orderId(attempt.order_id);
+  if (id === null) return null;
+  const answer = await transport.ask({ operation: 'order', method: 'GET', path: `/air/orders/${id}` });
+  const raw = object(answer.data);
+  return isOk(answer) && raw && referenceOf(raw) === attempt.reference ? { raw, answer } : null;
+}
+
+/** Writes an order down that was found, before anything else is made of it. */
+async function foundOrder(
+  ports: OrderPorts,
+  attempt: Attempt,
+  { raw, answer }: { raw: Fields; answer: Answer },
+): Promise<ProviderOrder> {
+  await ports.attempts.endInOrder(attempt, orderId(raw.id) ?? '', {});
+  ports.log('info', 'duffel_order_found', { reference: attempt.reference, order_id: orderId(raw.id) });
+  const order = orderOf(ports, raw, attempt.reference);
+  if (!order) throw failed(answer, "The airline's order can't be read.");
+  return order;
+}
+
+/**
+ * Duffel answered the first POST of this reference that an order exists, and we know whose: another reference of ours has
+ * one on the same offer or the same search, and a search serves one order. So this attempt made none.
+ */
+async function isSoldToAnother({ attempts }: OrderPorts, attempt: Attempt): Promise<boolean> {
+  if (attempt.attempt !== 1 || !isConflict(attempt.code)) return false;
+  return (await othersOn({ attempts }, attempt.reference, attempt.offer_id, attempt.offer_request_id)).some(
+    ({ verdict }) => verdict === 'ordered',
+  );
+}
+
+/** Attempts of other references on the same offer, or the same search. */
+export async function othersOn(
+  { attempts }: Pick<OrderPorts, 'attempts'>,
+  reference: string,
+  offer: string,
+  offerRequest: string | null,
+): Promise<Attempt[]> {
+  const same = [
+    ...(await attempts.byOffer(offer)),
+    ...(offerRequest === null ? [] : await attempts.byOfferRequest(offerRequest)),
+  ];
+  return same.filter((one) => one.reference !== reference);
+}

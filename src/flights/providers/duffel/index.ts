@@ -1,0 +1,87 @@
+import { AIRPORT_TABLE } from '../../../domain/airport-table.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Log } from '../../../kernel/log.ts';
+import type { Store } from '../../tables.ts';
+import type { Provider } from '../provider.ts';
+import { createAttempts } from './attempts.ts';
+import { duffelIssues } from './passenger-rules.ts';
+import { createTransport } from './transport.ts';
+import { createZones } from './zones.ts';
+
+export interface DuffelOptions {
+  /** `https://api.duffel.com` */
+  readonly url: string;
+  /** `duffel_test_...` or `duffel_live_...`: it says which of Duffel's two worlds is asked. */
+  readonly token: string;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Of the webhook that points here. Without it no message is believed. */
+  readonly webhookSecret?: string | undefined;
+  /** How long a call may take (tests). */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Offers whose search is remembered: the last ones, as many as can be locked while they live. */
+const MOST_SEARCHED = 20_000;
+
+/**
+ * Sells the flights of Duffel's airlines (docs/duffel.md). What a call needs is loaded by the call. Duffel has no call for
+ * the balance that orders are paid from, so there is none here: an order that it doesn't cover is refused as
+ * `provider_balance_low`.
+ */
+export function createDuffelProvider(options: DuffelOptions): Provider {
+  const { url, token, store, clock, log } = options;
+  const isLive = token.startsWith('duffel_live_');
+  const transport = createTransport({ url, token, clock, log, timeoutMs: options.timeoutMs });
+  const attempts = createAttempts({ store, clock });
+  const searches = createSearchMemory();
+  const ports = { transport, attempts, zones: createZones(), clock, log, searchOf: searches.of };
+  return {
+    name: 'duffel',
+    isSandbox: !isLive,
+    changesSchedules: true,
+    airport(iata) {
+      const row = AIRPORT_TABLE.find(([code]) => code === iata);
+      if (!row) return null;
+      const [, name, city, country, , , timeZone] = row;
+      return { name, city, country, timeZone };
+    },
+    search: async (query) =>
+      (await import('./search.ts')).searchOffers({ ...ports, found: searches.add }, query),
+    async offer(offerId) {
+      const { offer, passengerCount, availableServices } = await (await import('./live-offer.ts')).freshOffer(
+        ports,
+        offerId,
+      );
+      return { offer, passengerCount, availableServices };
+    },
+    createOrder: async (request) => (await import('./create-order.ts')).createOrder(ports, request),
+    findOrder: async (reference) => (await import('./find-order.ts')).findOrder(ports, reference),
+    order: async (id) => (await (await import('./orders.ts')).readOrder(ports, id)).order,
+    cancel: async (id, quoteId) => (await import('./cancel.ts')).cancelOrder(ports, id, quoteId),
+    cancellationQuote: async (id) => (await import('./cancel.ts')).cancellationQuote(ports, id),
+    passengerIssues: duffelIssues,
+    receive: async (message) =>
+      (await import('./webhooks.ts')).receiveWebhook(
+        { ...ports, secret: options.webhookSecret, isLive },
+        message,
+      ),
+  };
+}
+
+/** Which search an offer came from. A map keeps the order in which its entries were set. */
+function createSearchMemory() {
+  const known = new Map<string, string>();
+  return {
+    of: (offerId: string): string | null => known.get(offerId) ?? null,
+    add(offerId: string, requestId: string): void {
+      known.delete(offerId);
+      known.set(offerId, requestId);
+      for (const oldest of known.keys()) {
+        if (known.size <= MOST_SEARCHED) return;
+        known.delete(oldest);
+      }
+    },
+  };
+}

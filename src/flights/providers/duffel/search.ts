@@ -1,0 +1,94 @@
+import type { Log } from '../../../kernel/log.ts';
+import type { Offer } from '../../wire.ts';
+import type { OfferQuery } from '../provider.ts';
+import { readOffer } from './offers.ts';
+import { list, offerRequestId } from './read.ts';
+import { dataOf, failed, isOk, type Transport } from './transport.ts';
+import type { Zones } from './zones.ts';
+
+const OFFERS_A_PAGE = 200;
+/** A search of more offers than anybody looks at ends here. */
+const MOST_PAGES = 25;
+
+interface SearchPorts {
+  readonly transport: Transport;
+  readonly zones: Zones;
+  readonly log: Log;
+  /** Called with the search that an offer belongs to. */
+  readonly found: (offerId: string, requestId: string) => void;
+}
+
+/**
+ * Asks every airline of Duffel's for adults on fixed dates, cheapest first.
+ * @throws Problem `upstream_rate_limited`, `provider_failed`
+ */
+export async function searchOffers(ports: SearchPorts, query: OfferQuery): Promise<Offer[]> {
+  const { transport } = ports;
+  const asked = await transport.ask({
+    operation: 'search',
+    method: 'POST',
+    path: '/air/offer_requests?return_offers=false',
+    body: offerRequest(query),
+    lane: 'search',
+    isRefusable: true,
+  });
+  const requestId = offerRequestId(dataOf(asked).id);
+  if (requestId === null) throw failed(asked);
+  return readPages(ports, requestId);
+}
+
+async function readPages({ transport, zones, log, found }: SearchPorts, requestId: string) {
+  const offers = new Map<string, Offer>();
+  const dropped = new Map<string, number>();
+  const missing = (field: string): null => {
+    dropped.set(field, (dropped.get(field) ?? 0) + 1);
+    return null;
+  };
+  const cursors = new Set<string>();
+  for (let after: string | null = ''; after !== null && !cursors.has(after); ) {
+    if (cursors.size === MOST_PAGES) {
+      log('warn', 'duffel_search_cut_off', { offer_request_id: requestId, offers: offers.size });
+      break;
+    }
+    cursors.add(after);
+    const page = await transport.ask({
+      operation: 'offers',
+      method: 'GET',
+      path: `/air/offers?${pageQuery(requestId, after)}`,
+      isRefusable: true,
+    });
+    const given = list(page.data);
+    if (!isOk(page) || !given) throw failed(page);
+    for (const one of given) {
+      const offer = readOffer(one, { zones, missing });
+      if (!offer) continue;
+      offers.set(offer.offer_id, offer);
+      found(offer.offer_id, requestId);
+    }
+    after = page.after;
+  }
+  for (const [field, times] of dropped) {
+    log('warn', 'duffel_offers_dropped', { offer_request_id: requestId, missing: field, offers: times });
+  }
+  return [...offers.values()];
+}
+
+function pageQuery(requestId: string, after: string): URLSearchParams {
+  const query = new URLSearchParams({
+    offer_request_id: requestId,
+    limit: String(OFFERS_A_PAGE),
+    sort: 'total_amount',
+  });
+  if (after !== '') query.set('after', after);
+  return query;
+}
+
+function offerRequest({ origin, destination, departDate, returnDate, adults, cabinClass }: OfferQuery) {
+  const out = { origin, destination, departure_date: departDate };
+  const back = { origin: destination, destination: origin, departure_date: returnDate };
+  return {
+    slices: returnDate === undefined ? [out] : [out, back],
+    passengers: Array.from({ length: adults }, () => ({ type: 'adult' })),
+    cabin_class: cabinClass,
+  };
+}

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * Cards of the sandbox's issuer: 19 digits that begin with 9999, which no bank has, then the amount in cents, a serial
+ * number and Luhn's digit. A card is good for exactly its amount, once.
+ */
+export interface SandboxCard {
+  readonly number: string;
+  /** MM/YY */
+  readonly expiry: string;
+  readonly cvc: string;
+}
+
+const ISSUER = '9999';
+
+/** A card for an amount. `serial` tells cards of the same amount apart; of six digits. */
+export function sandboxCard(amountCents: number, serial: number, nowMs: number): SandboxCard {
+  if (amountCents < 1 || amountCents > 99_999_999)
+    throw new RangeError('an amount that no sandbox card holds');
+  const body = `${ISSUER}${String(amountCents).padStart(8, '0')}${String(serial % 1_000_000).padStart(6, '0')}`;
+  const number = body + luhnDigit(body);
+  const end = new Date(nowMs);
+  const year = String((end.getUTCFullYear() + 1) % 100).padStart(2, '0');
+  return { number, expiry: `${String(end.getUTCMonth() + 1).padStart(2, '0')}/${year}`, cvc: cvcOf(number) };
+}
+
+/** What a card holds, in cents; null for a card that the sandbox's bank did not issue. */
+export function amountOnCard({ number, cvc }: Pick<SandboxCard, 'number' | 'cvc'>): number | 'any' | null {
+  if (/^400000\d{10}$/.test(number) && luhnDigit(number.slice(0, -1)) === number.at(-1)) return 'any';
+  if (!/^\d{19}$/.test(number) || !number.startsWith(ISSUER)) return null;
+  if (luhnDigit(number.slice(0, -1)) !== number.at(-1) || cvc !== cvcOf(number)) return null;
+  return Number(number.slice(4, 12));
+}
+
+/** Stands for a card in the books. */
+export const cardDigest = (number: string): string =>
+  createHash('sha256').update(number).digest('hex').slice(0, 32);
+
+const cvcOf = (number: string): string =>
+  String(
+    Number.parseInt(createHash('sha256').update(`cvc ${number}`).digest('hex').slice(0, 8), 16) % 1000,
+  ).padStart(3, '0');
+
+function luhnDigit(body: string): string {
+  const sum = [...body].reverse().reduce((total, digit, i) => {
+    const value = Number(digit) * (i % 2 === 0 ? 2 : 1);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return String((10 - (sum % 10)) % 10);
+}

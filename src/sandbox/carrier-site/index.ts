@@ -1,0 +1,133 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { type HttpRequest, HttpResponse, json } from '../../kernel/http.ts';
+import { createWorld } from '../airline/world.ts';
+import { openSiteBooks } from './books.ts';
+import { sandboxDkimRecord } from './dkim-key.ts';
+import { html } from './html.ts';
+import { deliverDue } from './mail.ts';
+import { page } from './page.ts';
+import * as confirmation from './pages/confirmation.ts';
+import * as extras from './pages/extras.ts';
+import * as fares from './pages/fares.ts';
+import * as flights from './pages/flights.ts';
+import * as passengers from './pages/passengers.ts';
+import * as search from './pages/search.ts';
+import * as till from './pages/till.ts';
+import * as walls from './pages/walls.ts';
+import type { SiteScenario } from './scenarios.ts';
+import { SCRIPT } from './script.ts';
+import { STYLE } from './style.ts';
+import { cookieFor, createVisitors, type Handler, type SiteAnswer, type SitePorts } from './visit.ts';
+
+export interface CarrierSiteOptions {
+  readonly seed: string;
+  readonly clock: Clock;
+  /** The file of its books. */
+  readonly books: string;
+  readonly scenario?: SiteScenario | undefined;
+  /** A Maildir; null: mails go nowhere. */
+  readonly mailFolder: string | null;
+  /** From a sale to its mail, milliseconds (default 300). */
+  readonly mailMs?: number | undefined;
+  /** How long slow pages and slow confirmations take, milliseconds (default 3000). */
+  readonly slowMs?: number | undefined;
+}
+
+export interface CarrierSite {
+  /** null: the connection has to be cut without an answer. */
+  fetch(request: HttpRequest): Promise<SiteAnswer>;
+  /** Delivers the mails that are due; answers how many. */
+  deliverDue(): Promise<number>;
+  close(): void;
+}
+
+const done: Handler = () => json({});
+
+const HANDLERS: Readonly<Record<string, Handler>> = {
+  'GET /': search.home,
+  'POST /search': search.search,
+  'GET /flights': flights.flights,
+  'GET /api/flights': flights.flightsListed,
+  'POST /flights/return': flights.addReturn,
+  'POST /flights/choose': flights.chooseFlight,
+  'POST /flights': flights.takeFlights,
+  'GET /fares': fares.fares,
+  'POST /fares': fares.chooseFare,
+  'GET /extras': extras.extras,
+  'POST /extras/tick': extras.tickExtra,
+  'POST /extras': extras.takeExtras,
+  'GET /passengers': passengers.passengers,
+  'POST /passengers': passengers.takePassengers,
+  'GET /sold-out': walls.soldOut,
+  'GET /account': walls.account,
+  'POST /account': walls.account,
+  'GET /check': walls.check,
+  'GET /check/frame': walls.checkFrame,
+  'GET /elsewhere': walls.elsewhere,
+  'POST /elsewhere': walls.paidElsewhere,
+  'GET /pay': till.till,
+  'POST /pay/refresh': till.refreshTill,
+  'POST /pay': till.pay,
+  'GET /card': till.cardFrame,
+  'POST /card': till.takeCard,
+  'GET /confirmation': confirmation.confirmation,
+  'GET /api/confirmation': confirmation.confirmationState,
+  'GET /manage': confirmation.manage,
+  'POST /manage': confirmation.findBooking,
+  'POST /manage/cancel': confirmation.cancelBooking,
+  'POST /chat': done,
+  'POST /consent': ({ session }) => {
+    session.hasAnsweredCookies = true;
+    return json({});
+  },
+  'POST /newsletter': ({ session }) => {
+    session.hasClosedNewsletter = true;
+    return json({});
+  },
+};
+
+/** The web site of a pretend carrier (docs/sandbox.md): real pages with forms, scripts and sessions, and its own books. */
+export function openCarrierSite(options: CarrierSiteOptions): CarrierSite {
+  const { clock, seed } = options;
+  const books = openSiteBooks(options.books, seed);
+  const ports: SitePorts = {
+    world: createWorld(seed),
+    clock,
+    books,
+    scenario: options.scenario ?? 'none',
+    mailMs: options.mailMs ?? 300,
+    slowMs: options.slowMs ?? 3_000,
+  };
+  const visitors = createVisitors(ports);
+  const fixed: Readonly<Record<string, () => HttpResponse>> = {
+    'GET /assets/site.css': () => new HttpResponse(200, STYLE, { 'content-type': 'text/css; charset=utf-8' }),
+    'GET /assets/site.js': () =>
+      new HttpResponse(200, SCRIPT, { 'content-type': 'text/javascript; charset=utf-8' }),
+    'GET /sandbox/sales': () => json(books.report(clock.now())),
+    'GET /sandbox/dkim': () => new HttpResponse(200, sandboxDkimRecord(), { 'content-type': 'text/plain' }),
+  };
+  return {
+    async fetch(request) {
+      const url = new URL(request.url);
+      const place = `${request.method} ${url.pathname}`;
+      const known = fixed[place];
+      if (known) return known();
+      const arrived = await visitors.of(request, url);
+      if (arrived === null) return new HttpResponse(413, null);
+      const { visit, isNew } = arrived;
+      const handler = HANDLERS[place];
+      const answer = handler
+        ? await handler(visit)
+        : page(visit, 'There is no such page', html`<p><a href="/">Back to the start</a></p>`, {
+            status: 404,
+          });
+      if (answer === null || !isNew) return answer;
+      return new HttpResponse(answer.status, answer.body, {
+        ...answer.headers,
+        'set-cookie': cookieFor(visit.session),
+      });
+    },
+    deliverDue: () => deliverDue(books, options.mailFolder, clock.now()),
+    close: () => books.close(),
+  };
+}

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DueMail, Sale, SiteBooks } from './books.ts';
+import { SANDBOX_DKIM_SELECTOR, SANDBOX_MAIL_DOMAIN, sandboxDkimKey } from './dkim-key.ts';
+import { shownMoney } from './shown.ts';
+
+/** The confirmation of a booking. It names no traveller. */
+export const confirmationMail = (
+  recipient: string,
+  { locator, flights, shownCents }: Pick<Sale, 'locator' | 'flights' | 'shownCents'>,
+  reference: string,
+): Pick<DueMail, 'recipient' | 'subject' | 'text'> => ({
+  recipient,
+  subject: `Your booking ${locator} is confirmed`,
+  text: [
+    'Thank you for booking with Sandbox Hopper, a pretend carrier. Nothing in this mail can be flown.',
+    '',
+    `Booking reference: ${locator}`,
+    `Flights: ${flights}`,
+    `Amount paid: ${shownMoney(shownCents)}`,
+    ...(reference === '' ? [] : [`Your reference: ${reference}`]),
+    '',
+    'Manage your booking on our site with this reference and a last name.',
+    '',
+  ].join('\n'),
+});
+
+/** A mail as bytes, signed with the key of the site's domain unless it is forged. */
+export async function composeMail(mail: DueMail, nowMs: number): Promise<Buffer> {
+  const { createTransport } = await import('nodemailer');
+  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  const { message } = await transport.sendMail({
+    from: { name: 'Sandbox Hopper', address: `bookings@${SANDBOX_MAIL_DOMAIN}` },
+    to: mail.recipient,
+    subject: mail.subject,
+    date: new Date(nowMs),
+    messageId: `<${mail.mailId}.${randomBytes(6).toString('hex')}@${SANDBOX_MAIL_DOMAIN}>`,
+    text: mail.text,
+    ...(mail.kind === 'signed' && {
+      dkim: {
+        domainName: SANDBOX_MAIL_DOMAIN,
+        keySelector: SANDBOX_DKIM_SELECTOR,
+        privateKey: sandboxDkimKey(),
+      },
+    }),
+  });
+  return Buffer.isBuffer(message) ? message : Buffer.from(await textOf(message));
+}
+
+async function textOf(stream: AsyncIterable<unknown>): Promise<string> {
+  let text = '';
+  for await (const chunk of stream) text += String(chunk);
+  return text;
+}
+
+/** Puts a mail into a Maildir: written beside, then moved, so that nobody reads half of one. */
+async function deliver(folder: string, bytes: Buffer, nowMs: number): Promise<void> {
+  await Promise.all(
+    ['tmp', 'new', 'cur'].map((name) => mkdir(join(folder, name), { recursive: true, mode: 0o700 })),
+  );
+  const name = `${Math.floor(nowMs / 1000)}.M${randomBytes(8).toString('hex')}.sandbox`;
+  await writeFile(join(folder, 'tmp', name), bytes, { mode: 0o600 });
+  await rename(join(folder, 'tmp', name), join(folder, 'new', name));
+}
+
+/** Delivers the mails that are due. Without a folder they are not sent, and go nowhere. */
+export async function deliverDue(books: SiteBooks, folder: string | null, nowMs: number): Promise<number> {
+  const due = books.dueMails(nowMs);
+  for (const mail of due) {
+    if (folder !== null) await deliver(folder, await composeMail(mail, nowMs), nowMs);
+    books.mailSent(mail.mailId);
+  }
+  return due.length;
+}

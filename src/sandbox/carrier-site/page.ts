@@ -1,0 +1,119 @@
+import { HttpResponse } from '../../kernel/http.ts';
+import { basketLines, totalOf } from './basket.ts';
+import { html, type Markup } from './html.ts';
+import { shownMoney } from './shown.ts';
+import { legsOf, type Visit } from './visit.ts';
+
+export const SITE_NAME = 'Sandbox Hopper';
+const LATE_WALL_MS = 700;
+const NEWSLETTER_MS = 900;
+
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': "default-src 'self'; img-src 'self' data:; frame-ancestors 'self'",
+  'cache-control': 'no-store',
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+};
+
+export interface PageOptions {
+  readonly status?: number;
+  /** The newsletter may pop up here. */
+  readonly hasNewsletter?: boolean;
+  readonly hasBasket?: boolean;
+  /** Lies over everything else. */
+  readonly overlay?: Markup | null;
+}
+
+/** A whole page, with whatever lies over it. */
+export function page(visit: Visit, title: string, main: Markup, options: PageOptions = {}): HttpResponse {
+  const { hasNewsletter = false, hasBasket = false, overlay = null } = options;
+  const body = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} | ${SITE_NAME}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/assets/site.css">
+<script src="/assets/site.js" defer></script>
+</head>
+<body>
+<p class="sandbox">This is a sandbox: a pretend carrier. Nothing here can be flown, and no real card works.</p>
+<header><a class="brand" href="/">${SITE_NAME}</a>
+<nav aria-label="Main"><a href="/">Book</a> <a href="/manage">Manage booking</a></nav></header>
+<div class="columns">
+<main>
+<h1>${title}</h1>
+${main}
+</main>
+${hasBasket && basket(visit)}
+</div>
+<footer>${SITE_NAME}, a pretend carrier of the Farelock sandbox.</footer>
+${cookieWall(visit)}
+${hasNewsletter && newsletter(visit)}
+${overlay}
+</body>
+</html>`;
+  return new HttpResponse(options.status ?? 200, body.text, HEADERS);
+}
+
+/** A page of a frame: no header, no walls. */
+export const framed = (title: string, main: Markup): HttpResponse =>
+  new HttpResponse(
+    200,
+    html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/assets/site.css">
+<script src="/assets/site.js" defer></script>
+</head>
+<body class="framed">${main}</body>
+</html>`.text,
+    HEADERS,
+  );
+
+function basket({ session }: Visit): Markup | null {
+  const { fare } = session;
+  const legs = legsOf(session);
+  if (legs.length === 0) return null;
+  const lines = basketLines(session);
+  return html`<aside aria-label="Your basket">
+<h2>Your basket</h2>
+<ul>
+${legs.map((leg) => html`<li>${leg.carrier.code}${leg.number} ${leg.from.iata} to ${leg.to.iata}</li>`)}
+${lines.map(({ name, cents }) => html`<li>${name}: ${shownMoney(cents)}</li>`)}
+</ul>
+${fare !== null && html`<p>Total so far: <strong data-basket-total>${shownMoney(totalOf(lines))}</strong></p>`}
+</aside>`;
+}
+
+function cookieWall({ session }: Visit): Markup | null {
+  const { scenario } = session;
+  if (session.hasAnsweredCookies && scenario !== 'cookie_late') return null;
+  if (scenario === 'cookie_bar')
+    return html`<div class="wall bar" role="dialog" aria-label="Cookies" data-wall="/consent">
+<p>Cookies make this site crumble less. Choose now or never.</p>
+<button type="button" data-close>Reject optional cookies</button>
+<button type="button" data-close>Fine, take them all</button></div>`;
+  const wait = scenario === 'cookie_late' ? LATE_WALL_MS : 0;
+  return html`<div class="veil" data-wall="/consent" data-after="${wait}" ${wait > 0 ? 'hidden' : ''}>
+<div class="wall" role="dialog" aria-modal="true" aria-label="We value your privacy">
+<h2>We value your privacy</h2>
+<p>We and our 412 pretend partners would like to store cookies.</p>
+<button type="button" data-close>Only necessary cookies</button>
+<button type="button" data-close class="primary">Accept all</button></div></div>`;
+}
+
+/** Comes late, on another page from one visit to the next. */
+function newsletter({ session }: Visit): Markup | null {
+  if (session.hasClosedNewsletter) return null;
+  return html`<div class="veil" data-wall="/newsletter" data-after="${NEWSLETTER_MS}" hidden>
+<div class="wall" role="dialog" aria-modal="true" aria-label="Newsletter">
+<h2>10 % off nothing at all</h2>
+<p>Give us your address and we will write every day.</p>
+<button type="button" data-close>No, thanks</button></div></div>`;
+}

@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../kernel/clock.ts';
+import { type HttpRequest, HttpResponse, headerOf, readBody } from '../../kernel/http.ts';
+import type { World } from '../airline/world.ts';
+import type { PageFare } from '../lowcost/fares.ts';
+import type { Leg } from '../lowcost/flights.ts';
+import type { SiteBooks } from './books.ts';
+import type { SiteScenario } from './scenarios.ts';
+
+export interface SitePorts {
+  readonly world: World;
+  readonly clock: Clock;
+  readonly books: SiteBooks;
+  readonly scenario: SiteScenario;
+  /** From a sale to its mail, milliseconds; ten times as long, and at least 3 seconds, where it is late. */
+  readonly mailMs: number;
+  /** How long a slow page takes, and a slow confirmation. */
+  readonly slowMs: number;
+}
+
+export interface Search {
+  readonly origin: string;
+  readonly destination: string;
+  /** YYYY-MM-DD */
+  readonly departDate: string;
+  readonly returnDate: string | null;
+  readonly adults: number;
+}
+
+/** A purchase after its button was pressed. */
+export interface Placed {
+  readonly pressId: number;
+  readonly shows: 'booking' | 'processing' | 'mail' | 'declined';
+  /** A booking page is busy until then. */
+  readonly busyUntilMs: number;
+}
+
+/** What the site knows of one visitor. It is gone when the process ends. */
+export interface Session {
+  readonly id: string;
+  /** Visits are counted: the order of the fares depends on it. */
+  readonly number: number;
+  seenAtMs: number;
+  asked: SiteScenario | null;
+  scenario: SiteScenario;
+  hasAnsweredCookies: boolean;
+  hasClosedNewsletter: boolean;
+  search: Search | null;
+  out: Leg | null;
+  back: Leg | null;
+  /** In the order of the page. */
+  fares: readonly PageFare[];
+  fare: PageFare | null;
+  extras: ReadonlySet<string>;
+  /** As they were typed, for a page that is shown again. */
+  typed: Readonly<Record<string, string>>;
+  familyNames: readonly string[];
+  email: string;
+  reference: string;
+  payToken: string;
+  totalHasMoved: boolean;
+  cards: Map<string, { readonly digest: string; readonly holdsCents: number | 'any' | null }>;
+  placed: Placed | null;
+  /** The last name that a booking was opened with. */
+  managed: string | null;
+}
+
+/** The flights that were chosen. */
+export const legsOf = ({ out, back }: Session): Leg[] => [out, back].filter((leg) => leg !== null);
+
+/** One request of a visitor. */
+export interface Visit {
+  readonly ports: SitePorts;
+  readonly session: Session;
+  readonly request: HttpRequest;
+  readonly url: URL;
+  readonly form: URLSearchParams;
+}
+
+/** null: the connection is cut without an answer. */
+export type SiteAnswer = HttpResponse | null;
+
+export type Handler = (visit: Visit) => SiteAnswer | Promise<SiteAnswer>;
+
+export const redirect = (to: string): HttpResponse => new HttpResponse(303, null, { location: to });
+
+const COOKIE = 'hopper_session';
+const IDLE_MS = 45 * 60_000;
+const MOST_SESSIONS = 2_000;
+const MOST_FORM_BYTES = 64 * 1024;
+
+/** The visitors of a site, by their cookie. */
+export function createVisitors(ports: SitePorts) {
+  const sessions = new Map<string, Session>();
+  let count = 0;
+  const begin = (nowMs: number): Session => {
+    for (const [id, { seenAtMs }] of sessions) {
+      if (seenAtMs > nowMs - IDLE_MS && sessions.size < MOST_SESSIONS) break;
+      sessions.delete(id);
+    }
+    const session = newSession(count++, nowMs, ports.scenario);
+    sessions.set(session.id, session);
+    return session;
+  };
+  return {
+    /** The visit that a request belongs to; null for a body that is too long. */
+    async of(request: HttpRequest, url: URL): Promise<{ visit: Visit; isNew: boolean } | null> {
+      const nowMs = ports.clock.now();
+      const body = await readBody(request.body, MOST_FORM_BYTES);
+      if (body === null) return null;
+      const known = sessions.get(cookieOf(request));
+      const session = known ?? begin(nowMs);
+      // The map stays in the order of their last visits.
+      sessions.delete(session.id);
+      sessions.set(session.id, session);
+      session.seenAtMs = nowMs;
+      const form = new URLSearchParams(new TextDecoder().decode(body));
+      return { visit: { ports, session, request, url, form }, isNew: known === undefined };
+    },
+  };
+}
+
+/** The header that gives a new visitor his cookie. */
+export const cookieFor = ({ id }: Session): string => `${COOKIE}=${id}; Path=/; HttpOnly; SameSite=Lax`;
+
+const cookieOf = (request: HttpRequest): string =>
+  new RegExp(`(?:^|;\\s*)${COOKIE}=([0-9a-f]+)`).exec(headerOf(request, 'cookie') ?? '')?.[1] ?? '';
+
+const newSession = (number: number, nowMs: number, scenario: SiteScenario): Session => ({
+  id: randomBytes(16).toString('hex'),
+  number,
+  seenAtMs: nowMs,
+  asked: null,
+  scenario,
+  hasAnsweredCookies: false,
+  hasClosedNewsletter: false,
+  search: null,
+  out: null,
+  back: null,
+  fares: [],
+  fare: null,
+  extras: new Set(),
+  typed: {},
+  familyNames: [],
+  email: '',
+  reference: '',
+  payToken: '',
+  totalHasMoved: false,
+  cards: new Map(),
+  placed: null,
+  managed: null,
+});

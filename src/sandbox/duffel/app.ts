@@ -1,0 +1,192 @@
+import { MOST_BODY_BYTES, readBytes } from '../../http/body.ts';
+import { createRouter } from '../../http/router.ts';
+import { type Route, type RouteTable, routesOf } from '../../http/routes.ts';
+import { type HttpRequest, HttpResponse, headerOf } from '../../kernel/http.ts';
+import { silentLog } from '../../kernel/log.ts';
+import { changeSchedule, changeSettings, showBehaviours, showOrders, turnBehaviours } from './admin.ts';
+import {
+  confirmCancellation,
+  createCancellation,
+  getCancellation,
+  listCancellations,
+} from './cancellation-calls.ts';
+import { acceptChange, listChanges } from './change-calls.ts';
+import { ApiError, type KindName, refused } from './errors.ts';
+import { createOrder, getOrder, listOrders } from './order-calls.ts';
+import { type Asked, rateLimitHeaders, type Sandbox } from './sandbox.ts';
+import { createOfferRequest, getOffer, getOfferRequest, listOffers } from './search-calls.ts';
+import {
+  createWebhook,
+  getEvent,
+  listDeliveries,
+  listEvents,
+  listWebhooks,
+  pingWebhook,
+  redeliver,
+} from './webhook-calls.ts';
+
+/** Does the work of a route. `id` is the one parameter of its path, or empty. */
+type Work = (asked: Asked, id: string) => Promise<HttpResponse>;
+
+/** Every status that a call may answer with: what it was made to answer with decides. */
+const ANSWERS = Object.fromEntries(
+  [200, 201, 202, 204, 400, 401, 403, 404, 405, 413, 422, 429, 444, 500, 502, 503, 504].map((status) => [
+    status,
+    { description: 'As the API, or as the switches say.' },
+  ]),
+);
+
+const made = routesOf<Asked>();
+const route = (method: 'GET' | 'POST', path: string, id: string, summary: string, work: Work): Route<Asked> =>
+  made({
+    method,
+    path,
+    id,
+    summary,
+    answers: ANSWERS,
+    codes: ['payload_too_large', 'body_incomplete'],
+    run: async ({ context, params }) => {
+      try {
+        return await work(context, Object.values<string>(params)[0] ?? '');
+      } catch (error) {
+        if (error instanceof ApiError) return error.response(context.requestId);
+        throw error;
+      }
+    },
+  });
+const get = (path: string, id: string, summary: string, work: Work) => route('GET', path, id, summary, work);
+const post = (path: string, id: string, summary: string, work: Work) =>
+  route('POST', path, id, summary, work);
+
+const ROUTES: RouteTable<Asked> = {
+  unknown: 'not_found',
+  routes: [
+    post('/air/offer_requests', 'createOfferRequest', 'Searches.', createOfferRequest),
+    get('/air/offer_requests/{id}', 'getOfferRequest', 'A search with its offers.', getOfferRequest),
+    get('/air/offers', 'listOffers', 'The offers of a search, in pages.', listOffers),
+    get('/air/offers/{id}', 'getOffer', 'An offer as it is now.', getOffer),
+    post('/air/orders', 'createOrder', 'Orders.', createOrder),
+    get('/air/orders', 'listOrders', 'Orders by filters, in pages.', listOrders),
+    get('/air/orders/{id}', 'getOrder', 'An order.', getOrder),
+    post('/air/order_cancellations', 'createCancellation', 'Quotes a cancellation.', createCancellation),
+    get('/air/order_cancellations', 'listCancellations', 'Cancellations, in pages.', listCancellations),
+    get('/air/order_cancellations/{id}', 'getCancellation', 'A cancellation.', getCancellation),
+    post(
+      '/air/order_cancellations/{id}/actions/confirm',
+      'confirmCancellation',
+      'Cancels an order.',
+      confirmCancellation,
+    ),
+    get('/air/airline_initiated_changes', 'listChanges', 'Changes by airlines.', listChanges),
+    post('/air/airline_initiated_changes/{id}/actions/accept', 'acceptChange', 'Accepts one.', acceptChange),
+    post('/air/webhooks', 'createWebhook', 'Registers who is told.', createWebhook),
+    get('/air/webhooks', 'listWebhooks', 'Who is told.', listWebhooks),
+    get('/air/webhooks/events', 'listEvents', 'Everything that was told.', listEvents),
+    get('/air/webhooks/events/{id}', 'getEvent', 'One of these.', getEvent),
+    post('/air/webhooks/events/{id}/actions/redeliver', 'redeliver', 'Tells it again.', redeliver),
+    get('/air/webhooks/deliveries', 'listDeliveries', 'How it was told.', listDeliveries),
+    post('/air/webhooks/{id}/actions/ping', 'pingWebhook', 'Tells nothing, to try it.', pingWebhook),
+    get('/sandbox/behaviours', 'showBehaviours', 'The switches.', showBehaviours),
+    post('/sandbox/behaviours', 'turnBehaviours', 'Turns switches.', turnBehaviours),
+    post('/sandbox/settings', 'changeSettings', 'Balance, limits, sizes.', changeSettings),
+    get('/sandbox/orders', 'showOrders', 'The books.', showOrders),
+    post('/sandbox/orders/{id}/schedule_change', 'changeSchedule', 'Moves flights.', changeSchedule),
+  ],
+};
+
+/** As the API's own test mode has it: so many calls a minute for a token. */
+const CALLS_PER_MINUTE = 4_000;
+
+/**
+ * The sandbox of the Duffel flights API v2: its public documentation as a real HTTP service over the sandbox airline's
+ * world, with books of its own, which misbehaves when it is told to (docs/sandbox.md). It is another company: it knows
+ * the service by its calls alone.
+ */
+export function createDuffelApp(sandbox: Sandbox): { fetch(request: HttpRequest): Promise<HttpResponse> } {
+  let minute = 0;
+  let calls = 0;
+  return {
+    async fetch(request) {
+      const url = new URL(request.url);
+      const isOwn = url.pathname.startsWith('/sandbox/');
+      const requestId = sandbox.ids.hashed('req', sandbox.books.count('call')).slice(8);
+      const nowMs = sandbox.clock.now();
+      const limit = sandbox.books.settings.get('rate_limit') ?? CALLS_PER_MINUTE;
+      if (!isOwn) {
+        calls = Math.floor(nowMs / 60_000) === minute ? calls + 1 : 1;
+        minute = Math.floor(nowMs / 60_000);
+      }
+      const budget = rateLimitHeaders(nowMs, limit, limit - calls);
+      const refusal = isOwn ? null : turnedAway(request, calls > limit);
+      const answer = refusal?.response(requestId) ?? (await served(sandbox, request, url, requestId));
+      return new HttpResponse(answer.status, answer.body, {
+        ...budget,
+        ...answer.headers,
+        'x-request-id': requestId,
+      });
+    },
+  };
+}
+
+/** Why a call is not even looked at; null: it is let in. */
+function turnedAway(request: HttpRequest, isTooMuch: boolean): ApiError | null {
+  const token = /^Bearer (\S+)$/.exec(headerOf(request, 'authorization') ?? '')?.[1];
+  if (token === undefined) return refused('missing_authorization_header');
+  if (!token.startsWith('duffel_test_')) return refused('access_token_not_found');
+  const version = headerOf(request, 'duffel-version');
+  if (version === null) return refused('missing_version_header');
+  if (version !== 'v2') return refused('unsupported_version');
+  return isTooMuch ? refused('rate_limit_exceeded') : null;
+}
+
+/** The query goes by another way than the router's: the API takes names that are given twice. */
+function served(sandbox: Sandbox, request: HttpRequest, url: URL, requestId: string): Promise<HttpResponse> {
+  const asked: Asked = {
+    sandbox,
+    search: url.searchParams,
+    requestId,
+    signal: request.signal,
+    data: () => dataOf(request, url.pathname.startsWith('/sandbox/')),
+  };
+  const router = createRouter({
+    table: ROUTES,
+    log: silentLog,
+    ids: { next: () => requestId },
+    enter: () => asked,
+    failure: ({ code }) => refused(failureOf(code)).response(requestId),
+  });
+  return router({ ...request, url: url.origin + url.pathname });
+}
+
+const failureOf = (code: string): KindName =>
+  code === 'not_found' || code === 'method_not_allowed' || code === 'payload_too_large'
+    ? code
+    : 'internal_server_error';
+
+const read = new WeakMap<HttpRequest, Readonly<Record<string, unknown>>>();
+
+/** The `data` of a body, or the body itself where it is the sandbox's own. @throws ApiError */
+async function dataOf(request: HttpRequest, isOwn: boolean): Promise<Readonly<Record<string, unknown>>> {
+  const known = read.get(request);
+  if (known) return known;
+  const text = new TextDecoder().decode(await readBytes(request, MOST_BODY_BYTES));
+  const body = objectOf(parsed(text));
+  const data = isOwn ? body : objectOf(body?.data);
+  if (data === null) throw refused('malformed_json');
+  read.set(request, data);
+  return data;
+}
+
+const objectOf = (value: unknown): Readonly<Record<string, unknown>> | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : null;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // What is no JSON is refused like a body without data.
+    return null;
+  }
+}

@@ -1,0 +1,160 @@
+import type { KindName } from './errors.ts';
+
+/**
+ * How an order is taken. `made` says when it is there: at once; `later`, found by its offer and told by webhook only
+ * then; `stray`, booked at the airline and never seen here; `fails_later`, told by webhook; or not at all.
+ */
+export interface OrderBehaviour {
+  readonly made: 'at_once' | 'later' | 'stray' | 'fails_later' | 'never';
+  readonly answer: 'order' | 'order_200' | 'accepted' | 'cut' | 'html' | KindName;
+  /** The answer waits for `slowMs`. */
+  readonly slow?: true;
+  readonly tickets?: 'later' | 'never';
+  /** The airline never heard of it: the offer can be tried again. */
+  readonly frees?: true;
+}
+
+export const ORDER_BEHAVIOURS = {
+  normal: { made: 'at_once', answer: 'order' },
+  ticket_later: { made: 'at_once', answer: 'order', tickets: 'later' },
+  ticketless: { made: 'at_once', answer: 'order', tickets: 'never' },
+  slow: { made: 'at_once', answer: 'order', slow: true },
+  created_unreadable: { made: 'later', answer: 'order_200' },
+  accepted: { made: 'later', answer: 'accepted' },
+  accepted_failed: { made: 'fails_later', answer: 'accepted' },
+  cut_before: { made: 'never', answer: 'cut', frees: true },
+  cut_after: { made: 'at_once', answer: 'cut' },
+  cut_late: { made: 'later', answer: 'cut' },
+  internal_error: { made: 'never', answer: 'internal_server_error' },
+  internal_error_made: { made: 'later', answer: 'internal_server_error' },
+  order_not_created: { made: 'never', answer: 'order_not_created', frees: true },
+  airline_unknown: { made: 'never', answer: 'airline_unknown' },
+  airline_unknown_made: { made: 'later', answer: 'airline_unknown' },
+  airline_unknown_stray: { made: 'stray', answer: 'airline_unknown' },
+  unavailable: { made: 'never', answer: 'service_unavailable', frees: true },
+  gateway_timeout: { made: 'never', answer: 'gateway_timeout_error' },
+  gateway_timeout_made: { made: 'later', answer: 'gateway_timeout_error' },
+  html: { made: 'never', answer: 'html' },
+  html_made: { made: 'at_once', answer: 'html' },
+  rate_limited: { made: 'never', answer: 'rate_limit_exceeded', frees: true },
+  insufficient_balance: { made: 'never', answer: 'insufficient_balance', frees: true },
+  price_changed: { made: 'never', answer: 'price_changed', frees: true },
+  offer_gone: { made: 'never', answer: 'offer_no_longer_available', frees: true },
+} as const satisfies Record<string, OrderBehaviour>;
+
+export type OrderBehaviourName = keyof typeof ORDER_BEHAVIOURS;
+
+/** Of a read of one offer. */
+export const OFFER_BEHAVIOURS = [
+  'normal',
+  'price_up',
+  'gone',
+  'not_found',
+  'internal_error',
+  'html',
+  'rate_limited',
+  'cut',
+  'slow',
+] as const;
+
+/** Of a search. */
+export const SEARCH_BEHAVIOURS = [
+  'normal',
+  'empty',
+  'timeout',
+  'internal_error',
+  'html',
+  'rate_limited',
+  'cut',
+  'slow',
+] as const;
+
+/** Of a cancellation: of its quote, or of its confirmation. */
+export const CANCELLATION_BEHAVIOURS = [
+  'normal',
+  'amount_unknown',
+  'voucher',
+  'other_currency',
+  'quote_airline_unknown',
+  'confirm_cut_before',
+  'confirm_cut_after',
+  'confirm_timeout_done',
+  'confirm_airline_unknown',
+] as const;
+
+/** Of a read of orders, by id or as a list. */
+export const READ_BEHAVIOURS = [
+  'normal',
+  'internal_error',
+  'html',
+  'rate_limited',
+  'cut',
+  'slow',
+  'not_found',
+  'empty',
+] as const;
+
+/** Of the deliveries of what is told from now on. */
+export const WEBHOOK_BEHAVIOURS = ['normal', 'late', 'twice', 'shuffled', 'lost'] as const;
+
+export const BEHAVIOURS = {
+  order: Object.keys(ORDER_BEHAVIOURS) as readonly OrderBehaviourName[],
+  offer: OFFER_BEHAVIOURS,
+  search: SEARCH_BEHAVIOURS,
+  cancellation: CANCELLATION_BEHAVIOURS,
+  order_read: READ_BEHAVIOURS,
+  webhook: WEBHOOK_BEHAVIOURS,
+} as const;
+
+export type SwitchName = keyof typeof BEHAVIOURS;
+export type BehaviourOf<S extends SwitchName> = (typeof BEHAVIOURS)[S][number];
+
+/** Routes on which the API's own test mode behaves in one way; they are served by the airline ZZ. */
+interface TestRoute {
+  readonly origin: string;
+  readonly destination: string;
+  readonly what: string;
+  readonly search?: BehaviourOf<'search'>;
+  readonly offer?: BehaviourOf<'offer'>;
+  readonly order?: OrderBehaviourName;
+  readonly trait?:
+    | 'holdable'
+    | 'connecting'
+    | 'technical_stop'
+    | 'no_bags'
+    | 'no_services'
+    | 'changes_per_read'
+    | 'airline_credits';
+}
+
+export const TEST_ROUTES: readonly TestRoute[] = [
+  { origin: 'PVD', destination: 'RAI', search: 'empty', what: 'Nothing is found' },
+  { origin: 'JFK', destination: 'EWR', trait: 'holdable', what: 'Offers that need no instant payment' },
+  { origin: 'LHR', destination: 'DXB', trait: 'connecting', what: 'Connections alone' },
+  { origin: 'DXB', destination: 'AMS', trait: 'technical_stop', what: 'A stop within a flight' },
+  { origin: 'BTS', destination: 'MRU', trait: 'no_bags', what: 'No bags' },
+  { origin: 'BTS', destination: 'ABV', trait: 'no_services', what: 'No services' },
+  { origin: 'STN', destination: 'LHR', search: 'timeout', what: 'The search is 504' },
+  { origin: 'LGW', destination: 'LHR', offer: 'gone', what: 'The offer is gone when it is read' },
+  { origin: 'LHR', destination: 'STN', offer: 'price_up', what: 'The price rises by 10.00 with every read' },
+  { origin: 'LHR', destination: 'LGW', order: 'airline_unknown', what: 'The order is 502, and none is made' },
+  { origin: 'LGW', destination: 'STN', order: 'insufficient_balance', what: 'The balance is too low' },
+  {
+    origin: 'LTN',
+    destination: 'STN',
+    order: 'created_unreadable',
+    what: '200; the order can be read later',
+  },
+  { origin: 'SEN', destination: 'STN', order: 'accepted', what: '202; the order is there later' },
+  { origin: 'LCY', destination: 'STN', order: 'accepted_failed', what: '202; then the order fails' },
+  {
+    origin: 'LHR',
+    destination: 'LTN',
+    trait: 'changes_per_read',
+    what: 'The airline moves the flight by an hour with every read of its changes',
+  },
+  { origin: 'LTN', destination: 'SYD', trait: 'airline_credits', what: 'Refunds are airline credits' },
+];
+
+export const testRoute = (origin: string, destination: string): TestRoute | undefined =>
+  TEST_ROUTES.find((route) => route.origin === origin && route.destination === destination);

@@ -1,0 +1,226 @@
+import { openSqlite } from '../../store/libsql/file.ts';
+import type { BehaviourOf, OrderBehaviourName, SwitchName } from './behaviours.ts';
+
+/** A search. Its offers are made again from it: the same seed and moment give the same world. */
+export interface OfferRequestRecord {
+  readonly number: number;
+  readonly slices: readonly {
+    readonly origin: string;
+    readonly destination: string;
+    readonly departure_date: string;
+  }[];
+  /** By position; null is an adult. */
+  readonly ages: readonly (number | null)[];
+  readonly cabinClass: 'economy' | 'premium_economy' | 'business' | 'first';
+  readonly maxConnections: number;
+  readonly createdAtMs: number;
+  /** Offers at least: copies with prices of their own make a long answer. */
+  readonly leastOffers: number;
+}
+
+/** Changes to one offer since it was found. */
+export interface OfferState {
+  readonly reads: number;
+  readonly raisedCents: number;
+}
+
+export interface BookedService {
+  readonly id: string;
+  readonly type: 'checked' | 'carry_on';
+  readonly weightKg: number | null;
+  readonly quantity: number;
+  readonly totalCents: number;
+  readonly passengerId: string;
+}
+
+/** An order as the airline has it; who travels is kept apart, in memory alone. */
+export interface OrderRecord {
+  readonly id: string;
+  readonly number: number;
+  readonly offerId: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly services: readonly BookedService[];
+  readonly totalCents: number;
+  readonly currency: string;
+  readonly createdAtMs: number;
+  /** From when on the API shows it; null: never. */
+  readonly listedAtMs: number | null;
+  /** null: it has no tickets, only its booking reference. */
+  readonly ticketedAtMs: number | null;
+  readonly bookingReference: string;
+  readonly cancelledAtMs: number | null;
+  readonly refund: { readonly cents: number | null; readonly currency: string; readonly to: string } | null;
+}
+
+/** One POST of an order that was let in, and what came of it. */
+export interface AttemptRecord {
+  readonly number: number;
+  readonly atMs: number;
+  readonly offerId: string;
+  readonly reference: string | null;
+  readonly behaviour: OrderBehaviourName | null;
+  readonly status: number;
+  readonly code: string | null;
+  readonly orderId: string | null;
+}
+
+export interface CancellationRecord {
+  readonly id: string;
+  readonly number: number;
+  readonly orderId: string;
+  readonly refundCents: number | null;
+  readonly currency: string;
+  readonly to: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+  readonly confirmedAtMs: number | null;
+}
+
+/** A change that an airline made to an order: all its times move by so much. */
+export interface ChangeRecord {
+  readonly id: string;
+  readonly number: number;
+  readonly orderId: string;
+  readonly movedMinutes: number;
+  readonly createdAtMs: number;
+  readonly acceptedAtMs: number | null;
+}
+
+export interface EventRecord {
+  readonly id: string;
+  readonly number: number;
+  readonly type: string;
+  readonly idempotencyKey: string;
+  /** JSON of what it is about; no passengers. */
+  readonly object: object;
+  readonly createdAtMs: number;
+  /** When it is to be delivered, once for each. */
+  readonly due: readonly number[];
+  /** Failures of its delivery in a row. */
+  readonly failures: number;
+  readonly deliveries: readonly { readonly atMs: number; readonly status: number | null }[];
+}
+
+export interface WebhookRecord {
+  readonly id: string;
+  readonly url: string;
+  readonly secret: string;
+  readonly events: readonly string[];
+  readonly createdAtMs: number;
+}
+
+/** How the sandbox behaves until it is told otherwise. `next` goes before `always`. */
+export interface SwitchRecord {
+  readonly always: string;
+  readonly next: readonly string[];
+}
+
+interface Kinds {
+  request: OfferRequestRecord;
+  offer: OfferState;
+  order: OrderRecord;
+  attempt: AttemptRecord;
+  cancellation: CancellationRecord;
+  change: ChangeRecord;
+  event: EventRecord;
+  webhook: WebhookRecord;
+  switch: SwitchRecord;
+  /** `balance` in cents, absent while it is unlimited; `least_offers`; `rate_limit`. */
+  setting: number;
+  counter: number;
+}
+
+/** Records of one kind, in the order in which they were first put. */
+interface Shelf<T> {
+  get(id: string | number): T | undefined;
+  put(id: string | number, value: T): T;
+  drop(id: string | number): void;
+  all(): T[];
+}
+
+const TABLES = `
+  create table if not exists records (
+    position integer primary key, kind text not null, id text not null, value text not null, unique (kind, id))`;
+
+/**
+ * The sandbox's own books: in memory, and in a file where one is named. Every change is written before it is answered;
+ * one process opens a file. Nothing of a passenger but how many they are reaches it.
+ */
+export function openBooks(path: string | null) {
+  const database = path === null ? null : openSqlite(path);
+  database?.exec(TABLES);
+  const kinds = new Map<string, Map<string, unknown>>();
+  const recordsOf = (kind: string) => {
+    const known = kinds.get(kind) ?? new Map<string, unknown>();
+    kinds.set(kind, known);
+    return known;
+  };
+  const stored = (database?.prepare('select kind, id, value from records order by position').all() ?? []) as {
+    kind: string;
+    id: string;
+    value: string;
+  }[];
+  for (const { kind, id, value } of stored) recordsOf(kind).set(id, JSON.parse(value));
+
+  const shelf = <K extends keyof Kinds>(kind: K): Shelf<Kinds[K]> => {
+    const records = recordsOf(kind) as Map<string, Kinds[K]>;
+    return {
+      get: (id) => records.get(String(id)),
+      put(id, value) {
+        database
+          ?.prepare(
+            `insert into records (kind, id, value) values (?, ?, ?)
+             on conflict (kind, id) do update set value = excluded.value`,
+          )
+          .run(kind, String(id), JSON.stringify(value));
+        records.set(String(id), value);
+        return value;
+      },
+      drop(id) {
+        database?.prepare('delete from records where kind = ? and id = ?').run(kind, String(id));
+        records.delete(String(id));
+      },
+      all: () => [...records.values()],
+    };
+  };
+  const counters = shelf('counter');
+  const switches = shelf('switch');
+  const settings = shelf('setting');
+  return {
+    requests: shelf('request'),
+    offers: shelf('offer'),
+    orders: shelf('order'),
+    attempts: shelf('attempt'),
+    cancellations: shelf('cancellation'),
+    changes: shelf('change'),
+    events: shelf('event'),
+    webhooks: shelf('webhook'),
+    settings,
+    /** 1, 2, 3, … for each name. */
+    count: (name: string): number => counters.put(name, (counters.get(name) ?? 0) + 1),
+
+    switchOf: (name: SwitchName): SwitchRecord => switches.get(name) ?? { always: 'normal', next: [] },
+
+    turn: (name: SwitchName, record: SwitchRecord): SwitchRecord => switches.put(name, record),
+
+    /**
+     * The behaviour of this one call; it is used up if it was set for the next one. null: none was set.
+     * @param among the behaviours that mean this call: any other one waits for its own
+     */
+    take<S extends SwitchName, B extends BehaviourOf<S>>(name: S, among?: readonly B[]): B | null {
+      const { always, next } = this.switchOf(name);
+      const means = (behaviour: string): behaviour is B =>
+        among === undefined || among.some((one) => one === behaviour);
+      const [first, ...rest] = next;
+      if (first !== undefined && (means(first) || first === 'normal')) {
+        switches.put(name, { always, next: rest });
+        return means(first) ? first : null;
+      }
+      return always !== 'normal' && means(always) ? always : null;
+    },
+
+    close: () => database?.close(),
+  };
+}
+
+export type Books = ReturnType<typeof openBooks>;

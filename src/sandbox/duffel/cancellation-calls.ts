@@ -1,0 +1,156 @@
+import type { HttpResponse } from '../../kernel/http.ts';
+import type { CancellationRecord, OrderRecord } from './books.ts';
+import { microInstant } from './dress.ts';
+import { cutConnection, invalid, refused } from './errors.ts';
+import { tell } from './events.ts';
+import { amountOf, centsOf } from './money.ts';
+import { listedOrder } from './order-calls.ts';
+import { canCancel, orderTrait } from './order-shape.ts';
+import { page } from './paging.ts';
+import { type Asked, data, foundOffer, type Sandbox } from './sandbox.ts';
+
+const OF_QUOTE = ['amount_unknown', 'voucher', 'other_currency', 'quote_airline_unknown'] as const;
+const OF_CONFIRMATION = [
+  'confirm_cut_before',
+  'confirm_cut_after',
+  'confirm_timeout_done',
+  'confirm_airline_unknown',
+] as const;
+const QUOTED_FOR_MS = 3_600_000;
+
+/** POST /air/order_cancellations: what the airline would give back now. It changes nothing. */
+export async function createCancellation(asked: Asked): Promise<HttpResponse> {
+  const { sandbox } = asked;
+  const { books, clock, ids } = sandbox;
+  const { order_id } = await asked.data();
+  const order = typeof order_id === 'string' ? books.orders.get(order_id) : undefined;
+  if (!order)
+    throw invalid([
+      { at: 'order_id', code: 'linked_record_not_found', message: 'must be the ID of an existing order' },
+    ]);
+  listedOrder(sandbox, order.id);
+  if (order.cancelledAtMs !== null) throw refused('already_cancelled');
+  if (!canCancel(order)) throw refused('order_not_cancellable');
+  const behaviour = books.take('cancellation', OF_QUOTE);
+  if (behaviour === 'quote_airline_unknown') throw refused('airline_unknown');
+  const number = books.count('cancellation');
+  const id = ids.numbered('ocr', number);
+  const cancellation = books.cancellations.put(id, {
+    id,
+    number,
+    orderId: order.id,
+    ...refundOf(sandbox, order, behaviour),
+    createdAtMs: clock.now(),
+    // Some carriers' quotes stand until somebody takes them.
+    expiresAtMs: order.bookingReference.length === 7 ? null : clock.now() + QUOTED_FOR_MS,
+    confirmedAtMs: null,
+  });
+  return data(dressed(sandbox, cancellation), 201);
+}
+
+function refundOf(
+  sandbox: Sandbox,
+  order: OrderRecord,
+  behaviour: (typeof OF_QUOTE)[number] | null,
+): Pick<CancellationRecord, 'refundCents' | 'currency' | 'to'> {
+  const { totalCents, currency } = order;
+  if (behaviour === 'amount_unknown') return { refundCents: null, currency, to: 'balance' };
+  if (behaviour === 'voucher') return { refundCents: totalCents, currency, to: 'voucher' };
+  if (behaviour === 'other_currency')
+    return { refundCents: Math.round(totalCents * 0.79), currency: 'GBP', to: 'balance' };
+  const to = orderTrait(sandbox, order) === 'airline_credits' ? 'airline_credits' : 'balance';
+  const found = foundOffer(sandbox, order.offerId);
+  // The test airline gives everything back, whatever its conditions say.
+  if (found?.offer.ownerCode === 'ZZ') return { refundCents: totalCents, currency, to };
+  const conditions = found?.offer.offer.conditions ?? null;
+  if (conditions === null || conditions.refund_allowed === null) return { refundCents: null, currency, to };
+  if (!conditions.refund_allowed) return { refundCents: 0, currency, to };
+  const { refund_penalty_amount, refund_penalty_currency } = conditions;
+  const penalty = refund_penalty_currency === currency ? (centsOf(refund_penalty_amount) ?? 0) : 0;
+  return { refundCents: Math.max(0, totalCents - penalty), currency, to };
+}
+
+/** POST /air/order_cancellations/{id}/actions/confirm: the latest quote alone, and once. */
+export async function confirmCancellation(asked: Asked, id: string): Promise<HttpResponse> {
+  const { sandbox } = asked;
+  const { books, clock } = sandbox;
+  const cancellation = books.cancellations.get(id);
+  if (!cancellation) throw refused('not_found');
+  const order = listedOrder(sandbox, cancellation.orderId);
+  if (order.cancelledAtMs !== null) throw refused('already_cancelled');
+  const latest = books.cancellations.all().findLast(({ orderId }) => orderId === order.id);
+  const isOver = cancellation.expiresAtMs !== null && clock.now() >= cancellation.expiresAtMs;
+  if (latest?.id !== id || isOver) throw refused('order_cancellation_stale');
+  const behaviour = books.take('cancellation', OF_CONFIRMATION);
+  if (behaviour === 'confirm_cut_before') return cutConnection();
+  if (behaviour === 'confirm_airline_unknown') throw refused('airline_unknown');
+  const confirmed = confirm(sandbox, order, cancellation);
+  if (behaviour === 'confirm_cut_after') return cutConnection();
+  if (behaviour === 'confirm_timeout_done') throw refused('gateway_timeout_error');
+  return data(dressed(sandbox, confirmed));
+}
+
+function confirm(sandbox: Sandbox, order: OrderRecord, cancellation: CancellationRecord): CancellationRecord {
+  const { books, clock } = sandbox;
+  const { id, refundCents, currency, to } = cancellation;
+  const nowMs = clock.now();
+  books.orders.put(order.id, {
+    ...order,
+    cancelledAtMs: nowMs,
+    refund: { cents: refundCents, currency, to },
+  });
+  const confirmed = books.cancellations.put(id, { ...cancellation, confirmedAtMs: nowMs });
+  const balance = books.settings.get('balance');
+  if (balance !== undefined && to === 'balance' && currency === order.currency)
+    books.settings.put('balance', balance + (refundCents ?? 0));
+  tell(sandbox, {
+    type: 'order_cancellation.confirmed',
+    idempotencyKey: id,
+    atMs: nowMs,
+    object: { id, order_id: order.id },
+  });
+  return confirmed;
+}
+
+/** GET /air/order_cancellations/{id} */
+export async function getCancellation({ sandbox }: Asked, id: string): Promise<HttpResponse> {
+  const cancellation = sandbox.books.cancellations.get(id);
+  if (!cancellation) throw refused('not_found');
+  return data(dressed(sandbox, cancellation));
+}
+
+/** GET /air/order_cancellations */
+export async function listCancellations(asked: Asked): Promise<HttpResponse> {
+  const orderId = asked.search.get('order_id');
+  const list = asked.sandbox.books.cancellations
+    .all()
+    .filter((one) => orderId === null || one.orderId === orderId)
+    .reverse();
+  return page(asked, list, (one) => dressed(asked.sandbox, one));
+}
+
+function dressed({ ids }: Sandbox, one: CancellationRecord): object {
+  const amount = one.refundCents === null ? null : amountOf(one.refundCents);
+  return {
+    id: one.id,
+    order_id: one.orderId,
+    live_mode: false,
+    refund_amount: amount,
+    refund_currency: amount === null ? null : one.currency,
+    refund_to: one.to,
+    created_at: microInstant(one.createdAtMs),
+    expires_at: one.expiresAtMs === null ? null : microInstant(one.expiresAtMs),
+    confirmed_at: one.confirmedAtMs === null ? null : microInstant(one.confirmedAtMs),
+    airline_credits:
+      one.to === 'airline_credits'
+        ? [
+            {
+              id: ids.hashed('acd', one.id),
+              credit_amount: amount,
+              credit_currency: one.currency,
+              issued_on: null,
+            },
+          ]
+        : [],
+  };
+}

@@ -1,0 +1,51 @@
+import type { Airport } from '../airline/network/airports.ts';
+import type { DuffelIds } from './ids.ts';
+
+/** Airports whose metropolitan area has a code of its own. */
+const CITY_CODES: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    ['LON', 'LHR LGW STN LTN LCY SEN'],
+    ['NYC', 'JFK EWR LGA'],
+    ['PAR', 'CDG ORY'],
+    ['TYO', 'HND NRT'],
+    ['MIL', 'MXP LIN BGY'],
+  ].flatMap(([city = '', codes = '']) => codes.split(' ').map((code) => [code, city])),
+);
+
+/** An airport as the API writes one. */
+export function placeOf(airport: Airport | undefined, iata: string): object {
+  const country = airport?.country ?? 'XX';
+  const cityCode = CITY_CODES[iata] ?? iata;
+  const city = {
+    type: 'city',
+    id: `cit_${cityCode.toLowerCase()}_${country.toLowerCase()}`,
+    name: airport?.city ?? null,
+    iata_code: cityCode,
+    iata_country_code: country,
+  };
+  return {
+    type: 'airport',
+    id: `arp_${iata.toLowerCase()}_${country.toLowerCase()}`,
+    iata_code: iata,
+    // Nobody has made a table of them here, and the real one leaves some out as well.
+    icao_code: null,
+    iata_city_code: cityCode,
+    iata_country_code: country,
+    name: airport?.name ?? iata,
+    city_name: airport?.city ?? null,
+    city: CITY_CODES[iata] === undefined ? null : city,
+    latitude: airport?.latitude ?? null,
+    longitude: airport?.longitude ?? null,
+    time_zone: airport?.timeZone ?? null,
+  };
+}
+
+/** An airline, or an agency without a code, as the API writes one. */
+export const carrierOf = (ids: DuffelIds, name: string, iata: string | null): object => ({
+  id: ids.hashed('arl', name),
+  name,
+  iata_code: iata,
+  logo_symbol_url: iata === null ? null : `https://assets.sandbox.farelock.invalid/airlines/${iata}.svg`,
+  logo_lockup_url: null,
+  conditions_of_carriage_url: null,
+});

@@ -1,0 +1,220 @@
+import type { Offer } from '../../flights/wire.ts';
+import { sha256Hex } from '../../kernel/json.ts';
+import { createItineraries } from '../airline/itineraries.ts';
+import { type Airport, readAirports } from '../airline/network/airports.ts';
+import { createNetwork } from '../airline/network/network.ts';
+import { createTimetable } from '../airline/network/timetable.ts';
+import { createOfferIds } from '../airline/offer-id.ts';
+import { searchOffers } from '../airline/search.ts';
+import { createWorld } from '../airline/world.ts';
+import { testRoute } from './behaviours.ts';
+import type { OfferRequestRecord } from './books.ts';
+import { amountOf, centsOf } from './money.ts';
+
+/** An offer of the sandbox airline's world, and who sells it here. */
+export interface WorldOffer {
+  readonly requestNumber: number;
+  /** Its position in the answer of its search. */
+  readonly index: number;
+  /** Journey, prices and fares; the currency and the amounts are those that it is sold at here. */
+  readonly offer: Offer;
+  readonly ownerName: string;
+  /** null for an agency. */
+  readonly ownerCode: string | null;
+  readonly totalCents: number;
+  /** Never added up to the total by the API. */
+  readonly taxCents: number | null;
+  readonly baseCents: number | null;
+}
+
+export interface DuffelWorld {
+  readonly airports: ReadonlyMap<string, Airport>;
+  /** The offers of a search, always the same ones. */
+  offers(request: OfferRequestRecord): readonly WorldOffer[];
+}
+
+/** Duffel Airways, the airline of the API's test mode. */
+export const ZZ = { code: 'ZZ', name: 'Duffel Airways' } as const;
+/** Journeys that it sells, with so many fares each. */
+const ZZ_JOURNEYS = 4;
+const ZZ_FARES = ['Basic', 'Flexible'] as const;
+const GBP_PER_USD = 0.79;
+/** Searches whose offers are kept at hand. */
+const MOST_REMEMBERED = 60;
+
+export function createDuffelWorld(seed: string): DuffelWorld {
+  const world = createWorld(seed);
+  const network = createNetwork(world);
+  const timetable = createTimetable(world);
+  const itineraries = createItineraries(world, network, timetable);
+  const ids = createOfferIds(world, network, timetable);
+  const remembered = new Map<number, readonly WorldOffer[]>();
+
+  const find = (request: OfferRequestRecord): readonly WorldOffer[] => {
+    const [out, back] = request.slices;
+    if (!out) return [];
+    const found = searchOffers(
+      world,
+      itineraries,
+      ids,
+      {
+        origin: STAND_INS[out.origin] ?? out.origin,
+        destination: STAND_INS[out.destination] ?? out.destination,
+        departDate: out.departure_date,
+        returnDate: back?.departure_date,
+        adults: request.ages.length,
+        cabinClass: request.cabinClass,
+      },
+      request.createdAtMs,
+    );
+    return offersOf(request, standingIn(out.origin, standingIn(out.destination, found)));
+  };
+  return {
+    airports: new Map(readAirports().map((airport) => [airport.iata, airport])),
+    offers(request) {
+      const known = remembered.get(request.number) ?? find(request);
+      remembered.delete(request.number);
+      remembered.set(request.number, known);
+      for (const oldest of remembered.keys()) {
+        if (remembered.size <= MOST_REMEMBERED) break;
+        remembered.delete(oldest);
+      }
+      return known;
+    },
+  };
+}
+
+/** Airports of the API's test routes that the sandbox's world has not, and who flies there in their place. */
+const STAND_INS: Readonly<Record<string, string>> = { BTS: 'VIE', SEN: 'LCY' };
+
+function standingIn(iata: string, offers: readonly Offer[]): readonly Offer[] {
+  const standIn = STAND_INS[iata];
+  return standIn === undefined
+    ? offers
+    : (JSON.parse(JSON.stringify(offers).replaceAll(`"${standIn}"`, `"${iata}"`)) as Offer[]);
+}
+
+function offersOf(request: OfferRequestRecord, found: readonly Offer[]): readonly WorldOffer[] {
+  const [out] = request.slices;
+  const trait = out && testRoute(out.origin, out.destination)?.trait;
+  const fits = (offer: Offer) => offer.slices.every(({ stops }) => stops <= request.maxConnections);
+  const connecting = (offer: Offer) => offer.stops > 0;
+  const flown = found.filter(fits);
+  const chosen = trait === 'connecting' && flown.some(connecting) ? flown.filter(connecting) : flown;
+  const journeys = [...new Map(chosen.map((offer) => [offer.comparison_key, offer])).values()];
+  const own = journeys
+    .slice(0, ZZ_JOURNEYS)
+    .flatMap((offer) => ZZ_FARES.map((brand, tier) => duffelAirways(offer, brand, tier)));
+  const sold = [...own, ...chosen.map((offer) => ({ offer, ...sellerOf(offer) }))];
+  const count = sold.length === 0 ? 0 : Math.max(sold.length, request.leastOffers);
+  return Array.from({ length: count }, (_, index) => {
+    const one = sold[index % sold.length];
+    if (!one) throw new RangeError('a search without offers');
+    // A copy costs a few cents more, so that no two offers are the same.
+    return worldOffer(request, index, one, Math.floor(index / sold.length) * 7);
+  });
+}
+
+interface Sold {
+  readonly offer: Offer;
+  readonly ownerName: string;
+  readonly ownerCode: string | null;
+}
+
+function worldOffer(
+  { number }: OfferRequestRecord,
+  index: number,
+  sold: Sold,
+  dearerCents: number,
+): WorldOffer {
+  const { offer } = sold;
+  const isPounds = sold.ownerName === 'Wayloft';
+  const rate = isPounds ? GBP_PER_USD : 1;
+  const inCents = (text: string | null) => (text === null ? null : Math.round((centsOf(text) ?? 0) * rate));
+  const totalCents = (inCents(offer.total_amount_decimal) ?? 0) + dearerCents;
+  const taxCents = inCents(offer.tax_amount_decimal);
+  const baseCents = taxCents === null ? null : totalCents - taxCents;
+  return {
+    requestNumber: number,
+    index,
+    offer: {
+      ...offer,
+      total_amount_decimal: amountOf(totalCents),
+      total_currency: isPounds ? 'GBP' : offer.total_currency,
+    },
+    ownerName: sold.ownerName,
+    ownerCode: sold.ownerCode,
+    totalCents,
+    taxCents: diceOf(offer.offer_id, 'tax') % 7 === 0 ? null : taxCents,
+    // Some airlines round each part by itself: base and tax then miss the total by a cent.
+    baseCents: baseCents !== null && diceOf(offer.offer_id, 'base') % 5 === 0 ? baseCents + 1 : baseCents,
+  };
+}
+
+/** The airline of the first flight's number, or the agency that has none. */
+function sellerOf(offer: Offer): Omit<Sold, 'offer'> {
+  const first = offer.slices[0]?.segments[0];
+  const isAirline = offer.slices.some(({ segments }) =>
+    segments.some(({ marketing_carrier_name }) => marketing_carrier_name === offer.owner_name),
+  );
+  const code = offer.slices
+    .flatMap(({ segments }) => segments)
+    .find(({ marketing_carrier_name }) => marketing_carrier_name === offer.owner_name)
+    ?.flight_number.slice(0, 2);
+  return {
+    ownerName: offer.owner_name,
+    ownerCode: isAirline ? (code ?? first?.flight_number.slice(0, 2) ?? null) : null,
+  };
+}
+
+/** The same journey as the test airline sells it: with numbers of its own, in dollars. */
+function duffelAirways(offer: Offer, brand: string, tier: number): Sold {
+  const cents = centsOf(offer.total_amount_decimal) ?? 0;
+  const total = Math.round(cents * (tier === 0 ? 0.98 : 1.22));
+  const tax = Math.round(total * 0.17);
+  const slices = offer.slices.map((slice) => ({
+    ...slice,
+    fare_brand_name: brand,
+    segments: slice.segments.map((segment) => ({
+      ...segment,
+      carrier_name: ZZ.name,
+      marketing_carrier_name: ZZ.name,
+      flight_number: `${ZZ.code}${String(diceOf(segment.flight_number, 'zz') % 10_000).padStart(4, '0')}`,
+      operating_flight_number: `${ZZ.code}${String(diceOf(segment.flight_number, 'zz') % 10_000).padStart(4, '0')}`,
+      fare_basis_code: tier === 0 ? 'Y20LGTN2' : null,
+    })),
+  }));
+  const allows = (what: string) => diceOf(offer.comparison_key, what) % 2 === 0 || tier === 1;
+  return {
+    ownerName: ZZ.name,
+    ownerCode: ZZ.code,
+    offer: {
+      ...offer,
+      offer_id: `${offer.offer_id}${ZZ.code}${tier}`,
+      owner_name: ZZ.name,
+      slices,
+      fare_brand_name: brand,
+      checked_bags_included: 1,
+      carry_on_bags_included: 1,
+      total_amount_decimal: amountOf(total),
+      total_currency: 'USD',
+      tax_amount_decimal: amountOf(tax),
+      base_amount_decimal: amountOf(total - tax),
+      supported_loyalty_programmes: [ZZ.code],
+      identity_documents_required: false,
+      requires_instant_payment: false,
+      conditions: {
+        change_allowed: allows('change'),
+        change_penalty_amount: allows('change') ? '40.00' : null,
+        change_penalty_currency: allows('change') ? 'USD' : null,
+        refund_allowed: allows('refund'),
+        refund_penalty_amount: allows('refund') ? '40.00' : null,
+        refund_penalty_currency: allows('refund') ? 'USD' : null,
+      },
+    },
+  };
+}
+
+/** A throw of the dice about a text: the same again for the same text. */
+export const diceOf = (about: string, topic: string): number =>
+  Number.parseInt(sha256Hex(`${topic} ${about}`).slice(0, 8), 16);

@@ -1,0 +1,38 @@
+import { resolve } from 'node:dns/promises';
+import { type BrowserFulfiller, createBrowserFulfiller } from './flights/providers/browser/index.ts';
+import type { Clock } from './kernel/clock.ts';
+import type { Ids } from './kernel/ids.ts';
+import type { Log } from './kernel/log.ts';
+import { createSandboxCards } from './sandbox/cards.ts';
+import {
+  SANDBOX_DKIM_SELECTOR,
+  SANDBOX_MAIL_DOMAIN,
+  sandboxDkimRecord,
+} from './sandbox/carrier-site/dkim-key.ts';
+import type { Home } from './service-home.ts';
+import type { CarrierSites } from './service-types.ts';
+
+/** The name of the sandbox's key for mails: of a domain that can't exist, so no real carrier's mail is looked up here. */
+const SANDBOX_KEY = `${SANDBOX_DKIM_SELECTOR}._domainkey.${SANDBOX_MAIL_DOMAIN}`;
+
+const dnsTexts = async (name: string, type: string): Promise<string[][]> =>
+  name === SANDBOX_KEY ? [[sandboxDkimRecord()]] : ((await resolve(name, type)) as string[][]);
+
+/**
+ * The browser that buys on carriers' web sites. Its cards are the sandbox's: an issuer of real ones is a port that
+ * nothing is behind yet, so it sells no real tickets.
+ * @throws Problem `recipe_invalid`, `browser_missing`
+ */
+export const openBrowserTier = (
+  home: string,
+  sites: CarrierSites,
+  own: { readonly clock: Clock; readonly ids: Ids; readonly log: Log },
+  { store, keys }: Pick<Home, 'store' | 'keys'>,
+): BrowserFulfiller =>
+  createBrowserFulfiller({
+    ...own,
+    home,
+    store,
+    secrets: keys.secrets,
+    settings: { ...sites, cards: createSandboxCards(), dnsTexts },
+  });

@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Health } from '../../../src/flights/wire.ts';
+import { problem } from '../../../src/kernel/problems.ts';
+import { openWorld, type World } from '../world.ts';
+
+/** What tickets are paid from at the airline: too little for what is open refuses what is new, and pages once. */
+
+let world: World;
+let offers = 0;
+const nextOffer = () => `off_${++offers}`;
+const holds = (amountDecimal: string, currency = 'USD') => {
+  world.airline.script.balance = { amountDecimal, currency };
+  world.clock.advance(61_000);
+};
+const asked = () =>
+  world.call('/air/intents', { offer_id: nextOffer(), funding_wallet: world.wallet.address });
+const pages = async () =>
+  (
+    await world.store
+      .selectFrom('outbox')
+      .select('dedup_key')
+      .where('dedup_key', 'like', 'page:operator_funds_low:airline:%')
+      .execute()
+  ).length;
+beforeEach(async () => {
+  world = await openWorld({ airline: 'quoting' });
+  await world.cluster.airdropUsdc(world.wallet.address, 0n);
+});
+afterEach(() => world.close());
+
+test('a new intent counts with those that are open, and with those that are not ordered yet', async () => {
+  const first = await world.intent(nextOffer());
+  holds('302.40');
+  expect((await asked()).status).toBe(402);
+  holds('302.39');
+  const before = await world.usdc(world.wallet.address);
+  const refused = await asked();
+  expect([refused.status, refused.body.code]).toEqual([503, 'operator_funds_low']);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await world.usdc(world.wallet.address)).toBe(before);
+  // What only asks pages nobody: an offer that nobody pays for is no shortage.
+  expect(await pages()).toBe(0);
+  await world.book(first);
+  expect((await asked()).status).toBe(503);
+  // Ordered, and so paid: what is left is free for the next one.
+  await world.work();
+  expect((await world.show(first)).status).toBe('booked');
+  expect((await asked()).status).toBe(402);
+});
+
+test('what is open and not covered pages an operator once, is told by /ready, and again only after a refill', async () => {
+  await world.intent(nextOffer());
+  for (const expected of [1, 2]) {
+    holds('10.00');
+    for (let round = 0; round < 3; round++) {
+      world.clock.advance(61_000);
+      await Promise.all([world.worker.runDue(), world.service().worker.runDue(), asked()]);
+    }
+    expect(await pages()).toBe(expected);
+    const ready = await world.call<Health>('/ready');
+    expect(ready.status).toBe(503);
+    expect(ready.body.airline_balance).toEqual({
+      provider: 'scripted',
+      holds: '10.00',
+      needs: '151.20',
+      currency: 'USD',
+    });
+    holds('5000.00');
+    await world.worker.runDue();
+    expect((await world.call<Health>('/ready')).status).toBe(200);
+  }
+});
+
+test('a balance that can not be read, or is in another currency, keeps nobody from a booking', async () => {
+  world.airline.script.before.balance = () => {
+    throw problem('provider_failed');
+  };
+  world.clock.advance(61_000);
+  expect((await asked()).status).toBe(402);
+  world.airline.script.before = {};
+  holds('1.00', 'EUR');
+  expect((await asked()).status).toBe(402);
+});
+
+test('it is asked for once a minute, however many ask for intents', async () => {
+  let reads = 0;
+  world.airline.script.before.balance = () => {
+    reads++;
+  };
+  world.clock.advance(61_000);
+  for (let time = 0; time < 5; time++) await asked();
+  expect(reads).toBe(1);
+});

@@ -1,0 +1,136 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { evidenceOf } from '../../../../src/flights/providers/browser/evidence.ts';
+import type { Purchase } from '../../../../src/flights/providers/fulfiller.ts';
+import { createSandboxCards } from '../../../../src/sandbox/cards.ts';
+import { worldClock } from '../../../clock.ts';
+import { type OpenedShop, openShop, purchaseOf, TRAVELLER } from './shop.ts';
+import { chromium } from './site.ts';
+
+function* filesIn(folder: string): Generator<string> {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    if (statSync(path).isDirectory()) yield* filesIn(path);
+    else yield path;
+  }
+}
+
+/** Kills the browsers that this process has started, as a machine without memory would. */
+function killBrowsers(): number {
+  const mine = `--user-data-dir=/dev/shm/farelock-visit-${process.pid}-`;
+  const pids = readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      const words = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0');
+      return words.some((word) => word.startsWith(mine)) && !words.some((word) => word.startsWith('--type='));
+    } catch {
+      return false;
+    }
+  });
+  for (const pid of pids) process.kill(Number(pid), 'SIGKILL');
+  return pids.length;
+}
+
+describe.runIf(chromium)('on a carrier’s site', () => {
+  let shop: OpenedShop;
+  let agreed: Purchase;
+  const pressesOf = async (reference: string) => {
+    const { presses } = (await shop.sales()) as { presses: { reference: string }[] };
+    return presses.filter((press) => press.reference === reference).length;
+  };
+  beforeAll(async () => {
+    shop = await openShop();
+    agreed = await purchaseOf(shop, 'int_first');
+  }, 120_000);
+  afterAll(() => shop.close());
+
+  test('a fare is bought by what it contains, for its price; nothing of it lies open on the disk', async () => {
+    const outcome = await shop.fulfiller.book(agreed);
+    expect(outcome).toMatchObject({ kind: 'booked', paidAmountDecimal: agreed.amountDecimal });
+    expect(await shop.fulfiller.book(agreed)).toEqual(outcome);
+    expect(await shop.fulfiller.find('int_first')).toEqual(outcome);
+    const { presses, sales } = (await shop.sales()) as { presses: unknown[]; sales: unknown[] };
+    expect(presses).toHaveLength(1);
+    expect(sales).toEqual([
+      expect.objectContaining({
+        booking_reference: outcome.kind === 'booked' ? outcome.bookingReference : '',
+        fare: agreed.fare.brand,
+        paid_amount_decimal: agreed.amountDecimal,
+      }),
+    ]);
+
+    const [kept] = await evidenceOf({ ...shop, clock: worldClock }, ['int_first']);
+    expect(kept).toMatchObject({ outcome: 'booked', carrier: 'X9', recipe_version: 1 });
+    expect(
+      Buffer.from(kept?.screenshot ?? '', 'base64')
+        .subarray(1, 4)
+        .toString(),
+    ).toBe('PNG');
+    const said = `${kept?.text}${shop.logged.join('')}`.toLowerCase();
+    const card = await createSandboxCards().issue({
+      ...{ reference: 'int_first', amountDecimal: agreed.amountDecimal },
+      ...{ currency: 'USD', merchant: 'Sandbox Hopper' },
+    });
+    const { given_name, family_name, passport_number = '', email } = TRAVELLER;
+    for (const value of [given_name, family_name, passport_number, email, card.number]) {
+      expect(said).not.toContain(value.toLowerCase());
+      for (const file of filesIn(shop.home)) {
+        // The carrier's own books and mails know whom it flies.
+        if (/books\.db|\/mails\//.test(file)) continue;
+        expect(readFileSync(file).includes(value), `${value} in ${file}`).toBe(false);
+      }
+    }
+  });
+
+  test('two that buy the same at once press once', async () => {
+    const purchase = { ...agreed, reference: 'int_twice' };
+    const other = shop.open();
+    const ended = await Promise.allSettled([shop.fulfiller.book(purchase), other.book(purchase)]);
+    expect(ended.some(({ status }) => status === 'fulfilled')).toBe(true);
+    expect(await pressesOf('int_twice')).toBe(1);
+    await expect.poll(() => other.find('int_twice'), { timeout: 20_000 }).toMatchObject({ kind: 'booked' });
+    await other.close();
+  });
+
+  test('a browser that dies before the button has bought nothing, and another one may', async () => {
+    const cards = createSandboxCards();
+    let killed = 0;
+    const dying = shop.open({
+      cards: {
+        ...cards,
+        async issue(request) {
+          killed = killBrowsers();
+          return cards.issue(request);
+        },
+      },
+    });
+    const purchase = { ...agreed, reference: 'int_dies_before' };
+    await expect(dying.book(purchase)).rejects.toMatchObject({ code: 'provider_failed' });
+    expect(killed).toBe(1);
+    expect(await dying.find('int_dies_before')).toBeNull();
+    expect(await pressesOf('int_dies_before')).toBe(0);
+    expect(await shop.fulfiller.book(purchase)).toMatchObject({ kind: 'booked' });
+  });
+
+  test('a browser that dies after the button leaves it open, and is never followed by a second press', async () => {
+    const purchase = { ...agreed, reference: 'int_dies_after' };
+    const deaf = shop.open({ mailFolder: null });
+    const buying = deaf.book(purchase);
+    // The carrier has it, and the page that says so is on its way.
+    await expect.poll(() => pressesOf('int_dies_after'), { timeout: 50_000, interval: 5 }).toBe(1);
+    killBrowsers();
+    const outcome = await buying;
+    expect(['payment_pressed_no_confirmation', 'booked']).toContain(outcome.kind);
+    expect((await deaf.book(purchase)).kind).toBe(outcome.kind);
+    expect(await pressesOf('int_dies_after')).toBe(1);
+    // Its mail is signed, and names the purchase.
+    await shop.site.deliverDue();
+    await expect
+      .poll(() => shop.site.deliverDue().then(() => shop.fulfiller.find('int_dies_after')), {
+        timeout: 10_000,
+      })
+      .toMatchObject({ kind: 'booked', paidAmountDecimal: agreed.amountDecimal });
+    await deaf.close();
+  });
+});

@@ -1,0 +1,171 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type BrowserFulfiller,
+  createBrowserFulfiller,
+} from '../../../src/flights/providers/browser/index.ts';
+import { findChromium } from '../../../src/flights/providers/browser/page/chromium.ts';
+import type { Recipe } from '../../../src/flights/providers/browser/recipe.ts';
+import type { BookOutcome, Purchase, SoldFare } from '../../../src/flights/providers/fulfiller.ts';
+import type { OfferQuery } from '../../../src/flights/providers/provider.ts';
+import type { Offer, Passenger } from '../../../src/flights/wire.ts';
+import { randomIds } from '../../../src/kernel/ids.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
+import { openSecrets } from '../../../src/kernel/secrets.ts';
+import { createSandboxCards } from '../../../src/sandbox/cards.ts';
+import { sandboxDkimRecord } from '../../../src/sandbox/carrier-site/dkim-key.ts';
+import type { SiteScenario } from '../../../src/sandbox/carrier-site/scenarios.ts';
+import { openStore } from '../../../src/service-database.ts';
+import { worldClock } from '../../clock.ts';
+import type { Books, Served } from './served.ts';
+import { dayFromNow } from './shopper.ts';
+
+/** The real engine with a real Chromium, by the example recipe, at the pretend carrier's site. */
+
+export const chromium = findChromium(process.env.FARELOCK_CHROMIUM);
+
+export const RECIPE: Recipe = JSON.parse(readFileSync('docs/recipes/sandbox-hopper.json', 'utf8'));
+
+/** One way over a route that behaves, for one. */
+export const QUERY: OfferQuery = {
+  origin: 'VIE',
+  destination: 'LIS',
+  departDate: dayFromNow(30),
+  adults: 1,
+  cabinClass: 'economy',
+};
+
+export const TRAVELLER: Passenger = {
+  title: 'ms',
+  given_name: 'Ana',
+  family_name: 'Costa',
+  gender: 'f',
+  born_on: '1988-03-05',
+  email: 'ana.costa@example.com',
+  phone_number: '+351912345678',
+  nationality: 'PT',
+  passport_number: 'P1234567',
+  passport_expiry: '2090-01-01',
+};
+
+/** How a purchase ended: an outcome, or the words of a failure that bought nothing. */
+export type Ended = BookOutcome | { readonly kind: 'failed'; readonly why: string };
+
+export interface Buyer {
+  /** A fulfiller whose visits start with a scenario. */
+  at(scenario: SiteScenario): BrowserFulfiller;
+  offersFor(fulfiller: BrowserFulfiller, query?: OfferQuery): Promise<readonly Offer[]>;
+  menuOf(fulfiller: BrowserFulfiller, offerId: string): Promise<readonly SoldFare[] | string>;
+  /** An offer of the plain site with one of its fares: to be bought under any scenario. */
+  wanted(brand: string, query?: OfferQuery): Promise<Omit<Purchase, 'reference'>>;
+  book(fulfiller: BrowserFulfiller, purchase: Purchase): Promise<Ended>;
+  /** Asks until nothing is under way any more. */
+  settled(fulfiller: BrowserFulfiller, reference: string): Promise<BookOutcome | null>;
+  store: Awaited<ReturnType<typeof openStore>>;
+  secrets: ReturnType<typeof openSecrets>;
+  close(): Promise<void>;
+}
+
+interface BuyerOptions {
+  readonly mostBrowsers?: number;
+  /** How long a step looks for what it needs, where the recipe doesn't say. */
+  readonly mailWaitMs?: number;
+}
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+export async function openBuyer(site: Served, options: BuyerOptions = {}): Promise<Buyer> {
+  const { mostBrowsers = 2, mailWaitMs = 2_500 } = options;
+  const store = await openStore(join(site.folder, 'service.db'));
+  const secrets = openSecrets(join(site.folder, 'keys.json'));
+  const made = new Map<SiteScenario, BrowserFulfiller>();
+  const at = (scenario: SiteScenario): BrowserFulfiller => {
+    const known = made.get(scenario);
+    if (known) return known;
+    const file = join(site.folder, `${scenario}.json`);
+    writeFileSync(file, JSON.stringify(recipeAt(scenario)));
+    const fulfiller = createBrowserFulfiller({
+      ...{ home: site.folder, store, secrets, clock: worldClock, log: silentLog },
+      ids: randomIds(worldClock.now),
+      settings: {
+        recipes: [file],
+        sites: { X9: site.url },
+        chromium,
+        mostBrowsers,
+        cards: createSandboxCards(),
+        mailFolder: site.mailFolder,
+        mailAddress: 'bookings+{reference}@example.com',
+        dnsTexts: async () => [[sandboxDkimRecord()]],
+        mailWaitMs,
+        manageEveryMs: 500,
+      },
+    });
+    made.set(scenario, fulfiller);
+    return fulfiller;
+  };
+  const buyer: Buyer = {
+    at,
+    store,
+    secrets,
+    async offersFor(fulfiller, query = QUERY) {
+      const startedAtMs = worldClock.now();
+      for (;;) {
+        const quoted = await fulfiller.quote(query, startedAtMs);
+        if (quoted.kind === 'quoted') return quoted.offers;
+        await pause(50);
+      }
+    },
+    async menuOf(fulfiller, offerId) {
+      const openedAtMs = worldClock.now();
+      for (;;) {
+        const menu = await fulfiller.menu(offerId, openedAtMs);
+        if (menu.kind === 'opened') return menu.fares;
+        if (menu.kind !== 'pending') return menu.kind;
+        await pause(50);
+      }
+    },
+    async wanted(brand, query = QUERY) {
+      const plain = at('none');
+      const [offer] = await buyer.offersFor(plain, query);
+      if (!offer) throw new Error('nothing flies');
+      const fares = await buyer.menuOf(plain, offer.offer_id);
+      const fare = typeof fares === 'string' ? undefined : fares.find((one) => one.brand === brand);
+      if (!fare) throw new Error(`no fare ${brand}: ${String(fares)}`);
+      const passengers = Array.from({ length: query.adults }, () => TRAVELLER);
+      return { offerId: offer.offer_id, fare, amountDecimal: fare.totalAmountDecimal, passengers };
+    },
+    book: (fulfiller, purchase) =>
+      fulfiller.book(purchase).catch((error: unknown): Ended => ({ kind: 'failed', why: String(error) })),
+    async settled(fulfiller, reference) {
+      for (;;) {
+        const outcome = await fulfiller.find(reference);
+        if (outcome?.kind !== 'pending') return outcome;
+        await pause(100);
+      }
+    },
+    async close() {
+      await Promise.all([...made.values()].map((one) => one.close()));
+      await store.destroy();
+    },
+  };
+  return buyer;
+}
+
+/** The example recipe, with visits that start with a scenario, and less patience: nothing here is far away. */
+export function recipeAt(scenario: SiteScenario): Recipe {
+  const steps = RECIPE.search.steps.map((step) =>
+    step.do === 'open' ? { ...step, path: `/?scenario=${scenario}` } : step,
+  );
+  return {
+    ...RECIPE,
+    search: { ...RECIPE.search, steps: scenario === 'none' ? RECIPE.search.steps : steps },
+    confirmation: { ...RECIPE.confirmation, within_ms: 4_000 },
+  };
+}
+
+/** Of one reference, in the site's own books. */
+export async function bookedFor(site: Served, reference: string) {
+  const books = await site.books();
+  const of = (one: Books['presses'][number] | Books['sales'][number]) => one.reference === reference;
+  return { presses: books.presses.filter(of), sales: books.sales.filter(of), elsewhere: books.elsewhere };
+}

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BookOutcome, Purchase } from '../../../src/flights/providers/fulfiller.ts';
+import { SITE_SCENARIO_NAMES, type SiteScenario } from '../../../src/sandbox/carrier-site/scenarios.ts';
+import { isProof, rounds, upTo } from '../../rounds.ts';
+import { type Buyer, bookedFor, chromium, type Ended, openBuyer } from './buyer.ts';
+import { type Served, serveSite } from './served.ts';
+
+/** Every scenario of the site, bought from by a real browser, held against the site's own books. */
+
+/** In the gate: a good purchase, one that ends before the button, and one that ends after it. */
+const SHORT: readonly SiteScenario[] = ['none', 'price_differs_at_till', 'cut_with_sale'];
+const SCENARIOS = isProof ? SITE_SCENARIO_NAMES : SHORT;
+const AT_ONCE = 2;
+
+interface Expected {
+  /** At once, of `book`. */
+  readonly first: readonly Ended['kind'][];
+  /** Once nothing is under way any more. */
+  readonly last: BookOutcome['kind'] | null;
+  readonly presses: number;
+  readonly sales: readonly number[];
+}
+
+const nothing = (kind: BookOutcome['kind']): Expected => ({
+  first: [kind],
+  last: kind,
+  presses: 0,
+  sales: [0],
+});
+const misfit: Expected = { first: ['failed'], last: null, presses: 0, sales: [0] };
+const booked: Expected = { first: ['booked'], last: 'booked', presses: 1, sales: [1] };
+const later: Expected = { first: ['pending'], last: 'booked', presses: 1, sales: [1] };
+const unknown = (...sales: number[]): Expected => ({
+  first: ['pending'],
+  last: 'payment_pressed_no_confirmation',
+  presses: 1,
+  sales,
+});
+
+const EXPECTED: Readonly<Record<SiteScenario, Expected>> = {
+  none: booked,
+  fare_check_failed: nothing('offer_gone'),
+  price_differs_at_till: nothing('price_differs'),
+  form_rejected: nothing('form_rejected'),
+  captcha: nothing('captcha'),
+  account_wall: nothing('account_wall'),
+  sold_out: nothing('offer_gone'),
+  pay_pressed_no_confirmation: unknown(0, 1),
+  late_confirmation: later,
+  mail_only: later,
+  slow_confirmation: booked,
+  forged_mail: unknown(0),
+  wrong_amount: booked,
+  card_declined: unknown(0),
+  cookie_bar: booked,
+  cookie_late: booked,
+  layout_changed: misfit,
+  two_buttons: misfit,
+  insurance_sticks: nothing('price_differs'),
+  total_moves: nothing('price_differs'),
+  slow_page: booked,
+  till_500: misfit,
+  cut_with_sale: later,
+  cut_without_sale: unknown(0),
+  popup_over_pay: booked,
+  popup_stuck: misfit,
+  redirect_elsewhere: misfit,
+};
+
+describe.runIf(chromium)('the pretend carrier', () => {
+  let site: Served;
+  let buyer: Buyer;
+  let wanted: Omit<Purchase, 'reference'>;
+  beforeAll(async () => {
+    site = await serveSite({ mailMs: 100, slowMs: 1_000 });
+    buyer = await openBuyer(site, { mostBrowsers: AT_ONCE, mailWaitMs: 4_500 });
+    wanted = await buyer.wanted('Cabin');
+  });
+  afterAll(async () => {
+    await buyer.close();
+    await site.close();
+  });
+
+  async function goesAsExpected(scenario: SiteScenario, round: number): Promise<void> {
+    const reference = `bkg_${scenario}_${round}`;
+    const fulfiller = buyer.at(scenario);
+    const purchase = { ...wanted, reference };
+    const first = await buyer.book(fulfiller, purchase);
+    const last = await buyer.settled(fulfiller, reference);
+    const { presses, sales, elsewhere } = await bookedFor(site, reference);
+    const expected = EXPECTED[scenario];
+    const seen = {
+      first: first.kind,
+      last: last?.kind ?? null,
+      presses: presses.length,
+      sales: sales.length,
+    };
+    expect(seen, JSON.stringify({ scenario, first, last, presses })).toEqual({
+      first: expect.toBeOneOf([...expected.first]),
+      last: expected.last,
+      presses: expected.presses,
+      sales: expect.toBeOneOf([...expected.sales]),
+    });
+    expect(elsewhere).toEqual([]);
+    for (const { amount_decimal: amount } of presses)
+      expect(Number(amount)).toBe(Number(wanted.amountDecimal));
+    if (last?.kind === 'booked') {
+      expect(last.bookingReference).toBe(sales[0]?.booking_reference);
+      if (scenario !== 'wrong_amount')
+        expect(Number(last.paidAmountDecimal)).toBe(Number(wanted.amountDecimal));
+      else expect(Number(last.paidAmountDecimal)).toBeCloseTo(Number(wanted.amountDecimal) + 9, 6);
+    }
+    if (first.kind === 'form_rejected') expect(first.fields).toEqual(['passport_number']);
+    // Asked again, it never presses again.
+    if (presses.length > 0) {
+      expect((await buyer.book(fulfiller, purchase)).kind).toBe(last?.kind);
+      expect((await bookedFor(site, reference)).presses).toHaveLength(1);
+    }
+  }
+
+  test.each(SCENARIOS)('%s ends truly, each time', async (scenario) => {
+    const turns = upTo(rounds(1, 20));
+    const workers = upTo(AT_ONCE).map(async () => {
+      for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
+        await goesAsExpected(scenario, turn);
+      }
+    });
+    await Promise.all(workers);
+  });
+});

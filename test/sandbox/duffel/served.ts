@@ -1,0 +1,120 @@
+import type { AddressInfo } from 'node:net';
+import { httpServer } from '../../../src/cli/commands/serve/http-server.ts';
+import type { Clock } from '../../../src/kernel/clock.ts';
+import type { Fetch } from '../../../src/kernel/http.ts';
+import { openDuffelSandbox } from '../../../src/service-sandbox.ts';
+import type { DuffelSandboxOptions } from '../../../src/service-types.ts';
+
+/** The sandbox of the Duffel API over real HTTP, on a port of its own. */
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of a foreign API, looked at field by field
+export type Json = any;
+
+export interface ServedDuffel {
+  readonly url: string;
+  /** A call as a client makes it. `body` goes into `data`. */
+  call(
+    method: 'GET' | 'POST',
+    path: string,
+    body?: object,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
+  /** A call of the sandbox's own. */
+  admin(path: string, body?: object): Promise<Json>;
+  runDue(): Promise<{ worked: number; nextDueAtMs: number | null }>;
+  close(): Promise<void>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Json;
+}
+
+export interface ServingOptions extends Omit<DuffelSandboxOptions, 'path' | 'clock' | 'fetch'> {
+  readonly clock: Clock;
+  readonly path?: string;
+  readonly deliver?: Fetch;
+}
+
+export async function serveDuffel({ path, deliver, ...options }: ServingOptions): Promise<ServedDuffel> {
+  const sandbox = await openDuffelSandbox({ ...options, path: path ?? null, fetch: deliver });
+  const server = httpServer((request, incoming) =>
+    sandbox.fetch(request, () => incoming.socket.destroy()),
+  ).listen(0, '127.0.0.1');
+  await new Promise((ready) => server.once('listening', ready));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    async call(method, path, body, headers = {}) {
+      const answer = await fetch(`${url}${path}`, {
+        method,
+        headers: {
+          authorization: 'Bearer duffel_test_here',
+          'duffel-version': 'v2',
+          'content-type': 'application/json',
+          ...headers,
+        },
+        body: body === undefined ? null : JSON.stringify({ data: body }),
+      });
+      const text = await answer.text();
+      const isJson = answer.headers.get('content-type')?.startsWith('application/json');
+      return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
+    },
+    async admin(path, body) {
+      const answer = await fetch(`${url}/sandbox${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: body === undefined ? null : JSON.stringify(body),
+      });
+      return answer.json();
+    },
+    runDue: () => sandbox.runDue(),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+      sandbox.close();
+    },
+  };
+}
+
+/** Searches, and gives the cheapest offers first. */
+export async function searched(
+  duffel: ServedDuffel,
+  origin: string,
+  destination: string,
+  date: string,
+  more: object = {},
+): Promise<Json[]> {
+  const search = await duffel.call('POST', '/air/offer_requests?return_offers=false', {
+    slices: [{ origin, destination, departure_date: date }],
+    passengers: [{ type: 'adult' }],
+    ...more,
+  });
+  const offers = await duffel.call(
+    'GET',
+    `/air/offers?offer_request_id=${search.body.data.id}&sort=total_amount&limit=200`,
+  );
+  return offers.body.data;
+}
+
+/** An order of an offer by people who can fly. */
+export const orderOf = (offer: Json, reference: string, more: object = {}): object => ({
+  type: 'instant',
+  selected_offers: [offer.id],
+  passengers: offer.passengers.map(({ id }: Json, position: number) => traveller(id, position)),
+  payments: [{ type: 'balance', amount: offer.total_amount, currency: offer.total_currency }],
+  metadata: { reference },
+  ...more,
+});
+
+export const traveller = (id: string, position = 0): object => ({
+  id,
+  title: 'ms',
+  gender: 'f',
+  given_name: ['Amelia', 'Bessie', 'Jacqueline'][position] ?? `Pilot ${'abcdefgh'.charAt(position)}`,
+  family_name: 'Earhart',
+  born_on: '1987-07-24',
+  email: 'amelia@example.com',
+  phone_number: '+442080160509',
+});
