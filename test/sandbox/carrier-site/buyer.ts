@@ -1,17 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BookOutcome, Purchase, SoldFare } from '../../../src/flights/providers/fulfiller.ts';
-import { type BrowserFulfiller, createBrowserFulfiller } from '../../../src/flights/providers/browser/index.ts';
+import {
+  type BrowserFulfiller,
+  createBrowserFulfiller,
+} from '../../../src/flights/providers/browser/index.ts';
 import { findChromium } from '../../../src/flights/providers/browser/page/chromium.ts';
 import type { Recipe } from '../../../src/flights/providers/browser/recipe.ts';
+import type { BookOutcome, Purchase, SoldFare } from '../../../src/flights/providers/fulfiller.ts';
 import type { OfferQuery } from '../../../src/flights/providers/provider.ts';
 import type { Offer, Passenger } from '../../../src/flights/wire.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
+import { createSandboxCards } from '../../../src/sandbox/cards.ts';
 import { sandboxDkimRecord } from '../../../src/sandbox/carrier-site/dkim-key.ts';
 import type { SiteScenario } from '../../../src/sandbox/carrier-site/scenarios.ts';
-import { createSandboxCards } from '../../../src/sandbox/cards.ts';
 import { openStore } from '../../../src/service-database.ts';
 import { worldClock } from '../../clock.ts';
 import type { Books, Served } from './served.ts';
@@ -56,8 +59,8 @@ export interface Buyer {
   /** An offer of the plain site with one of its fares: to be bought under any scenario. */
   wanted(brand: string, query?: OfferQuery): Promise<Omit<Purchase, 'reference'>>;
   book(fulfiller: BrowserFulfiller, purchase: Purchase): Promise<Ended>;
-  /** Asks until nothing is under way any more. */
-  settled(fulfiller: BrowserFulfiller, reference: string): Promise<BookOutcome | null>;
+  /** Asks until nothing is under way any more, or for so long. */
+  settled(fulfiller: BrowserFulfiller, reference: string, mostMs?: number): Promise<BookOutcome | null>;
   store: Awaited<ReturnType<typeof openStore>>;
   secrets: ReturnType<typeof openSecrets>;
   close(): Promise<void>;
@@ -65,7 +68,6 @@ export interface Buyer {
 
 interface BuyerOptions {
   readonly mostBrowsers?: number;
-  /** How long a step looks for what it needs, where the recipe doesn't say. */
   readonly mailWaitMs?: number;
 }
 
@@ -133,10 +135,11 @@ export async function openBuyer(site: Served, options: BuyerOptions = {}): Promi
     },
     book: (fulfiller, purchase) =>
       fulfiller.book(purchase).catch((error: unknown): Ended => ({ kind: 'failed', why: String(error) })),
-    async settled(fulfiller, reference) {
+    async settled(fulfiller, reference, mostMs = 60_000) {
+      const endsMs = performance.now() + mostMs;
       for (;;) {
         const outcome = await fulfiller.find(reference);
-        if (outcome?.kind !== 'pending') return outcome;
+        if (outcome?.kind !== 'pending' || performance.now() > endsMs) return outcome;
         await pause(100);
       }
     },

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Purchase } from '../../../src/flights/providers/fulfiller.ts';
 import { isProof, rounds, upTo } from '../../rounds.ts';
-import { bookedFor, type Buyer, chromium, openBuyer } from './buyer.ts';
+import { type Buyer, bookedFor, chromium, openBuyer } from './buyer.ts';
 import { type Served, serveSite } from './served.ts';
 
 /** Chromium is killed on its way through the site, and many buy at once: one press a reference, and the truth of it. */
@@ -17,7 +17,9 @@ function browsersOfMine(): number[] {
       return false; // It has ended meanwhile.
     }
   };
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && isMine(name)).map(Number);
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && isMine(name))
+    .map(Number);
 }
 
 /** The requests of a purchase, in their order; those of pictures and styles left out. */
@@ -38,7 +40,11 @@ describe.runIf(chromium && process.platform === 'linux')('a purchase', () => {
   });
 
   /** Buys while the browser is killed `delayMs` after a request; undefined: it isn't. */
-  async function boughtUnderFire(reference: string, at: (request: string, count: number) => boolean, delayMs: number) {
+  async function boughtUnderFire(
+    reference: string,
+    at: (request: string, count: number) => boolean,
+    delayMs: number,
+  ) {
     let count = 0;
     let kills = 0;
     site.onRequest = (request) => {
@@ -80,11 +86,15 @@ describe.runIf(chromium && process.platform === 'linux')('a purchase', () => {
     for (const round of upTo(rounds(0, 1)))
       for (const delayMs of [0, 70, 250])
         for (const n of upTo(requests)) {
-          const { first, last } = await boughtUnderFire(`bkg_k${round}_${delayMs}_${n}`, (_, count) => count === n + 1, delayMs);
+          const { first, last } = await boughtUnderFire(
+            `bkg_k${round}_${delayMs}_${n}`,
+            (_, count) => count === n + 1,
+            delayMs,
+          );
           const end = `${first}, then ${last}`;
           ends.set(end, (ends.get(end) ?? 0) + 1);
         }
-    console.info(`kills: ${JSON.stringify(Object.fromEntries(ends))}`);
+    process.stdout.write(`kills: ${JSON.stringify(Object.fromEntries(ends))}\n`);
   });
 
   test.runIf(isProof)('is made a hundred times, four at once', async () => {

@@ -100,6 +100,7 @@ async function throughWalls(walk: Walk): Promise<void> {
   if (!clear) return;
   const onPage = { ...walk, item: null };
   if (!(await isAnySeen(onPage, visit.recipe.walls))) return;
+  let stuck: Misfit | null = null;
   for (const [i, wall] of visit.recipe.walls.entries()) {
     if ((await shown(onPage, wall.seen).count()) === 0) continue;
     if ('stop' in wall) throw new Stopped(wall.stop);
@@ -107,8 +108,16 @@ async function throughWalls(walk: Walk): Promise<void> {
     cleared.set(i, times);
     if (times > MOST_CLEARED)
       throw new Misfit(walk.part, `wall ${i + 1}`, `${wordsOf(wall.seen)} comes back`);
-    await clear({ ...onPage, clear: null }, i);
+    try {
+      await clear({ ...onPage, clear: null }, i);
+      stuck = null;
+    } catch (error) {
+      if (!(error instanceof Misfit)) throw error;
+      // Another wall may lie above it: that one is cleared away first.
+      stuck = error;
+    }
   }
+  if (stuck) throw stuck;
 }
 
 const FORMS: ReadonlySet<string> = new Set(['passengers', 'extras', 'till']);
