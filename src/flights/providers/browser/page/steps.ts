@@ -13,7 +13,7 @@ import { isSeen, locate, only, pause, seenText, shown, until, type Walk, wordsOf
 
 const TRY_MS = 700;
 const ACT_MS = 5_000;
-const CLICK_MS = 1_500;
+const CLICK_MS = 2_500;
 
 export function walkOf(
   visit: Visit,
