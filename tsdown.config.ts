@@ -132,8 +132,20 @@ export default defineConfig({
   },
   alias: { '@neon-rs/load': inPlaceOf, 'detect-libc': inPlaceOf },
   deps: {
-    neverBundle: [/^@libsql\//, /^litesvm-/, 'pg-native', 'bufferutil', 'utf-8-validate'],
-    alwaysBundle: [/^(?!@libsql\/|litesvm-|node:|pg-native|bufferutil|utf-8-validate)/],
+    // What buys on web sites is an operator's to install: it is as large as all the rest.
+    neverBundle: [
+      /^@libsql\//,
+      /^litesvm-/,
+      'pg-native',
+      'bufferutil',
+      'utf-8-validate',
+      'playwright-core',
+      /^mailauth\//,
+      'postal-mime',
+    ],
+    alwaysBundle: [
+      /^(?!@libsql\/|litesvm-|node:|pg-native|bufferutil|utf-8-validate|playwright-core|mailauth\/|postal-mime)/,
+    ],
     onlyBundle: false,
   },
 });

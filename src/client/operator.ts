@@ -13,6 +13,7 @@ import type {
   RejectionPlan,
   ResolveRequest,
   Stuck,
+  StuckEvidence,
   StuckItem,
   StuckPlan,
   Switches,
@@ -79,6 +80,8 @@ export function createOperatorClient({ baseUrl, fetch, key, timeoutMs = 30_000 }
       call<RefundCase>(at(id, '/reject'), options, { reason }),
     stuck: (options: CallOptions = {}) => call<Stuck>('/stuck', options),
     stuckItem: (id: string, options: CallOptions = {}) => call<StuckItem>(waiting(id), options),
+    stuckEvidence: (id: string, options: CallOptions = {}) =>
+      call<StuckEvidence>(waiting(id, '/evidence'), options),
     planResolve: (id: string, verdict: Verdict, options: CallOptions = {}) =>
       call<StuckPlan>(waiting(id, '/resolve'), options, { ...verdict, dry_run: true }),
     resolve: (id: string, verdict: Verdict, options: CallOptions = {}) =>

@@ -66,7 +66,12 @@ describe.runIf(built)('the packed tool', () => {
     expect(about.bin).toEqual({ farelock: 'bin/farelock.js' });
     expect(about.engines).toEqual({ node: '>=20.18' });
     expect(about.license).toBe('MIT');
-    expect(about.dependencies ?? about.peerDependencies).toBeUndefined();
+    expect(about.dependencies).toBeUndefined();
+    // For those who let a browser buy: nobody else gets them.
+    const optional = { optional: true };
+    const wanted = { mailauth: optional, 'playwright-core': optional, 'postal-mime': optional };
+    expect(about.peerDependenciesMeta).toEqual(wanted);
+    expect(Object.keys(about.peerDependencies as object)).toEqual(Object.keys(wanted));
     const natives = ['libsql', 'litesvm'].map((name) => {
       const own = JSON.parse(readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')) as {
         optionalDependencies: object;

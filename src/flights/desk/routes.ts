@@ -174,6 +174,17 @@ export const deskRoutes: RouteTable<Desk> = {
       run: ({ context, params }) => context.stuck.show(params.id),
     }),
     route({
+      method: 'GET',
+      path: '/operator/stuck/{id}/evidence',
+      id: 'stuckEvidence',
+      summary:
+        "Show how a carrier's web site looked where a purchase ended, without personal data; kept 30 days.",
+      answers: { 200: { description: DONE, schema: stuckWire('stuckEvidence') } },
+      codes: ['stuck_not_found'],
+      run: async ({ context: { ports, by }, params }) =>
+        (await import('./stuck-evidence.ts')).stuckEvidence(ports, params.id, by),
+    }),
+    route({
       method: 'POST',
       path: '/operator/stuck/{id}/resolve',
       id: 'resolveStuck',

@@ -135,6 +135,24 @@ export const stuckPlan = z.strictObject({
   steps: z.array(z.string()),
 });
 
+/** How a carrier's web site looked where a visit ended; nothing that belongs to a person or to a card is in it. */
+export const pageEvidence = z.strictObject({
+  evidence_id: z.string(),
+  at: instant,
+  outcome: z.string().describe('What came of the visit.'),
+  step: z
+    .string()
+    .describe("The recipe's step, and what was there instead; empty where every step was taken."),
+  carrier: z.string(),
+  recipe_version: z.int(),
+  text: z.string().describe("The page's address and text."),
+  screenshot: z.string().nullable().describe('A PNG, Base64.'),
+});
+
+export const stuckEvidence = z.strictObject({ id: z.string(), evidence: z.array(pageEvidence) });
+
+export type PageEvidence = z.infer<typeof pageEvidence>;
+export type StuckEvidence = z.infer<typeof stuckEvidence>;
 export type Stuck = z.infer<typeof stuck>;
 export type StuckDecision = z.infer<typeof stuckDecision>;
 export type StuckItem = z.infer<typeof stuckItem>;

@@ -1,8 +1,24 @@
-import { stuck, stuckItem, stuckPlan } from '../../../flights/desk/stuck-schema.ts';
+import * as z from 'zod';
+import { pageEvidence, stuck, stuckItem, stuckPlan } from '../../../flights/desk/stuck-schema.ts';
 import { published } from '../../../published/published.ts';
 
 export const stuckList = published(stuck);
 
-export const stuckShow = published(stuckItem);
+export const stuckShow = published(
+  stuckItem.extend({
+    evidence: z
+      .array(
+        pageEvidence.omit({ screenshot: true }).extend({
+          screenshot_file: z
+            .string()
+            .nullable()
+            .describe('null without a folder, or where none could be taken.'),
+          text_file: z.string().nullable(),
+        }),
+      )
+      .optional()
+      .describe('With --evidence.'),
+  }),
+);
 
 export const stuckResolve = published(stuckItem, { plan: stuckPlan });

@@ -12,6 +12,9 @@ interface StuckOptions {
   /** Of an intent, a refund request, a pay-out or an effect. */
   readonly id: string;
 }
+interface StuckShowOptions extends StuckOptions {
+  readonly evidence?: string | true;
+}
 interface StuckResolveOptions extends StuckOptions {
   readonly decision: 'ticketed' | 'not_ticketed' | 'cancelled' | 'retry';
   readonly reference?: string;
@@ -38,8 +41,28 @@ export const stuckList: Command<object> = async (context) => {
 };
 
 /** One of them on one screen. */
-export const stuckShow: Command<StuckOptions> = async (context, { id }) => {
-  showItem(context, await (await operatorOf(context)).stuckItem(id, context));
+export const stuckShow: Command<StuckShowOptions> = async (context, { id, evidence }) => {
+  const operator = await operatorOf(context);
+  const item = await operator.stuckItem(id, context);
+  if (evidence === undefined) {
+    showItem(context, item);
+    return 0;
+  }
+  const [{ keptEvidence }, { evidenceLines }] = await Promise.all([
+    import('./evidence.ts'),
+    import('../../view/flights/evidence.ts'),
+  ]);
+  const { evidence: found } = await operator.stuckEvidence(id, context);
+  const kept = keptEvidence(found, evidence === true ? null : evidence);
+  context.terminal.result(
+    { ...item, evidence: kept },
+    {
+      lines: (one, screen) => [
+        ...stuckLines(one, context.clock.now(), screen),
+        ...evidenceLines(one.evidence, screen),
+      ],
+    },
+  );
   return 0;
 };
 

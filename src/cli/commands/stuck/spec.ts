@@ -17,8 +17,14 @@ export const stuckShow = command({
   name: 'stuck show',
   summary: 'Show what the chain and the airline say, and the possible decisions',
   arguments: [argument('<id>')],
+  options: [
+    option(
+      '--evidence [folder]',
+      "how the carrier's web site looked where it ended; with a folder, screenshots and texts are written to it",
+    ),
+  ],
   effect: 'reads',
-  examples: ['farelock stuck show int_…'],
+  examples: ['farelock stuck show int_…', 'farelock stuck show int_… --evidence ./evidence'],
   result: { schema: async () => (await import('./result.ts')).stuckShow },
   load: async () => (await import('./run.ts')).stuckShow,
 });

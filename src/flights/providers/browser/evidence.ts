@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../../kernel/clock.ts';
 import { instant } from '../../../kernel/clock.ts';
 import type { Secrets } from '../../../kernel/secrets.ts';
+import type { PageEvidence } from '../../wire.ts';
 import { showRedacted } from './page/redact.ts';
 import type { Visit } from './page/visit.ts';
 import type { Store } from './tables.ts';
@@ -22,18 +23,6 @@ export interface Exit {
   readonly subject: string;
   readonly outcome: string;
   readonly step: string;
-}
-
-export interface Evidence {
-  readonly evidence_id: string;
-  readonly at: string;
-  readonly outcome: string;
-  readonly step: string;
-  readonly carrier: string;
-  readonly recipe_version: number;
-  readonly text: string;
-  /** Base64 of a PNG. */
-  readonly screenshot: string | null;
 }
 
 const place = (id: string, part: 'text' | 'screenshot'): string => `browser_evidence.${part} ${id}`;
@@ -64,13 +53,13 @@ export async function keepEvidence(
     .execute();
 }
 
-const MOST_SHOWN = 20;
+const MOST_SHOWN = 6;
 
-/** What was kept about a purchase or an offer, oldest first. */
+/** What was kept last about a purchase or an offer, oldest first. */
 export async function evidenceOf(
   { store, secrets, clock }: Ports,
   subjects: readonly string[],
-): Promise<Evidence[]> {
+): Promise<PageEvidence[]> {
   const rows = await store
     .selectFrom('browser_evidence')
     .selectAll()

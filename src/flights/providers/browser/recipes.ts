@@ -69,7 +69,7 @@ const uses = (part: unknown, prefix: string): boolean =>
 
 /** What the schema can't say. */
 function mistakeIn(recipe: Recipe): string | null {
-  const { site, till, walls: _walls, ...parts } = recipe;
+  const { site, till, ...parts } = recipe;
   const { card, ...beforeCard } = till;
   // Where there is no card yet, nothing could be filled in; where there is one, nothing else may see it.
   if (uses(parts, 'card.') || uses(beforeCard, 'card.')) return 'the card is for till.card alone.';

@@ -1,0 +1,36 @@
+import type { PageEvidence } from '../../../flights/wire.ts';
+import type { Screen } from '../../screen/terminal.ts';
+import { fieldLines } from '../table.ts';
+import { wrap } from '../text.ts';
+import { utcTime } from '../times.ts';
+
+/** What was kept of a visit, and the files that it was written to. */
+export type ShownEvidence = Omit<PageEvidence, 'screenshot'> & {
+  readonly screenshot_file: string | null;
+  readonly text_file: string | null;
+};
+
+const MOST_LINES = 12;
+
+/** How a carrier's web site looked where each visit ended: the beginning of its text. */
+export function evidenceLines(found: readonly ShownEvidence[], { paint, width }: Screen): string[] {
+  if (found.length === 0) return ['', 'No page was kept of it.'];
+  return found.flatMap((one) => {
+    const text = one.text.split('\n').filter((line) => line.trim() !== '');
+    return [
+      '',
+      `${paint.bold(utcTime(one.at))}  ${one.outcome}`,
+      ...fieldLines(
+        [
+          ['Site', `${one.carrier}, recipe version ${one.recipe_version}`],
+          ['Step', one.step || null],
+          ['Screenshot', one.screenshot_file],
+          ['Text', one.text_file],
+        ],
+        paint.dim,
+      ),
+      ...text.slice(0, MOST_LINES).flatMap((line) => wrap(line.trim(), width - 2).map((part) => `  ${part}`)),
+      ...(text.length > MOST_LINES ? [paint.dim(`  … ${text.length - MOST_LINES} more lines`)] : []),
+    ];
+  });
+}

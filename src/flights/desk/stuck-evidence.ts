@@ -1,0 +1,39 @@
+import { problem } from '../../kernel/problems.ts';
+import { flightOf } from '../offers/lowcost.ts';
+import type { FlightsPorts } from '../ports.ts';
+import { evidenceOf } from '../providers/browser/evidence.ts';
+import type { By } from '../refunds/decisions.ts';
+import type { StuckEvidence } from '../wire.ts';
+import { writeAudit } from './audit.ts';
+
+/**
+ * What was kept of the visits to a carrier's web site for a booking, by its intent or by its refund request. Whoever
+ * looks is in the audit trail.
+ * @throws Problem `stuck_not_found`: nothing was kept, and nothing waits for a person
+ */
+export async function stuckEvidence(ports: FlightsPorts, id: string, by: By): Promise<StuckEvidence> {
+  const { store } = ports;
+  const request = await store
+    .selectFrom('refund_requests')
+    .select('intent_id')
+    .where('request_id', '=', id)
+    .executeTakeFirst();
+  const intent = await store
+    .selectFrom('intents')
+    .leftJoin('bookings', 'bookings.intent_id', 'intents.intent_id')
+    .select(['intents.intent_id', 'intents.offer_id', 'bookings.state'])
+    .where('intents.intent_id', '=', request?.intent_id ?? id)
+    .executeTakeFirst();
+  if (!intent) throw problem('stuck_not_found');
+  const evidence = await evidenceOf(ports, [intent.intent_id, flightOf(intent.offer_id)]);
+  if (evidence.length === 0 && intent.state !== 'stuck') throw problem('stuck_not_found');
+  await store.transaction().execute((tx) =>
+    writeAudit(tx, ports, {
+      ...by,
+      action: 'evidence.show',
+      subject: intent.intent_id,
+      detail: { shown: evidence.length },
+    }),
+  );
+  return { id, evidence };
+}
