@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BookOutcome, Purchase } from '../../../src/flights/providers/fulfiller.ts';
 import { SITE_SCENARIO_NAMES, type SiteScenario } from '../../../src/sandbox/carrier-site/scenarios.ts';
 import { isProof, rounds, upTo } from '../../rounds.ts';
-import { bookedFor, type Buyer, chromium, type Ended, openBuyer } from './buyer.ts';
+import { type Buyer, bookedFor, chromium, type Ended, openBuyer } from './buyer.ts';
 import { type Served, serveSite } from './served.ts';
 
 /** Every scenario of the site, bought from by a real browser, held against the site's own books. */
@@ -10,7 +10,7 @@ import { type Served, serveSite } from './served.ts';
 /** In the gate: a good purchase, one that ends before the button, and one that ends after it. */
 const SHORT: readonly SiteScenario[] = ['none', 'price_differs_at_till', 'cut_with_sale'];
 const SCENARIOS = isProof ? SITE_SCENARIO_NAMES : SHORT;
-const AT_ONCE = 2;
+const AT_ONCE = isProof ? 4 : 2;
 
 interface Expected {
   /** At once, of `book`. */
@@ -21,7 +21,12 @@ interface Expected {
   readonly sales: readonly number[];
 }
 
-const nothing = (kind: BookOutcome['kind']): Expected => ({ first: [kind], last: kind, presses: 0, sales: [0] });
+const nothing = (kind: BookOutcome['kind']): Expected => ({
+  first: [kind],
+  last: kind,
+  presses: 0,
+  sales: [0],
+});
 const misfit: Expected = { first: ['failed'], last: null, presses: 0, sales: [0] };
 const booked: Expected = { first: ['booked'], last: 'booked', presses: 1, sales: [1] };
 const later: Expected = { first: ['pending'], last: 'booked', presses: 1, sales: [1] };
@@ -44,7 +49,8 @@ const EXPECTED: Readonly<Record<SiteScenario, Expected>> = {
   late_confirmation: later,
   mail_only: later,
   slow_confirmation: booked,
-  forged_mail: unknown(0),
+  // The page promises a mail: it may come for a day.
+  forged_mail: { first: ['pending'], last: 'pending', presses: 1, sales: [0] },
   wrong_amount: booked,
   card_declined: unknown(0),
   cookie_bar: booked,
@@ -72,6 +78,7 @@ describe.runIf(chromium)('the pretend carrier', () => {
     wanted = await buyer.wanted('Cabin');
   });
   afterAll(async () => {
+    if (isProof) process.stdout.write(`visits made again: ${JSON.stringify(buyer.failures)}\n`);
     await buyer.close();
     await site.close();
   });
@@ -80,11 +87,20 @@ describe.runIf(chromium)('the pretend carrier', () => {
     const reference = `bkg_${scenario}_${round}`;
     const fulfiller = buyer.at(scenario);
     const purchase = { ...wanted, reference };
-    const first = await buyer.book(fulfiller, purchase);
-    const last = await buyer.settled(fulfiller, reference);
+    const first = await buyer.book(fulfiller, purchase, EXPECTED[scenario] === misfit ? 1 : 3);
+    const last = await buyer.settled(
+      fulfiller,
+      reference,
+      EXPECTED[scenario].last === 'pending' ? 1_500 : 60_000,
+    );
     const { presses, sales, elsewhere } = await bookedFor(site, reference);
     const expected = EXPECTED[scenario];
-    const seen = { first: first.kind, last: last?.kind ?? null, presses: presses.length, sales: sales.length };
+    const seen = {
+      first: first.kind,
+      last: last?.kind ?? null,
+      presses: presses.length,
+      sales: sales.length,
+    };
     expect(seen, JSON.stringify({ scenario, first, last, presses })).toEqual({
       first: expect.toBeOneOf([...expected.first]),
       last: expected.last,
@@ -92,10 +108,12 @@ describe.runIf(chromium)('the pretend carrier', () => {
       sales: expect.toBeOneOf([...expected.sales]),
     });
     expect(elsewhere).toEqual([]);
-    for (const { amount_decimal: amount } of presses) expect(Number(amount)).toBe(Number(wanted.amountDecimal));
+    for (const { amount_decimal: amount } of presses)
+      expect(Number(amount)).toBe(Number(wanted.amountDecimal));
     if (last?.kind === 'booked') {
       expect(last.bookingReference).toBe(sales[0]?.booking_reference);
-      if (scenario !== 'wrong_amount') expect(Number(last.paidAmountDecimal)).toBe(Number(wanted.amountDecimal));
+      if (scenario !== 'wrong_amount')
+        expect(Number(last.paidAmountDecimal)).toBe(Number(wanted.amountDecimal));
       else expect(Number(last.paidAmountDecimal)).toBeCloseTo(Number(wanted.amountDecimal) + 9, 6);
     }
     if (first.kind === 'form_rejected') expect(first.fields).toEqual(['passport_number']);
@@ -106,7 +124,8 @@ describe.runIf(chromium)('the pretend carrier', () => {
     }
   }
 
-  test.each(SCENARIOS)('%s ends truly, each time', async (scenario) => {
+  const each = isProof ? test : test.concurrent;
+  each.each(SCENARIOS)('%s ends truly, each time', async (scenario) => {
     const turns = upTo(rounds(1, 20));
     const workers = upTo(AT_ONCE).map(async () => {
       for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
