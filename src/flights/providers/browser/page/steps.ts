@@ -83,7 +83,7 @@ async function runStep(
       return;
     }
     case 'untick_all':
-      return untickAll(walk, step.at, name);
+      return untickAll(walk, step.at, name, step.within_ms);
     case 'expect':
       return expectText(walk, step, name);
     case 'gone':
@@ -238,8 +238,8 @@ async function choose(walk: Walk, step: Extract<Step, { do: 'choose' }>, name: s
 }
 
 /** @throws Misfit when one of them stays ticked */
-export async function untickAll(walk: Walk, target: Target, name: string): Promise<void> {
-  await until(walk, name, undefined, async () => {
+export async function untickAll(walk: Walk, target: Target, name: string, withinMs?: number): Promise<void> {
+  await until(walk, name, withinMs, async () => {
     const boxes = await locate(walk, target).all();
     let left = 0;
     for (const box of boxes) {

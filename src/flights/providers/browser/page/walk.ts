@@ -168,6 +168,8 @@ export async function until<T>(
   let saw = 'nothing';
   for (;;) {
     stillThere(walk);
+    // What began in time is looked at once more.
+    const isLast = performance.now() > endsAtMs;
     try {
       const stuck = await throughWalls(walk);
       await throughForm(walk);
@@ -179,9 +181,9 @@ export async function until<T>(
       else if (!isMoving(error)) {
         stillThere(walk);
         throw error;
-      }
+      } else saw = 'something that does not stand still';
     }
-    if (performance.now() > endsAtMs) {
+    if (isLast) {
       stillThere(walk);
       throw new Misfit(walk.part, step, `${saw}, ${await pageSeen(walk)}`);
     }
