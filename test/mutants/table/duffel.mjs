@@ -36,7 +36,7 @@ export const duffel = [
     name: 'a 422 that nobody has described is a refusal',
     file: `${DUFFEL}/order-answers.ts`,
     from: "  return { kind: 'unknown' };\n}\n\nconst none",
-    to: "  return none(new OrderRefused('form_rejected', false));\n}\n\nconst none",
+    to: "  return refused('form_rejected', false);\n}\n\nconst none",
     by: [`${TESTS}/create-order.test.ts`],
   },
   {
