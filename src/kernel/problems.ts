@@ -158,14 +158,6 @@ export const PROBLEMS = {
     fix: 'Choose another partner. The answer is in the audit log of the operator.',
   },
 
-  // Messages of an airline
-  unauthorized: {
-    status: 401,
-    exit: 4,
-    message: 'The signature of that message is missing, wrong or too old.',
-    fix: 'Check the webhook secret and the clock of the service.',
-  },
-
   // Identity
   support_code_required: {
     status: 401,
@@ -484,6 +476,12 @@ export const PROBLEMS = {
   },
 
   // The operator's desk
+  unauthorized: {
+    status: 401,
+    exit: 4,
+    message: 'The signature of the message is wrong, or it is too old.',
+    fix: 'Check the secret that signs it, and the clocks of both sides.',
+  },
   operator_key_required: {
     status: 401,
     exit: 4,

@@ -27,9 +27,9 @@ export interface ProviderOrder {
   /** Ours, as given to `createOrder`. */
   readonly reference: string;
   readonly status: ProviderOrderStatus;
-  /** The record locator (PNR): six characters with most airlines, up to thirteen; null until the airline has confirmed. */
+  /** The record locator (PNR), 5 to 13 letters and digits; null until the airline has confirmed. */
   readonly bookingReference: string | null;
-  /** Electronic ticket numbers once ticketed; none, ever, with an airline that issues none. */
+  /** Electronic ticket numbers once ticketed; none where the carrier issues no tickets. */
   readonly documents: readonly { type: string; number: string }[];
   readonly totalAmountDecimal: string;
   readonly totalCurrency: string;
@@ -82,12 +82,15 @@ export interface AirlineMessage {
  * Problems raised: `upstream_rate_limited` (with retryAfter; from `createOrder` only where nothing was ordered),
  * `provider_failed` (no usable answer: for `createOrder` the outcome is then unknown and `findOrder` tells),
  * `offer_not_found`, `offer_unavailable` (sold out), `offer_expired`, `offer_repriced` (createOrder alone;
- * `detail.current_ticket_amount`). `createOrder` throws OrderRefused, too.
+ * `detail.current_ticket_amount`). `createOrder` throws OrderRefused, too. `detail.airline_code` and
+ * `detail.airline_request_id` are the airline's own: a person who asks its support needs them.
  */
 export interface Provider {
   readonly name: string;
   /** Its flights are invented: it is never sold for real money. */
   readonly isSandbox: boolean;
+  /** Its airlines change flights after they sold them: booked orders are looked at again until they depart. */
+  readonly changesSchedules?: boolean | undefined;
   /** True when the airport is known: its name, city, and zone, else null. */
   airport(iata: string): { name: string; city: string; country: string; timeZone: string } | null;
   search(query: OfferQuery): Promise<Offer[]>;
@@ -104,7 +107,10 @@ export interface Provider {
    */
   findOrder(reference: string): Promise<ProviderOrder | null | 'unknown'>;
   order(providerOrderId: string): Promise<ProviderOrder>;
-  /** Takes the quote that is named, if it still stands; without one, whatever the airline gives back. */
+  /**
+   * Takes the quote that is named; without one, whatever the airline gives back.
+   * @throws Problem `plan_changed` where that quote does not stand any more: nothing was cancelled
+   */
   cancel(providerOrderId: string, quoteId?: string): Promise<ProviderOrder>;
   /** Changes nothing. null: it can't be cancelled there. Absent: the airline gives no quotes. */
   cancellationQuote?(providerOrderId: string): Promise<CancellationQuote | null>;

@@ -1,4 +1,3 @@
-import { isProblem, problem } from '../../../kernel/problems.ts';
 import type { ProviderOrder } from '../provider.ts';
 import type { Attempt } from './attempts.ts';
 import { isConflict } from './order-answers.ts';
@@ -17,19 +16,9 @@ type Standing = ProviderOrder | null | 'unknown';
 export async function findOrder(ports: OrderPorts, reference: string): Promise<Standing> {
   const past = await ports.attempts.of(reference);
   const ordered = past.find(({ verdict }) => verdict === 'ordered');
-  if (ordered?.order_id) return madeOrder(ports, ordered.order_id);
+  if (ordered?.order_id) return (await readOrder(ports, ordered.order_id)).order;
   const last = past.at(-1);
   return last === undefined || last.verdict === 'none' ? null : look(ports, last);
-}
-
-async function madeOrder(ports: OrderPorts, id: string): Promise<ProviderOrder> {
-  try {
-    return (await readOrder(ports, id)).order;
-  } catch (error) {
-    if (!isProblem(error, 'order_not_found')) throw error;
-    // It was there once: nothing may be decided by its absence.
-    throw problem('provider_failed', { message: 'The airline no longer knows an order that it made.' });
-  }
 }
 
 /** Looks for the order of an attempt that has no verdict. */

@@ -40,6 +40,7 @@ export function createDuffelProvider(options: DuffelOptions): Provider {
   return {
     name: 'duffel',
     isSandbox: !isLive,
+    changesSchedules: true,
     airport(iata) {
       const row = AIRPORT_TABLE.find(([code]) => code === iata);
       if (!row) return null;

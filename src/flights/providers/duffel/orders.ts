@@ -31,10 +31,13 @@ export interface LiveOrder {
 export async function readOrder(ports: OrderPorts, id: string): Promise<LiveOrder> {
   if (orderId(id) === null) throw problem('order_not_found');
   const answer = await ports.transport.ask({ operation: 'order', method: 'GET', path: `/air/orders/${id}` });
-  if (answer.status === 404 && answer.codes.includes('not_found')) throw problem('order_not_found');
-  const raw = dataOf(answer);
   const rows = await ports.attempts.byOrder(id);
   const ours = rows.find(({ verdict }) => verdict === 'ordered')?.reference;
+  if (answer.status === 404 && answer.codes.includes('not_found')) {
+    // One that was made can be read a little later, and nothing may be decided by its absence.
+    throw ours === undefined ? problem('order_not_found') : failed(answer);
+  }
+  const raw = dataOf(answer);
   const order = orderOf(ports, raw, ours ?? referenceOf(raw));
   if (order?.providerOrderId !== id) throw failed(answer, "The airline's order can't be read.");
   const actions = list(raw.available_actions) ?? [];
