@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { networkFailure, overNetwork } from '../../src/kernel/network.ts';
 
@@ -52,6 +53,14 @@ test('an answer without end is cut off', async () => {
     more();
   });
   await expect(overNetwork()(get(url))).rejects.toMatchObject({ code: 'unexpected_answer' });
+});
+
+test('an answer may have as many bytes as it is told, unpacked', async () => {
+  const url = await served((_request, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x'.repeat(1_000)));
+  });
+  expect((await overNetwork('manual', 1_000)(get(url))).body).toHaveLength(1_000);
+  await expect(overNetwork('manual', 999)(get(url))).rejects.toMatchObject({ code: 'unexpected_answer' });
 });
 
 test('says of what failed whether it was ever sent', async () => {

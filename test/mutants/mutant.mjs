@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { client } from './table/client.mjs';
+import { duffel } from './table/duffel.mjs';
 import { effects } from './table/effects.mjs';
 import { flights } from './table/flights.mjs';
 import { partner } from './table/partner.mjs';
 import { payments } from './table/payments.mjs';
 
-export const MUTANTS = [...payments, ...effects, ...flights, ...client, ...partner];
+export const MUTANTS = [...payments, ...effects, ...flights, ...client, ...partner, ...duffel];
 
 /** The replacements of a mutant: its one, or several that are one bug together. */
 export const editsOf = ({ edits, from, to }) => edits ?? [[from, to]];

@@ -27,9 +27,9 @@ export interface ProviderOrder {
   /** Ours, as given to `createOrder`. */
   readonly reference: string;
   readonly status: ProviderOrderStatus;
-  /** The record locator (PNR): six characters with most airlines, up to thirteen; null until the airline has confirmed. */
+  /** The record locator (PNR), 5 to 13 letters and digits; null until the airline has confirmed. */
   readonly bookingReference: string | null;
-  /** Electronic ticket numbers once ticketed; none, ever, with an airline that issues none. */
+  /** Electronic ticket numbers once ticketed; none where the carrier issues no tickets. */
   readonly documents: readonly { type: string; number: string }[];
   readonly totalAmountDecimal: string;
   readonly totalCurrency: string;

@@ -1,11 +1,11 @@
 import type { Conditions, Segment, Slice } from '../../flights/wire.ts';
 import type { OfferRequestRecord, OfferState } from './books.ts';
-import type { DuffelIds } from './ids.ts';
+import { type DuffelIds, diceOf } from './ids.ts';
 import { amountOf, centsOf } from './money.ts';
 import { offerIdOf, passengerIds, segmentId, traitOf } from './names.ts';
 import { carrierOf, placeOf } from './places.ts';
 import { servicesOf } from './services.ts';
-import { type DuffelWorld, diceOf, type WorldOffer } from './world.ts';
+import type { DuffelWorld, WorldOffer } from './world.ts';
 
 /** Lifetime of an offer; agencies keep theirs for half of it. */
 const LIFETIME_MS = 30 * 60_000;

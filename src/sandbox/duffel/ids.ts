@@ -20,7 +20,7 @@ export function createDuffelIds(seed: string): DuffelIds {
   const numbered = (prefix: string, number: number, index = 0) =>
     `${prefix}_0000${base62(BigInt(number), NUMBER_WIDTH)}${base62(BigInt(index), INDEX_WIDTH)}${digest(`${prefix} ${number} ${index}`, PROOF_WIDTH)}`;
   return {
-    hashed: (prefix, ...about) => `${prefix}_0000${digest([prefix, ...about].join(' '), 18)}`,
+    hashed: (prefix, ...about) => `${prefix}_0000${spelled(`${seed} ${prefix} ${about.join(' ')}`, 18)}`,
     numbered,
     read(prefix, id) {
       const start = prefix.length + 5;
@@ -29,6 +29,32 @@ export function createDuffelIds(seed: string): DuffelIds {
       return numbered(prefix, number, index) === id ? { number, index } : null;
     },
   };
+}
+
+/** A throw of the dice about a text: the same again for the same text. Not cryptographic, and a search throws thousands. */
+export const diceOf = (about: string, topic: string): number => thrown(`${topic} ${about}`, 0);
+
+function thrown(text: string, start: number): number {
+  let hash = 0x811c9dc5 ^ start;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return stirred(hash);
+}
+
+function stirred(value: number): number {
+  let hash = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** Digits from two throws about the whole text, each stirred on. */
+function spelled(text: string, width: number): string {
+  const lanes = [thrown(text, 0), thrown(text, 0x9e3779b9)];
+  return Array.from({ length: width }, (_, at) => {
+    const lane = at % 2;
+    const next = stirred((lanes[lane] ?? 0) + 0x9e3779b9);
+    lanes[lane] = next;
+    return DIGITS.charAt(next % 62);
+  }).join('');
 }
 
 /** The last `width` digits of a number. */

@@ -6,11 +6,12 @@ import type { AttemptRecord, OrderRecord } from './books.ts';
 import { expiresAtMs } from './dress.ts';
 import { ApiError, cutConnection, htmlBadGateway, refused } from './errors.ts';
 import { tell } from './events.ts';
+import { diceOf } from './ids.ts';
 import { readOrder, type WantedOrder } from './order-checks.ts';
 import { dressedOrder, isListed } from './order-shape.ts';
 import { page, wasCreated } from './paging.ts';
 import { type Asked, data, foundOffer, misbehaved, rateLimitHeaders, type Sandbox } from './sandbox.ts';
-import { diceOf, type WorldOffer } from './world.ts';
+import type { WorldOffer } from './world.ts';
 
 /** POST /air/orders: checks an order as the API does, then takes it as the switches say. Every try is in the books. */
 export async function createOrder(asked: Asked): Promise<HttpResponse> {

@@ -1,9 +1,9 @@
 import type { ChangeRecord, OrderRecord } from './books.ts';
 import { dressedOffer, microInstant } from './dress.ts';
+import { diceOf } from './ids.ts';
 import { amountOf } from './money.ts';
 import { passengerIds, traitOf } from './names.ts';
 import { foundOffer, type Sandbox } from './sandbox.ts';
-import { diceOf } from './world.ts';
 
 interface Dressed {
   readonly slices: readonly (Readonly<Record<string, unknown>> & {

@@ -1,8 +1,8 @@
 import type { BookedService, OfferRequestRecord } from './books.ts';
-import type { DuffelIds } from './ids.ts';
+import { type DuffelIds, diceOf } from './ids.ts';
 import { amountOf } from './money.ts';
 import { passengerIds, segmentId, traitOf } from './names.ts';
-import { diceOf, type WorldOffer } from './world.ts';
+import type { WorldOffer } from './world.ts';
 
 interface Bag {
   readonly type: 'checked' | 'carry_on';

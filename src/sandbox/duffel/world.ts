@@ -1,5 +1,4 @@
 import type { Offer } from '../../flights/wire.ts';
-import { sha256Hex } from '../../kernel/json.ts';
 import { createItineraries } from '../airline/itineraries.ts';
 import { type Airport, readAirports } from '../airline/network/airports.ts';
 import { createNetwork } from '../airline/network/network.ts';
@@ -9,6 +8,7 @@ import { searchOffers } from '../airline/search.ts';
 import { createWorld } from '../airline/world.ts';
 import { testRoute } from './behaviours.ts';
 import type { OfferRequestRecord } from './books.ts';
+import { diceOf } from './ids.ts';
 import { amountOf, centsOf } from './money.ts';
 
 /** An offer of the sandbox airline's world, and who sells it here. */
@@ -214,7 +214,3 @@ function duffelAirways(offer: Offer, brand: string, tier: number): Sold {
     },
   };
 }
-
-/** A throw of the dice about a text: the same again for the same text. */
-export const diceOf = (about: string, topic: string): number =>
-  Number.parseInt(sha256Hex(`${topic} ${about}`).slice(0, 8), 16);

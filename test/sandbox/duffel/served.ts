@@ -78,13 +78,14 @@ export async function serveDuffel({ path, deliver, ...options }: ServingOptions)
   };
 }
 
-/** Searches, and gives the cheapest offers first. */
+/** Searches, and gives the cheapest offers first, or those of Duffel Airways alone. */
 export async function searched(
   duffel: ServedDuffel,
   origin: string,
   destination: string,
   date: string,
   more: object = {},
+  only?: 'ZZ',
 ): Promise<Json[]> {
   const search = await duffel.call('POST', '/air/offer_requests?return_offers=false', {
     slices: [{ origin, destination, departure_date: date }],
@@ -93,9 +94,10 @@ export async function searched(
   });
   const offers = await duffel.call(
     'GET',
-    `/air/offers?offer_request_id=${search.body.data.id}&sort=total_amount&limit=200`,
+    // They come first where nobody asks for an order.
+    `/air/offers?offer_request_id=${search.body.data.id}${only ? '&limit=8' : '&sort=total_amount&limit=200'}`,
   );
-  return offers.body.data;
+  return offers.body.data.filter(({ owner }: Json) => !only || owner.iata_code === only);
 }
 
 /** An order of an offer by people who can fly. */

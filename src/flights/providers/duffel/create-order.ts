@@ -105,7 +105,8 @@ async function beaten(
 async function unanswered(ports: OrderingPorts, attempt: Attempt, failure: NoAnswer): Promise<never> {
   if (failure.kind === 'unsent') {
     await ports.attempts.endInNone(attempt, { code: 'not_sent' });
-    throw failure.retryAfter === undefined ? new OrderRefused('provider_failed', true) : noAnswer(failure);
+    const why = noAnswer(failure);
+    throw failure.retryAfter === undefined ? new OrderRefused('provider_failed', true, why) : why;
   }
   const word = { code: 'no_answer' };
   await ports.attempts.note(attempt, word);

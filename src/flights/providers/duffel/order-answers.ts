@@ -2,7 +2,7 @@ import { problem } from '../../../kernel/problems.ts';
 import { OrderRefused } from '../order-refused.ts';
 import { goneProblem } from './live-offer.ts';
 import { type Fields, object, orderId } from './read.ts';
-import { type Answer, told } from './transport.ts';
+import { type Answer, failed, told } from './transport.ts';
 
 /** What an answer to POST /air/orders says about the order. */
 export type OrderWord =
@@ -38,21 +38,23 @@ export function orderWord(answer: Answer): OrderWord {
     const id = orderId(raw?.id);
     return raw && id !== null ? { kind: 'ordered', raw, id } : { kind: 'unknown' };
   }
-  if (status === 401 || status === 403) return none(new OrderRefused('provider_failed', true));
+  const refused = (reason: string, mayPass: boolean) =>
+    none(new OrderRefused(reason, mayPass, failed(answer)));
+  if (status === 401 || status === 403) return refused('provider_failed', true);
   // From here on only Duffel itself is believed.
   if (!isDuffels || status === 429) return { kind: 'unknown' };
   if (status === 503 || (status === 502 && codes.includes('order_not_created'))) {
-    return none(new OrderRefused('provider_failed', true));
+    return refused('provider_failed', true);
   }
   if (status < 400 || status >= 500) return { kind: 'unknown' };
   if (codes.some(isConflict)) return { kind: 'conflict' };
   if (codes.some((code) => REPRICED.includes(code))) return { kind: 'repriced' };
-  if (codes.includes('insufficient_balance')) return none(new OrderRefused('provider_balance_low', true));
+  if (codes.includes('insufficient_balance')) return refused('provider_balance_low', true);
   const gone = goneProblem(answer);
   if (gone) return none(gone.code === 'offer_not_found' ? problem('offer_unavailable') : gone);
   const isForm = types.includes('validation_error') || codes.some((code) => FORM_CODES.includes(code));
   if (isForm || (status === 400 && types.includes('invalid_request_error'))) {
-    return none(new OrderRefused('form_rejected', false));
+    return refused('form_rejected', false);
   }
   return { kind: 'unknown' };
 }

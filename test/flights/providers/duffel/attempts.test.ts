@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createAttempts } from '../../../../src/flights/providers/duffel/attempts.ts';
 import { openStore } from '../../../../src/service-database.ts';
-import { goodOrder } from './samples.ts';
+import { goodOffer, goodOrder, refusal } from './samples.ts';
 import { type DuffelWorld, duffelWorld, isOrderPost, REQUEST, withOffer } from './world.ts';
 
 /** At most one order a reference: over crashes, over processes, over whoever asks at once. */
@@ -129,3 +129,70 @@ test('what is known for certain is not taken back, and an order that is seen com
     { verdict: 'ordered', code: 'first', order_id: 'ord_1' },
   ]);
 });
+
+/** A store whose process is dead from the given statement on: each has two moments, before it and after it. */
+function mortalStore(diesAt: number) {
+  let moments = 0;
+  const pass = () => {
+    if (++moments >= diesAt) throw new Error('the process is dead');
+  };
+  return world.store.withPlugin({
+    transformQuery({ node }) {
+      pass();
+      return node;
+    },
+    async transformResult({ result }) {
+      pass();
+      return result;
+    },
+  });
+}
+
+test.each([
+  ['an order', 201],
+  ['an answer that is lost', 0],
+  ['a refusal that is certain', 503],
+  ['a refusal that is not', 500],
+])(
+  '%s, killed before and after every statement: at most one order, and never a wrong word',
+  async (_, status) => {
+    const made: string[] = [];
+    let isOver = false;
+    for (let diesAt = 1; !isOver; diesAt++) {
+      const reference = `int_${diesAt}`;
+      const offerId = `off_${diesAt}`;
+      const request = { ...REQUEST, reference, offerId };
+      const told = {
+        status,
+        body: { data: goodOrder(reference, { id: `ord_${diesAt}`, offer_id: offerId }) },
+      };
+      world.script.answer = (asked) => {
+        if (isOrderPost(asked)) {
+          if (status === 201 || status === 0) made.push(reference);
+          if (status === 0) return 'cut';
+          return status === 201 ? told : refusal('api_error', 'an_error', status);
+        }
+        if (asked.path === `/air/orders/ord_${diesAt}`) return { body: told.body };
+        const orders = made.includes(reference) ? [told.body.data] : [];
+        if (asked.path === '/air/orders') return { body: { data: orders, meta: { after: null } } };
+        return withOffer(undefined, () => goodOffer(offerId))(asked);
+      };
+      const dying = world.another({ store: mortalStore(diesAt) });
+      const first: unknown = await dying.createOrder(request).catch((error: unknown) => error);
+      isOver = !(first instanceof Error && first.message === 'the process is dead');
+      const sentBefore = world.asked.filter(isOrderPost).length;
+      // The next process asks first, as the worker does.
+      const found = await world.another().findOrder(reference);
+      const isMade = made.includes(reference);
+      if (isMade) expect(found).toMatchObject({ providerOrderId: `ord_${diesAt}`, reference });
+      else expect(found === null || found === 'unknown').toBe(true);
+      if (found === 'unknown') {
+        await expect(world.another().createOrder(request)).rejects.toMatchObject({ code: 'provider_failed' });
+        expect(world.asked.filter(isOrderPost)).toHaveLength(sentBefore);
+      }
+      expect(made.filter((one) => one === reference).length).toBeLessThanOrEqual(1);
+      world.clock.advance(1_000);
+    }
+    expect(world.asked.filter(isOrderPost).length).toBeGreaterThan(1);
+  },
+);

@@ -45,7 +45,7 @@ beforeAll(async () => {
     clock,
     log: () => undefined,
     webhookSecret: WEBHOOK.secret,
-    timeoutMs: 5_000,
+    timeoutMs: 30_000,
   };
 });
 beforeEach(async () => {

@@ -46,7 +46,7 @@ export async function duffelWorld(where: string) {
     clock,
     log: (level, event, fields) => void lines.push(JSON.stringify({ level, event, ...fields })),
     webhookSecret: WEBHOOK_SECRET,
-    timeoutMs: 2_000,
+    timeoutMs: 30_000,
   };
   let provider = createDuffelProvider(options);
   return {

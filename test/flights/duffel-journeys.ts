@@ -1,0 +1,260 @@
+import type { Address } from '@solana/kit';
+import { readEscrow } from '../../src/escrow/account.ts';
+import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
+import { createDuffelProvider } from '../../src/flights/providers/duffel/index.ts';
+import type { CreatedIntent } from '../../src/flights/wire.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { HttpResponse } from '../../src/kernel/http.ts';
+import { isProblem } from '../../src/kernel/problems.ts';
+import {
+  ORDER_BEHAVIOURS,
+  type OrderBehaviour,
+  type OrderBehaviourName,
+} from '../../src/sandbox/duffel/behaviours.ts';
+import { type Json, type ServedDuffel, searched, serveDuffel } from '../sandbox/duffel/served.ts';
+import { Died, mortal } from './mortal.ts';
+import { openWorld, PASSENGER, type Ports, type World } from './world.ts';
+
+/**
+ * Journeys through the real flight service, the real adapter and the double of the Duffel API over HTTP, with a fault in
+ * each: at the airline, on the way, in the webhooks, and in the worker, which dies at a moment of chance. Afterwards the
+ * airline's books are held against ours.
+ */
+
+const WEBHOOK = { url: 'http://farelock.test/webhooks/duffel', secret: 'QKfUULLQh+8SegYmIsF6kA==' };
+const DATE = '2027-01-20';
+const STEP_MS = 2_000;
+const ROUTES = ['VIE LIS', 'LHR JFK', 'CDG DXB', 'SYD SIN', 'LIS BER', 'LAX JFK'];
+
+export interface Fault {
+  readonly order: OrderBehaviourName;
+  readonly webhook: string;
+  /** Of the price that the worker looks at before it orders. */
+  readonly offer: string | null;
+  /** Of questions about orders. */
+  readonly reads: readonly string[];
+  /** The moment at which the first worker dies; null: it lives. */
+  readonly diesAt: number | null;
+  /** Another worker begins at the same time. */
+  readonly isRaced: boolean;
+}
+
+export interface Stage {
+  readonly world: World;
+  readonly duffel: ServedDuffel;
+  close(): Promise<void>;
+}
+
+/** The world of a flight service that sells the double's flights. */
+export async function openStage(
+  seed: string,
+): Promise<Stage & { journey(fault: Fault, at: number): Promise<Ended> }> {
+  const world = await openWorld({ airline: 'none' });
+  await world.cluster.airdropUsdc(world.wallet.address, 1_000_000_000_000n);
+  let receive: (message: { body: Uint8Array; headers: Record<string, string> }) => Promise<unknown>;
+  const duffel = await serveDuffel({
+    clock: world.clock,
+    seed,
+    stepMs: STEP_MS,
+    slowMs: 50,
+    webhook: WEBHOOK,
+    deliver: ({ body, headers }) =>
+      receive({ body: Buffer.from(body), headers }).then(
+        () => new HttpResponse(200, '{}'),
+        () => new HttpResponse(500, '{}'),
+      ),
+  });
+  const selling = (ports: Ports): Ports => ({
+    ...ports,
+    provider: createDuffelProvider({
+      url: duffel.url,
+      token: 'duffel_test_torture',
+      store: ports.store,
+      clock: ports.clock,
+      log: () => undefined,
+      webhookSecret: WEBHOOK.secret,
+      timeoutMs: 5_000,
+    }),
+  });
+  const service = (wrap: (ports: Ports) => Ports = (ports) => ports) =>
+    world.service((ports) => selling(wrap(ports)));
+  const ports = selling({
+    store: world.store,
+    cluster: world.cluster,
+    provider: null,
+    clock: world.clock,
+    escrowProgram: ESCROW_PROGRAM_ID,
+  });
+  receive = async (message) => ports.provider?.receive?.(message);
+  return {
+    world,
+    duffel,
+    journey: (fault, at) => play({ world, duffel, service }, fault, at),
+    async close() {
+      await duffel.close();
+      await world.close();
+    },
+  };
+}
+
+interface Playing extends Pick<Stage, 'world' | 'duffel'> {
+  service(wrap?: (ports: Ports) => Ports): ReturnType<World['service']>;
+}
+
+export interface Ended {
+  readonly fault: Fault;
+  readonly intentId: string;
+  readonly amount: bigint;
+  readonly state: string;
+  readonly why: string | null;
+  readonly escrow: string;
+  readonly vault: bigint;
+  readonly died: boolean;
+}
+
+async function play({ world, duffel, service }: Playing, fault: Fault, at: number): Promise<Ended> {
+  const { clock, store } = world;
+  const next = service();
+  const [origin = '', destination = ''] = (ROUTES[at % ROUTES.length] ?? '').split(' ');
+  const [offer] = await searched(duffel, origin, destination, DATE, {}, 'ZZ');
+  const made = await intentOf(world, next, offer.id);
+  const booked = await world.paid(
+    '/air/book',
+    { intent_id: made.intent_id, passengers: [{ ...PASSENGER, family_name: `Lovelace${letters(at)}` }] },
+    { call: next.call },
+  );
+  if (booked.status !== 200) throw new Error(`book: ${JSON.stringify(booked.body)}`);
+  await duffel.admin('/behaviours', {
+    order: [fault.order],
+    webhook: fault.webhook,
+    ...(fault.offer === null ? {} : { offer: ['normal', fault.offer] }),
+    order_read: fault.reads,
+  });
+  const { wrap, died } = mortal(fault.diesAt ?? Number.POSITIVE_INFINITY);
+  const workers = [service(wrap), ...(fault.isRaced ? [service()] : [])];
+  // Webhooks come while the worker is still at work: before the answer that they are about, too.
+  let isWorking = true;
+  const telling = (async () => {
+    for (; isWorking; await systemClock.sleep(5)) await duffel.runDue();
+  })();
+  await Promise.all(
+    workers.map(({ worker }) =>
+      worker.runDue().catch((error: unknown) => {
+        if (!(error instanceof Died) && !isProblem(error)) throw error;
+      }),
+    ),
+  );
+  isWorking = false;
+  await telling;
+  // The others' leases run out, the webhooks come, and time does the rest.
+  for (const ms of [1, 61_000, 30 * 60_000]) {
+    clock.advance(ms);
+    await duffel.runDue();
+    await world.work(undefined, next.worker);
+  }
+  await duffel.admin('/behaviours', {
+    order: 'normal',
+    offer: 'normal',
+    order_read: 'normal',
+    webhook: 'normal',
+  });
+  const booking = await store
+    .selectFrom('bookings')
+    .select(['state', 'last_error', 'refund_reason'])
+    .where('intent_id', '=', made.intent_id)
+    .executeTakeFirstOrThrow();
+  const escrow = await readEscrow(world.cluster, made.escrow.address as Address, [ESCROW_PROGRAM_ID]);
+  return {
+    fault,
+    intentId: made.intent_id,
+    amount: unitsOf(offer.total_amount),
+    state: booking.state,
+    why: booking.refund_reason ?? booking.last_error,
+    escrow: escrow?.state ?? 'none',
+    vault: (await world.sums(made)).vault,
+    died: died(),
+  };
+}
+
+async function intentOf(
+  world: World,
+  { call }: ReturnType<World['service']>,
+  offerId: string,
+): Promise<CreatedIntent> {
+  const answer = await world.paid<CreatedIntent>(
+    '/air/intents',
+    { funding_wallet: world.wallet.address, refund_wallet: world.refundWallet.address, offer_id: offerId },
+    { call },
+  );
+  if (answer.status !== 201) throw new Error(`intent: ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}
+
+/** A number as letters: nobody has digits in his name. */
+const letters = (at: number): string =>
+  [...String(at)].map((digit) => 'abcdefghij'.charAt(Number(digit))).join('');
+
+/** A fault for every journey: each order behaviour in turn, the rest by chance. */
+export function faultOf(at: number, chance: () => number): Fault {
+  const orders = Object.keys(ORDER_BEHAVIOURS) as OrderBehaviourName[];
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)] as T;
+  return {
+    // Not in the order of the table: a short run meets every kind.
+    order: orders[(at * 7) % orders.length] ?? 'normal',
+    webhook: pick(['normal', 'normal', 'late', 'twice', 'shuffled', 'lost']),
+    offer: pick([null, null, null, 'internal_error', 'html', 'rate_limited', 'price_up', 'gone', 'cut']),
+    reads: pick([
+      [],
+      [],
+      ['internal_error', 'html', 'cut'],
+      ['empty', 'empty'],
+      ['rate_limited'],
+      ['not_found'],
+    ]),
+    diesAt: chance() < 0.6 ? 1 + Math.floor(chance() * 60) : null,
+    isRaced: chance() < 0.3,
+  };
+}
+
+/** Faults of one journey against the airline's books, in words; none is what is wanted. */
+export function disagreements(ended: Ended, books: { orders: Json[]; attempts: Json[] }): string[] {
+  const { intentId, state, escrow, fault, vault, amount } = ended;
+  const orders = books.orders.filter(({ reference }) => reference === intentId);
+  const live = orders.filter(({ cancelled_at }) => cancelled_at === null);
+  const behaviour: OrderBehaviour = ORDER_BEHAVIOURS[fault.order];
+  const attempts = books.attempts.filter(({ reference }) => reference === intentId);
+  const wasDefinite =
+    behaviour.frees === true && fault.order !== 'cut_before' && fault.order !== 'rate_limited';
+  const isRight: readonly [string, boolean][] = [
+    ['one order for a reference', orders.length <= 1],
+    ['nothing is left that time should move', ['booked', 'refunded', 'stuck'].includes(state)],
+    ['a ticket is captured, and a capture has its ticket', (escrow === 'captured') === (state === 'booked')],
+    ['what is booked is at the airline', state !== 'booked' || live.length === 1],
+    ['what is booked was paid to the unit', state !== 'booked' || paidUnits(live) === amount],
+    ['a refund leaves no order behind', state !== 'refunded' || (live.length === 0 && escrow === 'refunded')],
+    ['what nobody knows is not refunded', state !== 'refunded' || !attempts.some(isOpenOutcome)],
+    ['what waits for a person keeps its money', state !== 'stuck' || vault === amount],
+    [
+      'what the airline shows waits for nobody',
+      state !== 'stuck' || !live.some(({ is_listed }) => is_listed),
+    ],
+    ['a certain refusal waits for nobody', state !== 'stuck' || !wasDefinite || ended.died || fault.isRaced],
+    [
+      'nobody asks a second time without a word on the first',
+      attempts.filter(({ status }) => status === 0).length <= 1,
+    ],
+  ];
+  return isRight.filter(([, holds]) => !holds).map(([rule]) => rule);
+}
+
+/** An answer after which there may be an order, whatever the airline really did. */
+const isOpenOutcome = ({ behaviour }: { behaviour: OrderBehaviourName | null }): boolean =>
+  behaviour !== null &&
+  ['cut', 'html', 'internal_server_error', 'airline_unknown', 'gateway_timeout_error'].includes(
+    ORDER_BEHAVIOURS[behaviour].answer,
+  );
+
+const paidUnits = (orders: Json[]): bigint =>
+  orders.reduce((sum, { total_amount }) => sum + unitsOf(total_amount), 0n);
+
+const unitsOf = (decimal: string): bigint => BigInt(Math.round(Number(decimal) * 1e6));
