@@ -1,7 +1,7 @@
 import type { ProviderOrder } from '../provider.ts';
 import type { Attempt } from './attempts.ts';
 import { isConflict } from './order-answers.ts';
-import { type OrderPorts, orderOf, readOrder, referenceOf, seenOrder } from './orders.ts';
+import { askOrder, type OrderPorts, orderOf, readOrder, referenceOf, seenOrder } from './orders.ts';
 import { type Fields, object, orderId } from './read.ts';
 import { type Answer, failed, isOk } from './transport.ts';
 
@@ -32,10 +32,10 @@ export async function look(ports: OrderPorts, attempt: Attempt): Promise<Standin
 }
 
 /** The order that a webhook named for this attempt, once it is read and has our reference. */
-async function namedOrder({ transport }: OrderPorts, attempt: Attempt) {
+async function namedOrder(ports: OrderPorts, attempt: Attempt) {
   const id = orderId(attempt.order_id);
   if (id === null) return null;
-  const answer = await transport.ask({ operation: 'order', method: 'GET', path: `/air/orders/${id}` });
+  const answer = await askOrder(ports, id);
   const raw = object(answer.data);
   return isOk(answer) && raw && referenceOf(raw) === attempt.reference ? { raw, answer } : null;
 }
