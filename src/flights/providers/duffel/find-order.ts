@@ -55,25 +55,19 @@ async function foundOrder(
 
 /**
  * Duffel answered the first POST of this reference that an order exists, and we know whose: another reference of ours has
- * one on the same offer or the same search, and a search serves one order. So this attempt made none.
+ * one on the same search, and a search serves one order. So this attempt made none.
  */
 async function isSoldToAnother({ attempts }: OrderPorts, attempt: Attempt): Promise<boolean> {
   if (attempt.attempt !== 1 || !isConflict(attempt.code)) return false;
-  return (await othersOn({ attempts }, attempt.reference, attempt.offer_id, attempt.offer_request_id)).some(
-    ({ verdict }) => verdict === 'ordered',
-  );
+  const others = await othersOn({ attempts }, attempt.reference, attempt.search_key);
+  return others.some(({ verdict }) => verdict === 'ordered');
 }
 
-/** Attempts of other references on the same offer, or the same search. */
+/** Attempts of other references on the same search: on its offers, whichever. */
 export async function othersOn(
   { attempts }: Pick<OrderPorts, 'attempts'>,
   reference: string,
-  offer: string,
-  offerRequest: string | null,
+  searchKey: string,
 ): Promise<Attempt[]> {
-  const same = [
-    ...(await attempts.byOffer(offer)),
-    ...(offerRequest === null ? [] : await attempts.byOfferRequest(offerRequest)),
-  ];
-  return same.filter((one) => one.reference !== reference);
+  return (await attempts.bySearch(searchKey)).filter((one) => one.reference !== reference);
 }
