@@ -1,11 +1,10 @@
-import { createRequire } from 'node:module';
-import { once } from '../../../kernel/once.ts';
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import type { Fulfiller } from '../fulfiller.ts';
 import { siteFailed } from './exits.ts';
 import * as looking from './looking.ts';
 import { createLooks } from './looks.ts';
-import { findChromium, loadPlaywright } from './page/chromium.ts';
+import { areInstalled, installed } from './packages.ts';
+import { findChromium } from './page/chromium.ts';
 import { openVisit, type Visit } from './page/visit.ts';
 import { createPlaces } from './places.ts';
 import type { BrowserOptions, Shop } from './ports.ts';
@@ -31,9 +30,8 @@ export function createBrowserFulfiller(options: BrowserOptions): BrowserFulfille
   const { settings, store, secrets, clock, log } = options;
   const recipes = loadRecipes(settings.recipes, settings.sites);
   const chromium = findChromium(settings.chromium ?? process.env.FARELOCK_CHROMIUM);
-  if (chromium === null || !isInstalled()) throw problem('browser_missing');
+  if (chromium === null || !areInstalled()) throw problem('browser_missing');
   const visitMs = settings.visitMs ?? DEFAULT_VISIT_MS;
-  const playwright = once(loadPlaywright);
   const places = createPlaces(settings.mostBrowsers ?? DEFAULT_MOST_BROWSERS);
   const open = new Set<Visit>();
   const shop: Shop = {
@@ -41,12 +39,13 @@ export function createBrowserFulfiller(options: BrowserOptions): BrowserFulfille
     looks: createLooks({ store, clock, leaseMs: 2 * visitMs }),
     visiting: (who, recipe, work) =>
       places(who, async () => {
-        const visit = await openVisit({ playwright: await playwright(), chromium, visitMs }, recipe).catch(
-          (error: unknown) => {
-            if (!isProblem(error)) log('error', 'browser_not_started', { carrier: recipe.carrier.code });
-            throw isProblem(error) ? error : siteFailed('the browser did not start');
-          },
-        );
+        const visit = await openVisit(
+          { playwright: installed('playwright-core').chromium, chromium, visitMs },
+          recipe,
+        ).catch((error: unknown) => {
+          if (!isProblem(error)) log('error', 'browser_not_started', { carrier: recipe.carrier.code });
+          throw isProblem(error) ? error : siteFailed('the browser did not start');
+        });
         open.add(visit);
         try {
           return await work(visit);
@@ -70,15 +69,4 @@ export function createBrowserFulfiller(options: BrowserOptions): BrowserFulfille
       await Promise.all([...open].map((visit) => visit.close()));
     },
   };
-}
-
-/** The packages that only this needs; they are the operator's to install. */
-function isInstalled(): boolean {
-  const { resolve } = createRequire(import.meta.url);
-  try {
-    for (const name of ['playwright-core', 'postal-mime', 'mailauth/package.json']) resolve(name);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,8 +1,8 @@
 import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Email } from 'postal-mime';
-import { problem } from '../../../kernel/problems.ts';
 import { onFile } from '../../../kernel/storage.ts';
+import { installed } from './packages.ts';
 import type { Confirmed } from './purchases.ts';
 import type { Recipe } from './recipe.ts';
 import { partOf, readMoneyText, Unreadable } from './values.ts';
@@ -83,7 +83,7 @@ function entriesOf(folder: string): Dirent[] {
 }
 
 async function parse(raw: Buffer): Promise<Email> {
-  const { default: PostalMime } = await importing(() => import('postal-mime'));
+  const { default: PostalMime } = installed('postal-mime');
   return PostalMime.parse(raw);
 }
 
@@ -105,7 +105,7 @@ async function flawOf(
 ): Promise<string | null> {
   const times = (name: string) => headers.filter(({ key }) => key.toLowerCase() === name).length;
   if (SIGNED.some((name) => times(name) !== 1)) return 'headers_repeated';
-  const { dkimVerify } = await importing(() => import('mailauth/lib/dkim/verify.js'));
+  const { dkimVerify } = installed('mailauth/lib/dkim/verify.js');
   const { results } = await dkimVerify(raw, { resolver });
   const flaws = results.map(
     ({ status, signingDomain = '', signingHeaders, algo, canonBodyLengthLimited }) => {
@@ -129,13 +129,3 @@ const textOf = (html: string): string =>
     .replace(/<[^>]+>/g, ' ')
     .replace(/&nbsp;/g, ' ')
     .replace(/&amp;/g, '&');
-
-/** @throws Problem `browser_missing` where an optional package is not installed */
-async function importing<T>(load: () => Promise<T>): Promise<T> {
-  try {
-    return await load();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code?.endsWith('MODULE_NOT_FOUND')) throw problem('browser_missing');
-    throw error;
-  }
-}

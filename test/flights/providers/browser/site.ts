@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { findChromium, loadPlaywright } from '../../../../src/flights/providers/browser/page/chromium.ts';
+import { installed } from '../../../../src/flights/providers/browser/packages.ts';
+import { findChromium } from '../../../../src/flights/providers/browser/page/chromium.ts';
 import { openVisit, type Visit } from '../../../../src/flights/providers/browser/page/visit.ts';
 import type { Recipe } from '../../../../src/flights/providers/browser/recipe.ts';
 
@@ -68,5 +69,5 @@ export const recipeFor = (base: string, more: Partial<Recipe> = {}): Recipe => (
 
 export async function visitTo(recipe: Recipe, visitMs = 30_000): Promise<Visit> {
   if (chromium === null) throw new Error('no Chromium');
-  return openVisit({ playwright: await loadPlaywright(), chromium, visitMs }, recipe);
+  return openVisit({ playwright: installed('playwright-core').chromium, chromium, visitMs }, recipe);
 }

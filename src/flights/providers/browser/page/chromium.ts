@@ -2,7 +2,6 @@ import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync } f
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Browser, BrowserType } from 'playwright-core';
-import { problem } from '../../../../kernel/problems.ts';
 import { resolverRules } from './fence.ts';
 
 /** The system's Chromium: a process of its own for each visit, so that what goes wrong in one touches no other. */
@@ -31,16 +30,6 @@ export function findChromium(named: string | null | undefined): string | null {
   const folders = PATH.split(delimiter).filter((folder) => folder !== '');
   const onPath = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)));
   return [...onPath, ...PLACES].find(canRun) ?? null;
-}
-
-/** @throws Problem `browser_missing` */
-export async function loadPlaywright(): Promise<BrowserType> {
-  try {
-    return (await import('playwright-core')).chromium;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code?.endsWith('MODULE_NOT_FOUND')) throw problem('browser_missing');
-    throw error;
-  }
 }
 
 const PREFIX = 'farelock-visit-';
