@@ -39,6 +39,7 @@ describe('404 refund_request_not_found, and nothing in the audit trail:', () => 
 describe('404 stuck_not_found:', () => {
   test.each([
     ['GET /operator/stuck/{id}', '', undefined],
+    ['GET /operator/stuck/{id}/evidence', '/evidence', undefined],
     ['POST /operator/stuck/{id}/resolve', '/resolve', { decision: 'retry' }],
   ])('%s', async (_call, act, body) => {
     const made = await desk.world.intent(`off_stuck${act.length}`);

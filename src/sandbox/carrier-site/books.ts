@@ -112,7 +112,7 @@ const pressesOf = (rows: Rows) => ({
    */
   press(
     press: NewPress,
-    cardHolds: number | 'any' | null,
+    cardHolds: number | null,
   ): { pressId: number; outcome: 'taken' | 'declined' } | null {
     const [row] = rows<{ press_id: number }>(
       `insert into presses (pay_token, reference, scenario, amount_cents, card_digest, outcome, at_ms)
@@ -127,7 +127,7 @@ const pressesOf = (rows: Rows) => ({
     if (!row) return null;
     const pressId = Number(row.press_id);
     const isTaken =
-      (cardHolds === 'any' || cardHolds === press.amountCents) &&
+      cardHolds === press.amountCents &&
       rows(
         'insert into cards (card_digest, press_id) values (?, ?) on conflict do nothing returning press_id',
         press.cardDigest,

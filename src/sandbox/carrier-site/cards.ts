@@ -6,27 +6,22 @@ import { createHash } from 'node:crypto';
  */
 export interface SandboxCard {
   readonly number: string;
-  /** MM/YY */
-  readonly expiry: string;
   readonly cvc: string;
 }
 
 const ISSUER = '9999';
 
 /** A card for an amount. `serial` tells cards of the same amount apart; of six digits. */
-export function sandboxCard(amountCents: number, serial: number, nowMs: number): SandboxCard {
+export function sandboxCard(amountCents: number, serial: number): SandboxCard {
   if (amountCents < 1 || amountCents > 99_999_999)
     throw new RangeError('an amount that no sandbox card holds');
   const body = `${ISSUER}${String(amountCents).padStart(8, '0')}${String(serial % 1_000_000).padStart(6, '0')}`;
   const number = body + luhnDigit(body);
-  const end = new Date(nowMs);
-  const year = String((end.getUTCFullYear() + 1) % 100).padStart(2, '0');
-  return { number, expiry: `${String(end.getUTCMonth() + 1).padStart(2, '0')}/${year}`, cvc: cvcOf(number) };
+  return { number, cvc: cvcOf(number) };
 }
 
 /** What a card holds, in cents; null for a card that the sandbox's bank did not issue. */
-export function amountOnCard({ number, cvc }: Pick<SandboxCard, 'number' | 'cvc'>): number | 'any' | null {
-  if (/^400000\d{10}$/.test(number) && luhnDigit(number.slice(0, -1)) === number.at(-1)) return 'any';
+export function amountOnCard({ number, cvc }: Pick<SandboxCard, 'number' | 'cvc'>): number | null {
   if (!/^\d{19}$/.test(number) || !number.startsWith(ISSUER)) return null;
   if (luhnDigit(number.slice(0, -1)) !== number.at(-1) || cvc !== cvcOf(number)) return null;
   return Number(number.slice(4, 12));

@@ -8,7 +8,7 @@ const WRONG_BY_CENTS = 900;
 
 interface Paying {
   readonly once: string;
-  readonly card: { readonly digest: string; readonly holdsCents: number | 'any' | null };
+  readonly card: { readonly digest: string; readonly holdsCents: number | null };
   readonly total: number;
 }
 

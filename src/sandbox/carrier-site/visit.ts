@@ -59,7 +59,7 @@ export interface Session {
   reference: string;
   payToken: string;
   totalHasMoved: boolean;
-  cards: Map<string, { readonly digest: string; readonly holdsCents: number | 'any' | null }>;
+  cards: Map<string, { readonly digest: string; readonly holdsCents: number | null }>;
   placed: Placed | null;
   /** The last name that a booking was opened with. */
   managed: string | null;

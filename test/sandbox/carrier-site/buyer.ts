@@ -58,9 +58,12 @@ export interface Buyer {
   menuOf(fulfiller: BrowserFulfiller, offerId: string): Promise<readonly SoldFare[] | string>;
   /** An offer of the plain site with one of its fares: to be bought under any scenario. */
   wanted(brand: string, query?: OfferQuery): Promise<Omit<Purchase, 'reference'>>;
-  book(fulfiller: BrowserFulfiller, purchase: Purchase): Promise<Ended>;
-  /** Asks until nothing is under way any more. */
-  settled(fulfiller: BrowserFulfiller, reference: string): Promise<BookOutcome | null>;
+  /** Buys; where the site could not be used, it is tried again, as the worker does. */
+  book(fulfiller: BrowserFulfiller, purchase: Purchase, mostTries?: number): Promise<Ended>;
+  /** Asks until nothing is under way any more, or for so long. */
+  settled(fulfiller: BrowserFulfiller, reference: string, mostMs?: number): Promise<BookOutcome | null>;
+  /** Why visits had to be made again. */
+  readonly failures: string[];
   store: Awaited<ReturnType<typeof openStore>>;
   secrets: ReturnType<typeof openSecrets>;
   close(): Promise<void>;
@@ -68,7 +71,6 @@ export interface Buyer {
 
 interface BuyerOptions {
   readonly mostBrowsers?: number;
-  /** How long a step looks for what it needs, where the recipe doesn't say. */
   readonly mailWaitMs?: number;
 }
 
@@ -105,6 +107,7 @@ export async function openBuyer(site: Served, options: BuyerOptions = {}): Promi
   };
   const buyer: Buyer = {
     at,
+    failures: [],
     store,
     secrets,
     async offersFor(fulfiller, query = QUERY) {
@@ -134,12 +137,20 @@ export async function openBuyer(site: Served, options: BuyerOptions = {}): Promi
       const passengers = Array.from({ length: query.adults }, () => TRAVELLER);
       return { offerId: offer.offer_id, fare, amountDecimal: fare.totalAmountDecimal, passengers };
     },
-    book: (fulfiller, purchase) =>
-      fulfiller.book(purchase).catch((error: unknown): Ended => ({ kind: 'failed', why: String(error) })),
-    async settled(fulfiller, reference) {
+    async book(fulfiller, purchase, mostTries = 1) {
+      for (let tries = 1; ; tries++) {
+        const ended = await fulfiller
+          .book(purchase)
+          .catch((error: unknown): Ended => ({ kind: 'failed', why: String(error) }));
+        if (ended.kind !== 'failed' || tries >= mostTries) return ended;
+        buyer.failures.push(ended.why);
+      }
+    },
+    async settled(fulfiller, reference, mostMs = 60_000) {
+      const endsMs = performance.now() + mostMs;
       for (;;) {
         const outcome = await fulfiller.find(reference);
-        if (outcome?.kind !== 'pending') return outcome;
+        if (outcome?.kind !== 'pending' || performance.now() > endsMs) return outcome;
         await pause(100);
       }
     },
@@ -151,6 +162,14 @@ export async function openBuyer(site: Served, options: BuyerOptions = {}): Promi
   return buyer;
 }
 
+/** Scenarios whose page never says anything: no test waits for it. */
+const SILENT: ReadonlySet<SiteScenario> = new Set([
+  'pay_pressed_no_confirmation',
+  'card_declined',
+  'cut_with_sale',
+  'cut_without_sale',
+]);
+
 /** The example recipe, with visits that start with a scenario, and less patience: nothing here is far away. */
 export function recipeAt(scenario: SiteScenario): Recipe {
   const steps = RECIPE.search.steps.map((step) =>
@@ -159,7 +178,7 @@ export function recipeAt(scenario: SiteScenario): Recipe {
   return {
     ...RECIPE,
     search: { ...RECIPE.search, steps: scenario === 'none' ? RECIPE.search.steps : steps },
-    confirmation: { ...RECIPE.confirmation, within_ms: 4_000 },
+    confirmation: { ...RECIPE.confirmation, within_ms: SILENT.has(scenario) ? 3_000 : 20_000 },
   };
 }
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Purchase } from '../../../src/flights/providers/fulfiller.ts';
 import { isProof, rounds, upTo } from '../../rounds.ts';
-import { bookedFor, type Buyer, chromium, openBuyer } from './buyer.ts';
+import { type Buyer, bookedFor, chromium, openBuyer } from './buyer.ts';
 import { type Served, serveSite } from './served.ts';
 
 /** Chromium is killed on its way through the site, and many buy at once: one press a reference, and the truth of it. */
@@ -17,13 +17,15 @@ function browsersOfMine(): number[] {
       return false; // It has ended meanwhile.
     }
   };
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && isMine(name)).map(Number);
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && isMine(name))
+    .map(Number);
 }
 
 /** The requests of a purchase, in their order; those of pictures and styles left out. */
 const COUNTED = /^(GET|POST) \/(?!assets|sandbox)/;
 
-describe.runIf(chromium && process.platform === 'linux')('a purchase', () => {
+describe.runIf(isProof && chromium && process.platform === 'linux')('a purchase', () => {
   let site: Served;
   let buyer: Buyer;
   let wanted: Omit<Purchase, 'reference'>;
@@ -33,12 +35,17 @@ describe.runIf(chromium && process.platform === 'linux')('a purchase', () => {
     wanted = await buyer.wanted('Hold');
   });
   afterAll(async () => {
+    process.stdout.write(`visits made again: ${JSON.stringify(buyer?.failures)}\n`);
     await buyer?.close();
     await site?.close();
   });
 
   /** Buys while the browser is killed `delayMs` after a request; undefined: it isn't. */
-  async function boughtUnderFire(reference: string, at: (request: string, count: number) => boolean, delayMs: number) {
+  async function boughtUnderFire(
+    reference: string,
+    at: (request: string, count: number) => boolean,
+    delayMs: number,
+  ) {
     let count = 0;
     let kills = 0;
     site.onRequest = (request) => {
@@ -57,7 +64,7 @@ describe.runIf(chromium && process.platform === 'linux')('a purchase', () => {
     const first = await buyer.book(fulfiller, purchase);
     site.onRequest = () => undefined;
     // Nothing was pressed: whoever asks again begins anew.
-    if (first.kind === 'failed') await buyer.book(fulfiller, purchase);
+    if (first.kind === 'failed') await buyer.book(fulfiller, purchase, 3);
     const last = await buyer.settled(fulfiller, reference);
     const { presses, sales } = await bookedFor(site, reference);
     const story = JSON.stringify({ reference, delayMs, first, last, presses, sales });
@@ -73,28 +80,31 @@ describe.runIf(chromium && process.platform === 'linux')('a purchase', () => {
     expect(seen).toMatchObject({ kills: 1, first: 'pending', last: 'booked' });
   });
 
-  test.runIf(isProof)('is made once, wherever on its way the browser is killed', async () => {
+  test('is made once, wherever on its way the browser is killed', async () => {
     const { count: requests } = await boughtUnderFire('bkg_whole', () => false, 0);
     expect(requests).toBeGreaterThan(15);
     const ends = new Map<string, number>();
-    for (const round of upTo(rounds(0, 1)))
-      for (const delayMs of [0, 70, 250])
-        for (const n of upTo(requests)) {
-          const { first, last } = await boughtUnderFire(`bkg_k${round}_${delayMs}_${n}`, (_, count) => count === n + 1, delayMs);
-          const end = `${first}, then ${last}`;
-          ends.set(end, (ends.get(end) ?? 0) + 1);
-        }
-    console.info(`kills: ${JSON.stringify(Object.fromEntries(ends))}`);
+    // At each request, then a little after each, then later: between the steps that make none.
+    for (const kill of upTo(rounds(0, 3 * requests))) {
+      const delayMs = [0, 70, 250][Math.floor(kill / requests) % 3] ?? 0;
+      const at = (kill % requests) + 1;
+      const { first, last } = await boughtUnderFire(`bkg_k${kill}`, (_, count) => count === at, delayMs);
+      const end = `${first}, then ${last}`;
+      ends.set(end, (ends.get(end) ?? 0) + 1);
+    }
+    process.stdout.write(`kills: ${JSON.stringify(Object.fromEntries(ends))}\n`);
   });
 
-  test.runIf(isProof)('is made a hundred times, four at once', async () => {
+  test('is made a hundred times, four at once', async () => {
     const turns = upTo(rounds(0, 100));
     const total = turns.length;
     const seen: string[] = [];
     const workers = upTo(4).map(async () => {
       for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
-        const outcome = await buyer.book(buyer.at('none'), { ...wanted, reference: `bkg_many_${turn}` });
-        if (outcome.kind === 'booked') seen.push(outcome.bookingReference);
+        const reference = `bkg_many_${turn}`;
+        await buyer.book(buyer.at('none'), { ...wanted, reference }, 3);
+        const outcome = await buyer.settled(buyer.at('none'), reference);
+        if (outcome?.kind === 'booked') seen.push(outcome.bookingReference);
         else seen.push(JSON.stringify(outcome));
       }
     });

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { PageEvidence } from '../../../flights/wire.ts';
 import { onFile } from '../../../kernel/storage.ts';
-import type { ShownEvidence } from '../../view/flights/evidence.ts';
+import type { ShownEvidence } from '../../view/evidence.ts';
 
 /** Writes screenshots and texts into a folder, for this user alone; without one, nothing. @throws Problem of storage */
 export function keptEvidence(found: readonly PageEvidence[], folder: string | null): ShownEvidence[] {

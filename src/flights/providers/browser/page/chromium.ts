@@ -27,7 +27,8 @@ const canRun = (path: string): boolean => {
 /** Finds the browser: the one that is named, else the first of the usual names. null: there is none. */
 export function findChromium(named: string | null | undefined): string | null {
   if (named) return canRun(named) ? named : null;
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  const { PATH = '' } = process.env;
+  const folders = PATH.split(delimiter).filter((folder) => folder !== '');
   const onPath = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)));
   return [...onPath, ...PLACES].find(canRun) ?? null;
 }
@@ -149,6 +150,7 @@ export async function launch(
     `--host-resolver-rules=${resolverRules(hosts)}`,
     `--user-data-dir=${profile}`,
   ];
+  const { PATH = '' } = process.env;
   const onWindows = process.platform === 'win32';
   const removed = () => rmSync(profile, { recursive: true, force: true, maxRetries: 3, retryDelay: 50 });
   try {
@@ -158,7 +160,7 @@ export async function launch(
       args: onWindows ? flags : ['-c', 'ulimit -c 0; exec "$0" "$@"', chromium, ...flags],
       artifactsDir: profile,
       // Whatever it keeps by itself goes with the profile; no variable of ours goes to it.
-      env: { PATH: process.env.PATH ?? '', HOME: profile, TMPDIR: profile, LANG: 'C.UTF-8' },
+      env: { PATH, HOME: profile, TMPDIR: profile, LANG: 'C.UTF-8' },
       handleSIGINT: false,
       handleSIGTERM: false,
       handleSIGHUP: false,

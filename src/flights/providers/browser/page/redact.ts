@@ -5,7 +5,25 @@ import type { Page } from 'playwright-core';
 const BLACK = '█████';
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-const plain = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '');
+
+/** Letters that are also written as two. */
+const AS_TWO: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'oe?',
+  å: 'aa?',
+  þ: 'th',
+  ð: 'd',
+};
+
+/** One letter as a page may write it, of a text that was taken apart into letters and marks. */
+function letterPattern(letter: string): string {
+  const [base = '', ...marks] = letter.normalize('NFD');
+  const two = AS_TWO[letter.toLowerCase()];
+  const own = `${escaped(base)}\\p{M}*${marks.includes('\u0308') ? 'e?' : ''}`;
+  return two === undefined ? own : `(?:${own}|${two})`;
+}
 
 /**
  * What finds a value as a page may write it: in any case, with or without accents, its letters and digits grouped by
@@ -14,11 +32,7 @@ const plain = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu
 function patternOf(value: string): string | null {
   const letters = [...value.normalize('NFC')].filter((letter) => /[\p{L}\p{N}@]/u.test(letter));
   if (letters.length < 2) return null;
-  const either = (letter: string) => {
-    const bare = plain(letter);
-    return bare === letter || bare === '' ? escaped(letter) : `(?:${escaped(letter)}|${escaped(bare)})`;
-  };
-  const joined = letters.map(either).join(`[\\s./_+'’()·*-]{0,2}`);
+  const joined = letters.map(letterPattern).join(`[\\s./_+'’()·*-]{0,2}`);
   return letters.length < 4 ? `(?<![\\p{L}\\p{N}])${joined}(?![\\p{L}\\p{N}])` : joined;
 }
 
@@ -32,7 +46,7 @@ export function privateWords(values: Iterable<string>): string {
 }
 
 export const redacted = (text: string, words: string): string =>
-  text.replace(new RegExp(words, 'giu'), BLACK);
+  text.normalize('NFD').replace(new RegExp(words, 'giu'), BLACK).normalize('NFC');
 
 /**
  * The same in a page: texts, attributes that show, and everything that is or could be typed. Text, because it is carried
@@ -40,7 +54,11 @@ export const redacted = (text: string, words: string): string =>
  */
 const BLACK_OUT = `({ words, black }) => {
   const pattern = new RegExp(words, 'giu');
-  const clean = (text) => text.replace(pattern, black);
+  const clean = (text) => {
+    const apart = text.normalize('NFD');
+    const left = apart.replace(pattern, black);
+    return left === apart ? text : left.normalize('NFC');
+  };
   const visit = (root) => {
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {

@@ -1,4 +1,5 @@
 import type { Locator } from 'playwright-core';
+import { alpha2Of } from '../../../../domain/countries.ts';
 import type { Passenger } from '../../../wire.ts';
 import type { RecipePart } from '../recipe.ts';
 import type { Step, Target } from '../steps.ts';
@@ -12,6 +13,7 @@ import { isSeen, locate, only, pause, seenText, shown, until, type Walk, wordsOf
 
 const TRY_MS = 700;
 const ACT_MS = 5_000;
+const CLICK_MS = 2_500;
 
 export function walkOf(
   visit: Visit,
@@ -70,12 +72,18 @@ async function runStep(
       return choose(walk, step, name);
     case 'tick':
     case 'untick': {
-      const box = await ready(walk, step.at, name, step.within_ms);
-      await box.setChecked(step.do === 'tick', { timeout: ACT_MS });
+      // It stays as it is set: tried again, it is set once.
+      await until(walk, name, step.within_ms, async () => {
+        const box = shown(walk, step.at);
+        const count = await box.count();
+        if (count !== 1) return { saw: `found ${count === 0 ? 'no' : count} ${wordsOf(step.at)}` };
+        await box.setChecked(step.do === 'tick', { timeout: CLICK_MS });
+        return { found: true };
+      });
       return;
     }
     case 'untick_all':
-      return untickAll(walk, step.at, name);
+      return untickAll(walk, step.at, name, step.within_ms);
     case 'expect':
       return expectText(walk, step, name);
     case 'gone':
@@ -103,6 +111,8 @@ export function passengerValues(passenger: Passenger, index: number): Record<str
   ]);
   return {
     ...Object.fromEntries(fields),
+    // Travellers may write either code; a recipe's selects are for one.
+    'passenger.nationality': alpha2Of(passenger.nationality?.toUpperCase() ?? '') ?? undefined,
     'passenger.number': String(index + 1),
     'passenger.index': String(index),
   };
@@ -136,19 +146,44 @@ export const ready = (walk: Walk, target: Target, name: string, withinMs?: numbe
     return { found };
   });
 
-/** Clicks once: that it can be clicked is tried before, as often as it takes. */
-export async function click(walk: Walk, target: Target, name: string, withinMs?: number): Promise<void> {
-  const found = await until(walk, name, withinMs, async () => {
-    const one = shown(walk, target);
-    const count = await one.count();
+/** The only one, once a click would reach it. */
+export const free = (walk: Walk, target: Target, name: string): Promise<Locator> =>
+  until(walk, name, undefined, async () => {
+    const found = shown(walk, target);
+    const count = await found.count();
     if (count !== 1) return { saw: `found ${count === 0 ? 'no' : count} ${wordsOf(target)}` };
-    const isFree = await one.click({ trial: true, timeout: TRY_MS }).then(
+    const isFree = await found.click({ trial: true, timeout: CLICK_MS }).then(
       () => true,
       () => false,
     );
-    return isFree ? { found: one } : { saw: `${wordsOf(target)} is covered or disabled` };
+    return isFree ? { found } : { saw: `${wordsOf(target)} is covered or disabled` };
   });
-  await found.click({ timeout: ACT_MS, noWaitAfter: true });
+
+/**
+ * Clicks once, as soon as it can be clicked. Something may come to lie above it between one look and the next: then
+ * nothing was clicked, and walls are cleared away first.
+ */
+export async function click(walk: Walk, target: Target, name: string, withinMs?: number): Promise<void> {
+  await until(walk, name, withinMs, async () => {
+    const one = shown(walk, target);
+    const count = await one.count();
+    if (count !== 1) return { saw: `found ${count === 0 ? 'no' : count} ${wordsOf(target)}` };
+    return (await isClicked(one)) ? { found: true } : { saw: `${wordsOf(target)} is covered or disabled` };
+  });
+}
+
+/** True unless it is certain that nothing was clicked: a second click of the same thing could undo the first. */
+export async function isClicked(one: Locator): Promise<boolean> {
+  try {
+    await one.click({ timeout: CLICK_MS, noWaitAfter: true });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && /strict mode violation/.test(error.message)) return false;
+    if (!(error instanceof Error) || error.name !== 'TimeoutError') throw error;
+    // Playwright's log of its attempts: each may be given up before the click.
+    const last = error.message.split('retrying click action').at(-1) ?? '';
+    return last.includes('performing click action');
+  }
 }
 
 /** Names whose values tell nobody who somebody is. */
@@ -203,8 +238,8 @@ async function choose(walk: Walk, step: Extract<Step, { do: 'choose' }>, name: s
 }
 
 /** @throws Misfit when one of them stays ticked */
-export async function untickAll(walk: Walk, target: Target, name: string): Promise<void> {
-  await until(walk, name, undefined, async () => {
+export async function untickAll(walk: Walk, target: Target, name: string, withinMs?: number): Promise<void> {
+  await until(walk, name, withinMs, async () => {
     const boxes = await locate(walk, target).all();
     let left = 0;
     for (const box of boxes) {

@@ -94,12 +94,17 @@ async function isAnySeen(walk: Walk, walls: Visit['recipe']['walls']): Promise<b
   return (await any.filter({ visible: true }).count()) > 0;
 }
 
-/** Looks at walls first: what lies above the page, or ends the visit. @throws Stopped, Misfit */
-async function throughWalls(walk: Walk): Promise<void> {
+/**
+ * Looks at walls first: what lies above the page, or ends the visit.
+ * @returns why one of them could not be cleared away; null: none is left
+ * @throws Stopped, Misfit
+ */
+async function throughWalls(walk: Walk): Promise<string | null> {
   const { visit, clear, cleared } = walk;
-  if (!clear) return;
+  if (!clear) return null;
   const onPage = { ...walk, item: null };
-  if (!(await isAnySeen(onPage, visit.recipe.walls))) return;
+  if (!(await isAnySeen(onPage, visit.recipe.walls))) return null;
+  let stuck: string | null = null;
   for (const [i, wall] of visit.recipe.walls.entries()) {
     if ((await shown(onPage, wall.seen).count()) === 0) continue;
     if ('stop' in wall) throw new Stopped(wall.stop);
@@ -107,8 +112,16 @@ async function throughWalls(walk: Walk): Promise<void> {
     cleared.set(i, times);
     if (times > MOST_CLEARED)
       throw new Misfit(walk.part, `wall ${i + 1}`, `${wordsOf(wall.seen)} comes back`);
-    await clear({ ...onPage, clear: null }, i);
+    try {
+      await clear({ ...onPage, clear: null }, i);
+      stuck = null;
+    } catch (error) {
+      if (!(error instanceof Misfit)) throw error;
+      // Another wall may lie above it: that one is cleared away first.
+      stuck = error.message;
+    }
   }
+  return stuck;
 }
 
 const FORMS: ReadonlySet<string> = new Set(['passengers', 'extras', 'till']);
@@ -155,10 +168,12 @@ export async function until<T>(
   let saw = 'nothing';
   for (;;) {
     stillThere(walk);
+    // What began in time is looked at once more.
+    const isLast = performance.now() > endsAtMs;
     try {
-      await throughWalls(walk);
+      const stuck = await throughWalls(walk);
       await throughForm(walk);
-      const looked = await look();
+      const looked: Looked<T> = stuck === null ? await look() : { saw: stuck };
       if (looked.found !== undefined) return looked.found;
       saw = looked.saw ?? saw;
     } catch (error) {
@@ -166,9 +181,9 @@ export async function until<T>(
       else if (!isMoving(error)) {
         stillThere(walk);
         throw error;
-      }
+      } else saw = 'something that does not stand still';
     }
-    if (performance.now() > endsAtMs) {
+    if (isLast) {
       stillThere(walk);
       throw new Misfit(walk.part, step, `${saw}, ${await pageSeen(walk)}`);
     }

@@ -5,7 +5,7 @@ import type { Card, CardIssuer } from '../card.ts';
 import type { KeptOffer } from '../looks.ts';
 import { BrowserGone, Stopped } from '../page/outcomes.ts';
 import { must, readsMoney, readsText } from '../page/read.ts';
-import { ready, runSteps, untickAll, walkOf } from '../page/steps.ts';
+import { free, runSteps, untickAll, walkOf } from '../page/steps.ts';
 import type { Visit } from '../page/visit.ts';
 import { isSeen, until, type Walk } from '../page/walk.ts';
 import type { Confirmed } from '../purchases.ts';
@@ -135,12 +135,11 @@ async function pay(walk: Walk, errand: Errand): Promise<Bought> {
   for (const value of Object.values(card)) visit.personal.add(value);
   const withCard: Walk = { ...walk, values: { ...walk.values, ...cardValues(card) } };
   await runSteps(withCard, till.card, purchase.passengers);
+  const button = await free(walk, till.pay, 'till (pay)');
   // Some tills add a fee for a kind of card.
   const total = await totalAsked(walk);
   const differs = priceDiffers(total, errand);
   if (differs) return differs;
-  const button = await ready(walk, till.pay, 'till (pay)');
-  await button.click({ trial: true, timeout: 5_000 });
   if (visit.isGone()) throw new BrowserGone('the browser is gone');
   if (!(await errand.press(total))) return { kind: 'taken_over' };
   return pressed(walk, () => button.click({ timeout: 5_000, noWaitAfter: true }));

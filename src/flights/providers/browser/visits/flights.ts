@@ -3,9 +3,9 @@ import { namedAirports } from '../../../../domain/airports.ts';
 import type { OfferQuery } from '../../provider.ts';
 import { Misfit, Stopped } from '../page/outcomes.ts';
 import { itemsOf, must, readsDate, readsMoney, readsNumber, readsText } from '../page/read.ts';
-import { click, runSteps, walkOf } from '../page/steps.ts';
+import { click, isClicked, runSteps, walkOf } from '../page/steps.ts';
 import type { Visit } from '../page/visit.ts';
-import type { Walk } from '../page/walk.ts';
+import { until, type Walk } from '../page/walk.ts';
 import type { FlightList, Recipe } from '../recipe.ts';
 import { dayNear, type Money, timeOf, type Values } from '../values.ts';
 
@@ -174,5 +174,7 @@ export async function takeItem(
   name: string,
 ): Promise<void> {
   if (choose) return click(walk, choose, name);
-  await walk.item.click({ timeout: 5_000, noWaitAfter: true });
+  await until(walk, name, undefined, async () =>
+    (await isClicked(walk.item)) ? { found: true } : { saw: 'the item is covered' },
+  );
 }

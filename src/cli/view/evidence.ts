@@ -1,8 +1,8 @@
-import type { PageEvidence } from '../../../flights/wire.ts';
-import type { Screen } from '../../screen/terminal.ts';
-import { fieldLines } from '../table.ts';
-import { wrap } from '../text.ts';
-import { utcTime } from '../times.ts';
+import type { PageEvidence } from '../../flights/wire.ts';
+import type { Screen } from '../screen/terminal.ts';
+import { fieldLines } from './table.ts';
+import { wrap } from './text.ts';
+import { utcTime } from './times.ts';
 
 /** What was kept of a visit, and the files that it was written to. */
 export type ShownEvidence = Omit<PageEvidence, 'screenshot'> & {

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
+import { keepEvidence } from '../../../src/flights/providers/browser/evidence.ts';
+import { prune } from '../../../src/flights/upkeep/prune.ts';
+import type { AuditTrail, StuckEvidence } from '../../../src/flights/wire.ts';
+import { randomIds } from '../../../src/kernel/ids.ts';
+import { recipeFor } from '../providers/browser/site.ts';
+import { openWorld } from '../world.ts';
+
+const DAY_MS = 86_400_000;
+
+/** A page that can't be drawn any more: of it, the address is left. */
+const goneAt = (url: string) => ({
+  url: () => url,
+  context: () => ({ newCDPSession: () => Promise.reject(new Error('gone')) }),
+});
+
+test('an operator sees the page on which a purchase ended; that he looked is on record', async () => {
+  const world = await openWorld({ airline: 'scripted' });
+  try {
+    const keys = createOperatorKeys({ ...world, ids: randomIds(world.clock.now) });
+    const { key } = await keys.issue({ keyId: 'key_0', name: 'first' }, 'ana', 'req_1');
+    const ask = <T>(path: string) =>
+      world.call<T>(`/operator${path}`, undefined, { headers: { Authorization: `Bearer ${key}` } });
+    const made = await world.intent('off_evidence');
+    const visit = {
+      page: goneAt('https://www.carrier.example/pay/Zqquillfeather?session=1') as never,
+      recipe: recipeFor('https://www.carrier.example', { version: 7 }),
+      personal: new Set(['Zqquillfeather']),
+    };
+    const exit = { subject: made.intent_id, outcome: 'captcha', step: '' };
+    await keepEvidence(world, visit, exit);
+    const shown = await ask<StuckEvidence>(`/stuck/${made.intent_id}/evidence`);
+    expect(shown.body).toEqual({
+      id: made.intent_id,
+      evidence: [
+        expect.objectContaining({
+          ...{ outcome: 'captcha', carrier: 'T1', recipe_version: 7, screenshot: null },
+          text: 'https://www.carrier.example/pay/█████\nThe page could not be read.',
+        }),
+      ],
+    });
+    const { body } = await ask<AuditTrail>('/audit');
+    expect(body.entries[0]).toMatchObject({ action: 'evidence.show', subject: made.intent_id });
+
+    // After a month nobody needs it any more.
+    world.clock.advance(30 * DAY_MS);
+    await prune(world);
+    expect(await world.store.selectFrom('browser_evidence').select('evidence_id').execute()).toEqual([]);
+    expect((await ask(`/stuck/${made.intent_id}/evidence`)).status).toBe(404);
+  } finally {
+    await world.close();
+  }
+});
