@@ -175,7 +175,8 @@ describe('an order that the airline refused for certain', () => {
       status: 'refunded',
       refund_reason: 'provider_balance_low',
     });
-  });
+    // A day of tries.
+  }, 180_000);
 });
 
 test('an order that takes two minutes is made once, and its booking goes on from it', async () => {
