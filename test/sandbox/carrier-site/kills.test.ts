@@ -33,7 +33,7 @@ describe.runIf(isProof && chromium && process.platform === 'linux')('a purchase'
     site = await serveSite({ mailMs: 100 });
     buyer = await openBuyer(site, { mostBrowsers: 4, mailWaitMs: 3_000 });
     wanted = await buyer.wanted('Hold');
-  });
+  }, 180_000);
   afterAll(async () => {
     process.stdout.write(`visits made again: ${JSON.stringify(buyer?.failures)}\n`);
     await buyer?.close();

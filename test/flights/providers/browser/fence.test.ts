@@ -62,7 +62,7 @@ describe.runIf(chromium)('a visit', () => {
     await visit.page.goto(site.base);
     const tries = () =>
       visit.page.evaluate(() => (globalThis as unknown as { tries: string[] }).tries.sort());
-    await expect.poll(tries, { timeout: 8_000 }).toEqual(['fetch', 'redirect', 'rtc', 'socket', 'worker']);
+    await expect.poll(tries, { timeout: 30_000 }).toEqual(['fetch', 'redirect', 'rtc', 'socket', 'worker']);
     await visit.page.click('#away', { noWaitAfter: true });
     await visit.page.waitForTimeout(300);
     await expect(visit.page.goto(`${site.base}/there`)).rejects.toThrow(/net::|interrupted/);
