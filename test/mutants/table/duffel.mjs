@@ -61,10 +61,10 @@ export const duffel = [
     by: [`${TESTS}/create-order.test.ts`],
   },
   {
-    name: 'two references ask for one offer at once',
+    name: 'two references order from one search at once',
     file: `${DUFFEL}/attempts.ts`,
-    from: '        live_key: offerId,',
-    to: '        live_key: `${reference} ${offerId}`,',
+    from: '        live_key: searchKey,',
+    to: '        live_key: `${reference} ${searchKey}`,',
     by: [`${TESTS}/attempts.test.ts`],
   },
   {

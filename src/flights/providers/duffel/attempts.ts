@@ -12,7 +12,7 @@ interface NewAttempt {
   readonly reference: string;
   readonly attempt: number;
   readonly offerId: string;
-  readonly offerRequestId: string | null;
+  readonly searchKey: string;
 }
 
 type Word = Partial<Pick<Attempt, 'order_id' | 'request_id' | 'code'>>;
@@ -21,11 +21,11 @@ type Word = Partial<Pick<Attempt, 'order_id' | 'request_id' | 'code'>>;
 export interface Attempts {
   /** All of a reference, in their order. */
   of(reference: string): Promise<Attempt[]>;
-  /** All that are about an order, an offer, or the search that the offer came from. */
+  /** All that are about an order, an offer, or a search. */
   byOrder(orderId: string): Promise<Attempt[]>;
   byOffer(offerId: string): Promise<Attempt[]>;
-  byOfferRequest(offerRequestId: string): Promise<Attempt[]>;
-  /** Written durably before anything is sent. null: this attempt, or another one for the offer, was begun before. */
+  bySearch(searchKey: string): Promise<Attempt[]>;
+  /** Written durably before anything is sent. null: this attempt, or another one on the search, was begun before. */
   begin(attempt: NewAttempt): Promise<Attempt | null>;
   /** Nothing was ordered, for certain. Never said of an attempt that is not open any more. */
   endInNone(attempt: Attempt, word: Word): Promise<void>;
@@ -47,15 +47,15 @@ export function createAttempts({ store, clock }: { readonly store: Store; readon
     of: (reference) => all().where('reference', '=', reference).orderBy('attempt').execute(),
     byOrder: (orderId) => all().where('order_id', '=', orderId).execute(),
     byOffer: (offerId) => all().where('offer_id', '=', offerId).execute(),
-    byOfferRequest: (id) => all().where('offer_request_id', '=', id).execute(),
-    async begin({ reference, attempt, offerId, offerRequestId }) {
+    bySearch: (searchKey) => all().where('search_key', '=', searchKey).execute(),
+    async begin({ reference, attempt, offerId, searchKey }) {
       const nowMs = clock.now();
       const row: Attempt = {
         reference,
         attempt,
         offer_id: offerId,
-        offer_request_id: offerRequestId,
-        live_key: offerId,
+        search_key: searchKey,
+        live_key: searchKey,
         verdict: 'open',
         order_id: null,
         request_id: null,
@@ -66,7 +66,7 @@ export function createAttempts({ store, clock }: { readonly store: Store; readon
       const written = await store
         .insertInto('duffel_attempts')
         .values(row)
-        // Two unique keys decide between two processes that begin at once: the attempt, and the offer.
+        // Two unique keys decide between two processes that begin at once: the attempt, and the search.
         .onConflict((conflict) => conflict.doNothing())
         .returning('reference')
         .executeTakeFirst();

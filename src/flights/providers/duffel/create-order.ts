@@ -10,10 +10,7 @@ import { type OrderPorts, orderOf, referenceOf } from './orders.ts';
 import { sameAmount } from './read.ts';
 import { type Answer, failed, type NoAnswer, noAnswer } from './transport.ts';
 
-export interface OrderingPorts extends OrderPorts, OfferPorts {
-  /** The search that an offer came from, where this process made it. */
-  readonly searchOf: (offerId: string) => string | null;
-}
+export interface OrderingPorts extends OrderPorts, OfferPorts {}
 
 /**
  * Orders at most once. The attempt is on record before the one POST, and its verdict after; an attempt without a verdict
@@ -28,17 +25,17 @@ export async function createOrder(ports: OrderingPorts, request: OrderRequest): 
   if (known === 'unknown') throw outcomeOpen(last);
   if (known) return known;
   refuseAgain(last);
-  const offerRequestId = ports.searchOf(offerId);
-  await checkUnsold(ports, reference, offerId, offerRequestId);
   const { raw } = await pricedOffer(ports, request);
   const form = orderForm(raw, reference, request.passengers);
+  const searchKey = form.passengers[0]?.id ?? offerId;
+  await checkUnsold(ports, reference, searchKey);
   const attempt = await ports.attempts.begin({
     reference,
     attempt: (last?.attempt ?? 0) + 1,
     offerId,
-    offerRequestId,
+    searchKey,
   });
-  if (!attempt) return beaten(ports, request, offerRequestId);
+  if (!attempt) return beaten(ports, reference, searchKey);
   const answer = await ports.transport.send({
     operation: 'create_order',
     method: 'POST',
@@ -56,14 +53,9 @@ function refuseAgain(last: Attempt | undefined): void {
   if (last?.code === CREATION_FAILED) throw new OrderRefused('provider_failed', false);
 }
 
-/** One search serves one order, and one offer is asked for by one reference at a time. */
-async function checkUnsold(
-  ports: OrderingPorts,
-  reference: string,
-  offerId: string,
-  offerRequestId: string | null,
-): Promise<void> {
-  const others = await othersOn(ports, reference, offerId, offerRequestId);
+/** One search serves one order: it is asked for by one reference at a time. */
+async function checkUnsold(ports: OrderingPorts, reference: string, searchKey: string): Promise<void> {
+  const others = await othersOn(ports, reference, searchKey);
   if (others.some(({ verdict }) => verdict === 'ordered')) throw problem('offer_unavailable');
   if (others.some(({ verdict }) => verdict === 'open')) throw new OrderRefused('provider_failed', true);
 }
@@ -93,12 +85,8 @@ const repriced = (expected: string, current: string, currency: string): Problem 
   });
 
 /** Another process was first. Nothing was sent here. */
-async function beaten(
-  ports: OrderingPorts,
-  { reference, offerId }: OrderRequest,
-  offerRequestId: string | null,
-): Promise<never> {
-  await checkUnsold(ports, reference, offerId, offerRequestId);
+async function beaten(ports: OrderingPorts, reference: string, searchKey: string): Promise<never> {
+  await checkUnsold(ports, reference, searchKey);
   throw outcomeOpen((await ports.attempts.of(reference)).at(-1));
 }
 

@@ -1,7 +1,7 @@
 import type { ProviderOrder } from '../provider.ts';
 import type { Attempt } from './attempts.ts';
 import { isConflict } from './order-answers.ts';
-import { type OrderPorts, orderOf, readOrder, referenceOf, seenOrder } from './orders.ts';
+import { askOrder, type OrderPorts, orderOf, readOrder, referenceOf, seenOrder } from './orders.ts';
 import { type Fields, object, orderId } from './read.ts';
 import { type Answer, failed, isOk } from './transport.ts';
 
@@ -32,10 +32,10 @@ export async function look(ports: OrderPorts, attempt: Attempt): Promise<Standin
 }
 
 /** The order that a webhook named for this attempt, once it is read and has our reference. */
-async function namedOrder({ transport }: OrderPorts, attempt: Attempt) {
+async function namedOrder(ports: OrderPorts, attempt: Attempt) {
   const id = orderId(attempt.order_id);
   if (id === null) return null;
-  const answer = await transport.ask({ operation: 'order', method: 'GET', path: `/air/orders/${id}` });
+  const answer = await askOrder(ports, id);
   const raw = object(answer.data);
   return isOk(answer) && raw && referenceOf(raw) === attempt.reference ? { raw, answer } : null;
 }
@@ -55,25 +55,19 @@ async function foundOrder(
 
 /**
  * Duffel answered the first POST of this reference that an order exists, and we know whose: another reference of ours has
- * one on the same offer or the same search, and a search serves one order. So this attempt made none.
+ * one on the same search, and a search serves one order. So this attempt made none.
  */
 async function isSoldToAnother({ attempts }: OrderPorts, attempt: Attempt): Promise<boolean> {
   if (attempt.attempt !== 1 || !isConflict(attempt.code)) return false;
-  return (await othersOn({ attempts }, attempt.reference, attempt.offer_id, attempt.offer_request_id)).some(
-    ({ verdict }) => verdict === 'ordered',
-  );
+  const others = await othersOn({ attempts }, attempt.reference, attempt.search_key);
+  return others.some(({ verdict }) => verdict === 'ordered');
 }
 
-/** Attempts of other references on the same offer, or the same search. */
+/** Attempts of other references on the same search: on its offers, whichever. */
 export async function othersOn(
   { attempts }: Pick<OrderPorts, 'attempts'>,
   reference: string,
-  offer: string,
-  offerRequest: string | null,
+  searchKey: string,
 ): Promise<Attempt[]> {
-  const same = [
-    ...(await attempts.byOffer(offer)),
-    ...(offerRequest === null ? [] : await attempts.byOfferRequest(offerRequest)),
-  ];
-  return same.filter((one) => one.reference !== reference);
+  return (await attempts.bySearch(searchKey)).filter((one) => one.reference !== reference);
 }

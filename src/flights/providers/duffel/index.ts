@@ -22,9 +22,6 @@ export interface DuffelOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** Offers whose search is remembered: the last ones, as many as can be locked while they live. */
-const MOST_SEARCHED = 20_000;
-
 /**
  * Sells the flights of Duffel's airlines (docs/duffel.md). What a call needs is loaded by the call. Duffel has no call for
  * the balance that orders are paid from, so there is none here: an order that it doesn't cover is refused as
@@ -35,8 +32,7 @@ export function createDuffelProvider(options: DuffelOptions): Provider {
   const isLive = token.startsWith('duffel_live_');
   const transport = createTransport({ url, token, clock, log, timeoutMs: options.timeoutMs });
   const attempts = createAttempts({ store, clock });
-  const searches = createSearchMemory();
-  const ports = { transport, attempts, zones: createZones(), clock, log, searchOf: searches.of };
+  const ports = { transport, attempts, zones: createZones(), clock, log };
   return {
     name: 'duffel',
     isSandbox: !isLive,
@@ -47,8 +43,7 @@ export function createDuffelProvider(options: DuffelOptions): Provider {
       const [, name, city, country, , , timeZone] = row;
       return { name, city, country, timeZone };
     },
-    search: async (query) =>
-      (await import('./search.ts')).searchOffers({ ...ports, found: searches.add }, query),
+    search: async (query) => (await import('./search.ts')).searchOffers(ports, query),
     async offer(offerId) {
       const { offer, passengerCount, availableServices } = await (await import('./live-offer.ts')).freshOffer(
         ports,
@@ -67,21 +62,5 @@ export function createDuffelProvider(options: DuffelOptions): Provider {
         { ...ports, secret: options.webhookSecret, isLive },
         message,
       ),
-  };
-}
-
-/** Which search an offer came from. A map keeps the order in which its entries were set. */
-function createSearchMemory() {
-  const known = new Map<string, string>();
-  return {
-    of: (offerId: string): string | null => known.get(offerId) ?? null,
-    add(offerId: string, requestId: string): void {
-      known.delete(offerId);
-      known.set(offerId, requestId);
-      for (const oldest of known.keys()) {
-        if (known.size <= MOST_SEARCHED) return;
-        known.delete(oldest);
-      }
-    },
   };
 }

@@ -30,7 +30,7 @@ export interface LiveOrder {
 /** @throws Problem `order_not_found`, `upstream_rate_limited`, `provider_failed` */
 export async function readOrder(ports: OrderPorts, id: string): Promise<LiveOrder> {
   if (orderId(id) === null) throw problem('order_not_found');
-  const answer = await ports.transport.ask({ operation: 'order', method: 'GET', path: `/air/orders/${id}` });
+  const answer = await askOrder(ports, id);
   const rows = await ports.attempts.byOrder(id);
   const ours = rows.find(({ verdict }) => verdict === 'ordered')?.reference;
   if (answer.status === 404 && answer.codes.includes('not_found')) {
@@ -43,6 +43,10 @@ export async function readOrder(ports: OrderPorts, id: string): Promise<LiveOrde
   const actions = list(raw.available_actions) ?? [];
   return { order, canCancel: order.status !== 'cancelled' && actions.includes('cancel') };
 }
+
+/** Asks for one order by its id, which was checked. */
+export const askOrder = ({ transport }: Pick<OrderPorts, 'transport'>, id: string): Promise<Answer> =>
+  transport.ask({ operation: 'order', method: 'GET', path: `/air/orders/${id}`, isQuick: true });
 
 /** Our reference, as it was given with the order. */
 export const referenceOf = (raw: Fields): string | null => text(object(raw.metadata)?.reference);
@@ -58,7 +62,12 @@ export async function seenOrder(
     const query = new URLSearchParams({ offer_id: offer, limit: '200' });
     if (after !== '') query.set('after', after);
     const path = `/air/orders?${query}`;
-    const answer: Answer = await ports.transport.ask({ operation: 'orders', method: 'GET', path });
+    const answer: Answer = await ports.transport.ask({
+      operation: 'orders',
+      method: 'GET',
+      path,
+      isQuick: true,
+    });
     const given = list(answer.data);
     if (!isOk(answer) || !given) throw failed(answer);
     const raw = objects(given).find((one) => referenceOf(one) === reference);

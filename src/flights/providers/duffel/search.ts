@@ -14,8 +14,6 @@ interface SearchPorts {
   readonly transport: Transport;
   readonly zones: Zones;
   readonly log: Log;
-  /** Called with the search that an offer belongs to. */
-  readonly found: (offerId: string, requestId: string) => void;
 }
 
 /**
@@ -37,7 +35,7 @@ export async function searchOffers(ports: SearchPorts, query: OfferQuery): Promi
   return readPages(ports, requestId);
 }
 
-async function readPages({ transport, zones, log, found }: SearchPorts, requestId: string) {
+async function readPages({ transport, zones, log }: SearchPorts, requestId: string) {
   const offers = new Map<string, Offer>();
   const dropped = new Map<string, number>();
   const missing = (field: string): null => {
@@ -61,9 +59,7 @@ async function readPages({ transport, zones, log, found }: SearchPorts, requestI
     if (!isOk(page) || !given) throw failed(page);
     for (const one of given) {
       const offer = readOffer(one, { zones, missing });
-      if (!offer) continue;
-      offers.set(offer.offer_id, offer);
-      found(offer.offer_id, requestId);
+      if (offer) offers.set(offer.offer_id, offer);
     }
     after = page.after;
   }

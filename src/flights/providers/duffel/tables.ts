@@ -10,9 +10,9 @@ export interface DuffelAttemptTable {
   /** 1, 2, 3. */
   attempt: number;
   offer_id: string;
-  /** The search that the offer came from, where this process knows it: one search serves one order. */
-  offer_request_id: string | null;
-  /** The offer id while the verdict is not `none`: an offer is asked for by one reference at a time. */
+  /** Duffel's id of the first passenger: offers of one search have the same, and one search serves one order. */
+  search_key: string;
+  /** The search key while the verdict is not `none`: a search is ordered from by one reference at a time. */
   live_key: string | null;
   verdict: DuffelVerdict;
   /** Duffel's id of the order; while the verdict is `open`, one that a webhook named and that was not read yet. */

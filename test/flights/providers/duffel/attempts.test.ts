@@ -46,7 +46,7 @@ test('the attempt is on the disk, without a verdict, when the order is asked for
 test('killed between the record and the order: nobody can tell it from a lost answer, and nothing is sent', async () => {
   world.script.answer = made;
   const crashed = createAttempts(world);
-  await crashed.begin({ reference: 'int_1', attempt: 1, offerId: 'off_1', offerRequestId: null });
+  await crashed.begin({ reference: 'int_1', attempt: 1, offerId: 'off_1', searchKey: 'pas_0' });
   for (let i = 0; i < 3; i++) expect(await world.provider.findOrder('int_1')).toBe('unknown');
   await expect(world.provider.createOrder(REQUEST)).rejects.toMatchObject({ code: 'provider_failed' });
   expect(posts()).toBe(0);
@@ -68,7 +68,7 @@ test('killed after the answer and before the verdict: found by offer and referen
     reference: 'int_1',
     attempt: 1,
     offerId: 'off_1',
-    offerRequestId: null,
+    searchKey: 'pas_0',
   });
   expect(await world.provider.findOrder('int_1')).toMatchObject({ providerOrderId: 'ord_1' });
   expect(await world.attempts()).toMatchObject([{ verdict: 'ordered', order_id: 'ord_1' }]);
@@ -111,14 +111,14 @@ test('what is known for certain is not taken back, and an order that is seen com
     reference: 'int_1',
     attempt: 1,
     offerId: 'off_1',
-    offerRequestId: null,
+    searchKey: 'pas_0',
   });
   if (!row) throw new Error('not begun');
   expect(
-    await attempts.begin({ reference: 'int_1', attempt: 1, offerId: 'off_3', offerRequestId: null }),
+    await attempts.begin({ reference: 'int_1', attempt: 1, offerId: 'off_3', searchKey: 'pas_3' }),
   ).toBeNull();
   expect(
-    await attempts.begin({ reference: 'int_2', attempt: 1, offerId: 'off_1', offerRequestId: null }),
+    await attempts.begin({ reference: 'int_2', attempt: 1, offerId: 'off_2', searchKey: 'pas_0' }),
   ).toBeNull();
   await attempts.endInNone(row, { code: 'first' });
   await attempts.note(row, { code: 'second' });
@@ -175,7 +175,8 @@ test.each([
         if (asked.path === `/air/orders/ord_${diesAt}`) return { body: told.body };
         const orders = made.includes(reference) ? [told.body.data] : [];
         if (asked.path === '/air/orders') return { body: { data: orders, meta: { after: null } } };
-        return withOffer(undefined, () => goodOffer(offerId))(asked);
+        const passengers = [{ id: `pas_of_${diesAt}`, type: 'adult' }];
+        return withOffer(undefined, () => ({ ...goodOffer(offerId), passengers }))(asked);
       };
       const dying = world.another({ store: mortalStore(diesAt) });
       const first: unknown = await dying.createOrder(request).catch((error: unknown) => error);
