@@ -4,7 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Json, orderOf } from '../sandbox/duffel/served.ts';
+import { orderOf } from '../sandbox/duffel/served.ts';
+import type { Body, Thing } from '../sandbox/duffel/shapes.ts';
 import { runInMemory, temporaryHome } from './memory.ts';
 
 /** `sandbox duffel` as it is run: a server of its own that tells a real receiver. */
@@ -51,7 +52,12 @@ async function served(args: readonly string[], work: (url: string) => Promise<vo
   return ran.exitCode;
 }
 
-const call = async (url: string, method: string, path: string, data?: object): Promise<Json> => {
+const call = async (
+  url: string,
+  method: string,
+  path: string,
+  data?: object,
+): Promise<{ status: number } & Body<Thing>> => {
   const answer = await fetch(`${url}${path}`, {
     method,
     headers: {
@@ -61,7 +67,7 @@ const call = async (url: string, method: string, path: string, data?: object): P
     },
     body: data === undefined ? null : JSON.stringify({ data }),
   });
-  return { status: answer.status, ...((await answer.json()) as object) };
+  return { status: answer.status, ...((await answer.json()) as Body<Thing>) };
 };
 
 test('an order is told to the receiver with a true signature, and is there after a restart', async () => {

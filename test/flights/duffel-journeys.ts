@@ -11,7 +11,8 @@ import {
   type OrderBehaviour,
   type OrderBehaviourName,
 } from '../../src/sandbox/duffel/behaviours.ts';
-import { type Json, type ServedDuffel, searched, serveDuffel } from '../sandbox/duffel/served.ts';
+import { type ServedDuffel, searched, serveDuffel } from '../sandbox/duffel/served.ts';
+import type { Books } from '../sandbox/duffel/shapes.ts';
 import { Died, mortal } from './mortal.ts';
 import { openWorld, PASSENGER, type Ports, type World } from './world.ts';
 
@@ -28,6 +29,8 @@ const ROUTES = ['VIE LIS', 'LHR JFK', 'CDG DXB', 'SYD SIN', 'LIS BER', 'LAX JFK'
 
 export interface Fault {
   readonly order: OrderBehaviourName;
+  /** Of a second order, where the first was refused and may be asked for again. */
+  readonly second: OrderBehaviourName;
   readonly webhook: string;
   /** Of the price that the worker looks at before it orders. */
   readonly offer: string | null;
@@ -125,7 +128,7 @@ async function play({ world, duffel, service }: Playing, fault: Fault, at: numbe
   );
   if (booked.status !== 200) throw new Error(`book: ${JSON.stringify(booked.body)}`);
   await duffel.admin('/behaviours', {
-    order: [fault.order],
+    order: [fault.order, fault.second],
     webhook: fault.webhook,
     ...(fault.offer === null ? {} : { offer: ['normal', fault.offer] }),
     order_read: fault.reads,
@@ -201,8 +204,10 @@ export function faultOf(at: number, chance: () => number): Fault {
   return {
     // Not in the order of the table: a short run meets every kind.
     order: orders[(at * 7) % orders.length] ?? 'normal',
+    second: pick(['normal', 'normal', 'cut_after', 'gateway_timeout_made', 'accepted', 'unavailable']),
     webhook: pick(['normal', 'normal', 'late', 'twice', 'shuffled', 'lost']),
-    offer: pick([null, null, null, 'internal_error', 'html', 'rate_limited', 'price_up', 'gone', 'cut']),
+    offer:
+      chance() < 0.75 ? null : pick(['internal_error', 'html', 'rate_limited', 'price_up', 'gone', 'cut']),
     reads: pick([
       [],
       [],
@@ -211,20 +216,18 @@ export function faultOf(at: number, chance: () => number): Fault {
       ['rate_limited'],
       ['not_found'],
     ]),
-    diesAt: chance() < 0.6 ? 1 + Math.floor(chance() * 60) : null,
+    diesAt: chance() < 0.6 ? 1 + Math.floor(chance() * 90) : null,
     isRaced: chance() < 0.3,
   };
 }
 
 /** Faults of one journey against the airline's books, in words; none is what is wanted. */
-export function disagreements(ended: Ended, books: { orders: Json[]; attempts: Json[] }): string[] {
+export function disagreements(ended: Ended, books: Books): string[] {
   const { intentId, state, escrow, fault, vault, amount } = ended;
   const orders = books.orders.filter(({ reference }) => reference === intentId);
   const live = orders.filter(({ cancelled_at }) => cancelled_at === null);
-  const behaviour: OrderBehaviour = ORDER_BEHAVIOURS[fault.order];
   const attempts = books.attempts.filter(({ reference }) => reference === intentId);
-  const wasDefinite =
-    behaviour.frees === true && fault.order !== 'cut_before' && fault.order !== 'rate_limited';
+  const wasDefinite = attempts.length > 0 && attempts.every(isCertain);
   const isRight: readonly [string, boolean][] = [
     ['one order for a reference', orders.length <= 1],
     ['nothing is left that time should move', ['booked', 'refunded', 'stuck'].includes(state)],
@@ -247,6 +250,13 @@ export function disagreements(ended: Ended, books: { orders: Json[]; attempts: J
   return isRight.filter(([, holds]) => !holds).map(([rule]) => rule);
 }
 
+/** An answer that says for certain that nothing was ordered. */
+function isCertain({ behaviour, status }: { behaviour: OrderBehaviourName | null; status: number }): boolean {
+  if (behaviour === null) return status === 422;
+  const { frees, answer }: OrderBehaviour = ORDER_BEHAVIOURS[behaviour];
+  return frees === true && answer !== 'cut' && answer !== 'rate_limit_exceeded';
+}
+
 /** An answer after which there may be an order, whatever the airline really did. */
 const isOpenOutcome = ({ behaviour }: { behaviour: OrderBehaviourName | null }): boolean =>
   behaviour !== null &&
@@ -254,7 +264,7 @@ const isOpenOutcome = ({ behaviour }: { behaviour: OrderBehaviourName | null }):
     ORDER_BEHAVIOURS[behaviour].answer,
   );
 
-const paidUnits = (orders: Json[]): bigint =>
+const paidUnits = (orders: Books['orders']): bigint =>
   orders.reduce((sum, { total_amount }) => sum + unitsOf(total_amount), 0n);
 
 const unitsOf = (decimal: string): bigint => BigInt(Math.round(Number(decimal) * 1e6));

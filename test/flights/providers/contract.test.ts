@@ -10,7 +10,7 @@ import { airlineMigrations } from '../../../src/sandbox/airline/orders.ts';
 import { openStore } from '../../../src/service-database.ts';
 import { openDatabase } from '../../../src/store/open.ts';
 import { handClock } from '../../sandbox/duffel/clock.ts';
-import { type Json, serveDuffel } from '../../sandbox/duffel/served.ts';
+import { serveDuffel } from '../../sandbox/duffel/served.ts';
 import { type Contracted, providerContract } from './contract.ts';
 
 /** The contract over every airline that there is: the sandbox, Duffel's double, and Duffel itself where there is a token. */
@@ -85,7 +85,7 @@ providerContract("Duffel's double, over HTTP", async () => {
   const duffel = await duffelOn({ url: double.url, token: 'duffel_test_contract', clock });
   const books = async (reference?: string): Promise<number> =>
     (await double.admin('/orders')).orders.filter(
-      (order: Json) => reference === undefined || order.reference === reference,
+      (order) => reference === undefined || order.reference === reference,
     ).length;
   return {
     ...duffel,

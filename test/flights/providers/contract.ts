@@ -33,11 +33,11 @@ export interface Contracted {
   /** The price on it is higher when an order is made than it was when it was found. */
   readonly repricing?: Route;
   /** The next order that is made loses its answer. */
-  readonly losing?: { readonly route: Route; begin(): Promise<void> };
+  readonly losing?: { readonly route: Route; begin(): Promise<unknown> };
   /** The next order ends without a word of what came of it, and none was made. */
-  readonly unknowing?: { readonly route: Route; begin(): Promise<void> };
+  readonly unknowing?: { readonly route: Route; begin(): Promise<unknown> };
   /** The next quotes say nothing of the amount. */
-  readonly quoteless?: () => Promise<void>;
+  readonly quoteless?: () => Promise<unknown>;
   /** Lines of the log so far. */
   lines(): readonly string[];
   close(): Promise<void>;

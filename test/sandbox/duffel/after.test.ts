@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HttpResponse } from '../../../src/kernel/http.ts';
 import { handClock } from './clock.ts';
-import { type Json, orderOf, type ServedDuffel, searched, serveDuffel } from './served.ts';
+import { type Answer, found, orderOf, type ServedDuffel, searched, serveDuffel } from './served.ts';
+import type { Change, Offer, Order, Webhook, WebhookEvent } from './shapes.ts';
 
 /** What comes after an order: cancellations, changes by the airline, webhooks, and a restart of the sandbox. */
 
@@ -15,7 +16,7 @@ const HOOK = { url: 'https://farelock.example/webhooks/duffel', secret: 'QKfUULL
 const clock = handClock();
 let duffel: ServedDuffel;
 /** What the receiver was sent, and how it answers. */
-let told: { event: Json; signature: string; body: string }[] = [];
+let told: { event: WebhookEvent; signature: string; body: string }[] = [];
 let answering = 200;
 beforeAll(async () => {
   duffel = await serveDuffel({
@@ -30,12 +31,11 @@ beforeAll(async () => {
 });
 afterAll(() => duffel.close());
 
-const codesOf = ({ body }: { body: Json }): string[] => body.errors.map(({ code }: Json) => code);
-async function booked(origin = 'VIE', destination = 'LIS', pick?: (offer: Json) => boolean): Promise<Json> {
-  const offers = pick
-    ? (await searched(duffel, origin, destination, DATE)).filter(pick)
-    : await searched(duffel, origin, destination, DATE, {}, 'ZZ');
-  const [offer] = offers;
+const codesOf = ({ body }: Pick<Answer<unknown>, 'body'>): string[] => body.errors.map(({ code }) => code);
+async function booked(origin = 'VIE', destination = 'LIS', pick?: (offer: Offer) => boolean): Promise<Order> {
+  const offer = pick
+    ? found(await searched(duffel, origin, destination, DATE), pick)
+    : (await searched(duffel, origin, destination, DATE, {}, 'ZZ'))[0];
   const { status, body } = await duffel.call('POST', '/air/orders', orderOf(offer, `ref ${offer.id}`));
   if (status !== 201) throw new Error(JSON.stringify(body));
   return body.data;
@@ -43,7 +43,7 @@ async function booked(origin = 'VIE', destination = 'LIS', pick?: (offer: Json) 
 const quote = (orderId: string) => duffel.call('POST', '/air/order_cancellations', { order_id: orderId });
 const confirm = (id: string) => duffel.call('POST', `/air/order_cancellations/${id}/actions/confirm`);
 /** Delivers everything that is due until then. */
-async function delivered(forwardMs = 0): Promise<Json[]> {
+async function delivered(forwardMs = 0): Promise<WebhookEvent[]> {
   told = [];
   clock.forward(forwardMs);
   await duffel.runDue();
@@ -116,7 +116,8 @@ test.each([
 test('an airline moves its flights: the order shows it at once, and the latest change can be accepted', async () => {
   const order = await booked('LHR', 'LTN');
   const list = async () =>
-    (await duffel.call('GET', `/air/airline_initiated_changes?order_id=${order.id}`)).body.data;
+    (await duffel.call<[Change, Change]>('GET', `/air/airline_initiated_changes?order_id=${order.id}`)).body
+      .data;
   await list();
   const [first, second] = await list();
   expect(second.available_actions).toEqual(['accept', 'cancel', 'change']);
@@ -124,7 +125,7 @@ test('an airline moves its flights: the order shows it at once, and the latest c
   expect(codesOf(await accept(first.id))).toEqual(['stale_airline_initiated_change_accept']);
   expect((await accept(second.id)).body.data.action_taken).toBe('accepted');
   const { data } = (await duffel.call('GET', `/air/orders/${order.id}`)).body;
-  const at = (one: Json) => Date.parse(`${one.slices[0].segments[0].departing_at}Z`);
+  const at = (one: Order) => Date.parse(`${one.slices[0].segments[0].departing_at}Z`);
   expect(at(data) - at(order)).toBe(2 * 3_600_000);
   expect(data.airline_initiated_changes).toHaveLength(2);
 });
@@ -173,8 +174,10 @@ test('webhooks come late, twice, out of order, or not at all; the list of events
   expect(now).toContain('b');
   expect([...now, ...soon]).toContain('a');
   expect(later).toEqual(['late']);
-  const events = (await duffel.call('GET', '/air/webhooks/events?type=order.created&limit=200')).body.data;
-  const lost = events.find(({ idempotency_key }: Json) => names.get(idempotency_key) === 'lost');
+  const events = (
+    await duffel.call<WebhookEvent[]>('GET', '/air/webhooks/events?type=order.created&limit=200')
+  ).body.data;
+  const lost = found(events, ({ idempotency_key }) => names.get(idempotency_key) === 'lost');
   expect((await duffel.call('POST', `/air/webhooks/events/${lost.id}/actions/redeliver`)).status).toBe(204);
   expect(await said(0)).toEqual(['lost']);
 });
@@ -185,7 +188,7 @@ test('one webhook is registered by a call, which alone tells its secret', async 
   const { status, body } = await own.call('POST', '/air/webhooks', wanted);
   expect([status, typeof body.data.secret]).toEqual([201, 'string']);
   expect(codesOf(await own.call('POST', '/air/webhooks', wanted))).toEqual(['unsafe_unique']);
-  expect((await own.call('GET', '/air/webhooks')).body.data[0].secret).toBeUndefined();
+  expect((await own.call<Webhook[]>('GET', '/air/webhooks')).body.data[0]?.secret).toBeUndefined();
   expect((await own.call('POST', `/air/webhooks/${body.data.id}/actions/ping`)).status).toBe(204);
   await own.close();
 });
@@ -198,9 +201,9 @@ test('the books outlive the process; who travels does not, and never reaches the
   const { body } = await before.call('POST', '/air/orders', orderOf(offer, 'kept'));
   await before.close();
   const after = await serveDuffel({ clock, path });
-  const { data } = (await after.call('GET', `/air/orders?offer_id=${offer.id}`)).body;
+  const { data } = (await after.call<Order[]>('GET', `/air/orders?offer_id=${offer.id}`)).body;
   expect(data).toMatchObject([{ id: body.data.id, metadata: { reference: 'kept' } }]);
-  expect(data[0].passengers[0]).toMatchObject({ id: offer.passengers[0].id, given_name: 'Forgotten' });
+  expect(data[0]?.passengers[0]).toMatchObject({ id: offer.passengers[0].id, given_name: 'Forgotten' });
   expect(codesOf(await after.call('POST', '/air/orders', orderOf(offer, 'again')))).toEqual([
     'offer_request_already_booked',
   ]);

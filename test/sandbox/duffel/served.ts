@@ -4,31 +4,29 @@ import type { Clock } from '../../../src/kernel/clock.ts';
 import type { Fetch } from '../../../src/kernel/http.ts';
 import { openDuffelSandbox } from '../../../src/service-sandbox.ts';
 import type { DuffelSandboxOptions } from '../../../src/service-types.ts';
+import type { Body, Books, Offer, Offers, Thing } from './shapes.ts';
 
 /** The sandbox of the Duffel API over real HTTP, on a port of its own. */
-
-// biome-ignore lint/suspicious/noExplicitAny: answers of a foreign API, looked at field by field
-export type Json = any;
 
 export interface ServedDuffel {
   readonly url: string;
   /** A call as a client makes it. `body` goes into `data`. */
-  call(
+  call<T = Thing>(
     method: 'GET' | 'POST',
     path: string,
     body?: object,
     headers?: Record<string, string>,
-  ): Promise<Answer>;
+  ): Promise<Answer<T>>;
   /** A call of the sandbox's own. */
-  admin(path: string, body?: object): Promise<Json>;
+  admin(path: string, body?: object): Promise<Books>;
   runDue(): Promise<{ worked: number; nextDueAtMs: number | null }>;
   close(): Promise<void>;
 }
 
-export interface Answer {
+export interface Answer<T = Thing> {
   readonly status: number;
   readonly headers: Headers;
-  readonly body: Json;
+  readonly body: Body<T>;
 }
 
 export interface ServingOptions extends Omit<DuffelSandboxOptions, 'path' | 'clock' | 'fetch'> {
@@ -46,7 +44,7 @@ export async function serveDuffel({ path, deliver, ...options }: ServingOptions)
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
-    async call(method, path, body, headers = {}) {
+    async call<T>(method: string, path: string, body?: object, headers = {}): Promise<Answer<T>> {
       const answer = await fetch(`${url}${path}`, {
         method,
         headers: {
@@ -59,7 +57,11 @@ export async function serveDuffel({ path, deliver, ...options }: ServingOptions)
       });
       const text = await answer.text();
       const isJson = answer.headers.get('content-type')?.startsWith('application/json');
-      return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
+      return {
+        status: answer.status,
+        headers: answer.headers,
+        body: JSON.parse(isJson ? text : '{}') as Body<T>,
+      };
     },
     async admin(path, body) {
       const answer = await fetch(`${url}/sandbox${path}`, {
@@ -67,7 +69,7 @@ export async function serveDuffel({ path, deliver, ...options }: ServingOptions)
         headers: { 'content-type': 'application/json' },
         body: body === undefined ? null : JSON.stringify(body),
       });
-      return answer.json();
+      return (await answer.json()) as Books;
     },
     runDue: () => sandbox.runDue(),
     async close() {
@@ -86,25 +88,25 @@ export async function searched(
   date: string,
   more: object = {},
   only?: 'ZZ',
-): Promise<Json[]> {
+): Promise<Offers> {
   const search = await duffel.call('POST', '/air/offer_requests?return_offers=false', {
     slices: [{ origin, destination, departure_date: date }],
     passengers: [{ type: 'adult' }],
     ...more,
   });
-  const offers = await duffel.call(
+  const offers = await duffel.call<Offer[]>(
     'GET',
     // They come first where nobody asks for an order.
     `/air/offers?offer_request_id=${search.body.data.id}${only ? '&limit=8' : '&sort=total_amount&limit=200'}`,
   );
-  return offers.body.data.filter(({ owner }: Json) => !only || owner.iata_code === only);
+  return offers.body.data.filter(({ owner }) => !only || owner.iata_code === only) as Offers;
 }
 
 /** An order of an offer by people who can fly. */
-export const orderOf = (offer: Json, reference: string, more: object = {}): object => ({
+export const orderOf = (offer: Offer, reference: string, more: object = {}): object => ({
   type: 'instant',
   selected_offers: [offer.id],
-  passengers: offer.passengers.map(({ id }: Json, position: number) => traveller(id, position)),
+  passengers: offer.passengers.map(({ id }, position) => traveller(id, position)),
   payments: [{ type: 'balance', amount: offer.total_amount, currency: offer.total_currency }],
   metadata: { reference },
   ...more,
@@ -120,3 +122,10 @@ export const traveller = (id: string, position = 0): object => ({
   email: 'amelia@example.com',
   phone_number: '+442080160509',
 });
+
+/** The first that is as it has to be. */
+export function found<T>(list: readonly T[], is: (one: T) => boolean): T {
+  const one = list.find(is);
+  if (one === undefined) throw new Error(`nothing is as ${is} wants it`);
+  return one;
+}
