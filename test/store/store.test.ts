@@ -21,6 +21,7 @@ const effect = (id: string, liveKey: string | null) => ({
   reference: null,
   result: null,
   error: null,
+  detail: null,
   created_at_ms: 1,
   updated_at_ms: 1,
 });

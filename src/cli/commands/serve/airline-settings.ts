@@ -14,7 +14,6 @@ export interface AirlineOptions {
 }
 
 const DUFFEL_URL = 'https://api.duffel.com';
-const TOKEN = 'FARELOCK_DUFFEL_TOKEN';
 
 /**
  * The airlines that `serve` sells from; undefined: the sandbox's, both tiers. A real provider sells no invented
@@ -89,13 +88,13 @@ function siteOf(text: string): [string, string] {
 }
 
 function tokenOf(environment: Environment, file: string | undefined): string {
-  const named = file === undefined ? environment : { [`${TOKEN}_FILE`]: file };
-  const token = secret(named, TOKEN);
+  const named = file === undefined ? environment : { FARELOCK_DUFFEL_TOKEN_FILE: file };
+  const token = secret(named, 'FARELOCK_DUFFEL_TOKEN');
   if (token !== undefined) return checkedToken(token);
   throw problem('usage', {
     message:
       file === undefined ? '--provider duffel needs a token.' : 'The file of --duffel-token-file is empty.',
-    fix: `Set ${TOKEN}, or name a file with --duffel-token-file or ${TOKEN}_FILE.`,
+    fix: 'Set FARELOCK_DUFFEL_TOKEN, or name a file with --duffel-token-file or FARELOCK_DUFFEL_TOKEN_FILE.',
   });
 }
 
