@@ -99,11 +99,20 @@ function operationsOf(document: Fields): Record<string, Fields> {
 /** Operations that have got fields or answers since: what they had is all there. */
 const GROWN = [
   'get /air/intents/{intent_id}',
+  'get /air/orders/{order_id}',
   'get /health',
   'get /operator/refund-requests',
+  'get /operator/refund-requests/{request_id}',
   'get /operator/stuck',
+  'get /operator/stuck/{id}',
   'get /ready',
+  'post /air/intents',
+  'post /operator/refund-requests/{request_id}/approve',
+  'post /operator/refund-requests/{request_id}/claim',
+  'post /operator/refund-requests/{request_id}/note',
   'post /operator/refund-requests/{request_id}/reject',
+  'post /operator/refund-requests/{request_id}/release',
+  'post /operator/stuck/{id}/resolve',
 ];
 
 /** True when the later meaning has everything of the earlier one; of answers to choose from, one does. */
@@ -163,6 +172,7 @@ const PAID = [
   '/air/refund-requests',
   '/air/orders/{order_id}',
 ];
+const APPROVES = ['/operator/refund-requests/{request_id}/approve', '/operator/stuck/{id}/resolve'];
 const NO_DATABASE = ['/health', '/ready', '/openapi.json'];
 
 /** Refusals that were always answered and never listed, and of which operations. */
@@ -171,6 +181,10 @@ const LISTED_NOW: Record<string, (method: string, path: string) => boolean> = {
     STORAGE.map((code) => [`503 ${code}`, (_method: string, path: string) => !NO_DATABASE.includes(path)]),
   ),
   '400 body_incomplete': (method) => method === 'post',
+  // Of the airline's own quote of a cancellation, which is asked for before an approval since.
+  '502 provider_failed': (_, path) => APPROVES.includes(path),
+  '503 upstream_rate_limited': (_, path) => APPROVES.includes(path),
+  '409 plan_changed': (_, path) => APPROVES.includes(path),
   '503 operator_funds_low': (_, path) => PAID.includes(path),
   // Of an escrow program that was replaced while the service runs.
   '503 escrow_program_changed': (_, path) => ['/air/intents', '/air/book'].includes(path),
