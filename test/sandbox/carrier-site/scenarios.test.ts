@@ -39,6 +39,8 @@ const unknown = (...sales: number[]): Expected => ({
   sales,
 });
 
+const SWALLOWED: Expected = { ...unknown(0), presses: 0 };
+
 const EXPECTED: Readonly<Record<SiteScenario, Expected>> = {
   none: booked,
   fare_check_failed: nothing('offer_gone'),
@@ -96,7 +98,9 @@ describe.runIf(chromium)('the pretend carrier', () => {
       EXPECTED[scenario].last === 'pending' ? 1_500 : 60_000,
     );
     const { presses, sales, elsewhere } = await bookedFor(site, reference);
-    const expected = EXPECTED[scenario];
+    // The wall may come between the last look at the button and the press, and swallow it: a person decides then.
+    const isSwallowed = last?.kind === 'payment_pressed_no_confirmation' && presses.length === 0;
+    const expected = scenario === 'cookie_late' && isSwallowed ? SWALLOWED : EXPECTED[scenario];
     const seen = {
       first: first.kind,
       last: last?.kind ?? null,

@@ -20,8 +20,8 @@ export interface Walk {
 
 const WITHIN_MS = 10_000;
 const PAUSE_MS = 60;
-/** One that comes back more often than that is no pop-up. */
-const MOST_CLEARED = 5;
+/** One may come on every page of a purchase; one that comes back more often is no pop-up. */
+const MOST_CLEARED = 15;
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
