@@ -4,13 +4,13 @@ import { problem } from '../../kernel/problems.ts';
 import type { PaidCall } from '../../payments/terms.ts';
 import { checkOpen } from '../desk/switches.ts';
 import type { FlightsPorts } from '../ports.ts';
-import { fareKey } from '../providers/fulfiller.ts';
+import { type FareContent, fareKey } from '../providers/fulfiller.ts';
 import type { LiveOffer } from '../providers/provider.ts';
 import type { IntentRow } from '../rows.ts';
 import type { Offer, OfferDetailsResponse } from '../wire.ts';
 import type { Tiers } from './airline-checks.ts';
 import { FRESH_MS, isFresh, latestMenu, type Menu, openMenu, shownMenu } from './fare-menus.ts';
-import { contentOf, flightOf } from './lowcost.ts';
+import { contentOf, fareOf, flightOf } from './lowcost.ts';
 
 type Ports = Pick<FlightsPorts, 'store' | 'clock' | 'options'> & Pick<Tiers, 'lowcost'>;
 
@@ -30,6 +30,8 @@ async function known(ports: Ports, offerId: string): Promise<{ live: LiveOffer; 
   if (!live) throw problem('offer_not_found');
   return { live, menu: await latestMenu(ports, offerId) };
 }
+
+const isUndisclosed = (fare: FareContent): boolean => Object.values(fare).every((one) => one === null);
 
 const hasExpired = ({ offer }: LiveOffer, nowMs: number): boolean => Date.parse(offer.expires_at) <= nowMs;
 
@@ -102,6 +104,8 @@ export async function lowcostToLock(ports: Ports, lockedId: string): Promise<Liv
   checkNotFailed(menu, nowMs);
   if (lockedId === offerId) {
     if (hasExpired(live, nowMs)) throw problem('offer_not_found');
+    // A list that tells nothing of the fare but its price: there would be nothing to know it by at the till.
+    if (isUndisclosed(fareOf(live.offer))) throw problem('fare_menu_expired');
     return live;
   }
   if (!menu && hasExpired(live, nowMs)) throw problem('offer_not_found');

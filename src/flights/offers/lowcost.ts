@@ -1,6 +1,7 @@
 import { lockedOffer } from '../intents/intent-record.ts';
 import type { FareContent } from '../providers/fulfiller.ts';
 import type { IntentRow } from '../rows.ts';
+import type { Offer } from '../wire.ts';
 
 /** Offers, and the airline orders made of them, that belong to the lowcost tier begin so. */
 const PREFIX = 'lowcost:';
@@ -14,13 +15,13 @@ export const flightOf = (offerId: string): string => offerId.split('##', 1)[0] ?
 export const orderIdOf = (reference: string): string => PREFIX + reference;
 export const referenceOf = (orderId: string): string => orderId.slice(PREFIX.length);
 
-/** The fare that an intent locked, by what it contains. */
-export function contentOf(intent: Pick<IntentRow, 'offer'>): FareContent {
-  const offer = lockedOffer(intent);
-  return {
-    brand: offer.fare_brand_name,
-    checkedBags: offer.checked_bags_included,
-    carryOnBags: offer.carry_on_bags_included,
-    conditions: offer.conditions,
-  };
-}
+/** The fare of an offer, by what it contains. */
+export const fareOf = (offer: Offer): FareContent => ({
+  brand: offer.fare_brand_name,
+  checkedBags: offer.checked_bags_included,
+  carryOnBags: offer.carry_on_bags_included,
+  conditions: offer.conditions,
+});
+
+/** The fare that an intent locked. */
+export const contentOf = (intent: Pick<IntentRow, 'offer'>): FareContent => fareOf(lockedOffer(intent));

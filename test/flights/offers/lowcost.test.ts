@@ -178,6 +178,30 @@ test('a menu opened again keeps the number of every fare', async () => {
   expect((await openedMenu(offer.offer_id)).fares).toEqual(before.fares);
 });
 
+test('an offer whose fare its list does not tell is locked by a fare of its menu alone', async () => {
+  const { offer_id: offerId } = await first();
+  const silent = {
+    fare_brand_name: null,
+    checked_bags_included: null,
+    carry_on_bags_included: null,
+    conditions: null,
+  };
+  const { call } = world.service((ports) => ({
+    ...ports,
+    lowcost: ports.lowcost && {
+      ...ports.lowcost,
+      offer: async (id) => {
+        const live = await ports.lowcost?.offer(id);
+        return live ? { ...live, offer: { ...live.offer, ...silent } } : null;
+      },
+    },
+  }));
+  const asked = await call<{ code?: string }>('/air/intents', { offer_id: offerId });
+  expect([asked.status, asked.body.code]).toEqual([409, 'fare_menu_expired']);
+  await openedMenu(offerId);
+  expect((await call('/air/intents', { offer_id: `${offerId}##1` })).status).toBe(402);
+});
+
 test('what cannot be locked is refused free of charge, each with its code', async () => {
   const offer = await first();
   expect(await lock('lowcost:nothing')).toEqual([404, 'offer_not_found']);

@@ -30,6 +30,8 @@ async function carryOut({ looks, log }: Shop, lookId: string, work: () => Promis
       (result) => ({ result }),
       (error: unknown) => ({ why: error instanceof Error ? error.message : 'unknown' }),
     );
+    // The step and what it saw; nobody's data is on a page of flights.
+    if ('why' in ended) log('warn', 'browser_look_failed', { why: ended.why });
     await looks.end(lookId, ended);
   } catch (error) {
     // Its lease ends, and whoever asks then begins it anew.
