@@ -1,4 +1,4 @@
-/** What an airline says that it gives back for an order, as an operator is shown it. null is "not told", never zero. */
+/** An airline's quote for giving an order back, as an operator is shown it. null is "not told", never zero. */
 export interface AirlineQuote {
   /** null: the airline takes no cancellation of this order here. */
   readonly quote_id: string | null;
@@ -25,7 +25,7 @@ export function quoteText(quote: AirlineQuote): string {
   return back + where + kind + until;
 }
 
-/** What comes back as money in US dollars, as decimal text; null where that is not known. */
+/** The money that comes back, in US dollars as decimal text; null where that is not known. */
 export const quotedDollars = (quote: AirlineQuote | null): string | null =>
   quote?.refund_currency === 'USD' && quote.refund_to !== null && MONEY.includes(quote.refund_to)
     ? quote.refund_amount_decimal

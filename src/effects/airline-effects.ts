@@ -16,9 +16,9 @@ export interface AirlineEffect<T> {
   find(): Promise<T | null | 'unknown'>;
   /** The airline's own id of the order. */
   idOf(order: T): string;
-  /** Whether the error says for certain that nothing was ordered; a text is its reason. */
+  /** True, or the reason, where the error says for certain that nothing was ordered. */
   refused(error: unknown): boolean | string;
-  /** What the airline said with an error: kept with the attempt, for a person who has to ask about it. */
+  /** The airline's own words about an error: kept with the attempt, for a person who has to ask about it. */
   told?: ((error: unknown) => AirlineTold | null) | undefined;
   /**
    * Why nobody can tell whether this was bought. Such an attempt is `stuck`: it stays alive, so that there is never a

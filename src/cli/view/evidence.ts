@@ -4,7 +4,7 @@ import { fieldLines } from './table.ts';
 import { wrap } from './text.ts';
 import { utcTime } from './times.ts';
 
-/** What was kept of a visit, and the files that it was written to. */
+/** The evidence that was kept of a visit, and the files that it was written to. */
 export type ShownEvidence = Omit<PageEvidence, 'screenshot'> & {
   readonly screenshot_file: string | null;
   readonly text_file: string | null;

@@ -4,7 +4,7 @@ import type { FlightsPorts } from '../ports.ts';
 
 const NOTHING: AirlineTold = { code: null, request_id: null };
 
-/** What the airline said with the last attempt to order, or to cancel, for an intent. */
+/** The airline's words about the last attempt to order, or to cancel, for an intent. */
 export async function lastTold(
   store: FlightsPorts['store'],
   intentId: string,

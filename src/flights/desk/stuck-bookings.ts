@@ -32,7 +32,7 @@ interface Facts {
   readonly escrow: 'open' | 'captured' | 'refunded' | 'missing';
   readonly held: bigint;
   readonly airline: AirlineWord;
-  /** What it said with the last attempt to order. */
+  /** Its words about the last attempt to order. */
   readonly told: AirlineTold;
   /** True when a transaction of ours that captures, or refunds, may still land. */
   readonly captures: boolean;

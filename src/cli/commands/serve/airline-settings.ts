@@ -98,7 +98,7 @@ function tokenOf(environment: Environment, file: string | undefined): string {
   });
 }
 
-/** What is no test token might buy: it is not guessed. */
+/** Takes a token of either kind alone: any other might buy for real money. @throws Problem `usage` */
 function checkedToken(token: string): string {
   if (/^duffel_(test|live)_[\w-]+$/.test(token)) return token;
   throw problem('usage', {
