@@ -1,4 +1,5 @@
-import { type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { liveKey } from '../../effects/effects.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { OPEN_BOOKINGS } from '../booking/booking-queue.ts';
 import type { FlightsPorts } from '../ports.ts';
@@ -115,11 +116,13 @@ async function needs({ store, options }: FlightsPorts): Promise<Record<ShortWall
       // In the words of an index over them.
       .where(sql<SqlBool>`state in ('approved', 'stuck')`)
       .where('payout_tx_hash', 'is', null)
+      .where(isUnsent(sql.ref('intent_id')))
       .executeTakeFirst(),
     store
       .selectFrom('affiliate_payouts')
       .select((column) => column.fn.sum('amount').as('due'))
       .where(sql<SqlBool>`state = 'open'`)
+      .where(isUnsent(sql.ref('payout_id')))
       .executeTakeFirst(),
   ]);
   const open = count(bookings?.open) + count(intents?.open);
@@ -129,6 +132,10 @@ async function needs({ store, options }: FlightsPorts): Promise<Record<ShortWall
     treasury: count(refunds?.due) + count(affiliates?.due),
   };
 }
+
+/** What was sent has left the treasury, or is about to, long before it is final. What fails for certain is due again. */
+const isUnsent = (subject: RawBuilder<unknown>) =>
+  sql<SqlBool>`not exists (select 1 from effects where live_key = ${liveKey('payout', '')} || ${subject} and state in ('sent', 'done'))`;
 
 /** Of the row that says that a wallet is short. */
 const keyOf = (wallet: string) => `operator_funds_low:${wallet}`;

@@ -1,7 +1,11 @@
 import type { Address } from '@solana/kit';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createEffects } from '../../../src/effects/effects.ts';
+import { createPayouts } from '../../../src/flights/refunds/payouts.ts';
 import type { BookResponse, CreatedIntent, Health } from '../../../src/flights/wire.ts';
+import { randomIds } from '../../../src/kernel/ids.ts';
+import { silentLog } from '../../../src/kernel/log.ts';
 import type { Signer } from '../../../src/solana/signer.ts';
 import { buildTransaction } from '../../../src/solana/transaction.ts';
 import { openWorld, PASSENGER, TRIP, type World } from '../world.ts';
@@ -146,6 +150,15 @@ test('a treasury that holds less than the pay-outs which were granted is short',
     },
   ]);
   await world.cluster.airdropUsdc(world.treasury.address, 5_000_000n);
+  later();
+  expect((await ready()).status).toBe(200);
+
+  // Paid, and not yet written down: it is not owed a second time.
+  const { store, clock, cluster, authority, treasury: treasurySigner, mint } = world;
+  const effects = createEffects({ store, cluster, clock, ids: randomIds(clock.now), log: silentLog });
+  const payOut = createPayouts({ store, cluster, clock, effects, authority, treasurySigner, mint });
+  await payOut({ subject: owed.payout_id, to: owed.wallet, amount: BigInt(owed.amount) });
+  expect(await world.usdc(treasurySigner.address)).toBe(0n);
   later();
   expect((await ready()).status).toBe(200);
 });
