@@ -114,15 +114,16 @@ export function createCustomer(
     if (order) history.saw(window, order);
   }
 
-  function heardRefusal(wish: Wish, { firstMs }: Window, { code }: Problem): void {
+  function heardRefusal(wish: Wish, { firstMs, endMs }: Window, { code }: Problem): void {
     if (code === 'partner_refused' || code === 'partner_answer_invalid') {
       if (wish.said !== null && wish.said !== code)
         world.violate('what was said for good stays', `${wish.key}: ${wish.said}, then ${code}`);
       wish.said = code;
       return;
     }
-    // Of two at once, one may have come while the operator had doubts, and the other one after them.
-    const isFirst = wish.said === null || (stage.doubts.had && wish.saidMs >= firstMs);
+    // Of two at once, one may have come while the operator had doubts or she had ordered too much, the other one after.
+    const isOver = () => stage.doubts.had || truth.hasFreed(endMs, wish.saidMs);
+    const isFirst = wish.said === null || (wish.saidMs >= firstMs && isOver());
     const isExpected =
       code === 'compliance_required' ? who === 'eva' && isFirst : code === 'idempotency_key_reused';
     if (!isExpected) world.violate('a refusal has its reason', `${who}, ${wish.key}: ${code}`);

@@ -58,6 +58,10 @@ export const standingOf = (row: Picture): OrderStanding => ({
   returned: row.return_details_sealed !== null,
 });
 
+/** It adds to what its customer orders in a month. */
+const counts = ({ creation, status }: Picture): boolean =>
+  (creation === 'creating' || creation === 'created') && status !== 'CANCELED' && status !== 'REFUNDED';
+
 export type Truth = ReturnType<typeof createTruth>;
 
 /** Every change of every order, as it was committed, and when; each is held to the rules as it comes. */
@@ -67,6 +71,8 @@ export function createTruth(world: World, stage: Stage) {
   const groups = new Map<string, string>();
   const orderOfGroup = new Map<string, string>();
   const once = new Map<string, boolean>();
+  /** When one of her orders, which had counted against the next, counted no longer. */
+  const freedMs: number[] = [];
   let lastId = 0;
 
   const begins = (after: Picture): void => {
@@ -84,6 +90,8 @@ export function createTruth(world: World, stage: Stage) {
     if (JSON.stringify(known) !== JSON.stringify(before))
       world.violate('every change follows the one before', `${id}: ${JSON.stringify({ known, before })}`);
     rows.set(id, after);
+    if (before && counts(before) && !counts(after) && after.customer_id === customerIdOf('eva'))
+      freedMs.push(world.now());
     if (before === null) {
       if (after.creation !== 'creating') world.violate('an order begins by being created', id);
       begins(after);
@@ -137,6 +145,8 @@ export function createTruth(world: World, stage: Stage) {
     oneOrderFor(group: string, amounts: readonly string[]): void {
       for (const amount of amounts) groups.set(amount, group);
     },
+    /** True when something of Eva's counted no longer from then on, which left room for another order. */
+    hasFreed: (fromMs: number, toMs: number): boolean => freedMs.some((at) => at >= fromMs && at <= toMs),
     /** A destination transaction that one update brings, which may be applied once. */
     onlyOnce: (marker: string): void => void once.set(marker, false),
   };
@@ -181,13 +191,7 @@ function checkCleared(world: World, stage: Stage, rows: ReadonlyMap<string, Pict
     eva,
   );
   if (aml?.state !== 'passed') world.violate(rule, `an order begins while her check is ${aml?.state}`);
-  const counting = [...rows.values()].filter(
-    ({ customer_id, creation, status }) =>
-      customer_id === eva &&
-      (creation === 'creating' || creation === 'created') &&
-      status !== 'CANCELED' &&
-      status !== 'REFUNDED',
-  );
+  const counting = [...rows.values()].filter((picture) => picture.customer_id === eva && counts(picture));
   const usd = counting.reduce((sum, { source_amount }) => sum + Number(source_amount) * USD_PER_MXN, 0);
   if (usd >= UNPROVEN_USD) world.violate(rule, `${counting.length} orders of ${usd.toFixed(2)} USD together`);
 }
