@@ -119,6 +119,7 @@ export function createCustomer(
       if (wish.said !== null && wish.said !== code)
         world.violate('what was said for good stays', `${wish.key}: ${wish.said}, then ${code}`);
       wish.said = code;
+      wish.saidMs = endMs;
       return;
     }
     // Of two at once, one may have come while the operator had doubts or she had ordered too much, the other one after.
