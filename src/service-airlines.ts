@@ -44,7 +44,8 @@ export function plannedSellers({
     provider === 'sandbox'
       ? { name: 'sandbox', isSandbox: true }
       : { name: provider.name, isSandbox: isTestToken(provider.token) },
-    ...(lowcost === 'none' ? [] : [{ name: nameOf(lowcost), isSandbox: lowcost === 'sandbox' }]),
+    // Also that of real carriers: no card that it has pays anywhere but in a sandbox (service-browser.ts).
+    ...(lowcost === 'none' ? [] : [{ name: nameOf(lowcost), isSandbox: true }]),
   ];
 }
 

@@ -35,6 +35,15 @@ const isUndisclosed = (fare: FareContent): boolean => Object.values(fare).every(
 
 const hasExpired = ({ offer }: LiveOffer, nowMs: number): boolean => Date.parse(offer.expires_at) <= nowMs;
 
+/** @throws Problem `lowcost_booking_unavailable` */
+function checkPayable({ isUnpayable }: LiveOffer): void {
+  if (isUnpayable) {
+    throw problem('lowcost_booking_unavailable', {
+      message: 'That carrier cannot be paid by this service: its offers can be looked at alone.',
+    });
+  }
+}
+
 /** @throws Problem `fare_check_failed`, for half an hour after a look that failed */
 function checkNotFailed(menu: Menu | null, nowMs: number): void {
   if (menu?.status !== 'failed' || !isFresh(menu, nowMs)) return;
@@ -100,6 +109,7 @@ export async function lowcostToLock(ports: Ports, lockedId: string): Promise<Liv
   const offerId = flightOf(lockedId);
   const { live, menu } = await known(ports, offerId);
   await checkOpen(ports, 'lowcost');
+  checkPayable(live);
   const nowMs = ports.clock.now();
   checkNotFailed(menu, nowMs);
   if (lockedId === offerId) {
@@ -139,7 +149,9 @@ export async function lowcostToLock(ports: Ports, lockedId: string): Promise<Liv
 export async function checkLowcostHolds(ports: Ports, intent: IntentRow): Promise<void> {
   await checkOpen(ports, 'lowcost');
   const offerId = flightOf(intent.offer_id);
-  if (!(await tierOf(ports).offer(offerId))) throw problem('offer_unavailable');
+  const live = await tierOf(ports).offer(offerId);
+  if (!live) throw problem('offer_unavailable');
+  checkPayable(live);
   const menu = await latestMenu(ports, offerId);
   if (menu?.status !== 'ready' || !isFresh(menu, ports.clock.now())) return;
   const fare = menu.fares.find((one) => one.onSale && fareKey(one) === fareKey(contentOf(intent)));

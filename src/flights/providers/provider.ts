@@ -18,6 +18,8 @@ export interface LiveOffer {
   /** With the price of this moment, and a fresh `expires_at`. */
   readonly offer: Offer;
   readonly availableServices: readonly AvailableService[];
+  /** It can be looked at alone: nothing that this service has would be taken for it by who sells it. */
+  readonly isUnpayable?: boolean;
 }
 
 type ProviderOrderStatus = 'pending' | 'confirmed' | 'ticketed' | 'cancelled' | 'failed';

@@ -202,6 +202,31 @@ test('an offer whose fare its list does not tell is locked by a fare of its menu
   expect((await call('/air/intents', { offer_id: `${offerId}##1` })).status).toBe(402);
 });
 
+test('a carrier that no card of the service can pay is looked at, and never locked nor booked', async () => {
+  const { offer_id: offerId } = await first();
+  const locked = await world.intent(offerId);
+  const { call } = world.service((ports) => ({
+    ...ports,
+    lowcost: ports.lowcost && {
+      ...ports.lowcost,
+      offer: async (id) => {
+        const live = await ports.lowcost?.offer(id);
+        return live ? { ...live, isUnpayable: true } : null;
+      },
+    },
+  }));
+  expect((await openedMenu(offerId)).status).toBe('ready');
+  const booking = { intent_id: locked.intent_id, passengers: [TRAVELLER] };
+  for (const [path, body] of [
+    ['/air/intents', { offer_id: offerId }],
+    ['/air/intents', { offer_id: `${offerId}##1` }],
+    ['/air/book', booking],
+  ] as const) {
+    const asked = await call<{ code?: string }>(path, body);
+    expect([path, asked.status, asked.body.code]).toEqual([path, 409, 'lowcost_booking_unavailable']);
+  }
+});
+
 test('what cannot be locked is refused free of charge, each with its code', async () => {
   const offer = await first();
   expect(await lock('lowcost:nothing')).toEqual([404, 'offer_not_found']);

@@ -7,7 +7,7 @@ import type { KeptOffer, Look } from './looks.ts';
 import { Stopped } from './page/outcomes.ts';
 import { walkOf } from './page/steps.ts';
 import type { Visit } from './page/visit.ts';
-import { recipeOfCarrier, type Shop } from './ports.ts';
+import { paysAt, recipeOfCarrier, type Shop } from './ports.ts';
 import type { Recipe } from './recipe.ts';
 import { readFares } from './visits/fares.ts';
 import { isServed, lookForFlights, takeFlights } from './visits/flights.ts';
@@ -94,9 +94,10 @@ const visitFor = <T>(
 
 export async function offer(shop: Shop, offerId: string): Promise<LiveOffer | null> {
   const kept = await shop.looks.offer(offerId);
-  if (!kept || !recipeOfCarrier(shop, kept.carrier)) return null;
+  const recipe = kept && recipeOfCarrier(shop, kept.carrier);
+  if (!kept || !recipe) return null;
   // What a bag costs is an extra, which these sites sell after the passengers are named.
-  return { offer: kept.offer, passengerCount: kept.query.adults, availableServices: [] };
+  return { offer: kept.offer, passengerCount: kept.query.adults, availableServices: [], isUnpayable: !paysAt(shop, recipe) };
 }
 
 export async function menu(shop: Shop, offerId: string, openedAtMs: number): Promise<MenuOutcome> {

@@ -7,6 +7,7 @@ import type { Looks } from './looks.ts';
 import type { DnsTexts } from './mail.ts';
 import type { Visit } from './page/visit.ts';
 import type { Recipe } from './recipe.ts';
+import { isPretend } from './recipes.ts';
 import type { Store } from './tables.ts';
 
 /** What an operator sets of carriers' web sites (docs/carriers.md). */
@@ -52,6 +53,10 @@ export interface Shop extends Pick<BrowserOptions, 'store' | 'secrets' | 'clock'
   /** Goes to a carrier's site when there is a place for one more browser, and ends the visit whatever happens. */
   visiting<T>(who: 'buyer' | 'looker', recipe: Recipe, work: (visit: Visit) => Promise<T>): Promise<T>;
 }
+
+/** A sandbox's card is good at a pretend till alone: at a real one it would be a made-up number. */
+export const paysAt = ({ settings }: Pick<Shop, 'settings'>, recipe: Recipe): boolean =>
+  !settings.cards.isSandbox || isPretend(recipe);
 
 export const recipeOfCarrier = ({ recipes }: Pick<Shop, 'recipes'>, code: string): Recipe | undefined =>
   recipes.find(({ carrier }) => carrier.code === code);

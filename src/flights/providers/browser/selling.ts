@@ -4,7 +4,7 @@ import { endingOf, noteExit, siteFailed } from './exits.ts';
 import type { KeptOffer } from './looks.ts';
 import { lookForMail } from './mail.ts';
 import type { Visit } from './page/visit.ts';
-import { recipeOfCarrier, type Shop } from './ports.ts';
+import { paysAt, recipeOfCarrier, type Shop } from './ports.ts';
 import type { PurchaseRow } from './purchases.ts';
 import * as purchases from './purchases.ts';
 import type { Recipe } from './recipe.ts';
@@ -54,6 +54,7 @@ export async function book(shop: Shop, purchase: Purchase): Promise<BookOutcome>
   const kept = await looks.offer(purchase.offerId);
   const recipe = kept && recipeOfCarrier(shop, kept.carrier);
   if (!kept || !recipe) throw problem('offer_not_found');
+  if (!paysAt(shop, recipe)) throw siteFailed('no card of this service pays there');
   const run = await purchases.begin(shop, purchase, recipe);
   if (run !== null) {
     await shop.visiting('buyer', recipe, (visit) => goShopping(shop, visit, { purchase, kept, run }));

@@ -124,7 +124,16 @@ const timed = {
 export const flatSteps = [
   /** Goes to an address of the site, beginning with `/`. */
   z.strictObject({ do: z.literal('open'), path: template, ...timed }),
-  z.strictObject({ do: z.literal('click'), at: target, ...timed }),
+  z.strictObject({
+    do: z.literal('click'),
+    at: target,
+    /**
+     * What is seen once the click has done what it is for. A pop-up of the same moment can swallow a click: where one
+     * was cleared away and this is not seen, it is clicked again. For what may be clicked twice.
+     */
+    leads_to: target.optional(),
+    ...timed,
+  }),
   /** Writes into a field, over what is there, and reads it back. */
   z.strictObject({ do: z.literal('fill'), at: target, value: template, ...timed }),
   /** Writes letter by letter, for fields that offer a list as one types. */

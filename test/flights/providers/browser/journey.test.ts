@@ -2,13 +2,16 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { evidenceOf } from '../../../../src/flights/providers/browser/evidence.ts';
+import { createLooks } from '../../../../src/flights/providers/browser/looks.ts';
+import { loadRecipes } from '../../../../src/flights/providers/browser/recipes.ts';
+import { buy } from '../../../../src/flights/providers/browser/visits/buy.ts';
 import type { BookOutcome, Purchase } from '../../../../src/flights/providers/fulfiller.ts';
 import { isProblem } from '../../../../src/kernel/problems.ts';
 import { createSandboxCards } from '../../../../src/sandbox/cards.ts';
 import { worldClock } from '../../../clock.ts';
 import { isProof } from '../../../rounds.ts';
-import { type OpenedShop, openShop, purchaseOf, TRAVELLER } from './shop.ts';
-import { chromium } from './site.ts';
+import { type OpenedShop, openShop, purchaseOf, RECIPE, TRAVELLER } from './shop.ts';
+import { chromium, visitTo } from './site.ts';
 
 function* filesIn(folder: string): Generator<string> {
   for (const name of readdirSync(folder)) {
@@ -94,6 +97,52 @@ describe.runIf(chromium)('on a carrier’s site', () => {
         if (/books\.db|\/mails\//.test(file)) continue;
         expect(readFileSync(file).includes(value), `${value} in ${file}`).toBe(false);
       }
+    }
+  });
+
+  test('the site of a real carrier is looked at, and nothing is bought there with a made-up card', async () => {
+    const real = shop.open({ sites: { X9: 'https://www.carrier.invalid' } });
+    const purchase = { ...agreed, reference: 'int_real' };
+    expect(await shop.fulfiller.offer(agreed.offerId)).toMatchObject({ isUnpayable: false });
+    expect(await real.offer(agreed.offerId)).toMatchObject({ isUnpayable: true });
+    await expect(real.book(purchase)).rejects.toMatchObject({ code: 'provider_failed' });
+    expect(await real.find('int_real')).toBeNull();
+    await real.close();
+  });
+
+  test('what lies over the button at the last moment is cleared away, and it is pressed once', async () => {
+    const [recipe] = loadRecipes([RECIPE], { X9: shop.base });
+    const looks = createLooks({ store: shop.store, clock: worldClock, leaseMs: 1000 });
+    const kept = await looks.offer(agreed.offerId);
+    if (!recipe || !kept) throw new Error('no offer');
+    const purchase = { ...agreed, reference: 'int_covered' };
+    const visit = await visitTo(recipe, 60_000);
+    try {
+      // Neither inline styles nor handlers: the site's policy forbids them.
+      const covered = `(() => {
+        const chat = document.createElement('dialog');
+        chat.setAttribute('aria-label', 'Chat');
+        const close = chat.appendChild(document.createElement('button'));
+        close.textContent = 'Close chat';
+        close.addEventListener('click', () => chat.remove());
+        Object.assign(chat.style, { position: 'fixed', inset: 0, width: '100%', height: '100%', zIndex: 99 });
+        document.body.append(chat);
+        chat.show();
+      })()`;
+      const bought = await buy(visit, {
+        ...{ purchase, kept, mailAddress: null, cards: createSandboxCards() },
+        async press() {
+          await visit.page.evaluate(covered);
+          return true;
+        },
+      });
+      expect(bought).toMatchObject({
+        kind: 'confirmed',
+        confirmed: { paid: { decimal: agreed.amountDecimal } },
+      });
+      expect(await pressesOf('int_covered')).toBe(1);
+    } finally {
+      await visit.close();
     }
   });
 

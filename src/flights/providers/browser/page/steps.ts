@@ -14,6 +14,8 @@ import { isSeen, locate, only, pause, seenText, shown, until, type Walk, wordsOf
 const TRY_MS = 700;
 const ACT_MS = 5_000;
 const CLICK_MS = 2_500;
+/** In Playwright's log of its attempts, where it goes on to click. */
+const BEGUN = 'performing click action';
 
 export function walkOf(
   visit: Visit,
@@ -64,7 +66,7 @@ async function runStep(
     case 'open':
       return open(walk, step.path, name);
     case 'click':
-      return click(walk, step.at, name, step.within_ms);
+      return click(walk, step, name);
     case 'fill':
     case 'type':
       return write(walk, step, name);
@@ -163,14 +165,37 @@ export const free = (walk: Walk, target: Target, name: string): Promise<Locator>
  * Clicks once, as soon as it can be clicked. Something may come to lie above it between one look and the next: then
  * nothing was clicked, and walls are cleared away first.
  */
-export async function click(walk: Walk, target: Target, name: string, withinMs?: number): Promise<void> {
-  await until(walk, name, withinMs, async () => {
-    const one = shown(walk, target);
+export async function click(
+  walk: Walk,
+  { at, leads_to: leadsTo, within_ms: withinMs }: Omit<Extract<Step, { do: 'click' }>, 'do'>,
+  name: string,
+): Promise<void> {
+  const tryOnce = async () => {
+    const one = shown(walk, at);
     const count = await one.count();
-    if (count !== 1) return { saw: `found ${count === 0 ? 'no' : count} ${wordsOf(target)}` };
-    return (await isClicked(one)) ? { found: true } : { saw: `${wordsOf(target)} is covered or disabled` };
+    if (count !== 1) return { saw: `found ${count === 0 ? 'no' : count} ${wordsOf(at)}` };
+    return (await isClicked(one)) ? { found: true } : { saw: `${wordsOf(at)} is covered or disabled` };
+  };
+  await until(walk, name, withinMs, tryOnce);
+  if (!leadsTo) return;
+  let cleared = clearedIn(walk);
+  await until(walk, name, withinMs, async () => {
+    if (await isSeen(walk, leadsTo)) return { found: true };
+    if (clearedIn(walk) > cleared && (await tryOnce()).found) cleared = clearedIn(walk);
+    return { saw: `found no ${wordsOf(leadsTo)}` };
   });
 }
+
+/** How many walls were cleared away so far. */
+const clearedIn = ({ cleared }: Walk): number => [...cleared.values()].reduce((sum, times) => sum + times, 0);
+
+/** For a button that may never be clicked twice: false only where no click was so much as begun. Never throws. */
+export const isPressed = (one: Locator): Promise<boolean> =>
+  one.click({ timeout: CLICK_MS, noWaitAfter: true }).then(
+    () => true,
+    (error: unknown) =>
+      !(error instanceof Error && error.name === 'TimeoutError' && !error.message.includes(BEGUN)),
+  );
 
 /** True unless it is certain that nothing was clicked: a second click of the same thing could undo the first. */
 export async function isClicked(one: Locator): Promise<boolean> {
@@ -182,7 +207,7 @@ export async function isClicked(one: Locator): Promise<boolean> {
     if (!(error instanceof Error) || error.name !== 'TimeoutError') throw error;
     // Playwright's log of its attempts: each may be given up before the click.
     const last = error.message.split('retrying click action').at(-1) ?? '';
-    return last.includes('performing click action');
+    return last.includes(BEGUN);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { parseUsdc } from '../../../../kernel/money.ts';
 import type { Passenger } from '../../../wire.ts';
 import type { NothingBought, Purchase } from '../../fulfiller.ts';
@@ -5,7 +6,7 @@ import type { Card, CardIssuer } from '../card.ts';
 import type { KeptOffer } from '../looks.ts';
 import { BrowserGone, Stopped } from '../page/outcomes.ts';
 import { must, readsMoney, readsText } from '../page/read.ts';
-import { free, runSteps, untickAll, walkOf } from '../page/steps.ts';
+import { free, isPressed, runSteps, untickAll, walkOf } from '../page/steps.ts';
 import type { Visit } from '../page/visit.ts';
 import { isSeen, until, type Walk } from '../page/walk.ts';
 import type { Confirmed } from '../purchases.ts';
@@ -135,20 +136,27 @@ async function pay(walk: Walk, errand: Errand): Promise<Bought> {
   for (const value of Object.values(card)) visit.personal.add(value);
   const withCard: Walk = { ...walk, values: { ...walk.values, ...cardValues(card) } };
   await runSteps(withCard, till.card, purchase.passengers);
-  const button = await free(walk, till.pay, 'till (pay)');
+  const button = await free(walk, till.pay, PAY);
   // Some tills add a fee for a kind of card.
   const total = await totalAsked(walk);
   const differs = priceDiffers(total, errand);
   if (differs) return differs;
   if (visit.isGone()) throw new BrowserGone('the browser is gone');
   if (!(await errand.press(total))) return { kind: 'taken_over' };
-  return pressed(walk, () => button.click({ timeout: 5_000, noWaitAfter: true }));
+  return pressed(walk, button);
 }
 
-/** Whatever happens from here on, the button may have been pressed. */
-async function pressed(walk: Walk, press: () => Promise<void>): Promise<Bought> {
+const PAY = 'till (pay)';
+
+/**
+ * Whatever happens from here on, the button may have been pressed. What comes to lie over it at the last moment is
+ * cleared away first: it is pressed again only while no press was so much as begun.
+ */
+async function pressed(walk: Walk, button: Locator): Promise<Bought> {
   try {
-    await press();
+    await until(walk, PAY, undefined, async () =>
+      (await isPressed(button)) ? { found: true } : { saw: 'the button is covered or disabled' },
+    );
     return await confirmation(walk);
   } catch (error) {
     return { kind: 'no_word', saw: error instanceof Error ? error.message.split('\n', 1).join() : 'nothing' };

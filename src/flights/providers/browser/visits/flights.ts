@@ -173,7 +173,7 @@ export async function takeItem(
   choose: FlightList['choose'],
   name: string,
 ): Promise<void> {
-  if (choose) return click(walk, choose, name);
+  if (choose) return click(walk, { at: choose }, name);
   await until(walk, name, undefined, async () =>
     (await isClicked(walk.item)) ? { found: true } : { saw: 'the item is covered' },
   );

@@ -72,7 +72,7 @@ export async function cancelBooking(visit: Visit, values: Values): Promise<boole
   const { walk } = open;
   if (cancel.offered && !(await isSeen(walk, cancel.offered))) return false;
   await runSteps(walk, cancel.steps, [], 'manage cancel');
-  await click(walk, cancel.press, 'manage cancel (press)');
+  await click(walk, { at: cancel.press }, 'manage cancel (press)');
   return until(walk, 'manage cancel (done)', 30_000, async () =>
     (await isSeen(walk, cancel.done)) ? { found: true } : { saw: 'nothing that says so' },
   );
