@@ -184,10 +184,10 @@ export const health = z.strictObject({
     .optional()
     .describe("The operator's wallets that hold too little: no intent is created until they are filled up."),
   airline_balance: z
-    .strictObject({ provider: z.string(), holds: decimal, needs: decimal, currency })
+    .strictObject({ provider: z.string(), holds: decimal.nullable(), needs: decimal, currency })
     .optional()
     .describe(
-      "The seller's balance with the airline is too low: no intent is created until it is filled up.",
+      "The seller's balance with the airline is too low: no intent is created until it is filled up. `holds` is null where the airline does not tell it, and an order that it did not cover waits.",
     ),
   escrow_program: z
     .strictObject({ address: wallet, trouble: z.string() })

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { OrderRefused } from '../../../src/flights/providers/order-refused.ts';
 import type { Health } from '../../../src/flights/wire.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import { openWorld, type World } from '../world.ts';
@@ -80,6 +81,50 @@ test('a balance that can not be read, or is in another currency, keeps nobody fr
   world.airline.script.before = {};
   holds('1.00', 'EUR');
   expect((await asked()).status).toBe(402);
+});
+
+test('where the airline does not tell it, an order that it did not cover is what is known of it', async () => {
+  const silent = await openWorld({ airline: 'scripted' });
+  try {
+    expect(silent.airline.provider.balance).toBeUndefined();
+    const isLow = { now: false };
+    silent.airline.script.before.createOrder = () => {
+      if (isLow.now) throw new OrderRefused('provider_balance_low', false);
+    };
+    silent.airline.script.lifeMs = 48 * 3_600_000;
+    const ask = () =>
+      silent.call('/air/intents', { offer_id: 'off_3', funding_wallet: silent.wallet.address });
+    const told = async () =>
+      (
+        await silent.store
+          .selectFrom('outbox')
+          .select('payload_sealed')
+          .where('dedup_key', 'like', 'page:%')
+          .execute()
+      ).length;
+    expect((await ask()).status).toBe(402);
+    for (const round of [1, 2]) {
+      const made = await silent.intent(`off_${round}`);
+      isLow.now = true;
+      await silent.book(made);
+      await silent.work(20 * 60_000);
+      const refused = await ask();
+      expect([refused.status, refused.body.code]).toEqual([503, 'operator_funds_low']);
+      expect(await told()).toBe(round);
+      const ready = await silent.call<Health>('/ready');
+      expect([ready.status, ready.body.airline_balance]).toEqual([
+        503,
+        { provider: 'scripted', holds: null, needs: '151.20', currency: 'USD' },
+      ]);
+      isLow.now = false;
+      await silent.work(20 * 60_000);
+      expect((await silent.show(made)).status).toBe('booked');
+      expect((await silent.call<Health>('/ready')).status).toBe(200);
+      expect((await ask()).status).toBe(402);
+    }
+  } finally {
+    await silent.close();
+  }
 });
 
 test('it is asked for once a minute, however many ask for intents', async () => {

@@ -97,7 +97,12 @@ export async function offer(shop: Shop, offerId: string): Promise<LiveOffer | nu
   const recipe = kept && recipeOfCarrier(shop, kept.carrier);
   if (!kept || !recipe) return null;
   // What a bag costs is an extra, which these sites sell after the passengers are named.
-  return { offer: kept.offer, passengerCount: kept.query.adults, availableServices: [], isUnpayable: !paysAt(shop, recipe) };
+  return {
+    offer: kept.offer,
+    passengerCount: kept.query.adults,
+    availableServices: [],
+    isUnpayable: !paysAt(shop, recipe),
+  };
 }
 
 export async function menu(shop: Shop, offerId: string, openedAtMs: number): Promise<MenuOutcome> {

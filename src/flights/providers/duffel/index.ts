@@ -25,7 +25,7 @@ export interface DuffelOptions {
 /**
  * Sells the flights of Duffel's airlines (docs/duffel.md). What a call needs is loaded by the call. Duffel has no call for
  * the balance that orders are paid from, so there is none here: an order that it doesn't cover is refused as
- * `provider_balance_low`.
+ * `provider_balance_low`, and tells that it is too low.
  */
 export function createDuffelProvider(options: DuffelOptions): Provider {
   const { url, token, store, clock, log } = options;
