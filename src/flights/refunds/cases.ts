@@ -185,11 +185,17 @@ async function timeline({ store }: CasePorts, { row, intent }: OpenedCase): Prom
     .where('subject', '=', row.request_id)
     .where('action', '<>', 'refund.show')
     .execute();
+  const order = await store
+    .selectFrom('orders')
+    .select('changed_at_ms')
+    .where('intent_id', '=', intent.intent_id)
+    .executeTakeFirst();
   const events: [number | null, string, string | null][] = [
     [intent.created_at_ms, 'intent created', null],
     [intent.booking_requested_at_ms, 'booking requested', null],
     [intent.ticketed_at_ms, 'ticketed', intent.order_id],
     [intent.captured_at_ms, 'captured', intent.capture_tx_hash],
+    [order?.changed_at_ms ?? null, 'changed by the airline', intent.order_id],
     [row.requested_at_ms, 'refund requested', null],
     [intent.refunded_at_ms, 'refunded', intent.refund_tx_hash],
     ...effects.map(

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nextLookMs } from '../../../src/flights/upkeep/order-watch.ts';
-import type { CreatedIntent, Order } from '../../../src/flights/wire.ts';
+import type { CreatedIntent, Order, RefundCase } from '../../../src/flights/wire.ts';
+import { openDesk } from '../refund-desk.ts';
 import { openWorld, type World } from '../world.ts';
 
 /** What an airline changes of an order that it sold reaches the traveller and the operator, once. */
@@ -56,6 +57,24 @@ describe('a flight that is moved', () => {
     await day();
     await Promise.all([world.worker.runDue(), world.service().worker.runDue()]);
     expect(await told('email')).toHaveLength(1);
+  });
+
+  test('stands in the case of a refund', async () => {
+    const desk = await openDesk('quoting');
+    try {
+      const asked = await desk.requested();
+      const events = async () => {
+        const { body } = await desk.ask<RefundCase>(`/refund-requests/${asked.intent_id}`);
+        return body.timeline.map(({ event }) => event);
+      };
+      expect(await events()).not.toContain('changed by the airline');
+      desk.world.airline.script.times = NEW_TIMES;
+      desk.world.clock.advance(25 * 3_600_000);
+      await desk.world.worker.runDue();
+      expect((await events()).at(-1)).toBe('changed by the airline');
+    } finally {
+      await desk.world.close();
+    }
   });
 
   test('is looked at now when the airline says so', async () => {
