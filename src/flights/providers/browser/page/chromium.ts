@@ -46,7 +46,12 @@ function makeProfile(): string {
 function sweep(parent: string): void {
   for (const name of readdirSync(parent)) {
     const pid = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1] ?? 0);
-    if (pid > 0 && !isAlive(pid)) rmSync(join(parent, name), { recursive: true, force: true });
+    if (!(pid > 0) || isAlive(pid)) continue;
+    try {
+      rmSync(join(parent, name), { recursive: true, force: true });
+    } catch {
+      // Somebody else's, in a folder that everybody writes into.
+    }
   }
 }
 
