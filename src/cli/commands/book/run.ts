@@ -181,6 +181,8 @@ async function finish(
 ): Promise<0 | 8> {
   const { terminal, clock, session } = context;
   let intent = start;
+  // First, for however this run ends: the booking may wait for a person.
+  if (!payment) await settleBookingPayments(context, start);
   const giveUpAtMs = clock.now() + USUAL_BOOKING_MS;
   while (options.wait && !hasEnded(intent)) {
     const stage = moneyStage(intent, clock.now());
@@ -203,7 +205,6 @@ async function finish(
   }
   await besides(context, noteIntent(store, intent));
   await besides(context, store.keepTyped(intent.intent_id, [], 0));
-  if (!payment) await settleBookingPayments(context, intent);
   const funding = payment ?? (await fundingPayment(await session.store(), intent));
   const linked = linkedOf(context);
   terminal.result(withPayment(intent, payment), {
