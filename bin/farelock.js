@@ -9,10 +9,14 @@ process.emitWarning = (warning, ...about) => {
   if (!String(warning).includes('Ed25519 Web Crypto')) emitWarning.call(process, warning, ...about);
 };
 
+/** A command that runs for longer is a server, or waits for something. */
+const LONG_MS = 2_000;
+
 const dist = join(__dirname, '..', 'dist');
 
 if (existsSync(join(dist, 'main.cjs'))) {
-  const { load, keep } = require('./load.js').createLoader(dist);
+  const { load, keep, hold } = require('./load.js').createLoader(dist);
+  setTimeout(hold, LONG_MS).unref();
   load(join(dist, 'main.cjs')).main({ leaving: keep });
 } else {
   process.stderr.write(

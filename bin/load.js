@@ -25,6 +25,7 @@ exports.createLoader = (dist) => {
   const modules = new Map();
   const scripts = new Map();
   const compiled = new Map();
+  const held = new Map();
   const packages = createRequire(join(dist, 'main.cjs'));
 
   /** The exports of a chunk, by its absolute path. */
@@ -48,7 +49,7 @@ exports.createLoader = (dist) => {
 
   const compile = (path) => {
     const name = relative(dist, path);
-    const source = `(function (exports, require, module, __filename, __dirname) {${fs.readFileSync(path, 'utf8')}\n})`;
+    const source = `(function (exports, require, module, __filename, __dirname) {${held.get(path) ?? fs.readFileSync(path, 'utf8')}\n})`;
     // The entry alone has no hash in its name; it only names the first chunk.
     if (name === 'main.cjs') return new Script(source, { filename: path });
     const cachedData = compiledCode(folders, `${name}.bin`);
@@ -76,7 +77,18 @@ exports.createLoader = (dist) => {
     });
   };
 
-  return { load, keep };
+  /** Reads what was not asked for yet: a process that runs for long stays of one version, whatever is installed meanwhile. */
+  const hold = () => {
+    try {
+      const paths = fs.readdirSync(dist).map((name) => join(dist, name));
+      const left = paths.filter((path) => path.endsWith('.cjs') && !modules.has(path));
+      for (const path of left) held.set(path, fs.readFileSync(path, 'utf8'));
+    } catch {
+      // As without it: whoever asks for a chunk that is gone is told so.
+    }
+  };
+
+  return { load, keep, hold };
 };
 
 /** Where compiled code is looked for; it is written to the first of them. */

@@ -70,6 +70,22 @@ test('a chunk is loaded once, and sees the modules of Node', () => {
   expect(run()).toEqual([true, [1, dist]]);
 });
 
+test('what was held is loaded as it was, whatever lies there now', () => {
+  write('main.cjs', `exports.answer = () => require('./part-abc.cjs').value();`);
+  const held = `
+    const [dist] = process.argv.slice(1);
+    const { load, hold } = require(${JSON.stringify(LOADER)}).createLoader(dist);
+    const { answer } = load(dist + '/main.cjs');
+    hold();
+    require('node:fs').rmSync(dist + '/part-abc.cjs');
+    process.stdout.write(JSON.stringify(answer()));
+  `;
+  const env = { PATH: process.env.PATH };
+  expect(
+    JSON.parse(execFileSync(process.execPath, ['-e', held, dist], { encoding: 'utf8', cwd: dist, env })),
+  ).toEqual(['\n', true]);
+});
+
 test('compiled code is kept for the next process; the entry’s, whose name has no hash, is not', () => {
   expect(run()).toEqual(['\n', true]);
   expect(readdirSync(folder())).toEqual(['part-abc.cjs.bin']);

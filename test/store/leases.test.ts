@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore, type ServiceTables, type Store } from '../../src/service-database.ts';
-import { type Leased, takeRow, whileHeld } from '../../src/store/leases.ts';
+import {
+  checkHeld,
+  isHeld,
+  type Leased,
+  LeaseLost,
+  markRow,
+  takeRow,
+  whileHeld,
+} from '../../src/store/leases.ts';
 import { manualClock } from '../clock.ts';
 
 type PayoutLease = Leased<ServiceTables, 'affiliate_payouts'>;
@@ -36,6 +44,31 @@ describe('a lease', () => {
   afterAll(async () => {
     await store.destroy();
     rmSync(home, { recursive: true, force: true });
+  });
+
+  test('is held until it ends, unless it ends later than anybody could have asked for', () => {
+    const held = (inMs: number) => isHeld({ fence: 1, lease_until_ms: NOW_MS + inMs }, NOW_MS, LEASE_MS);
+    expect([-1, 0, 1, LEASE_MS, LEASE_MS + 1].map(held)).toEqual([false, false, true, true, false]);
+  });
+
+  test('that was overtaken marks nothing', async () => {
+    const clock = manualClock(NOW_MS);
+    const leased: PayoutLease = { ...PAYOUTS, mostMs: 60_000 };
+    await store.deleteFrom('affiliate_payouts').execute();
+    await store
+      .insertInto('affiliate_payouts')
+      .values({ ...ROW, due_at_ms: NOW_MS, lease_until_ms: 0 })
+      .execute();
+    const late = await takeRow({ store, clock }, leased, 'one');
+    if (!late) throw new Error('nothing was taken');
+    await markRow(store, leased, late, { last_error: 'mine' });
+    clock.advance(LEASE_MS);
+    await takeRow({ store, clock }, leased, 'one');
+    await expect(markRow(store, leased, late, { last_error: 'late' })).rejects.toThrow(LeaseLost);
+    const { last_error } = await store.selectFrom('affiliate_payouts').selectAll().executeTakeFirstOrThrow();
+    expect(last_error).toBe('mine');
+    await store.deleteFrom('affiliate_payouts').execute();
+    await expect(checkHeld(store, leased, late)).rejects.toThrow(LeaseLost);
   });
 
   /** Work on a held row: when its lease was renewed, and what became of the work. */

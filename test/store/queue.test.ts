@@ -326,6 +326,49 @@ describe.each(postgresIsInstalled ? ['SQLite', 'PostgreSQL'] : ['SQLite'])('a qu
     }
   });
 
+  test('works on no more rows than it is told to, and says when the next one is due', async () => {
+    const queue = await processAt(manualClock(NOW_MS));
+    for (let row = 0; row < 3; row++) await add(`row ${row}`, NOW_MS - 9 + row);
+    await add('later', NOW_MS + 700);
+    const work = {
+      perform: async (row: Payout) =>
+        void (await queue.finish(row, { state: 'paid', last_error: undefined })),
+      failed: (_row: Payout, error: unknown) => Promise.reject(error),
+    };
+    expect(await queue.runDue(work, 2)).toEqual({ worked: 2, dueAtMs: NOW_MS - 7 });
+    expect(await queue.runDue(work, 2)).toEqual({ worked: 1, dueAtMs: NOW_MS + 700 });
+    expect((await read('later')).state).toBe('open');
+  });
+
+  test('takes the first of the first sort of rows that has any', async () => {
+    const queue = await processAt(manualClock(NOW_MS));
+    await add('other', NOW_MS - 50);
+    await add('kind 1', NOW_MS - 10);
+    await add('kind 2', NOW_MS - 20);
+    const sorts = [sql<SqlBool>`payout_id like 'kind%'`, sql<SqlBool>`true`];
+    const taken = [await queue.claim(sorts), await queue.claim(sorts), await queue.claim(sorts)];
+    expect(taken.map((row) => row?.payout_id)).toEqual(['kind 2', 'kind 1', 'other']);
+  });
+
+  test('gives up what has gone on for too long, by when it began', async () => {
+    const clock = manualClock(NOW_MS);
+    const retry: RetryPolicy = { ...QUEUE.retry, giveUp: { after: 'age', ms: NOW_MS + 5_000 } };
+    const queue = await processAt(clock, { ...QUEUE, retry, begun: 'created_at_ms' });
+    await add('one', NOW_MS);
+    const verdicts: string[] = [];
+    for (const atMs of [NOW_MS, NOW_MS + 4_999, NOW_MS + 5_000]) {
+      clock.set(atMs);
+      const row = await queue.claimRow('one');
+      if (!row) throw new Error('nothing was claimed');
+      await queue.postpone(row, 'no error at all', ({ verdict, code }) => ({
+        change: { last_error: code, due_at_ms: atMs },
+        log: () => verdicts.push(verdict),
+      }));
+    }
+    expect(verdicts).toEqual(['again', 'again', 'given_up']);
+    expect((await read('one')).last_error).toBe('unknown');
+  });
+
   test('counts a process that dies with a row as a failure where claims are counted', async () => {
     const clock = manualClock(NOW_MS);
     const queue = await processAt(clock, { ...QUEUE, counts: 'claims' });

@@ -1,19 +1,26 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type HttpRequest, HttpResponse } from '../../../kernel/http.ts';
+import { type HttpRequest, HttpResponse, json } from '../../../kernel/http.ts';
+import { problem, problemBody } from '../../../kernel/problems.ts';
 
 /** How long the rest of a body is read past that nobody wanted, so that its sender can hear the answer. */
 const REST_MS = 500;
 
 type Answer = (request: HttpRequest, incoming: IncomingMessage) => Promise<HttpResponse>;
 
-/** A server of plain requests and answers. */
-export const httpServer = (answer: Answer): Server =>
+/**
+ * A server of plain requests and answers.
+ * @param failed told of a failure that the service could not answer itself: of one that could not even be loaded
+ */
+export const httpServer = (answer: Answer, failed: (error: unknown) => void = () => undefined): Server =>
   createServer(async (incoming, outgoing) => {
     outgoing.once('close', () => letGo(incoming));
     const request = requestOf(incoming, outgoing);
     if (request === null) return write(outgoing, new HttpResponse(400, null));
-    // A service answers its own failures; this is of one that could not even be loaded.
-    write(outgoing, await answer(request, incoming).catch(() => new HttpResponse(500, null)));
+    const given = await answer(request, incoming).catch((error: unknown) => {
+      failed(error);
+      return json(problemBody(problem('internal_error')), 500);
+    });
+    write(outgoing, given);
   });
 
 /** null for what has no address. */

@@ -1,5 +1,5 @@
 import { headerOf } from '../../../kernel/http.ts';
-import { jsonLog } from '../../../kernel/log.ts';
+import { jsonLog, type Log } from '../../../kernel/log.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';
@@ -65,7 +65,9 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   checkClusterOnly(options);
   const cluster = clusterOnly ? EMBEDDED_CLUSTER : clusterGiven(options, environment);
   const { rpcUrls } = cluster;
-  const service = await openServed(context, options, cluster);
+  // What an operator should see; --verbose shows more.
+  const log = jsonLog((line) => terminal.note(line), context.clock.now, 'warn');
+  const service = await openServed(context, options, cluster, log);
   let closing = false;
   let wake = new AbortController();
   const server = httpServer(async (request, { socket }) => {
@@ -85,7 +87,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     )
       wake.abort();
     return answer;
-  });
+  }, notAnswered(log));
   const drain = drainable(server);
   const subscriptions = service.pubSub && webSockets(service.pubSub);
   const { origin, stopSecond } = await listenForBoth(context, server, subscriptions, options);
@@ -123,14 +125,19 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   return 0;
 };
 
+const notAnswered = (log: Log) => (error: unknown) =>
+  log('error', 'request_failed', {
+    error_name: error instanceof Error ? error.name : 'unknown',
+    error_code: (error as NodeJS.ErrnoException).code ?? null,
+  });
+
 /** The services on a cluster, or the embedded cluster alone. */
 function openServed(
-  { terminal, session, clock, environment }: CommandContext,
+  { session, environment }: CommandContext,
   options: ServeOptions,
   cluster: ClusterSettings,
+  log: Log,
 ) {
-  // What an operator should see; --verbose shows more.
-  const log = jsonLog((line) => terminal.note(line), clock.now, 'warn');
   const { scenario, withoutProgram, databaseUrl, mainnet, facilitatorUrl, live } = options;
   if (options.clusterOnly) return session.openClusterOnly({ log, withoutProgram });
   return session.openLocal({
