@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { evidenceLines } from '../../src/cli/view/evidence.ts';
 import { axisText, barText, scaleOf, timelineOf } from '../../src/cli/view/flights/bar.ts';
 import { intentLines } from '../../src/cli/view/flights/intent.ts';
 import { numberedOffers } from '../../src/cli/view/flights/list-rows.ts';
@@ -325,4 +326,15 @@ describe('text', () => {
     expect(fromTo('2026-12-20T01:00:00', '2026-12-19T23:00:00')).toBe('01:00–23:00-1');
     expect(hoursAndMinutes(65)).toBe('1h05');
   });
+});
+
+test('the page that was kept of a visit is shown line by line, and drives no terminal', () => {
+  const kept = {
+    ...{ evidence_id: 'e1', at: '2026-11-23T03:52:26Z', outcome: 'captcha', step: 'till \u001b[2J' },
+    ...{ carrier: 'X9', recipe_version: 1, screenshot_file: null, text_file: null },
+    text: 'http://x/pay\n\n  Are you\u001b[31m a person?\nYes',
+  };
+  const lines = evidenceLines([kept], { paint: plainPaint, width: 60 } as never);
+  expect(lines.slice(-3)).toEqual(['  http://x/pay', '  Are you\ufffd[31m a person?', '  Yes']);
+  expect(lines.join('\n')).not.toContain('\u001b');
 });

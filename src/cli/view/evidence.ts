@@ -1,7 +1,7 @@
 import type { PageEvidence } from '../../flights/wire.ts';
 import type { Screen } from '../screen/terminal.ts';
 import { fieldLines } from './table.ts';
-import { wrap } from './text.ts';
+import { harmlessDocument, wrap } from './text.ts';
 import { utcTime } from './times.ts';
 
 /** The evidence that was kept of a visit, and the files that it was written to. */
@@ -12,11 +12,15 @@ export type ShownEvidence = Omit<PageEvidence, 'screenshot'> & {
 
 const MOST_LINES = 12;
 
-/** How a carrier's web site looked where each visit ended: the beginning of its text. */
+/**
+ * How a carrier's web site looked where each visit ended: the beginning of its text.
+ * @param found as it came: its text has lines, which are made harmless here
+ */
 export function evidenceLines(found: readonly ShownEvidence[], { paint, width }: Screen): string[] {
   if (found.length === 0) return ['', 'No page was kept of it.'];
-  return found.flatMap((one) => {
-    const text = one.text.split('\n').filter((line) => line.trim() !== '');
+  return found.flatMap(({ text: page, ...about }) => {
+    const one = harmlessDocument(about);
+    const text = harmlessDocument(page.split('\n').filter((line) => line.trim() !== ''));
     return [
       '',
       `${paint.bold(utcTime(one.at))}  ${one.outcome}`,

@@ -59,7 +59,7 @@ export const stuckShow: Command<StuckShowOptions> = async (context, { id, eviden
     {
       lines: (one, screen) => [
         ...stuckLines(one, context.clock.now(), screen),
-        ...evidenceLines(one.evidence, screen),
+        ...evidenceLines(kept, screen),
       ],
     },
   );
