@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { browser } from './table/browser.mjs';
 import { client } from './table/client.mjs';
 import { duffel } from './table/duffel.mjs';
 import { effects } from './table/effects.mjs';
@@ -6,7 +7,7 @@ import { flights } from './table/flights.mjs';
 import { partner } from './table/partner.mjs';
 import { payments } from './table/payments.mjs';
 
-export const MUTANTS = [...payments, ...effects, ...flights, ...client, ...partner, ...duffel];
+export const MUTANTS = [...payments, ...effects, ...flights, ...client, ...partner, ...duffel, ...browser];
 
 /** The replacements of a mutant: its one, or several that are one bug together. */
 export const editsOf = ({ edits, from, to }) => edits ?? [[from, to]];

@@ -79,6 +79,20 @@ export const flights = [
     by: ['test/flights/intents/funds.test.ts'],
   },
   {
+    name: 'a pay-out that was sent is owed a second time',
+    file: 'src/flights/intents/funds.ts',
+    from: "      .where(isUnsent(sql.ref('payout_id')))\n",
+    to: '',
+    by: ['test/flights/intents/funds.test.ts'],
+  },
+  {
+    name: 'an order that the balance did not cover says nothing of the balance',
+    file: 'src/flights/intents/airline-balance.ts',
+    from: 'if (holds === null && !(await isRefused(ports))) {',
+    to: 'if (holds === null) {',
+    by: ['test/flights/intents/airline-balance.test.ts'],
+  },
+  {
     name: 'a wallet that is short takes new intents',
     file: 'src/flights/intents/funds.ts',
     from: "if (found.length > 0) throw problem('operator_funds_low'",

@@ -146,6 +146,23 @@ describe.runIf(chromium)('on a carrier’s site', () => {
     }
   });
 
+  test('nothing is pressed where somebody else has the purchase by then', async () => {
+    const [recipe] = loadRecipes([RECIPE], { X9: shop.base });
+    const kept = await createLooks({ store: shop.store, clock: worldClock, leaseMs: 1000 }).offer(
+      agreed.offerId,
+    );
+    if (!recipe || !kept) throw new Error('no offer');
+    const visit = await visitTo(recipe, 60_000);
+    try {
+      const purchase = { ...agreed, reference: 'int_taken' };
+      const given = { purchase, kept, mailAddress: null, cards: createSandboxCards() };
+      expect(await buy(visit, { ...given, press: async () => false })).toEqual({ kind: 'taken_over' });
+      expect(await pressesOf('int_taken')).toBe(0);
+    } finally {
+      await visit.close();
+    }
+  });
+
   // The pretend carrier's own tests kill and race it further (test/sandbox/carrier-site/).
   test.runIf(isProof)('two that buy the same at once press once', async () => {
     const purchase = { ...agreed, reference: 'int_twice' };

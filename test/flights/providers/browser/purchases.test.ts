@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import * as purchases from '../../../../src/flights/providers/browser/purchases.ts';
+import type { Purchase } from '../../../../src/flights/providers/fulfiller.ts';
+import { openSecrets } from '../../../../src/kernel/secrets.ts';
+import { openStore, type Store } from '../../../../src/service-database.ts';
+import { type ManualClock, manualClock } from '../../../clock.ts';
+import { TRAVELLER } from './shop.ts';
+import { recipeFor } from './site.ts';
+
+/** The record of a purchase: who may press, and who may say what became of it. */
+
+const home = mkdtempSync(join(tmpdir(), 'farelock-purchases-'));
+const recipe = recipeFor('http://127.0.0.1:9');
+const TOTAL = { decimal: '57.93', currency: 'USD' };
+let store: Store;
+let clock: ManualClock;
+let ports: { store: Store; secrets: ReturnType<typeof openSecrets>; clock: ManualClock };
+beforeAll(async () => {
+  store = await openStore(join(home, 'service.db'));
+  clock = manualClock(1_800_000_000_000);
+  ports = { store, secrets: openSecrets(join(home, 'secrets.json')), clock };
+});
+afterAll(async () => {
+  await store.destroy();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const purchase = (reference: string): Purchase => ({
+  ...{ reference, offerId: 'lowcost:T1-x', amountDecimal: '57.93', passengers: [TRAVELLER] },
+  fare: { brand: 'Bare', checkedBags: 0, carryOnBags: 0, conditions: null },
+});
+const begin = async (reference: string): Promise<string> => {
+  const run = await purchases.begin(ports, purchase(reference), recipe);
+  if (run === null) throw new Error('it was not begun');
+  return run;
+};
+const outcome = async (reference: string) => {
+  const row = await purchases.rowOf(ports, reference);
+  return row && purchases.outcomeOf(ports, row);
+};
+
+test('of all visits under a reference, the last one that began presses, once', async () => {
+  const early = await begin('int_a');
+  const late = await begin('int_a');
+  expect(await purchases.press(ports, 'int_a', early, TOTAL, 1_000)).toBe(false);
+  expect(await outcome('int_a')).toBeNull();
+  const both = [1, 2].map(() => purchases.press(ports, 'int_a', late, TOTAL, 1_000));
+  expect((await Promise.all(both)).sort()).toEqual([false, true]);
+  expect(await purchases.press(ports, 'int_a', early, TOTAL, 1_000)).toBe(false);
+  // Whoever comes after that asks what became of it.
+  expect(await purchases.begin(ports, purchase('int_a'), recipe)).toBeNull();
+  await purchases.end(ports, 'int_a', late, { kind: 'captcha' });
+  expect(await outcome('int_a')).toEqual({ kind: 'pending' });
+  clock.advance(1_001);
+  expect(await outcome('int_a')).toEqual({ kind: 'payment_pressed_no_confirmation' });
+});
+
+test('a visit that was taken over ends nothing; what ended is neither pressed nor begun again', async () => {
+  const early = await begin('int_b');
+  const late = await begin('int_b');
+  await purchases.end(ports, 'int_b', early, { kind: 'captcha' });
+  expect(await outcome('int_b')).toBeNull();
+  await purchases.end(ports, 'int_b', late, { kind: 'account_wall' });
+  expect(await outcome('int_b')).toEqual({ kind: 'account_wall' });
+  expect(await purchases.press(ports, 'int_b', late, TOTAL, 1_000)).toBe(false);
+  expect(await purchases.begin(ports, purchase('int_b'), recipe)).toBeNull();
+});
+
+test('the first confirmation counts, and one in another currency is none', async () => {
+  await purchases.press(ports, 'int_c', await begin('int_c'), TOTAL, 1_000);
+  const confirm = async (bookingReference: string, decimal: string, currency = 'USD') => {
+    const row = await purchases.rowOf(ports, 'int_c');
+    if (!row) throw new Error('it is gone');
+    return purchases.confirm(ports, row, { bookingReference, paid: { decimal, currency } }, 'mail');
+  };
+  expect(await confirm('AAAAAA', '57.93', 'EUR')).toBe(false);
+  expect(await outcome('int_c')).toEqual({ kind: 'pending' });
+  expect(await confirm('BBBBBB', '57.93')).toBe(true);
+  await confirm('CCCCCC', '1.00');
+  expect(await outcome('int_c')).toMatchObject({
+    kind: 'booked',
+    bookingReference: 'BBBBBB',
+    paidAmountDecimal: '57.93',
+  });
+});
