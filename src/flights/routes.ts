@@ -191,7 +191,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
           },
         },
       },
-      codes: ['invalid_sponsored_preview', 'provider_not_configured', ...UPSTREAM],
+      codes: ['airport_unknown', 'invalid_sponsored_preview', 'provider_not_configured', ...UPSTREAM],
       async run(call) {
         const { ports, pricing } = call.context;
         const { createSearch } = await import('./search/search.ts');

@@ -53,6 +53,12 @@ export const PROBLEMS = {
     message: 'A refund is waiting: the refund wallet has no token account to receive it.',
     fix: 'Open a token account for the refund wallet; anyone can. The refund is then sent automatically.',
   },
+  airport_unknown: {
+    status: 400,
+    exit: 2,
+    message: 'No airline here knows that airport.',
+    fix: 'Check the code of the airport, then search again. Nothing was charged.',
+  },
   refund_wallet_not_allowed: {
     status: 400,
     exit: 2,

@@ -181,6 +181,8 @@ const LISTED_NOW: Record<string, (method: string, path: string) => boolean> = {
     STORAGE.map((code) => [`503 ${code}`, (_method: string, path: string) => !NO_DATABASE.includes(path)]),
   ),
   '400 body_incomplete': (method) => method === 'post',
+  // Of providers that can be asked for airports which are not known here.
+  '400 airport_unknown': (_, path) => path === '/air/search',
   // Of the airline's own quote of a cancellation, which is asked for before an approval since.
   '502 provider_failed': (_, path) => APPROVES.includes(path),
   '503 upstream_rate_limited': (_, path) => APPROVES.includes(path),

@@ -29,6 +29,7 @@ export function refusalIn(answer: HttpAnswer): Refusal | null {
  * a rate limit), and what may change by itself while the payment is settled, is none.
  */
 const DECIDED: ReadonlySet<ProblemCode> = new Set([
+  'airport_unknown',
   'invalid_wallet',
   'funding_wallet_not_payer',
   'refund_wallet_without_account',

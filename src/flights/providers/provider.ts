@@ -93,7 +93,9 @@ export interface Provider {
   readonly isSandbox: boolean;
   /** Its airlines change flights after they sold them: booked orders are looked at again until they depart. */
   readonly changesSchedules?: boolean | undefined;
-  /** True when the airport is known: its name, city, and zone, else null. */
+  /** Any code may be an airport: the provider itself says of which there are none (`airport_unknown` of `search`). */
+  readonly takesAnyAirport?: boolean | undefined;
+  /** What is known of an airport here: its name, city, and zone. */
   airport(iata: string): { name: string; city: string; country: string; timeZone: string } | null;
   search(query: OfferQuery): Promise<Offer[]>;
   /**

@@ -66,6 +66,9 @@ function notAnAirport(code: string, provider: Provider): string {
   return `is a city code (${area.city})${choice}.`;
 }
 
+/** Where a day ends last: of an airport whose zone is not known, no day is called past too early. */
+const WHERE_DAYS_END = 'Etc/GMT+12';
+
 /**
  * Checks what the schema can't: airports that are known, dates that exist and are neither past (where the journey
  * begins) nor too far ahead.
@@ -74,14 +77,16 @@ function notAnAirport(code: string, provider: Provider): string {
 function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): void {
   const issues: { path: string; message: string }[] = [];
   const origin = provider.airport(request.origin_iata);
-  if (!origin) issues.push({ path: 'origin_iata', message: notAnAirport(request.origin_iata, provider) });
-  if (!provider.airport(request.destination_iata)) {
-    issues.push({ path: 'destination_iata', message: notAnAirport(request.destination_iata, provider) });
+  for (const path of ['origin_iata', 'destination_iata'] as const) {
+    const code = request[path];
+    const mayBe =
+      provider.airport(code) !== null || (provider.takesAnyAirport && metropolitanArea(code) === null);
+    if (!mayBe) issues.push({ path, message: notAnAirport(code, provider) });
   }
   if (request.origin_iata === request.destination_iata) {
     issues.push({ path: 'destination_iata', message: 'is the same as the origin.' });
   }
-  const [earliest, latest] = daysToSell(request, nowMs, origin?.timeZone ?? 'UTC');
+  const [earliest, latest] = daysToSell(request, nowMs, origin?.timeZone ?? WHERE_DAYS_END);
   for (const path of ['depart_date', 'return_date'] as const) {
     const date = request[path];
     if (date === undefined) continue;

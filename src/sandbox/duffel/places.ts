@@ -1,5 +1,5 @@
-import type { Airport } from '../airline/network/airports.ts';
 import type { DuffelIds } from './ids.ts';
+import type { Place } from './world.ts';
 
 /** Airports whose metropolitan area has a code of its own. */
 const CITY_CODES: Readonly<Record<string, string>> = Object.fromEntries(
@@ -13,7 +13,7 @@ const CITY_CODES: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 /** An airport as the API writes one. */
-export function placeOf(airport: Airport | undefined, iata: string): object {
+export function placeOf(airport: Place | undefined, iata: string): object {
   const country = airport?.country ?? 'XX';
   const cityCode = CITY_CODES[iata] ?? iata;
   const city = {

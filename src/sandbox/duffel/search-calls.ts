@@ -7,7 +7,7 @@ import { offerIdOf, passengerIds } from './names.ts';
 import { page } from './paging.ts';
 import { placeOf } from './places.ts';
 import { type Asked, data, foundOffer, misbehaved, type Sandbox } from './sandbox.ts';
-import type { WorldOffer } from './world.ts';
+import type { DuffelWorld, WorldOffer } from './world.ts';
 
 const CABINS = ['economy', 'premium_economy', 'business', 'first'] as const;
 const MOST_PASSENGERS = 9;
@@ -18,7 +18,7 @@ export async function createOfferRequest(asked: Asked): Promise<HttpResponse> {
   const { books, clock } = sandbox;
   const body = await asked.data();
   checkSupplierTimeout(search.get('supplier_timeout'));
-  const wanted = readSearch(body, new Date(clock.now()).toISOString().slice(0, 10));
+  const wanted = readSearch(body, new Date(clock.now()).toISOString().slice(0, 10), sandbox.world.airports);
   const [out] = wanted.slices;
   const behaviour = books.take('search') ?? (out && testRoute(out.origin, out.destination)?.search) ?? null;
   const failed = await misbehaved(asked, behaviour);
@@ -161,12 +161,16 @@ function checkSupplierTimeout(text: string | null): void {
 type Search = Pick<OfferRequestRecord, 'slices' | 'ages' | 'cabinClass' | 'maxConnections'>;
 
 /** @throws ApiError with every wrong field */
-function readSearch(body: Readonly<Record<string, unknown>>, today: string): Search {
+function readSearch(
+  body: Readonly<Record<string, unknown>>,
+  today: string,
+  places: DuffelWorld['airports'],
+): Search {
   const issues: Issue[] = [];
   const given = listOf(body.slices);
   if (given.length === 0)
     issues.push({ at: 'slices', code: 'validation_required', message: "can't be blank" });
-  const slices = given.map((slice, at) => readSlice(slice, `slices/${at}`, today, issues));
+  const slices = given.map((slice, at) => readSlice(slice, `slices/${at}`, today, issues, places));
   const travelling = listOf(body.passengers);
   if (travelling.length < 1 || travelling.length > MOST_PASSENGERS)
     issues.push({
@@ -197,11 +201,18 @@ function readSlice(
   at: string,
   today: string,
   issues: Issue[],
+  places: DuffelWorld['airports'],
 ): OfferRequestRecord['slices'][number] {
   const { origin, destination, departure_date } = slice;
   for (const [name, value] of Object.entries({ origin, destination })) {
     if (typeof value !== 'string' || !/^[A-Z]{3}$/.test(value))
       issues.push({ at: `${at}/${name}`, code: 'validation_format', message: 'must be an IATA code' });
+    else if (!places.has(value))
+      issues.push({
+        at: `${at}/${name}`,
+        code: 'linked_record_not_found',
+        message: 'is no place that exists',
+      });
   }
   if (typeof departure_date !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(departure_date))
     issues.push({ at: `${at}/departure_date`, code: 'validation_format', message: 'must be a date' });

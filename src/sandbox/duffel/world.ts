@@ -28,7 +28,8 @@ export interface WorldOffer {
 }
 
 export interface DuffelWorld {
-  readonly airports: ReadonlyMap<string, Airport>;
+  /** Every place that a search may name. */
+  readonly airports: ReadonlyMap<string, Place>;
   /** The offers of a search, always the same ones. */
   offers(request: OfferRequestRecord): readonly WorldOffer[];
 }
@@ -70,7 +71,7 @@ export function createDuffelWorld(seed: string): DuffelWorld {
     return offersOf(request, standingIn(out.origin, standingIn(out.destination, found)));
   };
   return {
-    airports: new Map(readAirports().map((airport) => [airport.iata, airport])),
+    airports: new Map<string, Place>([...readAirports().map((one) => [one.iata, one] as const), ...OTHERS]),
     offers(request) {
       const known = remembered.get(request.number) ?? find(request);
       remembered.delete(request.number);
@@ -86,6 +87,28 @@ export function createDuffelWorld(seed: string): DuffelWorld {
 
 /** Airports of the API's test routes that the sandbox's world has not, and who flies there in their place. */
 const STAND_INS: Readonly<Record<string, string>> = { BTS: 'VIE', SEN: 'LCY' };
+
+export type Place = Pick<Airport, 'name' | 'city' | 'country' | 'latitude' | 'longitude' | 'timeZone'>;
+const OTHERS: readonly (readonly [iata: string, place: Place])[] = [
+  place('BTS', 'M. R. Stefanik', 'Bratislava', 'SK', 48.1702, 17.2127, 'Europe/Bratislava'),
+  place('PVD', 'Rhode Island T. F. Green', 'Providence', 'US', 41.724, -71.4283, 'America/New_York'),
+  place('RAI', 'Nelson Mandela', 'Praia', 'CV', 14.9245, -23.4935, 'Atlantic/Cape_Verde'),
+  place('SEN', 'Southend', 'London', 'GB', 51.5714, 0.6956, 'Europe/London'),
+];
+
+function place(
+  ...[iata, name, city, country, latitude, longitude, timeZone]: [
+    string,
+    string,
+    string,
+    string,
+    number,
+    number,
+    string,
+  ]
+): readonly [iata: string, place: Place] {
+  return [iata, { name, city, country, latitude, longitude, timeZone }];
+}
 
 function standingIn(iata: string, offers: readonly Offer[]): readonly Offer[] {
   const standIn = STAND_INS[iata];

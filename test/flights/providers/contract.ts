@@ -115,6 +115,21 @@ export function providerContract(name: string, open: () => Promise<Contracted>):
       if (airline.books) expect(await airline.books.orders(reference)).toBe(count);
     }
 
+    test('an airport that there is not is no failure of the airline', async () => {
+      const { provider, route } = airline;
+      expect(provider.airport('QQQ')).toBeNull();
+      if (!provider.takesAnyAirport) return;
+      for (const [path, wrong] of [
+        ['origin_iata', ['QQQ', route[1]]],
+        ['destination_iata', [route[0], 'QQQ']],
+      ] as const) {
+        await expect(search(wrong)).rejects.toMatchObject({
+          code: 'airport_unknown',
+          detail: { issues: [{ path }] },
+        });
+      }
+    });
+
     test('every offer is whole: the schema takes it, and its amounts are one amount', async () => {
       const offers = await search(airline.route, 2);
       expect(offers.length).toBeGreaterThan(0);

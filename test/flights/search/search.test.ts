@@ -3,6 +3,7 @@ import { defaultOptions } from '../../../src/flights/ports.ts';
 import { offerDetailsResponse, searchResponse } from '../../../src/flights/schema.ts';
 import { searchMultiplier } from '../../../src/flights/search/pricing.ts';
 import type { Offer, OfferDetailsResponse, SearchResponse } from '../../../src/flights/wire.ts';
+import { problem } from '../../../src/kernel/problems.ts';
 import { openWorld, TRIP, type World } from '../world.ts';
 
 let world: World;
@@ -115,6 +116,41 @@ test('offer details give the offer of a search again, with extras, for 0.01', as
   expect(offerDetailsResponse.parse(answer.body)).toEqual(answer.body);
   expect(answer.body.offer.offer_id).toBe(offer?.offer_id);
   expect(before - (await world.usdc(world.wallet.address))).toBe(10_000n);
+});
+
+test('of a provider that takes any airport a code is its own to judge, and costs nothing where there is none', async () => {
+  const away = problem('airport_unknown', {
+    detail: { issues: [{ path: 'origin_iata', message: 'is none.' }] },
+  });
+  const { call } = world.service((ports) => ({
+    ...ports,
+    lowcost: null,
+    provider: ports.provider && {
+      ...ports.provider,
+      takesAnyAirport: true,
+      search: (query) =>
+        query.origin === 'QQQ'
+          ? Promise.reject(away)
+          : (ports.provider?.search({ ...query, origin: TRIP.origin_iata }) ?? Promise.resolve([])),
+    },
+  }));
+  const ask = async (origin: string) => {
+    const body = { ...TRIP, origin_iata: origin };
+    const challenge = await call<{ code?: string; detail?: { issues?: { path: string }[] } }>(
+      '/air/search',
+      body,
+    );
+    if (challenge.status !== 402) return [challenge.status, challenge.body.code];
+    const headers = { 'PAYMENT-SIGNATURE': await world.sign(challenge) };
+    const answer = await call<{ code?: string; offers?: unknown[] }>('/air/search', body, { headers });
+    return [answer.status, answer.body.code ?? (answer.body.offers?.length ?? 0) > 0];
+  };
+  const before = await world.usdc(world.wallet.address);
+  expect(await ask('QQQ')).toEqual([400, 'airport_unknown']);
+  // The code of a city is no airport anywhere.
+  expect(await ask('LON')).toEqual([400, 'invalid_request']);
+  expect(await world.usdc(world.wallet.address)).toBe(before);
+  expect(await ask('BTS')).toEqual([200, true]);
 });
 
 test('a day that has begun at the origin is not past, and one that has ended there is', async () => {

@@ -37,6 +37,7 @@ export function createDuffelProvider(options: DuffelOptions): Provider {
     name: 'duffel',
     isSandbox: !isLive,
     changesSchedules: true,
+    takesAnyAirport: true,
     airport(iata) {
       const row = AIRPORT_TABLE.find(([code]) => code === iata);
       if (!row) return null;

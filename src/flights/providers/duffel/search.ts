@@ -1,9 +1,10 @@
 import type { Log } from '../../../kernel/log.ts';
+import { problem } from '../../../kernel/problems.ts';
 import type { Offer } from '../../wire.ts';
 import type { OfferQuery } from '../provider.ts';
 import { readOffer } from './offers.ts';
 import { list, offerRequestId } from './read.ts';
-import { dataOf, failed, isOk, type Transport } from './transport.ts';
+import { type Answer, dataOf, failed, isOk, type Transport } from './transport.ts';
 import type { Zones } from './zones.ts';
 
 const OFFERS_A_PAGE = 200;
@@ -18,7 +19,7 @@ interface SearchPorts {
 
 /**
  * Asks every airline of Duffel's for adults on fixed dates, cheapest first.
- * @throws Problem `upstream_rate_limited`, `provider_failed`
+ * @throws Problem `airport_unknown`, `upstream_rate_limited`, `provider_failed`
  */
 export async function searchOffers(ports: SearchPorts, query: OfferQuery): Promise<Offer[]> {
   const { transport } = ports;
@@ -30,9 +31,27 @@ export async function searchOffers(ports: SearchPorts, query: OfferQuery): Promi
     lane: 'search',
     isRefusable: true,
   });
+  checkPlaces(asked);
   const requestId = offerRequestId(dataOf(asked).id);
   if (requestId === null) throw failed(asked);
   return readPages(ports, requestId);
+}
+
+/** @throws Problem `airport_unknown` where an origin or a destination is no place that Duffel knows */
+function checkPlaces({ status, pointers }: Answer): void {
+  if (status !== 400 && status !== 422) return;
+  const paths = pointers.flatMap((pointer) => {
+    const [, slice, end] = /slices\/(\d)\/(origin|destination)$/.exec(pointer) ?? [];
+    if (end === undefined) return [];
+    // The way back begins where the way out ends.
+    return [(slice === '0') === (end === 'origin') ? 'origin_iata' : 'destination_iata'];
+  });
+  if (paths.length === 0) return;
+  const issues = [...new Set(paths)].map((path) => ({
+    path,
+    message: 'is not an airport that the airlines know.',
+  }));
+  throw problem('airport_unknown', { detail: { issues } });
 }
 
 async function readPages({ transport, zones, log }: SearchPorts, requestId: string) {

@@ -4,7 +4,7 @@ import type { Log } from '../../../kernel/log.ts';
 import { networkFailure, overNetwork } from '../../../kernel/network.ts';
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import { createLimits, type Lane } from './limits.ts';
-import { type Fields, object, objects } from './read.ts';
+import { type Fields, object, objects, text } from './read.ts';
 
 /** Duffel may take 120 s for a call; a client that hangs up before loses answers. */
 const TIMEOUT_MS = 130_000;
@@ -38,6 +38,8 @@ export interface Answer {
   /** Codes and types of its errors, in lower case. */
   readonly codes: readonly string[];
   readonly types: readonly string[];
+  /** Where in the request its errors are: JSON pointers, such as `/data/slices/0/origin`. */
+  readonly pointers: readonly string[];
   readonly requestId: string | null;
 }
 
@@ -136,6 +138,7 @@ function readAnswer({ status, body, headers }: HttpResponse): Answer {
     isDuffels: raw !== null && (errors.length > 0 || raw.data !== undefined),
     codes: errors.flatMap(({ code }) => word(code) ?? []),
     types: errors.flatMap(({ type }) => word(type) ?? []),
+    pointers: errors.flatMap(({ source }) => text(object(source)?.pointer) ?? []),
     requestId: requestIdOf(headers['x-request-id']) ?? requestIdOf(meta?.request_id),
   };
 }

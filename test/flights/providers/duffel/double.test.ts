@@ -64,6 +64,18 @@ afterAll(async () => {
 const search = (origin: string, destination: string, adults = 1) =>
   provider.search({ origin, destination, departDate: '2026-12-20', adults, cabinClass: 'economy' });
 
+test('airports that we have no table of are searched all the same', async () => {
+  const [offer] = await search('BTS', 'MRU');
+  expect(provider.airport('BTS')).toBeNull();
+  expect(offer).toMatchObject({ origin_iata: 'BTS', origin_time_zone: 'Europe/Bratislava' });
+  // On the way back the ends change places.
+  const back = { origin: 'BTS', destination: 'QQQ', departDate: '2026-12-20', returnDate: '2026-12-27' };
+  await expect(provider.search({ ...back, adults: 1, cabinClass: 'economy' })).rejects.toMatchObject({
+    code: 'airport_unknown',
+    detail: { issues: [{ path: 'destination_iata' }] },
+  });
+});
+
 /** The cheapest offer in dollars of an airline that can do everything. */
 async function cheapest(origin = 'LIS', destination = 'BER'): Promise<Offer> {
   const offers = await search(origin, destination);
