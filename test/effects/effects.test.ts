@@ -298,6 +298,8 @@ function airline(answers: { create: () => Promise<Order>; find: () => Promise<Or
   };
 }
 
+const asksNobody = () => Promise.reject(new Error('nobody has to be asked'));
+
 test('an airline that did not answer is asked under our reference, and not ordered from twice', async () => {
   const shop = airline({
     create: () => Promise.reject(problem('provider_failed')),
@@ -334,6 +336,52 @@ test('a refusal, and an order that was certainly never made, end the attempt', a
   await expect(world.effectsOver().airline(failing.effect)).rejects.toThrow();
   expect(await world.effectsOver().standing('airline_order', 'int_1')).toBe('none');
 });
+
+test('a refusal is kept with its code and the airline’s own words, and the next attempt is a new one', async () => {
+  const told = () => ({ code: 'sold_out', request_id: 'req-7' });
+  const { effect } = airline({
+    create: () => Promise.reject(problem('offer_unavailable')),
+    find: asksNobody,
+  });
+  await expect(world.effectsOver().airline({ ...effect, told })).rejects.toMatchObject({
+    code: 'offer_unavailable',
+  });
+  const reason = airline({ create: () => Promise.reject(new Error('no')), find: asksNobody });
+  const refused = () => 'form_rejected';
+  await expect(world.effectsOver().airline({ ...reason.effect, refused })).rejects.toThrow('no');
+  const { effect: taking } = airline({ create: async () => ({ id: 'A3' }), find: asksNobody });
+  expect(await world.effectsOver().airline(taking)).toEqual({ id: 'A3' });
+  expect((await world.rows()).map(({ state, error, detail }) => [state, error, detail])).toEqual([
+    ['failed', 'offer_unavailable', JSON.stringify(told())],
+    ['failed', 'form_rejected', null],
+    ['done', null, null],
+  ]);
+});
+
+test('an order that may be one waits for a person, is asked about, and is never made a second time', async () => {
+  const doubtful = airline({ create: async () => ({ id: 'A4' }), find: async () => ({ id: 'A4' }) });
+  const isOpen = { now: true };
+  const waitsForPerson = () => (isOpen.now ? 'no_confirmation' : null);
+  const effect = { ...doubtful.effect, waitsForPerson };
+  expect(await world.effectsOver().airline(effect)).toEqual({ id: 'A4' });
+  expect(await world.rows()).toMatchObject([{ state: 'stuck', error: 'no_confirmation', result: 'A4' }]);
+  isOpen.now = false;
+  expect(await world.effectsOver().airline(effect)).toEqual({ id: 'A4' });
+  expect(await world.rows()).toMatchObject([{ state: 'done', error: null, result: 'A4' }]);
+  expect(doubtful.created()).toBe(1);
+});
+
+test.each(['done', 'stuck'] as const)(
+  'an order that was made (%s) and is not known any more is no reason to make another',
+  async (state) => {
+    const { effect, created } = airline({ create: async () => ({ id: 'A5' }), find: async () => null });
+    const waitsForPerson = () => (state === 'stuck' ? 'no_confirmation' : null);
+    await world.effectsOver().airline({ ...effect, waitsForPerson });
+    await expect(world.effectsOver().airline(effect)).rejects.toMatchObject({ code: 'provider_failed' });
+    expect(created()).toBe(1);
+    expect(await world.rows()).toMatchObject([{ state }]);
+  },
+);
 
 test('an airline that cannot know keeps the attempt alive: it is asked again, and never ordered from twice', async () => {
   let orders = 0;

@@ -1,21 +1,17 @@
-import type { Locator } from 'playwright-core';
 import { alpha2Of } from '../../../../domain/countries.ts';
 import type { Passenger } from '../../../wire.ts';
 import type { RecipePart } from '../recipe.ts';
 import type { Step, Target } from '../steps.ts';
 import { namesIn } from '../template.ts';
 import { filled, type Values } from '../values.ts';
+import { CLICK_MS, click, ready, TRY_MS } from './click.ts';
 import { Misfit, Stopped } from './outcomes.ts';
 import type { Visit } from './visit.ts';
 import { isSeen, locate, only, pause, seenText, shown, until, type Walk, wordsOf } from './walk.ts';
 
 /** Carries out a recipe's steps. Each is done to the one thing that fits, visible and enabled, or not at all. */
 
-const TRY_MS = 700;
 const ACT_MS = 5_000;
-const CLICK_MS = 2_500;
-/** In Playwright's log of its attempts, where it goes on to click. */
-const BEGUN = 'performing click action';
 
 export function walkOf(
   visit: Visit,
@@ -137,79 +133,6 @@ async function open(walk: Walk, path: string, name: string): Promise<void> {
 }
 
 const netError = ({ message }: Error): string => /net::(\w+)/.exec(message)?.[1] ?? 'the page did not load';
-
-/** The only one, once it can be acted on: enabled, still, and with nothing above it. */
-export const ready = (walk: Walk, target: Target, name: string, withinMs?: number): Promise<Locator> =>
-  until(walk, name, withinMs, async () => {
-    const found = shown(walk, target);
-    const count = await found.count();
-    if (count !== 1) return { saw: `found ${count === 0 ? 'no' : count} ${wordsOf(target)}` };
-    if (!(await found.isEnabled({ timeout: TRY_MS }))) return { saw: `${wordsOf(target)} is disabled` };
-    return { found };
-  });
-
-/** The only one, once a click would reach it. */
-export const free = (walk: Walk, target: Target, name: string): Promise<Locator> =>
-  until(walk, name, undefined, async () => {
-    const found = shown(walk, target);
-    const count = await found.count();
-    if (count !== 1) return { saw: `found ${count === 0 ? 'no' : count} ${wordsOf(target)}` };
-    const isFree = await found.click({ trial: true, timeout: CLICK_MS }).then(
-      () => true,
-      () => false,
-    );
-    return isFree ? { found } : { saw: `${wordsOf(target)} is covered or disabled` };
-  });
-
-/**
- * Clicks once, as soon as it can be clicked. Something may come to lie above it between one look and the next: then
- * nothing was clicked, and walls are cleared away first.
- */
-export async function click(
-  walk: Walk,
-  { at, leads_to: leadsTo, within_ms: withinMs }: Omit<Extract<Step, { do: 'click' }>, 'do'>,
-  name: string,
-): Promise<void> {
-  const tryOnce = async () => {
-    const one = shown(walk, at);
-    const count = await one.count();
-    if (count !== 1) return { saw: `found ${count === 0 ? 'no' : count} ${wordsOf(at)}` };
-    return (await isClicked(one)) ? { found: true } : { saw: `${wordsOf(at)} is covered or disabled` };
-  };
-  await until(walk, name, withinMs, tryOnce);
-  if (!leadsTo) return;
-  let cleared = clearedIn(walk);
-  await until(walk, name, withinMs, async () => {
-    if (await isSeen(walk, leadsTo)) return { found: true };
-    if (clearedIn(walk) > cleared && (await tryOnce()).found) cleared = clearedIn(walk);
-    return { saw: `found no ${wordsOf(leadsTo)}` };
-  });
-}
-
-/** How many walls were cleared away so far. */
-const clearedIn = ({ cleared }: Walk): number => [...cleared.values()].reduce((sum, times) => sum + times, 0);
-
-/** For a button that may never be clicked twice: false only where no click was so much as begun. Never throws. */
-export const isPressed = (one: Locator): Promise<boolean> =>
-  one.click({ timeout: CLICK_MS, noWaitAfter: true }).then(
-    () => true,
-    (error: unknown) =>
-      !(error instanceof Error && error.name === 'TimeoutError' && !error.message.includes(BEGUN)),
-  );
-
-/** True unless it is certain that nothing was clicked: a second click of the same thing could undo the first. */
-export async function isClicked(one: Locator): Promise<boolean> {
-  try {
-    await one.click({ timeout: CLICK_MS, noWaitAfter: true });
-    return true;
-  } catch (error) {
-    if (error instanceof Error && /strict mode violation/.test(error.message)) return false;
-    if (!(error instanceof Error) || error.name !== 'TimeoutError') throw error;
-    // Playwright's log of its attempts: each may be given up before the click.
-    const last = error.message.split('retrying click action').at(-1) ?? '';
-    return last.includes(BEGUN);
-  }
-}
 
 /** Names whose values tell nobody who somebody is. */
 const PLAIN = new Set([

@@ -1,9 +1,10 @@
 import type { Locator } from 'playwright-core';
 import { namedAirports } from '../../../../domain/airports.ts';
 import type { OfferQuery } from '../../provider.ts';
+import { click, isClicked } from '../page/click.ts';
 import { Misfit, Stopped } from '../page/outcomes.ts';
 import { itemsOf, must, readsDate, readsMoney, readsNumber, readsText } from '../page/read.ts';
-import { click, isClicked, runSteps, walkOf } from '../page/steps.ts';
+import { runSteps, walkOf } from '../page/steps.ts';
 import type { Visit } from '../page/visit.ts';
 import { until, type Walk } from '../page/walk.ts';
 import type { FlightList, Recipe } from '../recipe.ts';

@@ -1,4 +1,5 @@
-import { click, runSteps, walkOf } from '../page/steps.ts';
+import { click } from '../page/click.ts';
+import { runSteps, walkOf } from '../page/steps.ts';
 import type { Visit } from '../page/visit.ts';
 import { isSeen, until, type Walk } from '../page/walk.ts';
 import type { Confirmed, Contact, PurchaseRow } from '../purchases.ts';
