@@ -42,16 +42,10 @@ export interface Fault {
   readonly isRaced: boolean;
 }
 
-export interface Stage {
-  readonly world: World;
-  readonly duffel: ServedDuffel;
-  close(): Promise<void>;
-}
-
 /** The world of a flight service that sells the double's flights. */
 export async function openStage(
   seed: string,
-): Promise<Stage & { journey(fault: Fault, at: number): Promise<Ended> }> {
+): Promise<Playing & { journey(fault: Fault, at: number): Promise<Ended>; close(): Promise<void> }> {
   const world = await openWorld({ airline: 'none' });
   await world.cluster.airdropUsdc(world.wallet.address, 1_000_000_000_000n);
   let receive: (message: { body: Uint8Array; headers: Record<string, string> }) => Promise<unknown>;
@@ -92,6 +86,7 @@ export async function openStage(
   return {
     world,
     duffel,
+    service,
     journey: (fault, at) => play({ world, duffel, service }, fault, at),
     async close() {
       await duffel.close();
@@ -100,7 +95,10 @@ export async function openStage(
   };
 }
 
-interface Playing extends Pick<Stage, 'world' | 'duffel'> {
+/** A stage, and processes of the service on it. */
+export interface Playing {
+  readonly world: World;
+  readonly duffel: ServedDuffel;
   service(wrap?: (ports: Ports) => Ports): ReturnType<World['service']>;
 }
 
@@ -115,9 +113,8 @@ export interface Ended {
   readonly died: boolean;
 }
 
-async function play({ world, duffel, service }: Playing, fault: Fault, at: number): Promise<Ended> {
-  const { clock, store } = world;
-  const next = service();
+/** An intent on an offer of the double's, paid for; each journey has a traveller of its own. */
+export async function paidFor({ world, duffel }: Playing, next: ReturnType<World['service']>, at: number) {
   const [origin = '', destination = ''] = (ROUTES[at % ROUTES.length] ?? '').split(' ');
   const [offer] = await searched(duffel, origin, destination, DATE, {}, 'ZZ');
   const made = await intentOf(world, next, offer.id);
@@ -127,6 +124,33 @@ async function play({ world, duffel, service }: Playing, fault: Fault, at: numbe
     { call: next.call },
   );
   if (booked.status !== 200) throw new Error(`book: ${JSON.stringify(booked.body)}`);
+  return { made, familyName: `Lovelace${letters(at)}`, amount: unitsOf(offer.total_amount) };
+}
+
+/** Runs what is due in processes of which some may die; webhooks come meanwhile, before the answers they are about, too. */
+export async function whileToldOf<T>(duffel: ServedDuffel, work: () => Promise<T>): Promise<T> {
+  let isWorking = true;
+  const telling = (async () => {
+    for (; isWorking; await systemClock.sleep(5)) await duffel.runDue();
+  })();
+  try {
+    return await work();
+  } finally {
+    isWorking = false;
+    await telling;
+  }
+}
+
+/** What a process that died says is nobody's. */
+export const unlessDied = (error: unknown): void => {
+  if (!(error instanceof Died) && !isProblem(error)) throw error;
+};
+
+async function play(playing: Playing, fault: Fault, at: number): Promise<Ended> {
+  const { world, duffel, service } = playing;
+  const { clock, store } = world;
+  const next = service();
+  const { made, amount } = await paidFor(playing, next, at);
   await duffel.admin('/behaviours', {
     order: [fault.order, fault.second],
     webhook: fault.webhook,
@@ -135,20 +159,9 @@ async function play({ world, duffel, service }: Playing, fault: Fault, at: numbe
   });
   const { wrap, died } = mortal(fault.diesAt ?? Number.POSITIVE_INFINITY);
   const workers = [service(wrap), ...(fault.isRaced ? [service()] : [])];
-  // Webhooks come while the worker is still at work: before the answer that they are about, too.
-  let isWorking = true;
-  const telling = (async () => {
-    for (; isWorking; await systemClock.sleep(5)) await duffel.runDue();
-  })();
-  await Promise.all(
-    workers.map(({ worker }) =>
-      worker.runDue().catch((error: unknown) => {
-        if (!(error instanceof Died) && !isProblem(error)) throw error;
-      }),
-    ),
+  await whileToldOf(duffel, () =>
+    Promise.all(workers.map(({ worker }) => worker.runDue().catch(unlessDied))),
   );
-  isWorking = false;
-  await telling;
   // The others' leases run out, the webhooks come, and time does the rest.
   for (const ms of [1, 61_000, 30 * 60_000]) {
     clock.advance(ms);
@@ -170,7 +183,7 @@ async function play({ world, duffel, service }: Playing, fault: Fault, at: numbe
   return {
     fault,
     intentId: made.intent_id,
-    amount: unitsOf(offer.total_amount),
+    amount,
     state: booking.state,
     why: booking.refund_reason ?? booking.last_error,
     escrow: escrow?.state ?? 'none',
