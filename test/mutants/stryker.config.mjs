@@ -11,6 +11,8 @@ export default {
   // Messages are for people.
   mutator: { excludedMutations: ['StringLiteral', 'ObjectLiteral'] },
   concurrency: 1,
+  // What runs once, as its module is loaded, can't be changed between tests of one process.
+  ignoreStatic: true,
   timeoutMS: 20_000,
   disableTypeChecks: false,
   allowEmpty: false,
