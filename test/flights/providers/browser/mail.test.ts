@@ -120,6 +120,9 @@ test('a signature of less than what is relied on is none', async () => {
 
 test('of another purchase, of another subject, and one that says no price, it confirms nothing', async () => {
   expect(await found(await signed(written({ to: 'bookings+int_2.0123456789@example.com' })))).toEqual(none());
+  // Nor where it only names this one's address.
+  const other = written({ to: 'bookings+int_2.0123456789@example.com', more: `Cc: ${ADDRESS}\r\n` });
+  expect(await found(await signed(other))).toEqual(none());
   expect(await found(await signed(written({ subject: 'Your booking ABC123 is cancelled' })))).toEqual(none());
   const silent = written({ text: 'Booking reference: ABC123\r\n' });
   expect(await found(await signed(silent))).toEqual(none('unreadable'));
