@@ -22,7 +22,7 @@ const FORM = `<h1>Who flies?</h1>
   <label><input type="checkbox" name="x" checked> Insurance</label>
   <label><input type="checkbox" name="x"> Seat</label>
   <label><input type="checkbox" id="stuck" checked onchange="setTimeout(() => this.checked = true)"> Sticky</label>
-  <button id="swallowed" onmousedown="if (!this.dataset.was) { this.dataset.was = 1; wall.hidden = false; wall.style.inset = 0 }"
+  <button id="swallowed" onmousedown="if (!this.dataset.was) { this.dataset.was = 1; wall.hidden = false; wall.style.cssText = 'position:fixed;inset:0;margin:0;width:100%;height:100%;max-width:none;max-height:none' }"
     onclick="led.textContent = 'Led on'">Lead on</button> <p id="led">Nowhere</p>
   <button id="once" onclick="this.dataset.times = 1 + Number(this.dataset.times ?? 0)">Go on</button>
   <button disabled>Pay</button> <button>Same</button> <button>Same</button>
