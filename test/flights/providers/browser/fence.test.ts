@@ -74,6 +74,22 @@ describe.runIf(chromium)('a visit', () => {
     await visit.close();
   });
 
+  test.runIf(process.platform === 'linux')('has memory, and not without end', async () => {
+    const greedy = `const all = [];
+      const more = setInterval(() => {
+        try { all.push(new Uint8Array(1e8).fill(1)); }
+        catch { clearInterval(more); document.title = 'full of ' + all.length; }
+      }, 5);`;
+    const site = await serve({ '/': `<h1>Much</h1><script>${greedy}</script>` });
+    closing.push(site.close);
+    const visit = await visitTo(recipeFor(site.base));
+    await visit.page.goto(site.base);
+    await expect.poll(() => visit.page.title(), { timeout: 20_000 }).toMatch(/^full of \d+$/);
+    expect(Number(/\d+/.exec(await visit.page.title())?.[0])).toBeLessThan(20);
+    expect(await visit.page.getByRole('heading').textContent()).toBe('Much');
+    await visit.close();
+  });
+
   test('leaves nothing behind, and ends when its time is over', async () => {
     const site = await serve({ '/': '<script>for(;;);</script>' });
     closing.push(site.close);

@@ -34,6 +34,11 @@ export function findChromium(named: string | null | undefined): string | null {
 
 const PREFIX = 'farelock-visit-';
 
+/** What each process of a browser may map to write to, in KiB; some 700 MB of it before any page. A page that wants more fails. */
+const MOST_KIB = 2_000_000;
+/** Nothing is left of it on a disk; no process of it grows without end. Not every system knows the second limit. */
+const BOUNDED = `ulimit -c 0; ulimit -d ${MOST_KIB} 2>/dev/null; exec "$0" "$@"`;
+
 /** In memory where the machine has a place for it; only for this user, and gone after the visit. */
 function makeProfile(): string {
   const memory = '/dev/shm';
@@ -151,7 +156,7 @@ export async function launch(
     const browser = await playwright.launch({
       executablePath: onWindows ? chromium : '/bin/sh',
       ignoreDefaultArgs: true,
-      args: onWindows ? flags : ['-c', 'ulimit -c 0; exec "$0" "$@"', chromium, ...flags],
+      args: onWindows ? flags : ['-c', BOUNDED, chromium, ...flags],
       artifactsDir: profile,
       // Whatever it keeps by itself goes with the profile; no variable of ours goes to it.
       env: { PATH, HOME: profile, TMPDIR: profile, LANG: 'C.UTF-8' },
