@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ChainEffect, createEffects } from '../../src/effects/effects.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import { silentLog } from '../../src/kernel/log.ts';
-import { isProblem, problem } from '../../src/kernel/problems.ts';
+import { isProblem, type ProblemCode, problem } from '../../src/kernel/problems.ts';
 import { openStore } from '../../src/service-database.ts';
 import type { Cluster } from '../../src/solana/cluster.ts';
 import { openEmbeddedCluster } from '../../src/solana/embedded/open.ts';
@@ -254,6 +254,107 @@ test('an attempt that waits for a person is given up by nobody else, though it c
   expect(await effects.standing('refund', 'int_1', true)).toBe('none');
   await effects.chain(refunding());
   expect(await world.received()).toBe(AMOUNT);
+});
+
+/** An attempt whose bytes never left: its blockhash lives. */
+async function unsent(effect: ChainEffect = world.effect): Promise<void> {
+  const dying = world.effectsOver({ send: async () => Promise.reject(lost()) });
+  await expect(dying.chain(effect)).rejects.toThrow();
+}
+const code = (wanted: ProblemCode) => expect.objectContaining({ code: wanted });
+/** Counts what is sent, and sends it. */
+function counting() {
+  let sends = 0;
+  const send: Cluster['send'] = (wire) => {
+    sends++;
+    return world.cluster.send(wire);
+  };
+  return { send, sends: () => sends };
+}
+
+test('a failure ends an attempt once it is final: on another fork the same bytes can still succeed', async () => {
+  await unsent();
+  const { send, sends } = counting();
+  const failing = (confirmation: 'confirmed' | 'finalized') =>
+    world.effectsOver({
+      send,
+      signatureStatus: async () => ({ err: 'InsufficientFunds', confirmation, slot: 1n }),
+    });
+  await expect(failing('confirmed').chain(world.effect)).rejects.toEqual(code('not_final'));
+  expect(await world.rows()).toMatchObject([{ state: 'sent' }]);
+  expect(await failing('finalized').standing('payout', 'int_1')).toBe('none');
+  expect(await world.rows()).toMatchObject([{ state: 'failed', error: 'refused_on_chain', live_key: null }]);
+  expect(sends()).toBe(0);
+  world.clock.advance(1_000);
+  await world.effectsOver().chain(world.effect);
+  expect(await world.received()).toBe(AMOUNT);
+});
+
+test('an effect that waits for a person is sent by nobody, though it could still land', async () => {
+  await unsent();
+  await world.store.updateTable('effects').set({ state: 'stuck' }).execute();
+  const { send, sends } = counting();
+  await expect(world.effectsOver({ send }).chain(world.effect)).rejects.toEqual(code('transaction_failed'));
+  expect(sends()).toBe(0);
+  expect(await world.rows()).toMatchObject([{ state: 'stuck' }]);
+});
+
+test('bytes of which nobody can tell are not sent again, and nothing is signed in their place', async () => {
+  await unsent();
+  const [row] = await world.rows();
+  const { send, sends } = counting();
+  const past = BigInt(row?.last_valid_block_height ?? 0) + 40n;
+  const doubting = world.effectsOver({ send, finalizedBlockHeight: async () => past, doubtBlocks: 100n });
+  await expect(doubting.chain(world.effect)).rejects.toEqual(code('cluster_failed'));
+  expect(sends()).toBe(0);
+  expect(await world.rows()).toMatchObject([{ state: 'sent', error: 'outcome_unknown' }]);
+});
+
+test('a refusal at the door is kept, and proves nothing: the attempt stays alive', async () => {
+  const refusing = world.effectsOver({ send: async () => Promise.reject(problem('transaction_failed')) });
+  await expect(refusing.chain(world.effect)).rejects.toEqual(code('transaction_failed'));
+  expect(await world.rows()).toMatchObject([{ state: 'sent', error: 'transaction_failed' }]);
+  const [row] = await world.rows();
+  expect(row?.live_key).not.toBeNull();
+});
+
+test('an earlier attempt tells its signature once it is final, and one that was given up lately is waited for', async () => {
+  const { signature } = await world.effectsOver().chain(world.effect);
+  await world.store
+    .updateTable('effects')
+    .set({ state: 'failed', error: 'expired', live_key: null })
+    .execute();
+  const shown = { ...world.effect, already: async () => true };
+  const told = (confirmation: 'confirmed' | 'finalized' | null) =>
+    world.effectsOver({
+      signatureStatus: async () => confirmation && { err: null, confirmation, slot: 1n },
+    });
+  await expect(told('confirmed').chain(shown)).rejects.toEqual(code('not_final'));
+  await expect(told(null).chain(shown)).rejects.toEqual(code('cluster_failed'));
+  expect(await told('finalized').chain(shown)).toEqual({ signature });
+});
+
+test('what somebody else has done is on record as done, and nobody’s signature', async () => {
+  const shown = { ...world.effect, already: async () => true };
+  expect(await world.effectsOver().chain(shown)).toEqual({ signature: null });
+  expect(await world.rows()).toMatchObject([{ state: 'done', signature: null }]);
+  expect(await world.effectsOver().standing('payout', 'int_1')).toBe('done');
+});
+
+test('what is on its way is sent by recovery no second time', async () => {
+  let sends = 0;
+  const slow = world.effectsOver({
+    send: () => {
+      sends++;
+      return new Promise(() => undefined);
+    },
+  });
+  void slow.chain(world.effect);
+  await expect.poll(() => sends).toBe(1);
+  world.clock.advance(40_000);
+  expect(await slow.recover()).toBe(1);
+  expect(sends).toBe(1);
+  expect(await world.rows()).toMatchObject([{ state: 'sent' }]);
 });
 
 test('recovery finishes what a crash left, and asks nobody when nothing is open', async () => {
