@@ -50,9 +50,16 @@ export const browser = [
   {
     name: 'what lies over the button at the last moment is left there',
     file: `${BROWSER}/page/click.ts`,
-    from: "!(error instanceof Error && error.name === 'TimeoutError' && !error.message.includes(BEGUN)),",
-    to: 'error instanceof Error,',
+    from: '!isTimeout(error) || !tells || error.message.includes(BEGUN)',
+    to: '!isTimeout(error) || error.message.length > 0',
     by: [`${TESTS}/journey.test.ts`],
+  },
+  {
+    name: 'a button is pressed again by a log that nobody has read',
+    file: `${BROWSER}/page/click.ts`,
+    from: '!isTimeout(error) || !tells || error.message.includes(BEGUN)',
+    to: '!isTimeout(error) || error.message.includes(BEGUN)',
+    by: [`${TESTS}/steps.test.ts`],
   },
   {
     name: 'a click that a pop-up has swallowed is not made again',

@@ -4,6 +4,7 @@ import { problem } from '../../../kernel/problems.ts';
 /** Packages that only carriers' web sites need. They are the operator's to install, and not in the bundle. */
 interface Packages {
   'playwright-core': typeof import('playwright-core');
+  'playwright-core/package.json': { readonly version: string };
   'postal-mime': typeof import('postal-mime');
   'mailauth/lib/dkim/verify.js': typeof import('mailauth/lib/dkim/verify.js');
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isPressed } from '../../../../src/flights/providers/browser/page/click.ts';
 import { Misfit, Stopped } from '../../../../src/flights/providers/browser/page/outcomes.ts';
 import {
   privateWords,
@@ -204,4 +205,17 @@ test('short names are taken out as words, and long ones wherever they are', () =
   expect(
     redacted('Mr LI of Berlin, MULLER/LIMR, Mueller, muller@x.example, 1988.04.17, 17.04.1988', words),
   ).toBe('Mr █████ of Berlin, █████/LIMR, █████, █████, █████, 17.04.1988');
+});
+
+test('a press counts as made unless it is certain that none was begun', async () => {
+  const pressed = (error: Error | null, tells?: boolean) =>
+    isPressed({ click: () => (error ? Promise.reject(error) : Promise.resolve()) }, tells);
+  const timedOut = (log: string) => Object.assign(new Error(`Timeout\n${log}`), { name: 'TimeoutError' });
+  const covered = timedOut('attempting click action\n  another element intercepts pointer events');
+  expect(await pressed(null)).toBe(true);
+  expect(await pressed(covered)).toBe(false);
+  expect(await pressed(timedOut('attempting click action\n  performing click action'))).toBe(true);
+  // The page went away meanwhile, or another version's log says it in other words.
+  expect(await pressed(new Error('Execution context was destroyed'))).toBe(true);
+  expect(await pressed(covered, false)).toBe(true);
 });
