@@ -133,7 +133,7 @@ async function needs({ store, options }: FlightsPorts): Promise<Record<ShortWall
   };
 }
 
-/** What was sent has left the treasury, or is about to, long before it is final. What fails for certain is due again. */
+/** Once sent, it has left the treasury, or is about to, long before it is final. A pay-out that fails for certain is due again. */
 const isUnsent = (subject: RawBuilder<unknown>) =>
   sql<SqlBool>`not exists (select 1 from effects where live_key = ${liveKey('payout', '')} || ${subject} and state in ('sent', 'done'))`;
 

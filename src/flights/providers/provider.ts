@@ -95,7 +95,7 @@ export interface Provider {
   readonly changesSchedules?: boolean | undefined;
   /** Any code may be an airport: the provider itself says of which there are none (`airport_unknown` of `search`). */
   readonly takesAnyAirport?: boolean | undefined;
-  /** What is known of an airport here: its name, city, and zone. */
+  /** An airport as it is known here: its name, city, and zone. null: it is not. */
   airport(iata: string): { name: string; city: string; country: string; timeZone: string } | null;
   search(query: OfferQuery): Promise<Offer[]>;
   /**

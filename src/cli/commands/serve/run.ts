@@ -65,7 +65,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   checkClusterOnly(options);
   const cluster = clusterOnly ? EMBEDDED_CLUSTER : clusterGiven(options, environment);
   const { rpcUrls } = cluster;
-  // What an operator should see; --verbose shows more.
+  // For an operator; --verbose shows more.
   const log = jsonLog((line) => terminal.note(line), context.clock.now, 'warn');
   const service = await openServed(context, options, cluster, log);
   let closing = false;

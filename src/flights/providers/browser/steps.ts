@@ -128,7 +128,7 @@ export const flatSteps = [
     do: z.literal('click'),
     at: target,
     /**
-     * What is seen once the click has done what it is for. A pop-up of the same moment can swallow a click: where one
+     * Seen once the click has done what it is for. A pop-up of the same moment can swallow a click: where one
      * was cleared away and this is not seen, it is clicked again. For what may be clicked twice.
      */
     leads_to: target.optional(),

@@ -34,7 +34,7 @@ export function findChromium(named: string | null | undefined): string | null {
 
 const PREFIX = 'farelock-visit-';
 
-/** What each process of a browser may map to write to, in KiB; some 700 MB of it before any page. A page that wants more fails. */
+/** Each process of a browser may map so much to write to, in KiB; some 700 MB of it before any page. A page that wants more fails. */
 const MOST_KIB = 2_000_000;
 /** Nothing is left of it on a disk; no process of it grows without end. Not every system knows the second limit. */
 const BOUNDED = `ulimit -c 0; ulimit -d ${MOST_KIB} 2>/dev/null; exec "$0" "$@"`;
