@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { circlesOf, filesIn, functionsOf, type Import, importsOf } from './house.mjs';
 
@@ -153,14 +153,6 @@ test('heavy packages are loaded when a command needs them, never on the way in',
 const staticImportsOf = (file: string) =>
   imports.filter((one) => one.file === file && !one.typeOnly && !one.dynamic);
 
-test('a file is one idea: none is over 300 lines, but for tables', () => {
-  const long = files.filter((file) => {
-    if (/(problems|migrations|-table|routes)\.ts$/.test(file)) return false;
-    return readFileSync(join(SRC, file), 'utf8').split('\n').length > 300;
-  });
-  expect(long).toEqual([]);
-});
-
 test('no files import each other in a circle, types included', () => {
   expect(circlesOf(imports)).toEqual([]);
 });
@@ -168,10 +160,4 @@ test('no files import each other in a circle, types included', () => {
 test('no function is over 100 lines', () => {
   const long = files.flatMap((file) => functionsOf(`src/${file}`)).filter(({ lines }) => lines > 100);
   expect(long).toEqual([]);
-});
-
-test('no folder has many more than 20 files', () => {
-  const counts = new Map<string, number>();
-  for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
-  expect([...counts].filter(([, count]) => count > 24)).toEqual([]);
 });
