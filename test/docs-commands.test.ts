@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BIN, farelockIn, PASSENGER, type Ran, type Runner, serveIn } from './e2e/farelock.ts';
+import { isHere } from './needs.mjs';
 
 /** Every command that a page tells a reader to type works, in the order of the page, in one home. */
 
@@ -64,72 +65,75 @@ test('every script that a page names is one of package.json', () => {
   }
 });
 
-describe.runIf(existsSync(BIN) && existsSync(join(ROOT, 'dist')))('the commands of the pages', () => {
-  let farelock: Runner;
-  /** What a placeholder stands for, as the commands before have made it. */
-  const known = new Map<string, string>();
-  beforeAll(async () => {
-    farelock = farelockIn();
-    const files: Record<string, unknown> = {
-      'passengers.json': [PASSENGER],
-      'passengers-lowcost.json': [
-        { ...PASSENGER, nationality: 'PT', passport_number: 'AB123456', passport_expiry: '2031-01-01' },
-      ],
-      'eva.json': JSON.parse(jsonBlockOf('docs/compliance.md', '"firstName"')),
-    };
-    for (const [file, value] of Object.entries(files)) {
-      writeFileSync(join(farelock.home, file), JSON.stringify(value));
-    }
-    writeFileSync(join(farelock.home, 'updates.csv'), csvBlockOf('docs/partners.md'));
-    const searched = await farelock.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json']);
-    learn(searched);
-  });
-  afterAll(() => farelock.close());
+describe.runIf(isHere('the built tool', existsSync(BIN) && existsSync(join(ROOT, 'dist'))))(
+  'the commands of the pages',
+  () => {
+    let farelock: Runner;
+    /** What a placeholder stands for, as the commands before have made it. */
+    const known = new Map<string, string>();
+    beforeAll(async () => {
+      farelock = farelockIn();
+      const files: Record<string, unknown> = {
+        'passengers.json': [PASSENGER],
+        'passengers-lowcost.json': [
+          { ...PASSENGER, nationality: 'PT', passport_number: 'AB123456', passport_expiry: '2031-01-01' },
+        ],
+        'eva.json': JSON.parse(jsonBlockOf('docs/compliance.md', '"firstName"')),
+      };
+      for (const [file, value] of Object.entries(files)) {
+        writeFileSync(join(farelock.home, file), JSON.stringify(value));
+      }
+      writeFileSync(join(farelock.home, 'updates.csv'), csvBlockOf('docs/partners.md'));
+      const searched = await farelock.run(['search', 'LIS', 'BER', '--depart', '+30d', '--json']);
+      learn(searched);
+    });
+    afterAll(() => farelock.close());
 
-  /** Remembers the ids in an answer for the commands that follow. */
-  function learn(ran: Ran): void {
-    const ids: [string, RegExp][] = [
-      ['<intent-id>', /\b(int_[0-9a-z]{20,})/],
-      ['<order-id>', /\b(ord_[0-9a-z]{20,})/],
-      ['<wallet>', /"address":\s*"([^"]+)"/],
-      ['<code>', /"code":\s*"([A-Z0-9-]{4,})"/],
-      ['<request-id>', /"request_id":\s*"(ref_[^"]+)"/],
-      ['<key-id>', /"key_id":\s*"([^"]+)"/],
-      ['<payment-id>', /"payment_id":\s*"([^"]+)"/],
-      ['<ramp-order-id>', /"id":\s*"(rmp_[0-9a-z]{20,})"/],
-    ];
-    for (const [name, pattern] of ids) {
-      const found = pattern.exec(ran.stdout)?.[1];
-      if (found) known.set(name, found);
+    /** Remembers the ids in an answer for the commands that follow. */
+    function learn(ran: Ran): void {
+      const ids: [string, RegExp][] = [
+        ['<intent-id>', /\b(int_[0-9a-z]{20,})/],
+        ['<order-id>', /\b(ord_[0-9a-z]{20,})/],
+        ['<wallet>', /"address":\s*"([^"]+)"/],
+        ['<code>', /"code":\s*"([A-Z0-9-]{4,})"/],
+        ['<request-id>', /"request_id":\s*"(ref_[^"]+)"/],
+        ['<key-id>', /"key_id":\s*"([^"]+)"/],
+        ['<payment-id>', /"payment_id":\s*"([^"]+)"/],
+        ['<ramp-order-id>', /"id":\s*"(rmp_[0-9a-z]{20,})"/],
+      ];
+      for (const [name, pattern] of ids) {
+        const found = pattern.exec(ran.stdout)?.[1];
+        if (found) known.set(name, found);
+      }
+      const offers = /^\s*\{/.test(ran.stdout) ? offersIn(ran.stdout) : [];
+      const sold = offers.find((offer) => offer.total_currency === 'USD');
+      if (sold) known.set('<offer-id>', sold.offer_id);
     }
-    const offers = /^\s*\{/.test(ran.stdout) ? offersIn(ran.stdout) : [];
-    const sold = offers.find((offer) => offer.total_currency === 'USD');
-    if (sold) known.set('<offer-id>', sold.offer_id);
-  }
 
-  test.each(lines)('$page: $text', async ({ env, args, text }) => {
-    const given = args.map((word) =>
-      word
-        .replace(/<[a-z-]+>/g, (name) => known.get(name) ?? name)
-        .replace(/^(passengers[\w-]*\.json|eva\.json|updates\.csv|[\w-]+\.ics)$/, (file) =>
-          join(farelock.home, file),
-        ),
-    );
-    expect(given.join(' '), 'a placeholder that nothing before has made').not.toMatch(/<[a-z-]+>/);
-    if (given[0] === 'serve') {
-      const served = await serveIn(
-        { ...farelock, env: { ...farelock.env, ...env } },
-        withoutPort(given.slice(1)),
+    test.each(lines)('$page: $text', async ({ env, args, text }) => {
+      const given = args.map((word) =>
+        word
+          .replace(/<[a-z-]+>/g, (name) => known.get(name) ?? name)
+          .replace(/^(passengers[\w-]*\.json|eva\.json|updates\.csv|[\w-]+\.ics)$/, (file) =>
+            join(farelock.home, file),
+          ),
       );
-      expect(await served.stop()).toBe(0);
-      return;
-    }
-    const ran = await farelock.run(given, { env });
-    const ends = Number(/#.*\bexit (\d+)/.exec(text)?.[1] ?? 0);
-    expect(ran.exitCode, `${text}\n${ran.stdout}${ran.stderr}`).toBe(ends);
-    learn(ran);
-  });
-});
+      expect(given.join(' '), 'a placeholder that nothing before has made').not.toMatch(/<[a-z-]+>/);
+      if (given[0] === 'serve') {
+        const served = await serveIn(
+          { ...farelock, env: { ...farelock.env, ...env } },
+          withoutPort(given.slice(1)),
+        );
+        expect(await served.stop()).toBe(0);
+        return;
+      }
+      const ran = await farelock.run(given, { env });
+      const ends = Number(/#.*\bexit (\d+)/.exec(text)?.[1] ?? 0);
+      expect(ran.exitCode, `${text}\n${ran.stdout}${ran.stderr}`).toBe(ends);
+      learn(ran);
+    });
+  },
+);
 
 /** The port of a page may be taken: any free one will do. */
 function withoutPort(args: readonly string[]): string[] {

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BIN, farelockIn, PASSENGER, type Runner } from '../e2e/farelock.ts';
+import { isHere } from '../needs.mjs';
 
 /**
  * A command loads what it uses (docs/house.md, Quick starts). Each command runs as a process of its own; the
@@ -12,7 +13,7 @@ import { BIN, farelockIn, PASSENGER, type Runner } from '../e2e/farelock.ts';
 
 const DIST = resolve(import.meta.dirname, '../../dist');
 const TRACE = resolve(import.meta.dirname, 'trace-loads.cjs');
-const isBuilt = existsSync(join(DIST, 'modules.json'));
+const isBuilt = isHere('the built tool', existsSync(join(DIST, 'modules.json')));
 
 interface Loads {
   readonly chunks: readonly string[];

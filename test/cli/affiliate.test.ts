@@ -30,16 +30,16 @@ test('an affiliate gets a code, the same again, and sees what it earns', async (
   expect(screen.stdout).toContain(String(wallet));
   expect(screen.stdout).toMatch(/Pending\s+0\.00 USDC/);
   expect(screen.stdout).not.toContain('Owed');
-}, 30_000);
+});
 
 test('a code that nobody has is exit 3', async () => {
   const shown = await run(['affiliate', 'show', 'NOBODY', '--json']);
   expect(shown.exitCode).toBe(3);
   expect(shown.stderr + shown.stdout).toContain('affiliate_not_found');
-}, 30_000);
+});
 
 test('--dry-run makes no code', async () => {
   const planned = await run(['affiliate', 'create', '--dry-run']);
   expect(planned.exitCode).toBe(0);
   expect(planned.stdout + planned.stderr).toContain('Create the affiliate code');
-}, 30_000);
+});

@@ -172,7 +172,7 @@ test('a program that is absent, that is none, and that has other bytes are refus
     message: expect.stringContaining('does not have the bytes of the shipped'),
     next: ['farelock cluster check', 'farelock cluster deploy'],
   });
-}, 60_000);
+});
 
 test('a mint that is absent, and an account that is none, are refused', async () => {
   expect(await refusal(...NAMED, '--usdc-mint', key(30).address)).toMatchObject({

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isHere } from '../needs.mjs';
 import { ANA, runInMemory, temporaryHome } from './memory.ts';
 
 /** Shell completion: what may stand at the cursor, and the scripts in the shells themselves. */
@@ -100,7 +101,7 @@ describe('at the cursor may stand', () => {
 
 describe('the script', () => {
   const bin = join(home, 'bin');
-  const has = (shell: string) => spawnSync(shell, ['--version']).error === undefined;
+  const has = (shell: string) => isHere(shell, spawnSync(shell, ['--version']).error === undefined);
   let path = '';
 
   beforeAll(async () => {

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { isHere } from '../needs.mjs';
 
 /** The pictures of the README, and the script that makes them from real sessions. */
 
@@ -93,7 +94,7 @@ test.each(Object.keys(PICTURES))('the %s picture tells its story, and names no p
   expect(readFileSync(join(ROOT, 'README.md'), 'utf8')).toContain(`](docs/pictures/${name}.svg)`);
 });
 
-describe.runIf(existsSync(join(ROOT, 'dist/main.cjs')))('the script', () => {
+describe.runIf(isHere('the built tool', existsSync(join(ROOT, 'dist/main.cjs'))))('the script', () => {
   test.each(Object.keys(PICTURES))(
     'makes the %s picture again from the built tool',
     (name) => {

@@ -194,7 +194,7 @@ test('two at once deploy one program, with the keys of the first', async () => {
   expect(await ran(operator, ['cluster', 'deploy', '--yes'])).toMatchObject({ program: both[0]?.program });
   const rent = await rentOf(36, 45 + escrowElf().length);
   expect(await lamportsOf(authority)).toBe(10_000_000_000 - rent - (await feesOf(authority)));
-}, 60_000);
+});
 
 test('stopped with Ctrl-C, it says how to go on, and goes on', async () => {
   await funded();
@@ -219,7 +219,7 @@ test('stopped with Ctrl-C, it says how to go on, and goes on', async () => {
   const resumed = await ran<{ is_resumed: boolean }>(operator, ['cluster', 'deploy', '--dry-run']);
   expect(resumed.is_resumed).toBe(true);
   expect(await ran(operator, ['cluster', 'deploy', '--yes'])).toMatchObject({ status: 'deployed' });
-}, 60_000);
+});
 
 test('a cluster that loses three of ten transactions takes it all the same', async () => {
   await funded();
@@ -255,7 +255,7 @@ test('on mainnet nothing is signed without --mainnet, and the next commands are 
   });
   expect(methods).not.toContain('sendTransaction');
   expect(readdirSync(join(operator.home, 'keys'))).not.toContain('deployments');
-}, 60_000);
+});
 
 test('a cluster without the program is one: no service, no program, and a home that has one cannot lose it', async () => {
   const origin = rpcUrl.replace(/\/rpc$/, '');
@@ -307,4 +307,4 @@ test('a cluster without the program is one: no service, no program, and a home t
     '--json',
   ]);
   expect(refused.json()).toMatchObject({ error: { code: 'usage' } });
-}, 60_000);
+});

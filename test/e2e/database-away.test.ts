@@ -23,5 +23,4 @@ test.runIf(postgresIsInstalled)(
       home.close();
     }
   },
-  60_000,
 );

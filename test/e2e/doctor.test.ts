@@ -27,7 +27,7 @@ beforeAll(async () => {
   await client.run(['wallet', 'airdrop', '--sol', '1', '--usdc', '20'], {
     env: addresses(served.flightsUrl),
   });
-}, 60_000);
+});
 afterAll(async () => {
   await served.stop();
   operator.close();
@@ -229,4 +229,4 @@ test('a large database that was not read through says so, and --full reads it', 
   } finally {
     large.close();
   }
-}, 60_000);
+});

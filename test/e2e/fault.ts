@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
+import { isHere } from '../needs.mjs';
 
 const COMPILERS = ['cc', 'clang-19'];
 
@@ -9,5 +10,6 @@ export function faultLibrary(folder: string): string | null {
   const source = resolve(import.meta.dirname, 'fault.c');
   const compiles = (compiler: string) =>
     spawnSync(compiler, ['-shared', '-fPIC', '-o', made, source, '-ldl']).status === 0;
-  return process.platform === 'linux' && COMPILERS.some(compiles) ? made : null;
+  if (process.platform !== 'linux') return null;
+  return isHere('a C compiler', COMPILERS.some(compiles)) ? made : null;
 }

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import Sqlite from 'libsql';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { worldClockEnv } from '../clock.ts';
+import { isHere } from '../needs.mjs';
 import { closeTerminals, openScreen } from '../pty/terminal.ts';
 import { farelockIn, type Runner } from './farelock.ts';
 import {
@@ -26,7 +27,7 @@ import { talkative } from './talkative.ts';
  * terminal, and what the tool tells the processes that it starts.
  */
 
-const isBuilt = existsSync(resolve(import.meta.dirname, '../../dist/main.cjs'));
+const isBuilt = isHere('the built tool', existsSync(resolve(import.meta.dirname, '../../dist/main.cjs')));
 const SPY = join(import.meta.dirname, 'children.cjs');
 
 const NAMES: Planted[] = [
@@ -261,7 +262,7 @@ describe.runIf(isBuilt)('at the desks, with agents and on a terminal', () => {
       (where === 'screen of the walk' && NAMES.some(({ name }) => name === planted)) ||
       belongs(planted, where);
     expect(leaksIn(places, all, typed)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 /** Where a secret may stand: its own file, and the one answer that shows it. */

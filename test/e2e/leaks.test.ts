@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { isHere } from '../needs.mjs';
 import { farelockIn, type Ran, type Runner } from './farelock.ts';
 import { filesUnder, leaksIn, type Place, type Planted, plantedKey, plantedText } from './leak-search.ts';
 import { talkative } from './talkative.ts';
@@ -10,7 +11,7 @@ import { talkative } from './talkative.ts';
  * printed, logged and written is searched for the secrets and names that went in.
  */
 
-const isBuilt = existsSync(resolve(import.meta.dirname, '../../dist/main.cjs'));
+const isBuilt = isHere('the built tool', existsSync(resolve(import.meta.dirname, '../../dist/main.cjs')));
 
 const TRAVELLER = {
   given_name: 'Ottoliene',

@@ -3,11 +3,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fastClockEnv } from '../clock.ts';
+import { isHere } from '../needs.mjs';
 import { BIN, farelockIn, type Runner } from './farelock.ts';
 
 /** The sandbox platform as a process of its own, beside a service, over real HTTP; each of them is killed. */
 
-const built = existsSync(BIN) && existsSync(resolve(import.meta.dirname, '../../dist'));
+const built = isHere(
+  'the built tool',
+  existsSync(BIN) && existsSync(resolve(import.meta.dirname, '../../dist')),
+);
 
 interface Started<T> {
   readonly shown: T;

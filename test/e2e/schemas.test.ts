@@ -2,11 +2,15 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { faultsOf } from '../cli/published.ts';
+import { isHere } from '../needs.mjs';
 import { BIN, farelockIn, type Runner } from './farelock.ts';
 
 /** The built tool prints what the published schemas say, and has them with it. */
 
-const isBuilt = existsSync(BIN) && existsSync(resolve(import.meta.dirname, '../../dist'));
+const isBuilt = isHere(
+  'the built tool',
+  existsSync(BIN) && existsSync(resolve(import.meta.dirname, '../../dist')),
+);
 
 describe.runIf(isBuilt)('the built tool', () => {
   let farelock: Runner;

@@ -61,4 +61,4 @@ test('whoever is in flight at SIGTERM is answered, for the last time on its conn
   expect(await all(half)).toEqual(half.map(() => ({ status: 400, connection: 'close' })));
   expect(await stopped).toBe(0);
   agent.destroy();
-}, 60_000);
+});

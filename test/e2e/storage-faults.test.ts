@@ -91,16 +91,12 @@ describe.runIf(shim !== null)('a fault of a file, on the command line', () => {
       ENOSPC,
       ['wallet', 'limits', 'set', '--per-day', '5', '--json'],
     ],
-  ])(
-    'is %s, exit %i, of %s at %s',
-    async (code, exitCode, file, calls, errno, args) => {
-      // A settings file is written aside first, under a name of its own.
-      const part = file === 'config.json' ? '/home-' : file;
-      const ran = await farelockIn(failing(part, calls, errno), copyOfUsed()).run(args);
-      expectTold(ran, code, exitCode, file);
-    },
-    60_000,
-  );
+  ])('is %s, exit %i, of %s at %s', async (code, exitCode, file, calls, errno, args) => {
+    // A settings file is written aside first, under a name of its own.
+    const part = file === 'config.json' ? '/home-' : file;
+    const ran = await farelockIn(failing(part, calls, errno), copyOfUsed()).run(args);
+    expectTold(ran, code, exitCode, file);
+  });
 
   test.each([
     ['the home cannot be made', 'mkdir', EACCES, 'storage_not_writable', 4, ''],
@@ -118,7 +114,6 @@ describe.runIf(shim !== null)('a fault of a file, on the command line', () => {
       expectTold(ran, code, exit, home);
       if (code === 'storage_not_writable') expect(ran.json<Told>().error.fix).toContain('FARELOCK_HOME');
     },
-    60_000,
   );
 
   test('a write that fails is paid for once: the same search goes on with it when there is room again', async () => {
@@ -132,7 +127,7 @@ describe.runIf(shim !== null)('a fault of a file, on the command line', () => {
     expect(again.exitCode, again.stdout + again.stderr).toBe(0);
     const payments = await farelockIn({}, home).run(['payments', 'list', '--json']);
     expect(payments.json<{ payments: unknown[] }>().payments).toHaveLength(1);
-  }, 60_000);
+  });
 });
 
 test('a damaged file is storage_damaged, and named', async () => {
@@ -142,7 +137,7 @@ test('a damaged file is storage_damaged, and named', async () => {
   writeFileSync(join(home, 'keys', 'service.json'), '{"keys":[{"id":"a"');
   const ran = await farelockIn({}, home).run(['partner', 'orders', 'list', '--json']);
   expectTold(ran, 'storage_damaged', 1, 'service.json');
-}, 60_000);
+});
 
 test('a file that another process keeps locked is storage_locked, and named', async () => {
   const home = copyOfUsed();
@@ -154,7 +149,7 @@ test('a file that another process keeps locked is storage_locked, and named', as
     holder.exec('rollback');
     holder.close();
   }
-}, 90_000);
+});
 
 test.runIf(process.platform === 'linux')(
   'a process that may open no more files says so, and ends without a stack',
@@ -176,7 +171,6 @@ test.runIf(process.platform === 'linux')(
     }
     expect([...seen]).toEqual(seen.size === 0 ? [] : ['too_many_open_files']);
   },
-  90_000,
 );
 
 describe.runIf(shim !== null)('a fault of a file, while serving', () => {
@@ -222,6 +216,5 @@ describe.runIf(shim !== null)('a fault of a file, while serving', () => {
       expect(lines).toContain(file === '.db' ? `${home}/` : join(home, file));
       expect(lines).not.toMatch(/^\s+at /m);
     },
-    90_000,
   );
 });

@@ -256,7 +256,7 @@ test('a paid result is one document, whatever becomes of the numbers of the list
   expect(ran.json<{ offers: Offer[] }>().offers.length).toBeGreaterThan(0);
   expect(ran.stderr).toMatch(/recent-offers\.json could not be written/);
   runner.close();
-}, 60_000);
+});
 
 test('a key that was pasted where its path belongs is shown nowhere', async () => {
   const runner = farelockIn();

@@ -21,7 +21,7 @@ const PAYING = ['search', 'LIS', 'BER', '--depart', '+30d', '--json'];
 beforeAll(async () => {
   const made = await farelockIn({}, used).run(PAYING);
   expect(made.exitCode, made.stdout + made.stderr).toBe(0);
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const removeLedger = (home: string): void => {
@@ -47,7 +47,7 @@ const failedChecks = async (home: string): Promise<string[]> => {
 test('a home that was copied with its database works', async () => {
   const ran = await farelockIn({}, copyOfUsed()).run(PAYING);
   expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
-}, 60_000);
+});
 
 test('a database in another home is refused with what differs and who made it, and no key is made', async () => {
   const home = copyOfUsed();
@@ -66,7 +66,7 @@ test('a database in another home is refused with what differs and who made it, a
   expect(differing).toMatchObject({ code: 'database_of_another_home' });
   expect(differing.message).toContain('keys/authority.json');
   expect(await failedChecks(home)).toContain('keys');
-}, 90_000);
+});
 
 test('a database that was marked with another escrow program opens: a service may have moved', async () => {
   const home = copyOfUsed();
@@ -77,7 +77,7 @@ test('a database that was marked with another escrow program opens: a service ma
   db.close();
   const ran = await farelockIn({}, home).run(PAYING);
   expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
-}, 60_000);
+});
 
 test('a key ring that rotates keeps its database', async () => {
   const home = copyOfUsed();
@@ -87,13 +87,13 @@ test('a key ring that rotates keeps its database', async () => {
   writeFileSync(path, JSON.stringify(ring));
   const ran = await farelockIn({}, home).run(PAYING);
   expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
-}, 60_000);
+});
 
 test('a journal that was sealed with another key ring is refused', async () => {
   const home = copyOfUsed();
   rmSync(join(home, 'keys', 'client.json'));
   expect(await refused(home, PAYING)).toMatchObject({ code: 'database_of_another_home', exitCode: 5 });
-}, 60_000);
+});
 
 test('a database from before the mark gets it with the first start, of several too', async () => {
   const home = copyOfUsed();
@@ -105,7 +105,7 @@ test('a database from before the mark gets it with the first start, of several t
   expect(runs.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
   rmSync(join(home, 'keys', 'treasury.json'));
   expect(await refused(home, args)).toMatchObject({ code: 'database_of_another_home' });
-}, 60_000);
+});
 
 test.runIf(postgresIsInstalled)(
   'of two homes that begin on one PostgreSQL database at once, one has it and the other is told whose it is',
@@ -126,7 +126,6 @@ test.runIf(postgresIsInstalled)(
       await server.close();
     }
   },
-  90_000,
 );
 
 test.each([
@@ -154,22 +153,18 @@ test.each([
       file.close();
     },
   ],
-])(
-  '%s: nothing is made anew in silence, and doctor says so',
-  async (_what, lose) => {
-    const other = await farelockIn({}, join(folder, 'other')).run(['wallet', 'balance', '--json']);
-    expect(other.exitCode).toBe(0);
-    const home = copyOfUsed();
-    lose(home);
-    const told = await refused(home, ['wallet', 'balance', '--json']);
-    expect(told).toMatchObject({ code: 'ledger_lost', exitCode: 5 });
-    expect(told.message).toContain(join(home, 'ledger.db'));
-    expect(told.fix).toContain('backup');
-    expect(await failedChecks(home)).toContain('cluster');
-    expect(await refused(home, PAYING)).toMatchObject({ code: 'ledger_lost' });
-  },
-  90_000,
-);
+])('%s: nothing is made anew in silence, and doctor says so', async (_what, lose) => {
+  const other = await farelockIn({}, join(folder, 'other')).run(['wallet', 'balance', '--json']);
+  expect(other.exitCode).toBe(0);
+  const home = copyOfUsed();
+  lose(home);
+  const told = await refused(home, ['wallet', 'balance', '--json']);
+  expect(told).toMatchObject({ code: 'ledger_lost', exitCode: 5 });
+  expect(told.message).toContain(join(home, 'ledger.db'));
+  expect(told.fix).toContain('backup');
+  expect(await failedChecks(home)).toContain('cluster');
+  expect(await refused(home, PAYING)).toMatchObject({ code: 'ledger_lost' });
+});
 
 test('a database that a newer version has changed is refused, naming the step, and is left as it is', async () => {
   for (const [file, args] of [
@@ -185,7 +180,7 @@ test('a database that a newer version has changed is refused, naming the step, a
     expect(told.message).toContain('999_from_the_future');
     expect(told.message).toContain(join(home, file));
   }
-}, 90_000);
+});
 
 test('an empty or relative XDG_DATA_HOME counts as unset: no key lands in the working folder', async () => {
   const user = join(folder, 'user');
@@ -197,4 +192,4 @@ test('an empty or relative XDG_DATA_HOME counts as unset: no key lands in the wo
     expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
     expect(ran.json<{ keypair_file: string }>().keypair_file.startsWith(user)).toBe(true);
   }
-}, 60_000);
+});

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { escrowElf } from '../../src/escrow/elf.ts';
+import { isHere } from '../needs.mjs';
 import { ESCROW_REFUSALS } from './refusals.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const source = (file: string) => readFileSync(join(ROOT, file), 'utf8');
-const hasClang = spawnSync('clang-19', ['--version']).status === 0;
+const hasClang = isHere('clang-19', spawnSync('clang-19', ['--version']).status === 0);
 
 test.skipIf(!hasClang)('the committed program is what its source builds, byte for byte', () => {
   const folder = mkdtempSync(join(tmpdir(), 'farelock-build-'));

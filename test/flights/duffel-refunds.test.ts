@@ -9,7 +9,7 @@ const SEED = seedOr(16);
 let stage: Awaited<ReturnType<typeof openStage>>;
 beforeAll(async () => {
   stage = await openStage(`refunds ${SEED}`);
-}, 60_000);
+});
 afterAll(() => stage.close());
 
 test(`${REFUNDS} refunds at an airline that fails: each is paid out once, and only of what was given back`, async () => {

@@ -8,7 +8,7 @@ const SEED = seedOr(15);
 let stage: Awaited<ReturnType<typeof openStage>>;
 beforeAll(async () => {
   stage = await openStage(`torture ${SEED}`);
-}, 60_000);
+});
 afterAll(() => stage.close());
 
 test(`${JOURNEYS} journeys through an airline that fails: no second order, no ticket without its money`, async () => {

@@ -102,7 +102,7 @@ describe.each([
   beforeAll(async () => {
     served = await serve();
     await paying();
-  }, 60_000);
+  });
   afterAll(async () => {
     for (const close of closing.splice(0).reverse()) await close();
   });

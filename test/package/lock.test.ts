@@ -8,7 +8,7 @@ afterAll(() => folder.close());
 let why: string | null = null;
 beforeAll(async () => {
   why = await registryProblem(folder.path);
-}, 60_000);
+});
 beforeEach(({ skip }) => {
   if (why !== null) skip(why);
 });

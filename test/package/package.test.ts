@@ -3,6 +3,7 @@ import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync }
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { isHere } from '../needs.mjs';
 import {
   demo,
   emptyFolder,
@@ -14,7 +15,7 @@ import {
   registryProblem,
 } from './packed.ts';
 
-const built = existsSync(join(ROOT, 'dist/main.cjs'));
+const built = isHere('the built tool', existsSync(join(ROOT, 'dist/main.cjs')));
 const folder = emptyFolder();
 afterAll(() => folder.close());
 

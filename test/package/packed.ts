@@ -3,6 +3,7 @@ import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { isHere } from '../needs.mjs';
 
 /** The packed tool, installed as a user installs it: the tarball alone, into an empty prefix. */
 
@@ -16,9 +17,10 @@ const npm = async (args: readonly string[], cwd: string) =>
 /** null, or why nothing can be installed here. */
 export async function registryProblem(folder: string): Promise<string | null> {
   try {
-    await npm(['view', 'libsql', 'version', '--fetch-retries=0', '--fetch-timeout=10000'], folder);
+    await npm(['view', 'libsql', 'version', '--fetch-retries=1', '--fetch-timeout=30000'], folder);
     return null;
   } catch (error) {
+    isHere('the package registry', false);
     const [first = ''] = (error instanceof Error ? error.message : String(error)).split('\n').slice(1);
     return `the package registry cannot be reached: ${first}`;
   }

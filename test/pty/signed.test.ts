@@ -127,7 +127,7 @@ test('a search, a lock and a booking that were signed and not answered', async (
   const followed = await tool.run(['status', intent.intent_id, '--watch', '--json']);
   expect(followed.stdout).toContain('"status":"booked"');
   expect(await spent()).toBeCloseTo(0.2 + intent.escrow.amount / 1e6);
-}, 60_000);
+});
 
 test('a call of a tool that is cut off is answered with where its money is, before the server goes', async () => {
   const child = spawn(process.execPath, [BIN, 'mcp', '--allow-spending', '1'], {

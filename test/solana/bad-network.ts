@@ -203,11 +203,37 @@ export async function openBadNetwork(upstream: string, seed: number, share = { f
 
 /** An address that takes connections and never answers. */
 export async function openSilence() {
-  const server = createServer(() => undefined);
+  let asked = 0;
+  const server = createServer(() => void asked++);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/`,
+    asked: () => asked,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** Passes everything on to `url`, and counts. @param isDead hangs up instead, at once */
+export async function openCounted(url: string, { isDead = false } = {}) {
+  let asked = 0;
+  const server = createServer(async (incoming, outgoing) => {
+    asked++;
+    if (isDead) return void incoming.socket.destroy();
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(url, { method: 'POST', headers, body: Buffer.concat(chunks) });
+    outgoing.writeHead(answer.status, headers).end(await answer.text());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    asked: () => asked,
     close: () => {
       server.closeAllConnections();
       server.close();

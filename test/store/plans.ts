@@ -2,11 +2,10 @@ import Sqlite from 'libsql';
 import { vi } from 'vitest';
 import { hearPostgres } from './plans-postgres.ts';
 
-/** A statement, what SQLite means to do for it (a line a step), and the longest that it took of this process's own time. */
+/** A statement and SQLite's plan for it, a line a step. */
 interface Statement {
   readonly sql: string;
   plan(): readonly string[];
-  longestMs: number;
 }
 
 /**
@@ -40,17 +39,8 @@ export function hearStatements({ atOnce = false } = {}) {
       const run = statement[name].bind(statement) as (...given: unknown[]) => unknown;
       const timed = (...given: unknown[]) => {
         if (!listening) return run(...given);
-        const known = heard.get(sql) ?? { sql, plan: planning(this, sql), longestMs: 0 };
-        heard.set(sql, known);
-        const [before, beganMs] = [process.cpuUsage(), performance.now()];
-        try {
-          return run(...given);
-        } finally {
-          const { user, system } = process.cpuUsage(before);
-          // Neither what the machine did besides, nor what other threads of the process did.
-          const ms = Math.min(performance.now() - beganMs, (user + system) / 1000);
-          known.longestMs = Math.max(known.longestMs, ms);
-        }
+        if (!heard.has(sql)) heard.set(sql, { sql, plan: planning(this, sql) });
+        return run(...given);
       };
       Object.assign(statement, { [name]: timed });
     }

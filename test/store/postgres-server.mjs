@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, openSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import pg from 'pg';
+import { isHere } from '../needs.mjs';
 
 /** A PostgreSQL server of one's own, for tests and the benchmark. */
 
@@ -17,7 +18,7 @@ function binaries() {
   );
 }
 
-export const postgresIsInstalled = binaries() !== null;
+export const postgresIsInstalled = isHere('PostgreSQL', binaries() !== null);
 
 // Without fsync (`-F`): a test has nothing to lose.
 export async function startPostgres({ settings = ['-F'], log = null } = {}) {

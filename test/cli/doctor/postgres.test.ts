@@ -66,7 +66,7 @@ describe.skipIf(!postgresIsInstalled)('of a PostgreSQL server', () => {
       'used',
       'grant usage on schema public to reader; grant select on all tables in schema public to reader',
     );
-  }, 60_000);
+  });
   afterAll(async () => {
     await admin.end();
     await server.close();

@@ -330,7 +330,7 @@ test('a worker that dies at any call leaves credit that is paid once', async () 
     if (!died()) break;
     expect(diesAt).toBeLessThan(300);
   }
-}, 60_000);
+});
 
 test('a treasury that is short pays later', async () => {
   const poor = await openWorld({ airline: 'none' });

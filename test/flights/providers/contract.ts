@@ -79,7 +79,7 @@ export function providerContract(name: string, open: () => Promise<Contracted>):
     let airline: Contracted;
     beforeAll(async () => {
       airline = await open();
-    }, 60_000);
+    });
     afterAll(() => airline.close());
 
     const search = (route: Route, adults = 1): Promise<Offer[]> =>

@@ -17,12 +17,14 @@ import { sandboxDkimRecord } from '../../../src/sandbox/carrier-site/dkim-key.ts
 import type { SiteScenario } from '../../../src/sandbox/carrier-site/scenarios.ts';
 import { openStore } from '../../../src/service-database.ts';
 import { worldClock } from '../../clock.ts';
+import { isHere } from '../../needs.mjs';
 import type { Books, Served } from './served.ts';
 import { dayFromNow } from './shopper.ts';
 
 /** The real engine with a real Chromium, by the example recipe, at the pretend carrier's site. */
 
 export const chromium = findChromium(process.env.FARELOCK_CHROMIUM);
+isHere('Chromium', chromium !== null);
 
 export const RECIPE: Recipe = JSON.parse(readFileSync('docs/recipes/sandbox-hopper.json', 'utf8'));
 

@@ -4,10 +4,12 @@ import { installed } from '../../../../src/flights/providers/browser/packages.ts
 import { findChromium } from '../../../../src/flights/providers/browser/page/chromium.ts';
 import { openVisit, type Visit } from '../../../../src/flights/providers/browser/page/visit.ts';
 import type { Recipe } from '../../../../src/flights/providers/browser/recipe.ts';
+import { isHere } from '../../../needs.mjs';
 
 /** Static pages and scripted answers on this machine, for a real browser to go through. */
 
 export const chromium = findChromium(process.env.FARELOCK_CHROMIUM);
+isHere('Chromium', chromium !== null);
 
 export interface Answer {
   readonly body?: string;

@@ -161,20 +161,16 @@ describe.runIf(chromium)('a recipe’s steps', () => {
       { do: 'fill', at: { label: 'Short' }, value: '{return_date}' },
       /there is no return_date/,
     ],
-  ])(
-    'stop at %s, and say where and what they saw',
-    async (_what, step, said) => {
-      const failed = await run([step]).then(
-        () => null,
-        (error: unknown) => error,
-      );
-      expect(failed).toBeInstanceOf(Error);
-      expect((failed as Error).message).toMatch(said);
-      if (step.do === 'open') await visit.page.goto(site.base);
-      else expect(failed instanceof Misfit || step.do === 'fill' || step.do === 'choose').toBe(true);
-    },
-    20_000,
-  );
+  ])('stop at %s, and say where and what they saw', async (_what, step, said) => {
+    const failed = await run([step]).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    expect(failed).toBeInstanceOf(Error);
+    expect((failed as Error).message).toMatch(said);
+    if (step.do === 'open') await visit.page.goto(site.base);
+    else expect(failed instanceof Misfit || step.do === 'fill' || step.do === 'choose').toBe(true);
+  });
 
   test('end with the site’s complaint, in our names of the fields; and with a captcha wherever it comes', async () => {
     await visit.page.evaluate("document.getElementById('faults').hidden = false");

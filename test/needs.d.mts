@@ -1,0 +1,1 @@
+export function isHere(what: string, isThere: boolean): boolean;
