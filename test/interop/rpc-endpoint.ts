@@ -14,13 +14,15 @@ export interface RpcEndpoint {
   close(): Promise<void>;
 }
 
-/** The JSON-RPC of a fresh embedded cluster, on a port of its own. */
+/** The JSON-RPC of an embedded cluster, a fresh one without a `path`, on a port of its own. */
 export async function openRpcEndpoint(
   programs: Parameters<typeof openEmbeddedCluster>[0]['programs'] = [],
+  options: { readonly path?: string; readonly startMs?: number } = {},
 ): Promise<RpcEndpoint> {
   const folder = mkdtempSync(join(tmpdir(), 'farelock-rpc-'));
-  const clock = manualClock();
-  const cluster = await openEmbeddedCluster({ path: join(folder, 'ledger.db'), clock, programs });
+  const clock = manualClock(options.startMs);
+  const path = options.path ?? join(folder, 'ledger.db');
+  const cluster = await openEmbeddedCluster({ path, clock, programs });
   const rpc = webOf(createJsonRpc(cluster));
   const server = await new Promise<{ port: number; close: () => Promise<void> }>((resolve) => {
     const listening = serve(

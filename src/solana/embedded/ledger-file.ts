@@ -8,6 +8,7 @@ import { createAccountCache } from './account-cache.ts';
 import { type Changes, watchChanges } from './changes.ts';
 import {
   type LandedTransaction,
+  type RowBytes,
   type Statement,
   type TransactionRows,
   transactionRows,
@@ -72,7 +73,7 @@ interface AccountRow {
   address: string;
   lamports: string;
   owner: string;
-  data: Uint8Array;
+  data: RowBytes;
   executable: number;
   slot: number;
 }

@@ -30,13 +30,16 @@ export interface LandedTransaction extends Landing {
   readonly meta: StoredMeta;
 }
 
+/** A blob as the driver hands it out: `get` makes a Buffer of it, `all` an ArrayBuffer. */
+export type RowBytes = Uint8Array | ArrayBuffer;
+
 interface TransactionRow {
   seq: number;
   signature: string;
   slot: number;
   block_time: number;
   err: string | null;
-  wire: Uint8Array;
+  wire: RowBytes;
   /** Empty without one; null in the rows of ledgers that did not keep it. */
   memo: string | null;
   meta: string;
@@ -129,15 +132,18 @@ export const transactionRows = (statement: Statement): TransactionRows => ({
   },
 });
 
-const landingFrom = (row: LandingRow): Landing => ({
-  seq: row.seq,
-  signature: row.signature as Signature,
-  slot: row.slot,
-  blockTime: row.block_time,
-  err: row.err === null ? null : (JSON.parse(row.err) as unknown),
-  wire: new Uint8Array(row.wire),
-  memo: (row.memo ?? memosOf(parseTransaction(row.wire))) || null,
-});
+function landingFrom(row: LandingRow): Landing {
+  const wire = new Uint8Array(row.wire);
+  return {
+    seq: row.seq,
+    signature: row.signature as Signature,
+    slot: row.slot,
+    blockTime: row.block_time,
+    err: row.err === null ? null : (JSON.parse(row.err) as unknown),
+    wire,
+    memo: (row.memo ?? memosOf(parseTransaction(wire))) || null,
+  };
+}
 
 const transactionFrom = (row: TransactionRow): LandedTransaction => ({
   ...landingFrom(row),
