@@ -28,18 +28,26 @@ export function postgresRefusal(error: unknown): PostgresRefusal {
   return { kind: 'other', said: message.split('\n')[0] ?? '' };
 }
 
-/** Ended by the server, as it goes down or by an administrator (class 57P), or by the connection itself. */
-const LOST = /^(57P0[1-3]|53300|08\d{3})$/;
+/**
+ * Ended by the server: as it goes down, by an administrator (class 57P), because a process was silent in the middle of
+ * a transaction (25P03) or a statement took too long (57014). Or ended by the connection itself.
+ */
+const LOST = /^(57P0[1-3]|57014|25P03|53300|08\d{3})$/;
+
+/** True for the error of a statement that was not answered in time. Whether it was carried out is unknown. */
+export const isSilence = ({ message }: Error): boolean => message === 'Query read timeout';
 
 /**
  * True for an error that means an unreachable database: the statement may be tried again later. A statement
  * that was refused, for whatever reason, is none.
  */
 export function isDatabaseAway(error: unknown): boolean {
-  const { code = '', message } = deepest(error);
+  const cause = deepest(error);
+  const { code = '', message } = cause;
   return (
     AWAY.test(code) ||
     LOST.test(code) ||
+    isSilence(cause) ||
     /^Connection terminated|is not queryable$|^timeout exceeded when trying to connect/.test(message)
   );
 }
