@@ -217,7 +217,17 @@ export function faultOf(at: number, chance: () => number): Fault {
   return {
     // Not in the order of the table: a short run meets every kind.
     order: orders[(at * 7) % orders.length] ?? 'normal',
-    second: pick(['normal', 'normal', 'cut_after', 'gateway_timeout_made', 'accepted', 'unavailable']),
+    second: pick([
+      'normal',
+      'normal',
+      'cut_after',
+      'gateway_timeout_made',
+      'accepted',
+      'unavailable',
+      'unavailable_made',
+      'forbidden_made',
+      'unauthorized_made_later',
+    ]),
     webhook: pick(['normal', 'normal', 'late', 'twice', 'shuffled', 'lost']),
     offer:
       chance() < 0.75 ? null : pick(['internal_error', 'html', 'rate_limited', 'price_up', 'gone', 'cut']),
@@ -255,10 +265,7 @@ export function disagreements(ended: Ended, books: Books): string[] {
       state !== 'stuck' || !live.some(({ is_listed }) => is_listed),
     ],
     ['a certain refusal waits for nobody', state !== 'stuck' || !wasDefinite || ended.died || fault.isRaced],
-    [
-      'nobody asks a second time without a word on the first',
-      attempts.filter(({ status }) => status === 0).length <= 1,
-    ],
+    ['a second order follows a certain refusal alone', attempts.slice(0, -1).every(isCertain)],
   ];
   return isRight.filter(([, holds]) => !holds).map(([rule]) => rule);
 }
@@ -273,9 +280,15 @@ function isCertain({ behaviour, status }: { behaviour: OrderBehaviourName | null
 /** An answer after which there may be an order, whatever the airline really did. */
 const isOpenOutcome = ({ behaviour }: { behaviour: OrderBehaviourName | null }): boolean =>
   behaviour !== null &&
-  ['cut', 'html', 'internal_server_error', 'airline_unknown', 'gateway_timeout_error'].includes(
-    ORDER_BEHAVIOURS[behaviour].answer,
-  );
+  [
+    'cut',
+    'html',
+    'html_401',
+    'text_403',
+    'internal_server_error',
+    'airline_unknown',
+    'gateway_timeout_error',
+  ].includes(ORDER_BEHAVIOURS[behaviour].answer);
 
 const paidUnits = (orders: Books['orders']): bigint =>
   orders.reduce((sum, { total_amount }) => sum + unitsOf(total_amount), 0n);

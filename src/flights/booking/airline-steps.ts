@@ -1,4 +1,4 @@
-import { isProblem, problem } from '../../kernel/problems.ts';
+import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import { type PollPolicy, pollPauseMs } from '../../store/retry.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
 import { checkPriceHolds } from '../offers/live-offer.ts';
@@ -27,14 +27,10 @@ const TICKET_POLL: PollPolicy = { leastMs: 500, mostMs: 15_000 };
 /** While the seller's balance is too low, an order is tried again so much later: somebody has to fill it up. */
 const REFILL_S = 300;
 
+/** Answers of the airline that end an order which was not made. */
+const GONE = ['offer_not_found', 'offer_unavailable', 'offer_expired', 'offer_repriced'] as const;
 /** Answers that say for certain that the airline ordered nothing. */
-const REFUSALS = [
-  'offer_not_found',
-  'offer_unavailable',
-  'offer_expired',
-  'offer_repriced',
-  'upstream_rate_limited',
-] as const;
+const REFUSALS = [...GONE, 'upstream_rate_limited'] as const;
 
 /** Before anything is ordered: is the price still the one that was escrowed? */
 export const queued: Step = async (tools, booking, intent) => {
@@ -44,8 +40,8 @@ export const queued: Step = async (tools, booking, intent) => {
   try {
     await checkPriceHolds(provider, intent.offer_id, BigInt(intent.amount), clock.now());
   } catch (error) {
-    if (isProblem(error, 'offer_expired', 'offer_unavailable', 'offer_repriced')) return refund(error.code);
-    return retryOrRefund(booking, error);
+    if (!isProblem(error)) throw error;
+    return afterProblem(booking, error);
   }
   return { to: 'ordering' };
 };
@@ -68,13 +64,18 @@ export const ordering: Step = async (tools, booking, intent) => {
       if (booking.attempts < MOST_QUESTIONS) throw error;
       return stuck('outcome_unknown');
     }
-    if (error.code === 'upstream_rate_limited' || error.code === 'provider_failed') {
-      return retryOrRefund(booking, error);
-    }
-    return refund(error.code === 'offer_not_found' ? 'offer_unavailable' : error.code);
+    return afterProblem(booking, error);
   }
   return afterOrder(tools, intent, order);
 };
+
+/** Only the airline's own answer gives the money back. Trouble of ours, such as a full disk, is put off like any other. */
+function afterProblem(booking: BookingRow, error: Problem): Next {
+  if (!isProblem(error, ...GONE)) return retryOrRefund(booking, error);
+  // Its balance was too low until the offer was gone: that is what the traveller hears.
+  if (booking.last_error === 'operator_funds_low') return refund(BALANCE_LOW);
+  return refund(error.code === 'offer_not_found' ? 'offer_unavailable' : error.code);
+}
 
 /** The escrow's time is over, and nothing was ordered. */
 const tooLate = ({ last_error }: BookingRow): Next =>

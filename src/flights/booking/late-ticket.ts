@@ -1,28 +1,40 @@
-import { isProblem } from '../../kernel/problems.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { ProviderOrder } from '../providers/provider.ts';
-import type { IntentRow } from '../rows.ts';
+import type { BookingRow, IntentRow } from '../rows.ts';
 import { askAirline } from './airline-word.ts';
 import type { Next } from './claims.ts';
-import { concludeOrderEffect } from './order-effect.ts';
+import { concludeOrderEffect, lastOrderEffect } from './order-effect.ts';
+import { MOST_QUESTIONS, NOT_TICKETED, stuck } from './step.ts';
 
 /**
- * A person said that there is no ticket; the airline is asked once more before the refund is signed, and what it still
- * holds is cancelled. A confirmation that came meanwhile wins: the booking goes on to its ticket.
+ * Asks the airline once more before the refund of a booking that an order was refused for, or of which a person said that
+ * there is no ticket. An order that it shows wins: the booking goes on to its ticket. After a person's word, what is not
+ * ticketed yet is cancelled; where nobody but the airline spoke, its silence keeps the money in the escrow.
  * @param fence throws when whoever asks may no longer act
  * @returns null when the money may go back
+ * @throws Problem `provider_failed` while the airline does not answer
  */
 export async function lateTicket(
   ports: FlightsPorts,
+  booking: BookingRow,
   intent: IntentRow,
   fence: () => Promise<void>,
 ): Promise<Next | null> {
+  const last = await lastOrderEffect(ports.store, intent.intent_id);
+  if (last?.state !== 'failed') return null;
   if ((await ports.effects.standing('refund', intent.intent_id)) !== 'none') return null;
+  const byPerson = booking.refund_reason === NOT_TICKETED;
   const word = await askAirline(ports, intent);
-  if (typeof word === 'string') return null;
+  if (word === 'none' || (word === 'unknown' && byPerson)) return null;
+  if (word === 'unknown') {
+    if (booking.attempts >= MOST_QUESTIONS) return stuck('outcome_unknown');
+    throw problem('provider_failed');
+  }
   await fence();
-  const order = await cancelled(ports, word);
-  if (order.status !== 'ticketed') return null;
+  const order = byPerson ? await cancelled(ports, word) : word;
+  const isOver = order.status === 'cancelled' || order.status === 'failed';
+  if (isOver || (byPerson && order.status !== 'ticketed')) return null;
   ports.log('warn', 'late_confirmation', { intent_id: intent.intent_id });
   return {
     to: 'ticketing',

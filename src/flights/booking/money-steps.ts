@@ -4,15 +4,7 @@ import { dropUnpaid, NO_PAYMENT } from '../intents/retire.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
 import type { Next } from './claims.ts';
 import { queueFunded } from './funding.ts';
-import {
-  CAPTURE_RESERVE_MS,
-  MOST_QUESTIONS,
-  NOT_TICKETED,
-  refund,
-  type Step,
-  type StepTools,
-  stuck,
-} from './step.ts';
+import { CAPTURE_RESERVE_MS, MOST_QUESTIONS, refund, type Step, type StepTools, stuck } from './step.ts';
 import { tellRefundWaits } from './waiting-refund.ts';
 
 /** The payment's process may have died: the settlement journal knows what became of the money. */
@@ -79,9 +71,9 @@ export const refunding: Step = async (tools, booking, intent) => {
     }
     return { to: 'refunded', intent: OVER };
   }
-  if (before?.state === 'open' && booking.refund_reason === NOT_TICKETED) {
+  if (before?.state === 'open' && paid) {
     const { lateTicket } = await import('./late-ticket.ts');
-    const late = await lateTicket(ports, intent, () => claims.hold(booking));
+    const late = await lateTicket(ports, booking, intent, () => claims.hold(booking));
     if (late) return late;
   }
   // Written first: after the refund nobody could tell any more whether there was money in it.

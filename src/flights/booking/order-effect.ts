@@ -1,4 +1,15 @@
-import type { Tx } from '../tables.ts';
+import type { Store, Tx } from '../tables.ts';
+
+/** The last attempt at an order, of whatever outcome. */
+export const lastOrderEffect = (on: Store | Tx, intentId: string) =>
+  on
+    .selectFrom('effects')
+    .select(['effect_id', 'state'])
+    .where('subject', '=', intentId)
+    .where('kind', '=', 'airline_order')
+    .orderBy('attempt', 'desc')
+    .limit(1)
+    .executeTakeFirst();
 
 /**
  * Ends the order effect of an intent by what a person, or a late confirmation, said: it was made, or it was not. The
@@ -10,14 +21,7 @@ export async function concludeOrderEffect(
   made: { readonly orderId: string } | null,
   nowMs: number,
 ): Promise<void> {
-  const last = await tx
-    .selectFrom('effects')
-    .select('effect_id')
-    .where('subject', '=', intentId)
-    .where('kind', '=', 'airline_order')
-    .orderBy('attempt', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const last = await lastOrderEffect(tx, intentId);
   if (!last) return;
   await tx
     .updateTable('effects')

@@ -168,8 +168,9 @@ async function decide(desk: Desk, facts: Facts, by: By, request: ResolveRequest)
 }
 
 /** What an operator asks the airline's support; null where the chain or a decision settles it. */
-function askOf({ intent, airline, stuckIn, told }: Facts, provider: string | null): string | null {
-  if (!['ordering', 'ticketing'].includes(stuckIn) || statusOf(airline) === 'ticketed') return null;
+function askOf({ booking, intent, airline, stuckIn, told }: Facts, provider: string | null): string | null {
+  const isOpen = ['ordering', 'ticketing'].includes(stuckIn) || booking.last_error === 'outcome_unknown';
+  if (!isOpen || statusOf(airline) === 'ticketed') return null;
   const whom = isLowcost(intent.offer_id) ? lockedOffer(intent).owner_name : (provider ?? 'the airline');
   const order = typeof airline === 'string' ? null : airline.providerOrderId;
   return `Ask ${whom}: is there a ticket for ${order === null ? `our reference ${intent.intent_id}` : `its order ${order}`}${foundBy(told)}? Until it says so, decide neither.`;

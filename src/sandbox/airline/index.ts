@@ -1,3 +1,4 @@
+import { OrderRefused } from '../../flights/providers/order-refused.ts';
 import type {
   OfferMoment,
   OrderRequest,
@@ -119,9 +120,7 @@ async function createOrder(airline: Airline, wanted: OrderRequest): Promise<Prov
   if (known) return known;
   const { offer, scenario, passengerCount } = liveOffer(airline, offerId, 'booking');
   if (passengers.length !== passengerCount) {
-    throw problem('passenger_count_mismatch', {
-      detail: { expected: passengerCount, received: passengers.length },
-    });
+    throw new OrderRefused('form_rejected', false);
   }
   if (parseUsdc(offer.total_amount_decimal) !== parseUsdc(expectedAmountDecimal)) {
     throw problem('offer_repriced', {

@@ -6,7 +6,7 @@ import type { KindName } from './errors.ts';
  */
 export interface OrderBehaviour {
   readonly made: 'at_once' | 'later' | 'stray' | 'fails_later' | 'never';
-  readonly answer: 'order' | 'order_200' | 'accepted' | 'cut' | 'html' | KindName;
+  readonly answer: 'order' | 'order_200' | 'accepted' | 'cut' | 'html' | 'html_401' | 'text_403' | KindName;
   /** The answer waits for `slowMs`. */
   readonly slow?: true;
   readonly tickets?: 'later' | 'never';
@@ -36,6 +36,16 @@ export const ORDER_BEHAVIOURS = {
   gateway_timeout_made: { made: 'later', answer: 'gateway_timeout_error' },
   html: { made: 'never', answer: 'html' },
   html_made: { made: 'at_once', answer: 'html' },
+  // A gateway that refuses a call, having let it through or not.
+  unauthorized: { made: 'never', answer: 'html_401' },
+  unauthorized_made: { made: 'at_once', answer: 'html_401' },
+  unauthorized_made_later: { made: 'later', answer: 'html_401' },
+  forbidden: { made: 'never', answer: 'text_403' },
+  forbidden_made: { made: 'at_once', answer: 'text_403' },
+  // The API's own refusal, and there is an order all the same.
+  refused_made: { made: 'at_once', answer: 'insufficient_permissions' },
+  unavailable_made: { made: 'at_once', answer: 'service_unavailable' },
+  accepted_slow: { made: 'later', answer: 'accepted', slow: true },
   rate_limited: { made: 'never', answer: 'rate_limit_exceeded', frees: true },
   insufficient_balance: { made: 'never', answer: 'insufficient_balance', frees: true },
   price_changed: { made: 'never', answer: 'price_changed', frees: true },

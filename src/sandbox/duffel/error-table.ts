@@ -23,6 +23,12 @@ export const KINDS = {
     'Access token not found',
     'The access token is not known here. The sandbox takes any that begins with duffel_test_.',
   ],
+  insufficient_permissions: [
+    403,
+    'authentication_error',
+    'Insufficient permissions',
+    'The access token may not make this call.',
+  ],
   missing_version_header: [
     400,
     'invalid_request_error',

@@ -93,15 +93,15 @@ const TITLES: Record<FieldCode, string> = {
   identity_documents_not_supported: 'Identity documents not supported',
 };
 
-/** A gateway in front of the API that gave up, in its own words. */
-export const htmlBadGateway = (): HttpResponse =>
-  new HttpResponse(
-    502,
-    '<html><head><title>502 Bad Gateway</title></head><body>502 Bad Gateway</body></html>',
-    {
-      'content-type': 'text/html',
-    },
-  );
+const GATEWAYS = { 401: 'Unauthorized', 403: 'Forbidden', 502: 'Bad Gateway' } as const;
+
+/** The answer of a gateway in front of the API, in its own words: a page, or plain text. */
+export function ofGateway(status: keyof typeof GATEWAYS, type: 'html' | 'plain' = 'html'): HttpResponse {
+  const text = `${status} ${GATEWAYS[status]}`;
+  const body =
+    type === 'html' ? `<html><head><title>${text}</title></head><body>${text}</body></html>` : text;
+  return new HttpResponse(status, body, { 'content-type': `text/${type}` });
+}
 
 const CUT_STATUS = 444;
 

@@ -4,7 +4,7 @@ import { sha256Hex } from '../../kernel/json.ts';
 import { ORDER_BEHAVIOURS, type OrderBehaviour, testRoute } from './behaviours.ts';
 import type { AttemptRecord, OrderRecord } from './books.ts';
 import { expiresAtMs } from './dress.ts';
-import { ApiError, cutConnection, htmlBadGateway, refused } from './errors.ts';
+import { ApiError, cutConnection, ofGateway, refused } from './errors.ts';
 import { tell } from './events.ts';
 import { diceOf } from './ids.ts';
 import { readOrder, type WantedOrder } from './order-checks.ts';
@@ -97,7 +97,13 @@ function answered(
       return cutConnection();
     case 'html':
       noted(502);
-      return htmlBadGateway();
+      return ofGateway(502);
+    case 'html_401':
+      noted(401);
+      return ofGateway(401);
+    case 'text_403':
+      noted(403);
+      return ofGateway(403, 'plain');
     default:
       if (signal?.aborted) return cutConnection();
       throw refused(

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { type HttpResponse, json } from '../../kernel/http.ts';
 import type { Books, OfferRequestRecord, OfferState } from './books.ts';
-import { cutConnection, htmlBadGateway, type KindName, refused } from './errors.ts';
+import { cutConnection, type KindName, ofGateway, refused } from './errors.ts';
 import type { DuffelIds } from './ids.ts';
 import type { DuffelWorld, WorldOffer } from './world.ts';
 
@@ -67,7 +67,7 @@ export async function misbehaved(
 ): Promise<HttpResponse | null> {
   if (behaviour === 'slow') await sandbox.clock.sleep(sandbox.slowMs, signal);
   if (behaviour === 'cut') return cutConnection();
-  if (behaviour === 'html') return htmlBadGateway();
+  if (behaviour === 'html') return ofGateway(502);
   const kind = FAILURES[behaviour ?? ''];
   if (kind)
     throw refused(kind, behaviour === 'rate_limited' ? rateLimitHeaders(sandbox.clock.now(), 60, 0) : {});

@@ -179,6 +179,74 @@ describe('an order that the airline refused for certain', () => {
   }, 180_000);
 });
 
+describe('trouble of our own is no answer of the airline', () => {
+  test.each(['storage_failed', 'storage_full', 'too_many_open_files', 'database_unavailable'] as const)(
+    '%s puts the order off, and it is booked once it has passed',
+    async (code) => {
+      let times = 0;
+      script().before.createOrder = () => {
+        if (times++ < 3) throw problem(code);
+      };
+      await world.book(made);
+      await world.work();
+      expect(await world.show(made)).toMatchObject({ status: 'booked', refund_reason: null });
+      expect(script().created).toBe(1);
+    },
+  );
+});
+
+describe('a refusal of the airline that was not true', () => {
+  const refusing = () => {
+    script().before.createOrder = async () => {
+      world.airline.orders.set(made.intent_id, await late());
+      throw new OrderRefused('form_rejected', false);
+    };
+  };
+
+  test('is looked at before the money goes back: the order that it shows is booked', async () => {
+    refusing();
+    await world.book(made);
+    await world.work();
+    expect(await world.show(made)).toMatchObject({ status: 'booked', refund_reason: null });
+    expect((await attempts()).map(({ state }) => state)).toEqual(['done']);
+  });
+
+  test('waits for a person where the airline can no longer be asked', async () => {
+    refusing();
+    script().before.findOrder = gatewayTimeout;
+    await world.book(made);
+    await world.work(2 * 3_600_000);
+    expect(await booking()).toMatchObject({
+      state: 'stuck',
+      stuck_in: 'refunding',
+      last_error: 'outcome_unknown',
+    });
+    expect((await world.sums(made)).vault).toBe(151_200_000n);
+    const ask = await desk();
+    expect((await ask<StuckItem>('')).body.ask).toContain(`our reference ${made.intent_id}`);
+    delete script().before.findOrder;
+    expect((await ask('/resolve', { decision: 'retry' })).status).toBe(200);
+    await world.work();
+    expect((await world.show(made)).status).toBe('booked');
+  });
+});
+
+test('a balance that is too low until the offer has expired is what the traveller hears', async () => {
+  script().before.createOrder = () => {
+    throw new OrderRefused('provider_balance_low', false);
+  };
+  await world.book(made);
+  await world.work(600_000);
+  script().before.createOrder = () => {
+    throw problem('offer_expired');
+  };
+  await world.work();
+  expect(await world.show(made)).toMatchObject({
+    status: 'refunded',
+    refund_reason: 'provider_balance_low',
+  });
+});
+
 test('an order that takes two minutes is made once, and its booking goes on from it', async () => {
   await world.book(made);
   // Leases are renewed by this clock, which is ahead of the machine's.

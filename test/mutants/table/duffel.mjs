@@ -26,10 +26,24 @@ export const duffel = [
     by: [`${TESTS}/create-order.test.ts`],
   },
   {
-    name: "a gateway's 503 is believed",
-    file: `${DUFFEL}/order-answers.ts`,
-    from: 'if (!isDuffels || status === 429)',
-    to: 'if (status === 429)',
+    name: "a gateway's refusal is believed",
+    file: `${DUFFEL}/transport.ts`,
+    from: 'return isWhole && meta?.status === status && requestIdOf(meta.request_id) !== null ? errors : [];',
+    to: 'return errors;',
+    by: [`${TESTS}/create-order.test.ts`],
+  },
+  {
+    name: 'trouble of our own is taken for an answer of the airline',
+    file: 'src/flights/booking/airline-steps.ts',
+    from: 'if (!isProblem(error, ...GONE)) return retryOrRefund(booking, error);',
+    to: '',
+    by: ['test/flights/booking/unknown-outcome.test.ts'],
+  },
+  {
+    name: 'a refusal is acted on before its orders are listed',
+    file: `${DUFFEL}/find-order.ts`,
+    from: "return last.verdict === 'none' ? refusedOrder(ports, past) : look(ports, last);",
+    to: "return last.verdict === 'none' ? null : look(ports, last);",
     by: [`${TESTS}/create-order.test.ts`],
   },
   {

@@ -8,6 +8,9 @@ export type Attempt = Selectable<DuffelAttemptTable>;
 /** The code of an attempt that Duffel accepted with 202 and gave up later. */
 export const CREATION_FAILED = 'creation_failed';
 
+/** The code of an attempt that never left this machine. */
+export const NOT_SENT = 'not_sent';
+
 interface NewAttempt {
   readonly reference: string;
   readonly attempt: number;

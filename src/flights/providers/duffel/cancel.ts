@@ -86,7 +86,8 @@ async function checkQuote({ transport }: OrderPorts, { order }: LiveOrder, quote
     method: 'GET',
     path: `/air/order_cancellations/${quoteId}`,
   });
-  if (answer.status === 404 || dataOf(answer).order_id !== order.providerOrderId) throw quoteGone();
+  if (answer.codes.includes('not_found') || dataOf(answer).order_id !== order.providerOrderId)
+    throw quoteGone();
 }
 
 async function confirm(ports: OrderPorts, live: LiveOrder, quoteId: string): Promise<ProviderOrder> {

@@ -1,7 +1,7 @@
 import { isProblem, type Problem, problem } from '../../../kernel/problems.ts';
 import { OrderRefused } from '../order-refused.ts';
 import type { OrderRequest, ProviderOrder } from '../provider.ts';
-import { type Attempt, CREATION_FAILED } from './attempts.ts';
+import { type Attempt, CREATION_FAILED, NOT_SENT } from './attempts.ts';
 import { findOrder, look, othersOn } from './find-order.ts';
 import { freshOffer, type OfferPorts } from './live-offer.ts';
 import { codeOf, isConflict, orderWord } from './order-answers.ts';
@@ -92,7 +92,7 @@ async function beaten(ports: OrderingPorts, reference: string, searchKey: string
 
 async function unanswered(ports: OrderingPorts, attempt: Attempt, failure: NoAnswer): Promise<never> {
   if (failure.kind === 'unsent') {
-    await ports.attempts.endInNone(attempt, { code: 'not_sent' });
+    await ports.attempts.endInNone(attempt, { code: NOT_SENT });
     const why = noAnswer(failure);
     throw failure.retryAfter === undefined ? new OrderRefused('provider_failed', true, why) : why;
   }

@@ -1,5 +1,5 @@
 import type { ProviderOrder } from '../provider.ts';
-import type { Attempt } from './attempts.ts';
+import { type Attempt, NOT_SENT } from './attempts.ts';
 import { isConflict } from './order-answers.ts';
 import { askOrder, type OrderPorts, orderOf, readOrder, referenceOf, seenOrder } from './orders.ts';
 import { type Fields, object, orderId } from './read.ts';
@@ -8,9 +8,9 @@ import { type Answer, failed, isOk } from './transport.ts';
 type Standing = ProviderOrder | null | 'unknown';
 
 /**
- * How a reference stands. null is certain: an attempt is on record before it is sent. An order is believed where Duffel
- * shows it with our reference. Of an attempt without a verdict a list without it proves nothing, for the airline may know
- * more than Duffel: `unknown`, until something definite is said.
+ * How a reference stands. null is certain: an attempt is on record before it is sent, each one was refused, and Duffel
+ * lists no order for it. An order is believed where Duffel shows it with our reference. Of an attempt without a verdict a
+ * list without it proves nothing, for the airline may know more than Duffel: `unknown`, until something definite is said.
  * @throws Problem `upstream_rate_limited`, `provider_failed`
  */
 export async function findOrder(ports: OrderPorts, reference: string): Promise<Standing> {
@@ -18,7 +18,18 @@ export async function findOrder(ports: OrderPorts, reference: string): Promise<S
   const ordered = past.find(({ verdict }) => verdict === 'ordered');
   if (ordered?.order_id) return (await readOrder(ports, ordered.order_id)).order;
   const last = past.at(-1);
-  return last === undefined || last.verdict === 'none' ? null : look(ports, last);
+  if (last === undefined) return null;
+  return last.verdict === 'none' ? refusedOrder(ports, past) : look(ports, last);
+}
+
+/** The order of attempts that were refused. Their refusals decide what is sent and paid next, so its orders are listed. */
+async function refusedOrder(ports: OrderPorts, past: readonly Attempt[]): Promise<ProviderOrder | null> {
+  const sent = past.filter(({ code }) => code !== NOT_SENT).at(-1);
+  const found = sent && (await seenOrder(ports, sent.offer_id, sent.reference));
+  if (!found) return null;
+  const { reference, code, request_id } = sent;
+  ports.log('error', 'duffel_order_against_verdict', { reference, code, request_id });
+  return foundOrder(ports, sent, found);
 }
 
 /** Looks for the order of an attempt that has no verdict. */

@@ -28,11 +28,11 @@ export const codeOf = (answer: Answer): string =>
   answer.codes.find(isConflict) ?? told(answer).code ?? `http_${answer.status}`;
 
 /**
- * Reads an answer to an order (docs/duffel.md has the table). A refusal is believed where Duffel says that nothing comes
- * of it; everything else leaves the outcome open: a 429, a 5xx of a gateway, a code that nobody has described.
+ * Reads an answer to an order (docs/duffel.md has the table). A refusal is believed where Duffel says in its own form that
+ * nothing comes of it; everything else leaves the outcome open: a 429, any answer of a gateway, an undocumented code.
  */
 export function orderWord(answer: Answer): OrderWord {
-  const { status, codes, types, isDuffels } = answer;
+  const { status, codes, types, isRefusal } = answer;
   if (status === 200 || status === 201) {
     const raw = object(answer.data);
     const id = orderId(raw?.id);
@@ -40,10 +40,9 @@ export function orderWord(answer: Answer): OrderWord {
   }
   const refused = (reason: string, mayPass: boolean) =>
     none(new OrderRefused(reason, mayPass, failed(answer)));
-  if (status === 401 || status === 403) return refused('provider_failed', true);
-  // From here on only Duffel itself is believed.
-  if (!isDuffels || status === 429) return { kind: 'unknown' };
-  if (status === 503 || (status === 502 && codes.includes('order_not_created'))) {
+  if (!isRefusal || status === 429) return { kind: 'unknown' };
+  if (status === 401 || status === 403 || status === 503) return refused('provider_failed', true);
+  if (status === 502 && codes.includes('order_not_created')) {
     return refused('provider_failed', true);
   }
   if (status < 400 || status >= 500) return { kind: 'unknown' };

@@ -33,8 +33,8 @@ export interface Answer {
   readonly data: unknown;
   /** The cursor of the next page. */
   readonly after: string | null;
-  /** True for an answer in Duffel's own form: a gateway's HTML is none. */
-  readonly isDuffels: boolean;
+  /** True for a refusal in Duffel's own form. Only such a one has codes, types and pointers. */
+  readonly isRefusal: boolean;
   /** Codes and types of its errors, in lower case. */
   readonly codes: readonly string[];
   readonly types: readonly string[];
@@ -129,18 +129,40 @@ export function createTransport({ url, token, clock, log, timeoutMs = TIMEOUT_MS
 function readAnswer({ status, body, headers }: HttpResponse): Answer {
   const raw = object(parsed(body ?? ''));
   const meta = object(raw?.meta);
-  const errors = objects(raw?.errors);
+  const errors = refusals(raw, status);
   return {
     kind: 'answer',
     status,
     data: raw?.data ?? null,
     after: typeof meta?.after === 'string' && meta.after !== '' ? meta.after : null,
-    isDuffels: raw !== null && (errors.length > 0 || raw.data !== undefined),
+    isRefusal: errors.length > 0,
     codes: errors.flatMap(({ code }) => word(code) ?? []),
     types: errors.flatMap(({ type }) => word(type) ?? []),
     pointers: errors.flatMap(({ source }) => text(object(source)?.pointer) ?? []),
     requestId: requestIdOf(headers['x-request-id']) ?? requestIdOf(meta?.request_id),
   };
+}
+
+/** The types that Duffel gives its errors. */
+const TYPES = [
+  'airline',
+  'api',
+  'authentication',
+  'invalid_request',
+  'invalid_state',
+  'rate_limit',
+  'validation',
+].map((kind) => `${kind}_error`);
+
+/**
+ * The errors of an answer in Duffel's own form: each with a type and a code of its own, and `meta` with the request's id
+ * and the same status. Whatever else refuses a call (a gateway, a proxy) knows nothing of what Duffel did with it.
+ */
+function refusals(raw: Fields | null, status: number): readonly Fields[] {
+  const errors = objects(raw?.errors);
+  const meta = object(raw?.meta);
+  const isWhole = errors.every(({ type, code }) => TYPES.includes(word(type) ?? '') && word(code) !== null);
+  return isWhole && meta?.status === status && requestIdOf(meta.request_id) !== null ? errors : [];
 }
 
 function parsed(body: string): unknown {

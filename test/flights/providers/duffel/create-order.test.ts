@@ -151,7 +151,6 @@ const NOTHING_ORDERED: [string, Told, Loose][] = [
     refusal('authentication_error', 'access_token_not_found', 401),
     { reason: 'provider_failed', mayPass: true },
   ],
-  ['403 as plain text', { status: 403, body: 'Forbidden' }, { reason: 'provider_failed', mayPass: true }],
   [
     '400 with a number for a code',
     refusal('invalid_request_error', 400, 400),
@@ -207,6 +206,42 @@ describe('certain that nothing was ordered', () => {
     expect(await createOrder()).toMatchObject({ providerOrderId: 'ord_1' });
     expect(await verdict()).toEqual(['none', 'ordered']);
     expect(posts()).toBe(2);
+  });
+
+  test.each<[string, Told]>([
+    ['401', refusal('authentication_error', 'access_token_not_found', 401)],
+    ['403', refusal('authentication_error', 'insufficient_permissions', 403)],
+    ['503', refusal('api_error', 'service_unavailable', 503)],
+    ['422', refusal('validation_error', 'validation_format')],
+  ])(
+    '%s: its orders are listed before a second POST and before a refund, and an order wins',
+    async (_, told) => {
+      world.script.answer = answering(told);
+      await createOrder().catch(() => undefined);
+      const before = world.times('GET', /^\/air\/orders$/);
+      expect(await world.provider.findOrder('int_1')).toBeNull();
+      expect(world.times('GET', /^\/air\/orders$/)).toBe(before + 1);
+      world.script.answer = withOffer(({ method, path }) =>
+        method === 'GET' && path === '/air/orders'
+          ? { body: { data: [goodOrder('int_1')], meta: { after: null } } }
+          : undefined,
+      );
+      expect(await createOrder()).toMatchObject({ providerOrderId: 'ord_1', reference: 'int_1' });
+      expect(posts()).toBe(1);
+      expect(await verdict()).toEqual(['ordered']);
+      expect(world.lines.join()).toContain('duffel_order_against_verdict');
+    },
+  );
+
+  test('a list that is not answered keeps the second POST back', async () => {
+    world.script.answer = answering(refusal('api_error', 'service_unavailable', 503));
+    await expect(createOrder()).rejects.toMatchObject({ mayPass: true });
+    world.script.answer = withOffer(({ path }) =>
+      path === '/air/orders' ? { status: 403, body: '<html>' } : undefined,
+    );
+    await expect(createOrder()).rejects.toMatchObject({ code: 'provider_failed' });
+    await expect(world.provider.findOrder('int_1')).rejects.toMatchObject({ code: 'provider_failed' });
+    expect(posts()).toBe(1);
   });
 
   test('no connection', async () => {
@@ -265,6 +300,18 @@ const OUTCOME_OPEN: [string, Told][] = [
   ['502 airline_unknown', refusal('airline_error', 'airline_unknown', 502)],
   ['502 of a gateway', { status: 502, body: '<html>' }],
   ['503 of a gateway', { status: 503, body: '<html>' }],
+  ['401 of a gateway', { status: 401, body: '<html><h1>401 Authorization Required</h1></html>' }],
+  ['403 of a gateway', { status: 403, body: '<html><h1>403 Forbidden</h1></html>' }],
+  ['403 as plain text', { status: 403, body: 'Forbidden' }],
+  ["403 in a gateway's JSON", { status: 403, body: { errors: [{ message: 'Forbidden' }] } }],
+  [
+    "422 in the airline's form without a request id",
+    { status: 422, body: { errors: [{ type: 'validation_error', code: 'x' }], meta: { status: 422 } } },
+  ],
+  [
+    '422 whose form is of another status',
+    { ...refusal('authentication_error', 'insufficient_permissions', 403), status: 422 },
+  ],
   ['504', refusal('api_error', 'gateway_timeout', 504)],
   ['202', { status: 202, body: { data: { id: 'por_1' } } }],
   ['201 without an order', { status: 201, body: {} }],
