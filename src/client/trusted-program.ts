@@ -5,6 +5,8 @@ import { problem } from '../kernel/problems.ts';
 
 /** Which escrow programs a person pays into. */
 export interface ProgramTrust {
+  /** True where the cluster is the one of this home, whose program no key can replace. */
+  readonly isOwnCluster: boolean;
   /** Programs that the settings name. */
   readonly programs: readonly string[];
   /** True for a key that the person trusts not to replace a program. */
@@ -15,8 +17,9 @@ export interface ProgramTrust {
   acceptCommand(authority: string): string;
 }
 
-/** Trusts the embedded cluster's program alone. */
+/** Trusts the program of this home's own cluster alone. */
 export const EMBEDDED_TRUST: ProgramTrust = {
+  isOwnCluster: true,
   programs: [],
   isAccepted: () => false,
   accept: null,
@@ -29,9 +32,9 @@ export type ProgramStanding =
   /** The shipped bytes, and somebody can replace them. */
   | { readonly kind: 'accepted' | 'upgradeable'; readonly authority: string };
 
-/** The embedded cluster's program has no key that could deploy anything else at its address. */
-const isNamed = (program: string, { programs }: ProgramTrust): boolean =>
-  program === ESCROW_PROGRAM_ID || programs.includes(program);
+/** On a cluster of somebody else's any bytes may lie at the address that ours has. */
+const isNamed = (program: string, { isOwnCluster, programs }: ProgramTrust): boolean =>
+  (isOwnCluster && program === ESCROW_PROGRAM_ID) || programs.includes(program);
 
 /** Holds a program's bytes on the cluster against the shipped ones. One look is enough for a final program. */
 export async function standingOfProgram(

@@ -1,13 +1,16 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Address } from '@solana/kit';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { ESCROW_PROGRAM_ID } from '../../src/escrow/address.ts';
 import { carryOut } from '../../src/escrow/deployment/steps.ts';
 import { escrowElf } from '../../src/escrow/elf.ts';
 import { problem } from '../../src/kernel/problems.ts';
 import { DEVNET_USDC } from '../../src/solana/cluster.ts';
 import { GENESIS_HASHES } from '../../src/solana/monikers.ts';
 import { type Signer, signerFromSeed } from '../../src/solana/signer.ts';
+import { openSqlite } from '../../src/store/libsql/file.ts';
 import { openRpcEndpoint, type RpcEndpoint } from '../interop/rpc-endpoint.ts';
 import { type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
@@ -271,4 +274,63 @@ test('from empty wallets to a booking; a program that is upgraded meanwhile clos
   };
   const failed = doctor.checks.filter(({ status }) => status === 'failed').map(({ id }) => id);
   expect(failed).toEqual(expect.arrayContaining(['flight_service', 'charging']));
+}, 120_000);
+
+test("other bytes at the embedded program's address are not paid into on a cluster of somebody else's", async () => {
+  const [stranger, guest] = [temporaryHome(), temporaryHome()];
+  const clock = endpoint.clock;
+  const begin = async () => {
+    let heard: (line: string) => void = () => undefined;
+    const line = new Promise<string>((resolve) => {
+      heard = resolve;
+    });
+    serving = runInMemory(['serve', '--port', '0', '--json'], {
+      environment: { FARELOCK_HOME: stranger.home, FARELOCK_TICKETING_MS: '0' },
+      clock,
+      interrupted: stop.signal,
+      onStdout: heard,
+    });
+    return JSON.parse(await line) as { flights_url: string; rpc_url: string };
+  };
+  const end = async () => {
+    stop.abort(problem('interrupted'));
+    await serving;
+    stop = new AbortController();
+  };
+  const run = async (line: string, at: { flights_url: string; rpc_url: string }) =>
+    runInMemory(line.split(' '), {
+      clock,
+      environment: {
+        FARELOCK_HOME: guest.home,
+        FARELOCK_FLIGHTS_URL: at.flights_url,
+        FARELOCK_RPC_URL: at.rpc_url,
+      },
+    });
+  const search = 'search LIS BER --depart +30d --json';
+  try {
+    const honest = await begin();
+    await run('wallet new --json', honest);
+    await run('wallet airdrop --json', honest);
+    expect((await run(search, honest)).exitCode).toBe(0);
+    await end();
+
+    const ledger = openSqlite(join(stranger.home, 'ledger.db'));
+    ledger
+      .prepare('update accounts set data = ? where address = ?')
+      .run(Buffer.from(otherCode()), ESCROW_PROGRAM_ID);
+    ledger.close();
+
+    const changed = await begin();
+    const before = (await run('wallet balance --json', changed)).json().usdc;
+    const refused = await run(search.replace('+30d', '+31d'), changed);
+    expect(refused.json().error).toMatchObject({
+      code: 'program_not_trusted',
+      message: expect.stringContaining('is not the shipped one'),
+    });
+    expect((await run('wallet balance --json', changed)).json().usdc).toBe(before);
+  } finally {
+    await end();
+    stranger.close();
+    guest.close();
+  }
 }, 120_000);

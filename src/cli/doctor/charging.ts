@@ -53,7 +53,12 @@ async function untrusted(
   const { checkProgram, EMBEDDED_TRUST } = await import('../../client/trusted-program.ts');
   const isAccepted = (authority: string) => (upgradeAuthorities as readonly string[]).includes(authority);
   try {
-    await checkProgram(cluster, program, { ...EMBEDDED_TRUST, programs: escrowPrograms, isAccepted });
+    await checkProgram(cluster, program, {
+      ...EMBEDDED_TRUST,
+      isOwnCluster: false,
+      programs: escrowPrograms,
+      isAccepted,
+    });
     return null;
   } catch (error) {
     if (!isProblem(error, 'program_not_trusted')) throw error;

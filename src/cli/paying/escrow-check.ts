@@ -27,7 +27,8 @@ export async function verifyIntent(
   if (known && program === '') return [{ ...known, found: UNSAID, ok: false }];
   // Another program keeps other promises, or none: nothing of it can be verified.
   if (known && (code.kind === 'different' || code.kind === 'absent')) {
-    const expected = [ESCROW_PROGRAM_ID, ...session.trust.programs].join(' or ');
+    const own = session.isEmbedded ? [ESCROW_PROGRAM_ID] : [];
+    const expected = [...own, ...session.trust.programs].join(' or ') || 'the shipped code';
     return [{ ...known, expected, found: program, ok: false }];
   }
   const checks = known ? [known, codeCheck(code), ...terms] : [];

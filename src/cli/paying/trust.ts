@@ -8,7 +8,7 @@ import type { Profile } from '../session/profile.ts';
  * into the profile.
  */
 export function trustOf(given: {
-  readonly profile: Pick<Profile, 'name' | 'escrowPrograms' | 'upgradeAuthorities'>;
+  readonly profile: Pick<Profile, 'name' | 'isEmbedded' | 'escrowPrograms' | 'upgradeAuthorities'>;
   readonly home: string;
   readonly clock: Clock;
   readonly terminal: Terminal;
@@ -16,6 +16,7 @@ export function trustOf(given: {
   const { profile, terminal } = given;
   const accepted = new Set<string>(profile.upgradeAuthorities);
   return {
+    isOwnCluster: profile.isEmbedded,
     programs: profile.escrowPrograms,
     isAccepted: (authority) => accepted.has(authority),
     accept: terminal.canAsk
