@@ -193,6 +193,72 @@ describe('one cluster behind all addresses', () => {
   });
 });
 
+describe('a slot far in the future', () => {
+  const FAR = 1_000_000_000_000;
+  /** The first address names it at each answer, or once; the first address then falls silent. */
+  const naming = (times: number): Lie => {
+    let left = times;
+    return async (_call, honest, host) => {
+      const answer = await honest();
+      const { context } = (answer.result ?? {}) as { context?: { slot: number } };
+      if (host === 'first.test' && context !== undefined && left-- > 0) context.slot = FAR;
+      return answer;
+    };
+  };
+
+  it.each([
+    ['once', 1],
+    ['always', Number.POSITIVE_INFINITY],
+  ])('named by one of two addresses (%s) does not silence the other', async (_how, times) => {
+    liar.tell = naming(times);
+    const { wire, signature } = await transfer(2_222_000n + BigInt(Math.min(times, 2)));
+    await liar.cluster.accounts([bob.address]);
+    await liar.cluster.send(wire);
+    expect(await liar.cluster.signatureStatus(signature)).toMatchObject({ err: null });
+    liar.tell = (_call, honest, host) => (host === 'first.test' ? down() : honest());
+    expect((await liar.cluster.accounts([bob.address]))[0]?.lamports).toBeGreaterThan(0n);
+    expect(await liar.cluster.simulate(wire)).toMatchObject({ err: 'AlreadyProcessed' });
+    expect(await liar.cluster.signaturesWithMemo('none', bob.address)).toEqual([]);
+  });
+
+  it('told of a transaction by one of two addresses does not silence the other', async () => {
+    const { wire, signature } = await transfer(3_333_000n);
+    liar.tell = async (call, honest, host) => {
+      const answer = await honest();
+      if (host === 'first.test' && call.method === 'getSignatureStatuses')
+        told(answer).value = [{ slot: FAR, confirmations: 0, err: null, confirmationStatus: 'confirmed' }];
+      return answer;
+    };
+    await liar.cluster.signatureStatus(signature);
+    expect((await liar.cluster.accounts([bob.address]))[0]?.lamports).toBeGreaterThan(0n);
+    liar.tell = (_call, honest, host) => (host === 'first.test' ? down() : honest());
+    expect((await liar.cluster.accounts([bob.address]))[0]?.lamports).toBeGreaterThan(0n);
+    expect(await liar.cluster.simulate(wire)).toMatchObject({ err: null });
+  });
+
+  it('of an only address counts when it is said again', async () => {
+    const alone = await openLyingCluster(endpoint, endpoint.clock.advance);
+    opened.push(alone);
+    await alone.cluster.accounts([bob.address]);
+    let ahead = 0;
+    alone.tell = async (_call, honest) => {
+      const answer = await honest();
+      told(answer).context.slot += ahead;
+      return answer;
+    };
+    const read = () => alone.cluster.accounts([bob.address]);
+    ahead = 10_000;
+    await read();
+    ahead = 0;
+    await read();
+    ahead = 10_000;
+    await read();
+    await read();
+    ahead = 0;
+    expect((await problemOf(read())).code).toBe('cluster_failed');
+  });
+});
+
 describe('a transaction', () => {
   it('goes to every address, and is confirmed by either', async () => {
     const { wire, signature } = await transfer();

@@ -14,7 +14,7 @@ const clock = { now: () => 1_800_000_000_000, sleep: async () => undefined };
 
 /** Nodes behind two addresses: each answers of the slot that is its turn. */
 function members(s: fc.Scheduler, slots: readonly number[]) {
-  const freshness = createFreshness();
+  const freshness = createFreshness(clock.now);
   const left = [...slots];
   const fetching: typeof fetch = async (_url, init) => {
     const { id } = JSON.parse(String(init?.body)) as { id: number };
@@ -22,9 +22,11 @@ function members(s: fc.Scheduler, slots: readonly number[]) {
     await turn(s, `a node answers of slot ${slot}`);
     return Response.json({ jsonrpc: '2.0', id, result: { context: { slot }, value: null } });
   };
-  const shared = { clock, freshness, genesis: { hash: null }, log: silentLog, fetch: fetching };
+  const shared = { clock, genesis: { hash: null }, log: silentLog, fetch: fetching };
   const closing = new AbortController().signal;
-  return ['a', 'b'].map((name) => createMember({ url: `http://${name}.test/`, closing, ...shared }));
+  return ['a', 'b'].map((name) =>
+    createMember({ url: `http://${name}.test/`, standing: freshness.join(), closing, ...shared }),
+  );
 }
 
 test('what was asked after an answer is never answered of an older slot than that, by whichever address', () =>

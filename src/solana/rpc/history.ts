@@ -3,7 +3,6 @@ import type { HistorySince, Trace } from '../cluster.ts';
 import { memoStands } from '../memo.ts';
 import { historyAnswer, statusesAnswer } from './answers.ts';
 import type { RpcCaller } from './caller.ts';
-import type { Freshness } from './freshness.ts';
 
 const PAGE = 1000;
 const MOST_PAGES = 50;
@@ -16,15 +15,10 @@ const WITNESSES = 2;
  * nothing: false. So does one that is too long, and an address that can't be asked.
  * @throws Problem `cluster_failed` when none can be asked
  */
-export async function isAbsent(
-  caller: RpcCaller,
-  freshness: Freshness,
-  trace: Trace,
-  from: HistorySince,
-): Promise<boolean> {
+export async function isAbsent(caller: RpcCaller, trace: Trace, from: HistorySince): Promise<boolean> {
   const alone = caller.alone();
   const needed = Math.min(WITNESSES, alone.length);
-  const words = await Promise.allSettled(alone.map((one) => isAbsentBy(one, freshness, trace, from)));
+  const words = await Promise.allSettled(alone.map((one) => isAbsentBy(one, trace, from)));
   const heard = words.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const [silence] = words.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
   if (heard.length === 0) throw silence;
@@ -33,7 +27,6 @@ export async function isAbsent(
 
 async function isAbsentBy(
   caller: RpcCaller,
-  freshness: Freshness,
   trace: Trace,
   { account, sinceS, sinceSlot = null }: HistorySince,
 ): Promise<boolean> {
@@ -44,13 +37,8 @@ async function isAbsentBy(
   }
   let before: string | undefined;
   for (let page = 0; page < MOST_PAGES; page++) {
-    const options = {
-      commitment: 'confirmed',
-      limit: PAGE,
-      // A node that is behind the others cannot know the newest: it refuses, and is asked again.
-      minContextSlot: freshness.floor('confirmed'),
-      ...(before === undefined ? {} : { before }),
-    };
+    // A node that is behind the others cannot know the newest: it refuses, and is asked again.
+    const options = { commitment: 'confirmed', limit: PAGE, ...(before === undefined ? {} : { before }) };
     const entries = await caller.read('getSignaturesForAddress', [account, options], historyAnswer);
     const isNamed = entries.some((entry) =>
       'signature' in trace
@@ -73,11 +61,10 @@ async function isAbsentBy(
 /** Transactions that bear a memo, among the newest thousand that name an account. */
 export async function signaturesWithMemo(
   caller: RpcCaller,
-  freshness: Freshness,
   memo: string,
   account: Address,
 ): Promise<Signature[]> {
-  const options = { commitment: 'confirmed', limit: PAGE, minContextSlot: freshness.floor('confirmed') };
+  const options = { commitment: 'confirmed', limit: PAGE };
   const entries = await caller.read('getSignaturesForAddress', [account, options], historyAnswer);
   return entries
     .filter((entry) => memoStands(entry.memo, memo))

@@ -3,7 +3,8 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log.ts';
 import { shownUrl } from '../../kernel/shown-url.ts';
 import { type DelayPolicy, retryDelayMs } from '../../store/retry.ts';
-import { type Freshness, levelOf } from './freshness.ts';
+import { epochAnswer } from './answers.ts';
+import { LEVELS, levelOf, type Standing } from './freshness.ts';
 
 /** A refusal by the cluster: it understood the request, and answered with an error. */
 export class RpcRefusal extends Error {
@@ -88,6 +89,27 @@ const envelope = z.looseObject({
   result: z.unknown().optional(),
   error: z.looseObject({ code: z.number(), message: z.string(), data: z.unknown().optional() }).optional(),
 });
+/** Methods whose answers do not say of which slot they are, or that try something out: the node itself has to refuse. */
+const HELD_BY_NODE = new Set(['getSignaturesForAddress', 'simulateTransaction']);
+const TELLS_OF_LANDED = new Set(['getSignatureStatuses', 'getTransaction']);
+
+/** The slots that an answer tells of as reached, beside the node's own: those of transactions. */
+const landedSlots = z.union([
+  z
+    .looseObject({
+      context: z.looseObject({ slot: z.int() }),
+      value: z.array(
+        z
+          .looseObject({ slot: z.int(), confirmationStatus: z.enum(LEVELS).nullish() })
+          .transform(({ slot, confirmationStatus }) => [confirmationStatus ?? 'finalized', slot] as const)
+          .nullable(),
+      ),
+    })
+    // Nothing has landed past the node's newest slot.
+    .transform(({ context, value }) => value.filter((one) => one !== null && one[1] <= context.slot)),
+  z.looseObject({ slot: z.int(), meta: z.looseObject({}) }).transform(({ slot }) => [[null, slot] as const]),
+]);
+
 /** Where an answer says how far the node had come. */
 const answerSlot = z.union([
   z.looseObject({ context: z.looseObject({ slot: z.int() }) }).transform(({ context }) => context.slot),
@@ -98,13 +120,13 @@ export function createMember(options: {
   readonly url: string;
   readonly clock: Clock;
   readonly fetch: typeof fetch;
-  readonly freshness: Freshness;
+  readonly standing: Standing;
   readonly genesis: Genesis;
   readonly log: Log;
   /** Ends whatever is being asked. */
   readonly closing: AbortSignal;
 }): Member {
-  const { url, clock, freshness, genesis, log } = options;
+  const { url, clock, standing, genesis, log } = options;
   const host = URL.canParse(url) ? new URL(url).host : shownUrl(url);
   let calls = 0;
   let failures = 0;
@@ -135,15 +157,20 @@ export function createMember(options: {
   ): Promise<z.output<S>> {
     const id = ++calls;
     const level = levelOf(method, params);
-    const floor = freshness.floor(level);
-    const result = resultIn(await post(JSON.stringify({ jsonrpc: '2.0', id, method, params }), signals), id);
+    const floor = standing.floor(level);
+    const asked = HELD_BY_NODE.has(method) ? withLeast(params, floor()) : params;
+    const body = JSON.stringify({ jsonrpc: '2.0', id, method, params: asked });
+    const result = resultIn(await post(body, signals), id);
     const slot = answerSlot.safeParse(result);
-    if (slot.success && slot.data < floor) {
-      throw new NoAnswer(`it answered of slot ${slot.data}, after ${floor} was told of`, { behind: true });
+    if (slot.success && slot.data < floor(slot.data)) {
+      const why = `it answered of slot ${slot.data}, after ${floor(slot.data)} was told of`;
+      throw new NoAnswer(why, { behind: true });
     }
     const checked = schema.safeParse(result);
     if (!checked.success) throw new NoAnswer('its answer has another form than expected');
-    if (slot.success) freshness.saw(level, slot.data);
+    if (slot.success) standing.saw(level, slot.data);
+    const landed = TELLS_OF_LANDED.has(method) ? landedSlots.safeParse(result) : null;
+    for (const one of landed?.data ?? []) if (one) standing.saw(one[0] ?? level, one[1]);
     if (method === 'getGenesisHash') ownGenesis = String(result);
     return checked.data;
   }
@@ -173,6 +200,9 @@ export function createMember(options: {
       const signals = signal ? [signal] : [];
       try {
         if (method !== 'getGenesisHash') await checkGenesis(signals);
+        if (HELD_BY_NODE.has(method) && standing.isUnknown()) {
+          await exchange(['getEpochInfo', [{ commitment: 'confirmed' }], epochAnswer], signals);
+        }
         const answer = await exchange([method, params, schema], signals);
         failures = 0;
         asideUntilMs = 0;
@@ -187,6 +217,12 @@ export function createMember(options: {
     },
   };
 }
+
+/** The parameters of a call, their options with the least slot that the node must have come to. */
+const withLeast = (params: readonly unknown[], minContextSlot: number): readonly unknown[] => [
+  ...params.slice(0, -1),
+  { ...(params.at(-1) as object), minContextSlot },
+];
 
 /** The result that a node answered with. @throws NoAnswer, RpcRefusal */
 function resultIn({ status, text }: { readonly status: number; readonly text: string }, id: number): unknown {

@@ -47,13 +47,13 @@ export async function openRpcCluster(
   options: RpcOptions,
 ): Promise<Cluster & { readonly genesis: string | null }> {
   const { clock, commitment = 'confirmed', log = silentLog } = options;
-  const freshness = createFreshness();
+  const freshness = createFreshness(clock.now);
   const genesis: Genesis = { hash: null };
   const closing = new AbortController();
-  const shared = { clock, freshness, genesis, log, closing: closing.signal, fetch: options.fetch ?? fetch };
+  const shared = { clock, genesis, log, closing: closing.signal, fetch: options.fetch ?? fetch };
   const urls = addressesOf(options.urls);
   const caller = createCaller(
-    urls.map((url) => createMember({ url, ...shared })),
+    urls.map((url) => createMember({ url, standing: freshness.join(), ...shared })),
     clock,
   );
   const isTaken = options.network && options.genesis === undefined && urls.length === 1;
@@ -63,8 +63,8 @@ export async function openRpcCluster(
   checkMint(network, options.usdcMint ?? null);
 
   const lifetimes = createLifetimes(caller);
-  const reads = createReads(caller, commitment, freshness);
-  const ports = { caller, clock, freshness, lifetimes };
+  const reads = createReads(caller, commitment);
+  const ports = { caller, clock, lifetimes };
   return {
     network,
     usdcMint: options.usdcMint ?? usdcMintOf(network),
@@ -80,8 +80,8 @@ export async function openRpcCluster(
         status: reads.signatureStatus,
         tryOut: (bytes) => tryOut(ports, bytes, { verifySignatures: true }),
       }),
-    isAbsent: (trace, from) => isAbsent(caller, freshness, trace, from),
-    signaturesWithMemo: (memo, account) => signaturesWithMemo(caller, freshness, memo, account),
+    isAbsent: (trace, from) => isAbsent(caller, trace, from),
+    signaturesWithMemo: (memo, account) => signaturesWithMemo(caller, memo, account),
     priorityFee: (writable) => bid(caller, writable, options.priorityFeeCap ?? USUAL_FEE_CAP),
     doubtBlocks: DOUBT_BLOCKS,
     close: async () => closing.abort(),

@@ -3,7 +3,6 @@ import type { ChainAccount, Cluster, SignatureStatus } from '../cluster.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../token.ts';
 import { accountsAnswer, integerAnswer, statusesAnswer, transactionAnswer } from './answers.ts';
 import { type RpcCaller, silent } from './caller.ts';
-import type { Freshness } from './freshness.ts';
 
 const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111' as Address;
 const MOST_ACCOUNTS = 100;
@@ -12,7 +11,6 @@ const MOST_ACCOUNTS = 100;
 export function createReads(
   caller: RpcCaller,
   commitment: 'confirmed' | 'finalized',
-  freshness: Freshness,
 ): Pick<
   Cluster,
   'accounts' | 'signatureStatus' | 'unixTime' | 'tokenBalance' | 'minimumRent' | 'transaction'
@@ -37,7 +35,7 @@ export function createReads(
 
   return {
     accounts,
-    signatureStatus: (signature) => signatureStatus(caller, freshness, signature),
+    signatureStatus: (signature) => signatureStatus(caller, signature),
     async unixTime() {
       const [sysvar] = await accounts([CLOCK_SYSVAR]);
       if (sysvar?.data.length !== 40) throw silent('getMultipleAccounts', 'it has no clock');
@@ -55,7 +53,6 @@ export function createReads(
       const how = { ...certain, encoding: 'base64', maxSupportedTransactionVersion: 0 };
       const found = await read('getTransaction', [signature, how], transactionAnswer);
       if (!found?.meta) return null;
-      freshness.saw(commitment, Number(found.slot));
       return {
         signature,
         slot: found.slot,
@@ -69,11 +66,7 @@ export function createReads(
 }
 
 /** The surest word of those that can be asked now; null when none of them knows the signature. */
-async function signatureStatus(
-  caller: RpcCaller,
-  freshness: Freshness,
-  signature: Signature,
-): Promise<SignatureStatus | null> {
+async function signatureStatus(caller: RpcCaller, signature: Signature): Promise<SignatureStatus | null> {
   const params = [[signature], { searchTransactionHistory: true }];
   const said = await caller.fromEach('getSignatureStatuses', params, statusesAnswer);
   const answers = said.flatMap((one) => (one.kind === 'answer' ? [one.answer] : []));
@@ -84,8 +77,6 @@ async function signatureStatus(
     const confirmation = status.confirmationStatus ?? 'finalized';
     return [{ slot: status.slot, err: status.err ?? null, confirmation }];
   });
-  // What it changed is to be seen from now on: a node that is not there yet does not count.
-  for (const { slot, confirmation } of known) freshness.saw(confirmation, Number(slot));
   return known.find(({ confirmation }) => confirmation === 'finalized') ?? known[0] ?? null;
 }
 

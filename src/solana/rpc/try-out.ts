@@ -4,7 +4,6 @@ import type { Simulation } from '../cluster.ts';
 import { blockhashOf } from '../transaction.ts';
 import { preflightData, simulationAnswer } from './answers.ts';
 import { pauseMs, type RpcCaller, silent } from './caller.ts';
-import type { Freshness } from './freshness.ts';
 import { CONFIRMED, type Lifetimes } from './lifetime.ts';
 import { RpcRefusal } from './member.ts';
 
@@ -16,7 +15,6 @@ const ENOUGH_DOUBT = 3;
 interface TryOutPorts {
   readonly caller: RpcCaller;
   readonly clock: Clock;
-  readonly freshness: Freshness;
   readonly lifetimes: Lifetimes;
 }
 
@@ -26,15 +24,14 @@ interface TryOutPorts {
  * @throws Problem `cluster_failed`
  */
 export async function tryOut(
-  { caller, clock, freshness, lifetimes }: TryOutPorts,
+  { caller, clock, lifetimes }: TryOutPorts,
   wire: Uint8Array,
   { verifySignatures }: { readonly verifySignatures: boolean },
 ): Promise<Simulation> {
   const how = { ...CONFIRMED, encoding: 'base64', sigVerify: verifySignatures };
   let doubts = 0;
   for (let attempt = 1; attempt <= MOST_BEHIND; attempt++) {
-    const options = { ...how, minContextSlot: freshness.floor('confirmed') };
-    const tried = await simulated(caller, [Buffer.from(wire).toString('base64'), options]);
+    const tried = await simulated(caller, [Buffer.from(wire).toString('base64'), how]);
     if (tried.err !== 'BlockhashNotFound') return tried;
     const life = await lifetimes.of(blockhashOf(wire));
     if (life === 'doubtful') doubts++;
