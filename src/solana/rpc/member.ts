@@ -106,9 +106,15 @@ const landedSlots = z.union([
       ),
     })
     // Nothing has landed past the node's newest slot.
-    .transform(({ context, value }) => value.filter((one) => one !== null && one[1] <= context.slot)),
+    .transform(({ context, value }) =>
+      value.filter((one) => one !== null).filter(([, slot]) => slot <= context.slot),
+    ),
   z.looseObject({ slot: z.int(), meta: z.looseObject({}) }).transform(({ slot }) => [[null, slot] as const]),
 ]);
+
+/** Slots of transactions, each with its level; null: the level that was asked for. */
+const landedIn = (method: string, result: unknown) =>
+  TELLS_OF_LANDED.has(method) ? (landedSlots.safeParse(result).data ?? []) : [];
 
 /** Where an answer says how far the node had come. */
 const answerSlot = z.union([
@@ -116,7 +122,7 @@ const answerSlot = z.union([
   z.looseObject({ absoluteSlot: z.int() }).transform(({ absoluteSlot }) => absoluteSlot),
 ]);
 
-export function createMember(options: {
+interface MemberOptions {
   readonly url: string;
   readonly clock: Clock;
   readonly fetch: typeof fetch;
@@ -125,31 +131,15 @@ export function createMember(options: {
   readonly log: Log;
   /** Ends whatever is being asked. */
   readonly closing: AbortSignal;
-}): Member {
+}
+
+export function createMember(options: MemberOptions): Member {
   const { url, clock, standing, genesis, log } = options;
   const host = URL.canParse(url) ? new URL(url).host : shownUrl(url);
   let calls = 0;
   let failures = 0;
   let asideUntilMs = 0;
   let ownGenesis: string | null = null;
-
-  async function post(body: string, signals: readonly AbortSignal[]) {
-    const response = await options
-      .fetch(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body,
-        signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), options.closing, ...signals]),
-      })
-      .catch(silence);
-    const { status } = response;
-    const text = await response.text().catch(silence);
-    if (status === 408 || status === 429 || status >= 500) {
-      const pauseMs = retryAfterMs(response.headers.get('retry-after'), clock);
-      throw new NoAnswer(`it answered ${status}`, { pauseMs });
-    }
-    return { status, text };
-  }
 
   async function exchange<S extends z.ZodType>(
     [method, params, schema]: readonly [string, readonly unknown[], S],
@@ -160,7 +150,7 @@ export function createMember(options: {
     const floor = standing.floor(level);
     const asked = HELD_BY_NODE.has(method) ? withLeast(params, floor()) : params;
     const body = JSON.stringify({ jsonrpc: '2.0', id, method, params: asked });
-    const result = resultIn(await post(body, signals), id);
+    const result = resultIn(await post(options, body, signals), id);
     const slot = answerSlot.safeParse(result);
     if (slot.success && slot.data < floor(slot.data)) {
       const why = `it answered of slot ${slot.data}, after ${floor(slot.data)} was told of`;
@@ -169,8 +159,7 @@ export function createMember(options: {
     const checked = schema.safeParse(result);
     if (!checked.success) throw new NoAnswer('its answer has another form than expected');
     if (slot.success) standing.saw(level, slot.data);
-    const landed = TELLS_OF_LANDED.has(method) ? landedSlots.safeParse(result) : null;
-    for (const one of landed?.data ?? []) if (one) standing.saw(one[0] ?? level, one[1]);
+    for (const [at, landed] of landedIn(method, result)) standing.saw(at ?? level, landed);
     if (method === 'getGenesisHash') ownGenesis = String(result);
     return checked.data;
   }
@@ -216,6 +205,27 @@ export function createMember(options: {
       }
     },
   };
+}
+
+/** @throws NoAnswer */
+async function post(
+  { url, clock, closing, fetch }: MemberOptions,
+  body: string,
+  signals: readonly AbortSignal[],
+): Promise<{ readonly status: number; readonly text: string }> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+    signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), closing, ...signals]),
+  }).catch(silence);
+  const { status } = response;
+  const text = await response.text().catch(silence);
+  if (status === 408 || status === 429 || status >= 500) {
+    const pauseMs = retryAfterMs(response.headers.get('retry-after'), clock);
+    throw new NoAnswer(`it answered ${status}`, { pauseMs });
+  }
+  return { status, text };
 }
 
 /** The parameters of a call, their options with the least slot that the node must have come to. */
