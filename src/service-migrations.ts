@@ -57,4 +57,5 @@ export const serviceMigrations: readonly Migration[] = [
   { name: '080_browser', statements: browser.create },
   { name: '080_duffel', statements: duffel.create },
   { name: '090_real_airlines', statements: [...effects.airlineDetail, ...flights.realAirlines] },
+  { name: '110_sale_keys', statements: flights.saleKeys },
 ];

@@ -33,6 +33,7 @@ test('the steps that were released keep their names, their order and every word'
       "080_browser aa991f813a491d40",
       "080_duffel de3c4b63879b5080",
       "090_real_airlines 881fbb2db1e514b5",
+      "110_sale_keys 52ddcf18ade41844",
     ]
   `);
 });

@@ -193,4 +193,9 @@ export const flightsMigrations = {
     'alter table refund_requests add column airline_quote text',
     'alter table orders add column changed_at_ms bigint',
   ],
+
+  saleKeys: [
+    'alter table intents add column sale_key text',
+    'create index intents_sale on intents (sale_key) where sale_key is not null',
+  ],
 } as const;

@@ -46,6 +46,8 @@ export interface IntentTable {
   /** The offer as it was locked (wire form, JSON). */
   offer: string;
   passenger_count: number;
+  /** `saleKey` of the live offer that was locked. */
+  sale_key: string | null;
   funding_wallet: string;
   refund_wallet: string;
   /** Affiliate code, when it was resolved; its wallet and its share (atomic units) are frozen with it. */

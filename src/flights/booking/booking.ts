@@ -10,6 +10,7 @@ import { dropUnpaid } from '../intents/retire.ts';
 import type { Tiers } from '../offers/airline-checks.ts';
 import { checkPriceHolds, configured } from '../offers/live-offer.ts';
 import { isLowcost } from '../offers/lowcost.ts';
+import { checkUnsold } from '../offers/unsold.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
 import type { BookRequest, BookResponse, Passenger } from '../wire.ts';
@@ -39,6 +40,7 @@ export function createBooking(ports: FlightsPorts, escrows: Escrows) {
         await checkOpen(ports, 'booking');
         const intent = await shownIntent(store, request.intent_id);
         checkBookable(intent, await bookingOf(store, intent.intent_id), clock.now());
+        await checkUnsold(store, intent.sale_key, intent.intent_id);
         await checkTravellers(ports, request.passengers, intent);
         const escrow = await escrows.read(intent);
         if (escrow?.state !== 'open') throw problem('escrow_missing');
@@ -98,6 +100,8 @@ const record = (ports: FlightsPorts, request: BookRequest, payment: Payment): Pr
       store.transaction().execute(async (tx) => {
         const holder = await bookingOf(tx, intentId);
         if (holder) return holder.payment_key === payment.key ? null : holder;
+        // Two that pay at the same moment passed the check both.
+        await checkUnsold(tx, (await shownIntent(tx, intentId)).sale_key, intentId);
         const nowMs = clock.now();
         const row = {
           intent_id: intentId,

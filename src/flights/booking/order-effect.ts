@@ -1,15 +1,15 @@
 import type { Store, Tx } from '../tables.ts';
 
-/** The last attempt at an order, of whatever outcome. */
-export const lastOrderEffect = (on: Store | Tx, intentId: string) =>
-  on
+/** The last attempt at an order, of whatever outcome. There are few: sorting them here needs no index. */
+export async function lastOrderEffect(on: Store | Tx, intentId: string) {
+  const attempts = await on
     .selectFrom('effects')
-    .select(['effect_id', 'state'])
+    .select(['effect_id', 'state', 'attempt'])
     .where('subject', '=', intentId)
     .where('kind', '=', 'airline_order')
-    .orderBy('attempt', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+    .execute();
+  return attempts.sort((a, b) => a.attempt - b.attempt).at(-1);
+}
 
 /**
  * Ends the order effect of an intent by what a person, or a late confirmation, said: it was made, or it was not. The

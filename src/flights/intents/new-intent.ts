@@ -15,7 +15,7 @@ export async function newIntent(
   escrows: Escrows,
   request: CreateIntentRequest,
   payment: Payment,
-  { offer, passengerCount }: LiveOffer,
+  { offer, passengerCount, saleKey }: LiveOffer,
 ): Promise<IntentRow> {
   const { clock, ids, options } = ports;
   const refundWallet = request.refund_wallet ?? payment.payer;
@@ -37,6 +37,7 @@ export async function newIntent(
     offer_id: request.offer_id,
     offer: JSON.stringify(offer),
     passenger_count: passengerCount,
+    sale_key: saleKey ?? null,
     funding_wallet: payment.payer,
     refund_wallet: refundWallet,
     referrer: referral?.code ?? null,

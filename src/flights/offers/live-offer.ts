@@ -5,6 +5,7 @@ import type { LiveOffer, Provider } from '../providers/provider.ts';
 import type { Offer } from '../wire.ts';
 import type { Tiers } from './airline-checks.ts';
 import { isLowcost } from './lowcost.ts';
+import { checkUnsold } from './unsold.ts';
 
 /** @throws Problem `provider_not_configured` */
 export function configured<P>(provider: P | null): P {
@@ -25,6 +26,7 @@ export async function offerToLock(
   const live = isLowcost(offerId)
     ? await (await import('./lowcost-offers.ts')).lowcostToLock(ports, offerId)
     : await fastOffer(ports.provider, offerId, ports.clock.now());
+  await checkUnsold(ports.store, live.saleKey);
   const { leastTicket, mostTicket } = ports.options;
   const total = ticketTotal(live.offer);
   if (total === null || total < leastTicket || total > mostTicket) {

@@ -3,6 +3,7 @@ import type { FlightsPorts } from '../ports.ts';
 import type { OfferDetailsResponse } from '../wire.ts';
 import { configured } from './live-offer.ts';
 import { isLowcost } from './lowcost.ts';
+import { checkUnsold } from './unsold.ts';
 
 /** POST /air/offer-details: the price of this moment, and what can be added to the fare. */
 export function createOfferDetails(ports: FlightsPorts) {
@@ -31,6 +32,7 @@ export function createOfferDetails(ports: FlightsPorts) {
       },
       async perform() {
         const live = await configured(ports.provider).offer(request.offer_id);
+        await checkUnsold(ports.store, live.saleKey);
         const body: OfferDetailsResponse = {
           offer: live.offer,
           available_services: [...live.availableServices],

@@ -18,6 +18,8 @@ export interface LiveOffer {
   /** With the price of this moment, and a fresh `expires_at`. */
   readonly offer: Offer;
   readonly availableServices: readonly AvailableService[];
+  /** Of offers with the same key the airline sells one: those of one search. Absent: it sells each by itself. */
+  readonly saleKey?: string;
   /** It can be looked at alone: nothing that this service has would be taken for it by who sells it. */
   readonly isUnpayable?: boolean;
 }

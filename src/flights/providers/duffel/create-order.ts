@@ -25,9 +25,8 @@ export async function createOrder(ports: OrderingPorts, request: OrderRequest): 
   if (known === 'unknown') throw outcomeOpen(last);
   if (known) return known;
   refuseAgain(last);
-  const { raw } = await pricedOffer(ports, request);
+  const { raw, saleKey: searchKey } = await pricedOffer(ports, request);
   const form = orderForm(raw, reference, request.passengers);
-  const searchKey = form.passengers[0]?.id ?? offerId;
   await checkUnsold(ports, reference, searchKey);
   const attempt = await ports.attempts.begin({
     reference,

@@ -45,13 +45,7 @@ export function createDuffelProvider(options: DuffelOptions): Provider {
       return { name, city, country, timeZone };
     },
     search: async (query) => (await import('./search.ts')).searchOffers(ports, query),
-    async offer(offerId) {
-      const { offer, passengerCount, availableServices } = await (await import('./live-offer.ts')).freshOffer(
-        ports,
-        offerId,
-      );
-      return { offer, passengerCount, availableServices };
-    },
+    offer: async (offerId) => (await import('./live-offer.ts')).unsoldOffer(ports, offerId),
     createOrder: async (request) => (await import('./create-order.ts')).createOrder(ports, request),
     findOrder: async (reference) => (await import('./find-order.ts')).findOrder(ports, reference),
     order: async (id) => (await (await import('./orders.ts')).readOrder(ports, id)).order,

@@ -1,7 +1,8 @@
 import { problem } from '../../../kernel/problems.ts';
 import type { LiveOffer } from '../provider.ts';
+import type { Attempts } from './attempts.ts';
 import { readOffer } from './offers.ts';
-import { type Fields, list, offerId } from './read.ts';
+import { type Fields, list, object, offerId, text } from './read.ts';
 import { readServices } from './services.ts';
 import { type Answer, dataOf, failed, isOk, type Transport } from './transport.ts';
 import type { Zones } from './zones.ts';
@@ -12,6 +13,7 @@ export interface OfferPorts {
 }
 
 interface FreshOffer extends LiveOffer {
+  readonly saleKey: string;
   /** As Duffel gave it. */
   readonly raw: Fields;
 }
@@ -43,7 +45,26 @@ export async function freshOffer({ transport, zones }: OfferPorts, id: string): 
   if (offer?.offer_id !== id || passengerCount === 0) {
     throw failed(answer, `The airline's offer can't be read: ${gaps[0] ?? 'passengers'}.`);
   }
-  return { offer, passengerCount, availableServices: readServices(raw), raw };
+  return { offer, passengerCount, availableServices: readServices(raw), saleKey: saleKeyOf(raw), raw };
+}
+
+/** Offers of one search have the same travellers, by Duffel's ids. */
+const saleKeyOf = (raw: Fields): string =>
+  text(object((list(raw.passengers) ?? [])[0])?.id) ?? String(raw.id);
+
+/**
+ * The same, for somebody who has no order on its search yet.
+ * @throws Problem `offer_unavailable` where an order was made, or may have been made, from one of its offers; those of
+ *   `freshOffer`
+ */
+export async function unsoldOffer(
+  ports: OfferPorts & { readonly attempts: Attempts },
+  id: string,
+): Promise<LiveOffer> {
+  const { raw: _, ...live } = await freshOffer(ports, id);
+  const attempts = await ports.attempts.bySearch(live.saleKey);
+  if (attempts.some(({ verdict }) => verdict !== 'none')) throw problem('offer_unavailable');
+  return live;
 }
 
 /** The problem of an offer that can't be had any more; null for any other answer. */
