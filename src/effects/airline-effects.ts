@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
+import { leaseTime } from '../store/leases.ts';
 import { regained } from '../store/regained.ts';
 import type { EffectKind, EffectTable, Store } from './tables.ts';
 
@@ -46,6 +48,12 @@ interface Journal {
   liveAttempt(kind: EffectKind, subject: string): Promise<EffectTable | undefined>;
 }
 
+/**
+ * A process that was overtaken between its record and the airline, by a stopped machine or a cut line, may still ask.
+ * It is longer than any lease of such work.
+ */
+const MAY_BE_ASKING_MS = 20_000;
+
 const unknownOutcome = () =>
   problem('provider_failed', { message: 'Nobody can say yet what the airline made of it.' });
 
@@ -76,6 +84,13 @@ export function createAirlineEffects({ store, clock, log, begin, liveAttempt }: 
     log('info', `effect_${state}`, { kind: row.kind, subject: row.subject, error: fields.error ?? null });
   }
 
+  /** An attempt without an end, begun lately by the clock of leases: "no order" of now says nothing about it. */
+  async function mayBeAsking({ state, created_at_ms }: EffectTable): Promise<boolean> {
+    if (state !== 'planned') return false;
+    const { rows } = await sql<{ now: number }>`select ${leaseTime(store, clock)()} as now`.execute(store);
+    return Math.abs(Number(rows[0]?.now) - created_at_ms) < MAY_BE_ASKING_MS;
+  }
+
   /** Writes down that there is an order, or something that may be one. */
   function made<T>(row: EffectTable, effect: AirlineEffect<T>, order: T): Promise<void> {
     const why = effect.waitsForPerson?.(order) ?? null;
@@ -96,6 +111,7 @@ export function createAirlineEffects({ store, clock, log, begin, liveAttempt }: 
         if (live.state === 'done' || live.state === 'stuck') {
           throw problem('provider_failed', { message: 'The airline no longer knows an order that it made.' });
         }
+        if (await mayBeAsking(live)) throw unknownOutcome();
         await end(live, 'failed', { error: 'never_made' });
         continue;
       }

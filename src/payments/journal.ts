@@ -1,8 +1,9 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import {
-  isHeld,
   type Leased,
   type LeasePorts,
+  leaseIsOver,
+  leaseTime,
   markRow,
   takeRow,
   unlessLost,
@@ -86,7 +87,6 @@ const UNSIGNED = {
 
 export function createJournal(ports: LeasePorts & { readonly store: Store }): Journal {
   const { store, clock } = ports;
-  const isFree = (row: Settlement) => !isHeld(row, clock.now(), LEASE_MS);
   /** Held rows that were written for the last time. */
   const ended = new Set<string>();
   const nameOf = (row: Settlement) => `${row.payment_key} ${row.fence}`;
@@ -112,12 +112,12 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }): Jo
       // A claim alone means nothing: what counts is our signature, which comes after it.
       const made = await regained(store)
         .insertInto('settlements')
-        .values(row)
+        .values({ ...row, lease_until_ms: leaseTime(store, clock)(LEASE_MS) })
         .onConflict((conflict) => conflict.doNothing())
         .executeTakeFirst();
       return made.numInsertedOrUpdatedRows ? row : null;
     },
-    overtake: async (row) => (isFree(row) ? takeRow(ports, SETTLEMENTS, row.payment_key) : null),
+    overtake: (row) => takeRow(ports, SETTLEMENTS, row.payment_key),
     async hold(row, work) {
       const holding = nameOf(row);
       try {
@@ -135,16 +135,18 @@ export function createJournal(ports: LeasePorts & { readonly store: Store }): Jo
       return { ...row, ...written };
     },
     async orphans(limit) {
-      const rows = await store
-        .selectFrom('settlements')
-        .selectAll()
-        // In the words of the index over what is under way.
-        .where(sql<SqlBool>`state in ('claimed', 'performed', 'settling')`)
-        .where('updated_at_ms', '>', 0)
-        .orderBy('updated_at_ms')
-        .limit(limit)
-        .execute();
-      return rows.filter(isFree);
+      return (
+        store
+          .selectFrom('settlements')
+          .selectAll()
+          // In the words of the index over what is under way.
+          .where(sql<SqlBool>`state in ('claimed', 'performed', 'settling')`)
+          .where('updated_at_ms', '>', 0)
+          .where(leaseIsOver(leaseTime(store, clock), LEASE_MS))
+          .orderBy('updated_at_ms')
+          .limit(limit)
+          .execute()
+      );
     },
   };
 }

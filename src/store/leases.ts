@@ -1,5 +1,12 @@
-import { type QueryExecutorProvider, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
-import type { Clock } from '../kernel/clock.ts';
+import {
+  type QueryExecutorProvider,
+  type RawBuilder,
+  type Selectable,
+  type SqlBool,
+  SqliteAdapter,
+  sql,
+} from 'kysely';
+import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import { REGAINED } from './regained.ts';
 
@@ -61,16 +68,43 @@ export async function unlessLost(work: () => Promise<void>): Promise<void> {
   }
 }
 
+/** The time that leases run by, or so many milliseconds after it, as SQL. */
+export type LeaseTime = (afterMs?: number) => RawBuilder<number>;
+
+/**
+ * On a server it is the server's clock: a machine whose own clock is wrong takes over nothing that another one holds.
+ * Files belong to one machine, and a test to its own clock.
+ */
+export function leaseTime(on: Writer, clock: Clock): LeaseTime {
+  if (isShared(on, clock)) return (afterMs = 0) => sql<number>`(${SERVER_MS} + ${afterMs})`;
+  const nowMs = clock.now();
+  return (afterMs = 0) => sql<number>`${nowMs + afterMs}`;
+}
+
+const isShared = (on: Writer, clock: Clock): boolean =>
+  clock === systemClock && !(on.getExecutor().adapter instanceof SqliteAdapter);
+
+/** As it was when the statement came: one moment for all of its rows. */
+const SERVER_MS = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`;
+
+/** A slower answer says too little about the clock. */
+const QUICK_MS = 1_000;
+
+/** How far the clock of a database server is ahead of this one (milliseconds); null where there is none, or for a slow answer. */
+export async function serverAheadMs(on: Writer, clock: Clock): Promise<number | null> {
+  if (!isShared(on, clock)) return null;
+  const askedMs = clock.now();
+  const { rows } = await sql<{ now: number }>`select ${SERVER_MS} as now`.execute(on);
+  const tookMs = clock.now() - askedMs;
+  return rows[0] && tookMs <= QUICK_MS ? rows[0].now - askedMs - Math.round(tookMs / 2) : null;
+}
+
 /**
  * True when nobody holds a row. A lease that ends later than any holder could have asked for was written before the
  * clock was set back.
  */
-export const leaseIsOver = (nowMs: number, leaseMs: number) =>
-  sql<SqlBool>`(lease_until_ms <= ${nowMs} or lease_until_ms > ${nowMs + leaseMs})`;
-
-/** The same of a row that was read. */
-export const isHeld = ({ lease_until_ms }: LeasedRow, nowMs: number, leaseMs: number): boolean =>
-  lease_until_ms > nowMs && lease_until_ms <= nowMs + leaseMs;
+export const leaseIsOver = (time: LeaseTime, leaseMs: number) =>
+  sql<SqlBool>`(lease_until_ms <= ${time()} or lease_until_ms > ${time(leaseMs)})`;
 
 /** Columns and their new values; those that are undefined stay as they are. */
 export type Change<Row> = {
@@ -99,10 +133,10 @@ export async function takeRow<Tables extends LeasedTables<Name>, Name extends st
   id: string | RawBuilder<string>,
   change: object = {},
 ): Promise<RowOf<Tables, Name> | null> {
-  const nowMs = clock.now();
-  const taken = assignments({ ...change, lease_until_ms: nowMs + leaseMs, fence: sql`fence + 1` });
+  const time = leaseTime(store, clock);
+  const taken = assignments({ ...change, lease_until_ms: time(leaseMs), fence: sql`fence + 1` });
   const { rows } = await sql<RowOf<Tables, Name>>`update ${sql.table(table)} set ${taken}
-    where ${sql.ref(key)} = ${id} and ${open} and ${leaseIsOver(nowMs, leaseMs)} returning *
+    where ${sql.ref(key)} = ${id} and ${open} and ${leaseIsOver(time, leaseMs)} returning *
     ${sql.raw(REGAINED)}`.execute(store);
   return rows[0] ?? null;
 }
@@ -164,21 +198,29 @@ export async function whileHeld<T>(
   const { table, key, open, leaseMs, mostMs } = leased;
   const done = new AbortController();
   const untilMs = clock.now() + mostMs;
+  let isReported = false;
+  const failed = (error: unknown) => {
+    if (!isReported)
+      log('warn', 'lease_not_renewed', {
+        table,
+        row: keyOf(leased, row),
+        error_name: error instanceof Error ? error.name : typeof error,
+      });
+    isReported = true;
+  };
+  const renew = async () => {
+    await sql`update ${sql.table(table)} set lease_until_ms = ${leaseTime(store, clock)(leaseMs)}
+      where ${sql.ref(key)} = ${keyOf(leased, row)} and fence = ${row.fence} and lease_until_ms > 0
+        and ${open} ${sql.raw(REGAINED)}`.execute(store);
+  };
   const renewing = (async () => {
     for (;;) {
       await clock.sleep(leaseMs / 4, done.signal);
       if (done.signal.aborted || clock.now() > untilMs) return;
-      await sql`update ${sql.table(table)} set lease_until_ms = ${clock.now() + leaseMs}
-        where ${sql.ref(key)} = ${keyOf(leased, row)} and fence = ${row.fence} and lease_until_ms > 0
-          and ${open} ${sql.raw(REGAINED)}`.execute(store);
+      // A database that is away for a moment costs one renewal: the next may still come in time.
+      await renew().catch(failed);
     }
-  })().catch((error: unknown) =>
-    log('warn', 'lease_not_renewed', {
-      table,
-      row: keyOf(leased, row),
-      error_name: error instanceof Error ? error.name : typeof error,
-    }),
-  );
+  })();
   try {
     return await work();
   } finally {

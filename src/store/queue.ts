@@ -9,6 +9,7 @@ import {
   type LeasePorts,
   type LeaseTerms,
   leaseIsOver,
+  leaseTime,
   type RowOf,
   takeRow,
   unlessLost,
@@ -60,27 +61,34 @@ const ANY = sql<SqlBool>`1 = 1`;
  * says `leaseIsOver` once more in the update itself.
  * @param which only some of the rows
  */
-export function nextInQueue(queue: QueueTerms, nowMs: number, which = ANY): RawBuilder<string> {
+export function nextInQueue(
+  { store, clock }: Pick<LeasePorts, 'store' | 'clock'>,
+  queue: QueueTerms,
+  which = ANY,
+): RawBuilder<string> {
   const { table, key, due, open, leaseMs } = queue;
+  const [nowMs, time] = [clock.now(), leaseTime(store, clock)];
   const first = (when: RawBuilder<SqlBool>) => sql`(select ${sql.ref(key)} from ${sql.table(table)}
-    where ${open} and ${when} and ${which} and ${leaseIsOver(nowMs, leaseMs)} order by ${sql.ref(due)} limit 1)`;
+    where ${open} and ${when} and ${which} and ${leaseIsOver(time, leaseMs)} order by ${sql.ref(due)} limit 1)`;
   return sql<string>`coalesce(${first(isDue(queue, nowMs))}, ${first(isAstray(queue, nowMs))})`;
 }
 
 /** When the first row can be taken (epoch ms): it is due then, and nobody holds it any more. Null when none is open. */
 export async function queueDueAtMs(
-  store: Writer,
+  { store, clock }: Pick<LeasePorts, 'store' | 'clock'>,
   queue: QueueTerms,
-  nowMs: number,
   which = ANY,
 ): Promise<number | null> {
   const { table, due, open, leaseMs } = queue;
   const at = sql.ref(due);
+  const [nowMs, time] = [clock.now(), leaseTime(store, clock)];
+  // Of a lease, what is left of it counts.
+  const freeAt = sql`lease_until_ms - ${time()} + ${nowMs}`;
   const { rows } = await sql<{ due: number | string | null }>`
     select min(due) as due from (
       select due from (select
-        case when lease_until_ms > ${nowMs} and lease_until_ms <= ${nowMs + leaseMs} and lease_until_ms > ${at}
-          then lease_until_ms else ${at} end as due
+        case when lease_until_ms > ${time()} and lease_until_ms <= ${time(leaseMs)} and ${freeAt} > ${at}
+          then ${freeAt} else ${at} end as due
         from ${sql.table(table)} where ${open} and ${which} and ${at} < ${NEVER_MS}
         order by ${at} limit ${MOST_HELD}) as soonest
       union all
@@ -155,12 +163,11 @@ export function openQueue<Tables extends LeasedTables<Name>, Name extends string
     ...queue.claimed?.(clock.now()),
   });
 
-  const dueAtMs = (which?: RawBuilder<SqlBool>) => queueDueAtMs(store, queue, clock.now(), which);
+  const dueAtMs = (which?: RawBuilder<SqlBool>) => queueDueAtMs(ports, queue, which);
 
   /** Takes the row that is longest due; with several conditions, the first of the first one that has any. */
   const claim = (which: readonly RawBuilder<SqlBool>[] = [ANY]): Promise<Row | null> => {
-    const nowMs = clock.now();
-    const next = sql.join(which.map((one) => nextInQueue(queue, nowMs, one)));
+    const next = sql.join(which.map((one) => nextInQueue(ports, queue, one)));
     const first = which.length === 1 ? next : sql`coalesce(${next})`;
     return takeRow(ports, queue, sql<string>`${first}`, claimed());
   };

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { callerOf, pathOf } from '../partner/stack.ts';
 import { postgresIsInstalled, startPostgres } from '../store/postgres.ts';
@@ -23,4 +25,29 @@ test.runIf(postgresIsInstalled)(
       home.close();
     }
   },
+);
+
+test.runIf(postgresIsInstalled)(
+  'a machine whose clock is not that of the database says so, and pages an operator once',
+  async () => {
+    const database = await startPostgres();
+    // The clock of the tests' world, and the machine's: days apart.
+    const home = farelockIn({ FARELOCK_DATABASE_URL: database.url });
+    try {
+      for (let starts = 0; starts < 2; starts++) {
+        const served = await serveIn(home);
+        if (starts === 0)
+          await expect.poll(() => served.log(), { timeout: 20_000 }).toContain('clock_differs');
+        expect(await served.stop()).toBe(0);
+      }
+      const pages = readdirSync(join(home.home, 'outbox'))
+        .map((name) => readFileSync(join(home.home, 'outbox', name), 'utf8'))
+        .filter((text) => text.includes('clock_differs'));
+      expect(pages).toHaveLength(1);
+    } finally {
+      home.close();
+      await database.close();
+    }
+  },
+  60_000,
 );

@@ -518,6 +518,19 @@ test('after a crash in the middle of an order the airline is asked first', async
   expect(await world.effectsOver().airline(after.effect)).toEqual({ id: 'A1' });
 });
 
+test('an airline that knows no order is believed only once whoever was overtaken can no longer ask it', async () => {
+  const stalled = airline({ create: () => new Promise(() => undefined), find: async () => null });
+  void world.effectsOver().airline(stalled.effect);
+  await expect.poll(world.rows).toHaveLength(1);
+  const after = airline({ create: async () => ({ id: 'A2' }), find: async () => null });
+  await expect(world.effectsOver().airline(after.effect)).rejects.toMatchObject({ code: 'provider_failed' });
+  expect(after.created()).toBe(0);
+  expect(await world.effectsOver().standing('airline_order', 'int_1')).toBe('open');
+  world.clock.advance(20_000);
+  expect(await world.effectsOver().airline(after.effect)).toEqual({ id: 'A2' });
+  expect(await world.rows()).toMatchObject([{ state: 'failed', error: 'never_made' }, { state: 'done' }]);
+});
+
 test('what was called off never begins, and what has begun is not called off', async () => {
   const { effectsOver, effect, received, rows } = world;
   const effects = effectsOver();

@@ -6,9 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore, type ServiceTables, type Store } from '../../src/service-database.ts';
 import {
   checkHeld,
-  isHeld,
   type Leased,
   LeaseLost,
+  leaseIsOver,
+  leaseTime,
   markRow,
   takeRow,
   whileHeld,
@@ -46,9 +47,17 @@ describe('a lease', () => {
     rmSync(home, { recursive: true, force: true });
   });
 
-  test('is held until it ends, unless it ends later than anybody could have asked for', () => {
-    const held = (inMs: number) => isHeld({ fence: 1, lease_until_ms: NOW_MS + inMs }, NOW_MS, LEASE_MS);
-    expect([-1, 0, 1, LEASE_MS, LEASE_MS + 1].map(held)).toEqual([false, false, true, true, false]);
+  test.each([
+    [-1, true],
+    [0, true],
+    [1, false],
+    [LEASE_MS, false],
+    [LEASE_MS + 1, true],
+  ])('that ends in %i ms is over: %s', async (inMs, isOver) => {
+    const time = leaseTime(store, manualClock(NOW_MS));
+    const { rows } = await sql<{ over: number }>`select ${leaseIsOver(time, LEASE_MS)} as over
+      from (select ${sql.lit(NOW_MS + inMs)} as lease_until_ms) as one`.execute(store);
+    expect(rows).toEqual([{ over: isOver ? 1 : 0 }]);
   });
 
   test('that was overtaken marks nothing', async () => {

@@ -83,13 +83,13 @@ describe.each(postgresIsInstalled ? ['SQLite', 'PostgreSQL'] : ['SQLite'])('a qu
   const read = (id: string) =>
     store.selectFrom('affiliate_payouts').selectAll().where('payout_id', '=', id).executeTakeFirstOrThrow();
   const next = async () => {
-    const { rows } = await sql<{ id: string | null }>`select ${nextInQueue(QUEUE, NOW_MS)} as id`.execute(
-      store,
-    );
+    const { rows } = await sql<{
+      id: string | null;
+    }>`select ${nextInQueue({ store, clock: manualClock(NOW_MS) }, QUEUE)} as id`.execute(store);
     return rows[0]?.id ?? null;
   };
   const dueInMs = async () => {
-    const dueAtMs = await queueDueAtMs(store, QUEUE, NOW_MS);
+    const dueAtMs = await queueDueAtMs({ store, clock: manualClock(NOW_MS) }, QUEUE);
     return dueAtMs === null ? null : dueAtMs - NOW_MS;
   };
 

@@ -1,10 +1,10 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { FlightsPorts } from '../ports.ts';
+import { pageWhile } from '../upkeep/page-while.ts';
 
 type Ports = Pick<FlightsPorts, 'store' | 'clock' | 'log' | 'outbox' | 'escrowProgram' | 'programTrouble'>;
 
 const RETRY_S = 300;
-/** The row that says that the program is wrong: whoever writes it pages, and its end makes room for the next. */
 const KEY = 'escrow_program_changed';
 
 /** What is wrong with the program of new escrows, for `/ready`; null while nothing is. Pages an operator once. */
@@ -36,31 +36,11 @@ export async function watchProgram(ports: Ports): Promise<void> {
   }
 }
 
-async function tell(ports: Ports, trouble: string | null): Promise<void> {
-  const { store, clock, log, escrowProgram: program } = ports;
-  const known = await store.selectFrom('meta').select('key').where('key', '=', KEY).executeTakeFirst();
-  if ((known !== undefined) === (trouble !== null)) return;
-  if (trouble === null) {
-    await store.deleteFrom('meta').where('key', '=', KEY).execute();
-    log('info', 'escrow_program_restored', { program });
-    return;
-  }
-  const nowMs = clock.now();
-  const isFirst = await store.transaction().execute(async (tx) => {
-    const written = await tx
-      .insertInto('meta')
-      .values({ key: KEY, value: String(nowMs) })
-      .onConflict((conflict) => conflict.column('key').doNothing())
-      .executeTakeFirst();
-    if (!written.numInsertedOrUpdatedRows) return false;
-    return ports.outbox.enqueue(tx, {
-      kind: 'page',
-      dedupKey: `page:${KEY}:${nowMs}`,
-      intentId: null,
-      event: KEY,
-      text: `${trouble} No new intents and bookings are taken until it is the shipped one again.`,
-      fields: { program },
-    });
+const tell = (ports: Ports, trouble: string | null): Promise<void> =>
+  pageWhile(ports, {
+    key: KEY,
+    event: KEY,
+    restored: 'escrow_program_restored',
+    text: trouble && `${trouble} No new intents and bookings are taken until it is the shipped one again.`,
+    fields: { program: ports.escrowProgram },
   });
-  if (isFirst) log('error', KEY, { program });
-}

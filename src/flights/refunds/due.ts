@@ -36,5 +36,4 @@ export const REFUNDS: Queue<FlightsDatabase, 'refund_requests'> = {
 export const refundsDueAtMs = ({
   store,
   clock,
-}: Pick<FlightsPorts, 'store' | 'clock'>): Promise<number | null> =>
-  queueDueAtMs(store, REFUNDS, clock.now());
+}: Pick<FlightsPorts, 'store' | 'clock'>): Promise<number | null> => queueDueAtMs({ store, clock }, REFUNDS);

@@ -8,6 +8,7 @@ import { watchProgram } from '../intents/program-watch.ts';
 import { retire } from '../intents/retire.ts';
 import type { FlightsPorts } from '../ports.ts';
 import { refundsDueAtMs } from '../refunds/due.ts';
+import { createClockWatch } from './clock-watch.ts';
 import { createUpkeep } from './upkeep.ts';
 
 /** How long a creation is left to its own request before the worker asks what became of its payment. */
@@ -31,6 +32,7 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
   const runner = createStepRunner(ports, escrows);
   const upkeep = createUpkeep(ports, escrows);
   const affiliates = createAffiliateCredit(ports);
+  const watchClock = createClockWatch(ports);
 
   /** Intents that nobody books any more, and creations whose request died. */
   async function tidyIntents(): Promise<number> {
@@ -71,6 +73,7 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
       worked += await affiliates.runDue();
       await funds.watch();
       await watchProgram(ports);
+      await watchClock();
       // Not waited for: a receiver that is down holds up no booking.
       ports.outbox.start();
       const refunded = await refunds();

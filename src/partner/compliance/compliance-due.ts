@@ -39,7 +39,7 @@ export const attestationsDueAtMs = (
   store: Store,
   environment: PartnerEnvironment,
   clock: Clock,
-): Promise<number | null> => queueDueAtMs(store, ATTESTATIONS, clock.now(), ofCustomersIn(environment));
+): Promise<number | null> => queueDueAtMs({ store, clock }, ATTESTATIONS, ofCustomersIn(environment));
 
 /** How often customer data is looked through. */
 export const LOOK_EVERY_MS = 6 * 3_600_000;

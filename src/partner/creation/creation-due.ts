@@ -44,4 +44,4 @@ export const creationsDueAtMs = (
   store: Store,
   environment: PartnerEnvironment,
   clock: Clock,
-): Promise<number | null> => queueDueAtMs(store, CREATIONS, clock.now(), creationsIn(environment));
+): Promise<number | null> => queueDueAtMs({ store, clock }, CREATIONS, creationsIn(environment));

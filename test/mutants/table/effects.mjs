@@ -18,14 +18,14 @@ export const effects = [
   {
     name: 'a lease keeps nobody away',
     file: 'src/store/leases.ts',
-    from: '(lease_until_ms <= ${nowMs} or',
-    to: '(lease_until_ms >= 0 or lease_until_ms <= ${nowMs} or',
+    from: '(lease_until_ms <= ${time()} or',
+    to: '(lease_until_ms >= 0 or lease_until_ms <= ${time()} or',
     by: ['test/store/queue.test.ts'],
   },
   {
     name: 'a lease from before the clock was set back holds until then',
     file: 'src/store/leases.ts',
-    from: 'or lease_until_ms > ${nowMs + leaseMs})',
+    from: 'or lease_until_ms > ${time(leaseMs)})',
     to: 'or lease_until_ms > ${Number.MAX_SAFE_INTEGER - leaseMs})',
     by: ['test/store/queue.test.ts'],
   },

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../../kernel/clock.ts';
+import { leaseTime } from '../../../store/leases.ts';
 import { regained } from '../../../store/regained.ts';
 import { LOWCOST_PREFIX } from '../fulfiller.ts';
 import type { OfferQuery } from '../provider.ts';
@@ -41,13 +42,13 @@ export function createLooks({ store, clock, leaseMs }: { store: Store; clock: Cl
 
     /** Where a look stands; begun by this call where nobody is at it. */
     async begin(lookId: string): Promise<Look> {
-      const nowMs = clock.now();
+      const [nowMs, time] = [clock.now(), leaseTime(store, clock)];
       const claim = {
         state: 'under_way' as const,
         result: null,
         started_at_ms: nowMs,
         ended_at_ms: null,
-        lease_until_ms: nowMs + leaseMs,
+        lease_until_ms: time(leaseMs),
         expires_at_ms: nowMs + KEEP_LOOKS_MS,
       };
       const begun = await looks
@@ -58,7 +59,7 @@ export function createLooks({ store, clock, leaseMs }: { store: Store; clock: Cl
             .column('look_id')
             .doUpdateSet(claim)
             .where('browser_looks.state', '=', 'under_way')
-            .where('browser_looks.lease_until_ms', '<=', nowMs),
+            .where('browser_looks.lease_until_ms', '<=', time()),
         )
         .returning('look_id')
         .executeTakeFirst();
