@@ -58,4 +58,5 @@ export const serviceMigrations: readonly Migration[] = [
   { name: '080_duffel', statements: duffel.create },
   { name: '090_real_airlines', statements: [...effects.airlineDetail, ...flights.realAirlines] },
   { name: '110_sale_keys', statements: flights.saleKeys },
+  { name: '130_browser_cards', statements: browser.cards },
 ];

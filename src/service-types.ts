@@ -41,6 +41,8 @@ export interface CarrierSites {
   readonly sites?: Readonly<Record<string, string>> | undefined;
   readonly chromium?: string | undefined;
   readonly mostBrowsers?: number | undefined;
+  /** How long a visit may take until it presses the button. */
+  readonly visitMs?: number | undefined;
   /** A Maildir that their mails come into, and the address that they are given. */
   readonly mailFolder?: string | undefined;
   readonly mailAddress?: string | undefined;

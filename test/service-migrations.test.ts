@@ -34,6 +34,7 @@ test('the steps that were released keep their names, their order and every word'
       "080_duffel de3c4b63879b5080",
       "090_real_airlines 881fbb2db1e514b5",
       "110_sale_keys 52ddcf18ade41844",
+      "130_browser_cards 49b10d7f9151af2c",
     ]
   `);
 });

@@ -1,7 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { keepEvidence } from '../../src/flights/providers/browser/evidence.ts';
 import type { AuditTrail, Offer, OfferDetailsResponse, Stuck, StuckItem } from '../../src/flights/wire.ts';
+import { openSecrets } from '../../src/kernel/secrets.ts';
+import { openStore } from '../../src/service-database.ts';
+import { worldClock } from '../clock.ts';
+import { recipeFor } from '../flights/providers/browser/site.ts';
 import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 /** An operator ends what is stuck, in the tool: a booking on whose website pay was pressed, and nothing came. */
@@ -168,4 +173,35 @@ describe.each(['embedded', 'over HTTP'])('%s', (place) => {
     expect((await run('switch')).stdout).toMatch(/lowcost +off/);
     expect((await run('switch lowcost on --yes --json')).json()).toEqual({ booking: 'on', lowcost: 'on' });
   });
+});
+
+test('the pages of a visit are shown by a route or a booking that waits for nobody, and written to a folder', async () => {
+  const environment = { FARELOCK_HOME: embedded.home, ...SERVICE };
+  const run = (line: string) => runInMemory(line.split(' '), { environment });
+  await run('stuck list');
+  const store = await openStore(join(embedded.home, 'service.db'));
+  const page = {
+    url: () => 'https://www.carrier.example/search',
+    context: () => ({ newCDPSession: () => Promise.reject(new Error('gone')) }),
+  };
+  const visit = {
+    page: page as never,
+    recipe: recipeFor('https://www.carrier.example'),
+    personal: new Set<string>(),
+  };
+  const secrets = openSecrets(join(embedded.home, 'keys', 'service.json'));
+  await keepEvidence({ store, secrets, clock: worldClock }, visit, {
+    subject: 'VIE-LIS',
+    outcome: 'recipe_misfit',
+    step: 'search 2',
+  });
+  await store.destroy();
+  const folder = join(embedded.home, 'seen');
+  const shown = await run(`stuck show VIE-LIS --evidence ${folder} --json`);
+  const { id, evidence } = shown.json() as { id: string; evidence: { step: string; text_file: string }[] };
+  expect([shown.exitCode, id, evidence[0]?.step]).toEqual([0, 'VIE-LIS', 'search 2']);
+  expect(readFileSync(evidence[0]?.text_file ?? '', 'utf8')).toContain('www.carrier.example');
+  expect((await run('stuck show VIE-LIS --evidence')).stdout).toContain('recipe_misfit');
+  const none = await run('stuck show VIE-LGW --evidence --json');
+  expect(none.json()).toMatchObject({ error: { code: 'stuck_not_found' } });
 });

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { turnSwitch } from '../../src/flights/index.ts';
+import { endCards } from '../../src/flights/providers/browser/ended-cards.ts';
 import type { Affiliate } from '../../src/flights/wire.ts';
+import { silentLog } from '../../src/kernel/log.ts';
+import { createSandboxCards } from '../../src/sandbox/cards.ts';
 import { openDesk } from '../flights/refund-desk.ts';
 import { hearStatements } from './plans.ts';
 
@@ -72,6 +75,8 @@ test('no statement of the service, its worker and its sweeps looks through a tab
     await world.worker.runDue();
     await world.outbox.drain();
   }
+  // Of a tier that this world does not have.
+  await endCards({ ...world, log: silentLog, settings: { cards: createSandboxCards() } });
   statements.listen(false);
   expect(await world.store.selectFrom('affiliate_payouts').select('state').execute()).toEqual([
     { state: 'paid' },

@@ -1,4 +1,5 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
+import { knownAs } from '../offers/lowcost.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { ProviderOrder } from '../providers/provider.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
@@ -73,7 +74,7 @@ export async function lookForLateTicket(
   const order = await cancelled(ports, word);
   if (order.status === 'cancelled' || order.status === 'failed') return isLast;
   ports.log('error', 'ticket_after_refund', { intent_id: intent.intent_id, status: order.status });
-  const held = `now holds its order ${order.providerOrderId} (${order.status}). Cancel it with the airline`;
+  const held = `now holds ${knownAs(order.providerOrderId)} (${order.status}). Cancel it with the airline`;
   await page(ports, intent, held, { provider_order_id: order.providerOrderId, status: order.status });
   // Once it is ticketed there is a person who knows; until then the airline is asked to cancel it again.
   return order.status === 'ticketed' || isLast;

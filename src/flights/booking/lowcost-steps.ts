@@ -35,6 +35,7 @@ const REASONS = {
   form_rejected: 'form_rejected',
   account_wall: 'account_wall',
   captcha: 'captcha',
+  site_changed: 'provider_failed',
 } as const satisfies Record<NothingBought['kind'], string>;
 
 /** A purchase that ended before the pay button: the attempt is over, and nothing was bought. */

@@ -1,6 +1,7 @@
 import type { Insertable } from 'kysely';
 import { LeaseLost } from '../../store/leases.ts';
 import { regained } from '../../store/regained.ts';
+import { callOff } from '../providers/browser/ended-cards.ts';
 import type { BookingRow } from '../rows.ts';
 import type { BookingTable, Tx } from '../tables.ts';
 import { OPEN_BOOKINGS } from './booking-queue.ts';
@@ -49,6 +50,7 @@ export async function beginBooking(tx: Tx, by: Mover, row: NewBooking, nowMs: nu
  * Moves a booking on and gives its lease back. The runner moves what it holds, under the fence of its claim. Others hold
  * no lease: they move what is still in the state that they saw, and raise the fence, so that a runner which is at it
  * changes nothing more. A payment's own request may come after any number of claims; its key and the state guard it.
+ * A refund decides that nothing was bought: what a browser has begun for the booking is called off with it.
  * @throws LeaseLost when somebody else moved the booking: nothing is written then
  */
 export async function moveBooking(tx: Tx, booking: BookingRow, move: Move, nowMs: number): Promise<void> {
@@ -74,6 +76,7 @@ export async function moveBooking(tx: Tx, booking: BookingRow, move: Move, nowMs
     .$if(by !== 'payment', (query) => query.where('fence', '=', booking.fence))
     .executeTakeFirst();
   if (written.numUpdatedRows === 0n) throw new LeaseLost(`booking ${booking.intent_id} was moved by others`);
+  if (to === 'refunding') await callOff(tx, booking.intent_id, nowMs);
 }
 
 /** Has the step runner look at bookings now, instead of when their time comes. */

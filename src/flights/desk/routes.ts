@@ -181,7 +181,7 @@ export const deskRoutes: RouteTable<Desk> = {
       path: '/operator/stuck/{id}/evidence',
       id: 'stuckEvidence',
       summary:
-        "Show how a carrier's web site looked where a purchase ended, without personal data; kept 30 days.",
+        "Show how a carrier's web site looked where visits for an intent, a refund request, an offer or a route ended, without personal data; kept 30 days.",
       answers: { 200: { description: DONE, schema: stuckWire('stuckEvidence') } },
       codes: ['stuck_not_found'],
       run: async ({ context: { ports, by }, params }) =>

@@ -11,7 +11,7 @@ import type { BookingState } from '../booking/states.ts';
 import { NOT_TICKETED } from '../booking/step.ts';
 import { createStepRunner } from '../booking/step-runner.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
-import { isLowcost } from '../offers/lowcost.ts';
+import { isLowcost, knownAs } from '../offers/lowcost.ts';
 import { createOrderBook } from '../orders/order-record.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { ProviderOrder } from '../providers/provider.ts';
@@ -172,8 +172,9 @@ function askOf({ booking, intent, airline, stuckIn, told }: Facts, provider: str
   const isOpen = ['ordering', 'ticketing'].includes(stuckIn) || booking.last_error === 'outcome_unknown';
   if (!isOpen || statusOf(airline) === 'ticketed') return null;
   const whom = isLowcost(intent.offer_id) ? lockedOffer(intent).owner_name : (provider ?? 'the airline');
-  const order = typeof airline === 'string' ? null : airline.providerOrderId;
-  return `Ask ${whom}: is there a ticket for ${order === null ? `our reference ${intent.intent_id}` : `its order ${order}`}${foundBy(told)}? Until it says so, decide neither.`;
+  const order =
+    typeof airline === 'string' ? `our reference ${intent.intent_id}` : knownAs(airline.providerOrderId);
+  return `Ask ${whom}: is there a ticket for ${order}${foundBy(told)}? Until it says so, decide neither.`;
 }
 
 /** Where a decision takes the booking: the fence is raised, so that no runner goes on with what it knew before. */

@@ -7,9 +7,9 @@ import type { StuckEvidence } from '../wire.ts';
 import { writeAudit } from './audit.ts';
 
 /**
- * What was kept of the visits to a carrier's web site for a booking, by its intent or by its refund request. Whoever
- * looks is in the audit trail.
- * @throws Problem `stuck_not_found`: nothing was kept, and nothing waits for a person
+ * What was kept of the visits to a carrier's web site: for an intent, by its id or that of its refund request, whatever
+ * became of it; for a search, by its route (`VIE-LIS`) or an offer. Each look is in the audit trail.
+ * @throws Problem `stuck_not_found`: nothing was kept
  */
 export async function stuckEvidence(ports: FlightsPorts, id: string, by: By): Promise<StuckEvidence> {
   const { store } = ports;
@@ -24,14 +24,21 @@ export async function stuckEvidence(ports: FlightsPorts, id: string, by: By): Pr
     .select(['intents.intent_id', 'intents.offer_id', 'bookings.state'])
     .where('intents.intent_id', '=', request?.intent_id ?? id)
     .executeTakeFirst();
-  if (!intent) throw problem('stuck_not_found');
-  const evidence = await evidenceOf(ports, [intent.intent_id, flightOf(intent.offer_id)]);
-  if (evidence.length === 0 && intent.state !== 'stuck') throw problem('stuck_not_found');
+  const evidence = await evidenceOf(
+    ports,
+    intent ? [intent.intent_id, flightOf(intent.offer_id)] : [flightOf(id)],
+  );
+  if (evidence.length === 0 && intent?.state !== 'stuck') {
+    throw problem('stuck_not_found', {
+      message: 'No visit to a web site is on record for that id.',
+      fix: 'Give the id of an intent, a refund request or an offer, or a route such as VIE-LIS. Records are kept for 30 days.',
+    });
+  }
   await store.transaction().execute((tx) =>
     writeAudit(tx, ports, {
       ...by,
       action: 'evidence.show',
-      subject: intent.intent_id,
+      subject: intent?.intent_id ?? id,
       detail: { shown: evidence.length },
     }),
   );

@@ -15,6 +15,10 @@ export const flightOf = (offerId: string): string => offerId.split('##', 1)[0] ?
 export const orderIdOf = (reference: string): string => PREFIX + reference;
 export const referenceOf = (orderId: string): string => orderId.slice(PREFIX.length);
 
+/** How an airline knows an order: a carrier that sells on its web site was given our reference alone. */
+export const knownAs = (orderId: string): string =>
+  isLowcost(orderId) ? `our reference ${referenceOf(orderId)}` : `its order ${orderId}`;
+
 /** The fare of an offer, by what it contains. */
 export const fareOf = (offer: Offer): FareContent => ({
   brand: offer.fare_brand_name,

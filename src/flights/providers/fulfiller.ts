@@ -30,13 +30,15 @@ export type MenuOutcome =
   | { readonly kind: 'offer_gone' }
   | { readonly kind: 'check_failed'; readonly why: string };
 
-/** Nothing was bought, for certain: the pay button was never pressed. */
+/** Nothing was bought, for certain. */
 export type NothingBought =
   | { readonly kind: 'offer_gone' }
   | { readonly kind: 'price_differs'; readonly foundAmountDecimal: string }
   | { readonly kind: 'form_rejected'; readonly fields: readonly string[] }
   | { readonly kind: 'account_wall' }
-  | { readonly kind: 'captcha' };
+  | { readonly kind: 'captcha' }
+  /** The site is not as we know it, visit after visit. */
+  | { readonly kind: 'site_changed' };
 
 interface Booked {
   readonly kind: 'booked';
@@ -86,6 +88,8 @@ export interface Fulfiller {
   book(purchase: Purchase): Promise<BookOutcome>;
   /** What became of a purchase; null when the pay button was never pressed under this reference. */
   find(reference: string): Promise<BookOutcome | null>;
+  /** Ends what was issued to pay for purchases that are called off. Safe to repeat. */
+  endCards?(): Promise<void>;
   /** Gives a booking back, where the carrier lets one; answers with how it stands then. */
   cancel(reference: string): Promise<BookOutcome | null>;
 }

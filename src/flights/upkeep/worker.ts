@@ -77,6 +77,7 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
       // Not waited for: a receiver that is down holds up no booking.
       ports.outbox.start();
       const refunded = await refunds();
+      await ports.lowcost?.endCards?.();
       await upkeep();
       if (ports.provider?.changesSchedules)
         worked += await (await import('./order-watch.ts')).watchOrders(ports);

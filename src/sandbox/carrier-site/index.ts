@@ -31,6 +31,8 @@ export interface CarrierSiteOptions {
   readonly mailMs?: number | undefined;
   /** How long slow pages and slow confirmations take, milliseconds (default 3000). */
   readonly slowMs?: number | undefined;
+  /** How long the till of `answers_late` takes, milliseconds (default 100,000). */
+  readonly lateMs?: number | undefined;
 }
 
 export interface CarrierSite {
@@ -97,6 +99,7 @@ export function openCarrierSite(options: CarrierSiteOptions): CarrierSite {
     scenario: options.scenario ?? 'none',
     mailMs: options.mailMs ?? 300,
     slowMs: options.slowMs ?? 3_000,
+    lateMs: options.lateMs ?? 100_000,
   };
   const visitors = createVisitors(ports);
   const fixed: Readonly<Record<string, () => HttpResponse>> = {

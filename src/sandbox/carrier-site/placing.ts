@@ -1,10 +1,13 @@
 import { LATE_AT_LEAST_MS, LATE_BY } from '../lowcost/scenarios.ts';
+import { html } from './html.ts';
 import { confirmationMail } from './mail.ts';
+import { page } from './page.ts';
 import { centsOf } from './shown.ts';
 import { legsOf, type Placed, redirect, type SiteAnswer, type Visit } from './visit.ts';
 
 /** What a wrong confirmation adds to the amount. */
 const WRONG_BY_CENTS = 900;
+const MOST_PAID_AGAIN = 3;
 
 interface Paying {
   readonly once: string;
@@ -13,7 +16,7 @@ interface Paying {
 }
 
 /** Writes the press into the books, takes the card, sells the seats and lets the mail follow, as the scenario has it. */
-export function placeOrder(visit: Visit, { once, card, total }: Paying): SiteAnswer {
+export async function placeOrder(visit: Visit, { once, card, total }: Paying): Promise<SiteAnswer> {
   const { session, ports } = visit;
   const { books, clock } = ports;
   const { scenario, reference } = session;
@@ -29,8 +32,10 @@ export function placeOrder(visit: Visit, { once, card, total }: Paying): SiteAns
     shows,
     busyUntilMs,
   });
-  session.placed = placed('processing');
+  const isFirst = session.placed === null;
+  if (isFirst) session.placed = placed('processing');
   if (press.outcome === 'declined') {
+    if (scenario === 'pays_again' && !isFirst) return paidAgain(visit);
     session.placed = placed('declined');
     return redirect('/confirmation');
   }
@@ -52,6 +57,20 @@ export function placeOrder(visit: Visit, { once, card, total }: Paying): SiteAns
       sale(nowMs + Math.max(LATE_AT_LEAST_MS, LATE_BY * ports.mailMs));
       session.placed = placed('mail');
       return redirect('/confirmation');
+    case 'pays_itself':
+      sale(nowMs);
+      session.placed = placed('booking');
+      await clock.sleep(ports.slowMs);
+      return redirect('/confirmation');
+    case 'pays_again':
+      sale(nowMs);
+      session.placed = placed('booking');
+      return paidAgain(visit);
+    case 'answers_late':
+      sale(nowMs + ports.lateMs);
+      session.placed = placed('booking', nowMs + ports.lateMs);
+      await clock.sleep(ports.lateMs);
+      return redirect('/confirmation');
     case 'mail_only':
       sale(nowMs);
       session.placed = placed('mail');
@@ -61,6 +80,14 @@ export function placeOrder(visit: Visit, { once, card, total }: Paying): SiteAns
       session.placed = placed('booking', scenario === 'slow_confirmation' ? nowMs + ports.slowMs : nowMs);
       return redirect('/confirmation');
   }
+}
+
+/** A page that reloads itself, which sends the form again; at last it leads to the booking. */
+function paidAgain(visit: Visit): SiteAnswer {
+  const { session } = visit;
+  session.timesPaid += 1;
+  if (session.timesPaid > MOST_PAID_AGAIN) return redirect('/confirmation');
+  return page(visit, 'One moment', html`<p class="busy" data-reloads>We are processing your payment…</p>`);
 }
 
 function sell({ session, ports }: Visit, pressId: number, total: number, confirmsAtMs: number | null): void {

@@ -29,6 +29,9 @@ export const SITE_SCENARIOS = {
   cut_without_sale: 'The connection breaks after the press; nothing was sold.',
   popup_over_pay: 'A chat opens over the pay button, with a button that closes it.',
   popup_stuck: 'A picture lies over the pay button, and nothing closes it.',
+  pays_itself: 'The till pays as soon as the security code is complete; its button pays again.',
+  pays_again: 'The page after the payment reloads itself three times, and each time pays again.',
+  answers_late: 'The till takes the money at once, and answers 100 seconds later.',
   redirect_elsewhere: 'The way to the till leads to another host, with a till that looks the same.',
 } as const;
 

@@ -101,6 +101,8 @@ if (pay) {
       const basket = await (await post('/pay/refresh')).json();
       $('#total').textContent = basket.total;
     }
+    if (data.kind === 'complete' && pay.dataset.paysItself)
+      frame.contentWindow.postMessage({ kind: 'token' }, location.origin);
     if (data.kind === 'refused') {
       isPaying = false;
       button.disabled = false;
@@ -125,8 +127,14 @@ if (card) {
     parent.postMessage(made.token ? { kind: 'made', token: made.token } : { kind: 'refused', text: made.error }, origin);
   });
   card.addEventListener('input', () => parent.postMessage({ kind: 'typed' }, location.origin), { once: true });
+  card.addEventListener('input', () => {
+    if (/^\\d{3}$/.test(card.elements.cvc.value)) parent.postMessage({ kind: 'complete' }, location.origin);
+  });
   card.addEventListener('submit', (event) => event.preventDefault());
 }
+
+// A page of a payment that is reloaded.
+if ($('[data-reloads]')) setTimeout(() => location.reload(), 300);
 
 // A confirmation that takes its time.
 const waiting = $('[data-waiting]');

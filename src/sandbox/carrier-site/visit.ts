@@ -16,6 +16,8 @@ export interface SitePorts {
   readonly mailMs: number;
   /** How long a slow page takes, and a slow confirmation. */
   readonly slowMs: number;
+  /** How long the till takes to answer in `answers_late`. */
+  readonly lateMs: number;
 }
 
 export interface Search {
@@ -61,6 +63,8 @@ export interface Session {
   totalHasMoved: boolean;
   cards: Map<string, { readonly digest: string; readonly holdsCents: number | null }>;
   placed: Placed | null;
+  /** How often `pays_again` was paid. */
+  timesPaid: number;
   /** The last name that a booking was opened with. */
   managed: string | null;
 }
@@ -148,5 +152,6 @@ const newSession = (number: number, nowMs: number, scenario: SiteScenario): Sess
   totalHasMoved: false,
   cards: new Map(),
   placed: null,
+  timesPaid: 0,
   managed: null,
 });

@@ -43,6 +43,16 @@ test('an operator sees the page on which a purchase ended; that he looked is on 
     const { body } = await ask<AuditTrail>('/audit');
     expect(body.entries[0]).toMatchObject({ action: 'evidence.show', subject: made.intent_id });
 
+    // Of a search and of an offer, which no booking was made of.
+    const looked = { ...exit, outcome: 'recipe_misfit', step: 'search 2' };
+    await keepEvidence(world, visit, { ...looked, subject: 'VIE-LIS' });
+    await keepEvidence(world, visit, { ...looked, subject: 'lowcost:X9-1' });
+    for (const id of ['VIE-LIS', 'lowcost:X9-1', encodeURIComponent('lowcost:X9-1##2')]) {
+      const found = await ask<StuckEvidence>(`/stuck/${id}/evidence`);
+      expect(found.body.evidence).toEqual([expect.objectContaining({ step: 'search 2' })]);
+    }
+    expect((await ask('/stuck/VIE-LGW/evidence')).body).toMatchObject({ code: 'stuck_not_found' });
+
     // After a month nobody needs it any more.
     world.clock.advance(30 * DAY_MS);
     await prune(world);

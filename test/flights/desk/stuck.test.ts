@@ -377,6 +377,13 @@ describe('on the slower tier, where pay was pressed and no confirmation came,', 
     expect((await slowDesk<Stuck>('/stuck')).body).toMatchObject({ bookings: [], effects: [] });
   });
 
+  test('a person is told to ask the carrier by what it was given', async () => {
+    const made = await pressed();
+    const { ask } = (await slowDesk<StuckItem>(at(made))).body;
+    expect(ask).toContain(`our reference ${made.intent_id}`);
+    expect(ask).not.toContain('lowcost:');
+  });
+
   test('a retry asks the website again, presses nothing, and waits for a person once more', async () => {
     const made = await pressed();
     const before = await slow.sums(made);

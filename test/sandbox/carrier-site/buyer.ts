@@ -74,12 +74,13 @@ export interface Buyer {
 interface BuyerOptions {
   readonly mostBrowsers?: number;
   readonly mailWaitMs?: number;
+  readonly visitMs?: number;
 }
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 export async function openBuyer(site: Served, options: BuyerOptions = {}): Promise<Buyer> {
-  const { mostBrowsers = 2, mailWaitMs = 2_500 } = options;
+  const { mostBrowsers = 2, mailWaitMs = 2_500, visitMs } = options;
   const store = await openStore(join(site.folder, 'service.db'));
   const secrets = openSecrets(join(site.folder, 'keys.json'));
   const made = new Map<SiteScenario, BrowserFulfiller>();
@@ -96,6 +97,7 @@ export async function openBuyer(site: Served, options: BuyerOptions = {}): Promi
         sites: { X9: site.url },
         chromium,
         mostBrowsers,
+        visitMs,
         cards: createSandboxCards(),
         mailFolder: site.mailFolder,
         mailAddress: 'bookings+{reference}@example.com',
@@ -170,7 +172,10 @@ const SILENT: ReadonlySet<SiteScenario> = new Set([
   'card_declined',
   'cut_with_sale',
   'cut_without_sale',
+  'pays_again',
 ]);
+
+const LONG: ReadonlySet<SiteScenario> = new Set(['answers_late']);
 
 /** The example recipe, with visits that start with a scenario, and less patience: nothing here is far away. */
 export function recipeAt(scenario: SiteScenario): Recipe {
@@ -180,7 +185,10 @@ export function recipeAt(scenario: SiteScenario): Recipe {
   return {
     ...RECIPE,
     search: { ...RECIPE.search, steps: scenario === 'none' ? RECIPE.search.steps : steps },
-    confirmation: { ...RECIPE.confirmation, within_ms: SILENT.has(scenario) ? 3_000 : 20_000 },
+    confirmation: {
+      ...RECIPE.confirmation,
+      within_ms: SILENT.has(scenario) ? 3_000 : LONG.has(scenario) ? 120_000 : 20_000,
+    },
   };
 }
 

@@ -67,6 +67,9 @@ const EXPECTED: Readonly<Record<SiteScenario, Expected>> = {
   till_500: misfit,
   cut_with_sale: later,
   cut_without_sale: unknown(0),
+  pays_itself: booked,
+  pays_again: later,
+  answers_late: booked,
   popup_over_pay: booked,
   popup_stuck: misfit,
   redirect_elsewhere: misfit,
@@ -77,7 +80,7 @@ describe.runIf(chromium)('the pretend carrier', () => {
   let buyer: Buyer;
   let wanted: Omit<Purchase, 'reference'>;
   beforeAll(async () => {
-    site = await serveSite({ mailMs: 100, slowMs: 1_000 });
+    site = await serveSite({ mailMs: 100, slowMs: 1_000, lateMs: 4_000 });
     buyer = await openBuyer(site, { mostBrowsers: AT_ONCE, mailWaitMs: 4_500 });
     wanted = await buyer.wanted('Cabin');
   }, PATIENCE_MS);

@@ -45,6 +45,7 @@ export async function serveSite(
     readonly scenario?: SiteScenario;
     readonly mailMs?: number;
     readonly slowMs?: number;
+    readonly lateMs?: number;
     readonly clock?: Clock;
   } = {},
 ): Promise<Served> {

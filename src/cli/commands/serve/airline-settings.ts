@@ -71,11 +71,30 @@ function tierOf(
       recipes,
       sites: Object.fromEntries(listed('FARELOCK_CARRIER_SITES').map(siteOf)),
       chromium: environment.FARELOCK_CHROMIUM || undefined,
+      mostBrowsers: numberIn(environment, 'FARELOCK_BROWSERS', 1, 50),
+      visitMs: secondsIn(environment, 'FARELOCK_VISIT_SECONDS', 30, 180),
       mailFolder: environment.FARELOCK_CARRIER_MAIL_FOLDER || undefined,
       mailAddress: environment.FARELOCK_CARRIER_MAIL_ADDRESS || undefined,
     },
   };
 }
+
+/** @throws Problem `usage` */
+function numberIn(environment: Environment, name: string, least: number, most: number): number | undefined {
+  const text = environment[name] ?? '';
+  if (text === '') return undefined;
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= least && number <= most) return number;
+  throw problem('usage', {
+    message: `${name} must be ${least} to ${most}.`,
+    fix: `Set it to a whole number from ${least} to ${most}, or unset it.`,
+  });
+}
+
+const secondsIn = (...given: Parameters<typeof numberIn>): number | undefined => {
+  const seconds = numberIn(...given);
+  return seconds === undefined ? undefined : seconds * 1000;
+};
 
 /** `X9=http://127.0.0.1:4050` */
 function siteOf(text: string): [string, string] {

@@ -1,6 +1,6 @@
 import type { OperatorClient, Verdict } from '../../../client/operator.ts';
 import type { StuckItem, StuckPlan } from '../../../flights/wire.ts';
-import { problem } from '../../../kernel/problems.ts';
+import { isProblem, problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import type { Screen } from '../../screen/terminal.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
@@ -43,9 +43,8 @@ export const stuckList: Command<object> = async (context) => {
 /** One of them on one screen. */
 export const stuckShow: Command<StuckShowOptions> = async (context, { id, evidence }) => {
   const operator = await operatorOf(context);
-  const item = await operator.stuckItem(id, context);
   if (evidence === undefined) {
-    showItem(context, item);
+    showItem(context, await operator.stuckItem(id, context));
     return 0;
   }
   const [{ keptEvidence }, { evidenceLines }] = await Promise.all([
@@ -54,11 +53,16 @@ export const stuckShow: Command<StuckShowOptions> = async (context, { id, eviden
   ]);
   const { evidence: found } = await operator.stuckEvidence(id, context);
   const kept = keptEvidence(found, evidence === true ? null : evidence);
+  // Pages are kept of searches, too, and of bookings that wait for nobody.
+  const item = await operator.stuckItem(id, context).catch((error: unknown) => {
+    if (!isProblem(error, 'stuck_not_found')) throw error;
+    return null;
+  });
   context.terminal.result(
-    { ...item, evidence: kept },
+    { ...(item ?? { id }), evidence: kept },
     {
-      lines: (one, screen) => [
-        ...stuckLines(one, context.clock.now(), screen),
+      lines: (_, screen) => [
+        ...(item ? stuckLines(item, context.clock.now(), screen) : [screen.paint.bold(id)]),
         ...evidenceLines(kept, screen),
       ],
     },

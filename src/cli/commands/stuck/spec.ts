@@ -20,11 +20,15 @@ export const stuckShow = command({
   options: [
     option(
       '--evidence [folder]',
-      "how the carrier's web site looked where it ended; with a folder, screenshots and texts are written to it",
+      "how the carrier's web site looked where it ended, also of a booking that is over, an offer, or a route; with a folder, screenshots and texts are written to it",
     ),
   ],
   effect: 'reads',
-  examples: ['farelock stuck show int_…', 'farelock stuck show int_… --evidence ./evidence'],
+  examples: [
+    'farelock stuck show int_…',
+    'farelock stuck show int_… --evidence ./evidence',
+    'farelock stuck show VIE-LIS --evidence',
+  ],
   result: { schema: async () => (await import('./result.ts')).stuckShow },
   load: async () => (await import('./run.ts')).stuckShow,
 });

@@ -1,9 +1,10 @@
 import { isProblem, problem } from '../../../kernel/problems.ts';
 import type { Fulfiller } from '../fulfiller.ts';
+import { endCards } from './ended-cards.ts';
 import { siteFailed } from './exits.ts';
 import * as looking from './looking.ts';
 import { createLooks } from './looks.ts';
-import { areInstalled, installed } from './packages.ts';
+import { installed, missingPackage } from './packages.ts';
 import { findChromium } from './page/chromium.ts';
 import { openVisit, type Visit } from './page/visit.ts';
 import { createPlaces } from './places.ts';
@@ -21,6 +22,9 @@ export interface BrowserFulfiller extends Fulfiller {
   close(): Promise<void>;
 }
 
+const browserMissing = (what: string) =>
+  problem('browser_missing', { message: `No browser can buy on the web sites of carriers: ${what}.` });
+
 /**
  * Carriers that sell on their own web sites, each by its recipe. Recipes are read here, so that a mistake in one is
  * told at once; a browser is started by the first call that needs one.
@@ -29,8 +33,13 @@ export interface BrowserFulfiller extends Fulfiller {
 export function createBrowserFulfiller(options: BrowserOptions): BrowserFulfiller {
   const { settings, store, secrets, clock, log } = options;
   const recipes = loadRecipes(settings.recipes, settings.sites);
-  const chromium = findChromium(settings.chromium ?? process.env.FARELOCK_CHROMIUM);
-  if (chromium === null || !areInstalled()) throw problem('browser_missing');
+  const named = settings.chromium ?? process.env.FARELOCK_CHROMIUM;
+  const chromium = findChromium(named);
+  if (chromium === null)
+    throw browserMissing(named ? `${named} is no program that can be run` : 'there is no Chromium');
+  const missing = missingPackage();
+  if (missing !== null) throw browserMissing(`the package ${missing} is not installed`);
+  if (process.getuid?.() === 0) log('warn', 'browser_unsandboxed', { why: 'root' });
   const visitMs = settings.visitMs ?? DEFAULT_VISIT_MS;
   const places = createPlaces(settings.mostBrowsers ?? DEFAULT_MOST_BROWSERS);
   const open = new Set<Visit>();
@@ -64,6 +73,7 @@ export function createBrowserFulfiller(options: BrowserOptions): BrowserFulfille
     menu: (offerId, openedAtMs) => looking.menu(shop, offerId, openedAtMs),
     book: (purchase) => selling.book(shop, purchase),
     find: (reference) => selling.find(shop, reference),
+    endCards: () => endCards(shop),
     cancel: (reference) => selling.cancel(shop, reference),
     async close() {
       await Promise.all([...open].map((visit) => visit.close()));

@@ -2,7 +2,7 @@ import { problem } from '../../../kernel/problems.ts';
 import type { Offer } from '../../wire.ts';
 import type { MenuOutcome, QuoteOutcome, SoldFare } from '../fulfiller.ts';
 import type { LiveOffer, OfferQuery } from '../provider.ts';
-import { endingOf, noteExit } from './exits.ts';
+import { endingOf, noteExit, siteFailed } from './exits.ts';
 import type { KeptOffer, Look } from './looks.ts';
 import { Stopped } from './page/outcomes.ts';
 import { walkOf } from './page/steps.ts';
@@ -30,7 +30,6 @@ async function carryOut({ looks, log }: Shop, lookId: string, work: () => Promis
       (result) => ({ result }),
       (error: unknown) => ({ why: error instanceof Error ? error.message : 'unknown' }),
     );
-    // The step and what it saw; nobody's data is on a page of flights.
     if ('why' in ended) log('warn', 'browser_look_failed', { why: ended.why });
     await looks.end(lookId, ended);
   } catch (error) {
@@ -86,9 +85,8 @@ const visitFor = <T>(
     try {
       return await work(visit);
     } catch (error) {
-      const ending = endingOf(error, visit);
-      await noteExit(shop, visit, { subject, ...ending });
-      throw error;
+      const step = await noteExit(shop, visit, { subject, ...endingOf(error) });
+      throw error instanceof Stopped ? error : siteFailed(step);
     }
   });
 

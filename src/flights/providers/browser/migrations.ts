@@ -23,4 +23,10 @@ export const browserMigrations = {
     'create index browser_evidence_subject on browser_evidence (subject, at_ms)',
     'create index browser_evidence_expiry on browser_evidence (expires_at_ms)',
   ],
+  cards: [
+    'alter table browser_purchases add column card text',
+    'alter table browser_purchases add column card_due_at_ms bigint',
+    'alter table browser_purchases add column misfits bigint not null default 0',
+    `create index browser_cards_to_end on browser_purchases (card_due_at_ms) where card = 'ending'`,
+  ],
 };

@@ -22,12 +22,16 @@ export function installed<N extends keyof Packages>(name: N): Packages[N] {
   }
 }
 
-/** True when all of them are there. None is loaded. */
-export function areInstalled(): boolean {
-  try {
-    for (const name of ['playwright-core', 'postal-mime', 'mailauth/package.json']) required.resolve(name);
-    return true;
-  } catch {
-    return false;
-  }
+/** The first of them that is not there; null: all are. None is loaded. */
+export function missingPackage(): string | null {
+  const isThere = (name: string) => {
+    try {
+      return required.resolve(name) !== '';
+    } catch {
+      return false;
+    }
+  };
+  return (
+    ['playwright-core', 'postal-mime', 'mailauth'].find((name) => !isThere(`${name}/package.json`)) ?? null
+  );
 }

@@ -20,7 +20,7 @@ export interface BrowserSettings {
   readonly chromium?: string | null | undefined;
   /** Browsers at once (default 2). */
   readonly mostBrowsers?: number | undefined;
-  /** How long a visit may take (default 90 seconds). */
+  /** How long a visit may take until it presses the button (default 90 seconds). */
   readonly visitMs?: number | undefined;
   readonly cards: CardIssuer;
   /** A Maildir into which the carriers' mails are delivered. */

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { Selectable } from 'kysely';
+import { type Selectable, type SqlBool, sql } from 'kysely';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Secrets } from '../../../kernel/secrets.ts';
 import { type BookOutcome, boughtNothing, type NothingBought, type Purchase } from '../fulfiller.ts';
+import { CARD_ENDS } from './ended-cards.ts';
 import type { Recipe } from './recipe.ts';
 import type { BrowserPurchaseTable, Store } from './tables.ts';
 import type { Money } from './values.ts';
@@ -80,20 +81,23 @@ export async function begin(
   return begun?.run ?? null;
 }
 
-/** Gives the visit up: nothing was bought. */
+/** Gives the visit up: nothing was bought. Its card is ended with it. */
 export async function end(
   ports: Ports,
   reference: string,
   run: string,
   outcome: NothingBought,
 ): Promise<void> {
+  const nowMs = ports.clock.now();
   await ports.store
     .updateTable('browser_purchases')
     .set({
       state: 'ended',
       outcome: JSON.stringify(outcome),
       contact_sealed: '',
-      updated_at_ms: ports.clock.now(),
+      card: CARD_ENDS,
+      card_due_at_ms: nowMs,
+      updated_at_ms: nowMs,
     })
     .where('reference', '=', reference)
     .where('run', '=', run)
@@ -101,11 +105,23 @@ export async function end(
     .execute();
 }
 
+/** Counts a visit whose recipe did not fit; answers with how many there were. */
+export async function misfit(ports: Ports, reference: string, run: string): Promise<number> {
+  await ports.store
+    .updateTable('browser_purchases')
+    .set((row) => ({ misfits: row('misfits', '+', 1), updated_at_ms: ports.clock.now() }))
+    .where('reference', '=', reference)
+    .where('run', '=', run)
+    .where('state', '=', 'begun')
+    .execute();
+  return Number((await rowOf(ports, reference))?.misfits ?? 0);
+}
+
 /**
- * Puts on record that the button is pressed next. Who gets true presses it, once; who doesn't may never: another
- * visit has taken over, or pressed before. It is on the disk when this returns.
+ * Puts on record that a card is issued and given to the till: from now on it may be charged. Who gets true may do so;
+ * who doesn't may never: another visit has taken over, or came as far before. It is on the disk when this returns.
  */
-export async function press(
+export async function arm(
   ports: Ports,
   reference: string,
   run: string,
@@ -113,13 +129,14 @@ export async function press(
   pendingMs: number,
 ): Promise<boolean> {
   const nowMs = ports.clock.now();
-  const pressed = await ports.store
+  const armed = await ports.store
     .updateTable('browser_purchases')
     .set({
       state: 'pressed',
+      card: 'issued',
       total_decimal: total.decimal,
       total_currency: total.currency,
-      pressed_at_ms: nowMs,
+      pressed_at_ms: null,
       pending_until_ms: nowMs + pendingMs,
       updated_at_ms: nowMs,
     })
@@ -127,8 +144,42 @@ export async function press(
     .where('run', '=', run)
     .where('state', '=', 'begun')
     .executeTakeFirst();
+  return armed.numUpdatedRows > 0n;
+}
+
+/**
+ * Puts on record that the button is pressed next. Who gets true presses it, once. A visit that slept past its time gets
+ * false: a person may have decided meanwhile. It is on the disk when this returns.
+ */
+export async function press(
+  ports: Ports,
+  reference: string,
+  run: string,
+  pendingMs: number,
+): Promise<boolean> {
+  const nowMs = ports.clock.now();
+  const pressed = await ports.store
+    .updateTable('browser_purchases')
+    .set({ pressed_at_ms: nowMs, pending_until_ms: nowMs + pendingMs, updated_at_ms: nowMs })
+    .where(isArmed(reference, run))
+    .where('card', '=', 'issued')
+    .where('pending_until_ms', '>', nowMs)
+    .executeTakeFirst();
   return pressed.numUpdatedRows > 0n;
 }
+
+/** Takes back that the card may be charged: its till waits unpaid, and the visit ends there. */
+export async function release(ports: Ports, reference: string, run: string): Promise<void> {
+  await ports.store
+    .updateTable('browser_purchases')
+    .set({ state: 'begun', pending_until_ms: null, updated_at_ms: ports.clock.now() })
+    .where(isArmed(reference, run))
+    .execute();
+}
+
+/** This visit's, with a card that may be charged, before the press. */
+const isArmed = (reference: string, run: string) =>
+  sql<SqlBool>`reference = ${reference} and run = ${run} and state = 'pressed' and pressed_at_ms is null`;
 
 /** Waits for a confirmation this much longer from now on; 0: nobody knows from now on. */
 export async function waitFor(ports: Ports, reference: string, pendingMs: number): Promise<void> {
@@ -203,9 +254,12 @@ const EMPTY = {
   cancelled_at_ms: null,
   asked_at_ms: null,
   outcome: null,
+  card: null,
+  card_due_at_ms: null,
+  misfits: 0,
 } as const;
 
-/** How a purchase stands; null: the button was not pressed, and whoever takes the visit over may. */
+/** How a purchase stands; null: nothing was paid, and whoever takes the visit over may. */
 export function outcomeOf({ clock }: Pick<Ports, 'clock'>, row: PurchaseRow): BookOutcome | null {
   const nowMs = clock.now();
   if (row.state === 'begun') return null;

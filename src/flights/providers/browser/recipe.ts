@@ -84,6 +84,11 @@ const till = z.strictObject({
   total: readMoney,
   /** Fills in the card; nothing here may pay. */
   card: steps,
+  /**
+   * What the till sends something to without paying, once the card is on it: the path on the site, or the whole address
+   * of another host, without the query. Whatever else it sends may be the payment.
+   */
+  harmless_posts: z.array(pattern).max(30).optional(),
   /** The one button that pays. It is pressed by code, once, after that is on record. */
   pay: target,
 });

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { problem } from '../../../kernel/problems.ts';
 import { type Recipe, recipeSchema } from './recipe.ts';
+import type { Step, Target } from './steps.ts';
 import { namesIn } from './template.ts';
 
 /** Reads the recipes of an operator, and refuses what can't be carried out before anything is sold by it. */
@@ -67,6 +68,25 @@ const textsIn = (value: unknown): string[] => {
 const uses = (part: unknown, prefix: string): boolean =>
   textsIn(part).some((text) => namesIn(text).some((name) => name.startsWith(prefix)));
 
+const CLICKS: ReadonlySet<Step['do']> = new Set(['click', 'tick', 'untick', 'untick_all']);
+
+const everyStep = (steps: readonly Step[]): Step[] =>
+  steps.flatMap((step) => [
+    step,
+    ...('steps' in step ? everyStep(step.steps) : []),
+    ...('otherwise' in step ? everyStep(step.otherwise ?? []) : []),
+  ]);
+
+/** True where one target is the other in the same or fewer words. At the till they are compared by element, too. */
+function isSame(at: Target, pay: Target): boolean {
+  if ('in' in at) return 'in' in pay && isSame(at.in, pay.in) && isSame(at.find, pay.find);
+  const { exact: _exact, ...named } = 'in' in pay ? pay.find : pay;
+  const { exact: _other, ...one } = at;
+  const keys = new Set([...Object.keys(one), ...Object.keys(named)]);
+  const text = (of: object, key: string) => String((of as Record<string, unknown>)[key] ?? '').toLowerCase();
+  return [...keys].every((key) => text(one, key) === text(named, key));
+}
+
 /** What the schema can't say. */
 function mistakeIn(recipe: Recipe): string | null {
   const { site, till, ...parts } = recipe;
@@ -74,6 +94,10 @@ function mistakeIn(recipe: Recipe): string | null {
   // Where there is no card yet, nothing could be filled in; where there is one, nothing else may see it.
   if (uses(parts, 'card.') || uses(beforeCard, 'card.')) return 'the card is for till.card alone.';
   if (!uses(card, 'card.number')) return 'till.card fills in no card number.';
+  const withCard = [...card, ...recipe.walls.flatMap((wall) => ('steps' in wall ? wall.steps : []))];
+  if (everyStep(withCard).some((step) => CLICKS.has(step.do) && 'at' in step && isSame(step.at, till.pay)))
+    return 'a step clicks till.pay, which code alone presses, once.';
+  if (everyStep(card).some((step) => step.do === 'open')) return 'till.card may not leave the till.';
   const { protocol, hostname } = new URL(site.base);
   if (protocol !== 'https:' && !LOOPBACK.test(hostname)) return 'site.base has to be https.';
   return null;

@@ -3,12 +3,13 @@ import type { BookOutcome, Purchase } from '../fulfiller.ts';
 import { endingOf, noteExit, siteFailed } from './exits.ts';
 import type { KeptOffer } from './looks.ts';
 import { lookForMail } from './mail.ts';
+import { Misfit } from './page/outcomes.ts';
 import type { Visit } from './page/visit.ts';
 import { paysAt, recipeOfCarrier, type Shop } from './ports.ts';
 import type { PurchaseRow } from './purchases.ts';
 import * as purchases from './purchases.ts';
 import type { Recipe } from './recipe.ts';
-import { type Bought, buy } from './visits/buy.ts';
+import { type Bought, buy, confirmsWithinMs } from './visits/buy.ts';
 import { cancelBooking, canManage, lookAtBooking, manageValues } from './visits/manage.ts';
 
 /** Buys on carriers' sites, and finds out what became of it. */
@@ -16,6 +17,7 @@ import { cancelBooking, canManage, lookAtBooking, manageValues } from './visits/
 const DAY_MS = 24 * 60 * 60_000;
 /** A visit that pressed writes what it saw within this time; after it, nobody does any more. */
 const WRITING_MS = 30_000;
+const MOST_MISFITS = 3;
 const DEFAULT_MAIL_WAIT_MS = 15 * 60_000;
 const DEFAULT_MANAGE_EVERY_MS = 60_000;
 
@@ -76,35 +78,44 @@ async function goShopping(shop: Shop, visit: Visit, { purchase, kept, run }: Tri
   const { settings } = shop;
   const { reference } = purchase;
   const { recipe } = visit;
-  const confirmsWithinMs = (recipe.confirmation.within_ms ?? 60_000) + WRITING_MS;
+  const confirmsMs = confirmsWithinMs(recipe) + WRITING_MS;
   const laterMs = settings.mailWaitMs ?? DEFAULT_MAIL_WAIT_MS;
-  let isPressed = false;
+  const pendingMs = async () => {
+    const row = await purchases.rowOf(shop, reference);
+    return row && isConfirmedLater(shop, recipe, row) ? Math.max(confirmsMs, laterMs) : confirmsMs;
+  };
+  const release = () => purchases.release(shop, reference, run);
   try {
     const bought = await buy(visit, {
       purchase,
       kept,
       mailAddress: mailAddressOf(shop, reference),
-      cards: settings.cards,
-      async press(total) {
-        const row = await purchases.rowOf(shop, reference);
-        const isLater = row !== undefined && isConfirmedLater(shop, recipe, row);
-        isPressed = await purchases.press(
-          shop,
-          reference,
-          run,
-          total,
-          isLater ? Math.max(confirmsWithinMs, laterMs) : confirmsWithinMs,
-        );
-        return isPressed;
+      async issue(total) {
+        const leftMs = Math.max(0, visit.endsAtMs - performance.now());
+        if (!(await purchases.arm(shop, reference, run, total, leftMs + (await pendingMs())))) return null;
+        try {
+          return await settings.cards.issue({
+            reference,
+            amountDecimal: purchase.amountDecimal,
+            currency: kept.offer.total_currency,
+            merchant: recipe.carrier.name,
+          });
+        } catch (error) {
+          await release();
+          throw error;
+        }
       },
+      press: async () => purchases.press(shop, reference, run, await pendingMs()),
+      release,
     });
     await writeDown(shop, visit, { reference, run, bought, laterMs });
   } catch (error) {
-    const ending = endingOf(error, visit);
-    await noteExit(shop, visit, { subject: reference, ...ending });
-    throw siteFailed(ending.step);
-  } finally {
-    if (!isPressed) await settings.cards.revoke(reference);
+    const step = await noteExit(shop, visit, { subject: reference, ...endingOf(error) });
+    // Each visit gives the site the travellers' data again: one that stays as it is gets them no more.
+    const isChanged =
+      error instanceof Misfit && (await purchases.misfit(shop, reference, run)) >= MOST_MISFITS;
+    if (!isChanged) throw siteFailed(step);
+    await purchases.end(shop, reference, run, { kind: 'site_changed' });
   }
 }
 
@@ -113,7 +124,9 @@ async function writeDown(
   visit: Visit,
   { reference, run, bought, laterMs }: { reference: string; run: string; bought: Bought; laterMs: number },
 ): Promise<void> {
-  const exit = (outcome: string, step = '') => noteExit(shop, visit, { subject: reference, outcome, step });
+  const exit = async (outcome: string, step = ''): Promise<void> => {
+    await noteExit(shop, visit, { subject: reference, outcome, step });
+  };
   if (bought.kind === 'taken_over') return;
   const row = await purchases.rowOf(shop, reference);
   if (!row) throw new Error('a purchase is gone');
@@ -176,7 +189,7 @@ async function managed<T>(
       try {
         return await work(visit);
       } catch (error) {
-        await noteExit(shop, visit, { subject: reference, ...endingOf(error, visit) });
+        await noteExit(shop, visit, { subject: reference, ...endingOf(error) });
         return null;
       }
     });

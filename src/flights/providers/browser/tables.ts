@@ -28,7 +28,8 @@ export interface BrowserOfferTable {
 }
 
 /**
- * One purchase. `begun`: on the way to the pay button; `pressed`: past it, for good; `ended`: given up before it.
+ * One purchase. `begun`: on the way to the till; `pressed`: a card is issued, and may be charged; `ended`: given up before
+ * that, or called off.
  */
 export interface BrowserPurchaseTable {
   reference: string;
@@ -44,6 +45,7 @@ export interface BrowserPurchaseTable {
   /** What the till asked for when the button was pressed. */
   total_decimal: string | null;
   total_currency: string | null;
+  /** When the button was pressed; null where the card may be charged without it. */
   pressed_at_ms: number | null;
   /** Until when a confirmation may be on its way; after it nobody knows. */
   pending_until_ms: number | null;
@@ -55,8 +57,14 @@ export interface BrowserPurchaseTable {
   cancelled_at_ms: number | null;
   /** When the booking's page was last looked at. */
   asked_at_ms: number | null;
+  /** Visits that ended where the site was not as the recipe says. */
+  misfits: number;
   /** Why it was given up, JSON. */
   outcome: string | null;
+  /** `ending`: nothing was bought, and the issuer has to end it. null: none was asked for. */
+  card: 'issued' | 'ending' | 'ended' | null;
+  /** When the issuer is asked next to end it. */
+  card_due_at_ms: number | null;
   created_at_ms: number;
   updated_at_ms: number;
 }

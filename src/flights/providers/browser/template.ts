@@ -39,6 +39,8 @@ export const namesIn = (text: string): string[] => [...text.matchAll(PLACE)].map
 export const template = z
   .string()
   .max(500)
+  // Typed, a line's end would be the Enter key, which sends a form.
+  .refine((text) => !/\p{Cc}/u.test(text), 'has a control character.')
   .refine((text) => !/[{}]/.test(text.replaceAll(PLACE, '')), 'has a brace that opens no {name}.')
   .refine((text) => namesIn(text).every((name) => NAMES.has(name)), {
     error: ({ input }) => `has an unknown name: ${namesIn(String(input)).find((name) => !NAMES.has(name))}.`,

@@ -60,7 +60,12 @@ function formatted(value: string, format: string, months: readonly string[]): st
   return format.replace(TOKEN, (token) => parts[token] ?? token);
 }
 
-const clean = (text: string): string => text.replace(/[\s\u00a0\u202f\u2009]+/g, ' ').trim();
+/** In one line, without what nobody sees. */
+const clean = (text: string): string =>
+  text
+    .replace(/\p{Cf}/gu, '')
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
 
 /** The one group of a pattern, or its whole match. @throws Unreadable */
 export function partOf(text: string, pattern: string | undefined): string {

@@ -27,7 +27,7 @@ ${lines.map(({ name, cents }) => html`<li><span>${name}</span> <span>${shownMone
 <h2>Your card</h2>
 <iframe class="card" title="Card details" src="/card"></iframe>
 <p class="error" id="card-error" role="alert" hidden></p>
-<form method="post" action="/pay" id="pay-form" ${scenario === 'total_moves' ? 'data-moves=1' : ''}>
+<form method="post" action="/pay" id="pay-form" ${scenario === 'total_moves' ? 'data-moves=1' : ''} ${scenario === 'pays_itself' ? 'data-pays-itself=1' : ''}>
 <input type="hidden" name="once" value="${session.payToken}"><input type="hidden" name="card">
 ${scenario === 'two_buttons' && html`<button class="primary" name="bundle" value="all">Pay now</button>`}
 <button class="primary" id="pay">Pay now</button>
@@ -83,11 +83,18 @@ export const takeCard: Handler = ({ session, form, ports }) => {
   return json({ token });
 };
 
+/** Tills that take each request to pay for a payment of its own. */
+const PAYS_EACH_TIME: ReadonlySet<string> = new Set(['pays_itself', 'pays_again']);
+
 /** The press. A button that was pressed before is none: the first press goes on. */
 export const pay: Handler = (visit) => {
   const { session, form } = visit;
   const card = session.cards.get(form.get('card') ?? '');
   if (!session.fare || !card) return new HttpResponse(400, 'There is nothing to pay for.');
+  if (PAYS_EACH_TIME.has(session.scenario)) {
+    const once = randomBytes(12).toString('hex');
+    return placeOrder(visit, { once, card, total: totalOf(basketLines(session, true)) });
+  }
   if (session.payToken === '' || form.get('once') !== session.payToken)
     return page(visit, 'One moment', html`<p role="alert">This order is being paid already.</p>`, {
       status: 409,

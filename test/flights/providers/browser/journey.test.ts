@@ -73,7 +73,12 @@ describe.runIf(chromium)('on a carrier’s site', () => {
       purchase: { ...agreed, reference },
       kept,
       mailAddress: null,
-      cards: createSandboxCards(),
+      issue: () =>
+        createSandboxCards().issue({
+          ...{ reference, amountDecimal: agreed.amountDecimal },
+          ...{ currency: 'USD', merchant: 'Sandbox Hopper' },
+        }),
+      release: async () => undefined,
     };
     for (let visits = 1; ; visits++) {
       const visit = await visitTo(recipe, 60_000);
@@ -124,6 +129,17 @@ describe.runIf(chromium)('on a carrier’s site', () => {
         expect(readFileSync(file).includes(value), `${value} in ${file}`).toBe(false);
       }
     }
+  });
+
+  test('what is missing to buy is named, and a browser without its sandbox is logged', () => {
+    expect(() => shop.open({ chromium: '/nonexistent/chromium' })).toThrow(
+      expect.objectContaining({
+        code: 'browser_missing',
+        message: expect.stringContaining('/nonexistent/chromium'),
+      }),
+    );
+    const said = shop.logged.some((line) => line.includes('browser_unsandboxed'));
+    expect(said).toBe(process.getuid?.() === 0);
   });
 
   test('the site of a real carrier is looked at, and nothing is bought there with a made-up card', async () => {

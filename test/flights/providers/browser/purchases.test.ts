@@ -37,40 +37,58 @@ const begin = async (reference: string): Promise<string> => {
   if (run === null) throw new Error('it was not begun');
   return run;
 };
+const arm = (reference: string, run: string) => purchases.arm(ports, reference, run, TOTAL, 1_000);
 const outcome = async (reference: string) => {
   const row = await purchases.rowOf(ports, reference);
   return row && purchases.outcomeOf(ports, row);
 };
 
-test('of all visits under a reference, the last one that began presses, once', async () => {
+test('of all visits under a reference, the last one that began gets a card, and presses once', async () => {
   const early = await begin('int_a');
   const late = await begin('int_a');
-  expect(await purchases.press(ports, 'int_a', early, TOTAL, 1_000)).toBe(false);
+  expect(await arm('int_a', early)).toBe(false);
   expect(await outcome('int_a')).toBeNull();
-  const both = [1, 2].map(() => purchases.press(ports, 'int_a', late, TOTAL, 1_000));
-  expect((await Promise.all(both)).sort()).toEqual([false, true]);
-  expect(await purchases.press(ports, 'int_a', early, TOTAL, 1_000)).toBe(false);
-  // Whoever comes after that asks what became of it.
+  expect((await Promise.all([arm('int_a', late), arm('int_a', late)])).sort()).toEqual([false, true]);
+  // From here on it may be paid: whoever comes asks what became of it.
   expect(await purchases.begin(ports, purchase('int_a'), recipe)).toBeNull();
+  expect(await outcome('int_a')).toEqual({ kind: 'pending' });
+  const presses = [late, late, early].map((run) => purchases.press(ports, 'int_a', run, 1_000));
+  expect((await Promise.all(presses)).sort()).toEqual([false, false, true]);
+  await purchases.release(ports, 'int_a', late);
   await purchases.end(ports, 'int_a', late, { kind: 'captcha' });
   expect(await outcome('int_a')).toEqual({ kind: 'pending' });
   clock.advance(1_001);
   expect(await outcome('int_a')).toEqual({ kind: 'payment_pressed_no_confirmation' });
 });
 
-test('a visit that was taken over ends nothing; what ended is neither pressed nor begun again', async () => {
+test('a visit whose till still waits gives the purchase back; one that slept past its time presses no more', async () => {
+  const run = await begin('int_d');
+  await arm('int_d', run);
+  await purchases.release(ports, 'int_d', 'another');
+  expect(await outcome('int_d')).toEqual({ kind: 'pending' });
+  await purchases.release(ports, 'int_d', run);
+  expect(await outcome('int_d')).toBeNull();
+  const again = await begin('int_d');
+  expect(await purchases.press(ports, 'int_d', again, 1_000)).toBe(false);
+  await arm('int_d', again);
+  clock.advance(1_001);
+  expect(await purchases.press(ports, 'int_d', again, 1_000)).toBe(false);
+  expect(await outcome('int_d')).toEqual({ kind: 'payment_pressed_no_confirmation' });
+});
+
+test('a visit that was taken over ends nothing; what ended is neither paid nor begun again', async () => {
   const early = await begin('int_b');
   const late = await begin('int_b');
   await purchases.end(ports, 'int_b', early, { kind: 'captcha' });
   expect(await outcome('int_b')).toBeNull();
   await purchases.end(ports, 'int_b', late, { kind: 'account_wall' });
   expect(await outcome('int_b')).toEqual({ kind: 'account_wall' });
-  expect(await purchases.press(ports, 'int_b', late, TOTAL, 1_000)).toBe(false);
+  expect(await arm('int_b', late)).toBe(false);
   expect(await purchases.begin(ports, purchase('int_b'), recipe)).toBeNull();
 });
 
 test('the first confirmation counts, and one in another currency is none', async () => {
-  await purchases.press(ports, 'int_c', await begin('int_c'), TOTAL, 1_000);
+  await arm('int_c', await begin('int_c'));
   const confirm = async (bookingReference: string, decimal: string, currency = 'USD') => {
     const row = await purchases.rowOf(ports, 'int_c');
     if (!row) throw new Error('it is gone');

@@ -41,6 +41,36 @@ test.each([
     'fills in no card number',
   ],
   [
+    'a click on the pay button among the steps of the card',
+    (r: ReturnType<typeof example>) => {
+      r.till.card.push({ do: 'click', at: { role: 'button', name: 'pay now' } });
+    },
+    'clicks till.pay',
+  ],
+  [
+    'such a click within a step of a wall',
+    (r: ReturnType<typeof example>) => {
+      r.till.pay = { in: { css: 'form' }, find: r.till.pay };
+      const click = { do: 'click', at: { role: 'button', name: 'Pay now', exact: true } };
+      r.walls[0].steps.push({ do: 'when', seen: { css: 'x' }, steps: [], otherwise: [click] });
+    },
+    'clicks till.pay',
+  ],
+  [
+    'an address that is opened with the card on the page',
+    (r: ReturnType<typeof example>) => {
+      r.till.card.push({ do: 'open', path: '/pay?now=1' });
+    },
+    'may not leave the till',
+  ],
+  [
+    'a key that sends the form',
+    (r: ReturnType<typeof example>) => {
+      r.till.card.push({ do: 'type', at: { label: 'x' }, value: '{card.cvc}\n' });
+    },
+    'control character',
+  ],
+  [
     'a site without TLS',
     (r: ReturnType<typeof example>) => {
       r.site.base = 'http://www.example.com';

@@ -10,7 +10,7 @@ import {
 import type { Purchase } from '../../../../src/flights/providers/fulfiller.ts';
 import type { OfferQuery } from '../../../../src/flights/providers/provider.ts';
 import type { Offer, Passenger } from '../../../../src/flights/wire.ts';
-import { HttpResponse } from '../../../../src/kernel/http.ts';
+import { type HttpRequest, HttpResponse } from '../../../../src/kernel/http.ts';
 import { randomIds } from '../../../../src/kernel/ids.ts';
 import { openSecrets } from '../../../../src/kernel/secrets.ts';
 import { createSandboxCards } from '../../../../src/sandbox/cards.ts';
@@ -43,7 +43,12 @@ export const QUERY: OfferQuery = {
   cabinClass: 'economy',
 };
 
-export async function openShop(scenario: SiteScenario = 'none', settings: Partial<BrowserSettings> = {}) {
+/** @param instead answers in place of the site; null: the site does */
+export async function openShop(
+  scenario: SiteScenario = 'none',
+  settings: Partial<BrowserSettings> = {},
+  instead: (request: HttpRequest) => HttpResponse | null = () => null,
+) {
   const home = mkdtempSync(join(tmpdir(), 'farelock-shop-'));
   const mailFolder = join(home, 'mails');
   const site = openCarrierSite({
@@ -55,7 +60,7 @@ export async function openShop(scenario: SiteScenario = 'none', settings: Partia
     slowMs: 500,
   });
   const server = httpServer(async (request, incoming) => {
-    const answer = await site.fetch(request);
+    const answer = instead(request) ?? (await site.fetch(request));
     if (answer === null) incoming.socket.destroy();
     return answer ?? new HttpResponse(500, null);
   });

@@ -1,7 +1,8 @@
 import type { Locator } from 'playwright-core';
 import { installed } from '../packages.ts';
 import type { Step, Target } from '../steps.ts';
-import { isSeen, shown, until, type Walk, wordsOf } from './walk.ts';
+import { Misfit } from './outcomes.ts';
+import { isSeen, locate, shown, until, type Walk, wordsOf } from './walk.ts';
 
 /** Clicks: once, on the one thing that is meant, and as far as that can be known, with what it is for. */
 
@@ -12,6 +13,21 @@ const BEGUN = 'performing click action';
 /** The versions whose log was read for that. Of another one nobody knows what it leaves out: whatever ended late may have clicked. */
 const READ = /^1\.65\./;
 const isRead = (): boolean => READ.test(installed('playwright-core/package.json').version);
+
+/**
+ * Refuses to touch the button that pays once the page has a card: that is done by code, after it is on record.
+ * @throws Misfit
+ */
+export async function checkPaysNot(walk: Walk, one: Locator, name: string): Promise<void> {
+  const { posts, recipe } = walk.visit;
+  if (!posts.isOn) return;
+  const mine = await one.elementHandle({ timeout: TRY_MS });
+  for (const button of await locate({ ...walk, item: null }, recipe.till.pay).elementHandles()) {
+    if ((await button.ownerFrame()) !== (await mine?.ownerFrame())) continue;
+    const isSame = await button.evaluate((pay, it) => pay.contains(it) || it?.contains(pay), mine);
+    if (isSame) throw new Misfit(walk.part, name, 'that is the button that pays');
+  }
+}
 
 /** The only one, once it can be acted on: enabled, still, and with nothing above it. */
 export const ready = (walk: Walk, target: Target, name: string, withinMs?: number): Promise<Locator> =>
@@ -49,6 +65,7 @@ export async function click(
     const one = shown(walk, at);
     const count = await one.count();
     if (count !== 1) return { saw: `found ${count === 0 ? 'no' : count} ${wordsOf(at)}` };
+    await checkPaysNot(walk, one, name);
     return (await isClicked(one)) ? { found: true } : { saw: `${wordsOf(at)} is covered or disabled` };
   };
   await until(walk, name, withinMs, tryOnce);

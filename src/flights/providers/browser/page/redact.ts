@@ -32,7 +32,7 @@ function letterPattern(letter: string): string {
 function patternOf(value: string): string | null {
   const letters = [...value.normalize('NFC')].filter((letter) => /[\p{L}\p{N}@]/u.test(letter));
   if (letters.length < 2) return null;
-  const joined = letters.map(letterPattern).join(`[\\s./_+'’()·*-]{0,2}`);
+  const joined = letters.map(letterPattern).join(`[\\s\\p{Cc}\\p{Cf}./_+'’()·*-]{0,2}`);
   return letters.length < 4 ? `(?<![\\p{L}\\p{N}])${joined}(?![\\p{L}\\p{N}])` : joined;
 }
 
@@ -46,7 +46,10 @@ export function privateWords(values: Iterable<string>): string {
 }
 
 export const redacted = (text: string, words: string): string =>
-  text.normalize('NFD').replace(new RegExp(words, 'giu'), BLACK).normalize('NFC');
+  printable(text).normalize('NFD').replace(new RegExp(words, 'giu'), BLACK).normalize('NFC');
+
+/** Without what a terminal obeys, and what nobody sees. Lines stay. */
+const printable = (text: string): string => text.replace(/\p{Cf}/gu, '').replace(/[^\P{Cc}\n\t]/gu, ' ');
 
 /**
  * The same in a page: texts, attributes that show, and everything that is or could be typed. Text, because it is carried

@@ -4,7 +4,7 @@ import type { RecipePart } from '../recipe.ts';
 import type { Step, Target } from '../steps.ts';
 import { namesIn } from '../template.ts';
 import { filled, type Values } from '../values.ts';
-import { CLICK_MS, click, ready, TRY_MS } from './click.ts';
+import { CLICK_MS, checkPaysNot, click, ready, TRY_MS } from './click.ts';
 import { Misfit, Stopped } from './outcomes.ts';
 import type { Visit } from './visit.ts';
 import { isSeen, locate, only, pause, seenText, shown, until, type Walk, wordsOf } from './walk.ts';
@@ -75,6 +75,7 @@ async function runStep(
         const box = shown(walk, step.at);
         const count = await box.count();
         if (count !== 1) return { saw: `found ${count === 0 ? 'no' : count} ${wordsOf(step.at)}` };
+        await checkPaysNot(walk, box, name);
         await box.setChecked(step.do === 'tick', { timeout: CLICK_MS });
         return { found: true };
       });

@@ -2,6 +2,7 @@ import type { BrowserType, Page } from 'playwright-core';
 import type { Recipe } from '../recipe.ts';
 import { launch } from './chromium.ts';
 import { hostsOf, putFence } from './fence.ts';
+import { type Posts, watchPosts } from './posts.ts';
 
 /** One visit to a carrier's site: a browser of its own, which ends with it. */
 export interface Visit {
@@ -9,10 +10,13 @@ export interface Visit {
   readonly recipe: Recipe;
   /** By the clock of `performance`: then the browser is closed, whatever it does. */
   readonly endsAtMs: number;
+  readonly posts: Posts;
   /** Texts that belong to a person or to a card, and were put into the page: nothing that is kept may show them. */
   readonly personal: Set<string>;
   /** Hosts that the page tried to reach and may not. */
   readonly refused: Set<string>;
+  /** Begins its time anew: from now on it has this long. */
+  extend(ms: number): void;
   /** True once the browser is gone. */
   isGone(): boolean;
   /** Ends the browser now. Does nothing the second time. */
@@ -29,13 +33,15 @@ export async function openVisit({ playwright, chromium, visitMs }: Visitor, reci
   const hosts = hostsOf(recipe.site);
   const { browser, close } = await launch(playwright, chromium, hosts);
   const closed = { done: null as Promise<void> | null };
+  let endsAtMs = performance.now() + visitMs;
   const end = () => {
     clearTimeout(timer);
     closed.done ??= close();
     return closed.done;
   };
   // The clock of the machine: what a browser may take of it has nothing to do with the time of bookings.
-  const timer = setTimeout(() => void end().catch(() => browser.close()), visitMs);
+  const endLater = (ms: number) => setTimeout(() => void end().catch(() => browser.close()), ms);
+  let timer = endLater(visitMs);
   try {
     const { locale, time_zone: timezoneId } = recipe.site;
     const context = await browser.newContext({
@@ -48,8 +54,9 @@ export async function openVisit({ playwright, chromium, visitMs }: Visitor, reci
       ...(timezoneId !== undefined && { timezoneId }),
     });
     const refused = new Set<string>();
-    await putFence(context, hosts, (host) => refused.add(host));
     const page = await context.newPage();
+    const posts = await watchPosts(context, page, recipe.site.base);
+    await putFence(context, hosts, (host) => refused.add(host));
     page.setDefaultTimeout(10_000);
     // Windows and questions of the page's own making: closed, and answered with no.
     context.on('page', (other) => {
@@ -63,7 +70,16 @@ export async function openVisit({ playwright, chromium, visitMs }: Visitor, reci
     return {
       page,
       recipe,
-      endsAtMs: performance.now() + visitMs,
+      posts,
+      get endsAtMs() {
+        return endsAtMs;
+      },
+      extend(ms) {
+        if (closed.done !== null) return;
+        clearTimeout(timer);
+        timer = endLater(ms);
+        endsAtMs = performance.now() + ms;
+      },
       personal: new Set(),
       refused,
       isGone: () => isCrashed || !browser.isConnected() || closed.done !== null,

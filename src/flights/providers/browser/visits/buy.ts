@@ -1,15 +1,14 @@
-import type { Locator } from 'playwright-core';
 import { parseUsdc } from '../../../../kernel/money.ts';
 import type { Passenger } from '../../../wire.ts';
 import type { NothingBought, Purchase } from '../../fulfiller.ts';
-import type { Card, CardIssuer } from '../card.ts';
+import type { Card } from '../card.ts';
 import type { KeptOffer } from '../looks.ts';
 import { free, isPressed } from '../page/click.ts';
 import { BrowserGone, Stopped } from '../page/outcomes.ts';
 import { must, readsMoney, readsText } from '../page/read.ts';
 import { runSteps, untickAll, walkOf } from '../page/steps.ts';
 import type { Visit } from '../page/visit.ts';
-import { isSeen, until, type Walk } from '../page/walk.ts';
+import { isSeen, shown, until, type Walk } from '../page/walk.ts';
 import type { Confirmed } from '../purchases.ts';
 import type { RecipePart } from '../recipe.ts';
 import type { Money, Values } from '../values.ts';
@@ -18,14 +17,25 @@ import { queryValues, takeFlights } from './flights.ts';
 
 /** From the search to the pay button, and past it. */
 
+const CONFIRMS_WITHIN_MS = 60_000;
+/** The press before it, and the reading after it. */
+const AROUND_MS = 30_000;
+
+/** From the press on. */
+export const confirmsWithinMs = ({ confirmation: { within_ms } }: Visit['recipe']): number =>
+  (within_ms ?? CONFIRMS_WITHIN_MS) + AROUND_MS;
+
 export interface Errand {
   readonly purchase: Purchase;
   readonly kept: KeptOffer;
   /** Where the carrier's mails go; null: to the first passenger. */
   readonly mailAddress: string | null;
-  readonly cards: CardIssuer;
+  /** The card, after it is on record that it may be charged from now on; null: somebody else has this purchase now. */
+  issue(total: Money): Promise<Card | null>;
   /** Puts on record that the button is pressed next; false: it may not be. */
-  press(total: Money): Promise<boolean>;
+  press(): Promise<boolean>;
+  /** Puts on record that the card was not charged, for certain. */
+  release(): Promise<void>;
 }
 
 export type Bought =
@@ -69,9 +79,9 @@ function noteTravellers({ personal }: Visit, passengers: readonly Passenger[]): 
 }
 
 /**
- * Buys, once. Up to the button everything can be left as it is: it ends in an outcome that bought nothing, or throws.
- * Past it nothing is thrown any more.
- * @throws Misfit, BrowserGone, Problem `provider_failed` before the button
+ * Buys, once. Where the till was not paid, for certain, it ends in an outcome that bought nothing, or throws. Past that
+ * nothing is thrown any more.
+ * @throws Misfit, BrowserGone, Problem `provider_failed` before the till was paid
  */
 export async function buy(visit: Visit, errand: Errand): Promise<Bought> {
   noteTravellers(visit, errand.purchase.passengers);
@@ -80,7 +90,7 @@ export async function buy(visit: Visit, errand: Errand): Promise<Bought> {
     const total = await totalAsked(walk);
     const differs = priceDiffers(total, errand);
     if (differs) return differs;
-    return await pay(walk, errand);
+    return await pay(walk, errand, total);
   } catch (error) {
     if (error instanceof Stopped) return asOutcome(error);
     throw error;
@@ -123,51 +133,85 @@ function priceDiffers(total: Money, { purchase, kept }: Errand): NothingBought |
   return isSame ? null : { kind: 'price_differs', foundAmountDecimal: total.decimal };
 }
 
-/** At the till, whose total is right: the card, the total once more, and the button. */
-async function pay(walk: Walk, errand: Errand): Promise<Bought> {
-  const { cards, purchase, kept } = errand;
-  const { visit } = walk;
-  const { till, carrier } = visit.recipe;
-  const card = await cards.issue({
-    reference: purchase.reference,
-    amountDecimal: purchase.amountDecimal,
-    currency: kept.offer.total_currency,
-    merchant: carrier.name,
-  });
-  for (const value of Object.values(card)) visit.personal.add(value);
-  const withCard: Walk = { ...walk, values: { ...walk.values, ...cardValues(card) } };
-  await runSteps(withCard, till.card, purchase.passengers);
-  const button = await free(walk, till.pay, PAY);
-  // Some tills add a fee for a kind of card.
-  const total = await totalAsked(walk);
-  const differs = priceDiffers(total, errand);
-  if (differs) return differs;
-  if (visit.isGone()) throw new BrowserGone('the browser is gone');
-  if (!(await errand.press(total))) return { kind: 'taken_over' };
-  return pressed(walk, button);
-}
-
 const PAY = 'till (pay)';
 
 /**
- * Whatever happens from here on, the button may have been pressed. What comes to lie over it at the last moment is
- * cleared away first: it is pressed again only while no press was so much as begun.
+ * At the till, whose total is right: the card, the total once more, and the button. From the moment that the page has
+ * the card it may have been paid, unless the page provably still waits.
  */
-async function pressed(walk: Walk, button: Locator): Promise<Bought> {
+async function pay(walk: Walk, errand: Errand, total: Money): Promise<Bought> {
+  const { visit } = walk;
+  if (visit.isGone()) throw new BrowserGone('the browser is gone');
+  const card = await errand.issue(total);
+  if (card === null) return { kind: 'taken_over' };
+  for (const value of Object.values(card)) visit.personal.add(value);
+  const left = await withCard(walk, errand, card).catch((error: unknown) => ({ error }));
+  if (left === 'ready') {
+    if (!(await errand.press())) return { kind: 'taken_over' };
+    // The till may have paid by itself meanwhile.
+    return visit.posts.sent.size > 0 ? confirmed(walk, null) : confirmed(walk, () => press(walk));
+  }
+  if (left === 'sent' || !(await stillWaits(walk))) return confirmed(walk, null);
+  await errand.release();
+  if ('error' in left) throw left.error;
+  return left;
+}
+
+/** Gives the till the card. `sent`: the page has sent something that may be the payment. */
+async function withCard(walk: Walk, errand: Errand, card: Card): Promise<'ready' | 'sent' | NothingBought> {
+  const { posts, recipe } = walk.visit;
+  const { till } = recipe;
+  posts.begin(till.harmless_posts ?? []);
+  const values = { ...walk.values, ...cardValues(card) };
+  await runSteps({ ...walk, values }, till.card, errand.purchase.passengers);
+  if (posts.sent.size > 0) return 'sent';
+  await free(walk, till.pay, PAY);
+  // Some tills add a fee for a kind of card.
+  return priceDiffers(await totalAsked(walk), errand) ?? 'ready';
+}
+
+/** True where nothing was paid, for certain: the till is there with its button, nothing was sent, and nothing can be. */
+async function stillWaits(walk: Walk): Promise<boolean> {
+  const { posts, recipe } = walk.visit;
+  const { pay: button, total } = recipe.till;
+  posts.stop();
   try {
-    await until(walk, PAY, undefined, async () =>
-      (await isPressed(button)) ? { found: true } : { saw: 'the button is covered or disabled' },
-    );
+    const isThere = (await isSeen(walk, button)) && (!total.at || (await isSeen(walk, total.at)));
+    return isThere && posts.sent.size === 0 && !walk.visit.isGone();
+  } catch {
+    return false;
+  }
+}
+
+/** What comes to lie over the button at the last moment is cleared away: it is pressed again only while no press was begun. */
+async function press(walk: Walk): Promise<void> {
+  const button = shown(walk, walk.visit.recipe.till.pay);
+  await until(walk, PAY, undefined, async () =>
+    (await isPressed(button)) ? { found: true } : { saw: 'the button is covered or disabled' },
+  );
+}
+
+/**
+ * Waits for the page that confirms, in a time of its own: a bank takes some. Nothing is thrown here any more.
+ * @param first presses the button; null: the page may have paid without it
+ */
+async function confirmed(walk: Walk, first: (() => Promise<void>) | null): Promise<Bought> {
+  const { visit } = walk;
+  const early = first === null ? `sent before the button: ${[...visit.posts.sent].join(' ')}; ` : '';
+  visit.extend(confirmsWithinMs(visit.recipe));
+  try {
+    await first?.();
     return await confirmation(walk);
   } catch (error) {
-    return { kind: 'no_word', saw: error instanceof Error ? error.message.split('\n', 1).join() : 'nothing' };
+    const saw = error instanceof Error ? error.message.split('\n', 1).join() : 'nothing';
+    return { kind: 'no_word', saw: `${early}${saw}` };
   }
 }
 
 async function confirmation(walk: Walk): Promise<Bought> {
   const { confirmation: page } = walk.visit.recipe;
   const here: Walk = { ...walkOf(walk.visit, 'confirmation', walk.values, walk.cleared) };
-  const seen = await until(here, 'confirmation', page.within_ms ?? 60_000, async () => {
+  const seen = await until(here, 'confirmation', page.within_ms ?? CONFIRMS_WITHIN_MS, async () => {
     if (await isSeen(here, page.seen)) return { found: 'confirmed' as const };
     if (page.later && (await isSeen(here, page.later))) return { found: 'later' as const };
     return { saw: 'no confirmation' };

@@ -116,6 +116,15 @@ async function readList(
   return seen;
 }
 
+const isSameFlight = (one: FlightKey, other: FlightKey): boolean =>
+  one.flightNumber === other.flightNumber && one.departingAt === other.departingAt;
+
+/** A flight that is listed twice could not be told from the other one when it is bought. */
+const offered = (seen: readonly { readonly flight: SeenFlight }[]): SeenFlight[] =>
+  seen
+    .map(({ flight }) => flight)
+    .filter((flight, _, all) => all.filter((other) => isSameFlight(flight, other)).length === 1);
+
 /** From the home page to the list of flights. */
 async function searched(visit: Visit, query: OfferQuery): Promise<Walk> {
   const walk = walkOf(visit, 'search', queryValues(query));
@@ -130,10 +139,10 @@ export async function lookForFlights(
 ): Promise<{ readonly out: SeenFlight[]; readonly back: SeenFlight[] | null }> {
   const { search } = visit.recipe;
   const walk = await searched(visit, query);
-  const out = (await readList(walk, search.out, query.departDate)).map(({ flight }) => flight);
+  const out = offered(await readList(walk, search.out, query.departDate));
   if (query.returnDate === undefined || !search.back) return { out, back: null };
   await runSteps(walk, search.back.before);
-  const back = (await readList(walk, search.back, query.returnDate)).map(({ flight }) => flight);
+  const back = offered(await readList(walk, search.back, query.returnDate));
   return { out, back };
 }
 
@@ -159,8 +168,8 @@ export async function takeFlights(
 }
 
 async function take(walk: Walk, list: FlightList, wanted: FlightKey): Promise<void> {
-  const found = (await readList(walk, list, wanted.departingAt.slice(0, 10))).filter(
-    ({ flight }) => flight.flightNumber === wanted.flightNumber && flight.departingAt === wanted.departingAt,
+  const found = (await readList(walk, list, wanted.departingAt.slice(0, 10))).filter(({ flight }) =>
+    isSameFlight(flight, wanted),
   );
   const [one, another] = found;
   if (!one) throw new Stopped('offer_gone');

@@ -1,0 +1,139 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Visit } from '../../../../src/flights/providers/browser/page/visit.ts';
+import { loadRecipes } from '../../../../src/flights/providers/browser/recipes.ts';
+import type { Step } from '../../../../src/flights/providers/browser/steps.ts';
+import { type OpenedShop, openShop, purchaseOf, RECIPE } from './shop.ts';
+import { chromium, recipeFor, serve, visitTo } from './site.ts';
+
+/** What a page sends once it has a card: counted before it leaves, and never the same form twice. */
+
+const PAGE = `<h1>Till</h1>
+  <form id="form" method="post" action="/paid"><input name="card" value="1"><button>Pay</button></form>
+  <iframe src="/frame"></iframe>`;
+
+describe.runIf(chromium)('from the moment that a page has a card', () => {
+  let site: Awaited<ReturnType<typeof serve>>;
+  let visit: Visit;
+  beforeAll(async () => {
+    site = await serve({
+      '/': PAGE,
+      '/frame': '<form method="post" action="/framed"><button>Go</button></form>',
+      '/worker.js': () => ({
+        body: `onmessage = () => fetch('/by-worker', { method: 'POST', body: 'x' })`,
+        headers: { 'content-type': 'text/javascript' },
+      }),
+      '/paid': '<h1>Paid</h1>',
+    });
+    visit = await visitTo(recipeFor(site.base), 60_000);
+  });
+  afterAll(async () => {
+    await visit?.close();
+    await site?.close();
+  });
+  beforeEach(async () => {
+    // A form of the test before may be on its way.
+    const opened = () =>
+      visit.page.goto(site.base).then(
+        () => true,
+        () => false,
+      );
+    await expect.poll(opened, { timeout: 10_000 }).toBe(true);
+    site.asked.length = 0;
+  });
+  const posts = () => site.asked.filter((one) => one.startsWith('POST'));
+
+  test.each([
+    ['a request of a script', `fetch('/tracked', { method: 'POST' })`, '/tracked'],
+    ['a beacon', `navigator.sendBeacon('/beacon', 'x')`, '/beacon'],
+    ['a worker', `new Worker('/worker.js').postMessage(1)`, '/by-worker'],
+    ['a form', `document.getElementById('form').submit()`, '/paid'],
+    ['a form in a frame', `frames[0].document.forms[0].submit()`, '/framed'],
+    ['another method', `fetch('/put', { method: 'PUT' })`, '/put'],
+  ])('%s is seen', async (_what, script, address) => {
+    visit.posts.begin([]);
+    await visit.page.evaluate(script);
+    await expect.poll(() => [...visit.posts.sent]).toContain(address);
+  });
+
+  test('what the recipe calls harmless is not counted, and only as a whole', async () => {
+    const before = visit.posts.sent.size;
+    visit.posts.begin(['/tick', '/basket/\\d+']);
+    await visit.page.evaluate(`Promise.all(['/tick?x=1', '/basket/7', '/tick/pay'].map((path) =>
+      fetch(path, { method: 'POST' })))`);
+    expect([...visit.posts.sent].slice(before)).toEqual(['/tick/pay']);
+  });
+
+  test('a form is sent once: neither a reload nor a script sends it again, and the page stays as it is', async () => {
+    visit.posts.begin([]);
+    const { page } = visit;
+    const send = `document.getElementById('form').submit()`;
+    await page.evaluate(`document.querySelector('[name=card]').value = 'reloaded'`);
+    await page.evaluate(send);
+    await page.getByRole('heading', { name: 'Paid' }).waitFor();
+    await page.evaluate('location.reload()');
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 300))');
+    expect(await page.getByRole('heading').textContent()).toBe('Paid');
+    await page.goto(site.base);
+    await page.evaluate(`document.querySelector('[name=card]').value = 'reloaded'`);
+    await page.evaluate(send);
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 300))');
+    expect(posts()).toEqual(['POST /paid']);
+    // Another form is another one.
+    await page.evaluate(`document.querySelector('[name=card]').value = 'other'`);
+    await page.evaluate(send);
+    await page.getByRole('heading', { name: 'Paid' }).waitFor();
+    expect(posts()).toHaveLength(2);
+  });
+
+  test('a page that was stopped sends nothing more, and can still be read', async () => {
+    const other = await visitTo(recipeFor(site.base));
+    await other.page.goto(site.base);
+    other.posts.begin([]);
+    other.posts.stop();
+    site.asked.length = 0;
+    await other.page
+      .evaluate(`fetch('/late', { method: 'POST' }).catch(() => document.getElementById('form').submit())`)
+      .catch(() => undefined);
+    await other.page.evaluate('new Promise((resolve) => setTimeout(resolve, 300))');
+    expect(await other.page.getByRole('heading').textContent()).toBe('Till');
+    expect(posts()).toEqual([]);
+    expect(other.posts.sent.size).toBe(0);
+    await other.close();
+  });
+});
+
+describe.runIf(chromium)('a recipe whose step touches the pay button', () => {
+  let shop: OpenedShop;
+  beforeAll(async () => {
+    shop = await openShop();
+  });
+  afterAll(() => shop?.close());
+
+  test('by other words than till.pay is stopped at the button itself: nothing is pressed', async () => {
+    const [recipe] = loadRecipes([RECIPE]);
+    if (!recipe) throw new Error('no recipe');
+    const presses: Step = { do: 'click', at: { css: '#pay-form button' } };
+    const file = join(shop.home, 'presses.json');
+    const till = { ...recipe.till, card: [...recipe.till.card, presses] };
+    writeFileSync(file, JSON.stringify({ ...recipe, till }));
+    const agreed = await purchaseOf(shop, 'int_by_element');
+    const fulfiller = shop.open({ recipes: [file] });
+    for (let visits = 0; visits < 2; visits++) {
+      await expect(fulfiller.book(agreed)).rejects.toMatchObject({
+        message: expect.stringContaining('that is the button that pays'),
+      });
+    }
+    expect(await shop.sales()).toMatchObject({ presses: [], sales: [] });
+    // Its till waited unpaid: nothing was bought, and a recipe that was mended may buy.
+    expect(await fulfiller.find('int_by_element')).toBeNull();
+    // The third visit is the last one that gives the site the traveller's data.
+    for (let visits = 0; visits < 2; visits++)
+      expect(await fulfiller.book(agreed)).toEqual({ kind: 'site_changed' });
+    const ended = shop.logged.filter((line) => line.includes('int_by_element'));
+    expect(ended.filter((line) => line.includes('browser_visit_ended'))).toHaveLength(3);
+    expect((await shop.sales()) as object).toMatchObject({ presses: [] });
+    await fulfiller.close();
+  }, 120_000);
+});
