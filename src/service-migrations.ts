@@ -59,4 +59,5 @@ export const serviceMigrations: readonly Migration[] = [
   { name: '090_real_airlines', statements: [...effects.airlineDetail, ...flights.realAirlines] },
   { name: '110_sale_keys', statements: flights.saleKeys },
   { name: '130_browser_cards', statements: browser.cards },
+  { name: '150_partner_doubts', statements: partner.doubts },
 ];

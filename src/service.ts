@@ -225,6 +225,12 @@ function openFlights(
     treasurySigner: treasury,
     mint: cluster.usdcMint,
     escrowProgram: program,
+    partnerOrdersInError: async (orderId) =>
+      (await import('./partner/orders/orders-in-error.ts')).ordersInError(
+        store,
+        options.partnerEnvironment ?? 'demo',
+        orderId,
+      ),
     programTrouble: isOwnProgram ? undefined : programWatch({ cluster, program }, own.clock),
     paywall,
     ready,

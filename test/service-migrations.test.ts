@@ -35,6 +35,7 @@ test('the steps that were released keep their names, their order and every word'
       "090_real_airlines 881fbb2db1e514b5",
       "110_sale_keys 52ddcf18ade41844",
       "130_browser_cards 49b10d7f9151af2c",
+      "150_partner_doubts 619164cdba0edb60",
     ]
   `);
 });

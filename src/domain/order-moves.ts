@@ -1,3 +1,4 @@
+import { isDecimal, sameDecimal } from '../kernel/decimal.ts';
 import { type Guard, type OrderStatus, TRANSITIONS } from './order-statuses.ts';
 
 /**
@@ -24,6 +25,17 @@ export interface OrderStanding {
   readonly destinationTransactionId: string | null;
   /** It reports returned funds. */
   readonly returned: boolean;
+  /** Undefined: not known here, and the service has the last word about them. */
+  readonly details?: OrderDetails | undefined;
+}
+
+/** What an order says of amounts and accounts. */
+interface OrderDetails {
+  readonly sourceAmount: string;
+  readonly sourceCurrency: string;
+  readonly toAmount: string | null;
+  readonly depositInstructions: object | undefined;
+  readonly returnDetails: object | undefined;
 }
 
 /** An update as far as the rules look at it. */
@@ -33,6 +45,8 @@ interface WantedMove {
   readonly destinationTransactionId?: string | undefined;
   readonly reason?: string | undefined;
   readonly returnDetails?: object | undefined;
+  readonly toAmount?: string | undefined;
+  readonly depositInstructions?: object | undefined;
 }
 
 export type MoveRefusal =
@@ -50,7 +64,16 @@ export type MoveRefusal =
       readonly from: OrderStatus;
       readonly to: OrderStatus;
     }
-  | { readonly kind: 'fixed'; readonly field: 'sourceTransactionId' | 'destinationTransactionId' };
+  | { readonly kind: 'fixed'; readonly field: 'sourceTransactionId' | 'destinationTransactionId' }
+  | { readonly kind: 'finished'; readonly field: DetailField }
+  | { readonly kind: 'deposit'; readonly faults: readonly DepositFault[] };
+
+type DetailField = 'toAmount' | 'depositInstructions' | 'returnDetails';
+
+interface DepositFault {
+  readonly field: 'amount' | 'currency';
+  readonly message: string;
+}
 
 /** Where an order may go from here, in the table's order. What an update can bring along (details, ids) is no bar. */
 export const allowedFrom = ({ status, funds }: Pick<OrderStanding, 'status' | 'funds'>): OrderStatus[] =>
@@ -93,8 +116,65 @@ export function refusalOf(order: OrderStanding, update: WantedMove): MoveRefusal
     destination !== order.destinationTransactionId
   )
     return { kind: 'fixed', field: 'destinationTransactionId' };
-  return null;
+  const { details } = order;
+  if (!details) return null;
+  const changed = changedDetails(details, update);
+  const finished = changed.find((field) => isFinished(order, to, field));
+  if (finished) return { kind: 'finished', field: finished };
+  const faults = changed.includes('depositInstructions')
+    ? depositFaults(details, update.depositInstructions)
+    : [];
+  return faults.length > 0 ? { kind: 'deposit', faults } : null;
 }
+
+/** The details that an update changes. An empty message changes nothing. */
+export const changedDetails = (order: OrderDetails, update: WantedMove): DetailField[] => [
+  ...(update.toAmount !== undefined &&
+  (order.toAmount === null || !sameDecimal(update.toAmount, order.toAmount))
+    ? (['toAmount'] as const)
+    : []),
+  ...(['depositInstructions', 'returnDetails'] as const).filter((name) => {
+    const given = update[name];
+    return saysSomething(given) && !sameFields(given, order[name]);
+  }),
+];
+
+/** What was paid out, or paid back, was by these details. A refund after the payment has return details of its own. */
+function isFinished(
+  { status, paymentProcessed }: OrderStanding,
+  to: OrderStatus,
+  field: DetailField,
+): boolean {
+  if (field !== 'returnDetails') return paymentProcessed || status === 'REFUNDED';
+  return status === 'REFUNDED' || (status === 'PAYMENT_PROCESSED' && to === status);
+}
+
+/** The customer is asked to pay what the order is about, and nothing else. */
+export function depositFaults(
+  order: { readonly sourceAmount: string; readonly sourceCurrency: string },
+  instructions: { readonly amount?: string | undefined; readonly currency?: string | undefined } = {},
+): DepositFault[] {
+  const { amount, currency } = instructions;
+  const { sourceAmount, sourceCurrency } = order;
+  return [
+    ...(amount !== undefined && !(isDecimal(amount) && sameDecimal(amount, sourceAmount))
+      ? [{ field: 'amount' as const, message: `must be the amount of the order, ${sourceAmount}.` }]
+      : []),
+    ...(currency !== undefined && currency !== sourceCurrency
+      ? [{ field: 'currency' as const, message: `must be the currency of the order, ${sourceCurrency}.` }]
+      : []),
+  ];
+}
+
+/** Equal in content, whatever the order of the fields and however unset ones are written. */
+const sameFields = (a: object, b: object | undefined): boolean => b !== undefined && sorted(a) === sorted(b);
+
+const sorted = (value: object): string =>
+  JSON.stringify(
+    Object.entries(value)
+      .filter(([, inner]) => inner !== undefined)
+      .sort(([x], [y]) => (x < y ? -1 : 1)),
+  );
 
 /** The state of an order after an accepted update. */
 export function standingAfter(order: OrderStanding, update: WantedMove): OrderStanding {
@@ -106,5 +186,9 @@ export function standingAfter(order: OrderStanding, update: WantedMove): OrderSt
     sourceTransactionId: update.sourceTransactionId ?? order.sourceTransactionId,
     destinationTransactionId: update.destinationTransactionId ?? order.destinationTransactionId,
     returned: order.returned || saysSomething(update.returnDetails),
+    details: order.details && {
+      ...order.details,
+      ...Object.fromEntries(changedDetails(order.details, update).map((name) => [name, update[name]])),
+    },
   };
 }

@@ -15,6 +15,15 @@ import type { Fulfiller } from './providers/fulfiller.ts';
 import type { Provider } from './providers/provider.ts';
 import type { Store } from './tables.ts';
 
+/** A ramp order in ERROR that waits for a person; another room keeps it. */
+export interface StuckPartnerOrder {
+  readonly order_id: string;
+  readonly partner_id: string;
+  readonly last_error: string | null;
+  readonly attempts: number;
+  readonly updated_at: string;
+}
+
 /** Settings of the operator. Amounts are atomic USDC, times milliseconds. */
 export interface FlightsOptions {
   readonly searchPrice: bigint;
@@ -126,6 +135,8 @@ export interface FlightsGiven {
   readonly escrowProgram: Address;
   /** What is wrong with that program now; null while nothing is. Absent: it cannot change. */
   readonly programTrouble?: (() => Promise<string | null>) | undefined;
+  /** Ramp orders that wait for a person, or the one of this id; absent where there are none. */
+  readonly partnerOrdersInError?: ((orderId?: string) => Promise<readonly StuckPartnerOrder[]>) | undefined;
   readonly paywall: Paywall & { recover?(): Promise<unknown> };
   /** How pages and mails leave; without it they are written, and wait. */
   readonly transports?: (() => Promise<Transports>) | undefined;

@@ -467,6 +467,18 @@ export const PROBLEMS = {
     message: 'The transaction id is already set and cannot be changed.',
     fix: 'Leave it out, or send the value on record.',
   },
+  order_finished: {
+    status: 409,
+    exit: 5,
+    message: 'The order has ended: its amounts, deposit account and return details are fixed.',
+    fix: 'Leave the field out, or send the value on record.',
+  },
+  order_in_doubt: {
+    status: 503,
+    exit: 7,
+    message: 'It is not known yet whether the platform took this order.',
+    fix: 'Send the update again after Retry-After. Answer the next Create Order request for it with 200.',
+  },
   order_version_mismatch: {
     status: 409,
     exit: 5,

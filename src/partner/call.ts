@@ -23,8 +23,6 @@ export interface Call {
   /** X-Request-Id of the answer. */
   readonly requestId: string;
   readonly headers: HttpHeaders;
-  /** From the connection, never from the request; an embedded service has none. */
-  readonly clientAddress: string | undefined;
   readonly nowMs: number;
   /**
    * The Idempotency-Key of a procedure that writes, as a keyed hash that is one caller's and one procedure's, and the
@@ -110,7 +108,7 @@ export function procedure<I extends z.ZodType>(written: Written<I>): Route<Calle
       ...(writes ? (['idempotency_key_reused'] as const) : []),
       ...(written.codes ?? []),
     ],
-    async run({ context, request, requestId, connection, body }) {
+    async run({ context, request, requestId, body }) {
       const { ports, partner, customerId } = context;
       const answers = createAnswers(ports);
       const idempotency = writes
@@ -127,7 +125,6 @@ export function procedure<I extends z.ZodType>(written: Written<I>): Route<Calle
         customerId,
         requestId,
         headers: request.headers,
-        clientAddress: connection.clientAddress,
         nowMs: ports.clock.now(),
         idempotency,
         write: (work) => answers.write(idempotency, work),

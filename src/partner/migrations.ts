@@ -147,4 +147,21 @@ export const partnerMigrations = {
         where creation = 'created' and status is not null group by partner_id, environment, status`,
     'create index attestation_runs_started on attestation_runs (started_at_ms)',
   ],
+
+  /**
+   * How an order was begun. Of older ones that are open, the first request to the platform says it, and the partner's
+   * type of today where none was sent.
+   */
+  doubts: [
+    `alter table partner_orders add column begun_as text not null default 'INTEGRATION'`,
+    `update partner_orders set begun_as = 'REDIRECT' where creation = 'redirected'`,
+    `update partner_orders set begun_as = 'REDIRECT' where creation in ('creating', 'failed') and coalesce(
+        (select kind from partner_outbound where partner_outbound.order_id = partner_orders.order_id
+          order by at_ms limit 1),
+        (select type from partners where partners.partner_id = partner_orders.partner_id))
+        in ('redirect-order', 'REDIRECT')`,
+    'alter table partner_order_changes add column previous_sealed text',
+    `create index partner_orders_in_error on partner_orders (updated_at_ms)
+        where status = 'ERROR' and last_error is not null`,
+  ],
 } as const;

@@ -22,7 +22,14 @@ const PROCEDURES = [
     headers: [
       { name: 'If-Match', description: 'A version of the order, such as "3": a stale writer is refused.' },
     ],
-    codes: ['order_not_found', 'invalid_status_transition', 'transaction_id_fixed', 'order_version_mismatch'],
+    codes: [
+      'order_not_found',
+      'order_in_doubt',
+      'invalid_status_transition',
+      'transaction_id_fixed',
+      'order_finished',
+      'order_version_mismatch',
+    ],
     run: async ({ ports }, call, input) =>
       (await import('./orders/order-update.ts')).updateOrder(ports, call, input),
   }),
@@ -46,7 +53,7 @@ const PROCEDURES = [
     concerns: 'partner',
     writes: false,
     versioned: true,
-    codes: ['order_not_found'],
+    codes: ['order_not_found', 'order_in_doubt'],
     run: async ({ ports }, call, input) =>
       (await import('./orders/orders.ts')).orderDetails(ports, call, input),
   }),

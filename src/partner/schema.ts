@@ -149,6 +149,13 @@ export const orderChange = z.strictObject({
   /** Names of the fields that changed. */
   fields: z.array(z.string()),
   at: rfc3339,
+  /** `key:` and the id of the key that made the change, or `platform`. */
+  actor: z.string().optional(),
+  /** The values that the fields had before, where they had one. */
+  previous: updateOrderRequest
+    .omit({ orderId: true, status: true, depositInstructions: true })
+    .extend({ depositInstructions: depositInstructions.optional() })
+    .optional(),
 });
 export type OrderChange = z.output<typeof orderChange>;
 

@@ -78,6 +78,8 @@ export interface PartnerOrderTable {
   partner_id: string;
   customer_id: string;
   external_id: string | null;
+  /** The partner's type when the order was begun: it decides how the order is finished, whatever the partner is now. */
+  begun_as: 'INTEGRATION' | 'REDIRECT';
   creation: OrderCreation;
   /** An OrderStatus; null until the order exists at the partner's platform. */
   status: string | null;
@@ -127,6 +129,8 @@ interface PartnerOrderChangeTable {
   to_status: string;
   /** JSON list of the fields that changed. */
   fields: string;
+  /** JSON, sealed: the values that the fields had. */
+  previous_sealed: string | null;
   /** `key:<key id>`, `platform`, `seed`. */
   actor: string;
   request_id: string;

@@ -266,9 +266,12 @@ describe('offers and orders', () => {
   });
 
   test('a redirect partner gives the address where the customer goes on', async () => {
-    const made = await run(`partner orders create par_sandbox_redirect ${EXCHANGE} ${FOR_BO}`, {
-      terminal: true,
-    });
+    const made = await run(
+      `partner orders create par_sandbox_redirect --customer-ip 203.0.113.7 ${EXCHANGE} ${FOR_BO}`,
+      {
+        terminal: true,
+      },
+    );
     expect(made.exitCode, made.stderr).toBe(0);
     expect(made.stdout).toMatch(/^https:\/\/\S+$/m);
   });

@@ -94,14 +94,19 @@ describe('the wallet of an order is on the network of its crypto currency', () =
 
   test('an address for a redirect partner is one of that network', async () => {
     for (const walletAddress of ['garbage', SOLANA_ADDRESS, `${ETHEREUM_ADDRESS.slice(0, -1)}e`, ' ']) {
-      await expectRefused(create({ partnerId: OWN_REDIRECT, walletAddress }), 'walletAddress');
+      await expectRefused(
+        create({ partnerId: OWN_REDIRECT, customerIp: '203.0.113.7', walletAddress }),
+        'walletAddress',
+      );
     }
     await expectRefused(
-      create({ partnerId: OWN_REDIRECT, customerWalletDataId: wallets.SOLANA }),
+      create({ partnerId: OWN_REDIRECT, customerIp: '203.0.113.7', customerWalletDataId: wallets.SOLANA }),
       'customerWalletDataId',
     );
     const lower = ETHEREUM_ADDRESS.toLowerCase();
-    expect((await create({ partnerId: OWN_REDIRECT, walletAddress: lower })).status).toBe(200);
+    expect(
+      (await create({ partnerId: OWN_REDIRECT, customerIp: '203.0.113.7', walletAddress: lower })).status,
+    ).toBe(200);
     expect(platform.received.at(-1)?.body.network).toBe('ETHEREUM');
   });
 

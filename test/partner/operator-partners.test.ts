@@ -56,6 +56,47 @@ test('nothing is kept of a partner that was refused, and one that is there keeps
   });
 });
 
+test('a change of a partner is in the audit trail, each field with what it was and what it is', async () => {
+  const rail = (maxAmount: string) => ({
+    rampType: 'ONRAMP',
+    fromCurrency: 'EUR',
+    toCurrency: 'SOLANA_USDC',
+    paymentMethods: ['DEU_SEPA'],
+    minAmount: '1',
+    maxAmount,
+    rate: '1',
+    feeFixed: '0',
+    feePercent: '0',
+    decimals: 2,
+  });
+  const audited = async () =>
+    (
+      await stack.operator<{ entries: { action: string; subject: string; detail: object }[] }>(
+        'audit?subject=par_audited',
+      )
+    ).entries.filter(({ subject }) => subject === 'par_audited');
+  const own = { ...PARTNER, partner_id: 'par_audited', offering: { rails: [rail('10'), rail('20')] } };
+  await stack.operator('partners', own);
+  await stack.operator('partners', {
+    ...own,
+    platform_url: 'https://elsewhere.example',
+    enabled: false,
+    offering: { rails: [rail('10'), rail('30')] },
+  });
+  const [changed] = (await audited()).filter(({ action }) => action === 'partner.change');
+  expect(changed?.detail).toEqual({
+    changed: {
+      platform_url: { before: 'https://platform.example', after: 'https://elsewhere.example' },
+      enabled: { before: 1, after: 0 },
+      offering: { before: [rail('20')], after: [rail('30')] },
+    },
+  });
+  const [made] = (await audited()).filter(({ action }) => action === 'partner.create');
+  expect(made?.detail).toMatchObject({
+    changed: { platform_url: { before: null, after: 'https://platform.example' } },
+  });
+});
+
 test('live takes no loopback address, and not the sandbox platform in the process', async () => {
   const live = await stack.open({ partnerEnvironment: 'live' });
   for (const [platform_url, rule] of [

@@ -238,7 +238,7 @@ describe('CreateOrder', () => {
   test('at a redirect partner gives redirectUrl and toAmount, and leaves no order', async () => {
     const wanted = { partnerId: REDIRECT, fromAmount: '120' };
     const before = (await stack.partner<{ totalCount: number }>('GetOrders', {})).body.totalCount;
-    const answer = await stack.customer('CreateOrder', { ...ORDER, ...wanted });
+    const answer = await stack.customer('CreateOrder', { ...ORDER, customerIp: '203.0.113.7', ...wanted });
     expect([answer.status, answer.body]).toEqual([
       200,
       {

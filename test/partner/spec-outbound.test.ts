@@ -94,7 +94,7 @@ test('Create Order is a signed POST with exactly the ten fields, all texts, unde
   expect(() => verified('par_own', sent)).not.toThrow();
 });
 
-test('Redirect Order has seven fields and the wallet, and X-Forwarded-For with the end user’s address from the connection', async () => {
+test('Redirect Order has seven fields and the wallet, and X-Forwarded-For with the end user’s address, whoever makes the call', async () => {
   next = {
     status: 200,
     body: { redirectUrl: 'https://own.example/go', toAmount: '10.4', rawResponse: { any: ['thing'] } },
@@ -112,9 +112,10 @@ test('Redirect Order has seven fields and the wallet, and X-Forwarded-For with t
       ...wanted,
       partnerId: 'par_own_redirect',
       walletAddress: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin',
+      customerIp: '203.0.113.7',
     }),
   });
-  const response = await stack.service.fetch(request, { clientAddress: '203.0.113.7' });
+  const response = await stack.service.fetch(request, { clientAddress: '198.51.100.1' });
   expect([response.status, await response.json()]).toEqual([
     200,
     { redirectUrl: 'https://own.example/go', toAmount: '10.4', orderId: expect.stringMatching(/^rmp_/) },
@@ -136,7 +137,36 @@ test('Redirect Order has seven fields and the wallet, and X-Forwarded-For with t
 });
 
 const redirection = (more: object) =>
-  stack.customer<Failure>('CreateOrder', { ...ORDER, partnerId: 'par_own_redirect', ...more });
+  stack.customer<Failure>('CreateOrder', {
+    ...ORDER,
+    partnerId: 'par_own_redirect',
+    customerIp: '203.0.113.7',
+    ...more,
+  });
+
+test.each([
+  undefined,
+  '',
+  'localhost',
+  '203.0.113',
+  '203.0.113.7, 6.6.6.6',
+  'fe80::1%eth0',
+  '203.0.113.7\r\nx: y',
+])('without the end user’s address (%j) nothing is sent to a redirect partner', async (customerIp) => {
+  const before = received.length;
+  const { status, body } = await redirection({ customerIp });
+  expect([status, body.detail?.issues?.[0]?.path]).toEqual([400, 'customerIp']);
+  expect(received).toHaveLength(before);
+});
+
+test.each([
+  ['2001:db8::7', '2001:db8::7'],
+  ['::ffff:203.0.113.9', '203.0.113.9'],
+])('%s is told as %s', async (customerIp, told) => {
+  next = { status: 200, body: { redirectUrl: 'https://own.example/go', toAmount: '10.4' } };
+  expect((await redirection({ customerIp })).status).toBe(200);
+  expect(lastReceived().headers['x-forwarded-for']).toBe(told);
+});
 
 test('a redirect partner is told the address of the wallet that the customer names by its id, and only that', async () => {
   next = { status: 200, body: { redirectUrl: 'https://own.example/go', toAmount: '10.4' } };
@@ -178,6 +208,7 @@ test.each([
     const answer = await stack.customer<Failure>('CreateOrder', {
       ...ORDER,
       partnerId: type === 'REDIRECT' ? 'par_own_redirect' : 'par_own',
+      customerIp: '203.0.113.7',
     });
     expect([answer.status, answer.body.code]).toEqual([503, 'unavailable']);
     // A second may have gone by since the platform said it.

@@ -107,6 +107,8 @@ const GROWN = [
   'get /operator/stuck/{id}',
   'get /ready',
   'post /air/intents',
+  'post /farelock.core.v1.customer.Service/CreateOrder',
+  'post /farelock.core.v1.partner.Service/GetOrderDetails',
   'post /operator/refund-requests/{request_id}/approve',
   'post /operator/refund-requests/{request_id}/claim',
   'post /operator/refund-requests/{request_id}/note',
@@ -193,6 +195,9 @@ const LISTED_NOW: Record<string, (method: string, path: string) => boolean> = {
   // Of the support code, which an intent may be asked for with since.
   '403 support_code_mismatch': (_, path) => path === '/air/intents/{intent_id}',
   '429 too_many_attempts': (_, path) => path === '/air/intents/{intent_id}',
+  // Of ramp orders that ended, and of those that their platform may have taken.
+  '409 order_finished': (_, path) => path.endsWith('/UpdateOrder'),
+  '503 order_in_doubt': (_, path) => /\/(?:UpdateOrder|GetOrderDetails)$/.test(path),
 };
 
 const unforeseen = (listed: Record<string, string[]>): string[] =>

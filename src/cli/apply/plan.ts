@@ -77,6 +77,9 @@ function refusalWords(refusal: MoveRefusal): string {
       refusal.field === 'sourceTransactionId' ? 'never changes' : 'stays once the payment is processed';
     return `the order already has another ${refusal.field}, which ${ends}`;
   }
+  if (refusal.kind === 'finished') return `the order has ended, its ${refusal.field} is fixed`;
+  if (refusal.kind === 'deposit')
+    return refusal.faults.map(({ field, message }) => `depositInstructions.${field} ${message}`).join(' ');
   const { from, to } = refusal;
   if (refusal.kind === 'required')
     return from === to ? `${to} needs ${refusal.field}` : `${from} to ${to} needs ${refusal.field}`;

@@ -20,5 +20,12 @@ export function standingOf({ order, allowedStatuses, history }: GetOrderDetailsR
     sourceTransactionId: order.sourceTransactionId ?? null,
     destinationTransactionId: order.destinationTransactionId ?? null,
     returned: order.returnDetails !== undefined,
+    details: {
+      sourceAmount: order.sourceAmount,
+      sourceCurrency: order.sourceCurrency,
+      toAmount: order.destinationAmount ?? null,
+      depositInstructions: order.depositInstructions,
+      returnDetails: order.returnDetails,
+    },
   };
 }

@@ -10,7 +10,11 @@ const LONG_OPEN_MS = 10 * 60_000;
 const MOST_LISTED = 200;
 
 /** Work that waits for a person: bookings and refunds that are stuck, effects and pay-outs that are open for long. */
-export async function listStuck({ store, clock }: Pick<FlightsPorts, 'store' | 'clock'>): Promise<Stuck> {
+export async function listStuck({
+  store,
+  clock,
+  partnerOrdersInError,
+}: Pick<FlightsPorts, 'store' | 'clock' | 'partnerOrdersInError'>): Promise<Stuck> {
   const bookings = await store
     .selectFrom('bookings')
     .select(['intent_id', 'last_error', 'attempts', 'updated_at_ms'])
@@ -69,5 +73,6 @@ export async function listStuck({ store, clock }: Pick<FlightsPorts, 'store' | '
       attempts,
       created_at: instant(created_at_ms),
     })),
+    partner_orders: [...((await partnerOrdersInError?.()) ?? [])],
   };
 }

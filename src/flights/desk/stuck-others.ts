@@ -3,7 +3,7 @@ import type { EffectTable } from '../../effects/tables.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
-import type { FlightsPorts } from '../ports.ts';
+import type { FlightsPorts, StuckPartnerOrder } from '../ports.ts';
 import type { By } from '../refunds/decisions.ts';
 import type { AffiliatePayoutTable } from '../tables.ts';
 import type { StuckDecision } from '../wire.ts';
@@ -97,3 +97,19 @@ export async function retryEffect(ports: FlightsPorts, row: Effect, by: By): Pro
   await ports.effects.standing(row.kind, row.subject, true);
   await noted(ports, by, 'retry', row.effect_id, { kind: row.kind, subject: row.subject });
 }
+
+/** A ramp order in ERROR: only its partner knows whether its platform has it, and moves it. */
+export const partnerOrderItem = (order: StuckPartnerOrder): StuckThing => ({
+  ...NEITHER,
+  id: order.order_id,
+  kind: 'partner_order',
+  is_stuck: true,
+  state: 'ERROR',
+  reason: order.last_error,
+  attempts: order.attempts,
+  since: order.updated_at,
+  intent_id: null,
+  amount: null,
+  ask: `Ask ${order.partner_id}: does its platform have ${order.order_id}, and were funds received? The partner then moves the order: UpdateOrder to IN_REVIEW, FUNDS_RECEIVED or CANCELED.`,
+  decisions: [],
+});

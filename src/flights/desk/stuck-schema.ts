@@ -36,6 +36,17 @@ export const stuck = z.strictObject({
       created_at: instant,
     }),
   ),
+  partner_orders: z
+    .array(
+      z.strictObject({
+        order_id: z.string(),
+        partner_id: z.string(),
+        last_error: z.string().nullable(),
+        attempts: z.int(),
+        updated_at: instant,
+      }),
+    )
+    .describe('Ramp orders that ended in ERROR by themselves, until their partner moves them.'),
 });
 
 export const stuckDecision = z.enum(['ticketed', 'not_ticketed', 'cancelled', 'retry']);
@@ -90,7 +101,7 @@ export const refusalReason = z.enum([
   'other_kind',
 ]);
 
-const kind = z.enum(['booking', 'refund_request', 'affiliate_payout', 'effect']);
+const kind = z.enum(['booking', 'refund_request', 'affiliate_payout', 'effect', 'partner_order']);
 const option = z.strictObject({
   decision: stuckDecision,
   refusal: refusalReason.nullable().describe('null: it can be decided.'),

@@ -7,7 +7,7 @@ import type { BookingRow } from '../rows.ts';
 import type { ResolveRequest, StuckItem, StuckPlan } from '../wire.ts';
 import { createStuckBookings } from './stuck-bookings.ts';
 import { listStuck } from './stuck-list.ts';
-import { effectItem, payoutItem, retryEffect, retryPayout } from './stuck-others.ts';
+import { effectItem, partnerOrderItem, payoutItem, retryEffect, retryPayout } from './stuck-others.ts';
 import { decideRefund, refundItem } from './stuck-refunds.ts';
 import type { StuckThing } from './stuck-thing.ts';
 
@@ -74,7 +74,9 @@ async function find(desk: Desk, id: string): Promise<Waiting | null> {
     return { item: payoutItem(ports, payout), decide: (by) => retryPayout(ports, payout, by) };
   }
   const effect = await store.selectFrom('effects').selectAll().where('effect_id', '=', id).executeTakeFirst();
-  return effect ? { item: effectItem(effect), decide: (by) => retryEffect(ports, effect, by) } : null;
+  if (effect) return { item: effectItem(effect), decide: (by) => retryEffect(ports, effect, by) };
+  const [order] = (await ports.partnerOrdersInError?.(id)) ?? [];
+  return order ? { item: partnerOrderItem(order), decide: async () => undefined } : null;
 }
 
 async function ofBooking({ bookings }: Desk, booking: BookingRow): Promise<Waiting> {

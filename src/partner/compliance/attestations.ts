@@ -1,6 +1,7 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { NEVER_MS, type OpenQueue, openQueue } from '../../store/queue.ts';
 import type { CustomerData } from '../customer-data/schema.ts';
+import { pageOperator } from '../page.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { Submissions } from '../requirements/submissions.ts';
 import type { PartnerDatabase, Store, Tx } from '../tables.ts';
@@ -137,27 +138,14 @@ async function beginDue(
       .onConflict((conflict) => conflict.column('live_key').doNothing())
       .executeTakeFirst();
     if (byPerson && (begun.numInsertedOrUpdatedRows ?? 0n) > 0n)
-      await pageOperator(ports, tx, { attestationId, customerId, type: requirement.type });
+      await pageOperator(ports, tx, {
+        event: 'attestation_waiting',
+        subject: attestationId,
+        text: `Attestation ${attestationId} (${requirement.type}) is waiting for a decision.`,
+        fields: { attestation_id: attestationId, customer_id: customerId, type: requirement.type },
+      });
   }
   return due.length;
-}
-
-/** A person has to attest: told with the run itself, so that none waits unseen. It names ids alone. */
-async function pageOperator(
-  { store, clock, ids, log, secrets }: Pick<PartnerPorts, 'store' | 'clock' | 'ids' | 'log' | 'secrets'>,
-  tx: Tx,
-  run: { readonly attestationId: string; readonly customerId: string; readonly type: string },
-): Promise<void> {
-  const { createOutbox } = await import('../../notify/outbox.ts');
-  // Written here; the service's own worker sends it.
-  await createOutbox({ store, clock, ids, log, secrets, transports: null }).enqueue(tx, {
-    kind: 'page',
-    dedupKey: `page:attestation_waiting:${run.attestationId}`,
-    intentId: null,
-    event: 'attestation_waiting',
-    text: `Attestation ${run.attestationId} (${run.type}) is waiting for a decision.`,
-    fields: { attestation_id: run.attestationId, customer_id: run.customerId, type: run.type },
-  });
 }
 
 const runOf = (row: RunRow): Run => ({

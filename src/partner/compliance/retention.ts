@@ -141,14 +141,23 @@ const openOrders = (store: Store) =>
 const remove = (store: Store, found: Found, sinceMs: number, nowMs: number): Promise<void> =>
   store.transaction().execute(async (tx) => {
     if (found.data.length > 0) await removeData(tx, found.data, sinceMs);
-    if (found.orders.length > 0)
-      await tx
+    if (found.orders.length > 0) {
+      const purged = await tx
         .updateTable('partner_orders')
         .set(NO_SEALS)
         .where('order_id', 'in', found.orders)
         .where('updated_at_ms', '<=', sinceMs)
         .where('creation', '!=', 'creating')
+        .returning('order_id')
         .execute();
+      const ids = purged.map(({ order_id }) => order_id);
+      if (ids.length > 0)
+        await tx
+          .updateTable('partner_order_changes')
+          .set({ previous_sealed: null })
+          .where('order_id', 'in', ids)
+          .execute();
+    }
     if (found.outbound.length > 0)
       await tx
         .updateTable('partner_outbound')

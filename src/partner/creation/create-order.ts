@@ -42,29 +42,44 @@ interface AnswerSchema<T> {
   ): { success: true; data: T } | { success: false; error: Parameters<typeof faultsOf>[0] };
 }
 
-export const outcomeOfCreation = (result: OutboundResult): Outcome<CreateOrderAnswer> =>
-  outcomeOf(result, createOrderAnswer);
+/** @param mayHaveActed an earlier drive of this order may have reached the platform's books */
+export const outcomeOfCreation = (
+  result: OutboundResult,
+  mayHaveActed: boolean,
+): Outcome<CreateOrderAnswer> => outcomeOf(result, createOrderAnswer, mayHaveActed);
 
-/** Reads the result of a call by its status, then its body by the schema. */
-export function outcomeOf<T>(result: OutboundResult, schema: AnswerSchema<T>): Outcome<T> {
+/**
+ * Reads the result of a call. Only the platform can say that it did not take an order: in its own error form, and only
+ * while no earlier try can contradict it. Any other answer but a success leaves the order unknown: a gateway in front of
+ * the platform may have sent it, or the platform may mean this try alone ("duplicate").
+ */
+export function outcomeOf<T>(
+  result: OutboundResult,
+  schema: AnswerSchema<T>,
+  actedBefore: boolean,
+): Outcome<T> {
+  const mayHaveActed = actedBefore || result.mayHaveActed;
   if (result.kind === 'unavailable') {
     const { retryAfterMs } = result;
-    return result.mayHaveActed
+    return mayHaveActed
       ? { kind: 'unknown', retryAfterMs, fault: 'the platform did not answer' }
       : { kind: 'not_taken', retryAfterMs, fault: null };
   }
   const { status } = result;
-  if (status === 400 || status === 422)
-    return { kind: 'refused', ...(result.kind === 'answer' ? refusalOf(result.body) : NO_WORDS) };
-  // An error inside the platform: its books may hold the order.
+  if (status >= 200 && status < 300) return outcomeOfSuccess(result, schema);
   const retryAfterMs = result.kind === 'answer' ? result.retryAfterMs : null;
-  if (status >= 500) return { kind: 'unknown', retryAfterMs, fault: `the platform answered ${status}` };
-  if (status < 200 || status >= 300) {
-    const fault = `the platform answered ${status}`;
-    // It says so of this try alone: one before it may have been taken, and its answer lost.
-    if (result.mayHaveActed) return { kind: 'unknown', retryAfterMs, fault };
-    return { kind: 'not_taken', retryAfterMs, fault: status === 429 ? null : fault };
-  }
+  const fault = `the platform answered ${status}`;
+  const refusal = result.kind === 'answer' ? refusalOf(result.body) : null;
+  // An error inside the platform: its books may hold the order.
+  if (refusal === null || mayHaveActed || status >= 500) return { kind: 'unknown', retryAfterMs, fault };
+  if (status === 400 || status === 422) return { kind: 'refused', ...refusal };
+  return { kind: 'not_taken', retryAfterMs, fault: status === 429 ? null : fault };
+}
+
+function outcomeOfSuccess<T>(
+  result: Exclude<OutboundResult, { kind: 'unavailable' }>,
+  schema: AnswerSchema<T>,
+): Outcome<T> {
   if (result.kind === 'oversized') return { kind: 'faulty', fault: 'the answer is too large' };
   const value = jsonOf(result.body);
   if (value === undefined) return { kind: 'faulty', fault: 'the answer is not JSON' };
@@ -73,5 +88,3 @@ export function outcomeOf<T>(result: OutboundResult, schema: AnswerSchema<T>): O
     ? { kind: 'taken', answer: parsed.data }
     : { kind: 'faulty', fault: faultsOf(parsed.error) };
 }
-
-const NO_WORDS = { reason: null, customerFacingReason: null };

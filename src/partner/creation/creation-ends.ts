@@ -2,9 +2,10 @@ import type { Updateable } from 'kysely';
 import { FUNDED } from '../../domain/order-moves.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { unlessLost } from '../../store/leases.ts';
-import { linkCustomer } from '../desk/partners.ts';
+import { linkCustomer } from '../desk/customers.ts';
 import { recordChange } from '../orders/order-history.ts';
 import { type OrderRow, sealColumn } from '../orders/order-record.ts';
+import { pageOperator } from '../page.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { OrderStatus } from '../schema.ts';
 import type { PartnerOrderTable, Tx } from '../tables.ts';
@@ -19,7 +20,8 @@ const EXTERNAL_ID_TAKEN = 'externalOrderId belongs to another order';
  * How a creation ends. Each end is one transaction that holds the row's fence: of two drives of one creation, the
  * later one's answer counts, and the earlier one's is dropped. The platform gives both the same answer.
  */
-export function createCreationEnds({ store, secrets, clock }: PartnerPorts, { queue }: Creations) {
+export function createCreationEnds(ports: PartnerPorts, { queue }: Creations) {
+  const { store, secrets, clock } = ports;
   const end = (row: OrderRow, work: (tx: Tx, nowMs: number) => Promise<Columns>): Promise<void> =>
     unlessLost(() =>
       store.transaction().execute(async (tx) => {
@@ -30,30 +32,14 @@ export function createCreationEnds({ store, secrets, clock }: PartnerPorts, { qu
       }),
     );
 
-  /** From here on there is an order: its first line of history, and its customer's link to the partner. */
-  async function beginOrder(tx: Tx, row: OrderRow, to: OrderStatus, requestId: string, atMs: number) {
-    await recordChange(tx, {
-      partnerId: row.partner_id,
-      environment: row.environment,
-      orderId: row.order_id,
-      version: row.version,
-      from: null,
-      to,
-      fields: ['status'],
-      actor: 'platform',
-      requestId,
-      atMs,
-    });
-    await linkCustomer(tx, row.customer_id, row.partner_id, atMs);
-  }
-
   const seal = (row: OrderRow, column: Parameters<typeof sealColumn>[1], value: unknown) =>
     sealColumn(secrets, column, row.order_id, value);
 
   /** It took the order, or may have, and a person has to look: the order exists, in ERROR, with the reason. */
   const faulty = (row: OrderRow, fault: string, requestId: string): Promise<void> =>
     end(row, async (tx, nowMs) => {
-      await beginOrder(tx, row, 'ERROR', requestId, nowMs);
+      await beginOrder(ports, tx, row, 'ERROR', requestId, nowMs);
+      await pageError(ports, tx, row, fault);
       return {
         creation: 'created',
         status: 'ERROR',
@@ -79,7 +65,7 @@ export function createCreationEnds({ store, secrets, clock }: PartnerPorts, { qu
             .executeTakeFirst();
           // Updates about one order would move the other one's money.
           if (twin) throw problem('partner_answer_invalid');
-          await beginOrder(tx, row, status, requestId, nowMs);
+          await beginOrder(ports, tx, row, status, requestId, nowMs);
           return {
             creation: 'created',
             status,
@@ -116,4 +102,39 @@ export function createCreationEnds({ store, secrets, clock }: PartnerPorts, { qu
         last_error: fault?.slice(0, 300) ?? null,
       })),
   };
+}
+
+/** From here on there is an order: its first line of history, and its customer's link to the partner. */
+async function beginOrder(
+  ports: PartnerPorts,
+  tx: Tx,
+  row: OrderRow,
+  to: OrderStatus,
+  requestId: string,
+  atMs: number,
+): Promise<void> {
+  await recordChange(ports, tx, {
+    partnerId: row.partner_id,
+    environment: row.environment,
+    orderId: row.order_id,
+    version: row.version,
+    from: null,
+    to,
+    fields: ['status'],
+    actor: 'platform',
+    requestId,
+    atMs,
+  });
+  await linkCustomer(tx, row.customer_id, row.partner_id, atMs);
+}
+
+async function pageError(ports: PartnerPorts, tx: Tx, row: OrderRow, fault: string): Promise<void> {
+  const ids = { order_id: row.order_id, partner_id: row.partner_id };
+  ports.log('error', 'partner_order_error', ids);
+  await pageOperator(ports, tx, {
+    event: 'partner_order_error',
+    subject: row.order_id,
+    text: `Order ${row.order_id} of partner ${row.partner_id} is in ERROR: ${fault}. Ask the partner whether its platform has it.`,
+    fields: ids,
+  });
 }

@@ -13,7 +13,7 @@ import type { OrderRequest } from './order-request.ts';
 interface CreationNote {
   readonly walletAddress: string | null;
   /** The end user's address, for a redirect partner. */
-  readonly forwardedFor: string;
+  readonly forwardedFor: string | null;
   readonly ended?: CreationEnd | undefined;
 }
 
@@ -25,7 +25,7 @@ export type CreationEnd =
   | { readonly kind: 'again'; readonly retryAtMs?: number };
 
 /** Of a row whose note is gone: the order exists, or the retention has taken it. */
-const NO_NOTE: CreationNote = { walletAddress: null, forwardedFor: '127.0.0.1' };
+const NO_NOTE: CreationNote = { walletAddress: null, forwardedFor: null };
 
 export const noteOf = (secrets: Secrets, row: OrderRow): CreationNote =>
   (openColumn(secrets, 'creation_sealed', row) as CreationNote | undefined) ?? NO_NOTE;
@@ -75,7 +75,6 @@ export function createCreations(ports: PartnerPorts) {
     async begin(
       key: Call['idempotency'],
       wanted: OrderRequest,
-      forwardedFor: string,
       allowed: (tx: Tx) => Promise<void>,
     ): Promise<OrderRow> {
       const orderId = ids.next('rmp');
@@ -84,7 +83,7 @@ export function createCreations(ports: PartnerPorts) {
         if (key !== null) await freeOldKey(tx, ports, key);
         await tx
           .insertInto('partner_orders')
-          .values(newRow(ports, orderId, key, wanted, forwardedFor))
+          .values(newRow(ports, orderId, key, wanted))
           .onConflict((conflict) => conflict.column('creation_key').doNothing())
           .execute();
       });
@@ -100,12 +99,12 @@ export function createCreations(ports: PartnerPorts) {
      * A redirection, or an order that its platform never had, is tried anew, where `allowed` still lets it.
      * @throws what `allowed` throws, and then nothing is written
      */
-    reopen: (row: OrderRow, forwardedFor: string, allowed: (tx: Tx) => Promise<void>): Promise<void> =>
+    reopen: (row: OrderRow, allowed: (tx: Tx) => Promise<void>): Promise<void> =>
       store.transaction().execute(async (tx) => {
         await allowed(tx);
         await tx
           .updateTable('partner_orders')
-          .set(anew(ports, row, forwardedFor))
+          .set(anew(ports, row))
           .where('order_id', '=', row.order_id)
           .where('creation', '=', 'failed')
           .where('fence', '=', row.fence)
@@ -131,18 +130,13 @@ export function createCreations(ports: PartnerPorts) {
 export type Creations = ReturnType<typeof createCreations>;
 
 /** A creation that ended, from its beginning. */
-const anew = (
-  { secrets, clock }: PartnerPorts,
-  row: OrderRow,
-  forwardedFor: string,
-): Updateable<PartnerOrderTable> => ({
+const anew = ({ secrets, clock }: PartnerPorts, row: OrderRow): Updateable<PartnerOrderTable> => ({
   creation: 'creating',
   attempts: 0,
   lease_until_ms: 0,
   due_at_ms: clock.now() + LEASE_MS,
   creation_sealed: sealNote(secrets, row.order_id, {
     ...noteOf(secrets, row),
-    forwardedFor,
     ended: undefined,
   }),
 });
@@ -161,7 +155,6 @@ const newRow = (
   orderId: string,
   key: Call['idempotency'],
   wanted: OrderRequest,
-  forwardedFor: string,
 ): Insertable<PartnerOrderTable> => {
   const nowMs = clock.now();
   return {
@@ -169,6 +162,7 @@ const newRow = (
     environment,
     partner_id: wanted.partnerId,
     customer_id: wanted.customerId,
+    begun_as: wanted.partnerType,
     creation: 'creating',
     status: null,
     transaction_type: wanted.rampType,
@@ -182,7 +176,10 @@ const newRow = (
     customer_wallet_data_id: wanted.walletDataId,
     creation_key: key?.handle ?? null,
     request_digest: key?.requestDigest ?? null,
-    creation_sealed: sealNote(secrets, orderId, { walletAddress: wanted.walletAddress, forwardedFor }),
+    creation_sealed: sealNote(secrets, orderId, {
+      walletAddress: wanted.walletAddress,
+      forwardedFor: wanted.customerIp,
+    }),
     due_at_ms: nowMs + LEASE_MS,
     created_at_ms: nowMs,
     updated_at_ms: nowMs,

@@ -1,3 +1,4 @@
+import { depositFaults } from '../../domain/order-moves.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { isGivenUp } from '../../store/retry.ts';
 import type { OrderRow } from '../orders/order-record.ts';
@@ -45,7 +46,7 @@ export async function drive(tools: DriveTools, row: OrderRow, requestId: string)
     return ends.faulty(row, wrong, requestId);
   }
   try {
-    if (partner.type === 'REDIRECT') await redirect(tools, row, partner);
+    if (row.begun_as === 'REDIRECT') await redirect(tools, row, partner);
     else await order(tools, row, partner, isFirst, requestId);
   } catch (error) {
     // The guard refused the address: nothing was sent this time, and a person has to correct it.
@@ -81,17 +82,23 @@ async function order(
       subject: row.order_id,
       body: { ...body },
     }),
+    !isFirst,
   );
-  if (outcome.kind === 'taken') return ends.taken(row, outcome.answer, requestId);
+  if (outcome.kind === 'taken') {
+    const order = { sourceAmount: row.source_amount, sourceCurrency: row.source_currency };
+    const faults = depositFaults(order, outcome.answer.depositInstructions ?? undefined);
+    if (faults.length === 0) return ends.taken(row, outcome.answer, requestId);
+    const words = faults.map(({ field, message }) => `depositInstructions.${field} ${message}`).join(' ');
+    return ends.faulty(row, words, requestId);
+  }
   if (outcome.kind === 'refused') return ends.failed(row, outcome, REFUSED);
   if (outcome.kind === 'faulty') return ends.faulty(row, outcome.fault, requestId);
+  if (outcome.kind === 'not_taken')
+    return ends.failed(row, untaken(ports, outcome, outcome.fault !== null), outcome.fault);
   const ageMs = ports.clock.now() - row.created_at_ms;
   if (isGivenUp(SILENT, { failures: row.attempts, ageMs }))
-    return ends.faulty(row, 'the platform never said whether it took the order', requestId);
-  // An earlier try may have reached the platform: only its own word about this order ends the matter.
-  if (outcome.kind === 'not_taken' && isFirst)
-    return ends.failed(row, untaken(ports, outcome, outcome.fault !== null), outcome.fault);
-  return creations.postpone(row, outcome.fault ?? 'the platform is not available', outcome.retryAfterMs);
+    return ends.faulty(row, `the platform never said whether it took the order; ${outcome.fault}`, requestId);
+  return creations.postpone(row, outcome.fault, outcome.retryAfterMs);
 }
 
 /** Nothing is bought by a redirection: one that does not succeed at once is over, and the same key tries anew. */
@@ -116,7 +123,7 @@ async function redirect(
       operation: 'redirect-order',
       subject: row.order_id,
       body: { ...body },
-      headers: { 'x-forwarded-for': note.forwardedFor },
+      ...(note.forwardedFor === null ? {} : { headers: { 'x-forwarded-for': note.forwardedFor } }),
     }),
   );
   if (outcome.kind === 'taken') return ends.redirected(row, outcome.answer);

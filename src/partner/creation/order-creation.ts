@@ -11,7 +11,6 @@ import { answered } from './creation-answer.ts';
 import { noteOf } from './creations.ts';
 import { drive, driveTools, partnerOf } from './drive.ts';
 import { checkedOrder, type OrderRequest } from './order-request.ts';
-import { forwardedFor } from './redirect-order.ts';
 
 /** An order on record, as it was wanted. */
 const wantedAgain = (row: OrderRow): WantedOrder => ({
@@ -55,12 +54,11 @@ export function createOrderCreation(ports: PartnerPorts) {
   async function create(call: Call, input: CreateOrderRequest): Promise<CreateOrderResponse> {
     const { customerId } = call;
     if (customerId === null) throw problem('customer_token_required');
-    const address = forwardedFor(call.clientAddress);
     const known = await creations.known(call.idempotency);
     if (known) {
       const again = known.creation === 'failed' && noteOf(secrets, known).ended?.kind === 'again';
       // Its customer may have ordered more since, or be cleared no longer.
-      if (again) await creations.reopen(known, address, await cleared(customerId, wantedAgain(known)));
+      if (again) await creations.reopen(known, await cleared(customerId, wantedAgain(known)));
       return answered(ports, await driven(known.order_id, call.requestId));
     }
     const partner = await partnerOf(ports, input.partnerId);
@@ -75,20 +73,15 @@ export function createOrderCreation(ports: PartnerPorts) {
       network: wanted.network,
       walletDataId: wanted.walletDataId,
     };
-    const row = await begun(call, asked, wanted, address);
+    const row = await begun(call, asked, wanted);
     return answered(ports, await driven(row.order_id, call.requestId));
   }
 
   /** The row of a creation that is allowed, written now, or by another call with the same key meanwhile. */
-  async function begun(
-    { idempotency }: Call,
-    asked: WantedOrder,
-    wanted: OrderRequest,
-    address: string,
-  ): Promise<OrderRow> {
+  async function begun({ idempotency }: Call, asked: WantedOrder, wanted: OrderRequest): Promise<OrderRow> {
     try {
       const allowed = await cleared(wanted.customerId, asked);
-      return await creations.begin(idempotency, wanted, address, allowed);
+      return await creations.begin(idempotency, wanted, allowed);
     } catch (error) {
       // The row that the other call wrote counted against this one, which is the same order.
       const twin = isProblem(error, 'compliance_required') ? await creations.known(idempotency) : null;

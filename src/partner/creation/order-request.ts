@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import {
   cryptoSideOf,
   networkNamed,
@@ -11,12 +12,14 @@ import type { CreateOrderRequest } from '../offers/offer-schema.ts';
 import { refuseUnknownCodes } from '../offers/offered-codes.ts';
 import { amountIsZero } from '../offers/offers.ts';
 import type { OrderRow } from '../orders/order-record.ts';
+import { isPublicAddress } from '../outbound/public-address.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { PartnerTable } from '../tables.ts';
 
 /** What a customer asked for, checked: everything that the outbound request needs. */
 export interface OrderRequest {
   readonly partnerId: string;
+  readonly partnerType: 'INTEGRATION' | 'REDIRECT';
   readonly customerId: string;
   readonly countryCode: string;
   readonly rampType: 'ONRAMP' | 'OFFRAMP';
@@ -28,6 +31,8 @@ export interface OrderRequest {
   readonly paymentDetailsDataId: string | null;
   readonly walletDataId: string | null;
   readonly walletAddress: string | null;
+  /** The end user's address; a redirect partner is told it, and nobody else. */
+  readonly customerIp: string | null;
 }
 
 const refused = (path: string, message: string) =>
@@ -55,6 +60,9 @@ export async function checkedOrder(
   const isIntegration = partner.type === 'INTEGRATION';
   if (isIntegration && input.walletAddress !== undefined)
     throw refused('walletAddress', 'is for redirect partners: give customerWalletDataId.');
+  const customerIp = addressOfUser(input.customerIp, ports.environment);
+  if (!isIntegration && customerIp === null)
+    throw refused('customerIp', "is required for a redirect partner: the end user's IP address.");
   const network = networkOf(input);
   const address =
     input.walletAddress === undefined ? null : await checkedAddress(ports, input.walletAddress, network);
@@ -69,6 +77,7 @@ export async function checkedOrder(
     throw refused('walletAddress', 'is not the address of customerWalletDataId: give only one of them.');
   return {
     partnerId: partner.partner_id,
+    partnerType: partner.type,
     customerId,
     countryCode: input.countryCode,
     rampType: input.rampType,
@@ -84,7 +93,18 @@ export async function checkedOrder(
     ),
     walletDataId,
     walletAddress: address ?? ownAddress,
+    customerIp: isIntegration ? null : customerIp,
   };
+}
+
+/** In its plain form. In live it is one of the public internet: another one is a machine on the way, and no customer. */
+function addressOfUser(given: string | undefined, environment: PartnerPorts['environment']): string | null {
+  if (given === undefined) return null;
+  const address = given.replace(/^::ffff:(?=\d+\.)/i, '');
+  if (isIP(address) === 0 || address.includes('%')) throw refused('customerIp', 'is not an IP address.');
+  if (environment === 'live' && !isPublicAddress(address))
+    throw refused('customerIp', "must be a public address: the end user's own.");
+  return address;
 }
 
 /** The network of the crypto side; one that is given is the same, by its name or an alias. */

@@ -90,10 +90,10 @@ interface PlatformRefusal {
   readonly customerFacingReason: string | null;
 }
 
-/** Reads the error body of a 400 or 422; what is not in its form says nothing. */
-export function refusalOf(body: Uint8Array): PlatformRefusal {
+/** Reads the specification's error body; null: the body has another form, so the platform itself said nothing. */
+export function refusalOf(body: Uint8Array): PlatformRefusal | null {
   const parsed = errorAnswer.safeParse(jsonOf(body));
-  if (!parsed.success) return { reason: null, customerFacingReason: null };
+  if (!parsed.success) return null;
   const { error } = parsed.data;
   if (typeof error === 'string') return { reason: shown(error), customerFacingReason: shown(error) };
   return { reason: shown(error.reason), customerFacingReason: shown(error.customerFacingReason) };

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import type { OutboundResult } from '../outbound/outbound.ts';
 import { type Outcome, outcomeOf } from './create-order.ts';
 import { type RedirectOrderAnswer, redirectOrderAnswer } from './platform-answers.ts';
@@ -16,13 +15,4 @@ export interface RedirectOrderBody {
 }
 
 export const outcomeOfRedirection = (result: OutboundResult): Outcome<RedirectOrderAnswer> =>
-  outcomeOf(result, redirectOrderAnswer);
-
-/**
- * `X-Forwarded-For`: the end user's address, from the connection and never from a header that the user could write.
- * An embedded service has no connection: its user is on this machine.
- */
-export function forwardedFor(clientAddress: string | undefined): string {
-  const address = (clientAddress ?? '').replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
-  return isIP(address) === 0 ? '127.0.0.1' : address;
-}
+  outcomeOf(result, redirectOrderAnswer, false);

@@ -4,9 +4,9 @@ import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { checkPartnerUrl } from '../outbound/ssrf-guard.ts';
 import type { PartnerPorts } from '../ports.ts';
-import type { PartnerTable, Tx } from '../tables.ts';
+import type { PartnerTable } from '../tables.ts';
 import type { Doing } from './accounts.ts';
-import type { CustomerRecord, PartnerRecord, PartnerRecords, PutPartner } from './schema.ts';
+import type { PartnerRecord, PartnerRecords, PutPartner } from './schema.ts';
 
 const shown = (row: Selectable<PartnerTable>): PartnerRecord => ({
   partner_id: row.partner_id,
@@ -39,21 +39,35 @@ export const openWebhookSecret = (
   row: Pick<Selectable<PartnerTable>, 'partner_id' | 'webhook_secret_sealed'>,
 ): string => secrets.decrypt(secretPlace(row.partner_id), row.webhook_secret_sealed);
 
-/** A customer becomes one that the partner may see; again is nothing new. */
-export async function linkCustomer(
-  tx: Tx,
-  customerId: string,
-  partnerId: string,
-  nowMs: number,
-): Promise<void> {
-  await tx
-    .insertInto('customer_partners')
-    .values({ customer_id: customerId, partner_id: partnerId, created_at_ms: nowMs })
-    .onConflict((conflict) => conflict.columns(['customer_id', 'partner_id']).doNothing())
-    .execute();
+const AUDITED = [
+  'name',
+  'type',
+  'platform_url',
+  'icon',
+  'terms_url',
+  'privacy_policy_url',
+  'offering',
+  'enabled',
+] as const;
+
+/** The fields that a change of a partner sets anew, each with what it was; of the offering the lines that came and went. */
+function changesOf(before: Selectable<PartnerTable> | null, now: Insertable<PartnerTable>): object {
+  const fields = AUDITED.filter((field) => before?.[field] !== now[field]);
+  return Object.fromEntries(
+    fields.map((field) => {
+      if (field !== 'offering') return [field, { before: before?.[field] ?? null, after: now[field] }];
+      const [then, given] = [linesOf(before?.offering), linesOf(now.offering)];
+      const missingIn = (lines: readonly string[], others: readonly string[]) =>
+        lines.filter((line) => !others.includes(line)).map((line) => JSON.parse(line) as unknown);
+      return [field, { before: missingIn(then, given), after: missingIn(given, then) }];
+    }),
+  );
 }
 
-/** Partners and customers of this environment, as an operator keeps them. All audited. */
+const linesOf = (offering = '{"rails":[]}'): string[] =>
+  (JSON.parse(offering) as { rails: unknown[] }).rails.map((line) => JSON.stringify(line));
+
+/** Partners of this environment, as an operator keeps them. All audited. */
 export function createPartners(ports: PartnerPorts) {
   const { store, clock, ids, environment, desk } = ports;
   return {
@@ -106,50 +120,13 @@ export function createPartners(ports: PartnerPorts) {
           ...by,
           action: before ? 'partner.change' : 'partner.create',
           subject: partnerId,
+          detail: { changed: changesOf(before ?? null, row) },
         });
         return { ...shown(row as Selectable<PartnerTable>), ...(secret ? { webhook_secret: secret } : {}) };
       });
     },
-
-    /** @throws Problem `partner_not_found`, `invalid_request` for an id that is taken */
-    createCustomer: (
-      by: Doing,
-      given: { customer_id?: string | undefined; country: string; partner_ids: readonly string[] },
-    ): Promise<CustomerRecord> =>
-      store.transaction().execute(async (tx) => {
-        const nowMs = clock.now();
-        const customerId = given.customer_id ?? ids.next('cus');
-        const before = await tx
-          .selectFrom('customers')
-          .select('customer_id')
-          .where('customer_id', '=', customerId)
-          .executeTakeFirst();
-        if (before) throw taken('customer_id');
-        await tx
-          .insertInto('customers')
-          .values({ customer_id: customerId, environment, country: given.country, created_at_ms: nowMs })
-          .execute();
-        for (const partnerId of new Set(given.partner_ids)) {
-          const partner = await tx
-            .selectFrom('partners')
-            .select('partner_id')
-            .where('partner_id', '=', partnerId)
-            .where('environment', '=', environment)
-            .executeTakeFirst();
-          if (!partner) throw problem('partner_not_found');
-          await linkCustomer(tx, customerId, partnerId, nowMs);
-        }
-        await desk.audit(tx, { ...by, action: 'customer.create', subject: customerId });
-        return {
-          customer_id: customerId,
-          environment,
-          country: given.country,
-          partner_ids: [...new Set(given.partner_ids)],
-          created_at: instant(nowMs),
-        };
-      }),
   };
 }
 
-const taken = (path: string) =>
+export const taken = (path: string) =>
   problem('invalid_request', { detail: { issues: [{ path, message: 'is taken.' }] } });

@@ -3,6 +3,7 @@ import { headerOf } from '../../kernel/http.ts';
 import type { PartnerPorts } from '../ports.ts';
 import { mintToken } from '../tokens.ts';
 import { createPartnerKeys, type Doing } from './accounts.ts';
+import { createCustomers } from './customers.ts';
 import { createPartners } from './partners.ts';
 
 /** The ports of an operator’s call, and who calls. @throws Problem `operator_key_required`, `operator_key_invalid` */
@@ -13,7 +14,13 @@ export const enterDesk =
       operator: await ports.desk.authenticate(headerOf(request, 'authorization')),
       requestId,
     };
-    return { ports, by, keys: createPartnerKeys(ports), partners: createPartners(ports) };
+    return {
+      ports,
+      by,
+      keys: createPartnerKeys(ports),
+      partners: createPartners(ports),
+      customers: createCustomers(ports),
+    };
   };
 
 type Desk = Awaited<ReturnType<ReturnType<typeof enterDesk>>>;
@@ -107,7 +114,7 @@ export const deskRoutes: RouteTable<Desk> = {
       body: wire('createCustomerRequest'),
       answers: { 201: { description: DONE, schema: wire('customerRecord') } },
       codes: ['partner_not_found'],
-      run: ({ context, body }) => context.partners.createCustomer(context.by, body),
+      run: ({ context, body }) => context.customers.create(context.by, body),
     }),
     route({
       method: 'GET',

@@ -1,4 +1,5 @@
 import { instant } from '../../kernel/clock.ts';
+import type { PartnerPorts } from '../ports.ts';
 import type { OrderChange, OrderStatus } from '../schema.ts';
 import type { PartnerEnvironment, Store, Tx } from '../tables.ts';
 
@@ -10,8 +11,10 @@ interface RecordedChange {
   /** null: the order came into being. */
   readonly from: OrderStatus | null;
   readonly to: OrderStatus;
-  /** Names of the fields that changed; never what is in them. */
+  /** Names of the fields that changed. */
   readonly fields: readonly string[];
+  /** The values that they had, where they had one. */
+  readonly previous?: Readonly<Record<string, unknown>>;
   /** `key:<key id>`, `platform`, `seed`. */
   readonly actor: string;
   readonly requestId: string;
@@ -23,7 +26,12 @@ interface RecordedChange {
  * applied twice would fail here; there is nothing that changes a row. Whoever moves an order to another status is
  * counted.
  */
-export async function recordChange(tx: Tx, change: RecordedChange): Promise<void> {
+export async function recordChange(
+  { secrets }: Pick<PartnerPorts, 'secrets'>,
+  tx: Tx,
+  change: RecordedChange,
+): Promise<void> {
+  const { previous = {} } = change;
   await tx
     .insertInto('partner_order_changes')
     .values({
@@ -32,6 +40,10 @@ export async function recordChange(tx: Tx, change: RecordedChange): Promise<void
       from_status: change.from,
       to_status: change.to,
       fields: JSON.stringify(change.fields),
+      previous_sealed:
+        Object.keys(previous).length === 0
+          ? null
+          : secrets.encrypt(place(change.orderId, change.version), JSON.stringify(previous)),
       actor: change.actor,
       request_id: change.requestId,
       at_ms: change.atMs,
@@ -39,6 +51,9 @@ export async function recordChange(tx: Tx, change: RecordedChange): Promise<void
     .execute();
   await countMove(tx, change);
 }
+
+const place = (orderId: string, version: number): string =>
+  `partner_order_changes.previous_sealed.${orderId}.${version}`;
 
 /** Counts an order in its new status, and no more in the one before. */
 export async function countMove(
@@ -59,7 +74,11 @@ export async function countMove(
 }
 
 /** Up to a version, oldest first: what came after the order was read is not of the same moment. */
-export async function historyOf(store: Store | Tx, orderId: string, version: number): Promise<OrderChange[]> {
+export async function historyOf(
+  { store, secrets }: Pick<PartnerPorts, 'store' | 'secrets'>,
+  orderId: string,
+  version: number,
+): Promise<OrderChange[]> {
   const rows = await store
     .selectFrom('partner_order_changes')
     .selectAll()
@@ -73,5 +92,13 @@ export async function historyOf(store: Store | Tx, orderId: string, version: num
     toStatus: row.to_status as OrderStatus,
     fields: JSON.parse(row.fields) as string[],
     at: instant(row.at_ms),
+    actor: row.actor,
+    ...(row.previous_sealed === null
+      ? {}
+      : {
+          previous: JSON.parse(
+            secrets.decrypt(place(orderId, row.version), row.previous_sealed),
+          ) as OrderChange['previous'],
+        }),
   }));
 }

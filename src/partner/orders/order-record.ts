@@ -2,8 +2,10 @@ import type { Selectable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
+import { LONGEST_WAIT_MS } from '../creation/creation-due.ts';
+import type { PartnerPorts } from '../ports.ts';
 import type { DepositInstructions, Order, OrderStatus, ReturnDetails } from '../schema.ts';
-import type { PartnerOrderTable } from '../tables.ts';
+import type { PartnerOrderTable, Store, Tx } from '../tables.ts';
 
 export type OrderRow = Selectable<PartnerOrderTable>;
 
@@ -79,8 +81,34 @@ export function orderRecord(secrets: Secrets, row: OrderRow, audience: 'partner'
   });
 }
 
-/** Also for an order of another partner: 404, never 403 (CONTRACT, section 10). */
-export const orderNotFound = () =>
+/**
+ * The row of an order for its partner.
+ * @throws Problem `order_not_found`, also for an order of another partner: 404, never 403 (CONTRACT, section 10);
+ *   `order_in_doubt` while it is not known whether the platform took it
+ */
+export async function ordersRow(
+  { environment, clock }: Pick<PartnerPorts, 'environment' | 'clock'>,
+  store: Store | Tx,
+  partnerId: string,
+  orderId: string,
+): Promise<OrderRow> {
+  const row = await store
+    .selectFrom('partner_orders')
+    .selectAll()
+    .where('order_id', '=', orderId)
+    .where('partner_id', '=', partnerId)
+    .where('environment', '=', environment)
+    .where('creation', 'in', ['created', 'creating'])
+    .executeTakeFirst();
+  if (!row) throw orderNotFound();
+  if (row.creation === 'created') return row;
+  // A redirection is not an order, and an order that was not sent yet cannot be at the platform.
+  if (row.begun_as === 'REDIRECT' || row.attempts === 0) throw orderNotFound();
+  const waitMs = Math.min(LONGEST_WAIT_MS, (row.due_at_ms ?? 0) - clock.now());
+  throw problem('order_in_doubt', { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
+}
+
+const orderNotFound = () =>
   problem('order_not_found', { fix: 'Check the order id; GetOrders lists your orders.' });
 
 /** ProtoJSON leaves out what is not set. */

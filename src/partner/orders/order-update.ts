@@ -1,36 +1,48 @@
 import {
   allowedFrom,
+  changedDetails,
   lacksReason,
   type MoveRefusal,
   type OrderStanding,
   refusalOf,
-  saysSomething,
   standingAfter,
 } from '../../domain/order-moves.ts';
-import { sameDecimal } from '../../kernel/decimal.ts';
 import { headerOf } from '../../kernel/http.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import type { Call } from '../call.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { OrderStatus, UpdateOrderRequest, UpdateOrderResponse } from '../schema.ts';
 import { recordChange } from './order-history.ts';
-import { contentOf, type OrderRow, orderNotFound, orderRecord, sealColumn } from './order-record.ts';
+import { contentOf, type OrderRow, orderRecord, ordersRow, sealColumn } from './order-record.ts';
+
+type Content = ReturnType<typeof contentOf>;
 
 /** An order as the rules of UpdateOrder see it. */
-export const standingOf = (row: OrderRow): OrderStanding => ({
+const standingOf = (row: OrderRow, content: Content): OrderStanding => ({
   status: row.status as OrderStatus,
   funds: row.funds_seen === 1,
   paymentProcessed: row.payment_processed === 1,
   sourceTransactionId: row.source_transaction_id,
   destinationTransactionId: row.destination_transaction_id,
   returned: row.return_details_sealed !== null,
+  details: {
+    sourceAmount: row.source_amount,
+    sourceCurrency: row.source_currency,
+    toAmount: row.destination_amount,
+    depositInstructions: content.depositInstructions,
+    returnDetails: content.returnDetails,
+  },
 });
+
+/** Where an order may go from here. */
+export const allowedOf = (row: OrderRow): OrderStatus[] =>
+  allowedFrom({ status: row.status as OrderStatus, funds: row.funds_seen === 1 });
 
 /**
  * Moves an order along, or adds to it (CONTRACT, section 11): one compare-and-set on its version inside one immediate
  * transaction, with its line in the history. What is on record already changes nothing and bumps nothing.
- * @throws Problem `order_not_found`, `order_version_mismatch`, `invalid_status_transition`, `transaction_id_fixed`,
- *   `invalid_request` for data that the step needs
+ * @throws Problem `order_not_found`, `order_in_doubt`, `order_version_mismatch`, `invalid_status_transition`,
+ *   `transaction_id_fixed`, `order_finished`, `invalid_request` for data that the step needs
  */
 export async function updateOrder(
   ports: PartnerPorts,
@@ -41,24 +53,17 @@ export async function updateOrder(
   const expected = ifMatch(headerOf(call, 'if-match'));
   return call.write(async (tx) => {
     const { secrets } = ports;
-    const row = await tx
-      .selectFrom('partner_orders')
-      .selectAll()
-      .where('order_id', '=', input.orderId)
-      .where('partner_id', '=', call.partner.partnerId)
-      .where('environment', '=', ports.environment)
-      .where('creation', '=', 'created')
-      .executeTakeFirst();
-    if (!row) throw orderNotFound();
+    const row = await ordersRow(ports, tx, call.partner.partnerId, input.orderId);
     if (expected !== null && !expected.includes(row.version)) {
       throw problem('order_version_mismatch', { detail: { expected: expected[0], version: row.version } });
     }
-    const refusal = refusalOf(standingOf(row), input);
+    const content = contentOf(secrets, row);
+    const refusal = refusalOf(standingOf(row, content), input);
     if (refusal) throw refused(refusal);
-    const { set, fields } = changesOf(ports, row, input);
+    const { set, fields, previous } = changesOf(ports, row, content, input);
     const shown = (changed: OrderRow): UpdateOrderResponse => ({
       order: orderRecord(secrets, changed, 'partner'),
-      allowedStatuses: allowedFrom(standingOf(changed)),
+      allowedStatuses: allowedOf(changed),
     });
     if (fields.length === 0) return shown(row);
 
@@ -72,7 +77,7 @@ export async function updateOrder(
       .where('version', '=', row.version)
       .executeTakeFirst();
     if (numUpdatedRows !== 1n) throw new Error('an order changed inside its own transaction');
-    await recordChange(tx, {
+    await recordChange(ports, tx, {
       partnerId: row.partner_id,
       environment: row.environment,
       orderId: row.order_id,
@@ -80,6 +85,7 @@ export async function updateOrder(
       from: row.status as OrderStatus,
       to: next.status as OrderStatus,
       fields,
+      previous,
       actor: `key:${call.partner.keyId}`,
       requestId: call.requestId,
       atMs,
@@ -93,6 +99,16 @@ const required = (path: string, message: string) =>
 
 function refused(refusal: MoveRefusal): Problem {
   if (refusal.kind === 'fixed') return problem('transaction_id_fixed', { detail: { field: refusal.field } });
+  if (refusal.kind === 'finished') return problem('order_finished', { detail: { field: refusal.field } });
+  if (refusal.kind === 'deposit')
+    return problem('invalid_request', {
+      detail: {
+        issues: refusal.faults.map(({ field, message }) => ({
+          path: `depositInstructions.${field}`,
+          message,
+        })),
+      },
+    });
   const { from, to } = refusal;
   if (refusal.kind === 'required') return required(refusal.field, `is required to go from ${from} to ${to}.`);
   const { allowed, funds } = refusal;
@@ -103,63 +119,57 @@ function refused(refusal: MoveRefusal): Problem {
   });
 }
 
-/** The columns to set and the names of the fields that change. */
-function changesOf({ secrets }: PartnerPorts, row: OrderRow, input: UpdateOrderRequest) {
-  const before = contentOf(secrets, row);
+/** The columns to set, the names of the fields that change, and the values that they had. */
+function changesOf({ secrets }: PartnerPorts, row: OrderRow, content: Content, input: UpdateOrderRequest) {
   const set: { -readonly [K in keyof OrderRow]?: OrderRow[K] } = {};
   const fields: string[] = [];
+  const previous: Record<string, unknown> = {};
   const seal = (column: Parameters<typeof sealColumn>[1], value: unknown) =>
     sealColumn(secrets, column, row.order_id, value);
-  const change = (field: string, columns: typeof set) => {
+  const change = (field: string, before: unknown, columns: typeof set) => {
     fields.push(field);
+    if (before !== null && before !== undefined) previous[field] = before;
     Object.assign(set, columns);
   };
 
-  if (input.status !== undefined && input.status !== row.status) change('status', { status: input.status });
+  // What the service itself found wrong is over once its partner moves the order.
+  if (input.status !== undefined && input.status !== row.status)
+    change('status', null, { status: input.status, last_error: null });
   if (input.sourceTransactionId !== undefined && input.sourceTransactionId !== row.source_transaction_id)
-    change('sourceTransactionId', { source_transaction_id: input.sourceTransactionId });
+    change('sourceTransactionId', row.source_transaction_id, {
+      source_transaction_id: input.sourceTransactionId,
+    });
   if (
     input.destinationTransactionId !== undefined &&
     input.destinationTransactionId !== row.destination_transaction_id
   )
-    change('destinationTransactionId', { destination_transaction_id: input.destinationTransactionId });
-  if (
-    input.toAmount !== undefined &&
-    (row.destination_amount === null || !sameDecimal(input.toAmount, row.destination_amount))
-  )
-    change('toAmount', { destination_amount: input.toAmount });
-  // An empty message says nothing of where to pay, nor of money that came back: it changes nothing.
-  if (
-    saysSomething(input.depositInstructions) &&
-    !sameFields(input.depositInstructions, before.depositInstructions)
-  )
-    change('depositInstructions', {
+    change('destinationTransactionId', row.destination_transaction_id, {
+      destination_transaction_id: input.destinationTransactionId,
+    });
+  const standing = standingOf(row, content);
+  const details = standing.details ? changedDetails(standing.details, input) : [];
+  if (details.includes('toAmount'))
+    change('toAmount', row.destination_amount, { destination_amount: input.toAmount ?? null });
+  if (details.includes('depositInstructions'))
+    change('depositInstructions', content.depositInstructions, {
       deposit_instructions_sealed: seal('deposit_instructions_sealed', input.depositInstructions),
     });
-  if (input.reason !== undefined && input.reason !== before.reason)
-    change('reason', { reason_sealed: seal('reason_sealed', input.reason) });
-  if (input.customerFacingReason !== undefined && input.customerFacingReason !== before.customerFacingReason)
-    change('customerFacingReason', {
+  if (input.reason !== undefined && input.reason !== content.reason)
+    change('reason', content.reason, { reason_sealed: seal('reason_sealed', input.reason) });
+  if (input.customerFacingReason !== undefined && input.customerFacingReason !== content.customerFacingReason)
+    change('customerFacingReason', content.customerFacingReason, {
       customer_facing_reason_sealed: seal('customer_facing_reason_sealed', input.customerFacingReason),
     });
-  if (saysSomething(input.returnDetails) && !sameFields(input.returnDetails, before.returnDetails))
-    change('returnDetails', { return_details_sealed: seal('return_details_sealed', input.returnDetails) });
+  if (details.includes('returnDetails'))
+    change('returnDetails', content.returnDetails, {
+      return_details_sealed: seal('return_details_sealed', input.returnDetails),
+    });
 
-  const after = standingAfter(standingOf(row), input);
+  const after = standingAfter(standing, input);
   if (after.funds && row.funds_seen !== 1) set.funds_seen = 1;
   if (after.paymentProcessed && row.payment_processed !== 1) set.payment_processed = 1;
-  return { set, fields };
+  return { set, fields, previous };
 }
-
-/** Equal by what is in them, whatever the order and however unset fields are written. */
-const sameFields = (a: object, b: object | undefined): boolean => b !== undefined && sorted(a) === sorted(b);
-
-const sorted = (value: object): string =>
-  JSON.stringify(
-    Object.entries(value)
-      .filter(([, inner]) => inner !== undefined)
-      .sort(([x], [y]) => (x < y ? -1 : 1)),
-  );
 
 /** The versions of an If-Match header; null: none is asked for, or `*`. */
 function ifMatch(header: string | null): number[] | null {

@@ -1,29 +1,20 @@
-import { allowedFrom } from '../../domain/order-moves.ts';
 import type { Call } from '../call.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type * as schema from '../schema.ts';
 import { historyOf } from './order-history.ts';
-import { orderNotFound, orderRecord } from './order-record.ts';
-import { standingOf } from './order-update.ts';
+import { orderRecord, ordersRow } from './order-record.ts';
+import { allowedOf } from './order-update.ts';
 
-/** @throws Problem `order_not_found`, also for an order of another partner: 404, never 403 (CONTRACT, section 10) */
+/** @throws Problem `order_not_found`, `order_in_doubt` */
 export async function orderDetails(
-  { store, secrets, environment }: PartnerPorts,
+  ports: PartnerPorts,
   { partner }: Call,
   { orderId, includeHistory }: schema.GetOrderDetailsRequest,
 ): Promise<schema.GetOrderDetailsResponse> {
-  const row = await store
-    .selectFrom('partner_orders')
-    .selectAll()
-    .where('order_id', '=', orderId)
-    .where('partner_id', '=', partner.partnerId)
-    .where('environment', '=', environment)
-    .where('creation', '=', 'created')
-    .executeTakeFirst();
-  if (!row) throw orderNotFound();
+  const row = await ordersRow(ports, ports.store, partner.partnerId, orderId);
   return {
-    order: orderRecord(secrets, row, 'partner'),
-    allowedStatuses: allowedFrom(standingOf(row)),
-    ...(includeHistory ? { history: await historyOf(store, orderId, row.version) } : {}),
+    order: orderRecord(ports.secrets, row, 'partner'),
+    allowedStatuses: allowedOf(row),
+    ...(includeHistory ? { history: await historyOf(ports, orderId, row.version) } : {}),
   };
 }

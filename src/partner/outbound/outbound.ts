@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { type Fetch, headerOf } from '../../kernel/http.ts';
 import { isProblem, problem } from '../../kernel/problems.ts';
+import { refusalOf } from '../creation/platform-answers.ts';
 import type { Breaker } from './breaker.ts';
 import { type Attempt, guardedRequest, type OutboundLimits, outboundLimits } from './guarded-request.ts';
 import type { OutboundAudit, OutboundOperation } from './outbound-audit.ts';
@@ -155,8 +156,10 @@ async function tryUntilAnswered(
     if (came.kind === 'answer' && !TRY_AGAIN.has(came.status)) {
       return { kind: 'answer', status: came.status, retryAfterMs, body: came.body, mayHaveActed };
     }
-    // A gateway that gave up waiting (502, 504) says nothing of what the platform did behind it; 503 does.
-    mayHaveActed ||= came.kind === 'lost' || (came.kind === 'answer' && came.status !== 503);
+    // A gateway that gave up waiting says nothing of what the platform did behind it; the platform's own 503 does.
+    mayHaveActed ||=
+      came.kind === 'lost' ||
+      (came.kind === 'answer' && (came.status !== 503 || refusalOf(came.body) === null));
     if (attempt === MOST_TRIES) break;
     const jitterMs = ports.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
     const pauseMs = Math.max(jitterMs, retryAfterMs ?? 0);

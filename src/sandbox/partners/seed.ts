@@ -3,7 +3,8 @@ import { FUNDED } from '../../domain/order-moves.ts';
 import { ensureLine } from '../../kernel/secrets.ts';
 import { newPartnerKey } from '../../partner/credentials.ts';
 import { insertPartnerKey } from '../../partner/desk/accounts.ts';
-import { linkCustomer, newWebhookSecret, sealWebhookSecret } from '../../partner/desk/partners.ts';
+import { linkCustomer } from '../../partner/desk/customers.ts';
+import { newWebhookSecret, sealWebhookSecret } from '../../partner/desk/partners.ts';
 import { recordChange } from '../../partner/orders/order-history.ts';
 import { sealColumn } from '../../partner/orders/order-record.ts';
 import type { PartnerPorts } from '../../partner/ports.ts';
@@ -111,6 +112,7 @@ async function seedOrder(ports: PartnerPorts, tx: Tx, order: SeededOrder): Promi
       partner_id: order.partnerId,
       customer_id: order.customerId,
       external_id: order.externalId,
+      begun_as: 'INTEGRATION',
       creation: 'created',
       status: order.way[last] ?? 'AWAITING_FUNDS',
       transaction_type: order.transactionType,
@@ -148,7 +150,7 @@ async function seedOrder(ports: PartnerPorts, tx: Tx, order: SeededOrder): Promi
     })
     .execute();
   for (const [step, status] of order.way.entries()) {
-    await recordChange(tx, {
+    await recordChange(ports, tx, {
       partnerId: order.partnerId,
       environment: ports.environment,
       orderId: order.orderId,

@@ -17,16 +17,16 @@ export const partner = [
   },
   {
     name: "a partner updates another partner's order",
-    file: 'src/partner/orders/order-update.ts',
-    from: "      .where('partner_id', '=', call.partner.partnerId)\n",
+    file: 'src/partner/orders/order-record.ts',
+    from: "    .where('partner_id', '=', partnerId)\n",
     to: '',
     by: ['test/partner/keys-matrix.test.ts'],
   },
   {
     name: 'an empty message wipes the bank details of an order',
-    file: 'src/partner/orders/order-update.ts',
-    from: 'saysSomething(input.depositInstructions) &&\n    !sameFields',
-    to: 'input.depositInstructions !== undefined &&\n    !sameFields',
+    file: 'src/domain/order-moves.ts',
+    from: 'saysSomething(given) && !sameFields',
+    to: 'given !== undefined && !sameFields',
     by: ['test/partner/spec-orders.test.ts'],
   },
   {
@@ -81,8 +81,8 @@ export const partner = [
   {
     name: 'an order whose answer was lost is called untaken',
     file: 'src/partner/outbound/outbound.ts',
-    from: "mayHaveActed ||= came.kind === 'lost' ||",
-    to: 'mayHaveActed ||=',
+    from: "came.kind === 'lost' ||",
+    to: '',
     by: ['test/partner/outbound/outbound.test.ts'],
   },
   {

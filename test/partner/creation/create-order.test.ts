@@ -165,11 +165,11 @@ describe('an integration partner', () => {
     },
   );
 
-  test('a redirect is not followed, and the order is refused', async () => {
+  test('a redirect is not followed, and says nothing of the order: it stays in doubt', async () => {
     expect((await create({ fromAmount: '150.0016' })).body).toMatchObject({
-      detail: { reason: 'partner_answer_invalid' },
+      detail: { reason: 'partner_unavailable' },
     });
-    expect(await rows('150.0016')).toMatchObject([{ creation: 'failed' }]);
+    expect(await rows('150.0016')).toMatchObject([{ creation: 'creating' }]);
   });
 
   test('the same Idempotency-Key is the same order; with other data it is refused', async () => {
@@ -294,7 +294,7 @@ describe('a creation that was left open', () => {
     expect(answer.status).toBe(503);
     const [row] = await rows('150.0004');
     expect(row).toMatchObject({ creation: 'creating', status: null });
-    expect((await asPix('GetOrderDetails', { orderId: row?.order_id ?? '' })).status).toBe(404);
+    expect((await asPix('GetOrderDetails', { orderId: row?.order_id ?? '' })).status).toBe(503);
     // The platform has it; once it can say so, the order is there, and it is the one that the platform knows. It is
     // asked also when the row was put off by a clock that has been set back since.
     await tearNoMore();
@@ -368,7 +368,12 @@ describe('a creation that was left open', () => {
 describe('a redirect partner', () => {
   const redirected = (more: object = {}, key?: string) =>
     create(
-      { partnerId: REDIRECT, walletAddress: 'AAtNgZqaZuKF7kYMyRTxFFSPoy53aZRe4uibujp4Jgfo', ...more },
+      {
+        partnerId: REDIRECT,
+        customerIp: '203.0.113.7',
+        walletAddress: 'AAtNgZqaZuKF7kYMyRTxFFSPoy53aZRe4uibujp4Jgfo',
+        ...more,
+      },
       key,
     );
 

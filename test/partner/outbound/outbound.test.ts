@@ -106,9 +106,9 @@ describe('tries', () => {
     '%i after a try whose answer was lost says nothing of that try: the order is asked about again',
     async (code) => {
       const { outbound } = opened([lost, status(code)]);
-      expect(outcomeOfCreation(await outbound.send(PARTNER, CALL))).toMatchObject({ kind: 'unknown' });
+      expect(outcomeOfCreation(await outbound.send(PARTNER, CALL), false)).toMatchObject({ kind: 'unknown' });
       const { outbound: other } = opened([status(503), status(code)]);
-      expect(outcomeOfCreation(await other.send(PARTNER, CALL))).toMatchObject({ kind: 'not_taken' });
+      expect(outcomeOfCreation(await other.send(PARTNER, CALL), false)).toMatchObject({ kind: 'not_taken' });
     },
   );
 
@@ -124,7 +124,7 @@ describe('tries', () => {
         resolve: async () => [{ address: addresses.shift() ?? '8.8.8.8', family: 4 }],
       });
       const there = { ...PARTNER, platformUrl: `http://localhost:${port}/bank` };
-      expect(outcomeOfCreation(await outbound.send(there, CALL))).toMatchObject({ kind: 'unknown' });
+      expect(outcomeOfCreation(await outbound.send(there, CALL), false)).toMatchObject({ kind: 'unknown' });
       await expect(outbound.send(there, CALL)).rejects.toMatchObject({ code: 'partner_url_refused' });
     } finally {
       server.close();

@@ -70,7 +70,9 @@ function checkFaulty(world: World, stage: Stage, truth: Truth, row: Picture): vo
     );
   if (first?.status !== 'ERROR')
     world.violate('what no platform has confirmed begins in ERROR', `${row.order_id} in ${first?.status}`);
-  if (!held?.isMisanswered && !isShared && !isLong)
+  // A platform that refuses what it was perhaps sent before settles nothing.
+  const isRefused = stage.platform.refused.has(row.order_id);
+  if (!held?.isMisanswered && !isShared && !isLong && !isRefused)
     world.violate('a good answer makes an order', `${row.order_id} was answered well, and is in ERROR`);
 }
 

@@ -108,11 +108,15 @@ export function createHistory(world: World, truth: Truth) {
             ? kinds.includes('transition')
             : code === 'transaction_id_fixed'
               ? kinds.includes('fixed')
-              : code === 'invalid_request'
-                ? kinds.includes('required')
-                : code === 'order_not_found'
-                  ? begins >= window.firstMs
-                  : false;
+              : code === 'order_finished'
+                ? alive.some(
+                    ({ picture }) => picture.payment_processed === 1 || picture.status === 'REFUNDED',
+                  )
+                : code === 'invalid_request'
+                  ? kinds.includes('required')
+                  : code === 'order_not_found'
+                    ? begins >= window.firstMs
+                    : false;
       if (!isRight)
         world.violate(
           'a refusal has its reason',

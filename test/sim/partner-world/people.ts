@@ -17,6 +17,7 @@ const FINAL: readonly ProblemCode[] = [
   'order_version_mismatch',
   'invalid_status_transition',
   'transaction_id_fixed',
+  'order_finished',
   'invalid_request',
   'idempotency_key_reused',
   'order_not_found',

@@ -70,7 +70,8 @@ async function playOn(world: World, stage: Stage): Promise<void> {
   await world.run(LONGEST_PLAY_MS);
   pace.phase = 'rest';
   // A platform that is silent for longer than anybody asks it is waited for as well.
-  const restMs = Math.max(HOUR_MS, stage.platform.longestOutageEndsMs() + HOUR_MS - world.now());
+  const doubtMs = stage.platform.refused.size > 0 ? 26 * HOUR_MS : 0;
+  const restMs = Math.max(HOUR_MS, doubtMs, stage.platform.longestOutageEndsMs() + HOUR_MS - world.now());
   world.play('a rest', () => world.sleep(restMs));
   await world.run(restMs + HOUR_MS);
   world.play('the partners list', () => checkLists(world, truth, staff));

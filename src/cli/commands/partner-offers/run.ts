@@ -30,6 +30,7 @@ interface OrderCreateOptions extends Exchange, PartnerIdentity {
   readonly paymentDetailsDataId?: string;
   readonly walletDataId?: string;
   readonly walletAddress?: string;
+  readonly customerIp?: string;
   readonly idempotencyKey?: string;
   readonly live?: true;
 }
@@ -59,7 +60,7 @@ export const partnerOffers: Command<OffersOptions> = async (context, options) =>
     terminal.aside([
       '',
       ...nextLines(
-        `farelock partner orders create ${quoted(best.partnerId)} --country ${quoted(country)} --ramp ${quoted(ramp.toLowerCase())} --from ${quoted(from)} --to ${quoted(to)} --amount ${quoted(amount)} --method ${quoted(method)}`,
+        `farelock partner orders create ${quoted(best.partnerId)} --country ${quoted(country)} --ramp ${quoted(ramp.toLowerCase())} --from ${quoted(from)} --to ${quoted(to)} --amount ${quoted(amount)} --method ${quoted(method)}${best.type === 'REDIRECT' ? ' --customer-ip <address>' : ''}`,
       ),
     ]);
   }
@@ -80,6 +81,7 @@ export const orderCreate: Command<OrderCreateOptions> = async (context, options)
       : { customerPaymentDetailsDataId: options.paymentDetailsDataId }),
     ...(options.walletDataId === undefined ? {} : { customerWalletDataId: options.walletDataId }),
     ...(options.walletAddress === undefined ? {} : { walletAddress: options.walletAddress }),
+    ...(options.customerIp === undefined ? {} : { customerIp: options.customerIp }),
   };
   if (globals.dryRun) {
     const { from, amount, to, partnerId } = options;

@@ -26,6 +26,7 @@ export const partnerOrdersCreate = command({
     option('--payment-details-data-id <id>', "the customer's payment details"),
     option('--wallet-data-id <id>', "the customer's wallet"),
     option('--wallet-address <address>', "the customer's wallet, for a redirect partner"),
+    option('--customer-ip <address>', "the end user's IP address; required for a redirect partner"),
     FOR_CUSTOMER,
     ACTING_PARTNER,
     option('--idempotency-key <key>', 'repeat safely: the same key makes no second order'),

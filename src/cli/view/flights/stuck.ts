@@ -14,6 +14,10 @@ const rowsOf = (found: Stuck): Row[] => [
   ...found.affiliate_payouts.map(
     (one): Row => ['pay-out', one.payout_id, one.last_error ?? '–', one.created_at],
   ),
+  // A service of an earlier version does not list these.
+  ...(found.partner_orders ?? []).map(
+    (one): Row => ['ramp-order', one.order_id, one.last_error ?? '–', one.updated_at],
+  ),
   ...found.effects.map(
     (one): Row => [`effect ${one.kind}`, one.effect_id, one.error ?? one.state, one.created_at],
   ),

@@ -153,11 +153,12 @@ function allowedLines({ status, allowedStatuses }: ShownOrder, { paint, width }:
 const MAY_GO_TO = 'Can go to';
 
 /** Puts a change under its time where a line has no room for both. */
-function historyLines({ at, fromStatus, toStatus, fields }: OrderChange, width: number): string[] {
+function historyLines({ at, fromStatus, toStatus, fields, actor }: OrderChange, width: number): string[] {
   const moved =
     fromStatus === undefined || fromStatus === toStatus ? toStatus : `${fromStatus} → ${toStatus}`;
   const time = `${utcTime(at)}  `;
-  const whole = fields.length > 0 ? `${moved} (${fields.join(', ')})` : moved;
+  const by = actor?.startsWith('key:') ? ` by ${actor.slice(4)}` : '';
+  const whole = (fields.length > 0 ? `${moved} (${fields.join(', ')})` : moved) + by;
   const [first = '', ...more] = wrap(whole, width - time.length);
   return [`${time}${first}`, ...more.map((line) => ' '.repeat(time.length) + line)];
 }

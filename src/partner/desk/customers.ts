@@ -1,0 +1,70 @@
+import { instant } from '../../kernel/clock.ts';
+import { problem } from '../../kernel/problems.ts';
+import type { PartnerPorts } from '../ports.ts';
+import type { Tx } from '../tables.ts';
+import type { Doing } from './accounts.ts';
+import { taken } from './partners.ts';
+import type { CustomerRecord } from './schema.ts';
+
+/** A customer becomes one that the partner may see; again is nothing new. */
+export async function linkCustomer(
+  tx: Tx,
+  customerId: string,
+  partnerId: string,
+  nowMs: number,
+): Promise<void> {
+  await tx
+    .insertInto('customer_partners')
+    .values({ customer_id: customerId, partner_id: partnerId, created_at_ms: nowMs })
+    .onConflict((conflict) => conflict.columns(['customer_id', 'partner_id']).doNothing())
+    .execute();
+}
+
+/** Customers of this environment, as an operator keeps them. All audited. */
+export function createCustomers(ports: PartnerPorts) {
+  const { store, clock, ids, environment, desk } = ports;
+  return {
+    /** @throws Problem `partner_not_found`, `invalid_request` for an id that is taken */
+    create: (
+      by: Doing,
+      given: { customer_id?: string | undefined; country: string; partner_ids: readonly string[] },
+    ): Promise<CustomerRecord> =>
+      store.transaction().execute(async (tx) => {
+        const nowMs = clock.now();
+        const customerId = given.customer_id ?? ids.next('cus');
+        const before = await tx
+          .selectFrom('customers')
+          .select('customer_id')
+          .where('customer_id', '=', customerId)
+          .executeTakeFirst();
+        if (before) throw taken('customer_id');
+        await tx
+          .insertInto('customers')
+          .values({ customer_id: customerId, environment, country: given.country, created_at_ms: nowMs })
+          .execute();
+        for (const partnerId of new Set(given.partner_ids)) {
+          const partner = await tx
+            .selectFrom('partners')
+            .select('partner_id')
+            .where('partner_id', '=', partnerId)
+            .where('environment', '=', environment)
+            .executeTakeFirst();
+          if (!partner) throw problem('partner_not_found');
+          await linkCustomer(tx, customerId, partnerId, nowMs);
+        }
+        await desk.audit(tx, {
+          ...by,
+          action: 'customer.create',
+          subject: customerId,
+          detail: { country: given.country, partner_ids: [...new Set(given.partner_ids)] },
+        });
+        return {
+          customer_id: customerId,
+          environment,
+          country: given.country,
+          partner_ids: [...new Set(given.partner_ids)],
+          created_at: instant(nowMs),
+        };
+      }),
+  };
+}
