@@ -6,8 +6,18 @@ import { effects } from './table/effects.mjs';
 import { flights } from './table/flights.mjs';
 import { partner } from './table/partner.mjs';
 import { payments } from './table/payments.mjs';
+import { storage } from './table/storage.mjs';
 
-export const MUTANTS = [...payments, ...effects, ...flights, ...client, ...partner, ...duffel, ...browser];
+export const MUTANTS = [
+  ...payments,
+  ...effects,
+  ...flights,
+  ...client,
+  ...partner,
+  ...duffel,
+  ...browser,
+  ...storage,
+];
 
 /** The replacements of a mutant: its one, or several that are one bug together. */
 export const editsOf = ({ edits, from, to }) => edits ?? [[from, to]];

@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { basename } from 'node:path';
 import Sqlite from 'libsql';
 import { vi } from 'vitest';
 
@@ -7,8 +8,8 @@ import { vi } from 'vitest';
 export interface Costs {
   /** Every statement on any libsql file, those that begin and end transactions included. */
   readonly statements: readonly string[];
-  /** How often the disk was waited for. */
-  readonly waits: number;
+  /** The database file of each wait for the disk, in order. */
+  readonly syncs: readonly string[];
 }
 
 type Run = (...given: unknown[]) => unknown;
@@ -19,7 +20,7 @@ type Run = (...given: unknown[]) => unknown;
  */
 export function countCosts() {
   let statements: string[] = [];
-  let waits = 0;
+  let syncs: string[] = [];
   /** Files whose commits wait for the disk by themselves. */
   const waiting = new WeakMap<object, boolean>();
   const ran = (database: Sqlite.Database, sql: string) => {
@@ -27,7 +28,8 @@ export function countCosts() {
     const [, how] = /pragma synchronous = (\w+)/.exec(sql) ?? [];
     if (how) waiting.set(database, how === 'full');
     const isWrite = /^\s*(insert|update|delete)\b/i.test(sql);
-    if (waiting.get(database) && (sql === 'commit' || (isWrite && !database.inTransaction))) waits += 1;
+    if (waiting.get(database) && (sql === 'commit' || (isWrite && !database.inTransaction)))
+      syncs.push(basename(database.name));
   };
   const prepare = Sqlite.prototype.prepare;
   const exec = Sqlite.prototype.exec;
@@ -49,24 +51,31 @@ export function countCosts() {
       return exec.call(this, sql);
     }),
   ];
-  const { fdatasync } = fs;
+  const { fdatasync, openSync } = fs;
+  const opened = new Map<number, string>();
+  const opening = (...given: Parameters<typeof openSync>): number => {
+    const file = openSync(...given);
+    opened.set(file, basename(String(given[0])).replace(/-wal$/, ''));
+    return file;
+  };
   const counting = (...given: Parameters<typeof fdatasync>) => {
-    waits += 1;
+    syncs.push(opened.get(given[0]) ?? 'another file');
     fdatasync(...given);
   };
+  fs.openSync = opening;
   fs.fdatasync = Object.assign(counting, fdatasync);
   syncBuiltinESMExports();
 
   return {
     async of(work: () => Promise<unknown>): Promise<Costs> {
       statements = [];
-      waits = 0;
+      syncs = [];
       await work();
-      return { statements, waits };
+      return { statements, syncs };
     },
     stop() {
       for (const spy of spies) spy.mockRestore();
-      fs.fdatasync = fdatasync;
+      Object.assign(fs, { fdatasync, openSync });
       syncBuiltinESMExports();
     },
   };

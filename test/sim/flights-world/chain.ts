@@ -60,6 +60,7 @@ export function createChain(world: World, ledger: EmbeddedCluster, namesOf: (add
   const forgotten = new Map<string, { untilMs: number; history: boolean }>();
   const earlier = new Map<string, { atMs: number; answer: Answer }>();
   const landings: ((signature: string, by: string) => void)[] = [];
+  const sends: ((signature: string, by: string) => void)[] = [];
 
   async function honest(call: Call): Promise<Answer> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: call.id, method: call.method, params: call.params });
@@ -187,6 +188,8 @@ export function createChain(world: World, ledger: EmbeddedCluster, namesOf: (add
 
   return {
     ledger,
+    /** Called before a transaction leaves the process that sends it. */
+    onSend: (heard: (signature: string, by: string) => void) => void sends.push(heard),
     onLanding: (heard: (signature: string, by: string) => void) => void landings.push(heard),
     statusOf: (signature: string): SignatureStatus['confirmation'] | null =>
       landedAtMs.has(signature) ? (ageOf(signature) < FINAL_AFTER_MS ? 'confirmed' : 'finalized') : null,
@@ -210,6 +213,9 @@ export function createChain(world: World, ledger: EmbeddedCluster, namesOf: (add
       const asked = async (url: unknown, init?: RequestInit): Promise<Response> => {
         const { host } = new URL(String(url));
         const call = JSON.parse(String(init?.body)) as Call;
+        if (call.method === 'sendTransaction' && process.isAlive()) {
+          for (const heard of sends) heard(signatureOf(bytesOf(call)), process.name);
+        }
         const place = chance.numbered(`${process.name} ${call.method}`);
         const reply = await process.boundary(
           `rpc ${call.method}`,

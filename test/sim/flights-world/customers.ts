@@ -60,6 +60,7 @@ export function createCustomer(
   };
 
   async function journey(number: number): Promise<void> {
+    stage.journeys.set(walletOf(name).address, number);
     const [origin, destination] = chance.pick(`${name} route ${number}`, ROUTES);
     const trip = { origin_iata: origin, destination_iata: destination, depart_date: DATE };
     const found = await person.persist(`search ${number}`, async ({ client }) => {

@@ -67,8 +67,11 @@ export function createOperator(world: World, stage: Stage, find: Find) {
       await ask('POST', `/refund-requests/${requestId}/reject`, { reason: 'The fare says so.' });
       return;
     }
+    const amount = 5_000_000 + Math.floor(chance.part('payout') * 5_000_000);
+    // Written down first: the answer may be lost.
+    stage.decided.set(requestId, (stage.decided.get(requestId) ?? new Set()).add(amount));
     const done = await ask('POST', `/refund-requests/${requestId}/approve`, {
-      payout_amount: 5_000_000 + Math.floor(chance.part('payout') * 5_000_000),
+      payout_amount: amount,
       note: 'Good will.',
     });
     if (!done) return;

@@ -60,7 +60,7 @@ export function createPerson(
   home = name,
 ) {
   const { chance } = world;
-  const computer = createComputer(world, home);
+  const computer = createComputer(world, home, stage.journalOf(home));
 
   /** One run of a command; null when it died. */
   async function command<T>(
@@ -140,7 +140,10 @@ async function sendCoins(stage: Stage, from: string, owner: Address, amount: big
       }),
     ],
   });
-  await ledger.send(wire).catch((error: unknown) => {
+  try {
+    await ledger.send(wire);
+    stage.sentByHand.push({ from: signer.address, to: owner, amount });
+  } catch (error) {
     if (!isProblem(error, 'transaction_failed')) throw error;
-  });
+  }
 }

@@ -1,4 +1,5 @@
 import type { Schedule } from '../world/chance.ts';
+import { type Disk, syncsOf } from '../world/disk.ts';
 import { createWorld, type World } from '../world/world.ts';
 import { createFlooder, createThief } from './cheats.ts';
 import { createCustomer, type Gossip } from './customers.ts';
@@ -21,13 +22,14 @@ export async function play(
   setting: Setting = USUAL,
 ): Promise<Outcome & { readonly books: object }> {
   const world = createWorld(schedule);
-  const giveBack = world.take();
+  const disks = new Map<string, Disk>();
+  const giveBack = world.take(syncsOf(() => disks.values()));
   const unhandled = (error: unknown) => world.failed('no error goes unheard', error);
   process.on('unhandledRejection', unhandled);
   const pace: Pace = { phase: 'usual' };
   let books: object = {};
   try {
-    const stage = await openStage(world, template, setting);
+    const stage = await openStage(world, template, disks, setting);
     try {
       await playOn(world, stage, pace);
       books = await booksOf(stage);

@@ -3,10 +3,11 @@ import { decodeEscrow } from '../../../src/escrow/account.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
 import { parseTransaction } from '../../../src/solana/embedded/parse.ts';
 import type { Signer } from '../../../src/solana/signer.ts';
-import { decodeMint, decodeTokenAccount, MEMO_PROGRAM } from '../../../src/solana/token.ts';
+import { decodeMint, MEMO_PROGRAM } from '../../../src/solana/token.ts';
 import { broken, type World } from '../world/world.ts';
 import type { Fact } from './people.ts';
 import { CUSTOMERS, refundWalletOf, type Stage, walletOf } from './stage.ts';
+import { checkWallets, purses } from './wallets.ts';
 
 /** Rents that may be tied up for creations that nobody has paid yet (CONTRACT, section 2). */
 const MOST_UNPAID = 8;
@@ -25,22 +26,15 @@ interface IntentRow {
   readonly capture_tx_hash: string | null;
 }
 
-/** The token accounts of the one coin, by their owners, as they are at this moment. */
-function coins(stage: Stage): Map<string, bigint> {
-  const accounts = stage.ledger.ledger.accountsPage({ by: 'mint', is: stage.ledger.usdcMint }, '', 10_000);
-  const held = new Map<string, bigint>();
-  for (const { data } of accounts) {
-    const account = decodeTokenAccount(data);
-    if (account) held.set(account.owner, (held.get(account.owner) ?? 0n) + account.amount);
-  }
-  return held;
-}
-
 const intentsOf = (stage: Stage): IntentRow[] =>
   stage.rows<IntentRow>(
     `select intent_id, status, abandoned, opened_at_ms, funding_wallet, refund_wallet, escrow_address, vault_address, amount,
        payment_key, capture_tx_hash from intents`,
   );
+
+/** Where the services write down what they are about to send. */
+const SIGNED = `select 1 from settlements where signature = ? and "transaction" is not null
+  union all select 1 from effects where signature = ? and "transaction" is not null`;
 
 /** Each escrow's last state that was seen on the chain: it is gone once it is closed. */
 type Ends = Map<string, 'open' | 'captured' | 'refunded'>;
@@ -49,12 +43,13 @@ type Ends = Map<string, 'open' | 'captured' | 'refunded'>;
 export function declareRules(world: World, stage: Stage) {
   const ends: Ends = new Map();
   const beganWith = operatorLamports(stage);
+  const began = purses(stage);
   const lowest = { lamports: beganWith };
   const mint = stage.ledger.ledger.account(stage.ledger.usdcMint);
   const supply = (mint && decodeMint(mint.data)?.supply) ?? 0n;
 
   world.always('no unit of USDC comes or goes', 'chain', () => {
-    const sum = [...coins(stage).values()].reduce((total, held) => total + held, 0n);
+    const sum = [...purses(stage).values()].reduce((total, held) => total + held, 0n);
     if (sum !== supply) broken(`${sum} units instead of ${supply}`);
   });
 
@@ -73,6 +68,15 @@ export function declareRules(world: World, stage: Stage) {
       world.violate('refunded only without a ticket', `${intent.intent_id} has a ticket`);
     }
   };
+
+  stage.chain.onSend((signature, by) => {
+    const isThere = stage.disk?.survives(
+      (books) => books.prepare(SIGNED).all(signature, signature).length > 0,
+    );
+    if (isThere === false) {
+      world.violate('what was signed is on the disk before it is sent', `${signature} of ${by}`);
+    }
+  });
 
   stage.chain.onLanding(() => {
     const byHash = new Map(intentsOf(stage).map((one) => [hashOf(one.intent_id), one]));
@@ -121,7 +125,7 @@ export function declareRules(world: World, stage: Stage) {
         broken(`${row.intent_id} is refunded, and its escrow ${onChain}`);
     }
   });
-  return { ends, lowest, supply, beganWith };
+  return { ends, lowest, supply, beganWith, began };
 }
 
 /** Captured, and paid back from the treasury since: an operator granted the refund. */
@@ -188,6 +192,7 @@ export async function checkAtRest(
   checkHistory(world, stage, facts, payments);
   checkPaidOnce(world, stage, payments);
   await checkTickets(world, stage);
+  checkWallets(world, stage, watched.began, watched.ends);
   checkRent(world, stage, watched);
 }
 
@@ -215,7 +220,7 @@ function memoIn(wire: Uint8Array): string | null {
 }
 
 function checkIntents(world: World, stage: Stage, { ends }: Watched): void {
-  const held = coins(stage);
+  const held = purses(stage);
   for (const row of intentsOf(stage)) {
     const inVault = held.get(row.escrow_address) ?? 0n;
     if (inVault > 0n) world.violate('no money is left in a vault', `${row.intent_id}: ${inVault}`);
@@ -232,35 +237,28 @@ interface PaidRow {
   readonly resource: string;
   readonly request_digest: string;
   readonly payer: string;
-  readonly pay_to: string;
-  readonly amount: number;
-  readonly created_at_ms: number;
 }
 
-/** Searches and orders are worth paying for again once they are old. */
-const FRESH_MS = 600_000;
-const MAY_BE_BOUGHT_AGAIN = ['POST /air/search'];
+/** Each journey begins with a search of its own, which may be the same request. */
+const BOUGHT_FOR_EACH_JOURNEY = 'POST /air/search';
 
 /** Nobody pays twice for the same thing: the same request of the same payer, landed once. */
 function checkPaidOnce(world: World, stage: Stage, landed: readonly Landed[]): void {
   const memos = new Set(landed.filter(({ err }) => err === null).map(({ memo }) => memo));
-  const paid = stage
-    .rows<PaidRow>(
-      `select q.memo, q.resource, q.request_digest, s.payer, s.pay_to, s.amount, s.created_at_ms
-       from settlements s join quotes q on q.quote_id = s.quote_id order by s.created_at_ms`,
-    )
-    .filter(({ memo }) => memos.has(memo));
-  const last = new Map<string, PaidRow>();
-  for (const one of paid) {
-    const thing = `${one.payer} ${one.resource} ${one.request_digest}`;
-    const before = last.get(thing);
-    last.set(thing, one);
-    if (!before) continue;
-    const isLater = Math.abs(one.created_at_ms - before.created_at_ms) > FRESH_MS;
-    if (isLater && (MAY_BE_BOUGHT_AGAIN.includes(one.resource) || one.resource.startsWith('GET '))) continue;
+  const times = new Map<string, number>();
+  for (const { memo, payer, resource, request_digest } of stage.rows<PaidRow>(
+    `select q.memo, q.resource, q.request_digest, s.payer
+       from sim_all_settlements s join sim_all_quotes q on q.quote_id = s.quote_id`,
+  )) {
+    if (!memos.has(memo)) continue;
+    const thing = `${payer} ${resource} ${request_digest}`;
+    const count = (times.get(thing) ?? 0) + 1;
+    times.set(thing, count);
+    const most = resource === BOUGHT_FOR_EACH_JOURNEY ? (stage.journeys.get(payer) ?? 1) : 1;
+    if (count <= most) continue;
     world.violate(
       'nobody pays twice for one thing',
-      `${stage.names.get(one.payer)} paid ${one.resource} twice`,
+      `${stage.names.get(payer)} paid ${resource} ${count} times instead of ${most}`,
     );
   }
 }
@@ -343,7 +341,7 @@ function checkRent(world: World, stage: Stage, watched: Watched): void {
 
 /** What every wallet holds, for comparisons between worlds. */
 export async function booksOf(stage: Stage): Promise<object> {
-  const held = coins(stage);
+  const held = purses(stage);
   const sums = (walletNamed: (name: string) => Signer) =>
     Object.fromEntries(CUSTOMERS.map((name) => [name, String(held.get(walletNamed(name).address) ?? 0n)]));
   const counts = async (table: string, column: string) =>

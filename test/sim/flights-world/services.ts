@@ -98,7 +98,7 @@ const QUIET_MS = { usual: 8_000, finish: 30_000, rest: 180_000, years: 60 * 3_60
 
 /** A computer that serves, and comes back after each death. */
 export function createServer(world: World, stage: Stage, name: string, pace: Pace) {
-  const computer = createComputer(world, name);
+  const computer = createComputer(world, name, stage.disk);
   let reached: Reached | null = null;
   let isWanted = true;
 

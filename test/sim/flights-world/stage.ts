@@ -18,6 +18,7 @@ import { type Signer, signerFromSeed } from '../../../src/solana/signer.ts';
 import { openSqlite, type SqliteDatabase } from '../../../src/store/libsql/file.ts';
 import type { Process } from '../world/computer.ts';
 import { openWatchedFile } from '../world/databases.ts';
+import { createDisk, type Disk } from '../world/disk.ts';
 import { outside } from '../world/machine.ts';
 import { createWriterLock, openWatchedServer } from '../world/postgres.ts';
 import { BEGINNING_MS, createWorld, type World } from '../world/world.ts';
@@ -52,6 +53,9 @@ const WATCHED = [
   ['refund_requests', 'state', 'refund'],
   ['outbox', 'state', 'message'],
 ] as const;
+
+/** Rows of these are deleted once they are old: `sim_all_…` has them too, for the books at the end. */
+const PRUNED = ['quotes', 'settlements'] as const;
 
 /** What every world is a copy of: homes that are made already, and money that was given out. */
 export interface Template {
@@ -98,6 +102,15 @@ function watchStates(path: string): void {
       file.exec(`create trigger sim_${table}_${name} after ${event} on ${table}
         begin insert or ignore into sim_states values ('${kind}: ' || new.${column}); end`);
     }
+  }
+  for (const table of PRUNED) {
+    const columns = file.prepare(`pragma table_info(${table})`).all() as { readonly name: string }[];
+    file.exec(`create table sim_pruned_${table} as select * from ${table} where false`);
+    file.exec(`create trigger sim_${table}_pruned after delete on ${table}
+      begin insert into sim_pruned_${table} values (${columns.map(({ name }) => `old."${name}"`).join(', ')}); end`);
+    file.exec(
+      `create view sim_all_${table} as select * from ${table} union all select * from sim_pruned_${table}`,
+    );
   }
   // All of it into the one file that is copied.
   file.prepare('pragma wal_checkpoint(truncate)').all();
@@ -201,7 +214,12 @@ let databases = 0;
 export type Stage = Awaited<ReturnType<typeof openStage>>;
 
 /** Everything outside of our processes: disks, the chain, the airline, and a look into the books for whoever checks. */
-export async function openStage(world: World, template: Template, setting: Setting = USUAL) {
+export async function openStage(
+  world: World,
+  template: Template,
+  disks: Map<string, Disk>,
+  setting: Setting = USUAL,
+) {
   const folder = mkdtempSync(join(template.folder, 'world-'));
   for (const name of ['service.db', 'ledger.db', 'keys.json']) {
     copyFileSync(join(template.folder, name), join(folder, name));
@@ -215,8 +233,15 @@ export async function openStage(world: World, template: Template, setting: Setti
     path: join(folder, 'ledger.db'),
     clock: { now: () => Math.floor(world.now()), sleep: world.sleep },
   });
-  const books: SqliteDatabase = openSqlite(join(folder, 'service.db'));
+  const disk = createDisk(world, "the services' disk", join(folder, 'service.db'));
+  disks.set('service', disk);
+  let books: SqliteDatabase = openSqlite(disk.path());
   const prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
+  disk.onRenewal(() => {
+    prepared.clear();
+    books.close();
+    books = openSqlite(disk.path());
+  });
   const server = setting.postgres === null ? null : await openServer(setting.postgres, books);
   return {
     setting,
@@ -224,7 +249,7 @@ export async function openStage(world: World, template: Template, setting: Setti
     storeOf: (process: Process): Store =>
       server
         ? openWatchedServer<ServiceTables>(world, process, server.store, server.lock)
-        : openWatchedFile<ServiceTables>(world, process, join(folder, 'service.db')),
+        : openWatchedFile<ServiceTables>(world, process, disk.path()),
     /** Rows of the service's database, wherever it is. */
     async query(statement: string): Promise<readonly unknown[]> {
       if (!server) return books.prepare(statement).all();
@@ -245,12 +270,24 @@ export async function openStage(world: World, template: Template, setting: Setti
       prepared.set(sql, known);
       return known.all(...given) as T[];
     },
+    /** How many journeys each wallet has begun. */
+    journeys: new Map<string, number>(),
+    /** What people have sent to each other without the services. */
+    sentByHand: [] as { readonly from: string; readonly to: string; readonly amount: bigint }[],
+    /** The amounts that the operator decided to pay out, of each request. */
+    decided: new Map<string, Set<number>>(),
     messages: [] as { readonly kind: 'page' | 'email'; readonly about: string }[],
-    /** A journal of somebody's tool, made when it is first used. */
-    journalOf(name: string): string {
+    /** The disk of the services; null: their rows are on a server. */
+    disk: server ? null : disk,
+    /** The disk with the journal of somebody's tool, made when it is first used. */
+    journalOf(name: string): Disk {
+      const known = disks.get(name);
+      if (known) return known;
       const path = join(folder, `${name}.db`);
-      if (!existsSync(path)) copyFileSync(join(template.folder, 'client.db'), path);
-      return path;
+      copyFileSync(join(template.folder, 'client.db'), path);
+      const made = createDisk(world, `${name}'s disk`, path);
+      disks.set(name, made);
+      return made;
     },
     async close(): Promise<void> {
       for (const { name } of books.prepare('select name from sim_states').all() as { name: string }[]) {

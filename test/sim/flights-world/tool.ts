@@ -4,10 +4,12 @@ import { type ClientStore, openClientStore } from '../../../src/client/journal/s
 import { createPayer } from '../../../src/client/payer/payer.ts';
 import { NO_LIMITS } from '../../../src/client/spending.ts';
 import { EMBEDDED_TRUST } from '../../../src/client/trusted-program.ts';
-import { type Fetch, HttpResponse } from '../../../src/kernel/http.ts';
+import { type Fetch, HttpResponse, headerOf } from '../../../src/kernel/http.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { once } from '../../../src/kernel/once.ts';
+import { PAYMENT_SIGNATURE } from '../../../src/payments/headers.ts';
 import type { Process } from '../world/computer.ts';
+import type { Disk } from '../world/disk.ts';
 import { network, type Reached } from '../world/network.ts';
 import type { World } from '../world/world.ts';
 import { HOSTS } from './chain.ts';
@@ -29,6 +31,21 @@ function watchedJournal(process: Process, store: ClientStore): ClientStore {
   });
 }
 
+/** A payment that a failure of the power would not take from the journal any more. */
+const isOnDisk = (stage: Stage, disk: Disk, payload: string): boolean =>
+  disk
+    .survives(
+      (journal) =>
+        journal.prepare('select payment_id, payload_sealed from payments').all() as {
+          readonly payment_id: string;
+          readonly payload_sealed: string;
+        }[],
+    )
+    .some(
+      ({ payment_id: id, payload_sealed: sealed }) =>
+        stage.secrets.decrypt(`payments.payload_sealed.${id}`, sealed) === payload,
+    );
+
 /** The tool on somebody's computer, for one command: journal, payer, typed client, as `farelock` opens them. */
 export async function openTool(
   world: World,
@@ -40,8 +57,9 @@ export async function openTool(
 ) {
   const { clock } = process;
   const secrets = stage.secrets;
+  const disk = stage.journalOf(home);
   const opened = await openClientStore({
-    path: stage.journalOf(home),
+    path: disk.path(),
     secrets,
     clock,
     ids: randomIds(clock.now),
@@ -70,7 +88,14 @@ export async function openTool(
       },
       paymentId,
     );
-  const fetch = network(world, process, find, `10.0.0.${1 + (who.charCodeAt(0) % 200)}`);
+  const reached = network(world, process, find, `10.0.0.${1 + (who.charCodeAt(0) % 200)}`);
+  const fetch: Fetch = (request) => {
+    const payload = headerOf(request, PAYMENT_SIGNATURE);
+    if (payload !== null && stage.setting.payer === 'own' && !isOnDisk(stage, disk, payload)) {
+      world.violate('a payment is on the disk before it leaves', `${home}: ${request.method} ${request.url}`);
+    }
+    return reached(request);
+  };
   const { network: chain, usdcMint } = stage.ledger;
   const own = createPayer({
     cluster,

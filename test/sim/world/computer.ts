@@ -1,10 +1,13 @@
 import type { Clock } from '../../../src/kernel/clock.ts';
+import type { Disk } from './disk.ts';
 import type { World } from './world.ts';
 
 /** What a process waits for after its death. */
 const never = new Promise<never>(() => undefined);
 
 const CRASHES = { before: 0.0012, after: 0.0012 };
+/** Rarer than a death of one process: all that runs on the disk dies. */
+const OUTAGES = { before: 0.0004, after: 0.0004 };
 const JUMPS = { forward: 0.0004, back: 0.0004 };
 const FARTHEST_JUMP_MS = 15 * 60_000;
 /** The power comes back. */
@@ -37,12 +40,15 @@ interface Passage {
 
 export type Computer = ReturnType<typeof createComputer>;
 
-/** A computer: its clock may be wrong and may jump, and what it runs may die and is started again. */
-export function createComputer(world: World, name: string, { mortal = true } = {}) {
+/**
+ * A computer: its clock may be wrong and may jump, and what it runs may die and is started again. With a disk its power
+ * may fail, too.
+ */
+export function createComputer(world: World, name: string, disk: Disk | null = null) {
   const { chance } = world;
   let offsetMs = 0;
   let running: Process | null = null;
-  let isAwake = mortal;
+  let isAwake = true;
 
   function jump(place: string): void {
     const where = chance.happens('clock', place, JUMPS);
@@ -58,9 +64,14 @@ export function createComputer(world: World, name: string, { mortal = true } = {
       dies: (place, moment) => {
         if (!isAwake) return false;
         if (moment === 'before') jump(place);
+        if (disk && chance.happens('power', `${place} ${moment}`, { [moment]: OUTAGES[moment] }) !== null) {
+          disk.fail();
+          return true;
+        }
         return chance.happens('crash', `${place} ${moment}`, { [moment]: CRASHES[moment] }) !== null;
       },
     });
+    disk?.attach(process);
     running = process;
     return process;
   }

@@ -1,4 +1,5 @@
 import crypto from 'node:crypto';
+import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import timersPromises from 'node:timers/promises';
 
@@ -10,6 +11,8 @@ export interface MachineOf {
   after(ms: number, call: () => void): () => void;
   /** The n-th block of 64 bytes of chance. */
   random(block: number): Buffer;
+  /** Waits until an open file is on its disk; absent: no power fails, and everything is there at once. */
+  readonly sync?: ((file: number) => Promise<void>) | undefined;
 }
 
 const real = { setImmediate, Date, performance };
@@ -59,6 +62,12 @@ export function takeMachine(world: MachineOf): () => void {
   replaceChance(world, replace);
   replace(real.Date, 'now', () => Math.floor(world.now()));
   replace(real.performance, 'now', world.now);
+  const { sync } = world;
+  if (sync) {
+    replace(fs, 'fdatasync', (file: number, done: (error: Error | null) => void) => {
+      sync(file).then(() => done(null), done);
+    });
+  }
   replaceWebCrypto(replace);
   syncBuiltinESMExports();
   return () => {

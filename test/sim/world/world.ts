@@ -12,6 +12,7 @@ import { quiet, takeMachine } from './machine.ts';
 //   does what for the how-manieth time. A run is its seed; a part of it is its seed and the keys of what goes wrong.
 // - Computers (computer.ts) have a clock of their own and run processes that die: at each boundary, before or after.
 //   What a dead process waits for never comes. Its computer starts the next one from what is on the disk.
+// - Disks (disk.ts) lose what nobody has waited for when the power of a computer fails, and everything on it dies.
 // - Boundaries: `process.boundary(name, work)` around each call to something outside. databases.ts wraps a database,
 //   network.ts a service; a world adds its own (flights-world/chain.ts, airline.ts).
 //
@@ -140,8 +141,9 @@ export function createWorld(schedule: Schedule) {
       digest: trace.copy().digest('hex'),
     }),
     /** Puts the world's time and chance in the place of the machine's; the result gives it back. */
-    take: () =>
+    take: (sync?: (file: number) => Promise<void>) =>
       takeMachine({
+        sync,
         now: () => nowMs,
         after,
         random: (block) =>

@@ -1,0 +1,81 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are source
+/** What is on the disk before it is acted on. @type {import('../mutant.d.mts').Mutant[]} */
+export const storage = [
+  {
+    name: 'a database file is never waited for',
+    file: 'src/store/libsql/file.ts',
+    from: 'pragma synchronous = full;',
+    to: 'pragma synchronous = off;',
+    by: ['test/store/syncs.test.ts'],
+  },
+  {
+    name: 'a journal is moved into its file without waiting for the disk',
+    file: 'src/store/libsql/driver.ts',
+    from: 'pragma synchronous = normal',
+    to: 'pragma synchronous = off',
+    by: ['test/store/syncs.test.ts'],
+  },
+  {
+    name: "the ledger's journal is moved into its file without waiting for the disk",
+    file: 'src/solana/embedded/ledger-file.ts',
+    from: 'pragma synchronous = normal',
+    to: 'pragma synchronous = off',
+    by: ['test/store/syncs.test.ts'],
+  },
+  {
+    name: 'a transaction is said to have landed before it is on the disk',
+    file: 'src/solana/embedded/landings.ts',
+    from: 'file.disk.sync().then(',
+    to: 'Promise.resolve().then(',
+    by: ['test/store/syncs.test.ts', 'test/store/costs.test.ts'],
+  },
+  {
+    name: 'a write that gives rows back waits for no disk',
+    file: 'src/store/libsql/group-commit.ts',
+    from: '(changes === null ? rows.length > 0 : changes > 0)',
+    to: '(changes !== null && changes > 0)',
+    by: ['test/store/syncs.test.ts', 'test/sim/simulator.test.ts'],
+  },
+  {
+    name: 'a write in a transaction waits for no disk',
+    file: 'src/store/libsql/group-commit.ts',
+    from: 'group.isDirty ||= mustLast(statement, ran);',
+    to: '',
+    by: ['test/store/syncs.test.ts'],
+  },
+  {
+    name: 'the row of the bytes that were signed may be lost',
+    file: 'src/payments/settling.ts',
+    from: `    ...kept?.change,
+  });
+  return { row: signed, kept };`,
+    to: `    ...kept?.change,
+  }, REGAINED);
+  return { row: signed, kept };`,
+    by: ['test/store/costs.test.ts', 'test/sim/simulator.test.ts'],
+  },
+  {
+    name: 'a payment leaves before the journal has it',
+    file: 'src/client/journal/payments-store.ts',
+    from: 'const written = await insert(tx, ports, payment, id);',
+    to: 'const written = await insert(regained(tx), ports, payment, id);',
+    by: ['test/store/syncs.test.ts', 'test/sim/simulator.test.ts'],
+  },
+  {
+    name: 'an attempt on the cluster is sent before it is on the disk',
+    file: 'src/effects/effects.ts',
+    edits: [
+      [
+        `    const written = await store
+      .insertInto('effects')`,
+        `    const written = await regained(store)
+      .insertInto('effects')`,
+      ],
+      [
+        "import type { Signer } from '../solana/signer.ts';",
+        "import type { Signer } from '../solana/signer.ts';\nimport { regained } from '../store/regained.ts';",
+      ],
+    ],
+    by: ['test/store/costs.test.ts'],
+  },
+];
