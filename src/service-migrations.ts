@@ -60,4 +60,5 @@ export const serviceMigrations: readonly Migration[] = [
   { name: '110_sale_keys', statements: flights.saleKeys },
   { name: '130_browser_cards', statements: browser.cards },
   { name: '150_partner_doubts', statements: partner.doubts },
+  { name: '120_locks', statements: flights.locks },
 ];

@@ -36,6 +36,7 @@ test('the steps that were released keep their names, their order and every word'
       "110_sale_keys 52ddcf18ade41844",
       "130_browser_cards 49b10d7f9151af2c",
       "150_partner_doubts 619164cdba0edb60",
+      "120_locks 5d86e544a1cbdbdd",
     ]
   `);
 });

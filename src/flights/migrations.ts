@@ -175,6 +175,10 @@ export const flightsMigrations = {
 
   intentsByAge: ['create index intents_created on intents (created_at_ms, amount)'],
 
+  locks: [
+    'create index intents_locks on intents (funding_wallet, expires_at_ms) where active_key is not null',
+  ],
+
   /** Each order that a list of requests and of unfinished work is read in, by what it is asked for. */
   lists: [
     // Few beside those that wait to be decided. An index that begins with the state would be taken for those, too.

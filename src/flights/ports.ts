@@ -42,8 +42,10 @@ export interface FlightsOptions {
   readonly refundRequestPrice: bigint;
   readonly leastTicket: bigint;
   readonly mostTicket: bigint;
-  /** The most that is locked in 24 hours, all intents together; null: no end. */
+  /** The most that is paid for in 24 hours or locked at this moment, all intents together; null: no end. */
   readonly mostPerDay: bigint | null;
+  /** Fares that one payer holds at once without having paid for them. */
+  readonly mostLocksPerPayer: number;
   readonly intentLifeMs: number;
   readonly refundAfterMs: number;
   /** The platform's share inside the ticket total, in hundredths of a percent. */
@@ -88,6 +90,7 @@ export const defaultOptions: FlightsOptions = {
   leastTicket: 10_000_000n,
   mostTicket: 10_000_000_000n,
   mostPerDay: null,
+  mostLocksPerPayer: 3,
   intentLifeMs: 30 * 60_000,
   refundAfterMs: 24 * 3_600_000,
   feeBasisPoints: 100,

@@ -272,6 +272,7 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         'escrow_initialization_failed',
         'creation_under_way',
         'creations_busy',
+        'too_many_locks',
         'too_many_requests',
         'booking_disabled',
         'escrow_program_changed',
@@ -358,8 +359,11 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       ],
       async run(call) {
         const { createBooking } = await import('./booking/booking.ts');
-        const { ports, escrows } = call.context;
-        return charge(call, createBooking(ports, escrows).book(call.body, addressOf(call), askerOf(call)));
+        const { ports, escrows, funds } = call.context;
+        return charge(
+          call,
+          createBooking(ports, escrows, funds).book(call.body, addressOf(call), askerOf(call)),
+        );
       },
     }),
     route({

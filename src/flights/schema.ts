@@ -187,7 +187,7 @@ export const health = z.strictObject({
     .strictObject({ provider: z.string(), holds: decimal.nullable(), needs: decimal, currency })
     .optional()
     .describe(
-      "The seller's balance with the airline is too low: no intent is created until it is filled up. `holds` is null where the airline does not tell it, and an order that it did not cover waits.",
+      "The seller's balance with the airline does not cover the cheapest ticket. `holds` is null where the airline does not tell it, and an order that it did not cover waits.",
     ),
   escrow_program: z
     .strictObject({ address: wallet, trouble: z.string() })

@@ -637,6 +637,12 @@ export const PROBLEMS = {
     message: 'Too many fares are being locked right now.',
     fix: 'Try again in a few seconds. Nothing was charged.',
   },
+  too_many_locks: {
+    status: 429,
+    ...UPSTREAM,
+    message: 'This wallet already holds as many unpaid fares as one wallet may.',
+    fix: 'Book one of them, or wait until one expires. Nothing was charged.',
+  },
   booking_disabled: {
     status: 503,
     ...UPSTREAM,

@@ -178,7 +178,8 @@ export async function openWorld(given: WorldOptions = {}) {
       mint,
       paywall,
       gatewayKeys: given.gatewayKeys,
-      options: given.options,
+      // One wallet pays for everything here; test/flights/intents/limits.test.ts is about the bound.
+      options: { mostLocksPerPayer: 1_000, ...given.options },
     });
     const app = { fetch: webOf(flights.app.fetch) };
     return { ...flights, app, paywall, call: callerOf(app.fetch) };

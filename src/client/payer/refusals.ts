@@ -65,6 +65,7 @@ const DECIDED: ReadonlySet<ProblemCode> = new Set([
   'escrow_initialization_failed',
   'provider_failed',
   'provider_not_configured',
+  'too_many_locks',
   'booking_disabled',
 ] satisfies ProblemCode[]);
 

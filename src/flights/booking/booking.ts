@@ -4,6 +4,7 @@ import { problem } from '../../kernel/problems.ts';
 import type { PaidCall, Payment } from '../../payments/terms.ts';
 import { checkOpen } from '../desk/switches.ts';
 import { holdOrDrop } from '../hold-or-drop.ts';
+import type { Funds } from '../intents/funds.ts';
 import { lockedOffer, shownIntent } from '../intents/intent-record.ts';
 import { checkProgram } from '../intents/program-watch.ts';
 import { dropUnpaid } from '../intents/retire.ts';
@@ -20,14 +21,14 @@ import { beginBooking } from './moves.ts';
 import { sealPassengers } from './sealed-passengers.ts';
 
 /** Bookings: POST /air/book. What the worker does with them is in worker.ts. */
-export function createBooking(ports: FlightsPorts, escrows: Escrows) {
+export function createBooking(ports: FlightsPorts, escrows: Escrows, funds: Funds) {
   const { store, clock, options } = ports;
 
   /**
    * The paid booking (CONTRACT, section 2): check (the live offer included), verify, put on record, settle, verify
    * the funding, queue. Problems: `provider_not_configured`, `booking_disabled`, `intent_not_found`,
    * `intent_not_active`, `intent_expired`, `booking_already_requested`, `escrow_program_changed`, those of the passengers, `escrow_missing`,
-   * `offer_*`, and past settlement `escrow_funding_mismatch`.
+   * `offer_*`, `operator_funds_low`, and past settlement `escrow_funding_mismatch`.
    */
   function book(request: BookRequest, url: string, client: string): PaidCall {
     return {
@@ -46,6 +47,12 @@ export function createBooking(ports: FlightsPorts, escrows: Escrows) {
         if (escrow?.state !== 'open') throw problem('escrow_missing');
         if (intent.program_id === ports.escrowProgram) await checkProgram(ports);
         await ports.checks.look({ client, payer }, (tiers) => checkHolds(ports, tiers, intent));
+        if (!isLowcost(intent.offer_id)) {
+          await funds.checkBalance(BigInt(intent.amount), {
+            isPaid: payer !== null,
+            except: intent.intent_id,
+          });
+        }
         return {
           amount: BigInt(intent.amount),
           payTo: intent.escrow_address,

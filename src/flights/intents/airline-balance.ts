@@ -1,5 +1,5 @@
 import { type SqlBool, sql } from 'kysely';
-import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
+import { asInteger, formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { OPEN_BOOKINGS } from '../booking/booking-queue.ts';
 import type { FlightsPorts } from '../ports.ts';
@@ -9,7 +9,7 @@ export interface ShortBalance {
   readonly provider: string;
   /** Micro-dollars. null: the airline does not say, and has refused an order for want of it, which waits for a refill. */
   readonly holds: bigint | null;
-  /** Micro-dollars: the tickets that are not ordered yet, and a new one. */
+  /** Micro-dollars: the tickets that are not ordered yet, and the one that is asked about. */
   readonly needs: bigint;
 }
 
@@ -23,9 +23,11 @@ const MARK = 'operator_funds_low:airline';
 const UNREAD = -1n;
 
 /**
- * Watches what tickets are paid from at the airline. It is short when it holds less than the intents that are not
- * ordered yet come to; where the airline does not tell its balance, as long as an order that it did not cover waits. An
- * operator is paged once, and again only after it was filled up.
+ * Watches what tickets are paid from at the airline. A ticket is refused when the balance does not cover it beside those
+ * that are paid for and not ordered; where the airline does not tell its balance, when it costs as much as an order that
+ * waits for a refill. Whatever the balance can't pay for waits alone: cheaper tickets are sold. A lock that nobody has paid
+ * for takes nothing of the balance; an operator is paged once as soon as locks and orders together need more than there
+ * is, and again only after it was filled up.
  */
 export function createAirlineBalance(ports: BalancePorts) {
   const { provider, clock, log } = ports;
@@ -55,29 +57,39 @@ export function createAirlineBalance(ports: BalancePorts) {
 
   return {
     /**
-     * @param more the ticket of an intent that is to be made, micro-dollars
-     * @param isPaid somebody pays for it: what only asks pages nobody
+     * @param ticket micro-dollars
+     * @param how `isPaid`: somebody pays for it, for what only asks pages nobody; `except`: the intent whose ticket it is
      */
-    async short(more = 0n, isPaid = false): Promise<ShortBalance | null> {
+    async short(
+      ticket: bigint,
+      { isPaid = false, except = '' }: { readonly isPaid?: boolean; readonly except?: string } = {},
+    ): Promise<ShortBalance | null> {
       if (!provider) return null;
       const holds = provider.balance ? await held() : null;
-      if (holds === null && !(await isRefused(ports))) {
-        await forget(ports, 0n);
-        return null;
+      const ordered = await toBeOrdered(ports, holds, except);
+      if (holds === null) {
+        if (ordered.refused === null) {
+          await forget(ports, 0n);
+          return null;
+        }
+        await tell(ports, { provider: provider.name, holds, needs: ordered.all });
+        const needs = ordered.all + ticket;
+        return ticket < ordered.refused ? null : { provider: provider.name, holds, needs };
       }
-      const open = await openAmount(ports);
-      const short = { provider: provider.name, holds, needs: open + more };
-      if (holds === null || holds < open || (isPaid && holds < short.needs)) await tell(ports, short);
+      const open = ordered.all + (await lockedAmount(ports));
+      const short = { provider: provider.name, holds, needs: ordered.payable + ticket };
+      if (holds < open) await tell(ports, { ...short, needs: open });
+      else if (isPaid && holds < short.needs) await tell(ports, short);
       else await forget(ports, holds);
-      return holds === null || holds < short.needs ? short : null;
+      return holds < short.needs ? short : null;
     },
   };
 }
 
 const IS_ITS_OWN = sql<SqlBool>`offer_id not like 'lowcost:%'`;
 
-/** What the tickets cost that are locked or paid for, and not ordered. */
-async function openAmount({ store }: BalancePorts): Promise<bigint> {
+/** What the tickets cost that are locked and not paid for. */
+async function lockedAmount({ store }: BalancePorts): Promise<bigint> {
   const locked = await store
     .selectFrom('intents')
     .select((column) => column.fn.sum('amount').as('amount'))
@@ -85,27 +97,33 @@ async function openAmount({ store }: BalancePorts): Promise<bigint> {
     .where(IS_ITS_OWN)
     .where(sql<SqlBool>`not exists (select 1 from bookings where bookings.intent_id = intents.intent_id)`)
     .executeTakeFirst();
-  const paid = await store
+  return BigInt(locked?.amount ?? 0);
+}
+
+/** What the tickets cost that are paid for and not ordered, but for those of one intent. */
+async function toBeOrdered({ store }: BalancePorts, holds: bigint | null, except: string) {
+  const row = await store
     .selectFrom('bookings')
     .innerJoin('intents', 'intents.intent_id', 'bookings.intent_id')
-    .select((column) => column.fn.sum('intents.amount').as('amount'))
+    .select([
+      sql<string | null>`sum(intents.amount)`.as('all_of_them'),
+      sql<
+        string | null
+      >`sum(case when intents.amount <= ${asInteger(holds ?? 0n)} then intents.amount end)`.as('payable'),
+      // An order that the airline would not make for want of money.
+      sql<string | null>`min(case when state = 'ordering' and last_error = 'operator_funds_low'
+        then intents.amount end)`.as('refused'),
+    ])
     .where(OPEN_BOOKINGS)
     .where('state', 'in', ['settling', 'queued', 'ordering'])
     .where(IS_ITS_OWN)
+    .where('bookings.intent_id', '<>', except)
     .executeTakeFirst();
-  return BigInt(locked?.amount ?? 0) + BigInt(paid?.amount ?? 0);
-}
-
-/** True while a booking that is paid for waits for a refill. */
-async function isRefused({ store }: BalancePorts): Promise<boolean> {
-  const waiting = await store
-    .selectFrom('bookings')
-    .select((column) => column.fn.countAll().as('count'))
-    .where(OPEN_BOOKINGS)
-    .where('state', '=', 'ordering')
-    .where('last_error', '=', 'operator_funds_low')
-    .executeTakeFirst();
-  return Number(waiting?.count) > 0;
+  return {
+    all: BigInt(row?.all_of_them ?? 0),
+    payable: BigInt(row?.payable ?? 0),
+    refused: row?.refused == null ? null : BigInt(row.refused),
+  };
 }
 
 /** Whoever writes the mark pages. It holds the balance of that moment. */
@@ -123,7 +141,7 @@ async function tell({ store, outbox, clock, log }: BalancePorts, short: ShortBal
       dedupKey: `page:${MARK}:${clock.now()}`,
       intentId: null,
       event: 'operator_funds_low',
-      text: `The balance with ${fields.provider} is ${fields.holds === null ? 'less than an order that it refused' : `${fields.holds} USD`}, and open tickets need ${fields.needs}: no new intents are created until it is topped up. What is paid for waits until its deadline.`,
+      text: `The balance with ${fields.provider} is ${fields.holds === null ? 'less than an order that it refused' : `${fields.holds} USD`}, and open tickets need ${fields.needs}: tickets that it does not cover are refused until it is topped up. What is paid for waits while its offer can be had.`,
       fields,
     });
     return true;

@@ -14,6 +14,7 @@ import { activeKey, creationsBusy, creationUnderWay, type Taken } from './creati
 import type { Funds } from './funds.ts';
 import { supportCodeHmac } from './identity.ts';
 import { intentRecord } from './intent-record.ts';
+import { checkDay, checkLocks } from './limits.ts';
 import { newIntent } from './new-intent.ts';
 import { checkProgram } from './program-watch.ts';
 import { abandon, finishCreation, insertUnlessTaken, isShown } from './under-way.ts';
@@ -36,8 +37,8 @@ interface IntentTools {
  * The paid creation (CONTRACT, section 2): check, verify, open the escrow, settle; shown once it is settled. The
  * funding wallet is the payer: anybody else could take his (wallet, offer) pair and name a refund wallet of their own.
  * Problems: `invalid_wallet`, `funding_wallet_not_payer`, `refund_wallet_*`, `offer_*`, `intent_already_exists`,
- * `booking_disabled`, `escrow_program_changed`, `operator_funds_low`, `provider_failed`, `creation_under_way`, `creations_busy`,
- * `escrow_initialization_failed`.
+ * `booking_disabled`, `too_many_locks`, `escrow_program_changed`, `operator_funds_low`, `provider_failed`,
+ * `creation_under_way`, `creations_busy`, `escrow_initialization_failed`.
  */
 export function createIntentCall(
   tools: IntentTools,
@@ -66,12 +67,13 @@ export function createIntentCall(
       const holder =
         funding === undefined ? undefined : await holderOf(ports, activeKey(funding, request.offer_id));
       if (holder && isShown(holder) && holder.expires_at_ms > ports.clock.now()) throw alreadyExists(holder);
+      if (funding !== undefined) await checkLocks(ports.store, ports, funding);
       const found = await ports.checks.look({ client, payer }, (tiers) =>
         offerToLock({ ...ports, ...tiers }, request.offer_id),
       );
       if (payer !== null) live = found ?? undefined;
       await checkProgram(ports);
-      if (found) await checkDay(ports, found);
+      if (found) await checkDay(ports.store, ports, ticketTotal(found.offer) ?? 0n);
       await funds.check(found ? sellersPart(request, found) : 0n);
       return {
         amount: options.intentPrice,
@@ -118,7 +120,6 @@ async function holdPair(
   // Before the payment nobody knew the payer, and the wallet's account may have been closed since.
   await checkRefundWallet(ports, request.refund_wallet ?? payment.payer);
   await checkProgram(ports);
-  await checkDay(ports, offer);
   await funds.check(sellersPart(request, offer), true);
   const untilMs = ports.clock.now() + ports.options.creationWaitMs;
   let row: IntentRow | undefined;
@@ -175,23 +176,6 @@ async function reveal({ store, ids, clock, secrets }: FlightsPorts, payment: Pay
 /** What the airline will take from the seller's balance for an offer; a carrier's web site takes nothing of it. */
 const sellersPart = ({ offer_id: id }: CreateIntentRequest, { offer }: LiveOffer): bigint =>
   isLowcost(id) ? 0n : (ticketTotal(offer) ?? 0n);
-
-const DAY_MS = 86_400_000;
-
-/** @throws Problem `booking_disabled`: with this one, more would be locked in 24 hours than the operator takes */
-async function checkDay({ store, clock, options }: FlightsPorts, { offer }: LiveOffer): Promise<void> {
-  if (options.mostPerDay === null) return;
-  const taken = await store
-    .selectFrom('intents')
-    .select((column) => column.fn.sum('amount').as('amount'))
-    .where('created_at_ms', '>', clock.now() - DAY_MS)
-    .executeTakeFirst();
-  if (BigInt(taken?.amount ?? 0) + (ticketTotal(offer) ?? 0n) <= options.mostPerDay) return;
-  throw problem('booking_disabled', {
-    message: 'The service has locked as much as it takes in 24 hours.',
-    retryAfter: 3_600,
-  });
-}
 
 const holderOf = ({ store }: FlightsPorts, key: string) =>
   store.selectFrom('intents').selectAll().where('active_key', '=', key).executeTakeFirst();

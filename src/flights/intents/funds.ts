@@ -25,6 +25,8 @@ const CREATION = 2_784_000n + 2_039_280n + FEE;
 const FEES_PER_ESCROW = 4n * FEE;
 /** Payments that the facilitator keeps fees for, beyond those of what is open. */
 const PAYMENTS = 100n;
+/** Locks that may still begin when an operator is paged that the SOL for them runs out. */
+const LOCKS_LEFT = 50n;
 const LOOK_EVERY_MS = 15_000;
 const RETRY_S = 60;
 
@@ -32,6 +34,7 @@ const RETRY_S = 60;
  * Watches the operator's wallets. A wallet is short when it holds less than what is open needs: fees of every escrow that
  * is to be captured or refunded, rents of the creations that may begin, pay-outs that were granted. Then no new intent is
  * created, so that what customers paid for is still finished; an operator is paged once, and again only after recovery.
+ * Locks that nobody pays for tie up SOL until they expire: a page comes before that stops others.
  */
 export function createFunds(ports: FlightsPorts) {
   const { clock, log, wallets } = ports;
@@ -50,14 +53,29 @@ export function createFunds(ports: FlightsPorts) {
       return [{ wallet, address, asset, holds, needs: needed[wallet] }];
     });
     const found = all.filter(({ holds, needs }) => holds < needs);
-    await tell(ports, found);
+    const ending = all.filter(
+      ({ wallet, holds, needs }) => wallet === 'authority' && holds < needs + LOCKS_LEFT * CREATION,
+    );
+    await tell(ports, [...found.map(lowMark), ...ending.map(endingMark)]);
     return found;
+  }
+
+  /** @throws Problem `operator_funds_low`: the airline could not be paid for this ticket (micro-dollars) */
+  async function checkBalance(ticket: bigint, how?: Parameters<typeof airline.short>[1]): Promise<void> {
+    if (!(await airline.short(ticket, how))) return;
+    throw problem('operator_funds_low', {
+      message: "The seller's balance with the airline is too low for this ticket.",
+      fix: 'Choose a cheaper one, or try again later. Nothing was charged.',
+      retryAfter: RETRY_S,
+    });
   }
 
   return {
     short,
-    /** The seller's balance with the airline, where it is too low for what is open. */
-    shortBalance: () => airline.short(),
+    /** The seller's balance with the airline, where it is too low for the cheapest ticket that is sold. */
+    shortBalance: () => airline.short(ports.options.leastTicket),
+
+    checkBalance,
 
     /**
      * @param ticket what an intent adds to the tickets that the airline is to be paid for (micro-dollars)
@@ -65,12 +83,7 @@ export function createFunds(ports: FlightsPorts) {
      * @throws Problem `operator_funds_low`. A cluster that does not answer keeps nobody from asking for a price.
      */
     async check(ticket = 0n, isPaid = false): Promise<void> {
-      if (await airline.short(ticket, isPaid)) {
-        throw problem('operator_funds_low', {
-          message: "The seller's balance with the airline is too low for another ticket.",
-          retryAfter: RETRY_S,
-        });
-      }
+      await checkBalance(ticket, { isPaid });
       let found: readonly ShortWallet[];
       try {
         found = await short();
@@ -84,7 +97,7 @@ export function createFunds(ports: FlightsPorts) {
     /** Looks every quarter of a minute, whoever asks for what: the worker's part. */
     async watch(): Promise<void> {
       if (!wallets.isFilled() || Math.abs(clock.now() - lookedAtMs) < LOOK_EVERY_MS) return;
-      await airline.short();
+      await airline.short(0n);
       try {
         await short();
       } catch (error) {
@@ -137,23 +150,46 @@ async function needs({ store, options }: FlightsPorts): Promise<Record<ShortWall
 const isUnsent = (subject: RawBuilder<unknown>) =>
   sql<SqlBool>`not exists (select 1 from effects where live_key = ${liveKey('payout', '')} || ${subject} and state in ('sent', 'done'))`;
 
-/** Of the row that says that a wallet is short. */
-const keyOf = (wallet: string) => `operator_funds_low:${wallet}`;
+/** A row in `meta` while something is to be said of a wallet: whoever writes it pages, and its end makes room for the next. */
+interface Mark {
+  readonly event: 'operator_funds_low' | 'operator_funds_ending';
+  readonly one: ShortWallet;
+  readonly text: string;
+}
 
-/** A row for each wallet that is short: whoever writes it pages, and its end makes room for the next. */
-async function tell(ports: FlightsPorts, found: readonly ShortWallet[]): Promise<void> {
+const keyOf = ({ event, one }: Mark) => `${event}:${one.wallet}`;
+const EVERY_KEY = [
+  'operator_funds_low:authority',
+  'operator_funds_low:facilitator',
+  'operator_funds_low:treasury',
+  'operator_funds_ending:authority',
+];
+
+function lowMark(one: ShortWallet): Mark {
+  const { wallet, address, asset, holds, needs } = shown(one);
+  const text = `The ${wallet} ${address} holds ${holds} ${asset} and needs ${needs}: no new intents are created until it is topped up.`;
+  return { event: 'operator_funds_low', one, text };
+}
+
+function endingMark(one: ShortWallet): Mark {
+  const { wallet, address, asset, holds, needs } = shown(one);
+  const text = `The ${wallet} ${address} holds ${holds} ${asset}, enough for ${(one.holds - one.needs) / CREATION} more locks at once. Below ${needs} no new intents are created: top it up.`;
+  return { event: 'operator_funds_ending', one, text };
+}
+
+async function tell(ports: FlightsPorts, found: readonly Mark[]): Promise<void> {
   const { store, log } = ports;
   const known = new Set(
-    (
-      await store
-        .selectFrom('meta')
-        .select('key')
-        .where('key', 'in', [keyOf('authority'), keyOf('facilitator'), keyOf('treasury')])
-        .execute()
-    ).map((row) => row.key),
+    (await store.selectFrom('meta').select('key').where('key', 'in', EVERY_KEY).execute()).map(
+      (row) => row.key,
+    ),
   );
-  const over = [...known].filter((one) => !found.some(({ wallet }) => keyOf(wallet) === one));
-  const fresh = found.filter(({ wallet }) => !known.has(keyOf(wallet)));
+  const over = [...known].filter((one) => !found.some((mark) => keyOf(mark) === one));
+  const isLow = ({ address }: ShortWallet) =>
+    found.some(({ event, one }) => event === 'operator_funds_low' && one.address === address);
+  const fresh = found.filter(
+    (mark) => !known.has(keyOf(mark)) && (mark.event === 'operator_funds_low' || !isLow(mark.one)),
+  );
   if (over.length > 0) {
     await store.deleteFrom('meta').where('key', 'in', over).execute();
     log('info', 'operator_funds_restored', { wallets: over.map((one) => one.split(':')[1]).join(', ') });
@@ -161,27 +197,27 @@ async function tell(ports: FlightsPorts, found: readonly ShortWallet[]): Promise
   for (const one of fresh) await page(ports, one);
 }
 
-async function page(ports: FlightsPorts, one: ShortWallet): Promise<void> {
+async function page(ports: FlightsPorts, mark: Mark): Promise<void> {
   const { store, clock, log } = ports;
   const nowMs = clock.now();
-  const fields = shown(one);
+  const fields = shown(mark.one);
   const isFirst = await store.transaction().execute(async (tx) => {
     const written = await tx
       .insertInto('meta')
-      .values({ key: keyOf(one.wallet), value: String(nowMs) })
+      .values({ key: keyOf(mark), value: String(nowMs) })
       .onConflict((conflict) => conflict.column('key').doNothing())
       .executeTakeFirst();
     if (!written.numInsertedOrUpdatedRows) return false;
     return ports.outbox.enqueue(tx, {
       kind: 'page',
-      dedupKey: `page:${keyOf(one.wallet)}:${nowMs}`,
+      dedupKey: `page:${keyOf(mark)}:${nowMs}`,
       intentId: null,
-      event: 'operator_funds_low',
-      text: `The ${one.wallet} ${one.address} holds ${fields.holds} ${one.asset} and needs ${fields.needs}: no new intents are created until it is topped up.`,
+      event: mark.event,
+      text: mark.text,
       fields,
     });
   });
-  if (isFirst) log('error', 'operator_funds_low', fields);
+  if (isFirst) log(mark.event === 'operator_funds_low' ? 'error' : 'warn', mark.event, fields);
 }
 
 const DECIMALS = { SOL: 9, USDC: 6 } as const;

@@ -2,17 +2,19 @@ import { regained } from '../../store/regained.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow } from '../rows.ts';
 import { type Taken, takenBy } from './creations.ts';
+import { checkDay, checkLocks } from './limits.ts';
 import { retire } from './retire.ts';
 
 /** Shown to whoever paid for it: from then on it is no creation any more. */
 export const isShown = (row: IntentRow): boolean => row.opened_at_ms !== null && row.abandoned === 0;
 
-/** Writes the row, unless something is in its way. An expired intent gives way to it. */
-export const insertUnlessTaken = (
-  { store, clock, options }: FlightsPorts,
-  row: IntentRow,
-): Promise<Taken | null> =>
-  store.transaction().execute(async (tx) => {
+/**
+ * Writes the row, unless something is in its way. An expired intent gives way to it.
+ * @throws Problem `too_many_locks`, `booking_disabled`
+ */
+export const insertUnlessTaken = (ports: FlightsPorts, row: IntentRow): Promise<Taken | null> => {
+  const { store, clock, options } = ports;
+  return store.transaction().execute(async (tx) => {
     const holder = await tx
       .selectFrom('intents')
       .selectAll()
@@ -21,11 +23,14 @@ export const insertUnlessTaken = (
     if (holder && (!isShown(holder) || holder.expires_at_ms > clock.now())) return { by: 'pair', holder };
     const taken = await takenBy(tx, row, options.mostUnpaidCreations);
     if (taken) return taken;
+    await checkLocks(tx, ports, row.funding_wallet);
+    await checkDay(tx, ports, BigInt(row.amount));
     if (holder) await retire(tx, holder, 'intent_expired', clock.now());
     // Its escrow is on the disk as an effect before it is opened, and its payment before it is sent: so is this then.
     await regained(tx).insertInto('intents').values(row).execute();
     return null;
   });
+};
 
 /** Gives up a creation that is certain never to be paid; false when it was shown, or given up before. */
 export const abandon = ({ store, clock }: FlightsPorts, row: IntentRow): Promise<boolean> =>

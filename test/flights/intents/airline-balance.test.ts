@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { OrderRefused } from '../../../src/flights/providers/order-refused.ts';
 import type { Health } from '../../../src/flights/wire.ts';
 import { problem } from '../../../src/kernel/problems.ts';
-import { openWorld, type World } from '../world.ts';
+import { openWorld, PASSENGER, type World } from '../world.ts';
 
 /** What tickets are paid from at the airline: too little for what is open refuses what is new, and pages once. */
 
@@ -29,30 +29,50 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-test('a new intent counts with those that are open, and with those that are not ordered yet', async () => {
-  const first = await world.intent(nextOffer());
-  holds('302.40');
+test('a ticket counts with those that are paid for and not ordered; a lock that nobody paid for takes nothing', async () => {
+  const [first, second] = [await world.intent(nextOffer()), await world.intent(nextOffer())];
+  holds('151.20');
   expect((await asked()).status).toBe(402);
-  holds('302.39');
-  const before = await world.usdc(world.wallet.address);
-  const refused = await asked();
-  expect([refused.status, refused.body.code]).toEqual([503, 'operator_funds_low']);
-  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect(await world.usdc(world.wallet.address)).toBe(before);
-  // What only asks pages nobody: an offer that nobody pays for is no shortage.
-  expect(await pages()).toBe(0);
   await world.book(first);
-  expect((await asked()).status).toBe(503);
+  const before = await world.usdc(world.wallet.address);
+  const body = { intent_id: second.intent_id, passengers: [PASSENGER] };
+  for (const refused of [await asked(), await world.paid('/air/book', body)]) {
+    expect([refused.status, refused.body.code]).toEqual([503, 'operator_funds_low']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  expect(await world.usdc(world.wallet.address)).toBe(before);
   // Ordered, and so paid: what is left is free for the next one.
   await world.work();
   expect((await world.show(first)).status).toBe('booked');
-  expect((await asked()).status).toBe(402);
+  expect((await world.paid('/air/book', body)).status).toBe(200);
 });
 
-test('what is open and not covered pages an operator once, is told by /ready, and again only after a refill', async () => {
+test('what only asks pages nobody: an offer that nobody pays for is no shortage', async () => {
+  holds('151.19');
+  expect((await asked()).status).toBe(503);
+  expect(await pages()).toBe(0);
+});
+
+test('a ticket that the balance can not pay for waits alone: cheaper ones are locked and booked', async () => {
+  const dear = await world.intent(nextOffer());
+  await world.book(dear);
+  world.airline.script.before.createOrder = () => {
+    throw new OrderRefused('provider_balance_low', false);
+  };
+  holds('150.00');
+  world.airline.script.price = '99.00';
+  const cheap = await world.intent(nextOffer());
+  expect(await pages()).toBe(1);
+  expect((await world.call<Health>('/ready')).status).toBe(200);
+  await world.book(cheap);
+  // Together they would be more than there is.
+  expect((await asked()).body.code).toBe('operator_funds_low');
+});
+
+test('what is open and not covered pages an operator once, is said by /ready, and again only after a refill', async () => {
   await world.intent(nextOffer());
   for (const expected of [1, 2]) {
-    holds('10.00');
+    holds('9.00');
     for (let round = 0; round < 3; round++) {
       world.clock.advance(61_000);
       await Promise.all([world.worker.runDue(), world.service().worker.runDue(), asked()]);
@@ -62,8 +82,9 @@ test('what is open and not covered pages an operator once, is told by /ready, an
     expect(ready.status).toBe(503);
     expect(ready.body.airline_balance).toEqual({
       provider: 'scripted',
-      holds: '10.00',
-      needs: '151.20',
+      holds: '9.00',
+      // The cheapest ticket that is sold: no other can be had either.
+      needs: '10.00',
       currency: 'USD',
     });
     holds('5000.00');
@@ -93,7 +114,7 @@ test('where the airline does not tell it, an order that it did not cover is what
     };
     silent.airline.script.lifeMs = 48 * 3_600_000;
     const ask = () =>
-      silent.call('/air/intents', { offer_id: 'off_3', funding_wallet: silent.wallet.address });
+      silent.call('/air/intents', { offer_id: nextOffer(), funding_wallet: silent.wallet.address });
     const told = async () =>
       (
         await silent.store
@@ -110,12 +131,12 @@ test('where the airline does not tell it, an order that it did not cover is what
       await silent.work(20 * 60_000);
       const refused = await ask();
       expect([refused.status, refused.body.code]).toEqual([503, 'operator_funds_low']);
+      // Only what is not cheaper than the order which was refused.
+      silent.airline.script.price = '151.19';
+      expect((await ask()).status).toBe(402);
+      silent.airline.script.price = '151.20';
       expect(await told()).toBe(round);
-      const ready = await silent.call<Health>('/ready');
-      expect([ready.status, ready.body.airline_balance]).toEqual([
-        503,
-        { provider: 'scripted', holds: null, needs: '151.20', currency: 'USD' },
-      ]);
+      expect((await silent.call<Health>('/ready')).status).toBe(200);
       isLow.now = false;
       await silent.work(20 * 60_000);
       expect((await silent.show(made)).status).toBe('booked');

@@ -162,26 +162,3 @@ test('a treasury that holds less than the pay-outs which were granted is short',
   later();
   expect((await ready()).status).toBe(200);
 });
-
-describe('an operator who takes so much in 24 hours', () => {
-  const TICKET = 151_200_000n;
-
-  test('is refused the intent that would pass it, free of charge, until a day has gone', async () => {
-    const bounded = await openWorld({ airline: 'scripted', options: { mostPerDay: 2n * TICKET } });
-    try {
-      await bounded.intent('off_1');
-      await bounded.intent('off_2');
-      const before = await bounded.usdc(bounded.wallet.address);
-      const refused = await bounded.call('/air/intents', { offer_id: 'off_3' });
-      expect([refused.status, refused.body.code]).toEqual([503, 'booking_disabled']);
-      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-      bounded.clock.advance(86_400_000 - 60_000);
-      expect((await bounded.call('/air/intents', { offer_id: 'off_3' })).status).toBe(503);
-      expect(await bounded.usdc(bounded.wallet.address)).toBe(before);
-      bounded.clock.advance(120_000);
-      await bounded.intent('off_3');
-    } finally {
-      await bounded.close();
-    }
-  });
-});

@@ -17,10 +17,24 @@ export const flights = [
   },
   {
     name: 'more is locked in a day than the operator takes',
-    file: 'src/flights/intents/create-intent.ts',
-    from: '+ (ticketTotal(offer) ?? 0n) <= options.mostPerDay) return;',
+    file: 'src/flights/intents/limits.ts',
+    from: '+ amount <= options.mostPerDay) return;',
     to: '<= options.mostPerDay) return;',
-    by: ['test/flights/intents/funds.test.ts', 'test/flights/intents/creations.test.ts'],
+    by: ['test/flights/intents/limits.test.ts'],
+  },
+  {
+    name: "unpaid locks that have ended take up the operator's day",
+    file: 'src/flights/intents/limits.ts',
+    from: 'and payment_key <> ${NO_PAYMENT}))`,',
+    to: '))`,',
+    by: ['test/flights/intents/limits.test.ts'],
+  },
+  {
+    name: 'a payer holds any number of fares without paying for one',
+    file: 'src/flights/intents/limits.ts',
+    from: "throw problem('too_many_locks',",
+    to: "problem('too_many_locks',",
+    by: ['test/flights/intents/limits.test.ts'],
   },
   {
     name: 'any number of unpaid creations is under way',
@@ -88,8 +102,8 @@ export const flights = [
   {
     name: 'an order that the balance did not cover says nothing of the balance',
     file: 'src/flights/intents/airline-balance.ts',
-    from: 'if (holds === null && !(await isRefused(ports))) {',
-    to: 'if (holds === null) {',
+    from: 'if (ordered.refused === null) {',
+    to: 'if (ordered) {',
     by: ['test/flights/intents/airline-balance.test.ts'],
   },
   {
