@@ -43,7 +43,7 @@ export const askReturn: Step = async (walk) => {
 export const askAdults: Step = async (walk) => {
   const { trip } = walk;
   const answer = await walk.ask.text({
-    message: 'Travellers, 1 to 9, all aged 12 or over',
+    message: 'Travellers, 1 to 9, all aged 18 or over (some sellers: 12)',
     preset: String(trip.adults),
     check: async (text) =>
       /^[1-9]$/.test(text)

@@ -38,6 +38,20 @@ export const offerCommand = (
   short = offerId,
 ): string => `farelock ${isMenuOffer(offerId) ? 'offer' : 'intent create'} ${quoted(short)}`;
 
+/** How to go on with a list: with its first offer that can be locked, which is one in US dollars. */
+export function firstOfferLines(
+  offers: readonly { readonly offer_id: string; readonly total_currency: string }[],
+  shortOf: (offerId: string) => string,
+): string[] {
+  const first = offers.find(({ total_currency }) => total_currency === 'USD');
+  if (first) return nextLines(offerCommand(first.offer_id, shortOf(first.offer_id)));
+  return [
+    offers.length > 0
+      ? 'Next: try another day: only offers in USD can be locked'
+      : 'Next: try another day, or fewer filters',
+  ];
+}
+
 /** A lowcost offer whose fare is still to be chosen. */
 export const isMenuOffer = (offerId: string): boolean =>
   offerId.startsWith('lowcost:') && !offerId.includes('##');

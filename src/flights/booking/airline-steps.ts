@@ -1,3 +1,4 @@
+import { parseUsdc } from '../../kernel/money.ts';
 import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import { type PollPolicy, pollPauseMs } from '../../store/retry.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
@@ -127,6 +128,10 @@ export async function afterOrder(
   if (order.status !== 'ticketed') {
     return { to: 'ticketing', change: { ...known, due_at_ms: clock.now() + TICKET_POLL.leastMs } };
   }
+  // The ticket exists. Whether it is worth another sum than the escrow holds is for a person to say.
+  const isPrice =
+    order.totalCurrency === 'USD' && parseUsdc(order.totalAmountDecimal) === BigInt(intent.amount);
+  if (!isPrice) return { to: 'stuck', change: { ...known, last_error: 'paid_another_price' } };
   await orders.keep(intent, order);
   return {
     to: 'capturing',

@@ -27,6 +27,12 @@ export async function offerToLock(
     ? await (await import('./lowcost-offers.ts')).lowcostToLock(ports, offerId)
     : await fastOffer(ports.provider, offerId, ports.clock.now());
   await checkUnsold(ports.store, live.saleKey);
+  if (live.isUnpayable) {
+    throw problem('offer_unsupported', {
+      message:
+        'That offer cannot be locked here: its airline asks for a document that this service does not send.',
+    });
+  }
   const { leastTicket, mostTicket } = ports.options;
   const total = ticketTotal(live.offer);
   if (total === null || total < leastTicket || total > mostTicket) {

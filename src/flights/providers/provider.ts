@@ -20,7 +20,7 @@ export interface LiveOffer {
   readonly availableServices: readonly AvailableService[];
   /** Of offers with the same key the airline sells one: those of one search. Absent: it sells each by itself. */
   readonly saleKey?: string;
-  /** It can be looked at alone: nothing that this service has would be taken for it by who sells it. */
+  /** It can be looked at alone: its seller takes no payment, or no travel document, that this service has. */
   readonly isUnpayable?: boolean;
 }
 
@@ -97,6 +97,8 @@ export interface Provider {
   readonly changesSchedules?: boolean | undefined;
   /** Any code may be an airport: the provider itself says of which there are none (`airport_unknown` of `search`). */
   readonly takesAnyAirport?: boolean | undefined;
+  /** The age from which its fares for adults may be booked, where it is more than ours. */
+  readonly leastAge?: number | undefined;
   /** An airport as it is known here: its name, city, and zone. null: it is not. */
   airport(iata: string): { name: string; city: string; country: string; timeZone: string } | null;
   search(query: OfferQuery): Promise<Offer[]>;

@@ -25,12 +25,15 @@ export function createSearch(ports: FlightsPorts, pricing: Pricing) {
       request,
       settle: 'after',
       async check() {
-        checkTrip(request, configured(ports.provider), ports.clock.now());
+        const provider = configured(ports.provider);
+        checkTrip(request, provider, ports.clock.now());
+        const ages =
+          provider.leastAge === undefined ? '' : ` for travellers of ${provider.leastAge} and over`;
         return {
           amount: () => pricing.searchPrice(),
           payTo: ports.treasury,
           asset: ports.mint,
-          description: `Search ${request.origin_iata} to ${request.destination_iata}`,
+          description: `Search ${request.origin_iata} to ${request.destination_iata}${ages}`,
         };
       },
       async perform(payment) {

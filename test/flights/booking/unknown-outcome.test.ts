@@ -231,6 +231,31 @@ describe('a refusal of the airline that was not true', () => {
   });
 });
 
+test.each([
+  ['a cent more', '151.21', 'USD'],
+  ['a cent less', '151.19', 'USD'],
+  ['another currency', '151.20', 'EUR'],
+])(
+  'an order that was paid with %s is captured only by a person',
+  async (_, totalAmountDecimal, totalCurrency) => {
+    script().before.createOrder = async () => {
+      world.airline.orders.set(made.intent_id, { ...(await late()), totalAmountDecimal, totalCurrency });
+    };
+    await world.book(made);
+    await world.work();
+    expect(await booking()).toMatchObject({
+      state: 'stuck',
+      last_error: 'paid_another_price',
+      provider_order_id: `air_${made.intent_id}`,
+    });
+    expect((await world.sums(made)).vault).toBe(151_200_000n);
+        const said = { decision: 'ticketed', booking_reference: 'ZX7QPL' };
+    expect((await (await desk())('/resolve', said)).status).toBe(200);;
+    await world.work();
+    expect((await world.show(made)).status).toBe('booked');
+  },
+);
+
 test('a balance that is too low until the offer has expired is what the traveller hears', async () => {
   script().before.createOrder = () => {
     throw new OrderRefused('provider_balance_low', false);

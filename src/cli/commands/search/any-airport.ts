@@ -19,7 +19,7 @@ import type { CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
 import { numberedOffers } from '../../view/flights/list-rows.ts';
 import { incompleteText, searchView } from '../../view/flights/search.ts';
-import { nextLines, offerCommand } from '../../view/payment.ts';
+import { firstOfferLines } from '../../view/payment.ts';
 import { printPlan } from '../../view/plan.ts';
 import { counted } from '../../view/text.ts';
 import { limitOf, searchRequestOf, titleOf, type WaitingOptions } from './request.ts';
@@ -220,15 +220,12 @@ async function tell(
     const why = signal.aborted ? 'Interrupted: ' : stoppedBy ? `${stoppedBy.message} ` : '';
     terminal.note(`${why}Not searched: ${gaps.map(routeText).join(', ')}.`);
   }
-  const [cheapest] = document.offers;
   terminal.aside([
     '',
     payments.length === 0
       ? 'Nothing was paid.'
       : `Paid ${document.paid_amount} USDC for ${counted(payments.length, 'search', 'searches')}`,
-    ...(cheapest
-      ? nextLines(offerCommand(cheapest.offer_id, shortOf(context, cheapest.offer_id)))
-      : ['Next: try another day, or fewer filters']),
+    ...firstOfferLines(document.offers, (id) => shortOf(context, id)),
   ]);
   return signal.aborted && !isProblem(signal.reason, 'timed_out') ? 130 : 0;
 }

@@ -9,7 +9,7 @@ import type { Command, CommandContext } from '../../spec/command.ts';
 import type { ExitCode } from '../../spec/globals.ts';
 import { numberedOffers } from '../../view/flights/list-rows.ts';
 import { incompleteText, type SearchTitle, searchView } from '../../view/flights/search.ts';
-import { costLines, nextLines, offerCommand, withPayment } from '../../view/payment.ts';
+import { costLines, firstOfferLines, withPayment } from '../../view/payment.ts';
 import { limitOf, type SearchOptions, searchRequestOf, titleOf, understood } from './request.ts';
 
 /**
@@ -78,10 +78,7 @@ async function show(
   // Off a terminal the result is for a program: what the list does not prove is said beside it.
   const incomplete = incompleteText(list, title);
   if (incomplete && (terminal.settings.json || !streams.stdout.isTTY)) terminal.note(incomplete);
-  const [first] = list.offers;
-  const next = first
-    ? nextLines(offerCommand(first.offer_id, shortOf(context, first.offer_id)))
-    : ['Next: try another day, or fewer filters'];
+  const next = firstOfferLines(list.offers, (id) => shortOf(context, id));
   const byNumber =
     list.offers.length > 1 && streams.stdout.isTTY ? ['farelock intent create 2   (a # of the list)'] : [];
   terminal.aside([

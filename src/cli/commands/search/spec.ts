@@ -21,7 +21,11 @@ export const search = command({
   options: [
     required('--depart <date>', 'day of departure: 2026-12-20, 20 Dec, tomorrow, +30d, fri'),
     option('--return <date>', 'return date'),
-    option('--adults <n>', 'travellers of 12 years and over, 1 to 9', integerOption('--adults', 1, 9)),
+    option(
+      '--adults <n>',
+      'travellers, 1 to 9: aged 18 or over, or 12 where the seller takes them as adults',
+      integerOption('--adults', 1, 9),
+    ),
     option('--cabin <cabin>', CABINS.join(', '), choiceOption('--cabin', CABINS)),
     option('--max-stops <n>', 'stops in each direction', integerOption('--max-stops', 0, 10)),
     option('--depart-after <time>', 'earliest departure, such as 06:30', clockTimeOption('--depart-after')),

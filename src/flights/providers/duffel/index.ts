@@ -4,7 +4,7 @@ import type { Log } from '../../../kernel/log.ts';
 import type { Store } from '../../tables.ts';
 import type { Provider } from '../provider.ts';
 import { createAttempts } from './attempts.ts';
-import { duffelIssues } from './passenger-rules.ts';
+import { ADULT_YEARS, duffelIssues } from './passenger-rules.ts';
 import { createTransport } from './transport.ts';
 import { createZones } from './zones.ts';
 
@@ -38,6 +38,7 @@ export function createDuffelProvider(options: DuffelOptions): Provider {
     isSandbox: !isLive,
     changesSchedules: true,
     takesAnyAirport: true,
+    leastAge: ADULT_YEARS,
     airport(iata) {
       const row = AIRPORT_TABLE.find(([code]) => code === iata);
       if (!row) return null;

@@ -2,6 +2,7 @@ import { problem } from '../../../kernel/problems.ts';
 import type { LiveOffer } from '../provider.ts';
 import type { Attempts } from './attempts.ts';
 import { readOffer } from './offers.ts';
+import { documentRule } from './order-form.ts';
 import { type Fields, list, object, offerId, text } from './read.ts';
 import { readServices } from './services.ts';
 import { type Answer, dataOf, failed, isOk, type Transport } from './transport.ts';
@@ -61,10 +62,11 @@ export async function unsoldOffer(
   ports: OfferPorts & { readonly attempts: Attempts },
   id: string,
 ): Promise<LiveOffer> {
-  const { raw: _, ...live } = await freshOffer(ports, id);
+  const { raw, ...live } = await freshOffer(ports, id);
   const attempts = await ports.attempts.bySearch(live.saleKey);
   if (attempts.some(({ verdict }) => verdict !== 'none')) throw problem('offer_unavailable');
-  return live;
+  const { required, supported } = documentRule(raw);
+  return { ...live, isUnpayable: required && !supported };
 }
 
 /** The problem of an offer that can't be had any more; null for any other answer. */

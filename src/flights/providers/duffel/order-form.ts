@@ -36,7 +36,7 @@ export function orderForm(raw: Fields, reference: string, passengers: readonly P
 export const airlineName = (name: string): string => name.normalize('NFC').replaceAll('’', "'");
 
 /** An empty list of supported documents says: send none. */
-function documentRule(raw: Fields): { required: boolean; supported: boolean } {
+export function documentRule(raw: Fields): { required: boolean; supported: boolean } {
   const required = flag(raw.passenger_identity_documents_required) === true;
   const types = list(raw.supported_passenger_identity_document_types);
   return { required, supported: types ? types.includes('passport') : required };
@@ -45,11 +45,10 @@ function documentRule(raw: Fields): { required: boolean; supported: boolean } {
 function identityDocuments(passenger: Passenger, rule: { required: boolean; supported: boolean }) {
   const { nationality, passport_number: number, passport_expiry: expiry } = passenger;
   const country = nationality === undefined ? null : alpha2Of(nationality);
-  if (!number || !expiry || country === null) {
+  if (!number || !expiry || country === null || !rule.supported) {
     if (rule.required) throw new OrderRefused('form_rejected', false);
     return {};
   }
-  if (!rule.supported) return {};
   const document = {
     type: 'passport',
     unique_identifier: number,

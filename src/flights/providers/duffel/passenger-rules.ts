@@ -6,7 +6,7 @@ const MOST_NAME = 20;
 /** Letters of ASCII, Latin-1 and Latin Extended-A without those that airlines' systems don't have. */
 const NAME = /^[A-Za-zÀ-ſ '-]+$/u;
 const NO_LETTERS = /[ÆæĲĳŒœÞð×÷]/u;
-const ADULT_YEARS = 18;
+export const ADULT_YEARS = 18;
 
 /**
  * What Duffel refuses of passengers that satisfy our own rules (domain/passengers.ts): said before anything is paid.

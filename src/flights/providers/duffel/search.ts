@@ -1,3 +1,4 @@
+import type { Clock } from '../../../kernel/clock.ts';
 import type { Log } from '../../../kernel/log.ts';
 import { problem } from '../../../kernel/problems.ts';
 import type { Offer } from '../../wire.ts';
@@ -10,10 +11,15 @@ import type { Zones } from './zones.ts';
 const OFFERS_A_PAGE = 200;
 /** A search of more offers than anybody looks at ends here. */
 const MOST_PAGES = 25;
+/** How long Duffel waits for its airlines (its own default), and how long a search may take with all its pages: the
+ * payment for it lives 60 seconds and is settled afterwards. */
+const AIRLINES_MS = 20_000;
+const SEARCH_MS = 45_000;
 
 interface SearchPorts {
   readonly transport: Transport;
   readonly zones: Zones;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -22,19 +28,21 @@ interface SearchPorts {
  * @throws Problem `airport_unknown`, `upstream_rate_limited`, `provider_failed`
  */
 export async function searchOffers(ports: SearchPorts, query: OfferQuery): Promise<Offer[]> {
-  const { transport } = ports;
+  const { transport, clock } = ports;
+  const untilMs = clock.now() + SEARCH_MS;
   const asked = await transport.ask({
     operation: 'search',
     method: 'POST',
-    path: '/air/offer_requests?return_offers=false',
+    path: `/air/offer_requests?return_offers=false&supplier_timeout=${AIRLINES_MS}`,
     body: offerRequest(query),
     lane: 'search',
     isRefusable: true,
+    mostMs: SEARCH_MS,
   });
   checkPlaces(asked);
   const requestId = offerRequestId(dataOf(asked).id);
   if (requestId === null) throw failed(asked);
-  return readPages(ports, requestId);
+  return readPages(ports, requestId, untilMs);
 }
 
 /** @throws Problem `airport_unknown` where an origin or a destination is no place that Duffel knows */
@@ -54,7 +62,8 @@ function checkPlaces({ status, pointers }: Answer): void {
   throw problem('airport_unknown', { detail: { issues } });
 }
 
-async function readPages({ transport, zones, log }: SearchPorts, requestId: string) {
+/** Pages that come too late are left out, those of the dearest offers: a search that nobody can pay for is worth nothing. */
+async function readPages({ transport, zones, clock, log }: SearchPorts, requestId: string, untilMs: number) {
   const offers = new Map<string, Offer>();
   const dropped = new Map<string, number>();
   const missing = (field: string): null => {
@@ -63,7 +72,10 @@ async function readPages({ transport, zones, log }: SearchPorts, requestId: stri
   };
   const cursors = new Set<string>();
   for (let after: string | null = ''; after !== null && !cursors.has(after); ) {
-    if (cursors.size === MOST_PAGES) {
+    const leftMs = untilMs - clock.now();
+    if (leftMs <= 0 && offers.size === 0)
+      throw problem('provider_failed', { detail: { airline_code: 'too_slow' } });
+    if (leftMs <= 0 || cursors.size === MOST_PAGES) {
       log('warn', 'duffel_search_cut_off', { offer_request_id: requestId, offers: offers.size });
       break;
     }
@@ -73,6 +85,7 @@ async function readPages({ transport, zones, log }: SearchPorts, requestId: stri
       method: 'GET',
       path: `/air/offers?${pageQuery(requestId, after)}`,
       isRefusable: true,
+      mostMs: leftMs,
     });
     const given = list(page.data);
     if (!isOk(page) || !given) throw failed(page);
@@ -84,6 +97,10 @@ async function readPages({ transport, zones, log }: SearchPorts, requestId: stri
   }
   for (const [field, times] of dropped) {
     log('warn', 'duffel_offers_dropped', { offer_request_id: requestId, missing: field, offers: times });
+  }
+  // Nothing readable is no answer: it is not sold as an empty one.
+  if (offers.size === 0 && dropped.size > 0) {
+    throw problem('provider_failed', { message: "None of the airline's offers can be read." });
   }
   return [...offers.values()];
 }

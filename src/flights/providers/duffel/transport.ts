@@ -22,6 +22,8 @@ interface Call {
   readonly lane?: Lane;
   /** Where the answer comes from Duffel's own records: it need not wait for an airline. */
   readonly isQuick?: boolean;
+  /** What asks has no use for an answer that takes longer. */
+  readonly mostMs?: number;
   /** True for what may be refused for a while after failures: never a question about an order that may exist. */
   readonly isRefusable?: boolean;
 }
@@ -86,14 +88,14 @@ export function createTransport({ url, token, clock, log, timeoutMs = TIMEOUT_MS
   async function send(call: Call): Promise<Answer | NoAnswer> {
     const kept = refusal(call);
     if (kept) return kept;
-    const { operation, method, path, body, lane = 'other', isQuick = false } = call;
+    const { operation, method, path, body, lane = 'other', isQuick = false, mostMs = timeoutMs } = call;
     try {
       const response = await network({
         method,
         url: `${base}${path}`,
         headers,
         body: body === undefined ? '' : JSON.stringify({ data: body }),
-        signal: AbortSignal.timeout(isQuick ? Math.min(QUICK_MS, timeoutMs) : timeoutMs),
+        signal: AbortSignal.timeout(Math.min(mostMs, timeoutMs, isQuick ? QUICK_MS : timeoutMs)),
       });
       limits.answered(lane, response);
       const answer = readAnswer(response);

@@ -121,6 +121,17 @@ describe('nothing is sent where', () => {
     expect(await world.provider.findOrder('int_1')).toBeNull();
   });
 
+  test('the offer asks for a document that is none of ours, as is said before it is locked', async () => {
+    world.script.answer = withOffer(undefined, () => ({
+      ...goodOffer(),
+      passenger_identity_documents_required: true,
+      supported_passenger_identity_document_types: ['tax_id'],
+    }));
+    expect(await world.provider.offer('off_1')).toMatchObject({ isUnpayable: true });
+    await expect(createOrder()).rejects.toMatchObject({ reason: 'form_rejected' });
+    expect(posts()).toBe(0);
+  });
+
   test('the offer asks for a passport that is missing', async () => {
     world.script.answer = withOffer(undefined, () => ({
       ...goodOffer(),

@@ -86,6 +86,31 @@ test('what cannot be shown is dropped and counted, the rest is sold', async () =
   ]);
 });
 
+test('offers of which none can be read are no empty search: nothing is sold', async () => {
+  world.script.answer = finding([{ ...goodOffer('off_1'), expires_at: null }, 7]);
+  await expect(provider.search(QUERY)).rejects.toMatchObject({ code: 'provider_failed' });
+});
+
+test('a search says how long airlines may take, and ends before its payment does', async () => {
+  const offers = [goodOffer('off_1'), goodOffer('off_2'), goodOffer('off_3')];
+  const answer = finding(offers, 1);
+  world.script.answer = (asked) => {
+    if (asked.query.get('after') === '1') world.clock.advance(46_000);
+    return answer(asked);
+  };
+  const found = await provider.search(QUERY);
+  // The page that took too long is the last one; a payment lives 60 seconds.
+  expect(found.map(({ offer_id }) => offer_id)).toEqual(['off_1', 'off_2']);
+  expect(world.asked[0]?.query.get('supplier_timeout')).toBe('20000');
+  world.script.answer = (asked) => {
+    world.clock.advance(46_000);
+    return answer(asked);
+  };
+  world.asked.length = 0;
+  await expect(provider.search(QUERY)).rejects.toMatchObject({ code: 'provider_failed' });
+  expect(world.asked).toHaveLength(1);
+});
+
 test('nothing found is an empty answer', async () => {
   world.script.answer = finding([]);
   expect(await provider.search(QUERY)).toEqual([]);
