@@ -3,6 +3,7 @@ import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
 import type { CardIssuer } from '../../../src/flights/providers/browser/card.ts';
 import { endCards } from '../../../src/flights/providers/browser/ended-cards.ts';
 import * as purchases from '../../../src/flights/providers/browser/purchases.ts';
+import { callOff } from '../../../src/flights/providers/call-off.ts';
 import type { Fulfiller, Purchase } from '../../../src/flights/providers/fulfiller.ts';
 import type { CreatedIntent } from '../../../src/flights/wire.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
@@ -104,7 +105,6 @@ test('a purchase that was called off gets no card, and its button is not pressed
   const early = await begin('int_early');
   const armed = await begin('int_armed');
   await arm('int_armed', armed);
-  const { callOff } = await import('../../../src/flights/providers/browser/ended-cards.ts');
   for (const reference of ['int_early', 'int_armed'])
     await world.store.transaction().execute((tx) => callOff(tx, reference, world.clock.now()));
   expect(await arm('int_early', early)).toBe(false);

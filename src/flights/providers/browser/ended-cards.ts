@@ -2,35 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Log } from '../../../kernel/log.ts';
 import type { CardIssuer } from './card.ts';
-import type { BrowserPurchaseTable, Store } from './tables.ts';
-
-/** Cards of purchases that bought nothing: the decision is written first, and the issuer ends the card after it. */
-
-/** What a decision writes of the card. */
-export const CARD_ENDS = sql<
-  BrowserPurchaseTable['card']
->`case when card = 'issued' then 'ending' else card end`;
-
-/**
- * Part of the transaction that decides that nothing was bought: no visit pays after it, and a card that was issued is
- * ended, so that a late charge fails.
- */
-export async function callOff(
-  tx: Pick<Store, 'updateTable'>,
-  reference: string,
-  nowMs: number,
-): Promise<void> {
-  await tx
-    .updateTable('browser_purchases')
-    .set({
-      state: sql<BrowserPurchaseTable['state']>`case when state = 'begun' then 'ended' else state end`,
-      card: CARD_ENDS,
-      card_due_at_ms: nowMs,
-      updated_at_ms: nowMs,
-    })
-    .where('reference', '=', reference)
-    .execute();
-}
+import type { Store } from './tables.ts';
 
 interface Ports {
   readonly store: Store;
@@ -44,7 +16,10 @@ const TO_END = sql.raw<SqlBool>("card = 'ending'");
 const MOST_AT_ONCE = 20;
 const AGAIN_MS = 60_000;
 
-/** Has the issuer end those cards. One that it does not end now is tried again in a minute. */
+/**
+ * Has the issuer end the cards of purchases that bought nothing: the decision is written first (`callOff`). One that it does not end now
+ * is tried again in a minute.
+ */
 export async function endCards({ store, clock, log, settings }: Ports): Promise<void> {
   const nowMs = clock.now();
   const due = await store

@@ -8,7 +8,7 @@ import { BrowserGone, Stopped } from '../page/outcomes.ts';
 import { must, readsMoney, readsText } from '../page/read.ts';
 import { runSteps, untickAll, walkOf } from '../page/steps.ts';
 import type { Visit } from '../page/visit.ts';
-import { isSeen, shown, until, type Walk } from '../page/walk.ts';
+import { isSeen, pause, shown, until, type Walk } from '../page/walk.ts';
 import type { Confirmed } from '../purchases.ts';
 import type { RecipePart } from '../recipe.ts';
 import type { Money, Values } from '../values.ts';
@@ -17,6 +17,7 @@ import { queryValues, takeFlights } from './flights.ts';
 
 /** From the search to the pay button, and past it. */
 
+const SETTLES_MS = 500;
 const CONFIRMS_WITHIN_MS = 60_000;
 /** The press before it, and the reading after it. */
 const AROUND_MS = 30_000;
@@ -164,6 +165,8 @@ async function withCard(walk: Walk, errand: Errand, card: Card): Promise<'ready'
   posts.begin(till.harmless_posts ?? []);
   const values = { ...walk.values, ...cardValues(card) };
   await runSteps({ ...walk, values }, till.card, errand.purchase.passengers);
+  // Some tills send themselves a moment after the last digit.
+  await pause(SETTLES_MS);
   if (posts.sent.size > 0) return 'sent';
   await free(walk, till.pay, PAY);
   // Some tills add a fee for a kind of card.
