@@ -46,6 +46,8 @@ export interface ChainEffect {
   readonly subject: string;
   /** True when the chain already shows it done, by whomever: asked before anything new is signed. */
   already(): Promise<boolean>;
+  /** Finds the transaction on the chain when no attempt is known to have done it: the database may have been put back. */
+  trace?: (() => Promise<string | null>) | undefined;
   plan(): Promise<ChainPlan>;
   /** Throws when whoever asks may no longer act (a lost lease). Runs right before signing and before sending. */
   fence?: (() => Promise<void>) | undefined;
@@ -122,20 +124,22 @@ export function createEffects(ports: EffectPorts): Effects {
     return written ? row : null;
   }
 
+  const doneBy = async ({ kind, subject, trace }: ChainEffect) =>
+    (await attempts.signatureInPast(kind, subject)) ?? (await trace?.()) ?? null;
+
   async function chain(effect: ChainEffect): Promise<{ signature: string | null }> {
     const { kind, subject } = effect;
     for (let round = 0; round < 4; round++) {
       const live = await liveAttempt(kind, subject);
       if (live && isCalledOff(live)) throw calledOff(kind, subject);
       // Ended when nobody could tell which transaction it was; that may have come to light since.
-      if (live?.state === 'done')
-        return { signature: live.signature ?? (await attempts.signatureInPast(kind, subject)) };
+      if (live?.state === 'done') return { signature: live.signature ?? (await doneBy(effect)) };
       if (live) {
         if ((await attempts.resolve(live, effect.fence)) === 'done') return { signature: live.signature };
         continue;
       }
       if (await effect.already()) {
-        const signature = await attempts.signatureInPast(kind, subject);
+        const signature = await doneBy(effect);
         const frees = REPEATABLE.includes(kind);
         if (!frees) await begin(kind, subject, { state: 'done', signature });
         return { signature };

@@ -15,7 +15,7 @@ export const NO_PAYMENT = 'none';
 export async function retire(
   tx: Tx,
   intent: Pick<IntentRow, 'intent_id'>,
-  reason: 'intent_expired' | 'creation_unpaid',
+  reason: 'intent_expired' | 'creation_unpaid' | 'database_behind',
   nowMs: number,
 ): Promise<void> {
   await tx

@@ -59,6 +59,7 @@ export function createPayouts(ports: PayoutPorts) {
       subject,
       fence,
       already: () => hasLanded(ports, subject),
+      trace: () => markedBy(ports, subject),
       plan: () => plan(ports, subject, to as Address, amount),
     });
     if (signature === null) {
@@ -79,16 +80,32 @@ type PayoutPorts = Pick<
 const memoOf = (subject: string): string => `farelock payout ${subject}`;
 const seedOf = (subject: string): string =>
   createHash('sha256').update(memoOf(subject)).digest('hex').slice(0, 32);
-const markerOf = ({ authority }: PayoutPorts, subject: string): Promise<Address> =>
+const markerOf = ({ authority }: Pick<PayoutPorts, 'authority'>, subject: string): Promise<Address> =>
   createAddressWithSeed({
     baseAddress: authority.address,
     programAddress: SYSTEM_PROGRAM,
     seed: seedOf(subject),
   });
 
-async function isMarked(ports: PayoutPorts, subject: string): Promise<boolean> {
-  const [marker] = await ports.cluster.accounts([await markerOf(ports, subject)]);
-  return (marker?.data.length ?? 0) > 0;
+/** Which subjects were paid, by their markers. */
+export async function isMarked(
+  ports: Pick<PayoutPorts, 'cluster' | 'authority'>,
+  subjects: readonly string[],
+): Promise<boolean[]> {
+  const markers = await Promise.all(subjects.map((subject) => markerOf(ports, subject)));
+  return (await ports.cluster.accounts(markers)).map((marker) => (marker?.data.length ?? 0) > 0);
+}
+
+/** The transaction that made the marker, where no attempt of ours is known. @throws Problem `not_final` */
+async function markedBy(ports: PayoutPorts, subject: string): Promise<string | null> {
+  const { cluster } = ports;
+  for (const signature of await cluster.signaturesWithMemo(memoOf(subject), await markerOf(ports, subject))) {
+    const status = await cluster.signatureStatus(signature);
+    if (status?.err !== null) continue;
+    if (status.confirmation !== 'finalized') throw problem('not_final');
+    return signature;
+  }
+  return null;
 }
 
 /** Allocates the marker, then pays its rent; refused where the marker has been allocated. */
@@ -133,7 +150,7 @@ async function mark(ports: PayoutPorts, subject: string): Promise<Instruction[]>
  * @throws Problem `cluster_failed` while that is not certain
  */
 async function hasLanded(ports: PayoutPorts, subject: string): Promise<boolean> {
-  if (await isMarked(ports, subject)) return true;
+  if ((await isMarked(ports, [subject]))[0]) return true;
   const past = await ports.store
     .selectFrom('effects')
     .select(['signature', 'created_at_ms'])

@@ -27,6 +27,7 @@ export function createSweeper(ports: SweeperPorts, escrows: Escrows) {
     async sweep(): Promise<{ readonly worked: number; readonly more: boolean }> {
       const isMoreDead = await prune(ports);
       const counts = [
+        await restored(ports),
         await lateMoney(ports, escrows),
         await lateTickets(ports),
         await closeEscrows(ports, escrows),
@@ -38,6 +39,17 @@ export function createSweeper(ports: SweeperPorts, escrows: Escrows) {
       };
     },
   };
+}
+
+/** A cluster that does not answer keeps nothing else waiting. */
+async function restored(ports: SweeperPorts): Promise<number> {
+  try {
+    return await (await import('./restored.ts')).findRestored(ports);
+  } catch (error) {
+    if (!isProblem(error, 'cluster_failed')) throw error;
+    ports.log('warn', 'chain_unread', { error_code: error.code });
+    return 0;
+  }
 }
 
 /** Due tasks of a kind, with their intents; they are moved ahead first, so that a failing one waits its turn. */

@@ -1,0 +1,108 @@
+import type { Address } from '@solana/kit';
+import { type SqlBool, sql } from 'kysely';
+import { retire } from '../intents/retire.ts';
+import { isMarked } from '../refunds/payouts.ts';
+import { pageWhile } from './page-while.ts';
+import type { SweeperPorts } from './sweeper-ports.ts';
+
+/** Accounts that a node shows in one answer. */
+const MOST_AT_ONCE = 100;
+
+/** Why an intent of a restored database waits for a person, and the mark of the database while one does. */
+export const DATABASE_BEHIND = 'database_behind';
+
+/** What waits for a person because the database was put back. */
+const behindIn = (store: SweeperPorts['store']) =>
+  store
+    .selectFrom('bookings')
+    .select('intent_id')
+    .where(sql<SqlBool>`state = 'stuck'`)
+    .where('updated_at_ms', '>', 0)
+    .where('refund_reason', '=', DATABASE_BEHIND)
+    .limit(1);
+
+/**
+ * Finds what the chain shows done and the database never began: every act of ours is a row before it is sent, so the
+ * database was put back to an earlier state. An intent whose escrow has ended is no longer sold, and comes to a person;
+ * a refund that was paid says so when it is approved. An operator is paged once.
+ */
+export async function findRestored(ports: SweeperPorts): Promise<number> {
+  const { store, clock, log } = ports;
+  const ended = await endedIntents(ports);
+  for (const intent_id of ended) {
+    await store.transaction().execute((tx) => retire(tx, { intent_id }, DATABASE_BEHIND, clock.now()));
+    log('error', DATABASE_BEHIND, { intent_id });
+  }
+  const paid = await paidRequests(ports);
+  const isBehind = ended.length + paid.length > 0 || (await behindIn(store).execute()).length > 0;
+  await pageWhile(ports, {
+    key: DATABASE_BEHIND,
+    event: DATABASE_BEHIND,
+    restored: 'database_caught_up',
+    text: isBehind
+      ? 'The database does not know of money that moved on the chain: it was put back to an earlier state. See farelock stuck.'
+      : null,
+    fields: { intents: ended.length, refunds: paid.length },
+  });
+  return ended.length;
+}
+
+/** Intents for sale whose escrow was captured or refunded without an effect of ours. The chain is read first. */
+async function endedIntents({ store, clock, cluster }: SweeperPorts): Promise<string[]> {
+  const intents = await store
+    .selectFrom('intents')
+    .select(['intent_id', 'escrow_address', 'program_id'])
+    .where('active_key', 'is not', null)
+    .where('expires_at_ms', '>', clock.now())
+    .where('opened_at_ms', 'is not', null)
+    .where(sql<SqlBool>`not exists (select 1 from bookings where bookings.intent_id = intents.intent_id)`)
+    .orderBy('expires_at_ms')
+    .limit(MOST_AT_ONCE)
+    .execute();
+  if (intents.length === 0) return [];
+  const { escrowIn } = await import('../../escrow/account.ts');
+  const accounts = await cluster.accounts(intents.map((one) => one.escrow_address as Address));
+  const ended = intents.filter(({ program_id }, place) => {
+    const escrow = escrowIn(accounts[place], [program_id as Address]);
+    return escrow !== null && escrow.state !== 'open';
+  });
+  return withoutEffects(
+    store,
+    ended.map(({ intent_id }) => intent_id),
+    ['capture', 'refund'],
+  );
+}
+
+/** Requests that wait for a decision and were paid. */
+async function paidRequests(ports: SweeperPorts): Promise<string[]> {
+  const requests = await ports.store
+    .selectFrom('refund_requests')
+    .select('intent_id')
+    .where(sql<SqlBool>`state in ('received', 'approved', 'stuck') and state = 'received'`)
+    .where('requested_at_ms', '>', 0)
+    .orderBy('requested_at_ms', 'desc')
+    .limit(MOST_AT_ONCE)
+    .execute();
+  const ids = requests.map(({ intent_id }) => intent_id);
+  const marked = ids.length === 0 ? [] : await isMarked(ports, ids);
+  return withoutEffects(
+    ports.store,
+    ids.filter((_id, place) => marked[place]),
+    ['payout'],
+  );
+}
+
+async function withoutEffects(
+  store: SweeperPorts['store'],
+  subjects: readonly string[],
+  kinds: readonly ('capture' | 'refund' | 'payout')[],
+): Promise<string[]> {
+  if (subjects.length === 0) return [];
+  const known = await store
+    .selectFrom('effects')
+    .select('subject')
+    .where('subject', 'in', subjects)
+    .where('kind', 'in', kinds)
+    .execute();
+  return subjects.filter((subject) => !known.some((row) => row.subject === subject));
+}

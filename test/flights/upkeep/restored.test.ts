@@ -1,0 +1,111 @@
+import { sql } from 'kysely';
+import { afterEach, expect, test } from 'vitest';
+import type { RefundCase } from '../../../src/flights/wire.ts';
+import { openDesk, PAYOUT } from '../refund-desk.ts';
+import type { World } from '../world.ts';
+
+/** A database that was put back to an earlier state: what the chain shows is looked up, said, and never done again. */
+
+let desk: Awaited<ReturnType<typeof openDesk>>;
+afterEach(() => desk.world.close());
+
+const TABLES = [
+  'intents',
+  'bookings',
+  'effects',
+  'orders',
+  'refund_requests',
+  'settlements',
+  'operator_audit',
+  'outbox',
+  'upkeep',
+  'meta',
+] as const;
+
+/** All rows of money and of what waits. @returns puts them back */
+async function dump({ store }: World): Promise<() => Promise<void>> {
+  const kept = await Promise.all(
+    TABLES.map(async (table) => [table, await store.selectFrom(table).selectAll().execute()] as const),
+  );
+  return () =>
+    store.transaction().execute(async (tx) => {
+      for (const [table, rows] of kept) {
+        await sql`delete from ${sql.table(table)}`.execute(tx);
+        for (const row of rows)
+          await tx
+            .insertInto(table)
+            .values(row as never)
+            .execute();
+      }
+    });
+}
+
+const pagesOf = async ({ store }: World) =>
+  (
+    await store
+      .selectFrom('outbox')
+      .select('dedup_key')
+      .where('kind', '=', 'page')
+      .orderBy('dedup_key')
+      .execute()
+  ).map(({ dedup_key }) => String(dedup_key.split(':')[1]));
+
+const sweepNow = async ({ store, service }: World) => {
+  await store.updateTable('meta').set({ value: '0' }).where('key', '=', 'sweep_due_at_ms').execute();
+  const { worker } = service();
+  await worker.runDue();
+  await worker.runDue();
+};
+
+test('a refund that was paid after the dump ends with its transaction, and is not paid again', async () => {
+  desk = await openDesk();
+  const { world, ask } = desk;
+  const made = await desk.requested();
+  await world.cluster.airdropUsdc(world.treasury.address, 2n * PAYOUT);
+  const before = await world.sums(made);
+  const path = `/refund-requests/${made.intent_id}`;
+  const approve = () => ask(`${path}/approve`, { expected_payout_amount: Number(PAYOUT) });
+  const restore = await dump(world);
+  await approve();
+  await world.work();
+  const paid = (await ask<RefundCase>(path)).body;
+  expect(paid.status).toBe('refunded');
+  await restore();
+  await approve();
+  await world.work();
+  const again = (await ask<RefundCase>(path)).body;
+  expect([again.status, again.payout_tx_hash]).toEqual(['refunded', paid.payout_tx_hash]);
+  expect((await world.sums(made)).refund - before.refund).toBe(PAYOUT);
+});
+
+test('an intent that was captured after the dump is no longer sold, and comes to a person', async () => {
+  desk = await openDesk();
+  const { world, ask } = desk;
+  const made = await world.intent('off_1');
+  const restore = await dump(world);
+  await world.book(made);
+  await world.work();
+  expect((await world.show(made)).status).toBe('booked');
+  const before = await world.sums(made);
+  await restore();
+  expect((await world.show(made)).status).toBe('active');
+  await sweepNow(world);
+  const { body: stuck } = await ask<{ bookings: unknown[] }>('/stuck');
+  expect(stuck.bookings).toMatchObject([{ intent_id: made.intent_id }]);
+  expect((await world.show(made)).operator_review_since).not.toBeNull();
+  expect(await pagesOf(world)).toEqual(['booking_stuck', 'database_behind']);
+  expect(await world.sums(made)).toEqual(before);
+});
+
+test('a refund that was paid after the dump, and waits for a decision again, is said', async () => {
+  desk = await openDesk();
+  const { world, ask } = desk;
+  const made = await desk.requested();
+  await world.cluster.airdropUsdc(world.treasury.address, 2n * PAYOUT);
+  const restore = await dump(world);
+  await ask(`/refund-requests/${made.intent_id}/approve`, { expected_payout_amount: Number(PAYOUT) });
+  await world.work();
+  await restore();
+  await sweepNow(world);
+  expect(await pagesOf(world)).toContain('database_behind');
+});
