@@ -52,7 +52,7 @@ export interface DeclaredAnswer {
 }
 
 interface Described<O> {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** `/air/intents/{intent_id}`: a segment in braces is a parameter. */
   readonly path: string;
   readonly id: string;

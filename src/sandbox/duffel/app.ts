@@ -12,17 +12,30 @@ import {
 } from './cancellation-calls.ts';
 import { acceptChange, listChanges } from './change-calls.ts';
 import { ApiError, type KindName, refused } from './errors.ts';
-import { createOrder, getOrder, listOrders } from './order-calls.ts';
+import { availableServices, createOrder, getOrder, listOrders, updateOrder } from './order-calls.ts';
+import { getAirport, listAirports } from './place-calls.ts';
 import { type Asked, rateLimitHeaders, type Sandbox } from './sandbox.ts';
-import { createOfferRequest, getOffer, getOfferRequest, listOffers } from './search-calls.ts';
+import {
+  createBatchRequest,
+  createOfferRequest,
+  getBatchRequest,
+  getOffer,
+  getOfferRequest,
+  listOfferRequests,
+  listOffers,
+  priceOffer,
+} from './search-calls.ts';
 import {
   createWebhook,
+  deleteWebhook,
   getEvent,
+  getWebhook,
   listDeliveries,
   listEvents,
   listWebhooks,
   pingWebhook,
   redeliver,
+  updateWebhook,
 } from './webhook-calls.ts';
 
 /** Does the work of a route. `id` is the one parameter of its path, or empty. */
@@ -37,7 +50,13 @@ const ANSWERS = Object.fromEntries(
 );
 
 const made = routesOf<Asked>();
-const route = (method: 'GET' | 'POST', path: string, id: string, summary: string, work: Work): Route<Asked> =>
+const route = (
+  method: Route<Asked>['method'],
+  path: string,
+  id: string,
+  summary: string,
+  work: Work,
+): Route<Asked> =>
   made({
     method,
     path,
@@ -58,16 +77,32 @@ const get = (path: string, id: string, summary: string, work: Work) => route('GE
 const post = (path: string, id: string, summary: string, work: Work) =>
   route('POST', path, id, summary, work);
 
+const patch = (path: string, id: string, summary: string, work: Work) =>
+  route('PATCH', path, id, summary, work);
+
 const ROUTES: RouteTable<Asked> = {
   unknown: 'not_found',
   routes: [
     post('/air/offer_requests', 'createOfferRequest', 'Searches.', createOfferRequest),
     get('/air/offer_requests/{id}', 'getOfferRequest', 'A search with its offers.', getOfferRequest),
+    get('/air/offer_requests', 'listOfferRequests', 'Searches, in pages.', listOfferRequests),
+    post('/air/batch_offer_requests', 'createBatchRequest', 'Searches in batches.', createBatchRequest),
+    get('/air/batch_offer_requests/{id}', 'getBatchRequest', 'The next batch of offers.', getBatchRequest),
     get('/air/offers', 'listOffers', 'The offers of a search, in pages.', listOffers),
     get('/air/offers/{id}', 'getOffer', 'An offer as it is now.', getOffer),
+    post('/air/offers/{id}/actions/price', 'priceOffer', 'The price of now.', priceOffer),
+    get('/air/airports', 'listAirports', 'Airports, in pages.', listAirports),
+    get('/air/airports/{id}', 'getAirport', 'An airport.', getAirport),
     post('/air/orders', 'createOrder', 'Orders.', createOrder),
     get('/air/orders', 'listOrders', 'Orders by filters, in pages.', listOrders),
     get('/air/orders/{id}', 'getOrder', 'An order.', getOrder),
+    patch('/air/orders/{id}', 'updateOrder', 'Changes its metadata.', updateOrder),
+    get(
+      '/air/orders/{id}/available_services',
+      'availableServices',
+      'What can be added to it.',
+      availableServices,
+    ),
     post('/air/order_cancellations', 'createCancellation', 'Quotes a cancellation.', createCancellation),
     get('/air/order_cancellations', 'listCancellations', 'Cancellations, in pages.', listCancellations),
     get('/air/order_cancellations/{id}', 'getCancellation', 'A cancellation.', getCancellation),
@@ -85,6 +120,9 @@ const ROUTES: RouteTable<Asked> = {
     get('/air/webhooks/events/{id}', 'getEvent', 'One of these.', getEvent),
     post('/air/webhooks/events/{id}/actions/redeliver', 'redeliver', 'Tells it again.', redeliver),
     get('/air/webhooks/deliveries', 'listDeliveries', 'How it was told.', listDeliveries),
+    get('/air/webhooks/{id}', 'getWebhook', 'One of them.', getWebhook),
+    patch('/air/webhooks/{id}', 'updateWebhook', 'Moves it, or turns it off.', updateWebhook),
+    route('DELETE', '/air/webhooks/{id}', 'deleteWebhook', 'Forgets it.', deleteWebhook),
     post('/air/webhooks/{id}/actions/ping', 'pingWebhook', 'Tells nothing, to try it.', pingWebhook),
     get('/sandbox/behaviours', 'showBehaviours', 'The switches.', showBehaviours),
     post('/sandbox/behaviours', 'turnBehaviours', 'Turns switches.', turnBehaviours),
@@ -155,7 +193,8 @@ function served(sandbox: Sandbox, request: HttpRequest, url: URL, requestId: str
     enter: () => asked,
     failure: ({ code }) => refused(failureOf(code)).response(requestId),
   });
-  return router({ ...request, url: url.origin + url.pathname });
+  // The API takes a slash at the end, which its own client sends.
+  return router({ ...request, url: url.origin + url.pathname.replace(/\/+$/, '') });
 }
 
 const failureOf = (code: string): KindName =>

@@ -107,6 +107,8 @@ export interface WebhookRecord {
   readonly secret: string;
   readonly events: readonly string[];
   readonly createdAtMs: number;
+  /** It is told nothing. */
+  readonly isOff?: boolean;
 }
 
 /** How the sandbox behaves until it is told otherwise. `next` goes before `always`. */

@@ -34,7 +34,7 @@ export async function createCancellation(asked: Asked): Promise<HttpResponse> {
   const behaviour = books.take('cancellation', OF_QUOTE);
   if (behaviour === 'quote_airline_unknown') throw refused('airline_unknown');
   const number = books.count('cancellation');
-  const id = ids.numbered('ocr', number);
+  const id = ids.numbered('ore', number);
   const cancellation = books.cancellations.put(id, {
     id,
     number,

@@ -23,7 +23,9 @@ export function tell(
   { type, idempotencyKey, object, atMs }: Told,
 ): EventRecord {
   const number = books.count('event');
-  const hook = books.webhooks.all().find(({ events }) => events.length === 0 || events.includes(type));
+  const hook = books.webhooks
+    .all()
+    .find(({ events, isOff }) => isOff !== true && (events.length === 0 || events.includes(type)));
   const due = hook ? dueBy(books.take('webhook') ?? 'normal', atMs, stepMs, number) : [];
   const id = ids.numbered('wev', number);
   return books.events.put(id, {

@@ -4,7 +4,7 @@ import { sha256Hex } from '../../kernel/json.ts';
 import { ORDER_BEHAVIOURS, type OrderBehaviour, testRoute } from './behaviours.ts';
 import type { AttemptRecord, OrderRecord } from './books.ts';
 import { expiresAtMs } from './dress.ts';
-import { ApiError, cutConnection, ofGateway, refused } from './errors.ts';
+import { ApiError, cutConnection, invalid, ofGateway, refused } from './errors.ts';
 import { tell } from './events.ts';
 import { diceOf } from './ids.ts';
 import { readOrder, type WantedOrder } from './order-checks.ts';
@@ -231,6 +231,27 @@ export async function getOrder(asked: Asked, id: string): Promise<HttpResponse> 
   const { sandbox } = asked;
   const failed = await misbehaved(asked, sandbox.books.take('order_read'));
   return failed ?? data(dressedOrder(sandbox, listedOrder(sandbox, id)));
+}
+
+/** PATCH /air/orders/{id}: its metadata, which the API's own client sends within `options`. */
+export async function updateOrder(asked: Asked, id: string): Promise<HttpResponse> {
+  const { sandbox } = asked;
+  const order = listedOrder(sandbox, id);
+  const body = await asked.data();
+  const { metadata } = ('options' in body ? body.options : body) as { metadata?: unknown };
+  if (metadata === undefined) return data(dressedOrder(sandbox, order));
+  const pairs = typeof metadata === 'object' && metadata !== null ? Object.entries(metadata) : [];
+  if (pairs.length > 50 || pairs.some(([, value]) => typeof value !== 'string'))
+    throw invalid([{ at: 'metadata', code: 'validation_type', message: 'must be up to 50 texts' }]);
+  return data(
+    dressedOrder(sandbox, sandbox.books.orders.put(id, { ...order, metadata: Object.fromEntries(pairs) })),
+  );
+}
+
+/** GET /air/orders/{id}/available_services: nothing is sold after the order. */
+export async function availableServices({ sandbox }: Asked, id: string): Promise<HttpResponse> {
+  listedOrder(sandbox, id);
+  return data([]);
 }
 
 /** An order that the API shows. @throws ApiError for any other */

@@ -84,7 +84,7 @@ export function dressedOrder(sandbox: Sandbox, order: OrderRecord): object {
         ? ['cancel', 'change', 'update']
         : ['update'],
     cancelled_at: order.cancelledAtMs === null ? null : microInstant(order.cancelledAtMs),
-    cancellation: null,
+    cancellation: confirmedCancellation(sandbox, order.id),
     changes: [],
     airline_initiated_changes: changes.map((change) => dressedChange(sandbox, order, dressed.slices, change)),
     sandbox_extra: [],
@@ -103,6 +103,15 @@ export function dressedOrder(sandbox: Sandbox, order: OrderRecord): object {
     }));
   }
 }
+
+const confirmedCancellation = ({ books }: Sandbox, orderId: string): object | null => {
+  const one = books.cancellations
+    .all()
+    .find((each) => each.orderId === orderId && each.confirmedAtMs !== null);
+  return one === undefined
+    ? null
+    : { id: one.id, order_id: orderId, confirmed_at: microInstant(one.confirmedAtMs ?? 0) };
+};
 
 /** A few agencies' orders can't be cancelled through the API. */
 export const canCancel = (order: OrderRecord): boolean =>

@@ -14,6 +14,54 @@ const MOST_PASSENGERS = 9;
 
 /** POST /air/offer_requests: searches, and answers with the offers unless they are not wanted. */
 export async function createOfferRequest(asked: Asked): Promise<HttpResponse> {
+  const made = await searched(asked);
+  if (!('request' in made)) return made;
+  const withOffers = asked.search.get('return_offers') !== 'false';
+  return data(dressedRequest(asked.sandbox, made.request, made.slices, withOffers), 201);
+}
+
+/** GET /air/offer_requests, newest first */
+export const listOfferRequests = async (asked: Asked): Promise<HttpResponse> =>
+  page(asked, asked.sandbox.books.requests.all().reverse(), (request) =>
+    dressedRequest(asked.sandbox, request, request.slices, false),
+  );
+
+const BATCHES = 2;
+const BATCHES_LIVE_MS = 60_000;
+
+/** POST /air/batch_offer_requests: searches; the offers come with the next calls. */
+export async function createBatchRequest(asked: Asked): Promise<HttpResponse> {
+  const made = await searched(asked);
+  if (!('request' in made)) return made;
+  return data(dressedBatch(asked.sandbox, made.request, BATCHES, []), 201);
+}
+
+/** GET /air/batch_offer_requests/{id}: the offers that are new since the call before. */
+export async function getBatchRequest({ sandbox }: Asked, id: string): Promise<HttpResponse> {
+  const { books, clock, world } = sandbox;
+  const request = requestById(sandbox, id);
+  if (clock.now() >= request.createdAtMs + BATCHES_LIVE_MS) throw refused('not_found');
+  const read = books.count(`batch ${request.number}`);
+  const offers = world.offers(request).filter((_, at) => at % BATCHES === read - 1);
+  return data(dressedBatch(sandbox, request, Math.max(0, BATCHES - read), offers));
+}
+
+const dressedBatch = (
+  sandbox: Sandbox,
+  request: OfferRequestRecord,
+  remaining: number,
+  offers: readonly WorldOffer[],
+): object => ({
+  ...dressedRequest(sandbox, request, request.slices, false),
+  total_batches: BATCHES,
+  remaining_batches: remaining,
+  offers: offers.map((offer) => shown(sandbox, request, offer)),
+});
+
+/** A search that was made, or how it failed. */
+async function searched(
+  asked: Asked,
+): Promise<HttpResponse | { request: OfferRequestRecord; slices: OfferRequestRecord['slices'] }> {
   const { sandbox, search } = asked;
   const { books, clock } = sandbox;
   const body = await asked.data();
@@ -31,8 +79,7 @@ export async function createOfferRequest(asked: Asked): Promise<HttpResponse> {
     createdAtMs: clock.now(),
     leastOffers: books.settings.get('least_offers') ?? 0,
   });
-  const withOffers = search.get('return_offers') !== 'false';
-  return data(dressedRequest(sandbox, request, wanted.slices, withOffers), 201);
+  return { request, slices: wanted.slices };
 }
 
 /** GET /air/offer_requests/{id} */
@@ -125,6 +172,14 @@ function sortKey(sort: string | null): SortKey | null {
       ]);
   }
 }
+
+/** POST /air/offers/{id}/actions/price: the airline's price of now, for the services that are meant to be bought. */
+export const priceOffer = async (asked: Asked, id: string): Promise<HttpResponse> => {
+  const { intended_services: services = [], intended_payment_methods: methods = [] } = await asked.data();
+  const priced = await getOffer(asked, id);
+  const { data: offer } = JSON.parse(String(priced.body)) as { data: object };
+  return data({ ...offer, intended_services: services, intended_payment_methods: methods });
+};
 
 /** GET /air/offers/{id}: with the price of now, and with its services where they are asked for. */
 export async function getOffer(asked: Asked, id: string): Promise<HttpResponse> {

@@ -40,15 +40,42 @@ export async function createWebhook(asked: Asked): Promise<HttpResponse> {
   return data({ ...dressed(webhook), secret: webhook.secret }, 201);
 }
 
-const dressed = ({ id, url, events, createdAtMs }: WebhookRecord): object => ({
+const dressed = ({ id, url, events, createdAtMs, isOff }: WebhookRecord): object => ({
   id,
   url,
   events,
-  active: true,
+  active: isOff !== true,
   live_mode: false,
   created_at: microInstant(createdAtMs),
   updated_at: microInstant(createdAtMs),
 });
+
+function hookOf({ books }: Sandbox, id: string): WebhookRecord {
+  const hook = books.webhooks.get(id);
+  if (!hook) throw refused('not_found');
+  return hook;
+}
+
+/** GET /air/webhooks/{id} */
+export const getWebhook = async ({ sandbox }: Asked, id: string): Promise<HttpResponse> =>
+  data(dressed(hookOf(sandbox, id)));
+
+/** PATCH /air/webhooks/{id}: its address, and whether it is told at all. */
+export async function updateWebhook(asked: Asked, id: string): Promise<HttpResponse> {
+  const hook = hookOf(asked.sandbox, id);
+  const { url = hook.url, active = hook.isOff !== true } = await asked.data();
+  if (typeof url !== 'string' || !URL.canParse(url))
+    throw invalid([{ at: 'url', code: 'validation_format', message: 'is not a URL' }]);
+  if (typeof active !== 'boolean')
+    throw invalid([{ at: 'active', code: 'validation_type', message: 'must be true or false' }]);
+  return data(dressed(asked.sandbox.books.webhooks.put(id, { ...hook, url, isOff: !active })));
+}
+
+/** DELETE /air/webhooks/{id} */
+export async function deleteWebhook({ sandbox }: Asked, id: string): Promise<HttpResponse> {
+  sandbox.books.webhooks.drop(hookOf(sandbox, id).id);
+  return new Answer(204, null);
+}
 
 /** GET /air/webhooks */
 export const listWebhooks = async (asked: Asked): Promise<HttpResponse> =>
@@ -56,7 +83,7 @@ export const listWebhooks = async (asked: Asked): Promise<HttpResponse> =>
 
 /** POST /air/webhooks/{id}/actions/ping */
 export async function pingWebhook({ sandbox }: Asked, id: string): Promise<HttpResponse> {
-  if (!sandbox.books.webhooks.get(id)) throw refused('not_found');
+  hookOf(sandbox, id);
   tell(sandbox, {
     type: 'ping.triggered',
     idempotencyKey: sandbox.ids.hashed('png', sandbox.books.count('ping')),

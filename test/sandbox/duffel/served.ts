@@ -12,7 +12,7 @@ export interface ServedDuffel {
   readonly url: string;
   /** A call as a client makes it. `body` goes into `data`. */
   call<T = Thing>(
-    method: 'GET' | 'POST',
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,
     body?: object,
     headers?: Record<string, string>,
