@@ -265,7 +265,10 @@ export function disagreements(ended: Ended, books: Books): string[] {
       state !== 'stuck' || !live.some(({ is_listed }) => is_listed),
     ],
     ['a certain refusal waits for nobody', state !== 'stuck' || !wasDefinite || ended.died || fault.isRaced],
-    ['a second order follows a certain refusal alone', attempts.slice(0, -1).every(isCertain)],
+    [
+      'a second order follows a certain refusal alone',
+      attempts.slice(0, -1).every((attempt) => isCertain(attempt) || isDenied(attempt, fault)),
+    ],
   ];
   return isRight.filter(([, holds]) => !holds).map(([rule]) => rule);
 }
@@ -276,6 +279,13 @@ function isCertain({ behaviour, status }: { behaviour: OrderBehaviourName | null
   const { frees, answer }: OrderBehaviour = ORDER_BEHAVIOURS[behaviour];
   return frees === true && answer !== 'cut' && answer !== 'rate_limit_exceeded';
 }
+
+/**
+ * An order that the airline denies twice in its own form: by a false refusal, and by a list that is empty when it is asked
+ * for. Nobody could tell that from the truth; the airline's own check for a second booking is what is left.
+ */
+const isDenied = ({ behaviour }: { behaviour: OrderBehaviourName | null }, { reads }: Fault): boolean =>
+  (behaviour === 'refused_made' || behaviour === 'unavailable_made') && reads.includes('empty');
 
 /** An answer after which there may be an order, whatever the airline really did. */
 const isOpenOutcome = ({ behaviour }: { behaviour: OrderBehaviourName | null }): boolean =>
