@@ -1,13 +1,14 @@
 // How an intent id names its refund owner, so that it can be proven when no account on chain does any more.
 //
-// An id is `int_` and 26 characters of Crockford's base 32 in lower case. The last 16 are the first 80 bits of
-// sha256(tag, the first 14 characters, refund owner): whoever wants another owner to fit a given id has to try 2^80.
+// An id comes as 30 bytes: `int_`, ten random bytes, and 16 characters of Crockford's base 32 in lower case, which are the
+// first 80 bits of sha256(tag, the 14 bytes before them, refund owner): whoever wants another owner to fit a given id has to
+// try 2^80.
 // src/escrow/commitment.ts makes such ids.
 #pragma once
 #include "solana.h"
 
 #define INTENT_ID_BYTES 30
-// `int_` and ten random characters.
+// `int_` and ten random bytes.
 #define NONCE_BYTES 14
 
 static const u8 COMMITMENT_TAG[] = "farelock refund owner";

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Address, getProgramDerivedAddress } from '@solana/kit';
 import { associatedTokenAddress } from '../solana/token.ts';
+import { chainBytes } from './commitment.ts';
 
 /**
  * Where the embedded cluster carries program/escrow.so. The key behind it was discarded: nobody can upgrade it there.
@@ -13,14 +14,14 @@ interface EscrowPlace {
   /** The state account; also what an x402 payment names as `payTo`. */
   readonly address: Address;
   readonly bump: number;
-  /** sha256(intent_id). */
+  /** sha256 of the bytes that stand for the intent id (commitment.ts). */
   readonly intentHash: Uint8Array;
 }
 
 export const intentHashOf = (intentId: string): Uint8Array =>
-  new Uint8Array(createHash('sha256').update(intentId, 'utf8').digest());
+  new Uint8Array(createHash('sha256').update(chainBytes(intentId)).digest());
 
-/** The state account of an intent: PDA of `["escrow", sha256(intent_id)]` (DESIGN, section 3). */
+/** The state account of an intent: PDA of `["escrow", sha256(bytes of the intent id)]` (docs/escrow.md). */
 export async function escrowPlace(intentHash: Uint8Array, programId: Address): Promise<EscrowPlace> {
   const [address, bump] = await getProgramDerivedAddress({
     programAddress: programId,

@@ -6,6 +6,7 @@ import {
   type Instruction,
 } from '@solana/kit';
 import { TOKEN_PROGRAM } from '../solana/token.ts';
+import { chainBytes } from './commitment.ts';
 
 /**
  * The six instructions of the escrow program, account by account (docs/escrow.md). They name their signers by role
@@ -39,7 +40,7 @@ interface OpenAccounts extends Of {
   /** Associated token account of `escrow`; it must be there already, and be empty. */
   readonly vault: Address;
   readonly mint: Address;
-  /** sha256(intent_id). */
+  /** Of the intent id (address.ts). */
   readonly intentHash: Uint8Array;
   /** Atomic units. */
   readonly amount: bigint;
@@ -183,5 +184,5 @@ export const recoverInstruction = (recover: RecoverAccounts): Instruction =>
       writable(recover.refundOwner),
       readonly(TOKEN_PROGRAM),
     ],
-    Uint8Array.of(TAG.recover, ...Buffer.from(recover.intentId, 'latin1')),
+    Uint8Array.of(TAG.recover, ...chainBytes(recover.intentId)),
   );

@@ -8,8 +8,9 @@ export interface Ids {
   /** An unguessable id such as `int_01J…`: 48 bits of time, 80 of randomness. */
   next(prefix: IdPrefix): string;
   /**
-   * An id of the same form, ten random characters and 16 that spell the first 80 bits of `commit`, which is given the
-   * characters before them: an id that proves something without an account that remembers it.
+   * An id of 16 random characters (80 bits) and 16 that spell the first 80 bits of `commit`, which is given the characters
+   * before them: an id that proves something without an account that remembers it. Whoever sees the proof can compute the
+   * last 16, so that the random ones alone keep it from being guessed.
    */
   committed(prefix: IdPrefix, commit: (start: string) => Uint8Array): string;
   /** A customer support code: `FLK-` and 16 Crockford characters (80 random bits) in groups of four. */
@@ -61,7 +62,7 @@ export function randomIds(now: () => number = Date.now): Ids {
       return `${prefix}_${crockford(Buffer.concat([time, randomBytes(10)]), 26)}`.toLowerCase();
     },
     committed(prefix, commit) {
-      const start = `${prefix}_${crockford(randomBytes(7), 10).toLowerCase()}`;
+      const start = `${prefix}_${crockford(randomBytes(10), 16).toLowerCase()}`;
       return start + crockford(commit(start).subarray(0, 10), 16).toLowerCase();
     },
     supportCode() {

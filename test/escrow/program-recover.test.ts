@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { Address } from '@solana/kit';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { ESCROW_PROGRAM_ID, escrowAddress } from '../../src/escrow/address.ts';
+import { ESCROW_PROGRAM_ID, escrowAddress, intentHashOf } from '../../src/escrow/address.ts';
 import { commitsTo } from '../../src/escrow/commitment.ts';
 import { openInstructions, recoverInstruction, recoverInstructions } from '../../src/escrow/program.ts';
+import { committedId } from './model/cast.ts';
 import { codeOf } from './program-attack.ts';
 import { idFor, openEscrow, withAccount, withData, withFirst, withMore } from './program-scene.ts';
 import { createWorld, DAY, person, START, TOKEN_RENT, type World } from './program-world.ts';
@@ -170,12 +172,41 @@ describe('recover', () => {
   }
 });
 
+test('an id of an earlier release, with ten random characters, is still recovered', async () => {
+  world.at(START);
+  const intentId = committedId('int_0123456789', world.traveller.address);
+  expect(intentId).toHaveLength(30);
+  expect(intentHashOf(intentId)).toEqual(new Uint8Array(createHash('sha256').update(intentId).digest()));
+  const escrow = await openEscrow(world, intentId, {});
+  await world.send([escrow.refund], world.authority);
+  world.at(START + MONTH);
+  expect((await world.send([escrow.close], world.authority)).result).toBe('ok');
+  escrow.reviveVault(33n);
+  const had = await balance(world.traveller.address);
+  expect((await world.send([escrow.recover])).result).toBe('ok');
+  expect((await balance(world.traveller.address)) - had).toBe(33n);
+});
+
+test('80 bits of an id are random, and only all of them lead from what the chain shows to the id', () => {
+  const owner = world.traveller.address;
+  const id = idFor(owner);
+  // The commitment follows from the owner, whom the chain shows; nothing else does.
+  const [, random = '', commitment = ''] =
+    /^int_([0-9a-hjkmnp-tv-z]{16})([0-9a-hjkmnp-tv-z]{16})$/.exec(id) ?? [];
+  expect(committedId(`int_${random}`, owner)).toBe(`int_${random}${commitment}`);
+  for (let at = 0; at < random.length; at++) {
+    const other = random[at] === '0' ? '1' : '0';
+    const guess = committedId(`int_${random.slice(0, at)}${other}${random.slice(at + 1)}`, owner);
+    expect(intentHashOf(guess)).not.toEqual(intentHashOf(id));
+  }
+});
+
 test('an id commits to one refund owner, as the program reads it', async () => {
   const [one, other] = [world.traveller.address, world.stranger.address];
   const ids = Array.from({ length: 50 }, () => idFor(one));
   expect(new Set(ids).size).toBe(50);
   for (const id of ids) {
-    expect(id).toMatch(/^int_[0-9a-hjkmnp-tv-z]{26}$/);
+    expect(id).toMatch(/^int_[0-9a-hjkmnp-tv-z]{32}$/);
     expect([commitsTo(id, one), commitsTo(id, other), commitsTo(id.toUpperCase(), one)]).toEqual([
       true,
       false,

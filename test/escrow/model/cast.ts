@@ -27,7 +27,7 @@ export interface Place {
 }
 
 /** An id that names its refund owner, always the same one. */
-function committedId(start: string, owner: Address): string {
+export function committedId(start: string, owner: Address): string {
   const hash = refundCommitment(start, owner);
   const bitAt = (at: number): number => ((hash[at >> 3] ?? 0) >> (7 - (at & 7))) & 1;
   const digits = Array.from({ length: 16 }, (_, digit) =>
