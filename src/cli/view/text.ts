@@ -61,6 +61,24 @@ export function wrap(text: string, width: number): string[] {
   return line ? [...lines, line] : lines;
 }
 
+/** Breaks plain text after as many characters as fit, wherever that is: scripts without blanks have no better place. */
+export function fold(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  let left = width;
+  for (const cluster of clustersOf(text)) {
+    const cells = cellsOf(cluster);
+    if (cells > left && line !== '') {
+      lines.push(line);
+      line = '';
+      left = width;
+    }
+    line += cluster;
+    left -= cells;
+  }
+  return [...lines, line];
+}
+
 /** Commands are copied in one piece: the terminal itself breaks them. */
 const COMMAND = /^(\s*\$|Next:| +farelock) /;
 

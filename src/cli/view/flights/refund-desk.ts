@@ -2,7 +2,7 @@ import type { RefundCase, RefundCaseSummary } from '../../../flights/wire.ts';
 import type { BoardSize } from '../../screen/board.ts';
 import type { Paint } from '../paint.ts';
 import { fieldLines } from '../table.ts';
-import { counted, cut, padEnd, textWidth, unpainted } from '../text.ts';
+import { counted, cut, fold, padEnd, textWidth, unpainted } from '../text.ts';
 import { caseLines } from './refund.ts';
 import { queueLines } from './refund-queue.ts';
 
@@ -121,15 +121,10 @@ function casePane(desk: DeskShown, nowMs: number, paint: Paint, width: number, r
 function wholeLines(line: string, width: number): string[] {
   const plain = unpainted(line);
   if (textWidth(line) <= width || plain !== line) return [cut(line, width)];
-  const hang = /^\s*(\S.*? {2,})?/.exec(plain)?.[0].length ?? 0;
-  const room = Math.max(1, width - hang);
-  const words = plain.slice(hang);
-  const count = Math.ceil(words.length / room);
-  return Array.from({ length: count }, (_, at) =>
-    cut(
-      (at === 0 ? plain.slice(0, hang) : ' '.repeat(hang)) + words.slice(at * room, (at + 1) * room),
-      width,
-    ),
+  const label = /^\s*(\S.*? {2,})?/.exec(plain)?.[0] ?? '';
+  const hang = ' '.repeat(textWidth(label));
+  return fold(plain.slice(label.length), Math.max(2, width - textWidth(label))).map((part, at) =>
+    cut((at === 0 ? label : hang) + part, width),
   );
 }
 
