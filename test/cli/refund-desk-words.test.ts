@@ -40,7 +40,7 @@ test('every letter of a reason is on the desk, also of scripts that take two cel
   const shown = caseOf(HAN.join(''));
   for (let columns = 40; columns <= 160; columns++) {
     const desk: DeskShown = {
-      cases: [shown as never],
+      cases: [],
       isRead: true,
       selected: shown.request_id,
       shown,
