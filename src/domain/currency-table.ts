@@ -12,3 +12,13 @@ export const FIAT: ReadonlySet<string> = new Set(
     'UZS VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG'
   ).split(' '),
 );
+
+/** Decimals of the currencies whose smallest unit is not a hundredth (ISO 4217). */
+const OTHER_UNITS: readonly (readonly [decimals: number, codes: string])[] = [
+  [0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'],
+  [3, 'BHD IQD JOD KWD LYD OMR TND'],
+];
+
+/** The decimals of an amount that can be paid; null for a code that is not fiat. */
+export const minorUnitsOf = (code: string): number | null =>
+  FIAT.has(code) ? (OTHER_UNITS.find(([, codes]) => codes.split(' ').includes(code))?.[0] ?? 2) : null;

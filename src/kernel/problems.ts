@@ -467,6 +467,12 @@ export const PROBLEMS = {
     message: 'The transaction id is already set and cannot be changed.',
     fix: 'Leave it out, or send the value on record.',
   },
+  order_outside_offer: {
+    status: 400,
+    exit: 5,
+    message: 'The partner does not sell this.',
+    fix: 'Choose another amount or another partner: GetAvailablePartners lists what is sold.',
+  },
   order_finished: {
     status: 409,
     exit: 5,

@@ -43,6 +43,7 @@ const BY_STATUS: Readonly<Record<number, ConnectCode>> = {
 /** What is in order by itself, and cannot be done in this state of things: Connect answers it with 400. */
 const FAILED_PRECONDITIONS: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'compliance_required',
+  'order_outside_offer',
   'partner_refused',
 ]);
 
@@ -58,12 +59,25 @@ export interface ConnectErrorBody {
   readonly detail: { readonly reason: ProblemCode } & Readonly<Record<string, unknown>>;
 }
 
+/** The facts of a refusal as words: a stock client shows its message, and drops fields that Connect does not have. */
+function factsOf({ issues, allowed, outstanding }: Readonly<Record<string, unknown>>): string {
+  const list = (given: unknown, words: (one: Readonly<Record<string, unknown>>) => string) =>
+    Array.isArray(given) ? given.slice(0, MOST_FACTS).map((one) => words(Object(one))) : [];
+  return [
+    ...list(issues, ({ path, message }) => `${path || 'The request'} ${message}`),
+    ...(Array.isArray(allowed) && allowed.length > 0 ? [`Allowed: ${allowed.join(', ')}.`] : []),
+    ...list(outstanding, (one) => `${one.data ?? one.attestation} is ${one.state}.`),
+  ].join(' ');
+}
+
+const MOST_FACTS = 10;
+
 const connectBody = (error: Problem): ConnectErrorBody => ({
   code: connectCodeOf(error.code),
-  message: `${error.message} ${error.fix}`,
+  message: [error.message, factsOf(error.detail ?? {}), error.fix].filter((words) => words !== '').join(' '),
   detail: { ...wireDetail(error.detail ?? {}), reason: error.code },
 });
 
-/** The answer to a problem. */
+/** The answer to a problem. The reason is a header too, which a stock client shows as metadata of the error. */
 export const connectFailure = (error: Problem): HttpResponse =>
-  json(connectBody(error), error.status, refusalHeaders(error));
+  json(connectBody(error), error.status, { ...refusalHeaders(error), 'X-Error-Reason': error.code });

@@ -127,6 +127,7 @@ const PROCEDURES = [
     writes: true,
     codes: [
       'partner_not_found',
+      'order_outside_offer',
       'compliance_required',
       'partner_refused',
       'partner_unavailable',

@@ -225,6 +225,16 @@ describe('errors are what a Connect client expects', () => {
     expect(error?.metadata.get('x-request-id')).toMatch(/^req_/);
   });
 
+  test('the message of an error names the fields, and the reason is in its metadata', async () => {
+    const wrong = await failure('partner', 'UpdateOrder', { orderId: 'ord_1', toAmount: '-5' });
+    expect(wrong.rawMessage).toContain('toAmount must be a decimal');
+    expect(wrong.metadata.get('x-error-reason')).toBe('invalid_request');
+    const { id } = await stack.order();
+    const moved = await failure('partner', 'UpdateOrder', { orderId: id, status: 'REFUNDED' });
+    expect(moved.rawMessage).toContain('Allowed: FUNDS_RECEIVED, IN_REVIEW, CANCELED, ERROR.');
+    expect(moved.metadata.get('x-error-reason')).toBe('invalid_status_transition');
+  });
+
   test('another codec is refused: the binary one is not spoken', async () => {
     const transport = createConnectTransport({ baseUrl: url, httpVersion: '1.1', useBinaryFormat: true });
     const client = createClient(services.partner, transport) as unknown as Record<

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
+import { railOf } from './platform-server.ts';
 import { ANA, type Failure, ORDER, type OrderAnswer, openStack, pathOf, type Stack } from './stack.ts';
 
 /** Both outbound requests as a platform on a port of its own gets them: every field and header of the specification. */
@@ -48,7 +49,7 @@ beforeAll(async () => {
       icon: 'https://own.example/icon.svg',
       terms_url: 'https://own.example/terms',
       privacy_policy_url: 'https://own.example/privacy',
-      offering: { rails: [] },
+      offering: { rails: [railOf('ONRAMP', 'BRL', 'SOLANA_USDC', 'BRA_PIX')] },
     });
     secrets[partner_id] = made.webhook_secret;
   }

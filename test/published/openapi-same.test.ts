@@ -109,6 +109,7 @@ const GROWN = [
   'post /air/intents',
   'post /farelock.core.v1.customer.Service/CreateOrder',
   'post /farelock.core.v1.partner.Service/GetOrderDetails',
+  'post /operator/partners',
   'post /operator/refund-requests/{request_id}/approve',
   'post /operator/refund-requests/{request_id}/claim',
   'post /operator/refund-requests/{request_id}/note',
@@ -196,6 +197,8 @@ const LISTED_NOW: Record<string, (method: string, path: string) => boolean> = {
   '403 support_code_mismatch': (_, path) => path === '/air/intents/{intent_id}',
   '429 too_many_attempts': (_, path) => path === '/air/intents/{intent_id}',
   // Of ramp orders that ended, and of those that their platform may have taken.
+  '429 too_many_locks': (_, path) => path === '/air/intents',
+  '400 order_outside_offer': (_, path) => path.endsWith('/CreateOrder'),
   '409 order_finished': (_, path) => path.endsWith('/UpdateOrder'),
   '503 order_in_doubt': (_, path) => /\/(?:UpdateOrder|GetOrderDetails)$/.test(path),
 };
@@ -211,9 +214,17 @@ test('/openapi.json of the flight service', async () => {
   expect(unforeseen(added(earlier('flights'), now))).toEqual([]);
 });
 
+/** People with one name have it in either field: neither is required since. */
+const oneNameIsEnough = (document: Fields): Fields =>
+  JSON.parse(JSON.stringify(document), (_, value: Json) => {
+    if (!isFields(value) || !isFields(value.properties) || !('firstName' in value.properties)) return value;
+    const { required: _required, ...rest } = value;
+    return rest;
+  }) as Fields;
+
 test('/partner/openapi.json', async () => {
   const stack = await openStack();
   const { body } = await stack.call<Fields>('/partner/openapi.json', undefined, { method: 'GET' });
   await stack.close();
-  expect(unforeseen(added(earlier('partner'), body))).toEqual([]);
+  expect(unforeseen(added(oneNameIsEnough(earlier('partner')), body))).toEqual([]);
 });

@@ -118,6 +118,8 @@ function textOf(value: unknown, field: string, tell: Tell): string | undefined {
   else if (text.length > longest) tell(field, `is longer than ${longest} characters`);
   else if (field === 'orderId' && /\s/.test(text)) tell(field, 'is not an order id');
   else if (!STORABLE.test(text)) tell(field, 'has characters that are not valid text');
+  else if (/^\d(?:[.,]\d+)?E\+\d{1,3}$/i.test(text))
+    tell(field, 'was shortened by a spreadsheet: format its column as text, and export it again');
   else if (/\p{Cc}/u.test(text.replace(/[\r\n\t]/g, ' '))) tell(field, 'has control characters');
   else return text;
   return undefined;

@@ -3,11 +3,14 @@ import { type FieldPath, fieldNamed, fieldsNear } from './fields.ts';
 import { type RawRow, type ReadRows, type RowIssue, unknownField, type WrittenRow } from './rows.ts';
 
 /** The rows of a CSV file, by the columns that its header names. */
-export async function readCsv(text: string): Promise<ReadRows> {
+export async function readCsv(given: string): Promise<ReadRows> {
+  // Excel's own first line, which names the delimiter; its line stays, so that lines are counted as editors do.
+  const named = /^\s*"?sep=(.)"?[^\n]*/i.exec(given);
+  const text = named ? given.slice(named[0].length) : given;
   const { parse } = await import('csv-parse/sync');
   const records: { readonly record: string[]; readonly line: number }[] = [];
   const broken: RowIssue[] = [];
-  const delimiter = delimiterOf(text);
+  const delimiter = named?.[1] ?? delimiterOf(text);
   try {
     parse(text, {
       delimiter,
@@ -27,7 +30,7 @@ export async function readCsv(text: string): Promise<ReadRows> {
     if (records.length === 0) return { rows: [], issues: broken };
   }
   const [header, ...body] = records;
-  const columns = columnsOf(header?.record ?? []);
+  const columns = columnsOf(withoutEmptyEnd(header?.record ?? [], body));
   const issues = [...headerIssues(columns, body, delimiter), ...broken];
   // Without the column of ids every row would be said to lack one; what else is wrong is told with the rows.
   if (!columns.some(({ path }) => path === 'orderId')) return { rows: [], issues };
@@ -56,6 +59,18 @@ interface Column {
 interface CsvRecord {
   readonly record: readonly string[];
   readonly line: number;
+}
+
+/** Columns at the end that have neither a name nor a value: spreadsheets write them. */
+function withoutEmptyEnd(names: readonly string[], body: readonly CsvRecord[]): readonly string[] {
+  let end = names.length;
+  while (
+    end > 0 &&
+    (names[end - 1] ?? '').trim() === '' &&
+    !body.some(({ record }) => isFilled(record, end - 1))
+  )
+    end -= 1;
+  return names.slice(0, end);
 }
 
 /** The columns by their names; the rows below a misspelt one are checked as well. */
@@ -131,7 +146,14 @@ function headerIssues(columns: readonly Column[], body: readonly CsvRecord[], de
   const issues: RowIssue[] = columns.flatMap(({ name, path, isMeant }, index) =>
     path === null || isMeant
       ? [
-          { ...at, field: name, message: unknownField(name), column: index + 1, value: name, corrected },
+          {
+            ...at,
+            field: name,
+            message: name === '' ? 'has no name' : unknownField(name),
+            column: index + 1,
+            value: name,
+            corrected,
+          },
           ...(path === null ? strayCells(name, index, body) : []),
         ]
       : [],

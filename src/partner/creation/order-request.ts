@@ -10,6 +10,7 @@ import { problem } from '../../kernel/problems.ts';
 import type { Verdict } from '../customer-data/verdict.ts';
 import type { CreateOrderRequest } from '../offers/offer-schema.ts';
 import { refuseUnknownCodes } from '../offers/offered-codes.ts';
+import { quoteOf, railsOf } from '../offers/offering.ts';
 import { amountIsZero } from '../offers/offers.ts';
 import type { OrderRow } from '../orders/order-record.ts';
 import { isPublicAddress } from '../outbound/public-address.ts';
@@ -42,12 +43,12 @@ const refused = (path: string, message: string) =>
  * Checks a CreateOrder request against its partner and its customer. The network follows from the crypto currency
  * (`NETWORK_ASSET`). The bank account and the wallet are the customer's own, by id, or the ones given last; the wallet is
  * one of that very network. A redirect partner, which knows none of our ids, is told the wallet's address.
- * @throws Problem `invalid_request`, naming the field
+ * @throws Problem `invalid_request`, naming the field; `order_outside_offer`
  */
 export async function checkedOrder(
   ports: Pick<PartnerPorts, 'store' | 'secrets' | 'ids' | 'clock' | 'environment'>,
   customerId: string,
-  partner: Pick<PartnerTable, 'partner_id' | 'type'>,
+  partner: Pick<PartnerTable, 'partner_id' | 'type' | 'offering'>,
   input: CreateOrderRequest,
 ): Promise<OrderRequest> {
   if (unitsOf(input.fromAmount) === 0n) throw amountIsZero();
@@ -57,6 +58,7 @@ export async function checkedOrder(
     .where('environment', '=', ports.environment)
     .execute();
   refuseUnknownCodes(partners, input);
+  refuseOutsideOffer(partner, input);
   const isIntegration = partner.type === 'INTEGRATION';
   if (isIntegration && input.walletAddress !== undefined)
     throw refused('walletAddress', 'is for redirect partners: give customerWalletDataId.');
@@ -95,6 +97,26 @@ export async function checkedOrder(
     walletAddress: address ?? ownAddress,
     customerIp: isIntegration ? null : customerIp,
   };
+}
+
+/** What the partner does not sell is refused here, before its platform hears of it. */
+function refuseOutsideOffer({ offering }: Pick<PartnerTable, 'offering'>, input: CreateOrderRequest): void {
+  const quote = quoteOf(railsOf(offering), input);
+  if (quote.kind === 'quote') return;
+  if (quote.kind === 'outside_limits') {
+    const { minAmount, maxAmount, fromCurrency } = quote.rail;
+    throw problem('order_outside_offer', {
+      message: `The partner takes ${minAmount} to ${maxAmount} ${fromCurrency}.`,
+      detail: { minAmount, maxAmount, currency: fromCurrency },
+    });
+  }
+  throw problem('order_outside_offer', {
+    message:
+      quote.kind === 'too_fine'
+        ? `The amount has more than ${quote.decimals} decimals.`
+        : 'The partner does not offer this exchange in this country by this payment method.',
+    detail: quote.kind === 'too_fine' ? { decimals: quote.decimals } : {},
+  });
 }
 
 /** In its plain form. In live it is one of the public internet: another one is a machine on the way, and no customer. */

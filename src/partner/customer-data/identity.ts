@@ -1,13 +1,14 @@
 import { isRealDate } from '../../domain/calendar.ts';
 import { alpha3Of } from '../../domain/countries.ts';
-import { line, ungrouped } from './formats/text.ts';
+import { line, ungrouped, withoutBracket } from './formats/text.ts';
 import { type DataContext, normal, todayOf, type Verdict, wrong } from './verdict.ts';
 
 const LEAST_AGE_YEARS = 18;
 const MOST_AGE_YEARS = 120;
 
-// Any script: letters and their marks, joined by the punctuation of names (d'Arc, Smith-Jones, Jr., Gal·la, a/l).
-const NAME = /^['’‘]?\p{L}(?:\u200c|\u200d|[\p{L}\p{M}'’‘´`.·‐‑,/ -])*$/u;
+// Any script: letters and their marks, joined by the punctuation of names (d'Arc, Smith-Jones, Jr., Gal·la, a/l,
+// ジョン・ポール, ז׳בוטינסקי).
+const NAME = /^['’‘]?\p{L}(?:\u200c|\u200d|[\p{L}\p{M}'’‘´`.·・･׳״‐‑–,/ -])*$/u;
 
 /** A first or last name as in the document, up to 100 characters. */
 export function personName(text: string): Verdict {
@@ -47,7 +48,7 @@ export function country(text: string): Verdict {
 
 /** The number of a document: 4 to 30 letters (of any script) and digits, at least one a digit; kept in capitals. */
 export function documentNumber(text: string): Verdict {
-  const code = ungrouped(text.normalize('NFC')).toUpperCase();
+  const code = withoutBracket(ungrouped(text.normalize('NFC'))).toUpperCase();
   return /^(?=.*\p{Nd})[\p{L}\p{Nd}]{4,30}$/u.test(code)
     ? normal(code)
     : wrong('must be 4 to 30 letters and digits, at least one of them a digit.');

@@ -10,10 +10,13 @@ import type { DataContext, Findings } from './verdict.ts';
 export function checkProfile(data: CustomerData, context: DataContext, found: Findings): CustomerData {
   if (data.email) return { email: { value: found.take('email.value', emailAddress(data.email.value)) } };
   if (data.name) {
+    const { firstName, lastName } = data.name;
+    if (firstName === undefined && lastName === undefined)
+      found.wrong('name.firstName', 'is missing: give firstName, lastName or both.');
     return {
       name: {
-        firstName: found.take('name.firstName', personName(data.name.firstName)),
-        lastName: found.take('name.lastName', personName(data.name.lastName)),
+        ...(firstName !== undefined && { firstName: found.take('name.firstName', personName(firstName)) }),
+        ...(lastName !== undefined && { lastName: found.take('name.lastName', personName(lastName)) }),
       },
     };
   }

@@ -65,7 +65,8 @@ export const customerDataSchema = z
       .optional(),
     intermediary: z.strictObject({ isIntermediary: z.boolean().nullable().optional() }).optional(),
     lastOccupation: z.strictObject({ code: text }).optional(),
-    name: z.strictObject({ firstName: text, lastName: text }).optional(),
+    // People with one name have it in either field.
+    name: z.strictObject({ firstName: text.optional(), lastName: text.optional() }).optional(),
     nationality: z.strictObject({ country: text }).optional(),
     occupation: z
       .strictObject({

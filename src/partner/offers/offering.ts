@@ -1,9 +1,12 @@
 import * as z from 'zod';
+import { minorUnitsOf } from '../../domain/currency-table.ts';
 import { sideIssues } from '../../domain/exchange-codes.ts';
 import { decimalOf, isDecimal, unitsOf } from '../../kernel/decimal.ts';
 import { codeName, countryCode, decimalString } from '../schema-parts.ts';
 
 /** A partner's offering: a line per direction and pair of currencies. Kept with the partner, as JSON. */
+
+const decimals = z.int({ error: 'must be a whole number.' }).min(0, 'is 0 to 18.').max(18, 'is 0 to 18.');
 
 const railFields = z.strictObject({
   /** Where; every country when it is left out. */
@@ -21,11 +24,9 @@ const railFields = z.strictObject({
   feeFixed: decimalString.default('0'),
   feePercent: decimalString.default('0'),
   /** The customer's amount is cut off, never rounded up, after this many decimals. */
-  decimals: z
-    .int({ error: 'must be a whole number.' })
-    .min(0, 'is 0 to 18.')
-    .max(18, 'is 0 to 18.')
-    .default(2),
+  decimals: decimals.default(2),
+  /** Decimals that an amount of `fromCurrency` may have; those of ISO 4217 when it is left out. */
+  fromDecimals: decimals.optional(),
 });
 
 /** Its sides are those of its direction, on a network that has wallets here: what cannot be served is not sold. */
@@ -61,14 +62,14 @@ interface Wanted {
   readonly fromAmount: string;
 }
 
-/** Quotes the amount that a partner gives (decimal string), or why it gives nothing. */
-export function quoteOf(
-  { rails }: Offering,
-  wanted: Wanted,
-):
+type Quote =
   | { readonly kind: 'quote'; readonly toAmount: string }
   | { readonly kind: 'not_sold' }
-  | { readonly kind: 'outside_limits'; readonly rail: Rail } {
+  | { readonly kind: 'outside_limits'; readonly rail: Rail }
+  | { readonly kind: 'too_fine'; readonly decimals: number };
+
+/** Quotes the amount that a partner gives (decimal string), or why it gives nothing. */
+export function quoteOf({ rails }: Offering, wanted: Wanted): Quote {
   const sold = rails.filter(
     (one) =>
       one.rampType === wanted.rampType &&
@@ -83,6 +84,10 @@ export function quoteOf(
       unitsOf(wanted.fromAmount) <= unitsOf(one.maxAmount),
   );
   if (!fitting) return sold[0] ? { kind: 'outside_limits', rail: sold[0] } : { kind: 'not_sold' };
+  const most = fitting.fromDecimals ?? minorUnitsOf(fitting.fromCurrency) ?? 18;
+  // What no account can be credited with, such as 10.005 EUR or 1.5 JPY.
+  if ((/\.(\d*?)0*$/.exec(wanted.fromAmount)?.[1] ?? '').length > most)
+    return { kind: 'too_fine', decimals: most };
   const toAmount = received(fitting, wanted.fromAmount);
   // Nothing, or more than an amount can hold.
   if (toAmount === '0' || !isDecimal(toAmount)) return { kind: 'outside_limits', rail: fitting };

@@ -18,6 +18,9 @@ interface SeededPartner {
 const BANK_IN = ['DEU_SEPA', 'FRA_SEPA', 'ESP_SEPA'];
 const EURO = ['DEU', 'FRA', 'ESP', 'ITA', 'NLD', 'PRT'];
 
+/** The decimals of an amount choose how the sandbox behaves (docs/sandbox.md). */
+const MAGIC = 4;
+
 export const SEEDED_PARTNERS: readonly SeededPartner[] = [
   {
     partnerId: 'par_sandbox_bank',
@@ -29,6 +32,7 @@ export const SEEDED_PARTNERS: readonly SeededPartner[] = [
         {
           countries: EURO,
           rampType: 'ONRAMP',
+          fromDecimals: MAGIC,
           fromCurrency: 'EUR',
           toCurrency: 'SOLANA_USDC',
           paymentMethods: BANK_IN,
@@ -53,6 +57,7 @@ export const SEEDED_PARTNERS: readonly SeededPartner[] = [
         {
           countries: ['MEX'],
           rampType: 'ONRAMP',
+          fromDecimals: MAGIC,
           fromCurrency: 'MXN',
           toCurrency: 'SOLANA_USDC',
           paymentMethods: ['MEX_SPEI'],
@@ -77,6 +82,7 @@ export const SEEDED_PARTNERS: readonly SeededPartner[] = [
         {
           countries: ['USA'],
           rampType: 'ONRAMP',
+          fromDecimals: MAGIC,
           fromCurrency: 'USD',
           toCurrency: 'SOLANA_USDC',
           paymentMethods: ['USA_ACH'],
@@ -89,6 +95,7 @@ export const SEEDED_PARTNERS: readonly SeededPartner[] = [
         {
           countries: ['BRA'],
           rampType: 'ONRAMP',
+          fromDecimals: MAGIC,
           fromCurrency: 'BRL',
           toCurrency: 'SOLANA_USDC',
           paymentMethods: ['BRA_PIX'],
@@ -111,6 +118,7 @@ export const SEEDED_PARTNERS: readonly SeededPartner[] = [
         {
           countries: ['BRA'],
           rampType: 'ONRAMP',
+          fromDecimals: MAGIC,
           fromCurrency: 'BRL',
           toCurrency: 'SOLANA_USDC',
           paymentMethods: ['BRA_PIX'],
@@ -145,6 +153,7 @@ export const SEEDED_PARTNERS: readonly SeededPartner[] = [
         {
           countries: EURO,
           rampType: 'ONRAMP',
+          fromDecimals: MAGIC,
           fromCurrency: 'EUR',
           toCurrency: 'SOLANA_USDC',
           paymentMethods: [...BANK_IN, 'DEU_CARD', 'FRA_CARD', 'ESP_CARD'],
@@ -158,6 +167,7 @@ export const SEEDED_PARTNERS: readonly SeededPartner[] = [
         {
           countries: ['BRA'],
           rampType: 'ONRAMP',
+          fromDecimals: MAGIC,
           fromCurrency: 'BRL',
           toCurrency: 'SOLANA_USDC',
           paymentMethods: ['BRA_PIX', 'BRA_CARD'],

@@ -228,6 +228,8 @@ async function acted(
     const quote = quoteOf(partner.sells, wanted);
     if (quote.kind === 'not_sold')
       return refusal(partner, 422, 'this is not offered', 'This currency or payment method is not offered.');
+    if (quote.kind === 'too_fine')
+      return refusal(partner, 422, 'too many decimals', 'The amount has too many decimals.');
     if (quote.kind === 'outside_limits') {
       const { minAmount, maxAmount, fromCurrency } = quote.rail;
       const limits = `${minAmount} to ${maxAmount} ${fromCurrency}`;

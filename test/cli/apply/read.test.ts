@@ -18,6 +18,27 @@ async function issuesOf(text: string) {
   );
 }
 
+describe('a CSV file of a spreadsheet', () => {
+  test('may name its delimiter on a first line, and end in columns without a name or a value', async () => {
+    const text = 'sep=;\norder_id;source_transaction_id;;\nord_1;sepa-1;;\nord_2;sepa-2;;\n';
+    expect(await updates(text)).toMatchObject([
+      { row: 1, line: 3, update: { orderId: 'ord_1', sourceTransactionId: 'sepa-1' } },
+      { row: 2, line: 4, update: { orderId: 'ord_2', sourceTransactionId: 'sepa-2' } },
+    ]);
+    const stray = await issuesOf('order_id,status,\nord_1,CANCELED,x\n');
+    expect(stray.join('\n')).toContain('has no name');
+  });
+
+  test.each(['1.23457E+15', '1,23457e+15', '9E+18'])(
+    '%s is a number that lost its digits, and no transaction id that stays for ever',
+    async (id) => {
+      expect(await issuesOf(`order_id;source_transaction_id\nord_1;${id}\n`)).toEqual([
+        expect.stringMatching(/^1:2 sourceTransactionId was shortened by a spreadsheet/),
+      ]);
+    },
+  );
+});
+
 describe('a CSV file', () => {
   test.each([
     ['camelCase', 'orderId,status,sourceTransactionId'],

@@ -93,24 +93,24 @@ describe('an integration partner', () => {
   });
 
   test('422 is a failed precondition with the words for the customer; the reason for the log stays inside', async () => {
-    const answer = await create({ fromAmount: '25000' });
+    const answer = await create({ fromAmount: '150.4220' });
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({
       code: 'failed_precondition',
       detail: {
         reason: 'partner_refused',
-        customerFacingReason: 'The amount must be between 20 to 20000 BRL.',
+        customerFacingReason: 'The amount is outside the limits of this partner.',
       },
     });
-    expect(JSON.stringify(answer.body)).not.toContain('outside 20');
-    const [row] = await rows('25000');
+    expect(JSON.stringify(answer.body)).not.toContain('made to be outside');
+    const [row] = await rows('150.4220');
     expect(row).toMatchObject({ creation: 'failed', status: null });
     // The partner's own words may speak of the customer: they are kept sealed.
-    expect(JSON.stringify(row)).not.toContain('outside 20');
+    expect(JSON.stringify(row)).not.toContain('made to be outside');
     expect((await asPix('GetOrderDetails', { orderId: row?.order_id ?? '' })).status).toBe(404);
   });
 
-  test.each(['150.4000', '150.4220'])('a refusal (%s) is asked for once', async (fromAmount) => {
+  test.each(['151.4000', '151.4220'])('a refusal (%s) is asked for once', async (fromAmount) => {
     expect((await create({ fromAmount })).body).toMatchObject({ code: 'failed_precondition' });
     const [row] = await rows(fromAmount);
     expect(await tries(row?.order_id ?? '')).toHaveLength(1);
@@ -217,6 +217,28 @@ describe('what is sent', () => {
       expect(answer.body.detail?.issues?.[0]?.path).toBe('customerPaymentDetailsDataId');
     }
     expect((await store.selectFrom('partner_outbound').selectAll().execute()).length).toBe(before);
+  });
+
+  test('what the partner does not sell is refused before its platform hears of it', async () => {
+    const before = (await store.selectFrom('partner_outbound').selectAll().execute()).length;
+    for (const [wanted, words] of [
+      [{ fromAmount: '19.99' }, '20 to 20000 BRL'],
+      [{ fromAmount: '20001' }, '20 to 20000 BRL'],
+      [{ fromAmount: '250.00001' }, 'more than 4 decimals'],
+      [{ countryCode: 'DEU' }, 'does not offer this exchange'],
+      [{ paymentMethod: 'BRA_CARD' }, 'does not offer this exchange'],
+      [{ fromCurrency: 'EUR' }, 'does not offer this exchange'],
+    ] as const) {
+      const { status, body } = await create(wanted);
+      expect([status, body.code, body.detail?.reason]).toEqual([
+        400,
+        'failed_precondition',
+        'order_outside_offer',
+      ]);
+      expect(body.message).toContain(words);
+    }
+    expect((await create({ fromAmount: '250.100000' })).status).toBe(200);
+    expect((await store.selectFrom('partner_outbound').selectAll().execute()).length).toBe(before + 1);
   });
 
   test('the network follows from the currency; another one is refused', async () => {
@@ -392,11 +414,11 @@ describe('a redirect partner', () => {
       readonly orderId?: string;
     }
     const went = (await redirected({ fromAmount: '301' })).body as Created & Named;
-    const refusal = (await redirected({ fromAmount: '98' })).body.detail as Named | undefined;
+    const refusal = (await redirected({ fromAmount: '398.4220' })).body.detail as Named | undefined;
     const unusable = (await redirected({ fromAmount: '301.0013' })).body.detail as Named | undefined;
     for (const [orderId, fromAmount] of [
       [went.orderId, '301'],
-      [refusal?.orderId, '98'],
+      [refusal?.orderId, '398.4220'],
       [unusable?.orderId, '301.0013'],
     ]) {
       const { tries: listed } = await stack.operator<{ tries: Record<string, unknown>[] }>(
@@ -413,9 +435,9 @@ describe('a redirect partner', () => {
   });
 
   test('its error is a text, shown to the customer', async () => {
-    expect((await redirected({ fromAmount: '99' })).body).toMatchObject({
+    expect((await redirected({ fromAmount: '399.4220' })).body).toMatchObject({
       code: 'failed_precondition',
-      detail: { customerFacingReason: 'The amount must be between 100 to 10000 BRL.' },
+      detail: { customerFacingReason: 'The amount is outside the limits of this partner.' },
     });
     expect((await redirected({ fromAmount: '300.5030' })).body).toMatchObject({ code: 'unavailable' });
     await store.deleteFrom('partner_breakers').execute();

@@ -104,8 +104,8 @@ describe('the envelope', () => {
       residentialAddress: address,
     });
     expect(await check({ email: { value: '' } })).toEqual(['email.value is missing.']);
-    expect(await check({ name: { firstName: 'Ana', lastName: null } })).toEqual([
-      'name.lastName is missing.',
+    expect(await check({ phone: { countryCode: '+351', number: null } })).toEqual([
+      'phone.number is missing.',
     ]);
   });
 
@@ -156,6 +156,23 @@ describe('names', () => {
     expect(await name('  Ana   Maria ', 'Jose\u0301')).toEqual({
       name: { firstName: 'Ana Maria', lastName: 'José' },
     });
+  });
+
+  test('people with one name have it in either field, and in no field nobody has one', async () => {
+    for (const name of [{ firstName: 'Suharto' }, { lastName: 'Suharto' }])
+      expect(await check({ name: { firstName: null, lastName: null, ...name } })).toEqual({ name });
+    expect(await check({ name: {} })).toEqual([expect.stringContaining('firstName, lastName or both')]);
+  });
+
+  test.each(['ジョン・ポール', 'ｼﾞｮﾝ･ﾎﾟｰﾙ', 'ז׳בוטינסקי', 'Smith–Jones'])('%s is a name', async (given) => {
+    expect(await name(given, 'Ana')).toEqual({
+      name: { firstName: given.normalize('NFC'), lastName: 'Ana' },
+    });
+  });
+
+  test('the number of an identity card of Hong Kong has its check digit in brackets', async () => {
+    expect(await isTaken({ taxId: { country: 'HKG', type: null, number: 'A123456(3)' } })).toBe(true);
+    expect(await isTaken({ taxId: { country: 'HKG', type: null, number: 'A(123)456' } })).toBe(false);
   });
 
   test('what is no name is refused', async () => {

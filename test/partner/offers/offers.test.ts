@@ -141,6 +141,7 @@ describe('what an offer is worth', () => {
           maxAmount: '999999999999999999.999999999999999999',
           rate: '1',
           decimals: 18,
+          fromDecimals: 18,
           ...more,
         },
       ],
@@ -153,6 +154,26 @@ describe('what an offer is worth', () => {
       paymentMethod: 'X',
       fromAmount,
     });
+
+  test('an amount finer than its currency is not sold', () => {
+    const sold = (fromCurrency: string, fromAmount: string) => {
+      const rail = { ...offering({ fromDecimals: undefined }).rails[0], fromCurrency };
+      return quoteOf(offeringSchema.parse({ rails: [rail] }), {
+        rampType: 'ONRAMP',
+        fromCurrency,
+        toCurrency: 'SOLANA_USDC',
+        paymentMethod: 'X',
+        fromAmount,
+      }).kind;
+    };
+    expect([sold('EUR', '10.05'), sold('EUR', '10.050'), sold('EUR', '10.005')]).toEqual([
+      'quote',
+      'quote',
+      'too_fine',
+    ]);
+    expect([sold('JPY', '10'), sold('JPY', '10.5')]).toEqual(['quote', 'too_fine']);
+    expect([sold('KWD', '1.005'), sold('KWD', '1.0005')]).toEqual(['quote', 'too_fine']);
+  });
 
   test('is exact where a float would not be, at both ends of what a decimal holds', () => {
     expect(worth('0.1', { rate: '3' })).toEqual({ kind: 'quote', toAmount: '0.3' });

@@ -11,6 +11,9 @@ export function upperCase(text: string): string | null {
 /** Without the spaces, dots, hyphens and slashes that people group numbers with. */
 export const ungrouped = (text: string): string => text.replace(/[\s.\-/]/g, '');
 
+/** Without the brackets around a check digit at the end, as in the identity numbers of Hong Kong: `A123456(3)`. */
+export const withoutBracket = (text: string): string => text.replace(/\(([0-9A-Za-z])\)$/, '$1');
+
 /**
  * A line that a person wrote: its spaces tidied, in NFC, no control or direction characters. The joiners stay,
  * since Persian and Indic spelling needs them.

@@ -1,4 +1,4 @@
-import { line, ungrouped } from '../formats/text.ts';
+import { line, ungrouped, withoutBracket } from '../formats/text.ts';
 import { countryAlpha3 } from '../identity.ts';
 import { type Findings, isWrong, normal, type Verdict, wrong } from '../verdict.ts';
 import { AMERICAS } from './tax-ids-americas-table.ts';
@@ -22,8 +22,21 @@ const SAME_AS: Readonly<Record<string, string>> = {
 
 /** Names that mean the number of one country alone; others (DNI, NIF, RUC, SSN) are used by many. */
 const ONE_COUNTRY =
-  'ITIN EIN CPF CNPJ RFC CURP CUIT CUIL STEUER_ID STEUERNUMMER UST_ID SPI SIREN CODICE_FISCALE PARTITA_IVA BSN PESEL ' +
+  'ITIN EIN CPF CNPJ RFC CURP CUIT CUIL STEUER_ID SPI SIREN CODICE_FISCALE PARTITA_IVA BSN PESEL ' +
   'UTR NINO PPS AHV HETU TCKN BVN TFN';
+
+/** Places whose people have numbers of another country's tax office, or of their own. */
+const SHARES: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries({
+    AUS: 'CCK CXR NFK',
+    CHE: 'LIE',
+    FIN: 'ALA',
+    FRA: 'BLM GLP GUF MAF MTQ MYT NCL PYF REU SPM WLF',
+    GBR: 'GGY IMN JEY',
+    ITA: 'SMR VAT',
+    USA: 'ASM GUM MNP PRI VIR',
+  }).flatMap(([country, places]) => places.split(' ').map((place) => [place, country])),
+);
 
 interface TaxId {
   readonly country: string;
@@ -73,7 +86,12 @@ function checkTypes(
 }
 
 function taxNumber(text: string, country: string, kind: string): Verdict {
-  const code = ungrouped(text).toUpperCase();
+  const code = withoutBracket(ungrouped(text)).toUpperCase();
+  const shared = TAX_RULES[SHARES[country] ?? '']?.[kind];
+  if (shared && !TAX_RULES[country]?.[kind]) {
+    const verdict = shared(code);
+    return isWrong(verdict) ? plain(code) : verdict;
+  }
   const rules = TAX_RULES[country] ?? {};
   const rule = rules[kind];
   if (rule) return rule(code);

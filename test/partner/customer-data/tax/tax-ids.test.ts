@@ -164,3 +164,20 @@ describe('tax numbers', () => {
     ]);
   });
 });
+
+test.each([
+  ['AUT', 'STEUERNUMMER', '12-345/6789'],
+  ['AUT', 'UST_ID', 'ATU12345678'],
+  ['CHE', 'STEUERNUMMER', '123.456.789'],
+  ['LIE', 'AHV', '756.9217.0769.85'],
+  ['REU', 'SPI', '3023217600053'],
+  ['GLP', 'SIREN', '732829320'],
+  ['ALA', 'HETU', '131052-308T'],
+  ['IMN', 'UTR', '1123456789'],
+  ['JEY', 'NINO', 'JY123456A'],
+  ['PRI', 'EIN', '660412345'],
+  ['NFK', 'TFN', '123456782'],
+  ['SMR', 'CODICE_FISCALE', 'RSSMRA85T10A562S'],
+])('a customer of %s has a %s of a neighbour, or of the own country', async (country, type, number) => {
+  expect(await isTaken(taxId(country, type, number))).toBe(true);
+});
