@@ -1,8 +1,9 @@
+import { statSync } from 'node:fs';
 import { Kysely, SqliteDialect } from 'kysely';
-import { problem } from '../kernel/problems.ts';
+import { isProblem, problem } from '../kernel/problems.ts';
 import type { Migration } from './applied-steps.ts';
 import { libsqlDriver } from './libsql/driver.ts';
-import { type OnTrouble, openSqlite } from './libsql/file.ts';
+import { isBusy, type OnTrouble, openSqlite, type SqliteDatabase } from './libsql/file.ts';
 import { migrate } from './migrate.ts';
 
 /**
@@ -16,6 +17,7 @@ export async function openDatabase<T>(
   onTrouble?: OnTrouble,
 ): Promise<Kysely<T>> {
   const file = openSqlite(path, { waitMs: 0, onTrouble });
+  file.exec('pragma secure_delete = on');
   class Dialect extends SqliteDialect {
     override createDriver() {
       return libsqlDriver(file, path, { onTrouble });
@@ -29,11 +31,29 @@ export async function openDatabase<T>(
       `select count(*) as n from sqlite_master where type = 'table' and name = 'schema_migrations'`,
       path,
     );
+    cleanOnce(file, path);
   } catch (error) {
     await database.destroy();
     throw error;
   }
   return database;
+}
+
+/** `pragma user_version` of a file in which nothing that was removed can be read. */
+const CLEAN = 1;
+/** Writing a larger file anew takes too long for a start: docs/notifications.md says how it is done by hand. */
+const MOST_CLEANED_BYTES = 256 * 1024 * 1024;
+
+/** Earlier releases left what they removed readable in free pages: such a file is written anew, once. */
+function cleanOnce(file: SqliteDatabase, path: string): void {
+  const { user_version } = file.prepare('pragma user_version').get() as { user_version: number };
+  if (user_version === CLEAN || statSync(path).size > MOST_CLEANED_BYTES) return;
+  try {
+    file.exec(`vacuum; pragma user_version = ${CLEAN}; pragma wal_checkpoint(truncate)`);
+  } catch (error) {
+    // Another process is writing, or the disk takes no copy: the next start tries again.
+    if (!isBusy(error) && !isProblem(error)) throw error;
+  }
 }
 
 const POSTGRES = /^postgres(ql)?:\/\//;
