@@ -31,32 +31,15 @@ export interface OpenedCluster {
 }
 
 /**
- * A cluster of somebody else's, held to the network that it is on when it is opened.
+ * The cluster that a service takes money on.
  * @throws Problem `cluster_failed`, `genesis_unexpected`, `cluster_settings_invalid`
  */
-async function openForeignCluster(
-  settings: ClusterSettings,
-  { clock, log }: { readonly clock: Clock; readonly log?: Log | undefined },
-): Promise<Cluster & { readonly genesis: string | null }> {
-  const [{ openRpcCluster }, { heldToItsNetwork }] = await Promise.all([
-    import('./solana/rpc/open.ts'),
-    import('./solana/same-cluster.ts'),
-  ]);
-  const open = () => openRpcCluster({ ...settings, urls: settings.rpcUrls, clock, log });
-  const cluster = await open();
-  const held = heldToItsNetwork(cluster, {
-    now: clock.now,
-    networkNow: async () => (await open()).network,
-  });
-  return { ...held, genesis: cluster.genesis };
-}
-
-/** The cluster that a service takes money on. */
 export async function openRealCluster(
   settings: ClusterSettings,
-  own: { readonly clock: Clock; readonly log: Log },
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Promise<OpenedCluster> {
-  const cluster = await openForeignCluster(settings, own);
+  const { openRpcCluster } = await import('./solana/rpc/open.ts');
+  const cluster = await openRpcCluster({ ...settings, urls: settings.rpcUrls, clock, log });
   return { cluster, faucet: null, rpc: null, pubSub: null, ledger: null, genesis: cluster.genesis };
 }
 

@@ -193,6 +193,37 @@ describe('one cluster behind all addresses', () => {
   });
 });
 
+describe('an address that comes to mean another cluster', () => {
+  const moved: Lie = async (call, honest, host) =>
+    call.method === 'getGenesisHash' && host === 'first.test' ? said(call, MAINNET) : honest();
+
+  it('is noticed within a minute by a service that only reads, and asked for nothing more', async () => {
+    liar.tell = moved;
+    endpoint.clock.advance(61_000);
+    await liar.cluster.accounts([bob.address]);
+    liar.heard.length = 0;
+    await liar.cluster.accounts([bob.address]);
+    expect(hosts()).toEqual(['second.test']);
+  });
+
+  it('as the only one is asked for nothing until it leads back', async () => {
+    const alone = await openLyingCluster(endpoint, endpoint.clock.advance, {
+      urls: URLS.slice(0, 1),
+      genesis: DEVNET,
+    });
+    opened.push(alone);
+    const read = () => alone.cluster.accounts([bob.address]);
+    await read();
+    alone.tell = moved;
+    endpoint.clock.advance(61_000);
+    alone.heard.length = 0;
+    expect((await problemOf(read())).code).toBe('cluster_failed');
+    expect(new Set(alone.asked.slice(-1))).toEqual(new Set(['getGenesisHash']));
+    alone.tell = (_call, honest) => honest();
+    expect(await read()).toHaveLength(1);
+  });
+});
+
 describe('a slot far in the future', () => {
   const FAR = 1_000_000_000_000;
   /** The first address names it at each answer, or once; the first address then falls silent. */

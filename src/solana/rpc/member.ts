@@ -64,6 +64,7 @@ export interface Genesis {
 }
 
 const TIMEOUT_MS = 15_000;
+const COMPARED_AGAIN_MS = 60_000;
 const ASIDE: DelayPolicy = { firstMs: 4_000, factor: 2, mostMs: 60_000, jitter: 'none' };
 /** A slot: what one node knows, the others soon know too. */
 const BEHIND_MS = 400;
@@ -139,7 +140,8 @@ export function createMember(options: MemberOptions): Member {
   let calls = 0;
   let failures = 0;
   let asideUntilMs = 0;
-  let ownGenesis: string | null = null;
+  let own: { readonly genesis: string; readonly atMs: number } | null = null;
+  let comparing: Promise<string> | null = null;
 
   async function exchange<S extends z.ZodType>(
     [method, params, schema]: readonly [string, readonly unknown[], S],
@@ -160,15 +162,22 @@ export function createMember(options: MemberOptions): Member {
     if (!checked.success) throw new NoAnswer('its answer has another form than expected');
     if (slot.success) standing.saw(level, slot.data);
     for (const [at, landed] of landedIn(method, result)) standing.saw(at ?? level, landed);
-    if (method === 'getGenesisHash') ownGenesis = String(result);
+    if (method === 'getGenesisHash') own = { genesis: String(result), atMs: clock.now() };
     return checked.data;
   }
 
-  /** An address that was silent when the others were compared is compared before it is asked for anything else. */
-  async function checkGenesis(signals: readonly AbortSignal[]): Promise<void> {
+  /**
+   * An address that was silent when the others were compared is compared before it is asked for anything else, and each
+   * one again once a minute: a balancer may get a wrong node behind it, a name may be moved.
+   */
+  async function checkGenesis(): Promise<void> {
     if (genesis.hash === null) return;
-    ownGenesis ??= await exchange(['getGenesisHash', [], z.string()], signals);
-    if (ownGenesis === genesis.hash) return;
+    const isKnown = own?.genesis === genesis.hash && Math.abs(clock.now() - own.atMs) < COMPARED_AGAIN_MS;
+    if (isKnown) return;
+    comparing ??= exchange(['getGenesisHash', [], z.string()], []).finally(() => {
+      comparing = null;
+    });
+    if ((await comparing) === genesis.hash) return;
     asideUntilMs = Number.POSITIVE_INFINITY;
     log('error', 'rpc_other_cluster', { host });
     throw new NoAnswer(`${host} leads to another cluster`, { final: true });
@@ -188,7 +197,7 @@ export function createMember(options: MemberOptions): Member {
     async ask(method, params, schema, signal) {
       const signals = signal ? [signal] : [];
       try {
-        if (method !== 'getGenesisHash') await checkGenesis(signals);
+        if (method !== 'getGenesisHash') await checkGenesis();
         if (HELD_BY_NODE.has(method) && standing.isUnknown()) {
           await exchange(['getEpochInfo', [{ commitment: 'confirmed' }], epochAnswer], signals);
         }
