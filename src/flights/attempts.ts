@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { clientNetwork } from '../kernel/client-network.ts';
 import { problem } from '../kernel/problems.ts';
 import { removeOld } from '../store/remove.ts';
 import type { FlightsPorts } from './ports.ts';
@@ -74,6 +74,33 @@ export function createAttempts({ store, clock, ids }: Pick<FlightsPorts, 'store'
   };
 }
 
+/**
+ * Counts a free call against its client's share, before it is done: of many at once none is left out of the count.
+ * @returns false once the share is used up
+ */
+export const takeShare = (
+  { store, clock, ids }: Pick<FlightsPorts, 'store' | 'clock' | 'ids'>,
+  share: {
+    readonly of: string;
+    readonly client: string;
+    readonly most: number;
+    readonly withinMs: number;
+  },
+): Promise<boolean> =>
+  store.transaction().execute(async (tx) => {
+    // On the embedded stack nobody else can call.
+    if (share.client === NO_ADDRESS) return true;
+    const nowMs = clock.now();
+    const subject = `${share.of}:${share.client}`;
+    const taken = await wrongTries(tx, subject, nowMs, share.most);
+    if (taken.filter((atMs) => atMs > nowMs - share.withinMs).length >= share.most) return false;
+    await tx
+      .insertInto('wrong_codes')
+      .values({ id: ids.next('req'), subject, at_ms: nowMs })
+      .execute();
+    return true;
+  });
+
 /** When the last wrong tries were, newest first. */
 async function wrongTries(tx: Tx, subject: string, nowMs: number, most: number): Promise<number[]> {
   const rows = await tx
@@ -105,24 +132,10 @@ function waitOnIntent(ownMs: readonly number[], nowMs: number): number {
 const NO_ADDRESS = 'local';
 
 /**
- * The client behind an address, as a keyed hash: an address is personal data. An IPv6 client has a /64 to itself, so
- * that is what counts. The address is the connection's own, from the HTTP server; no header is believed.
+ * The client behind an address, as a keyed hash: an address is personal data. The address is the connection's own, from
+ * the HTTP server; no header is believed.
  */
 export function clientOf(secrets: FlightsPorts['secrets'], address: string | undefined): string {
   if (!address) return NO_ADDRESS;
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
-  return secrets.hmac('client address', isIPv6(plain) ? networkOf(plain) : plain).slice(0, 32);
-}
-
-/** The first four groups of an IPv6 address. */
-function networkOf(address: string): string {
-  const [head = '', tail] = address.toLowerCase().split('::');
-  const front = head === '' ? [] : head.split(':');
-  const back = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
-  const groups = [...front, ...Array<string>(zeros).fill('0'), ...back];
-  return groups
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':');
+  return secrets.hmac('client address', clientNetwork(address)).slice(0, 32);
 }

@@ -59,6 +59,8 @@ export interface FlightsOptions {
   readonly refusedChecksPerPayer: number;
   /** New affiliate codes an hour, altogether. */
   readonly affiliatesPerHour: number;
+  /** The same for one client. */
+  readonly affiliatesPerClient: number;
   readonly pollAfterMs: number;
   /** The operator's switch (also a row in the database, so that it works without a restart). */
   readonly bookingDisabled: boolean;
@@ -99,6 +101,7 @@ export const defaultOptions: FlightsOptions = {
   freeChecksPerMinute: 300,
   refusedChecksPerPayer: 60,
   affiliatesPerHour: 1_000,
+  affiliatesPerClient: 20,
   pollAfterMs: 1000,
   bookingDisabled: false,
   lowcostDisabled: false,

@@ -292,9 +292,9 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
         201: { description: 'Made.', schema: wire('affiliate') },
       },
       codes: ['invalid_wallet', 'too_many_attempts'],
-      async run({ context, body }) {
+      async run(call) {
         const { createAffiliates } = await import('./affiliates/affiliates.ts');
-        const made = await createAffiliates(context.ports).register(body.wallet);
+        const made = await createAffiliates(call.context.ports).register(call.body.wallet, askerOf(call));
         return json(made.body, made.status);
       },
     }),

@@ -1,10 +1,15 @@
+import { AccountRole } from '@solana/kit';
+import { getTransferSolInstruction } from '@solana-program/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEVNET_USDC } from '../../src/solana/cluster.ts';
+import { programDataOf } from '../../src/solana/loader.ts';
 import { signerFromSeed } from '../../src/solana/signer.ts';
-import { TOKEN_PROGRAM } from '../../src/solana/token.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/solana/token.ts';
+import { buildTransaction } from '../../src/solana/transaction.ts';
 import { openRpcEndpoint, type RpcEndpoint } from './rpc-endpoint.ts';
 
 const alice = signerFromSeed(new Uint8Array(32).fill(21));
+const carol = signerFromSeed(new Uint8Array(32).fill(22));
 
 describe('the JSON-RPC on the wire', () => {
   let endpoint: RpcEndpoint;
@@ -146,5 +151,31 @@ describe('the JSON-RPC on the wire', () => {
 
   it('takes null in place of options', async () => {
     expect(await call('getBalance', [alice.address, null])).toMatchObject({ result: { value: 0 } });
+  });
+
+  it('shows no more bytes of accounts after a simulation than an answer may have', async () => {
+    await endpoint.cluster.airdropSol(carol.address, 10_000_000_000n);
+    const large = await programDataOf(TOKEN_2022_PROGRAM);
+    const others = Array.from(
+      { length: 20 },
+      (_, n) => signerFromSeed(new Uint8Array(32).fill(100 + n)).address,
+    );
+    const transfer = getTransferSolInstruction({ source: carol, destination: carol.address, amount: 1n });
+    const accounts = [large, ...others].map((address) => ({ address, role: AccountRole.READONLY }));
+    const { wire } = buildTransaction({
+      feePayer: carol,
+      instructions: [{ ...transfer, accounts: [...transfer.accounts, ...accounts] }],
+      blockhash: await endpoint.cluster.latestBlockhash(),
+    });
+    const simulated = (addresses: readonly string[]) =>
+      call('simulateTransaction', [
+        Buffer.from(wire).toString('base64'),
+        { encoding: 'base64', accounts: { encoding: 'base64', addresses } },
+      ]);
+    expect(await simulated([large])).toMatchObject({ result: { value: { err: null, accounts: [{}] } } });
+    expect(await simulated(Array(20).fill(large))).toEqual(failure(-32005));
+    expect(await simulated(Array(24).fill(large))).toEqual(
+      failure(-32602, expect.stringContaining('max 23')),
+    );
   });
 });

@@ -43,7 +43,7 @@ beforeEach(async () => {
   await cluster.airdropSol(alice.address, 10n * SOL);
   pubSub = createPubSub(cluster.ledger);
   heard = [];
-  line = pubSub.connect({ send: (text) => void heard.push(JSON.parse(text) as Heard) });
+  line = pubSub.connect({ client: 'a', send: (text) => void heard.push(JSON.parse(text) as Heard) });
 });
 afterEach(async () => {
   pubSub.close();
@@ -61,6 +61,7 @@ const build = async (...instructions: Instruction[]) =>
   buildTransaction({ feePayer: alice, instructions, blockhash: await cluster.latestBlockhash() });
 const transfer = (amount = SOL) =>
   getTransferSolInstruction({ source: alice, destination: bob.address, amount });
+const someAddress = (number: number) => signerFromSeed(new Uint8Array(32).fill(number)).address;
 const quiet = () => new Promise((wake) => setTimeout(wake, 120));
 
 describe('a subscription', () => {
@@ -181,6 +182,62 @@ describe('a subscription', () => {
   });
 });
 
+describe('many subscribers', () => {
+  const subscribe = async (method: string, send: (text: string) => void, number: number) => {
+    const one = pubSub.connect({ client: String(number), send });
+    await one.receive(JSON.stringify({ jsonrpc: '2.0', id: 1, method }));
+    return one;
+  };
+  const SUBSCRIBERS = 300;
+
+  test('of slots do not hold up others: between two of them somebody else has a turn', async () => {
+    let told = 0;
+    let answeredAfter: number | null = null;
+    const asker = pubSub.connect({
+      client: 'asker',
+      send: () => {
+        answeredAfter = told;
+      },
+    });
+    const hear = (text: string) => {
+      if (!text.includes('Notification')) return;
+      if (told++ === 0) void asker.receive('{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}');
+      // Some work for each, so that all together are more than a turn.
+      for (let n = 0; n < 2_000; n++) JSON.parse(text);
+    };
+    for (let n = 0; n < SUBSCRIBERS; n++) await subscribe('slotsUpdatesSubscribe', hear, n);
+    await quiet();
+    told = 0;
+    clock.advance(400);
+    await expect.poll(() => told, { timeout: 30_000 }).toBe(SUBSCRIBERS * 3);
+    expect(answeredAfter).toBeLessThan(SUBSCRIBERS * 3);
+  });
+
+  test('of slots that take longer to tell than they last are told of the newest, and of transactions', async () => {
+    const slots: number[] = [];
+    let late = 100;
+    for (let n = 0; n < 10; n++)
+      await subscribe(
+        'slotSubscribe',
+        (text) => {
+          const { params } = JSON.parse(text) as Heard;
+          if (!params) return;
+          if (n === 0) slots.push((params.result as { slot: number }).slot);
+          if (late-- > 0) clock.advance(400);
+        },
+        n,
+      );
+    await ask('logsSubscribe', ['all']);
+    await quiet();
+    await cluster.airdropSol(bob.address, SOL);
+    clock.advance(400);
+    await expect.poll(() => slots.length).toBeGreaterThan(5);
+    const [first = 0, second = 0] = slots;
+    expect(second).toBeGreaterThan(first + 1);
+    await expect.poll(() => told('logsNotification')).toHaveLength(1);
+  });
+});
+
 describe('a connection', () => {
   test('is not answered where it does not ask: the pings of web3.js and kit', async () => {
     await line.receive('{"jsonrpc":"2.0","method":"ping"}');
@@ -189,12 +246,36 @@ describe('a connection', () => {
   });
 
   test('has a hundred subscriptions at most', async () => {
-    for (let count = 0; count < 100; count++) await ask('slotSubscribe');
+    for (let count = 0; count < 100; count++) await ask('accountSubscribe', [someAddress(count)]);
     expect(line.count()).toBe(100);
     expect(await ask('slotSubscribe')).toMatchObject({ error: { code: -32603 } });
-    const other = pubSub.connect({ send: () => undefined });
+    const other = pubSub.connect({ client: 'a', send: () => undefined });
     await other.receive('{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}');
     expect(other.count()).toBe(1);
+  });
+
+  test('that asks for the same again has one subscription, and is told once', async () => {
+    const { result } = await ask('slotSubscribe');
+    for (let count = 0; count < 5; count++) expect(await ask('slotSubscribe')).toMatchObject({ result });
+    expect(line.count()).toBe(1);
+    clock.advance(400);
+    await expect.poll(() => told('slotNotification')).toHaveLength(1);
+    expect(await ask('slotUnsubscribe', [result])).toMatchObject({ result: true });
+    expect(line.count()).toBe(0);
+  });
+
+  test('shares a thousand subscriptions with the others of its client, and takes none from other clients', async () => {
+    const connect = (client: string) => pubSub.connect({ client, send: () => undefined });
+    const subscribe = (to: Line, account: number) =>
+      to.receive(
+        JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'accountSubscribe', params: [someAddress(account)] }),
+      );
+    const greedy = Array.from({ length: 11 }, () => connect('greedy'));
+    for (const one of greedy) for (let account = 0; account < 100; account++) await subscribe(one, account);
+    expect(greedy.map((one) => one.count())).toEqual([...Array(10).fill(100), 0]);
+    const modest = connect('modest');
+    await subscribe(modest, 1);
+    expect(modest.count()).toBe(1);
   });
 
   test.each([

@@ -1,6 +1,7 @@
 import { instant } from '../../kernel/clock.ts';
 import { asInteger, atomic, formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
+import { takeShare } from '../attempts.ts';
 import { checkWallet } from '../intents/wallets.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { Affiliate, AffiliateCredit } from '../wire.ts';
@@ -9,22 +10,27 @@ const HOUR_MS = 3_600_000;
 const CODE_LENGTH = 10;
 
 /** Affiliate codes (spec/flight-service.md, POST /affiliates; CONTRACT, section 8). What they earn: affiliate-credit.ts. */
-export function createAffiliates({ store, clock, ids, options }: FlightsPorts) {
+export function createAffiliates(ports: FlightsPorts) {
+  const { store, clock, ids, options } = ports;
   const byWallet = (wallet: string) =>
     store.selectFrom('affiliates').selectAll().where('wallet', '=', wallet).executeTakeFirst();
 
   return {
     /**
      * The code of a wallet: a new one (201), or the one that it has (200). One row a wallet, and not more than
-     * `affiliatesPerHour` new ones altogether: the call is free, and must not fill the disk.
+     * `affiliatesPerHour` new ones altogether, of which a client has a share: the call is free, and must not fill the
+     * disk.
+     * @param client as `clientOf` has it
      * @throws Problem `invalid_wallet`, `too_many_attempts`
      */
-    async register(wallet: string): Promise<{ status: 200 | 201; body: Affiliate }> {
+    async register(wallet: string, client: string): Promise<{ status: 200 | 201; body: Affiliate }> {
       await checkWallet('wallet', wallet);
       const known = await byWallet(wallet);
       if (known) return { status: 200, body: affiliateOf(known) };
       const nowMs = clock.now();
       await checkRoom(nowMs);
+      const share = { of: 'affiliates', client, most: options.affiliatesPerClient, withinMs: HOUR_MS };
+      if (!(await takeShare(ports, share))) throw tooMany();
       const made = await store
         .insertInto('affiliates')
         .values({ code: newCode(ids), wallet, created_at_ms: nowMs, credited_at_ms: null })
@@ -73,10 +79,7 @@ export function createAffiliates({ store, clock, ids, options }: FlightsPorts) {
       .where('created_at_ms', '>', nowMs - HOUR_MS)
       .executeTakeFirst();
     if (Number(recent?.made ?? 0) < options.affiliatesPerHour) return;
-    throw problem('too_many_attempts', {
-      message: 'Too many affiliate codes were asked for in the last hour.',
-      retryAfter: HOUR_MS / 1000,
-    });
+    throw tooMany();
   }
 
   /** Captured and not refunded: what counts, whether the journey is flown yet or not. */
@@ -104,6 +107,12 @@ export function createAffiliates({ store, clock, ids, options }: FlightsPorts) {
     return { paid: atomic(row?.paid ?? 0) };
   }
 }
+
+const tooMany = () =>
+  problem('too_many_attempts', {
+    message: 'Too many affiliate codes were asked for in the last hour.',
+    retryAfter: HOUR_MS / 1000,
+  });
 
 /** The affiliate that an intent freezes, and what its share of the platform fee comes to. */
 interface Referral {

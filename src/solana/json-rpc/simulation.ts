@@ -1,9 +1,11 @@
 import type { Address } from '@solana/kit';
 import type { EmbeddedLedger } from '../embedded/ledger.ts';
 import { lamportsOf, tokenBalancesOf } from '../embedded/meta.ts';
+import { createMeter } from './cost.ts';
 import { encodeAccount } from './encode-account.ts';
 import { encodeInner, encodeReturnData, encodeTokenBalance } from './encode-transaction.ts';
 import type { AccountEncoding } from './params.ts';
+import { invalidParams } from './wire.ts';
 
 interface SimulationOptions {
   readonly sigVerify?: boolean | null | undefined;
@@ -30,9 +32,15 @@ export async function simulation(ledger: EmbeddedLedger, wire: Uint8Array, optio
     const index = transaction.accountKeys.indexOf(address);
     return (index < 0 ? null : accountsAfter[index]) ?? null;
   };
+  const { addresses = [] } = options.accounts ?? {};
+  const most = transaction.accountKeys.length;
+  if (addresses.length > most) throw invalidParams(`Too many accounts provided; max ${most}`);
+  const meter = createMeter();
   const accounts = options.accounts?.addresses.map((address) => {
     const account = after(address);
-    return account && encodeAccount(ledger, account, { encoding: options.accounts?.encoding ?? 'base64' });
+    if (!account || report.err !== null) return null;
+    meter(account.data.length);
+    return encodeAccount(ledger, account, { encoding: options.accounts?.encoding ?? 'base64' });
   });
   return {
     err: report.err,

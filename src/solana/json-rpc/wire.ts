@@ -55,6 +55,8 @@ export class WrittenJson {
   constructor(readonly text: string) {}
 }
 
+export const written = (value: unknown): WrittenJson => new WrittenJson(toJson(value));
+
 /** JSON with bigints as plain numbers, which is how the validator writes its 64-bit integers. */
 export function toJson(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();

@@ -15,7 +15,7 @@ interface Listener {
   isIdle(): boolean;
   landed(transactions: readonly LandedTransaction[]): Promise<void>;
   /** A slot has begun; the one before it is complete. */
-  slot(slot: number): void;
+  slot(slot: number): Promise<void>;
 }
 
 /** Follows the ledger. Other processes write the same file, so it is the file that is watched. */
@@ -26,12 +26,17 @@ export function createFeed(ledger: EmbeddedLedger, log: Log, listener: Listener)
   let isLooking = false;
   let isFailing = false;
 
-  const tellSlots = () => {
+  const tellSlots = async () => {
     const { slot } = ledger.peek();
     toldSlot = Math.max(toldSlot, slot - MOST_SLOTS_AT_ONCE);
-    while (toldSlot < slot) {
+    while (timer !== null && toldSlot < slot) {
       toldSlot++;
-      listener.slot(toldSlot);
+      await listener.slot(toldSlot);
+      // One slot took longer to tell than it lasted: those behind are dropped, and transactions have their turn.
+      if (ledger.peek().slot > slot) {
+        toldSlot = Math.max(toldSlot, ledger.peek().slot - 1);
+        return;
+      }
     }
   };
   const tellTransactions = async () => {
@@ -52,7 +57,7 @@ export function createFeed(ledger: EmbeddedLedger, log: Log, listener: Listener)
     if (listener.isIdle()) return stop();
     isLooking = true;
     try {
-      tellSlots();
+      await tellSlots();
       await tellTransactions();
       isFailing = false;
     } catch (error) {

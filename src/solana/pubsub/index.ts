@@ -56,7 +56,7 @@ export function createPubSub(
     }
     // Before the look at what has landed: from then on the feed tells.
     feed.start();
-    const subscription = subscriptions.begin(peer, read.begin);
+    const subscription = subscriptions.begin(peer, read.asked, read.begin);
     if (read.begin.kind === 'signature') {
       const landed = ledger.landing(read.begin.signature);
       if (landed) settle(subscriptions, subscription, landed);

@@ -83,7 +83,7 @@ const NOT_OFFERED: Readonly<Record<string, string>> = {
   vote: 'voteSubscribe is not offered here: this cluster has one node, and no votes',
 };
 
-type PubSubCall = { readonly end: number } | { readonly begin: Wanted };
+type PubSubCall = { readonly end: number } | { readonly begin: Wanted; readonly asked: string };
 
 /** Reads a call. @throws JsonRpcError */
 export function readCall(name: string, params: unknown): PubSubCall {
@@ -92,7 +92,7 @@ export function readCall(name: string, params: unknown): PubSubCall {
   if (!read) throw new JsonRpcError(METHOD_NOT_FOUND, NOT_OFFERED[kind] ?? 'Method not found');
   const given = params ?? [];
   if (!Array.isArray(given)) throw invalidParams('`params` should have at most an array');
-  if (way === 'Subscribe') return { begin: read(given) as Wanted };
+  if (way === 'Subscribe') return { begin: read(given) as Wanted, asked: `${kind} ${JSON.stringify(given)}` };
   const [id] = given as unknown[];
   if (given.length !== 1 || !Number.isSafeInteger(id))
     throw invalidParams('not the number of a subscription');

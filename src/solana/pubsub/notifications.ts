@@ -7,7 +7,7 @@ import type { LandedTransaction } from '../embedded/ledger-transactions.ts';
 import { encodeAccount } from '../json-rpc/encode-account.ts';
 import type { AccountConfig } from '../json-rpc/params.ts';
 import type { Turns } from '../json-rpc/turns.ts';
-import { JsonRpcError } from '../json-rpc/wire.ts';
+import { JsonRpcError, type WrittenJson, written } from '../json-rpc/wire.ts';
 import { type Subscription, type Subscriptions, tell } from './subscriptions.ts';
 
 type Outcome = Pick<LandedTransaction, 'slot' | 'err'>;
@@ -22,8 +22,8 @@ export function settle(
   const { wanted } = subscription;
   const context = { slot };
   if (wanted.kind === 'signature' && wanted.isReceivedTold)
-    tell(subscription, { context, value: 'receivedSignature' });
-  tell(subscription, { context, value: { err } });
+    tell(subscription, written({ context, value: 'receivedSignature' }));
+  tell(subscription, written({ context, value: { err } }));
 }
 
 /** Tells subscribers what has happened on the ledger. */
@@ -31,26 +31,54 @@ export function createTeller(ledger: EmbeddedLedger, subscriptions: Subscription
   const isWanted = (...kinds: readonly ('account' | 'program' | 'logs')[]) =>
     kinds.some((kind) => subscriptions.countOf(kind) > 0);
 
-  function tellLogs({ signature, slot, err, meta }: LandedTransaction, named: readonly Address[]): void {
-    const result = { context: { slot }, value: { signature, err, logs: meta.logs } };
-    for (const mentions of [null, ...named])
-      for (const one of subscriptions.waitingFor({ kind: 'logs', mentions })) tell(one, result);
+  /** Between two subscribers others have their turn: how many there are must not hold anybody up. */
+  async function tellEach(those: readonly Subscription[], ...results: readonly WrittenJson[]): Promise<void> {
+    for (const one of those) {
+      for (const result of results) tell(one, result);
+      await turns.breathe();
+    }
+  }
+
+  async function tellLogs(
+    { signature, slot, err, meta }: LandedTransaction,
+    named: readonly Address[],
+  ): Promise<void> {
+    const those = [null, ...named].flatMap((mentions) =>
+      subscriptions.waitingFor({ kind: 'logs', mentions }),
+    );
+    if (those.length === 0) return;
+    await tellEach(those, written({ context: { slot }, value: { signature, err, logs: meta.logs } }));
   }
 
   async function tellAccount(address: Address, slot: number): Promise<void> {
     const account = ledger.account(address);
     const context = { slot };
+    const views = new Map<string, WrittenJson>();
+    /** Written once for all that want it in the same form. */
+    const inView = (form: string, view: AccountConfig, value: (shown: object) => object): WrittenJson => {
+      const key = `${form} ${JSON.stringify([view?.encoding, view?.dataSlice])}`;
+      const known = views.get(key);
+      if (known) return known;
+      const text = written({ context, value: value(shown(ledger, account ?? closed(address), view)) });
+      views.set(key, text);
+      return text;
+    };
     for (const one of subscriptions.waitingFor({ kind: 'account', address })) {
       if (one.wanted.kind !== 'account') continue;
-      tell(one, { context, value: shown(ledger, account ?? closed(address), one.wanted.view) });
+      tell(
+        one,
+        inView('account', one.wanted.view, (its) => its),
+      );
       await turns.breathe();
     }
     // A program is not told of an account that it no longer owns.
     if (!account) return;
     for (const one of subscriptions.waitingFor({ kind: 'program', program: account.owner })) {
       if (one.wanted.kind !== 'program' || !one.wanted.matches(account.data)) continue;
-      const value = { pubkey: address, account: shown(ledger, account, one.wanted.view) };
-      tell(one, { context, value });
+      tell(
+        one,
+        inView('program', one.wanted.view, (its) => ({ pubkey: address, account: its })),
+      );
       await turns.breathe();
     }
   }
@@ -67,7 +95,7 @@ export function createTeller(ledger: EmbeddedLedger, subscriptions: Subscription
             settle(subscriptions, one, landed);
           if (!isWanted('account', 'program', 'logs')) continue;
           const { named, written } = changedBy(landed);
-          if (isWanted('logs')) tellLogs(landed, named);
+          if (isWanted('logs')) await tellLogs(landed, named);
           for (const address of written) changed.set(address, landed.slot);
           await turns.breathe();
         }
@@ -75,17 +103,20 @@ export function createTeller(ledger: EmbeddedLedger, subscriptions: Subscription
         for (const [address, slot] of changed) await tellAccount(address, slot);
       }),
 
-    slot(slot: number): void {
-      const parent = Math.max(0, slot - 1);
-      for (const one of subscriptions.waitingFor({ kind: 'slot' })) tell(one, { parent, root: parent, slot });
-      for (const one of subscriptions.waitingFor({ kind: 'root' })) tell(one, parent);
-      const timestamp = Date.now();
-      for (const one of subscriptions.waitingFor({ kind: 'slotsUpdates' })) {
-        tell(one, { type: 'createdBank', parent, slot, timestamp });
-        tell(one, { type: 'optimisticConfirmation', slot: parent, timestamp });
-        tell(one, { type: 'root', slot: parent, timestamp });
-      }
-    },
+    slot: (slot: number) =>
+      turns.run(async () => {
+        const parent = Math.max(0, slot - 1);
+        const timestamp = Date.now();
+        const { waitingFor } = subscriptions;
+        await tellEach(waitingFor({ kind: 'slot' }), written({ parent, root: parent, slot }));
+        await tellEach(waitingFor({ kind: 'root' }), written(parent));
+        await tellEach(
+          waitingFor({ kind: 'slotsUpdates' }),
+          written({ type: 'createdBank', parent, slot, timestamp }),
+          written({ type: 'optimisticConfirmation', slot: parent, timestamp }),
+          written({ type: 'root', slot: parent, timestamp }),
+        );
+      }),
   };
 }
 

@@ -1,8 +1,10 @@
-import { JsonRpcError, toJson } from '../json-rpc/wire.ts';
+import { JsonRpcError, toJson, type WrittenJson } from '../json-rpc/wire.ts';
 import type { Kind, Wanted } from './kinds.ts';
 
 /** A client at the other end of a connection. */
 export interface Peer {
+  /** Whose connection it is: connections of one client share its subscriptions. */
+  readonly client: string;
   send(text: string): void;
 }
 
@@ -10,11 +12,15 @@ export interface Subscription {
   readonly id: number;
   readonly peer: Peer;
   readonly wanted: Wanted;
+  /** The call that asked for it, as text: the same call again is the same subscription. */
+  readonly asked: string;
   /** Notifications that wait for their turn behind the answer; null once they need not. */
   held: string[] | null;
 }
 
 const MOST_OF_A_PEER = 100;
+const MOST_OF_A_CLIENT = 1_000;
+const MOST = 10_000;
 const INTERNAL_ERROR = -32603;
 /**
  * From an answer to the first notification. A client learns of its subscription from the answer, and drops what it
@@ -30,7 +36,15 @@ export function createSubscriptions() {
   const ofPeers = new Map<Peer, Map<number, Subscription>>();
   const byKey = new Map<string, Set<Subscription>>();
   const counts = new Map<Kind, number>();
-  const count = (kind: Kind, by: 1 | -1) => counts.set(kind, (counts.get(kind) ?? 0) + by);
+  const ofClients = new Map<string, number>();
+  let all = 0;
+  const count = ({ wanted: { kind }, peer: { client } }: Subscription, by: 1 | -1) => {
+    all += by;
+    counts.set(kind, (counts.get(kind) ?? 0) + by);
+    const left = (ofClients.get(client) ?? 0) + by;
+    if (left === 0) ofClients.delete(client);
+    else ofClients.set(client, left);
+  };
 
   const forget = (subscription: Subscription): void => {
     const key = keyOf(subscription.wanted);
@@ -38,25 +52,31 @@ export function createSubscriptions() {
     if (!those?.delete(subscription)) return;
     if (those.size === 0) byKey.delete(key);
     ofPeers.get(subscription.peer)?.delete(subscription.id);
-    count(subscription.wanted.kind, -1);
+    count(subscription, -1);
   };
 
   return {
-    /** @throws JsonRpcError where the connection has as many as it may */
-    begin(peer: Peer, wanted: Wanted): Subscription {
+    /**
+     * Begins a subscription; the one that a connection has already is answered again, as a validator does.
+     * @throws JsonRpcError where the connection, its client or all together have as many as they may
+     */
+    begin(peer: Peer, asked: string, wanted: Wanted): Subscription {
       const own = ofPeers.get(peer) ?? new Map<number, Subscription>();
-      if (own.size >= MOST_OF_A_PEER)
+      const known = [...own.values()].find((one) => one.asked === asked);
+      if (known) return known;
+      const ofClient = ofClients.get(peer.client) ?? 0;
+      if (own.size >= MOST_OF_A_PEER || ofClient >= MOST_OF_A_CLIENT || all >= MOST)
         throw new JsonRpcError(
           INTERNAL_ERROR,
           'Internal Error: Subscription refused. Node subscription limit reached',
         );
       lastId++;
-      const subscription: Subscription = { id: lastId, peer, wanted, held: [] };
+      const subscription: Subscription = { id: lastId, peer, wanted, asked, held: [] };
       own.set(lastId, subscription);
       ofPeers.set(peer, own);
       const key = keyOf(wanted);
       byKey.set(key, (byKey.get(key) ?? new Set()).add(subscription));
-      count(wanted.kind, 1);
+      count(subscription, 1);
       setTimeout(() => {
         for (const text of subscription.held ?? []) peer.send(text);
         subscription.held = null;
@@ -109,8 +129,8 @@ function keyOf(wanted: Key): string {
   }
 }
 
-/** Tells one subscriber something. */
-export function tell(subscription: Subscription, result: unknown): void {
+/** Notifies one subscriber; the result is written once for all of them. */
+export function tell(subscription: Subscription, result: WrittenJson): void {
   const { id, wanted, peer, held } = subscription;
   const params = { result, subscription: id };
   const text = toJson({ jsonrpc: '2.0', method: `${wanted.kind}Notification`, params });

@@ -126,6 +126,27 @@ test('new codes are given out only so fast, and known wallets keep getting their
   await slow.close();
 });
 
+test('one client takes no more than its share of new codes, and the others get theirs', async () => {
+  const shared = await openWorld({
+    airline: 'none',
+    options: { affiliatesPerHour: 1_000, affiliatesPerClient: 3 },
+  });
+  const ask = async (clientAddress: string) => {
+    const request = new Request('http://flights.test/affiliates', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ wallet: shared.newWallet().address }),
+    });
+    return (await shared.app.fetch(request, { clientAddress })).status;
+  };
+  const greedy = await Promise.all(Array.from({ length: 6 }, () => ask('203.0.113.9')));
+  expect(greedy.sort()).toEqual([201, 201, 201, 429, 429, 429]);
+  expect(await ask('203.0.113.10')).toBe(201);
+  shared.clock.advance(3_600_001);
+  expect(await ask('203.0.113.9')).toBe(201);
+  await shared.close();
+});
+
 test('credit is pending from the capture, and paid once the last arrival has passed', async () => {
   const affiliate = await newAffiliate();
   const intent = await world.intent(newOffer(), { referrer: affiliate.code });

@@ -180,7 +180,7 @@ export const openSocketSurface: OpenSurface = async (mutator) => {
   const pubSub = createPubSub(ledger.cluster.ledger, { log: ledger.log });
   const calls = SUBSCRIPTIONS(ledger.known);
   const heard: string[] = [];
-  const connect = () => pubSub.connect({ send: (text) => void heard.push(text) });
+  const connect = () => pubSub.connect({ client: 'fuzz', send: (text) => void heard.push(text) });
   let line = connect();
   let messages = 0;
   return {

@@ -1,3 +1,4 @@
+import { clientNetwork } from '../../../kernel/client-network.ts';
 import { headerOf } from '../../../kernel/http.ts';
 import { jsonLog, type Log } from '../../../kernel/log.ts';
 import { problem } from '../../../kernel/problems.ts';
@@ -89,7 +90,14 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     return answer;
   }, notAnswered(log));
   const drain = drainable(server);
-  const subscriptions = service.pubSub && webSockets(service.pubSub);
+  const subscriptions =
+    service.pubSub &&
+    webSockets(service.pubSub, ({ socket, headers }) => {
+      const forwarded = headers['x-forwarded-for'];
+      return clientNetwork(
+        proxies.clientOf(socket.remoteAddress, forwarded ? String(forwarded) : null) ?? '',
+      );
+    });
   const { origin, stopSecond } = await listenForBoth(context, server, subscriptions, options);
   // Who reads a demo partner's key does so once the address is told.
   await service.partnerReady();

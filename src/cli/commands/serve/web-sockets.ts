@@ -4,9 +4,13 @@ import { once } from '../../../kernel/once.ts';
 import type { Line, PubSub } from '../../../solana/pubsub/index.ts';
 
 const MOST_CONNECTIONS = 1_000;
+/** Of one client, so that no single one takes every place. */
+const MOST_OF_A_CLIENT = 250;
 const MOST_MESSAGE_BYTES = 64 * 1024;
-/** What may wait for a reader before the reader is too slow. */
+/** What may wait for a reader before the reader is too slow; a single message may be longer where nothing waits. */
 const MOST_WAITING_BYTES = 1024 * 1024;
+/** What may wait for all readers together: beyond it the one that most waits for is cut off. */
+const MOST_WAITING_BYTES_OF_ALL = 64 * 1024 * 1024;
 interface Patience {
   /** Each connection is asked this often whether it is still there, and has as long to answer. */
   readonly pingMs: number;
@@ -24,8 +28,7 @@ const [GOING_AWAY, POLICY_VIOLATION] = [1001, 1008];
 interface WebSocket {
   readonly OPEN: number;
   readonly readyState: number;
-  readonly bufferedAmount: number;
-  send(text: string): void;
+  send(text: string, done: () => void): void;
   ping(): void;
   pause(): void;
   resume(): void;
@@ -47,10 +50,19 @@ type Protocol = new (
 };
 
 interface Connected {
+  readonly client: string;
   readonly socket: WebSocket;
   readonly line: Line;
   isAlive: boolean;
   heardMs: number;
+  /** Handed to the socket, and not taken by the reader. */
+  waitingBytes: number;
+}
+
+interface Room {
+  readonly connections: Set<Connected>;
+  /** What waits for all of them together. */
+  waitingBytes: number;
 }
 
 /** The WebSocket side of `/rpc`. */
@@ -61,11 +73,24 @@ export interface WebSockets {
   close(): Promise<void>;
 }
 
-/** @param open the subscriptions; they are loaded with the first connection, and the protocol too */
-export function webSockets(open: () => Promise<PubSub>, patience = PATIENCE): WebSockets {
+/**
+ * @param open the subscriptions; they are loaded with the first connection, and the protocol too
+ * @param clientOf whose request it is: the address of its client, or of its network
+ */
+export function webSockets(
+  open: () => Promise<PubSub>,
+  clientOf: (request: IncomingMessage) => string,
+  patience = PATIENCE,
+): WebSockets {
   const connections = new Set<Connected>();
-  const opening = new Set<Duplex>();
+  const room: Room = { connections, waitingBytes: 0 };
+  const opening = new Map<Duplex, string>();
   let isClosing = false;
+  const isFull = (client: string): boolean => {
+    if (isClosing || connections.size + opening.size >= MOST_CONNECTIONS) return true;
+    const those = [...[...connections].map((one) => one.client), ...opening.values()];
+    return those.filter((one) => one === client).length >= MOST_OF_A_CLIENT;
+  };
   let pings: NodeJS.Timeout | undefined;
 
   const opened = once(async () => {
@@ -83,14 +108,13 @@ export function webSockets(open: () => Promise<PubSub>, patience = PATIENCE): We
   });
 
   async function takeOver(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    if (isClosing || connections.size + opening.size >= MOST_CONNECTIONS)
-      return refuse(socket, '503 Service Unavailable', 'retry-after: 1\r\n');
-    opening.add(socket);
+    const client = clientOf(request);
+    if (isFull(client)) return refuse(socket, '503 Service Unavailable', 'retry-after: 1\r\n');
+    opening.set(socket, client);
     try {
       const { pubSub, protocol } = await opened();
       protocol.handleUpgrade(request, socket, head, (webSocket) => {
-        const connected = connect(webSocket, pubSub);
-        connections.add(connected);
+        const connected = connect(webSocket, client, pubSub, room);
         webSocket.once('close', () => {
           connections.delete(connected);
           connected.line.end();
@@ -125,15 +149,29 @@ export function webSockets(open: () => Promise<PubSub>, patience = PATIENCE): We
   };
 }
 
-function connect(socket: WebSocket, pubSub: PubSub): Connected {
+function connect(socket: WebSocket, client: string, pubSub: PubSub, room: Room): Connected {
   const line = pubSub.connect({
+    client,
     send(text) {
       if (socket.readyState !== socket.OPEN) return;
-      if (socket.bufferedAmount > MOST_WAITING_BYTES) goodbye(socket, POLICY_VIOLATION, 'too slow a reader');
-      else socket.send(text);
+      const bytes = Buffer.byteLength(text);
+      const { waitingBytes } = connected;
+      if (waitingBytes > MOST_WAITING_BYTES) return socket.terminate();
+      if (waitingBytes > 0 && waitingBytes + bytes > MOST_WAITING_BYTES)
+        return goodbye(socket, POLICY_VIOLATION, 'too slow a reader');
+      const wait = (by: number) => {
+        connected.waitingBytes += by;
+        room.waitingBytes += by;
+      };
+      wait(bytes);
+      socket.send(text, () => wait(-bytes));
+      makeRoom(room);
     },
   });
-  const connected: Connected = { socket, line, isAlive: true, heardMs: performance.now() };
+  const connected: Connected = {
+    ...{ client, socket, line, isAlive: true, heardMs: performance.now(), waitingBytes: 0 },
+  };
+  room.connections.add(connected);
   socket.on('pong', () => {
     connected.isAlive = true;
   });
@@ -148,6 +186,17 @@ function connect(socket: WebSocket, pubSub: PubSub): Connected {
   });
   socket.on('error', () => socket.terminate());
   return connected;
+}
+
+/** Cuts off readers that most waits for, until what waits for all together is no more than it may be. */
+function makeRoom({ connections, waitingBytes }: Room): void {
+  let left = waitingBytes - MOST_WAITING_BYTES_OF_ALL;
+  if (left <= 0) return;
+  for (const one of [...connections].sort((a, b) => b.waitingBytes - a.waitingBytes)) {
+    if (left <= 0) return;
+    left -= one.waitingBytes;
+    one.socket.terminate();
+  }
 }
 
 /** Ends connections that are dead or idle, and asks the others for a sign of life. */
