@@ -90,10 +90,10 @@ test('readers that do not read are cut off before what waits for them fills the 
   const message = 'x'.repeat(13 * 1024 * 1024);
   for (const peer of peers) peer.send(message);
   // No more than five such messages wait at once; the kernel holds a part of each.
-  await expect.poll(() => ended).toBeGreaterThanOrEqual(5);
+  await expect.poll(() => ended, { timeout: 30_000 }).toBeGreaterThanOrEqual(5);
   peers.at(-1)?.send('small');
-  await expect.poll(() => heard.at(-1)).toBe(5);
-});
+  await expect.poll(() => heard.at(-1), { timeout: 30_000 }).toBe(5);
+}, 60_000);
 
 test('one client has a share of the places, and the others theirs', async () => {
   // As patient as serve: so many connections at once may be slow to answer.
