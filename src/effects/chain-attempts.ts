@@ -43,6 +43,7 @@ export function createAttempts(given: Omit<AttemptPorts, 'sending'>) {
     ask: (row: EffectTable, byPerson?: boolean) => ask(ports, row, byPerson),
     resolve: (row: EffectTable, fence?: () => Promise<void>) => resolve(ports, row, fence),
     send: (row: EffectTable) => send(ports, row),
+    doubt: (row: EffectTable) => doubt(ports, row),
     signatureInPast: (kind: EffectKind, subject: string) => signatureInPast(ports, kind, subject),
     recover: () => recover(ports),
   };
@@ -113,6 +114,17 @@ async function note({ store, clock, log }: AttemptPorts, row: EffectTable, error
     .where('effect_id', '=', row.effect_id)
     .where('state', 'in', ['sent', 'stuck'])
     .execute();
+}
+
+/** Opens an attempt again that had landed, and of which nothing is seen on the chain any more. */
+async function doubt({ store, clock, log }: AttemptPorts, row: EffectTable): Promise<void> {
+  await store
+    .updateTable('effects')
+    .set({ state: 'sent', error: null, updated_at_ms: clock.now() })
+    .where('effect_id', '=', row.effect_id)
+    .where('state', '=', 'done')
+    .execute();
+  log('warn', 'effect_gone', { kind: row.kind, subject: row.subject, signature: row.signature });
 }
 
 /** Brings an attempt that was signed to its end: the same bytes again while they can land. */

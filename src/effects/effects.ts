@@ -49,6 +49,8 @@ export interface ChainEffect {
   /** Finds the transaction on the chain when no attempt is known to have done it: the database may have been put back. */
   trace?: (() => Promise<string | null>) | undefined;
   plan(): Promise<ChainPlan>;
+  /** The chain does not show what was done once: its block may have been dropped, so what became of it is asked again. */
+  readonly isGone?: boolean | undefined;
   /** Throws when whoever asks may no longer act (a lost lease). Runs right before signing and before sending. */
   fence?: (() => Promise<void>) | undefined;
 }
@@ -132,8 +134,10 @@ export function createEffects(ports: EffectPorts): Effects {
     for (let round = 0; round < 4; round++) {
       const live = await liveAttempt(kind, subject);
       if (live && isCalledOff(live)) throw calledOff(kind, subject);
+      const isDoubted = live?.state === 'done' && effect.isGone === true && live.signature !== null;
+      if (isDoubted) await attempts.doubt(live);
       // Ended when nobody could tell which transaction it was; that may have come to light since.
-      if (live?.state === 'done') return { signature: live.signature ?? (await doneBy(effect)) };
+      else if (live?.state === 'done') return { signature: live.signature ?? (await doneBy(effect)) };
       if (live) {
         if ((await attempts.resolve(live, effect.fence)) === 'done') return { signature: live.signature };
         continue;

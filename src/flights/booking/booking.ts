@@ -43,7 +43,7 @@ export function createBooking(ports: FlightsPorts, escrows: Escrows, funds: Fund
         checkBookable(intent, await bookingOf(store, intent.intent_id), clock.now());
         await checkUnsold(store, intent.sale_key, intent.intent_id);
         await checkTravellers(ports, request.passengers, intent);
-        const escrow = await escrows.read(intent);
+        const escrow = await escrows.readOrReopen(intent);
         if (escrow?.state !== 'open') throw problem('escrow_missing');
         if (intent.program_id === ports.escrowProgram) await checkProgram(ports);
         await ports.checks.look({ client, payer }, (tiers) => checkHolds(ports, tiers, intent));

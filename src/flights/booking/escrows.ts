@@ -44,6 +44,7 @@ export function createEscrows(ports: EscrowPorts) {
     held: (intent: Pick<Intent, 'vault_address'>) => held(ports, intent),
     place: (intentId: string) => place(ports, intentId),
     open: (intent: Intent) => open(ports, intent),
+    readOrReopen: (intent: Intent) => readOrReopen(ports, intent),
     capture: (intent: Intent, fence: Fence) => capture(ports, intent, fence),
     refund: (intent: Intent, fence: Fence, how?: { readonly closes: boolean }) =>
       refund(ports, intent, fence, how),
@@ -72,6 +73,16 @@ async function read(
     escrow.amount === BigInt(intent.amount) &&
     escrow.refundOwner === intent.refund_wallet;
   return isOurs ? escrow : null;
+}
+
+/** The same. An escrow of which nothing is on chain, because the block that opened it was dropped, is opened again. */
+async function readOrReopen(ports: EscrowPorts, intent: Intent): Promise<EscrowAccount | null> {
+  const escrow = await read(ports, intent);
+  if (escrow) return escrow;
+  const [account] = await ports.cluster.accounts([intent.escrow_address as Address]);
+  if (account) return null;
+  await open(ports, intent, true);
+  return read(ports, intent);
 }
 
 /** Atomic units in the vault; a vault that doesn't exist holds nothing. */
@@ -110,10 +121,11 @@ async function place({ mint, escrowProgram: programId }: EscrowPorts, intentId: 
 }
 
 /** Creates the state account and the vault; everything in it is frozen from then on. */
-async function open(ports: EscrowPorts, intent: Intent): Promise<void> {
+async function open(ports: EscrowPorts, intent: Intent, isGone = false): Promise<void> {
   await ports.effects.chain({
     kind: 'open_escrow',
     subject: intent.intent_id,
+    isGone,
     already: async () => (await read(ports, intent)) !== null,
     plan: async () => ({
       feePayer: ports.authority,
