@@ -57,6 +57,7 @@ interface Connected {
   heardMs: number;
   /** Handed to the socket, and not taken by the reader. */
   waitingBytes: number;
+  mostWaitingBytes: number;
 }
 
 interface Room {
@@ -156,8 +157,9 @@ function connect(socket: WebSocket, client: string, pubSub: PubSub, room: Room):
       if (socket.readyState !== socket.OPEN) return;
       const bytes = Buffer.byteLength(text);
       const { waitingBytes } = connected;
-      if (waitingBytes > MOST_WAITING_BYTES) return socket.terminate();
-      if (waitingBytes > 0 && waitingBytes + bytes > MOST_WAITING_BYTES)
+      // A long message that was sent while nothing waited is no reason to cut off for the ones behind it.
+      if (waitingBytes === 0) connected.mostWaitingBytes = MOST_WAITING_BYTES + bytes;
+      else if (waitingBytes + bytes > connected.mostWaitingBytes)
         return goodbye(socket, POLICY_VIOLATION, 'too slow a reader');
       const wait = (by: number) => {
         connected.waitingBytes += by;
@@ -169,7 +171,15 @@ function connect(socket: WebSocket, client: string, pubSub: PubSub, room: Room):
     },
   });
   const connected: Connected = {
-    ...{ client, socket, line, isAlive: true, heardMs: performance.now(), waitingBytes: 0 },
+    ...{
+      client,
+      socket,
+      line,
+      isAlive: true,
+      heardMs: performance.now(),
+      waitingBytes: 0,
+      mostWaitingBytes: 0,
+    },
   };
   room.connections.add(connected);
   socket.on('pong', () => {
