@@ -3,7 +3,7 @@ import type { Address } from '@solana/kit';
 import { ESCROW_PROGRAM_ID } from './escrow/address.ts';
 import { reclaimBuffer } from './escrow/deployment/buffer.ts';
 import { inspectProgram } from './escrow/deployment/inspect.ts';
-import { type Deployment, planDeployment, requireFunds } from './escrow/deployment/plan.ts';
+import { type Deployment, mayChange, planDeployment, requireFunds } from './escrow/deployment/plan.ts';
 import type { DeploymentRecord, DeploymentRecords } from './escrow/deployment/records.ts';
 import { carryOut } from './escrow/deployment/steps.ts';
 import { escrowElf } from './escrow/elf.ts';
@@ -120,6 +120,10 @@ async function decide(ground: Ground, wanted: DeploymentWanted): Promise<Decided
   const record = open ? resumed(ground, open, wanted) : await begun(ground, wanted);
   const deployment = deploymentOf(ground, record, wanted.payer);
   const plan = await planDeployment(cluster, deployment);
+  const { program: found } = plan;
+  // A program that is named is to be kept up to date from here: somebody else's can't be.
+  if (wanted.program !== null && found.kind === 'present' && found.upgradeAuthority !== null)
+    mayChange(deployment, found);
   return {
     kind: record.kind,
     isResumed: open !== null,

@@ -958,6 +958,11 @@ export const PROBLEMS = {
     message: 'That program cannot be changed with this key.',
     fix: 'Deploy the program at a new address with farelock cluster deploy --new.',
   },
+  program_version_unsupported: {
+    exit: 5,
+    message: 'That cluster does not take programs of this version.',
+    fix: 'Deploy to a cluster that runs Agave 4 or later. Nothing was sent.',
+  },
   deployment_conflict: {
     exit: 5,
     message: 'Something else lies where the deployment would go on.',

@@ -6,7 +6,7 @@ import {
   getProgramDerivedAddress,
   type Instruction,
 } from '@solana/kit';
-import type { ChainAccount } from './cluster.ts';
+import type { ChainAccount, Cluster } from './cluster.ts';
 
 /**
  * The upgradeable loader (version 3), as far as a program is deployed with it. Its instructions are written here rather
@@ -28,6 +28,19 @@ export const BUFFER_HEAD = 37;
 export const PROGRAM_DATA_HEAD = 45;
 /** Tag and the address of the code. */
 export const PROGRAM_SIZE = 36;
+
+const FEATURE_PROGRAM = 'Feature111111111111111111111111111111111111' as Address;
+/** Its account says whether a cluster takes programs of SBPF version 3 (SIMD-0178). */
+export const SBPF_V3_FEATURE = '5cC3foj77CWun58pC51ebHFUWavHWKarWyR5UUik7dnC' as Address;
+/** The version is in `e_flags` of the ELF header. */
+const VERSION_AT = 48;
+
+/** True where a program of a file's version can be deployed, by the account of the feature that lets it be. */
+export async function takesVersionOf(elf: Uint8Array, cluster: Pick<Cluster, 'accounts'>): Promise<boolean> {
+  if (elf[VERSION_AT] !== 3) return true;
+  const [feature] = await cluster.accounts([SBPF_V3_FEATURE]);
+  return feature?.owner === FEATURE_PROGRAM && feature.data[0] === 1;
+}
 
 const TAG = { buffer: 1, program: 2, programData: 3 } as const;
 const { READONLY, WRITABLE, READONLY_SIGNER, WRITABLE_SIGNER } = AccountRole;

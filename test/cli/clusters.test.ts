@@ -158,6 +158,31 @@ test.each([
   expect(await refusal(...argv)).toMatchObject({ code: 'cluster_settings_invalid' });
 });
 
+test('a network and a genesis that contradict each other are refused where no address is named, too', async () => {
+  const home = temporaryHome();
+  const argv = ['cluster', 'check', '--json', '--network', 'devnet', '--genesis', GENESIS_HASHES.testnet];
+  const checked = await runInMemory(argv, { environment: { FARELOCK_HOME: home.home } });
+  expect(checked.json().error).toMatchObject({ code: 'cluster_settings_invalid' });
+  home.close();
+});
+
+test("a deployment to a named program of somebody else's authority is refused, also where the bytes are right", async () => {
+  const program = key(50);
+  await put(program, escrowElf());
+  const home = temporaryHome();
+  const argv = ['cluster', 'deploy', '--json', '--yes', '--rpc-url', url, ...NAMED];
+  const refused = await runInMemory([...argv, '--program', program.address], {
+    environment: { FARELOCK_HOME: home.home },
+    clock: endpoint.clock,
+  });
+  expect(refused.exitCode).not.toBe(0);
+  expect(refused.json().error).toMatchObject({
+    code: 'program_not_upgradeable',
+    message: expect.stringContaining(deployer.address),
+  });
+  home.close();
+});
+
 test('a program that is absent, that is none, and that has other bytes are refused, each with its sentence', async () => {
   const [absent, other] = [key(20), key(21)];
   expect(await refusal(...NAMED, '--escrow-program', absent.address)).toMatchObject({

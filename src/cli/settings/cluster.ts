@@ -83,11 +83,12 @@ export function clusterGiven(
   const text = (name: ClusterSettingName): string | undefined =>
     fromFlag(name, options) ?? ofEnvironment(environment, name) ?? from[name];
   const isNamed = named !== undefined || text('rpc_url') !== undefined;
+  const settings = clusterFrom(text);
   if (base !== null && !isNamed) {
     const program = text('escrow_program');
     return program === undefined ? base : { ...base, escrowPrograms: rpcNames(program) as Address[] };
   }
-  return clusterFrom(text);
+  return settings;
 }
 
 function fromFlag(name: ClusterSettingName, options: ClusterOptions): string | undefined {

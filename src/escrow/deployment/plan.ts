@@ -1,7 +1,13 @@
 import type { Address } from '@solana/kit';
 import { problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
-import { BUFFER_HEAD, PROGRAM_DATA_HEAD, PROGRAM_SIZE, readBuffer } from '../../solana/loader.ts';
+import {
+  BUFFER_HEAD,
+  PROGRAM_DATA_HEAD,
+  PROGRAM_SIZE,
+  readBuffer,
+  takesVersionOf,
+} from '../../solana/loader.ts';
 import type { Signer } from '../../solana/signer.ts';
 import { type InspectedProgram, inspectProgram } from './inspect.ts';
 
@@ -51,7 +57,7 @@ export interface DeploymentPlan {
 
 /**
  * Looks at the chain, and says what is left of a deployment.
- * @throws Problem `deployment_conflict`, `program_not_upgradeable`, `cluster_failed`
+ * @throws Problem `deployment_conflict`, `program_not_upgradeable`, `program_version_unsupported`, `cluster_failed`
  */
 export async function planDeployment(cluster: Cluster, deployment: Deployment): Promise<DeploymentPlan> {
   const { elf, payer, buffer, kind } = deployment;
@@ -59,6 +65,7 @@ export async function planDeployment(cluster: Cluster, deployment: Deployment): 
   const [holder, held] = await cluster.accounts([payer.address, buffer.address]);
   const isDone = program.kind === 'present' && program.isShipped;
   if (!isDone) mayGoAhead(deployment, program);
+  if (!isDone && !(await takesVersionOf(elf, cluster))) throw problem('program_version_unsupported');
   const gives = deployment.isFinal && !(program.kind === 'present' && program.upgradeAuthority === null);
   if (isDone && gives) mayChange(deployment, program);
   const missing = isDone ? [] : held ? missingChunks(deployment, held) : chunksOf(elf);
@@ -123,7 +130,8 @@ function mayGoAhead({ kind, program, payer, elf }: Deployment, found: InspectedP
   }
 }
 
-function mayChange(
+/** @throws Problem `program_not_upgradeable` */
+export function mayChange(
   { program, payer }: Pick<Deployment, 'program' | 'payer'>,
   found: Extract<InspectedProgram, { kind: 'present' }>,
 ): void {

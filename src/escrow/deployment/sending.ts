@@ -1,6 +1,6 @@
 import type { Instruction } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
-import { isProblem } from '../../kernel/problems.ts';
+import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import { computeBudget } from '../../solana/compute-budget.ts';
 import type { Signer } from '../../solana/signer.ts';
@@ -81,5 +81,26 @@ export async function send(
     instructions: [...computeBudget(sent.units, sent.microLamports), ...sent.instructions],
     blockhash: sent.blockhash,
   });
-  await cluster.send(wire);
+  try {
+    await cluster.send(wire);
+  } catch (error) {
+    throw explained(error);
+  }
 }
+
+/** A refusal with the reason that the loader wrote into its log: the error itself is often a bare number. */
+function explained(error: unknown): unknown {
+  if (!isProblem(error, 'transaction_failed')) return error;
+  const { logs } = error.detail ?? {};
+  const lines = Array.isArray(logs) ? logs.map(String) : [];
+  const reason = lines.findLast((line) => !FRAME.test(line))?.replace(/^Program log: /, '');
+  if (reason === undefined) return error;
+  return problem('transaction_failed', {
+    message: `${error.message.replace(/\.$/, '')} (${reason}).`,
+    ...(error.detail && { detail: error.detail }),
+    cause: error,
+  });
+}
+
+/** Lines of a log that say where a program begins and ends. */
+const FRAME = /^Program \w+ (invoke|consumed|success|failed)\b/;

@@ -1,6 +1,7 @@
 import type { Address } from '@solana/kit';
 import bs58 from 'bs58';
 import type { ChainAccount } from '../cluster.ts';
+import { SBPF_V3_FEATURE } from '../loader.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../token.ts';
 import { chainAccount, NATIVE_LOADER, programDataAddress } from './executor.ts';
 import { LOOKUP_TABLE_PROGRAM } from './lookup-tables.ts';
@@ -22,7 +23,12 @@ export async function builtinAccounts(): Promise<ChainAccount[]> {
   };
   const spl = SPL_PROGRAMS.flatMap(at);
   const code = spl.map(programDataAddress).flatMap((address) => (address ? at(address) : []));
-  return [...owned(NATIVE_LOADER), ...[...SYSVARS, NATIVE_MINT].flatMap(at), ...code, ...spl];
+  return [
+    ...owned(NATIVE_LOADER),
+    ...[...SYSVARS, NATIVE_MINT, SBPF_V3_FEATURE].flatMap(at),
+    ...code,
+    ...spl,
+  ];
 }
 
 /** Wrapped SOL. */

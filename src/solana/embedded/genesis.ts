@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Address } from '@solana/kit';
 import type { Clock } from '../../kernel/clock.ts';
 import { type ChainAccount, DEVNET_USDC } from '../cluster.ts';
+import { SBPF_V3_FEATURE } from '../loader.ts';
 import { minimumRent } from '../rent.ts';
 import { signerFromSeed } from '../signer.ts';
 import { encodeMint, MINT_SIZE, TOKEN_PROGRAM } from '../token.ts';
@@ -54,7 +55,7 @@ export async function ensureGenesis(
 
 /** Puts programs and sysvars on an older ledger that it was made without. Its accounts stay what they are. */
 async function ensureBuiltins(file: LedgerFile): Promise<void> {
-  if (file.account(NATIVE_MINT)) return;
+  if (file.account(NATIVE_MINT) && file.account(SBPF_V3_FEATURE)) return;
   const builtins = await builtinAccounts();
   file.write(() => {
     file.putAccounts(

@@ -8,9 +8,15 @@ import type { DeploymentPorts } from '../../../src/escrow/deployment/sending.ts'
 import { carryOut } from '../../../src/escrow/deployment/steps.ts';
 import { escrowElf } from '../../../src/escrow/elf.ts';
 import { openInstructions, refundInstructions } from '../../../src/escrow/program.ts';
-import { problem } from '../../../src/kernel/problems.ts';
+import { type Problem, problem } from '../../../src/kernel/problems.ts';
 import { type Cluster, DEVNET_USDC } from '../../../src/solana/cluster.ts';
-import { createBuffer, giveUpAuthority, programDataOf, writeBuffer } from '../../../src/solana/loader.ts';
+import {
+  createBuffer,
+  giveUpAuthority,
+  programDataOf,
+  SBPF_V3_FEATURE,
+  writeBuffer,
+} from '../../../src/solana/loader.ts';
 import { associatedTokenAddress, TOKEN_PROGRAM } from '../../../src/solana/token.ts';
 import { openLyingCluster } from '../../solana/lying-rpc.ts';
 import { agreeableElf, openScene, payer, SOL, stranger } from './scene.ts';
@@ -318,6 +324,30 @@ describe('an upgrade', () => {
     });
     expect(scene.cluster.ledger.transactionCount()).toBe(before);
     expect(landed).toBeLessThan(before);
+  });
+
+  test('to a cluster that does not take the version of the program is refused before a lamport is spent', async () => {
+    const older: Cluster = {
+      ...scene.cluster,
+      accounts: async (asked, how) =>
+        (await scene.cluster.accounts(asked, how)).map((one) =>
+          one?.address === SBPF_V3_FEATURE ? { ...one, data: new Uint8Array(9) } : one,
+        ),
+    };
+    const before = [scene.balance(), scene.cluster.ledger.transactionCount()];
+    await expect(carryOut({ ...portsOf(), cluster: older }, scene.deployment())).rejects.toMatchObject({
+      code: 'program_version_unsupported',
+    });
+    expect([scene.balance(), scene.cluster.ledger.transactionCount()]).toEqual(before);
+  });
+
+  test('of what the loader refuses says why in the message, not in the logs alone', async () => {
+    const broken = Uint8Array.from(elf);
+    broken[4] = 0;
+    const refused = carryOut(portsOf(), scene.deployment({ elf: broken }));
+    const error = (await refused.catch((one: Problem) => one)) as Problem;
+    expect(error.code).toBe('transaction_failed');
+    expect(error.message).toMatch(/ELF error|[Ii]nvalid file header/);
   });
 
   test('in the slot of the deployment is refused by the loader, as on a real cluster; a slot later it is done', async () => {

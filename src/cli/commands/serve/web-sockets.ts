@@ -171,15 +171,13 @@ function connect(socket: WebSocket, client: string, pubSub: PubSub, room: Room):
     },
   });
   const connected: Connected = {
-    ...{
-      client,
-      socket,
-      line,
-      isAlive: true,
-      heardMs: performance.now(),
-      waitingBytes: 0,
-      mostWaitingBytes: 0,
-    },
+    client,
+    socket,
+    line,
+    isAlive: true,
+    heardMs: performance.now(),
+    waitingBytes: 0,
+    mostWaitingBytes: 0,
   };
   room.connections.add(connected);
   socket.on('pong', () => {
