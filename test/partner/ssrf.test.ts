@@ -101,7 +101,15 @@ describe('an address as it resolves', () => {
       addresses.map((address): ResolvedAddress => ({ address, family: address.includes(':') ? 6 : 4 }));
 
   test('one address that is not public refuses the host', async () => {
-    for (const bad of ['127.0.0.1', '10.1.2.3', '169.254.169.254', '::1', '::ffff:8.8.8.8', 'fe80::1%eth0']) {
+    for (const bad of [
+      '127.0.0.1',
+      '10.1.2.3',
+      '169.254.169.254',
+      '168.63.129.16',
+      '::1',
+      '::ffff:8.8.8.8',
+      'fe80::1%eth0',
+    ]) {
       await expect(pinnedAddresses(guarded, answering('8.8.8.8', bad))).rejects.toMatchObject({
         code: 'partner_url_refused',
       });

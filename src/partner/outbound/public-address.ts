@@ -1,5 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
+/** Azure's own services answer here, to each of its machines alone, although the address looks public. */
+const AZURE_PLATFORM = '168.63.129.16';
+
 /**
  * Checks that an IP address (canonical text, from a resolver or a URL) belongs to the public internet. Everything
  * that is not plainly global unicast does not: loopback, private, link-local, carrier NAT, documentation, multicast, and every
@@ -9,7 +12,7 @@ import ipaddr from 'ipaddr.js';
 export function isPublicAddress(address: string): boolean {
   if (address.includes('%') || !ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
-  if (parsed.range() !== 'unicast') return false;
+  if (parsed.range() !== 'unicast' || parsed.toString() === AZURE_PLATFORM) return false;
   if (!(parsed instanceof ipaddr.IPv6)) return true;
   // Only 2000::/3 is handed out.
   if (((parsed.parts[0] ?? 0) & 0xe000) !== 0x2000) return false;
