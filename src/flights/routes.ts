@@ -119,8 +119,10 @@ async function readiness(call: FlightsCall): Promise<object> {
     const trouble = await programTrouble(ports);
     const wallets = (await funds.short()).map(shown);
     const balance = await funds.shortBalance();
-    if (trouble === null && wallets.length === 0 && !balance) return health(call, 'ok');
+    const refuses = (await ports.provider?.trouble?.()) ?? null;
+    if (trouble === null && wallets.length === 0 && !balance && refuses === null) return health(call, 'ok');
     return unavailable(call, 60, {
+      ...(refuses !== null && { airline: { provider: ports.provider?.name ?? '', trouble: refuses } }),
       ...(balance && { airline_balance: shownBalance(balance) }),
       ...(wallets.length > 0 && { wallets }),
       ...(trouble !== null && { escrow_program: { address: ports.escrowProgram, trouble } }),

@@ -183,6 +183,9 @@ export const health = z.strictObject({
     )
     .optional()
     .describe("The operator's wallets that hold too little: no intent is created until they are filled up."),
+  airline: z
+    .object({ provider: z.string(), trouble: z.string().describe('Why the airline refuses every call.') })
+    .optional(),
   airline_balance: z
     .strictObject({ provider: z.string(), holds: decimal.nullable(), needs: decimal, currency })
     .optional()

@@ -153,11 +153,18 @@ async function readiness(baseUrl: string, signal: AbortSignal): Promise<Finding>
     }
     if (ready.status === 200) return ok(`${host} is ready`);
     if (ready.status === 404) return warning(`${host} answers, and has no /ready`);
-    const trouble = programTrouble(ready.body);
+    const trouble = troubleOf(ready.body, 'escrow_program');
     if (trouble !== null) {
       return failed(
         `${host} creates no intents: ${trouble}`,
         'Pay nothing into it. Its operator deploys it again.',
+      );
+    }
+    const refuses = troubleOf(ready.body, 'airline');
+    if (refuses !== null) {
+      return failed(
+        `${host} sells nothing: its airline refuses its calls, ${refuses}`,
+        'Its operator has to mend that.',
       );
     }
     const short = shortWallets(ready.body);
@@ -169,10 +176,10 @@ async function readiness(baseUrl: string, signal: AbortSignal): Promise<Finding>
   }
 }
 
-/** What is wrong with the escrow program, as /ready says it. */
-function programTrouble(body: unknown): string | null {
-  const program = isRecord(body) && isRecord(body.escrow_program) ? body.escrow_program : {};
-  return typeof program.trouble === 'string' ? program.trouble : null;
+/** What is wrong with the escrow program or the airline, as /ready says it. */
+function troubleOf(body: unknown, part: 'escrow_program' | 'airline'): string | null {
+  const said = isRecord(body) ? body[part] : null;
+  return isRecord(said) && typeof said.trouble === 'string' ? said.trouble : null;
 }
 
 /** Which of the operator's wallets hold too little, as /ready says it. */

@@ -124,6 +124,8 @@ export interface Provider {
   cancellationQuote?(providerOrderId: string): Promise<CancellationQuote | null>;
   /** What this airline doesn't take of passengers that satisfy our own rules, said before anything is paid. */
   passengerIssues?(passengers: readonly Passenger[], offer: Offer): readonly PassengerIssue[];
+  /** Why the airline refuses every call of ours, in words for an operator; null while it does not. Asked once a minute. */
+  trouble?(): Promise<string | null>;
   /** What tickets are paid from. Absent: nothing has to be filled up. */
   balance?(): Promise<ProviderBalance>;
   /**

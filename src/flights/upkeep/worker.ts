@@ -74,6 +74,7 @@ export function createWorker(ports: FlightsPorts, escrows: Escrows, intents: Int
       await funds.watch();
       await watchProgram(ports);
       await watchClock();
+      if (ports.provider?.trouble) await (await import('./airline-watch.ts')).watchAirline(ports);
       // Not waited for: a receiver that is down holds up no booking.
       ports.outbox.start();
       const refunded = await refunds();

@@ -6,6 +6,7 @@ import type { Provider } from '../provider.ts';
 import { createAttempts } from './attempts.ts';
 import { ADULT_YEARS, duffelIssues } from './passenger-rules.ts';
 import { createTransport } from './transport.ts';
+import { createTrouble } from './trouble.ts';
 import { createZones } from './zones.ts';
 
 export interface DuffelOptions {
@@ -35,6 +36,7 @@ export function createDuffelProvider(options: DuffelOptions): Provider {
   const ports = { transport, attempts, zones: createZones(), clock, log };
   return {
     name: 'duffel',
+    trouble: createTrouble({ transport, clock }),
     isSandbox: !isLive,
     changesSchedules: true,
     takesAnyAirport: true,
