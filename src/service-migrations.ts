@@ -61,4 +61,5 @@ export const serviceMigrations: readonly Migration[] = [
   { name: '130_browser_cards', statements: browser.cards },
   { name: '150_partner_doubts', statements: partner.doubts },
   { name: '120_locks', statements: flights.locks },
+  { name: '151_partner_rotation', statements: partner.rotation },
 ];

@@ -37,6 +37,7 @@ test('the steps that were released keep their names, their order and every word'
       "130_browser_cards 49b10d7f9151af2c",
       "150_partner_doubts 619164cdba0edb60",
       "120_locks 5d86e544a1cbdbdd",
+      "151_partner_rotation 4e9fb5093d0f18c8",
     ]
   `);
 });

@@ -431,6 +431,12 @@ export const PROBLEMS = {
     message: "The customer's token is not valid or has expired.",
     fix: 'Ask for a new one. A token lasts a few minutes.',
   },
+  customer_blocked: {
+    status: 403,
+    exit: 4,
+    message: 'This customer is blocked.',
+    fix: 'Only an operator can unblock the customer.',
+  },
   customer_not_found: {
     status: 404,
     exit: 3,

@@ -104,7 +104,9 @@ export function procedure<I extends z.ZodType>(written: Written<I>): Route<Calle
       200: { description: 'Done.', schema: written.output, ...(versioned && ETAG ? { headers: ETAG } : {}) },
     },
     codes: [
-      ...(concerns === 'customer' ? (['customer_token_required', 'customer_token_invalid'] as const) : []),
+      ...(concerns === 'customer'
+        ? (['customer_token_required', 'customer_token_invalid', 'customer_blocked'] as const)
+        : []),
       ...(writes ? (['idempotency_key_reused'] as const) : []),
       ...(written.codes ?? []),
     ],

@@ -148,6 +148,13 @@ export const partnerMigrations = {
     'create index attestation_runs_started on attestation_runs (started_at_ms)',
   ],
 
+  /** The signing secret before the last rotation, and customers who are blocked. */
+  rotation: [
+    'alter table partners add column webhook_secret_before_sealed text',
+    'alter table partners add column webhook_secret_before_until_ms bigint',
+    'alter table customers add column blocked_at_ms bigint',
+  ],
+
   /**
    * How an order was begun. Of older ones that are open, the first request to the platform says it, and the partner's
    * type of today where none was sent.

@@ -20,6 +20,9 @@ export interface PartnerTable {
   offering: string;
   /** Signs what is sent to its platform (Standard Webhooks). */
   webhook_secret_sealed: string;
+  /** The one before the last rotation, which signs as well until then. */
+  webhook_secret_before_sealed: string | null;
+  webhook_secret_before_until_ms: number | null;
   /** 0: takes no new orders; its old ones go on. */
   enabled: number;
   created_at_ms: number;
@@ -42,11 +45,13 @@ export interface PartnerKeyTable {
   replaced_by: string | null;
 }
 
-interface CustomerTable {
+export interface CustomerTable {
   customer_id: string;
   environment: PartnerEnvironment;
   /** ISO 3166-1 alpha-3. */
   country: string;
+  /** From then on the customer can do nothing; orders that were begun go on. */
+  blocked_at_ms: number | null;
   created_at_ms: number;
 }
 

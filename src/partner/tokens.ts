@@ -53,7 +53,7 @@ export async function mintToken(
 /**
  * Which customer sends this Authorization header, with the key of a partner. A token of a customer whom the partner does
  * not know is to it as one that nobody has.
- * @throws Problem `customer_token_required`, `customer_token_invalid`
+ * @throws Problem `customer_token_required`, `customer_token_invalid`, `customer_blocked`
  */
 export async function authenticateCustomer(
   ports: TokenPorts,
@@ -65,11 +65,13 @@ export async function authenticateCustomer(
   const row = await ports.store
     .selectFrom('customer_tokens')
     .innerJoin('customer_partners', 'customer_partners.customer_id', 'customer_tokens.customer_id')
-    .select(['customer_tokens.customer_id', 'expires_at_ms'])
+    .innerJoin('customers', 'customers.customer_id', 'customer_tokens.customer_id')
+    .select(['customer_tokens.customer_id', 'expires_at_ms', 'blocked_at_ms'])
     .where('token_hmac', '=', tokenHmac(ports, match[1] ?? ''))
-    .where('environment', '=', ports.environment)
+    .where('customer_tokens.environment', '=', ports.environment)
     .where('customer_partners.partner_id', '=', partnerId)
     .executeTakeFirst();
   if (!row || row.expires_at_ms <= ports.clock.now()) throw problem('customer_token_invalid');
+  if (row.blocked_at_ms !== null) throw problem('customer_blocked');
   return row.customer_id;
 }

@@ -137,6 +137,41 @@ test('Redirect Order has seven fields and the wallet, and X-Forwarded-For with t
   expect(() => verified('par_own_redirect', sent)).not.toThrow();
 });
 
+test('while the signing secret rotates a request has two signatures, then the new one alone', async () => {
+  const before = secrets.par_own ?? '';
+  const rotated = async (overlap_hours: number) =>
+    stack.operator<{ webhook_secret: string }>('partners/par_own/rotate-secret', { overlap_hours });
+  const signed = async (n: number) => {
+    const answer = { externalOrderId: `ROT-${n}`, status: 'IN_REVIEW', toAmount: '10.5' };
+    next = { status: 200, body: answer };
+    await stack.created({ partnerId: 'par_own' });
+    const sent = lastReceived();
+    const by = (secret: string) => {
+      try {
+        return Boolean(new Webhook(secret).verify(sent.text, sent.headers as Record<string, string>));
+      } catch {
+        return false;
+      }
+    };
+    return { by, signatures: String(sent.headers['webhook-signature']).split(' ').length };
+  };
+  const second = (await rotated(24)).webhook_secret;
+  const both = await signed(1);
+  expect([both.signatures, both.by(before), both.by(second)]).toEqual([2, true, true]);
+  const third = (await rotated(0)).webhook_secret;
+  const alone = await signed(2);
+  expect([alone.signatures, alone.by(before), alone.by(second), alone.by(third)]).toEqual([
+    1,
+    false,
+    false,
+    true,
+  ]);
+  secrets.par_own = third;
+  await expect(stack.operator('partners/par_nobody/rotate-secret', { overlap_hours: 1 })).rejects.toThrow(
+    '404',
+  );
+});
+
 const redirection = (more: object) =>
   stack.customer<Failure>('CreateOrder', {
     ...ORDER,

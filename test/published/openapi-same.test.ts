@@ -109,6 +109,7 @@ const GROWN = [
   'post /air/intents',
   'post /farelock.core.v1.customer.Service/CreateOrder',
   'post /farelock.core.v1.partner.Service/GetOrderDetails',
+  'post /operator/customers',
   'post /operator/partners',
   'post /operator/refund-requests/{request_id}/approve',
   'post /operator/refund-requests/{request_id}/claim',
@@ -134,7 +135,16 @@ function contains(now: Json | undefined, was: Json): boolean {
 }
 
 /** Calls that came since. */
-const CALLS_SINCE = ['get /operator/stuck/{id}/evidence', 'post /webhooks/airline'];
+const CALLS_SINCE = [
+  'get /operator/stuck/{id}/evidence',
+  'post /operator/customers/{customer_id}',
+  'post /operator/customers/{customer_id}/block',
+  'post /operator/customers/{customer_id}/erase',
+  'post /operator/customers/{customer_id}/export',
+  'post /operator/customers/{customer_id}/unblock',
+  'post /operator/partners/{partner_id}/rotate-secret',
+  'post /webhooks/airline',
+];
 
 /** Fails where the two differ in anything but refusals that are new. @returns these, by operation */
 function added(before: Fields, after: Fields): Record<string, string[]> {
@@ -199,6 +209,7 @@ const LISTED_NOW: Record<string, (method: string, path: string) => boolean> = {
   // Of ramp orders that ended, and of those that their platform may have taken.
   '429 too_many_locks': (_, path) => path === '/air/intents',
   '400 order_outside_offer': (_, path) => path.endsWith('/CreateOrder'),
+  '403 customer_blocked': (_, path) => path.includes('.customer.Service/'),
   '409 order_finished': (_, path) => path.endsWith('/UpdateOrder'),
   '503 order_in_doubt': (_, path) => /\/(?:UpdateOrder|GetOrderDetails)$/.test(path),
 };

@@ -11,7 +11,7 @@ const MOST_AT_ONCE = 200;
 /** Refused orders are told of for 30 days (wanted-orders.ts). */
 const WANTED_MS = 30 * DAY_MS;
 /** Where an order is over. */
-const OVER = ['PAYMENT_PROCESSED', 'REFUNDED', 'CANCELED'];
+export const OVER = ['PAYMENT_PROCESSED', 'REFUNDED', 'CANCELED'];
 
 /** What an order holds of people. The words are those of the index (partner-migrations.ts), so that it is used. */
 const ORDER_SEALS = sql<boolean>`(creation_sealed is not null or redirect_url_sealed is not null
@@ -174,7 +174,7 @@ const remove = (store: Store, found: Found, sinceMs: number, nowMs: number): Pro
       await tx.deleteFrom('customer_tokens').where('token_hmac', 'in', found.tokens).execute();
   });
 
-const NO_SEALS = {
+export const NO_SEALS = {
   creation_sealed: null,
   redirect_url_sealed: null,
   deposit_instructions_sealed: null,

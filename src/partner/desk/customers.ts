@@ -63,6 +63,7 @@ export function createCustomers(ports: PartnerPorts) {
           environment,
           country: given.country,
           partner_ids: [...new Set(given.partner_ids)],
+          blocked_at: null,
           created_at: instant(nowMs),
         };
       }),

@@ -6,7 +6,7 @@ import { checkPartnerUrl } from '../outbound/ssrf-guard.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { PartnerTable } from '../tables.ts';
 import type { Doing } from './accounts.ts';
-import type { PartnerRecord, PartnerRecords, PutPartner } from './schema.ts';
+import type { PartnerRecord, PartnerRecords, PutPartner, RotatedSecret } from './schema.ts';
 
 const shown = (row: Selectable<PartnerTable>): PartnerRecord => ({
   partner_id: row.partner_id,
@@ -34,10 +34,20 @@ export const sealWebhookSecret = (
   secret: string,
 ): string => secrets.encrypt(secretPlace(partnerId), secret);
 
-export const openWebhookSecret = (
-  { secrets }: Pick<PartnerPorts, 'secrets'>,
-  row: Pick<Selectable<PartnerTable>, 'partner_id' | 'webhook_secret_sealed'>,
-): string => secrets.decrypt(secretPlace(row.partner_id), row.webhook_secret_sealed);
+/** The secrets that sign what is sent to a partner now, newest first: two while one rotates. */
+export function webhookSecretsOf(
+  { secrets, clock }: Pick<PartnerPorts, 'secrets' | 'clock'>,
+  row: Pick<
+    Selectable<PartnerTable>,
+    'partner_id' | 'webhook_secret_sealed' | 'webhook_secret_before_sealed' | 'webhook_secret_before_until_ms'
+  >,
+): string[] {
+  const before = row.webhook_secret_before_sealed;
+  const lives = before !== null && clock.now() < (row.webhook_secret_before_until_ms ?? 0);
+  return [row.webhook_secret_sealed, ...(lives ? [before] : [])].map((sealed) =>
+    secrets.decrypt(secretPlace(row.partner_id), sealed),
+  );
+}
 
 const AUDITED = [
   'name',
@@ -125,6 +135,39 @@ export function createPartners(ports: PartnerPorts) {
         return { ...shown(row as Selectable<PartnerTable>), ...(secret ? { webhook_secret: secret } : {}) };
       });
     },
+
+    /**
+     * A new secret signs what goes to the partner's platform, beside the one before it for `overlapHours`. It is shown
+     * this once. @throws Problem `partner_not_found`
+     */
+    rotateSecret: (by: Doing, partnerId: string, overlapHours: number): Promise<RotatedSecret> =>
+      store.transaction().execute(async (tx) => {
+        const row = await tx
+          .selectFrom('partners')
+          .selectAll()
+          .where('partner_id', '=', partnerId)
+          .where('environment', '=', environment)
+          .executeTakeFirst();
+        if (!row) throw problem('partner_not_found');
+        const secret = newWebhookSecret();
+        const untilMs = clock.now() + Math.round(overlapHours * 3_600_000);
+        await tx
+          .updateTable('partners')
+          .set({
+            webhook_secret_sealed: sealWebhookSecret(ports, partnerId, secret),
+            webhook_secret_before_sealed: row.webhook_secret_sealed,
+            webhook_secret_before_until_ms: untilMs,
+          })
+          .where('partner_id', '=', partnerId)
+          .execute();
+        await desk.audit(tx, {
+          ...by,
+          action: 'partner.rotate_secret',
+          subject: partnerId,
+          detail: { overlap_hours: overlapHours },
+        });
+        return { partner_id: partnerId, webhook_secret: secret, previous_until: instant(untilMs) };
+      }),
   };
 }
 

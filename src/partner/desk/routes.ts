@@ -33,6 +33,8 @@ const DONE = 'Done.';
 const attestations = async ({ ports }: Desk) =>
   (await import('./attestation-desk.ts')).createAttestationDesk(ports);
 
+const oneCustomer = async ({ ports }: Desk) => (await import('./one-customer.ts')).createOneCustomer(ports);
+
 /**
  * The operator's desk of the partner service: partners, their keys, customers and their tokens. snake_case and
  * Farelock's own errors, as everything under /operator; every act is in the audit trail.
@@ -63,6 +65,18 @@ export const deskRoutes: RouteTable<Desk> = {
       answers: { 200: { description: DONE, schema: wire('putPartnerResponse') } },
       codes: ['partner_url_refused'],
       run: ({ context, body }) => context.partners.put(context.by, body),
+    }),
+    route({
+      method: 'POST',
+      path: '/operator/partners/{partner_id}/rotate-secret',
+      id: 'rotatePartnerSecret',
+      summary:
+        'Replace the secret that signs requests to a partner; both sign for a while. The new one is shown once.',
+      body: wire('rotatePartnerKeyRequest'),
+      answers: { 201: { description: DONE, schema: wire('rotatedSecret') } },
+      codes: ['partner_not_found'],
+      run: ({ context, params, body }) =>
+        context.partners.rotateSecret(context.by, params.partner_id, body.overlap_hours),
     }),
     route({
       method: 'GET',
@@ -115,6 +129,59 @@ export const deskRoutes: RouteTable<Desk> = {
       answers: { 201: { description: DONE, schema: wire('customerRecord') } },
       codes: ['partner_not_found'],
       run: ({ context, body }) => context.customers.create(context.by, body),
+    }),
+    route({
+      method: 'POST',
+      path: '/operator/customers/{customer_id}',
+      id: 'changeCustomer',
+      summary: 'Change the country of a customer, or the partners that see it.',
+      body: wire('changeCustomerRequest'),
+      answers: { 200: { description: DONE, schema: wire('customerRecord') } },
+      codes: ['customer_not_found', 'partner_not_found'],
+      run: async ({ context, params, body }) =>
+        (await oneCustomer(context)).change(context.by, params.customer_id, body),
+    }),
+    route({
+      method: 'POST',
+      path: '/operator/customers/{customer_id}/block',
+      id: 'blockCustomer',
+      summary: 'Block a customer: calls with a token of the customer are refused; orders go on.',
+      body: wire('nothing'),
+      answers: { 200: { description: DONE, schema: wire('customerRecord') } },
+      codes: ['customer_not_found'],
+      run: async ({ context, params }) =>
+        (await oneCustomer(context)).block(context.by, params.customer_id, true),
+    }),
+    route({
+      method: 'POST',
+      path: '/operator/customers/{customer_id}/unblock',
+      id: 'unblockCustomer',
+      summary: 'Unblock a customer.',
+      body: wire('nothing'),
+      answers: { 200: { description: DONE, schema: wire('customerRecord') } },
+      codes: ['customer_not_found'],
+      run: async ({ context, params }) =>
+        (await oneCustomer(context)).block(context.by, params.customer_id, false),
+    }),
+    route({
+      method: 'POST',
+      path: '/operator/customers/{customer_id}/export',
+      id: 'exportCustomer',
+      summary: 'Export everything that is kept of a customer, opened.',
+      body: wire('nothing'),
+      answers: { 200: { description: DONE, schema: wire('customerExport') } },
+      codes: ['customer_not_found'],
+      run: async ({ context, params }) => (await oneCustomer(context)).export(context.by, params.customer_id),
+    }),
+    route({
+      method: 'POST',
+      path: '/operator/customers/{customer_id}/erase',
+      id: 'eraseCustomer',
+      summary: 'Erase the data of a customer; what the books must keep stays sealed, and is named.',
+      body: wire('nothing'),
+      answers: { 200: { description: DONE, schema: wire('erasedCustomer') } },
+      codes: ['customer_not_found'],
+      run: async ({ context, params }) => (await oneCustomer(context)).erase(context.by, params.customer_id),
     }),
     route({
       method: 'GET',

@@ -98,6 +98,15 @@ export type PutPartner = z.output<typeof putPartnerRequest>;
 
 export const putPartnerResponse = partnerRecord.extend({ webhook_secret: z.string().optional() });
 
+export const rotatedSecret = z.strictObject({
+  partner_id: z.string(),
+  /** The only time that it is shown. */
+  webhook_secret: z.string(),
+  /** Until then what is sent has two signatures. */
+  previous_until: instant,
+});
+export type RotatedSecret = z.output<typeof rotatedSecret>;
+
 export const createCustomerRequest = z.strictObject({
   customer_id: z
     .string({ error: 'must be a string.' })
@@ -112,9 +121,45 @@ export const customerRecord = z.strictObject({
   environment: z.enum(['demo', 'live']),
   country: z.string(),
   partner_ids: z.array(z.string()),
+  blocked_at: instant.nullable(),
   created_at: instant,
 });
 export type CustomerRecord = z.output<typeof customerRecord>;
+
+export const changeCustomerRequest = z.strictObject({
+  country: countryCode.optional(),
+  /** Takes the place of the links before. */
+  partner_ids: z.array(identifier).max(50, 'must be at most 50 partners.').optional(),
+});
+export type ChangeCustomer = z.output<typeof changeCustomerRequest>;
+
+const anything = z.record(z.string(), z.unknown());
+
+/** Everything that is kept of one customer, opened. */
+export const customerExport = z.strictObject({
+  customer: customerRecord,
+  data: z.array(anything),
+  attestations: z.array(anything),
+  terms: z.array(anything),
+  requirements: z.array(anything),
+  orders: z.array(anything),
+});
+export type CustomerExport = z.output<typeof customerExport>;
+
+export const erasedCustomer = z.strictObject({
+  customer_id: z.string(),
+  erased: z.strictObject({ data: z.array(z.string()), orders: z.array(z.string()) }),
+  /** Stays sealed: what an open order needs, and what the books must keep until then. */
+  kept: z.array(
+    z.strictObject({
+      kind: z.enum(['order', 'data']),
+      id: z.string(),
+      why: z.enum(['open_order', 'books']),
+      until: instant.nullable(),
+    }),
+  ),
+});
+export type ErasedCustomer = z.output<typeof erasedCustomer>;
 
 export const nothing = z.strictObject({});
 

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import { openWebhookSecret } from '../desk/partners.ts';
+import { webhookSecretsOf } from '../desk/partners.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { PartnerTable } from '../tables.ts';
 import { createBreaker } from './breaker.ts';
@@ -9,10 +9,13 @@ import { createOutboundAudit } from './outbound-audit.ts';
 export type PartnerRow = Selectable<PartnerTable>;
 
 /** A partner as the outbound side needs it. */
-export const outboundPartner = (ports: Pick<PartnerPorts, 'secrets'>, row: PartnerRow): OutboundPartner => ({
+export const outboundPartner = (
+  ports: Pick<PartnerPorts, 'secrets' | 'clock'>,
+  row: PartnerRow,
+): OutboundPartner => ({
   partnerId: row.partner_id,
   platformUrl: row.platform_url,
-  webhookSecrets: [openWebhookSecret(ports, row)],
+  webhookSecrets: webhookSecretsOf(ports, row),
 });
 
 /** The outbound side of a service: the network, and in demo the sandbox platform in this process. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HttpRequest, HttpResponse } from '../../kernel/http.ts';
-import { openWebhookSecret } from '../../partner/desk/partners.ts';
+import { webhookSecretsOf } from '../../partner/desk/partners.ts';
 import { createPartnerHttp } from '../../partner/http.ts';
 import type { PartnerPorts } from '../../partner/ports.ts';
 import type { Store } from '../../partner/tables.ts';
@@ -55,10 +55,10 @@ export const answerEmbedded = (ports: PartnerPorts, request: HttpRequest): Promi
       webhookSecrets: async (partnerId) => {
         const row = await ports.store
           .selectFrom('partners')
-          .select(['partner_id', 'webhook_secret_sealed'])
+          .selectAll()
           .where('partner_id', '=', partnerId)
           .executeTakeFirst();
-        return row ? [openWebhookSecret(ports, row)] : [];
+        return row ? webhookSecretsOf(ports, row) : [];
       },
     });
     const response = await app.fetch(request);

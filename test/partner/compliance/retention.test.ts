@@ -40,7 +40,7 @@ const OF_PEOPLE = [
 
 /** Columns that name nobody and may stay: ids, codes, amounts, times, states, keyed hashes. A new column is to be thought about. */
 const MAY_STAY: Readonly<Record<(typeof OF_PEOPLE)[number], string>> = {
-  customers: 'customer_id environment country created_at_ms',
+  customers: 'customer_id environment country blocked_at_ms created_at_ms',
   customer_partners: 'customer_id partner_id created_at_ms',
   customer_tokens: '',
   customer_data: '',
