@@ -17,8 +17,8 @@ const MOST_AT_ONCE = 20;
 const AGAIN_MS = 60_000;
 
 /**
- * Has the issuer end the cards of purchases that bought nothing: the decision is written first (`callOff`). One that it does not end now
- * is tried again in a minute.
+ * Has the issuer end the cards of purchases that bought nothing: the decision is written first (`callOff`). A card that
+ * the issuer does not end now is tried again in a minute.
  */
 export async function endCards({ store, clock, log, settings }: Ports): Promise<void> {
   const nowMs = clock.now();
