@@ -35,6 +35,21 @@ const hangUp = () => {
 };
 process.on('SIGHUP', hangUp);
 
+/**
+ * Nothing is left to wait for, and the command has not ended: a question whose input is gone, or a mistake of ours. It is
+ * interrupted, so that it can say where things are; 0 would be taken for done.
+ */
+const unsettled = () => {
+  if (!interruption.signal.aborted) {
+    interruption.abort(problem('interrupted', { message: 'Interrupted: nothing more can be typed.' }));
+    // Whatever was waiting hears of it before the process looks again for something to do.
+    setImmediate(() => undefined);
+    return;
+  }
+  process.stderr.write(`${FORCED}\n`);
+  process.exit(130);
+};
+
 /** A result that goes to a file on a full disk, say. */
 const cannotWrite = (stream: NodeJS.WriteStream, error: NodeJS.ErrnoException): void => {
   const trouble = storageTrouble(
@@ -69,6 +84,7 @@ export async function main({
 }): Promise<void> {
   const argv = process.argv.slice(2);
   let command = 'help';
+  process.on('beforeExit', unsettled);
   const code = await runTool(argv, {
     tool: TOOL,
     version,

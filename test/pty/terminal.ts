@@ -7,6 +7,8 @@ import { BIN } from '../e2e/farelock.ts';
 
 export const KEYS = {
   ctrlC: '\u0003',
+  ctrlD: '\u0004',
+  ctrlZ: '\u001a',
   enter: '\r',
   up: '\u001b[A',
   down: '\u001b[B',
@@ -20,6 +22,8 @@ export interface TerminalOptions {
   readonly cwd?: string;
   /** Run by a shell that says afterwards how the terminal was left: `stty: icanon isig echo`. */
   readonly thenStty?: boolean;
+  /** An interactive shell in place of the tool, which can suspend what is typed into it: `$TOOL` is the tool. */
+  readonly isShell?: boolean;
 }
 
 export interface Screen {
@@ -63,15 +67,18 @@ export function openScreen(args: readonly string[], options: TerminalOptions = {
   const given = { ...process.env, NO_UPDATE_NOTIFIER: '1', ...person, ...options.env };
   for (const [name, value] of Object.entries(given)) if (value !== undefined) env[name] = value;
   const tool = [process.execPath, BIN, ...args];
-  const [file = '', ...words] = options.thenStty
-    ? [
-        '/bin/sh',
-        '-c',
-        'trap : INT; "$@"; code=$?; echo "stty:" $(stty -a | grep -oE -- "-?(icanon|isig|echo) "); exit $code',
-        'sh',
-        ...tool,
-      ]
-    : tool;
+  if (options.isShell) Object.assign(env, { PS1: '\\$ ', TOOL: tool.join(' ') });
+  const [file = '', ...words] = options.isShell
+    ? ['/bin/bash', '--norc', '--noprofile', '-i']
+    : options.thenStty
+      ? [
+          '/bin/sh',
+          '-c',
+          'trap : INT; "$@"; code=$?; echo "stty:" $(stty -a | grep -oE -- "-?(icanon|isig|echo) "); exit $code',
+          'sh',
+          ...tool,
+        ]
+      : tool;
   const pty = fork(HOST, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const { cwd } = options;
   pty.send({ file, args: words, options: { name: 'xterm-256color', cols: columns, rows, env, cwd } });

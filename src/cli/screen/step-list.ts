@@ -10,6 +10,7 @@ import {
   useState,
 } from '@inquirer/core';
 import { cut, textWidth } from '../view/text.ts';
+import { useInput } from './step-input.ts';
 import { keysText } from './step-keys.ts';
 import type { StepAnswer, StepChoice, StepLine } from './streams.ts';
 
@@ -34,6 +35,8 @@ interface ListQuestion {
   /** Lines and columns of the terminal. */
   readonly size: { readonly rows: number; readonly columns: number };
   readonly highlight: (text: string) => string;
+  /** Called when no more can be typed. */
+  readonly ended: () => void;
 }
 
 /** The page of a choice never has fewer lines, however small the terminal. */
@@ -61,6 +64,7 @@ export function newListState<T>({ lines, preset }: StepChoice<T>, rows: number):
 export const stepList = createPrompt<StepAnswer<number>, ListQuestion>((question, done) => {
   const { choice, state, size } = question;
   const theme = makeTheme({});
+  useInput(question.ended);
   const [isDone, setDone] = useState(false);
   const prefix = usePrefix({ theme, status: isDone ? 'done' : 'idle' });
   const [{ heading = [], lines }, setDrawn] =

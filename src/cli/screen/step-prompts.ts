@@ -30,16 +30,17 @@ export function stepPrompts({ input, output, signal, canGoBack }: PromptContext,
     const resized = new AbortController();
     const resize = () => resized.abort();
     output.on('resize', resize);
+    const ended = new AbortController();
     try {
       const answer = await stepList(
-        { choice: question, state: now, size, highlight, canGoBack },
-        { ...context, signal: AbortSignal.any([signal, resized.signal]) },
+        { choice: question, state: now, size, highlight, canGoBack, ended: () => ended.abort() },
+        { ...context, signal: AbortSignal.any([signal, resized.signal, ended.signal]) },
       );
       if (answer.kind === 'back') return answer;
       const line = (question.redrawn?.() ?? question).lines[answer.value];
       return isChoice(line) ? { kind: 'answer', value: line.value } : { kind: 'back' };
     } catch (error) {
-      if (!resized.signal.aborted || signal.aborted) throw error;
+      if (!resized.signal.aborted || signal.aborted || ended.signal.aborted) throw error;
     } finally {
       output.off('resize', resize);
     }
@@ -50,7 +51,15 @@ export function stepPrompts({ input, output, signal, canGoBack }: PromptContext,
   }
 
   return {
-    text: (question) => asked(() => stepText({ ...question, canGoBack }, { ...context, signal })),
+    text(question) {
+      const ended = new AbortController();
+      return asked(() =>
+        stepText(
+          { ...question, canGoBack, ended: () => ended.abort() },
+          { ...context, signal: AbortSignal.any([signal, ended.signal]) },
+        ),
+      );
+    },
     choose: (question) => asked(() => choose(question)),
   };
 }
