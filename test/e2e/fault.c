@@ -3,6 +3,8 @@
  * list of `write,fsync,open,rename,mkdir,read`, FAULT_ERRNO the error, and FAULT_WHILE a file that must be there
  * meanwhile. Or kills the process (kill -9) right before its n-th call that leaves something behind, in a file or with a
  * peer: FAULT_KILL is a file that holds a `struct kill`, which whoever started the process writes and reads meanwhile.
+ * Or keeps what a failure of the power would leave: FAULT_DISK is a folder, and FAULT_KEPT a copy of it that takes over a
+ * file when it is synced. Names are kept at once, as file systems with a journal do; a file that was never synced is empty.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -70,6 +73,50 @@ static void dies(const char *call, int fd) {
   for (;;) pause();
 }
 
+/* Where the kept copy of a file is; false for a file of another folder, and for what SQLite never syncs. */
+static int kept(const char *path, char to[4096]) {
+  const char *disk = getenv("FAULT_DISK"), *copy = getenv("FAULT_KEPT");
+  if (!disk || !copy || !path || strncmp(path, disk, strlen(disk)) != 0) return 0;
+  size_t length = strlen(path);
+  if (length > 4 && strcmp(path + length - 4, "-shm") == 0) return 0;
+  return snprintf(to, 4096, "%s%s", copy, path + strlen(disk)) < 4000;
+}
+
+/* The kept copy of an open file in the making: what is in it now, before it is synced. By the system's own calls, which
+   nobody counts; through the same descriptor, since closing another one would drop SQLite's locks. */
+static int begins_to_last(int fd, char part[4096], char to[4096]) {
+  char link[64], path[4096];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  if (length < 0) return 0;
+  path[length] = 0;
+  if (!kept(path, to)) return 0;
+  snprintf(part, 4096, "%s.part%ld", to, syscall(SYS_gettid));
+  int out = syscall(SYS_openat, AT_FDCWD, part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (out < 0) return 0;
+  int in = (fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY ? syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC) : fd;
+  char bytes[4096];
+  off_t at = 0;
+  for (ssize_t got; (got = syscall(SYS_pread64, in, bytes, sizeof bytes, at)) > 0; at += got)
+    if (syscall(SYS_pwrite64, out, bytes, got, at) != got) break;
+  if (in != fd) syscall(SYS_close, in);
+  syscall(SYS_close, out);
+  return 1;
+}
+
+/* The name of a file that moves on the disk: empty where nobody has synced what it names. */
+static void names_kept(const char *from, const char *to, int moves) {
+  char was[4096], is[4096];
+  if (!kept(to, is)) return;
+  if (kept(from, was) && syscall(SYS_faccessat, AT_FDCWD, was, F_OK) == 0) {
+    if (moves) syscall(SYS_renameat2, AT_FDCWD, was, AT_FDCWD, is, 0);
+    else syscall(SYS_linkat, AT_FDCWD, was, AT_FDCWD, is, 0);
+    return;
+  }
+  int empty = syscall(SYS_openat, AT_FDCWD, is, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (empty >= 0) syscall(SYS_close, empty);
+}
+
 #define REAL(type, name, ...) \
   static type (*real)(__VA_ARGS__); \
   if (!real) real = dlsym(RTLD_NEXT, name)
@@ -100,7 +147,12 @@ ssize_t pread64(int fd, void *bytes, size_t length, off_t at) {
   int name(int fd) { \
     REAL(int, #name, int); \
     dies(#name, fd); \
-    return fails(fault, fd, 0) ? -1 : real(fd); \
+    if (fails(fault, fd, 0)) return -1; \
+    char part[4096], to[4096]; \
+    int lasts = begins_to_last(fd, part, to); \
+    int done = real(fd); \
+    if (lasts && done == 0) syscall(SYS_renameat2, AT_FDCWD, part, AT_FDCWD, to, 0); \
+    return done; \
   }
 ON_FILE(fsync, "fsync")
 ON_FILE(fdatasync, "fsync")
@@ -115,17 +167,33 @@ TRUNCATE(ftruncate64)
 int rename(const char *from, const char *to) {
   REAL(int, "rename", const char *, const char *);
   dies("rename", -1);
-  return fails("rename", -1, to) ? -1 : real(from, to);
+  if (fails("rename", -1, to)) return -1;
+  int done = real(from, to);
+  if (done == 0) names_kept(from, to, 1);
+  return done;
+}
+int link(const char *from, const char *to) {
+  REAL(int, "link", const char *, const char *);
+  int done = real(from, to);
+  if (done == 0) names_kept(from, to, 0);
+  return done;
 }
 int unlink(const char *path) {
   REAL(int, "unlink", const char *);
   dies("unlink", -1);
-  return real(path);
+  int done = real(path);
+  char is[4096];
+  if (done == 0 && kept(path, is)) syscall(SYS_unlinkat, AT_FDCWD, is, 0);
+  return done;
 }
 int mkdir(const char *path, mode_t mode) {
   REAL(int, "mkdir", const char *, mode_t);
   dies("mkdir", -1);
-  return fails("mkdir", -1, path) ? -1 : real(path, mode);
+  if (fails("mkdir", -1, path)) return -1;
+  int done = real(path, mode);
+  char is[4096];
+  if (done == 0 && kept(path, is)) syscall(SYS_mkdirat, AT_FDCWD, is, mode);
+  return done;
 }
 int connect(int fd, const struct sockaddr *address, socklen_t length) {
   REAL(int, "connect", int, const struct sockaddr *, socklen_t);

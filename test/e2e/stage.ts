@@ -58,8 +58,11 @@ export async function openProxy(rpcUrl: string) {
   return Object.assign(proxy, { url: `http://127.0.0.1:${port}/`, close });
 }
 
-/** Opens a service over the proxy, with an operator's key and a traveller. All clocks run `rate` times as fast. */
-export async function openStage(rate: number) {
+/**
+ * Opens a service over the proxy, with an operator's key and a traveller. All clocks run `rate` times as fast.
+ * @param prepare is given the service's home before it serves from it, and the traveller's before it is used
+ */
+export async function openStage(rate: number, prepare: (runner: Runner) => void = () => undefined) {
   const closing: (() => unknown)[] = [];
   const home = (env: Record<string, string> = {}): Runner => {
     const runner = farelockIn({ TEST_CLOCK_SPEED: String(rate), ...env });
@@ -75,6 +78,7 @@ export async function openStage(rate: number) {
   // The first start makes the keys, and says that they are empty.
   const refused = await operated.run(['serve', '--port', '0', '--rpc-url', between.url, '--json']);
   expect(refused.stdout).toContain('insufficient_funds');
+  prepare(operated);
   const key = (name: string): Signer => readOwnKeypair(join(operated.home, 'keys', `${name}.json`));
   for (const name of ['authority', 'facilitator']) {
     await asked(rpcUrl, 'requestAirdrop', [key(name).address, 10_000_000_000]);
@@ -94,6 +98,7 @@ export async function openStage(rate: number) {
   };
   const [traveller, operator] = [home({ FARELOCK_RPC_URL: rpcUrl }), home({ FARELOCK_RPC_URL: rpcUrl })];
   await start();
+  prepare(traveller);
   await ran(traveller, ['wallet', 'new']);
   await ran(traveller, ['wallet', 'airdrop', '--sol', '1', '--usdc', '20000']);
 
@@ -106,6 +111,8 @@ export async function openStage(rate: number) {
     /** Starts the service again, after it was killed, so much later. */
     start,
     kill: () => served.kill(),
+    /** Once the service has ended. */
+    ended: () => served.ended,
     flightsUrl: () => served.flightsUrl,
 
     /** A call to the operator's desk. */

@@ -130,6 +130,25 @@ describe.runIf(shim !== null)('a fault of a file, on the command line', () => {
   });
 });
 
+test.runIf(process.platform === 'linux')(
+  'a result that does not fit on the disk behind standard output is storage_full, and said beside it',
+  async () => {
+    const { env } = farelockIn({}, copyOfUsed());
+    const ran = spawnSync(
+      'sh',
+      ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, BIN, 'payments', 'list', '--json'],
+      {
+        env: { ...process.env, ...env },
+        encoding: 'utf8',
+      },
+    );
+    expect([ran.status, ran.stdout], ran.stderr).toEqual([7, '']);
+    expect(ran.stderr).toContain('standard output');
+    expect(ran.stderr).not.toMatch(/^\s+at /m);
+  },
+  60_000,
+);
+
 test('a damaged file is storage_damaged, and named', async () => {
   const home = copyOfUsed();
   writeFileSync(join(home, 'client.db'), 'this was a database once'.repeat(400));

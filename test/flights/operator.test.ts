@@ -252,11 +252,20 @@ describe('approval', () => {
 
     const mails = await world.store
       .selectFrom('outbox')
-      .select('dedup_key')
+      .selectAll()
       .where('intent_id', '=', made.intent_id)
       .where('dedup_key', 'like', 'mail:refund_request_approved%')
       .execute();
     expect(mails).toHaveLength(1);
+    // The mail names what was paid out and what was kept, and the transaction.
+    const [mail] = mails;
+    const { text } = JSON.parse(
+      world.secrets.decrypt(`outbox.payload_sealed.${mail?.message_id}`, mail?.payload_sealed ?? ''),
+    ) as { text: string };
+    expect(text).toContain('100.00');
+    expect(text).toContain('51.20');
+    expect(text).not.toContain('151.20');
+    expect(text).toContain(approved.body.payout_tx_hash);
     const audit = await desk<{ entries: { action: string; operator: string }[] }>(
       `/audit?subject=${approved.body.request_id}`,
     );

@@ -162,6 +162,23 @@ test('the host is the one that the client addressed', async () => {
   expect((await search(body, headers)).status).toBe(200);
 });
 
+test('under a public address the host is that one, whatever the Host header says', async () => {
+  const asked = async (host: string) => {
+    const body = newBody();
+    const headers = { 'content-type': 'application/json', ...headersOf(body, { host }), host };
+    const request = new Request('http://127.0.0.1:8080/air/search', { method: 'POST', headers, body });
+    const answer = await world.app.fetch(request, {
+      clientAddress: '10.0.0.1',
+      publicUrl: 'https://fly.example',
+    });
+    return [answer.status, ((await answer.json()) as { detail?: { reason?: string } }).detail?.reason];
+  };
+  expect(await asked('fly.example')).toEqual([200, undefined]);
+  // A signature that was made for another service of the same gateway is worth nothing here.
+  expect(await asked('other.example')).toEqual([400, 'bad_signature']);
+  expect(await asked('127.0.0.1:8080')).toEqual([400, 'bad_signature']);
+});
+
 test('a clock may be a minute away, either way, and no more', async () => {
   const body = newBody();
   for (const seconds of [-62, 62]) {

@@ -296,6 +296,28 @@ test('a refunded booking is purged 30 days after the refund, an option moves tha
   expect(await purged()).toBe(true);
 });
 
+test('what a purchase on a web site knows of a traveller is purged with the booking', async () => {
+  const { made } = await ended();
+  const purchase = (reference: string) => ({
+    ...{ reference, run: 'run_1', state: 'pressed', carrier: 'X9', recipe_version: 1, offer_id: 'lcc_1' },
+    ...{ passenger_count: 1, contact_sealed: 'sealed name and address', misfits: 0 },
+    ...{ created_at_ms: 0, updated_at_ms: 0 },
+  });
+  const contacts = async () =>
+    Object.fromEntries(
+      (
+        await world.store.selectFrom('browser_purchases').select(['reference', 'contact_sealed']).execute()
+      ).map((row) => [row.reference, row.contact_sealed]),
+    );
+  await world.store
+    .insertInto('browser_purchases')
+    .values([purchase(made.intent_id), purchase('int_another')] as never)
+    .execute();
+  world.clock.advance(200 * DAY_MS);
+  await upkeepOf().sweeper.sweep();
+  expect(await contacts()).toEqual({ [made.intent_id]: '', int_another: 'sealed name and address' });
+});
+
 test('finished payments go after a week; one that a booking still needs stays', async () => {
   const { sweeper } = await ended();
   const keys = async () =>

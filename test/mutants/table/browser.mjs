@@ -173,4 +173,12 @@ export const browser = [
     to: '',
     by: [`${TESTS}/journey.test.ts`],
   },
+  {
+    name: 'the agreed number in another currency is paid',
+    file: 'src/flights/providers/browser/visits/buy.ts',
+    from: `    total.currency === kept.offer.total_currency &&
+`,
+    to: '',
+    by: ['test/flights/providers/browser/journey.test.ts'],
+  },
 ];

@@ -218,4 +218,25 @@ export const client = [
     to: '',
     by: ['test/escrow/program-verify.test.ts', 'test/client/booking.test.ts'],
   },
+  {
+    name: 'spending is counted over all networks',
+    file: 'src/client/journal/payments-store.ts',
+    from: "    .where('network', '=', network)\n",
+    to: '',
+    by: ['test/client/journal/kept.test.ts'],
+  },
+  {
+    name: 'answers that nobody has seen are forgotten within a day',
+    file: 'src/client/journal/payments-store.ts',
+    from: 'const KEPT_MS = 7 * 86_400_000;',
+    to: 'const KEPT_MS = 86_400_000;',
+    by: ['test/client/journal/kept.test.ts'],
+  },
+  {
+    name: 'a payment does not say when it changed',
+    file: 'src/client/journal/payments-store.ts',
+    from: '.set({ ...fields, updated_at_ms: clock.now() })',
+    to: '.set(fields)',
+    by: ['test/client/journal/kept.test.ts'],
+  },
 ];

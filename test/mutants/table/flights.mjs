@@ -467,4 +467,39 @@ export const flights = [
     to: "        .where('kind', '=', KIND)\n        .executeTakeFirst();",
     by: ['test/flights/operator.test.ts'],
   },
+  {
+    name: 'a sponsored signature for another host counts behind a public address',
+    file: 'src/flights/intents/sponsored.ts',
+    from: "host: publicUrl === undefined ? (headerOf(request, 'host') ?? host) : host",
+    to: "host: headerOf(request, 'host') ?? host",
+    by: ['test/flights/intents/sponsored.test.ts'],
+  },
+  {
+    name: 'what a web purchase knows of a traveller outlives the purge',
+    file: 'src/flights/upkeep/purge.ts',
+    from: `      await tx
+        .updateTable('browser_purchases')
+        .set({ contact_sealed: '' })
+        .where('reference', '=', intent.intent_id)
+        .execute();
+`,
+    to: '',
+    by: ['test/flights/upkeep/sweeper.test.ts'],
+  },
+  {
+    name: 'a penalty above the fare pays out less than nothing',
+    file: 'src/domain/refund-rule.ts',
+    from: 'parseUsdc(amount) < captured ? parseUsdc(amount) : captured',
+    to: 'parseUsdc(amount)',
+    by: ['test/domain/refund-rule.test.ts'],
+  },
+  {
+    name: 'the mail of a refund names another amount',
+    file: 'src/flights/refunds/carry-out.ts',
+    from: `    amount: BigInt(row.payout_amount ?? 0),
+    penalty:`,
+    to: `    amount: BigInt(intent.amount),
+    penalty:`,
+    by: ['test/flights/operator.test.ts'],
+  },
 ];

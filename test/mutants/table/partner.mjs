@@ -283,4 +283,32 @@ export const partner = [
     to: '',
     by: ['test/store/libsql/journal-disk.test.ts'],
   },
+  {
+    name: 'a busy service is remembered under an Idempotency-Key',
+    file: 'src/partner/idempotency.ts',
+    from: 'error.status >= 429',
+    to: 'error.status > 429',
+    by: ['test/partner/idempotency.test.ts'],
+  },
+  {
+    name: 'an update is older than the one before it after a clock was set back',
+    file: 'src/partner/orders/order-update.ts',
+    from: 'Math.max(call.nowMs, row.updated_at_ms)',
+    to: 'call.nowMs',
+    by: ['test/partner/orders/clock.test.ts'],
+  },
+  {
+    name: 'an order does not say when it changed',
+    file: 'src/partner/orders/order-update.ts',
+    from: 'Math.max(call.nowMs, row.updated_at_ms)',
+    to: 'row.updated_at_ms',
+    by: ['test/partner/orders/clock.test.ts'],
+  },
+  {
+    name: 'a repeated CreateOrder shows what the partner keeps to itself',
+    file: 'src/partner/creation/creation-answer.ts',
+    from: "return { order: orderRecord(at.secrets, row, 'customer') };",
+    to: "return { order: orderRecord(at.secrets, row, 'partner') };",
+    by: ['test/partner/creation/create-order.test.ts'],
+  },
 ];

@@ -78,4 +78,26 @@ export const storage = [
     ],
     by: ['test/store/costs.test.ts'],
   },
+  {
+    name: 'a database without a free connection has refused the statement',
+    file: 'src/store/postgres/refusal.ts',
+    from: '25P03|53300|08',
+    to: '25P03|08',
+    by: ['test/store/trouble.test.ts'],
+  },
+  {
+    name: 'a key has its name before it is on the disk',
+    file: 'src/kernel/secrets.ts',
+    from: `        fsyncSync(file);
+`,
+    to: '',
+    by: ['test/kernel/private-files.test.ts'],
+  },
+  {
+    name: 'a pay-out goes to the wallet that paid',
+    file: 'src/flights/refunds/carry-out.ts',
+    from: 'to: intent.refund_wallet,',
+    to: 'to: intent.funding_wallet,',
+    by: ['test/flights/operator.test.ts'],
+  },
 ];

@@ -110,6 +110,31 @@ describe('an integration partner', () => {
     expect((await asPix('GetOrderDetails', { orderId: row?.order_id ?? '' })).status).toBe(404);
   });
 
+  test('a repeated call shows the order as its customer sees it, whatever its partner has said of it since', async () => {
+    const first = await create({ fromAmount: '252' }, 'told-since-1');
+    const orderId = first.body.order?.id ?? '';
+    const words = { reason: 'inner words', customerFacingReason: 'outer words' };
+    expect((await asPix('UpdateOrder', { orderId, status: 'ERROR', ...words })).status).toBe(200);
+    const again = await create({ fromAmount: '252' }, 'told-since-1');
+    expect(again.body.order).toMatchObject({
+      id: orderId,
+      status: 'ERROR',
+      customerFacingReason: 'outer words',
+    });
+    expect(JSON.stringify(again.body)).not.toContain('inner words');
+    for (const field of ['reason', 'customerId', 'externalId'])
+      expect(again.body.order).not.toHaveProperty(field);
+  });
+
+  test('the same refusal is given again under its key, and the reason for the log stays inside then too', async () => {
+    const first = await create({ fromAmount: '152.4220' }, 'refused-key-1');
+    const again = await create({ fromAmount: '152.4220' }, 'refused-key-1');
+    expect([again.status, again.body]).toEqual([first.status, first.body]);
+    expect(again.body).toMatchObject({ detail: { reason: 'partner_refused' } });
+    expect(JSON.stringify(again.body)).not.toContain('made to be outside');
+    expect(await rows('152.4220')).toHaveLength(1);
+  });
+
   test.each(['151.4000', '151.4220'])('a refusal (%s) is asked for once', async (fromAmount) => {
     expect((await create({ fromAmount })).body).toMatchObject({ code: 'failed_precondition' });
     const [row] = await rows(fromAmount);

@@ -64,14 +64,18 @@ describe.runIf(chromium)('on a carrier’s site', () => {
   }
 
   /** Buys on a visit of its own, with what happens as it is about to press; a stopped visit is made again, as above. */
-  async function boughtBy(reference: string, press: (visit: Visit) => Promise<boolean>): Promise<Bought> {
+  async function boughtBy(
+    reference: string,
+    press: (visit: Visit) => Promise<boolean>,
+    agreedCurrency = 'USD',
+  ): Promise<Bought> {
     const [recipe] = loadRecipes([RECIPE], { X9: shop.base });
     const looks = createLooks({ store: shop.store, clock: worldClock, leaseMs: 1000 });
     const kept = await looks.offer(agreed.offerId);
     if (!recipe || !kept) throw new Error('no offer');
     const given = {
       purchase: { ...agreed, reference },
-      kept,
+      kept: { ...kept, offer: { ...kept.offer, total_currency: agreedCurrency } },
       mailAddress: null,
       issue: () =>
         createSandboxCards().issue({
@@ -91,6 +95,12 @@ describe.runIf(chromium)('on a carrier’s site', () => {
       }
     }
   }
+
+  test('a till that asks the agreed number in another currency is never paid', async () => {
+    const outcome = await boughtBy('int_currency', async () => true, 'EUR');
+    expect(outcome).toEqual({ kind: 'price_differs', foundAmountDecimal: agreed.amountDecimal });
+    expect(await pressesOf('int_currency')).toBe(0);
+  });
 
   test('a fare is bought by what it contains, for its price; nothing of it lies open on the disk', async () => {
     const outcome = await bought(agreed);
