@@ -1,13 +1,15 @@
 import { createRouter, type Serve } from '../http/router.ts';
-import type { Visit } from '../http/routes.ts';
+import { servedAt, type Visit } from '../http/routes.ts';
+import { once } from '../kernel/once.ts';
 import { type FlightsParts, flightRoutes } from './routes.ts';
 
 /** The flight service over HTTP: the customers' routes, and the operators', which are loaded when one is called. */
 export function createFlightsApp(given: Omit<FlightsParts, 'describe'>): { readonly fetch: Serve } {
   const { ports } = given;
+  const document = once(async () => (await import('./openapi.ts')).openapiDocument(ports.options));
   const parts: FlightsParts = {
     ...given,
-    describe: async (publicUrl) => (await import('./openapi.ts')).openapiDocument(ports.options, publicUrl),
+    describe: async (publicUrl) => servedAt(await document(), publicUrl),
   };
   const served = {
     log: ports.log,

@@ -12,9 +12,8 @@ const refusal = (codes: readonly ProblemCode[]) => ({
 
 /**
  * The machine-readable description, made from the route tables and from the prices that are charged.
- * @param publicUrl where the service is reached, where that is known
  */
-export const openapiDocument = (options: FlightsOptions, publicUrl = '/') =>
+export const openapiDocument = (options: FlightsOptions) =>
   describe({
     info: {
       title: 'Flight search and escrow booking',
@@ -22,7 +21,6 @@ export const openapiDocument = (options: FlightsOptions, publicUrl = '/') =>
       description:
         'Paid flight search, escrow-backed booking intents, booking and order status. Paid calls use x402 version 2 (USDC on Solana): a call without PAYMENT-SIGNATURE answers 402 with the challenge to sign.',
     },
-    publicUrl,
     options,
     tables: [
       { table: flightRoutes, refusal },

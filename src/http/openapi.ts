@@ -15,7 +15,6 @@ import {
 /** A service as its tables declare it (OpenAPI 3.1). */
 interface Described<O> {
   readonly info: object;
-  readonly publicUrl: string;
   readonly options: O;
   readonly tables: readonly {
     readonly table: RouteTable<unknown, O>;
@@ -54,7 +53,7 @@ export async function describe<O>(described: Described<O>) {
     openapi: '3.1.0',
     info: described.info,
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
-    servers: [{ url: described.publicUrl }],
+    servers: [{ url: '/' }],
     paths,
     components: {
       schemas: { ...(await componentsOf(described)), ...described.schemas },

@@ -175,6 +175,10 @@ export const codesOf = <C, O>(table: RouteTable<C, O>, route: Route<C, O>): read
   ]),
 ];
 
+/** A description of the calls, which is made once, for the address that a client has reached it by. */
+export const servedAt = (document: object, publicUrl: string | undefined): object =>
+  publicUrl === undefined ? document : { ...document, servers: [{ url: publicUrl }] };
+
 /** A read that is free for all can be asked for its headers alone. */
 export const methodsOf = <C, O>(
   table: RouteTable<C, O>,

@@ -1,6 +1,6 @@
 import { refuse } from '../http/body.ts';
 import { createRouter, type Serve } from '../http/router.ts';
-import type { Route, Visit } from '../http/routes.ts';
+import { type Route, servedAt, type Visit } from '../http/routes.ts';
 import { type HttpRequest, headerOf } from '../kernel/http.ts';
 import { once } from '../kernel/once.ts';
 import { readMessage } from './body.ts';
@@ -35,8 +35,8 @@ export function createPartnerHttp(ports: PartnerPorts, arrive = async (): Promis
       return { ports, standing, partner, customerId };
     },
   });
-  const describe = async (publicUrl: string | undefined) =>
-    (await import('./openapi.ts')).openapiDocument(ports.serviceName, publicUrl);
+  const document = once(async () => (await import('./openapi.ts')).openapiDocument(ports.serviceName));
+  const describe = async (publicUrl: string | undefined) => servedAt(await document(), publicUrl);
   const about = createRouter({ ...served, table: aboutRoutes, enter: () => describe });
   return async function fetch(request, connection) {
     const { pathname } = new URL(request.url);

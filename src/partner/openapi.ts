@@ -9,9 +9,8 @@ import { procedureRoutes } from './routes.ts';
 
 /**
  * The machine-readable description, made from the route tables. `serviceName` is `<svc>` of the paths.
- * @param publicUrl where the service is reached, where that is known
  */
-export const openapiDocument = (serviceName: string, publicUrl = '/') =>
+export const openapiDocument = (serviceName: string) =>
   describe({
     info: {
       title: 'Partner orders and customer compliance',
@@ -19,7 +18,6 @@ export const openapiDocument = (serviceName: string, publicUrl = '/') =>
       description:
         "Calls are Connect's unary form with the JSON codec: POST, application/json. Fields may be sent in camelCase or snake_case, null is unset, answers are camelCase. Errors are { code, message, detail } with a code of Connect's; detail.reason is ours.",
     },
-    publicUrl,
     options: undefined,
     tables: [
       { table: procedureRoutes(serviceName), refusal: connectRefusal },
