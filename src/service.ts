@@ -2,15 +2,19 @@ import { join } from 'node:path';
 import { ESCROW_PROGRAM_ID } from './escrow/address.ts';
 import { createFlights, type FlightsOptions } from './flights/index.ts';
 import { type Clock, systemClock } from './kernel/clock.ts';
+import { json } from './kernel/http.ts';
 import { type Ids, randomIds } from './kernel/ids.ts';
 import { type Log, silentLog } from './kernel/log.ts';
 import { once } from './kernel/once.ts';
+import { type Problem, problem, problemBody } from './kernel/problems.ts';
+import { STORAGE_RETRY_S } from './kernel/storage.ts';
 import { createOperatorWallets } from './payments/operator-wallets.ts';
 import { createPaywall } from './payments/paywall.ts';
 import { readyForMoney } from './payments/readiness.ts';
 import { type Airlines, checkPlayMoney, openAirlines, plannedSellers } from './service-airlines.ts';
 import { type OpenedCluster, openRealCluster } from './service-cluster.ts';
 import { type Home, openHome } from './service-home.ts';
+import { serviceMigrations } from './service-migrations.ts';
 import { bothRuns, isPartnerPath, lazyPartner } from './service-partner.ts';
 import type {
   OpenCarrierSite,
@@ -21,7 +25,9 @@ import type {
   ServiceOptions,
 } from './service-types.ts';
 import { SOLANA_NETWORKS } from './solana/cluster.ts';
+import { watchSteps } from './store/migrate.ts';
 import { checkDatabaseUrl } from './store/open.ts';
+import { storeTrouble } from './store/trouble.ts';
 import { type StorageWatch, watchStorage, writeProbe } from './store/watch.ts';
 
 /** The ids, the clock and the log of this process. */
@@ -53,6 +59,7 @@ export const openService: OpenService = async (options) => {
   if (!isOwnProgram) await checkProgram(home, options);
   if (!faucet) await funding.ready();
   const flights = openFlights(options, own, home, storage, { ...funding, ...tiers, isOwnProgram });
+  const movedOn = loggingOnce(watchSteps(store, serviceMigrations, clock.now), own.log);
   const partner = lazyPartner({ ...own, store, secrets }, options);
   return {
     async operatorKeyFile() {
@@ -64,6 +71,7 @@ export const openService: OpenService = async (options) => {
     },
     partnerReady: () => partner.ready(),
     async fetch(request, connection = {}) {
+      if (await movedOn()) return movedOnAnswer();
       const { pathname } = new URL(request.url);
       if (isPartnerPath(pathname)) return partner.fetch(request, connection);
       return rpc && (pathname === '/rpc' || pathname === '/rpc/')
@@ -75,7 +83,10 @@ export const openService: OpenService = async (options) => {
     faucet,
     pubSub,
     worker: {
-      runDue: (part) => (part === 'partner' ? partner.runDue() : bothRuns(flights.worker, partner)),
+      async runDue(part) {
+        if (await movedOn()) return { worked: 0, nextDueAtMs: null };
+        return part === 'partner' ? partner.runDue() : bothRuns(flights.worker, partner);
+      },
     },
     trouble: storage.last,
     async close() {
@@ -110,6 +121,26 @@ export const openClusterOnly: OpenService = async (options) =>
 /** The operator's desk for a cluster, without the services. */
 export const openClusterDesk: OpenClusterDesk = async (options) =>
   (await import('./service-cluster-desk.ts')).openClusterDesk(options);
+
+/** A database that is away says nothing about its steps: whatever is asked of it then fails by itself. */
+function loggingOnce(look: () => Promise<Problem | null>, log: Log): () => Promise<boolean> {
+  let isLogged = false;
+  return async () => {
+    const found = await look().catch((error: unknown) => {
+      if (!storeTrouble(error)) throw error;
+      return null;
+    });
+    if (found && !isLogged) log('error', found.code, { message: found.message });
+    isLogged ||= found !== null;
+    return found !== null;
+  };
+}
+
+/** A newer version runs beside this one: it answers the next try. */
+const movedOnAnswer = () =>
+  json(problemBody(problem('not_ready', { retryAfter: STORAGE_RETRY_S })), 503, {
+    'Retry-After': String(STORAGE_RETRY_S),
+  });
 
 /** Refuses what can be refused before anything is opened. @throws Problem of the option */
 async function checkOptions({ databaseUrl, notify, partner }: ServiceOptions): Promise<void> {

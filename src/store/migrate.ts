@@ -1,38 +1,71 @@
-import { type Kysely, sql } from 'kysely';
-import { problem } from '../kernel/problems.ts';
-import { appliedSteps, type Migration } from './applied-steps.ts';
+import { type Kysely, type QueryExecutorProvider, sql } from 'kysely';
+import { type Problem, problem } from '../kernel/problems.ts';
+import { type AppliedStep, appliedSteps, FORMER_STEPS, type Migration, STEPS } from './applied-steps.ts';
 
 /**
  * Applies what is missing, in order, each step in one transaction with its mark. The writer's lock of the transaction
- * makes two processes that start at once take turns; the second finds the work done. `tableExists` counts the tables
- * named schema_migrations, in the dialect's own words: a database that is up to date is only read.
+ * makes two processes that start at once take turns; the second finds the work done. A database that is up to date is
+ * only read.
+ * @param hasTable counts the tables of a name, in the dialect's own words
  * @param name of the database, for a person
- * @throws Problem `database_newer`: it has steps that this version does not know; nothing was changed
+ * @throws Problem `database_newer`: it has steps that this version cannot work with; nothing was changed
  */
 export async function migrate<T>(
   database: Kysely<T>,
   migrations: readonly Migration[],
-  tableExists: string,
+  hasTable: (table: string) => string,
   name: string,
 ): Promise<void> {
-  const applied = async (on: Kysely<T>) => {
-    const rows = await sql<{ name: string }>`select name from schema_migrations`.execute(on);
-    return new Set(rows.rows.map((row) => row.name));
+  const has = async (on: Kysely<T>, table: string) => {
+    const { rows } = await sql.raw<{ n: number }>(hasTable(table)).execute(on);
+    return Number(rows[0]?.n ?? 0) > 0;
   };
-  const missingAfter = (done: ReadonlySet<string>) => {
-    const steps = appliedSteps([...done], migrations);
+  const missingOn = async (on: Kysely<T>) => {
+    const steps = appliedSteps(await readSteps(on), migrations);
     if (steps.newer.length > 0) throw newer(name, steps.newer);
     return migrations.filter((step) => steps.missing.includes(step.name));
   };
-  const { rows } = await sql.raw<{ n: number }>(tableExists).execute(database);
-  if (Number(rows[0]?.n ?? 0) > 0 && missingAfter(await applied(database)).length === 0) return;
+  if ((await has(database, STEPS)) && (await missingOn(database)).length === 0) return;
   await database.transaction().execute(async (tx) => {
-    await sql`create table if not exists schema_migrations (name text primary key)`.execute(tx);
-    for (const migration of missingAfter(await applied(tx))) {
-      for (const statement of migration.statements) await sql.raw(statement).execute(tx);
-      await sql`insert into schema_migrations (name) values (${migration.name})`.execute(tx);
+    await sql
+      .raw(`create table if not exists ${STEPS} (name text primary key, breaks bigint not null)`)
+      .execute(tx);
+    if (await has(tx, FORMER_STEPS)) {
+      await sql.raw(`insert into ${STEPS} (name, breaks) select name, 1 from ${FORMER_STEPS}`).execute(tx);
+      await sql.raw(`drop table ${FORMER_STEPS}`).execute(tx);
+    }
+    for (const { name, statements, rolls } of await missingOn(tx)) {
+      for (const statement of statements) await sql.raw(statement).execute(tx);
+      await sql`insert into ${sql.table(STEPS)} (name, breaks) values (${name}, ${rolls ? 0 : 1})`.execute(
+        tx,
+      );
     }
   });
+}
+
+const readSteps = async (on: QueryExecutorProvider): Promise<AppliedStep[]> =>
+  (await sql<AppliedStep>`select name, breaks from ${sql.table(STEPS)}`.execute(on)).rows;
+
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * Watches for a newer version that brings the database up to date beside this process, which would read what was moved
+ * as if it were not there. One small read a second at most; what was found stays.
+ */
+export function watchSteps(
+  database: QueryExecutorProvider,
+  migrations: readonly Migration[],
+  now: () => number,
+): () => Promise<Problem | null> {
+  let found: Problem | null = null;
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (found || Math.abs(now() - lookedAtMs) < LOOK_EVERY_MS) return found;
+    const { newer: steps } = appliedSteps(await readSteps(database), migrations);
+    lookedAtMs = now();
+    if (steps.length > 0) found = newer('The database', steps);
+    return found;
+  };
 }
 
 const newer = (name: string, steps: readonly string[]) =>

@@ -28,7 +28,7 @@ export async function openDatabase<T>(
     await migrate(
       database,
       migrations,
-      `select count(*) as n from sqlite_master where type = 'table' and name = 'schema_migrations'`,
+      (table) => `select count(*) as n from sqlite_master where type = 'table' and name = '${table}'`,
       path,
     );
     cleanOnce(file, path);

@@ -173,7 +173,7 @@ test('a database that a newer version has changed is refused, naming the step, a
   ] as const) {
     const home = copyOfUsed();
     const database = new Sqlite(join(home, file));
-    database.exec("insert into schema_migrations (name) values ('999_from_the_future')");
+    database.exec("insert into schema_steps (name, breaks) values ('999_from_the_future', 1)");
     database.close();
     const told = await refused(home, args);
     expect(told).toMatchObject({ code: 'database_newer', exitCode: 5 });

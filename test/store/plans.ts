@@ -72,7 +72,7 @@ export function hearStatements({ atOnce = false } = {}) {
 /** Tables that never grow with use, and why a look at all their rows is as quick as one at a few. */
 export const SMALL: Readonly<Record<string, string>> = {
   meta: 'a fixed handful of settings',
-  schema_migrations: 'a row for each step of the schema',
+  schema_steps: 'a row for each step of the schema',
   api_keys: 'the keys of the operators',
   partners: 'the partners, a row each',
   partner_keys: 'the keys of the partners',

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Migration } from '../applied-steps.ts';
-import { type AppliedSteps, appliedSteps } from '../applied-steps.ts';
+import { type AppliedStep, type AppliedSteps, appliedSteps, FORMER_STEPS, STEPS } from '../applied-steps.ts';
 import { isBusy, type SqliteDatabase } from './file.ts';
 import { type FileUsers, openForReading, usersOf } from './read-only.ts';
 
@@ -47,10 +47,12 @@ export function inspectFile(path: string, migrations: readonly Migration[] | nul
 
 function stepsOf(database: SqliteDatabase, migrations: readonly Migration[] | null): AppliedSteps {
   if (migrations === null) return { missing: [], newer: [] };
-  const has = database.prepare("select name from sqlite_master where name = 'schema_migrations'").all();
-  const rows = has.length === 0 ? [] : database.prepare('select name from schema_migrations').all();
-  return appliedSteps(
-    rows.map((row) => (row as { name: string }).name),
-    migrations,
+  const lists = database
+    .prepare(`select name from sqlite_master where name in ('${STEPS}', '${FORMER_STEPS}')`)
+    .all()
+    .map((row) => (row as { name: string }).name);
+  const rows = lists.flatMap((list) =>
+    database.prepare(`select name, ${list === STEPS ? 'breaks' : '1 as breaks'} from ${list}`).all(),
   );
+  return appliedSteps(rows as AppliedStep[], migrations);
 }

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import type { Migration } from '../applied-steps.ts';
-import { type AppliedSteps, appliedSteps } from '../applied-steps.ts';
+import { type AppliedSteps, appliedSteps, FORMER_STEPS, STEPS } from '../applied-steps.ts';
 import { type PostgresRefusal, postgresRefusal } from './refusal.ts';
 import { inWordsOfPg } from './url.ts';
 
@@ -90,24 +90,27 @@ async function read(
     (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms,
     pg_is_in_recovery() or current_setting('default_transaction_read_only')::boolean as is_read_only,
     has_schema_privilege(current_schema(), 'CREATE') as may_create,
-    to_regclass('schema_migrations') is not null as is_ours`);
+    coalesce(to_regclass('${STEPS}'), to_regclass('${FORMER_STEPS}'))::text as steps`);
   const aheadMs = Number(server?.now_ms) - (askedMs + now()) / 2;
   await client.query('begin read only');
+  const isEmpty = !server?.steps;
+  const steps = String(server?.steps ?? STEPS);
+  const applied = isEmpty
+    ? []
+    : await rows(`select name, ${steps === STEPS ? 'breaks' : '1 as breaks'} from ${steps}`);
   const names = migrations.flatMap(({ statements }) => statements.flatMap(tableMade));
   const lacking = await rows(
     // Of a table that is not there the rights are unknown, neither held nor lacking.
     `select name from unnest($1::text[]) as name where not (
       has_table_privilege(to_regclass(name), 'SELECT') and has_table_privilege(to_regclass(name), 'INSERT')
       and has_table_privilege(to_regclass(name), 'UPDATE') and has_table_privilege(to_regclass(name), 'DELETE'))`,
-    [['schema_migrations', ...names]],
+    [[steps, ...names]],
   );
-  const isEmpty = server?.is_ours !== true;
-  const applied = isEmpty ? [] : await rows('select name from schema_migrations');
-  const steps = appliedSteps(
-    applied.map(({ name }) => String(name)),
+  const known = appliedSteps(
+    applied.map(({ name, breaks }) => ({ name: String(name), breaks: Number(breaks) })),
     migrations,
   );
-  const isWhole = !isEmpty && steps.missing.length === 0;
+  const isWhole = !isEmpty && known.missing.length === 0;
   const stuck = isWhole ? await rows(stuckQuery) : [];
   await client.query('rollback');
   const cannotGrow = !isWhole && server?.may_create !== true;
@@ -115,7 +118,7 @@ async function read(
   return {
     version: String(server?.version).split(' ')[0] ?? '',
     isEmpty,
-    ...steps,
+    ...known,
     writing: server?.is_read_only === true ? 'read_only' : denied.length > 0 ? 'no_rights' : 'allowed',
     lacking: denied,
     aheadMs,

@@ -136,7 +136,7 @@ export async function openPostgres<T>(
     await migrate(
       database,
       migrations,
-      `select count(to_regclass('schema_migrations')) as n`,
+      (table) => `select count(to_regclass('${table}')) as n`,
       'The PostgreSQL database',
     );
     isUpToDate = true;

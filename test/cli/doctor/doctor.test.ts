@@ -107,10 +107,10 @@ describe('of a home that is in use', () => {
       'not a database at all, but long enough to be read as one',
     );
     const client = new Sqlite(join(place.home, 'client.db'));
-    client.exec("insert into schema_migrations (name) values ('999_from_the_future')");
+    client.exec("insert into schema_steps (name, breaks) values ('999_from_the_future', 1)");
     client.close();
     const service = new Sqlite(join(place.home, 'service.db'));
-    service.exec('delete from schema_migrations where rowid in (select max(rowid) from schema_migrations)');
+    service.exec('delete from schema_steps where rowid in (select max(rowid) from schema_steps)');
     service.close();
     const run = await examined();
     expect(run.exitCode).toBe(8);

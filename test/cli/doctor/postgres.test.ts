@@ -60,8 +60,8 @@ describe.skipIf(!postgresIsInstalled)('of a PostgreSQL server', () => {
     await admin.query('select pg_reload_conf()');
     for (const name of ['fresh', 'used', 'old', 'newer']) await admin.query(`create database ${name}`);
     for (const name of ['used', 'old', 'newer']) await (await openStore(urlOf('farelock', name))).destroy();
-    await query('old', `delete from schema_migrations where name = '${lastStep}'`);
-    await query('newer', `insert into schema_migrations values ('999_from_the_future')`);
+    await query('old', `delete from schema_steps where name = '${lastStep}'`);
+    await query('newer', `insert into schema_steps values ('999_from_the_future', 1)`);
     await query(
       'used',
       'grant usage on schema public to reader; grant select on all tables in schema public to reader',
@@ -123,7 +123,7 @@ describe.skipIf(!postgresIsInstalled)('of a PostgreSQL server', () => {
     const run = await examined(urlOf('reader', 'used'));
     expect(run.check('database_writing')).toMatchObject({
       status: 'failed',
-      message: expect.stringMatching(/^reader may not write to schema_migrations, meta, .* and \d+ more$/),
+      message: expect.stringMatching(/^reader may not write to schema_steps, meta, .* and \d+ more$/),
       next: expect.arrayContaining([expect.stringContaining('grant select, insert, update, delete')]),
     });
   });
