@@ -59,8 +59,7 @@ test('a process whose database was moved on by a newer version answers 503 and d
   let nowMs = Date.UTC(2026, 10, 21, 9);
   const clock = { now: () => nowMs, sleep: async () => undefined };
   const service = await openService({ home, clock, log: (_level, event) => logged.push(event) });
-  const { fetch } = webOf(service);
-  const ask = async () => (await fetch(new Request('http://x/air/intents/int_none'))).status;
+  const ask = async () => (await webOf(service.fetch)(new Request('http://x/air/intents/int_none'))).status;
   expect(await ask()).toBe(404);
   inFile((database) => database.exec("insert into schema_steps values ('999_breaks', 1)"));
   nowMs += 1_000;
