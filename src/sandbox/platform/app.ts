@@ -213,7 +213,7 @@ async function acted(
   const { books, clock } = ports;
   const calls = books.countCall(partner.slug, id);
   const behaviour = behaviourFor(books.behaviourOf(partner.slug), wanted.fromAmount);
-  const { before, answer } = behaviour;
+  const { before, answer, refusesRepeats } = behaviour;
   if (before && (!before.once || calls === 1)) {
     const [reason, words] = WORDS[before.status];
     const retry = before.retryAfterSeconds;
@@ -223,6 +223,7 @@ async function acted(
   const known = books.find(partner.slug, id);
   if (known && known.digest !== digest)
     return refusal(partner, 400, 'the same order with other data', 'The order could not be created.');
+  if (known && refusesRepeats) return refusal(partner, 422, 'duplicate order', 'This order exists already.');
   let booked = known;
   if (!booked) {
     const quote = quoteOf(partner.sells, wanted);

@@ -26,6 +26,8 @@ export interface Behaviour {
       | 'redirect';
     readonly once?: true;
   };
+  /** A repetition of an order that is written is refused as a duplicate, as careless platforms do. */
+  readonly refusesRepeats?: true;
   /** How the platform goes on with the order. */
   readonly outcome?: Outcome;
 }
@@ -43,6 +45,7 @@ export const BEHAVIOURS = {
   silent_once: { answer: { kind: 'silent', once: true } },
   torn: { answer: { kind: 'torn' } },
   torn_once: { answer: { kind: 'torn', once: true } },
+  duplicate: { answer: { kind: 'torn', once: true }, refusesRepeats: true },
   bad_gateway_once: { answer: { kind: 'bad_gateway', once: true } },
   no_instructions: { answer: { kind: 'no_instructions' } },
   not_json: { answer: { kind: 'not_json' } },
@@ -73,6 +76,7 @@ export const MAGIC_DECIMALS: Readonly<Record<string, BehaviourName>> = {
   '0003': 'torn_once',
   '0004': 'torn',
   '0005': 'silent',
+  '0006': 'duplicate',
   '0010': 'no_instructions',
   '0011': 'not_json',
   '0012': 'huge',

@@ -336,6 +336,14 @@ describe('what is sent', () => {
 });
 
 describe('a creation that was left open', () => {
+  test('a platform that calls its own order a duplicate leaves it in doubt, not refused', async () => {
+    const answer = await create({ fromAmount: '150.0006' }, 'duplicate');
+    expect([answer.status, answer.body.detail?.reason]).toEqual([503, 'partner_unavailable']);
+    const [row] = await rows('150.0006');
+    expect(row).toMatchObject({ creation: 'creating', status: null });
+    expect((await tries(row?.order_id ?? '')).map((one) => one.status)).toEqual([null, 422]);
+  });
+
   test('a platform that never answers leaves no second order: the worker asks again with the same id', async () => {
     const answer = await create({ fromAmount: '150.0004' }, 'torn');
     expect(answer.status).toBe(503);
