@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { repeatedName } from '../../domain/repeated-names.ts';
+import { readBounded } from '../../kernel/bounded-file.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { CommandContext } from '../spec/command.ts';
+
+const MOST_BYTES = 64 * 1_048_576;
 
 /** How a source is called in a message. */
 export const sourceName = (source: string): string => (source === '-' ? 'standard input' : source);
@@ -12,8 +14,9 @@ export const sourceName = (source: string): string => (source === '-' ? 'standar
  */
 export async function readSource({ streams }: CommandContext, source: string): Promise<Buffer> {
   if (source === '-') return Buffer.from(await streams.stdin.text(), 'utf8');
+  let bytes: Buffer | null;
   try {
-    return readFileSync(source);
+    bytes = readBounded(source, { mostBytes: MOST_BYTES });
   } catch (error) {
     const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     throw problem('file_unreadable', {
@@ -21,6 +24,11 @@ export async function readSource({ streams }: CommandContext, source: string): P
       cause: error,
     });
   }
+  if (bytes) return bytes;
+  throw problem('file_unreadable', {
+    message: `${source} is larger than ${MOST_BYTES / 1_048_576} MB.`,
+    fix: 'Give a smaller file.',
+  });
 }
 
 /** @throws Problem `file_unreadable` for what is not UTF-8 */

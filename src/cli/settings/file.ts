@@ -1,5 +1,5 @@
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { readBounded } from '../../kernel/bounded-file.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
 import {
@@ -38,22 +38,22 @@ export const OUTSIDE: readonly SettingName[] = ['flights_url', 'cluster', ...CLU
  * point the tool elsewhere).
  */
 export function readJsonFile(path: string, private_: boolean): Record<string, unknown> {
-  const file = openSync(path, 'r');
-  try {
-    const stat = fstatSync(file);
-    if (private_ && process.platform !== 'win32' && (stat.mode & 0o022) !== 0) {
-      throw problem('settings_invalid', {
-        message: `Others can write ${path}.`,
-        fix: `Run: chmod 600 ${quoted(path)}`,
-        next: [`chmod 600 ${quoted(path)}`],
-        detail: { file: path },
-      });
-    }
-    if (stat.size > MOST_BYTES) throw wrongSetting(path, 'the file', 'is too large to be settings');
-    return object(path, 'the file', parsed(path, readFileSync(file, 'utf8')));
-  } finally {
-    closeSync(file);
-  }
+  const bytes = readBounded(path, {
+    mostBytes: MOST_BYTES,
+    isRegular: true,
+    check(stat) {
+      if (private_ && process.platform !== 'win32' && (Number(stat.mode) & 0o022) !== 0) {
+        throw problem('settings_invalid', {
+          message: `Others can write ${path}.`,
+          fix: `Run: chmod 600 ${quoted(path)}`,
+          next: [`chmod 600 ${quoted(path)}`],
+          detail: { file: path },
+        });
+      }
+    },
+  });
+  if (!bytes) throw wrongSetting(path, 'the file', 'is too large, or no regular file');
+  return object(path, 'the file', parsed(path, bytes.toString('utf8')));
 }
 
 const MOST_BYTES = 262_144;

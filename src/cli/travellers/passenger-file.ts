@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readBounded } from '../../kernel/bounded-file.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { CommandContext } from '../spec/command.ts';
+
+const MOST_BYTES = 1_048_576;
 
 /** The name of a file in a message. */
 export const sourceName = (source: string): string => (source === '-' ? 'standard input' : source);
@@ -20,8 +22,9 @@ export async function readPassengerFile(
 
 async function readText({ streams }: CommandContext, source: string, option: string): Promise<string> {
   if (source === '-') return streams.stdin.text();
+  let bytes: Buffer | null;
   try {
-    return readFileSync(source, 'utf8');
+    bytes = readBounded(source, { mostBytes: MOST_BYTES });
   } catch (error) {
     const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     throw problem('file_unreadable', {
@@ -30,6 +33,11 @@ async function readText({ streams }: CommandContext, source: string, option: str
       cause: error,
     });
   }
+  if (bytes) return bytes.toString('utf8');
+  throw problem('file_unreadable', {
+    message: `${source} is too large for a list of passengers.`,
+    fix: `Give ${option} a JSON file of at most ${MOST_BYTES / 1_048_576} MB.`,
+  });
 }
 
 function passengerList(text: string, source: string): unknown[] {
