@@ -1,6 +1,7 @@
 import { type OrderStanding, refusalOf } from '../../../src/domain/order-moves.ts';
 import type { OrderStatus } from '../../../src/domain/order-statuses.ts';
 import type { World } from '../world/world.ts';
+import { isLegal } from './moves.ts';
 import { customerIdOf, type Stage } from './stage.ts';
 
 /** An order's row as the database wrote it down. */
@@ -164,6 +165,16 @@ function checkChange(world: World, before: Picture, after: Picture): void {
     );
   if (after.funds_seen < before.funds_seen || after.payment_processed < before.payment_processed)
     world.violate('what was seen once was seen', id);
+  const moved = {
+    from: before.status,
+    to: after.status,
+    wasFunded: before.funds_seen === 1 || before.source_transaction_id !== null,
+    hasSource: after.source_transaction_id !== null,
+    isReturned: after.return_details_sealed !== null,
+  };
+  const { from, to } = moved;
+  if (from !== null && to !== null && !isLegal({ ...moved, from, to }))
+    world.violate("an order moves as the contract's table allows", `${id}: ${from} to ${to}`);
   const refusal = refusalOf(standingOf(before), {
     status: after.status ?? undefined,
     sourceTransactionId:
