@@ -62,4 +62,5 @@ export const serviceMigrations: readonly Migration[] = [
   { name: '150_partner_doubts', statements: partner.doubts },
   { name: '120_locks', statements: flights.locks },
   { name: '151_partner_rotation', statements: partner.rotation },
+  { name: '100_agreements', statements: flights.agreements },
 ];

@@ -38,6 +38,7 @@ test('the steps that were released keep their names, their order and every word'
       "150_partner_doubts 619164cdba0edb60",
       "120_locks 5d86e544a1cbdbdd",
       "151_partner_rotation 4e9fb5093d0f18c8",
+      "100_agreements 502854acafdce144",
     ]
   `);
 });

@@ -12,8 +12,11 @@ interface RefundableFare {
 
 /** The refund that a fare allows, and what follows from it for one captured amount (atomic units). */
 interface RefundRule {
-  /** `undisclosed`: the airline did not say; a person has to ask it. */
-  readonly kind: 'refundable' | 'non_refundable' | 'undisclosed';
+  /**
+   * `undisclosed`: the airline did not say; a person has to ask it. `cancelled_by_airline`: the fare's rule is for
+   * customers who cancel, and this order was cancelled by the airline.
+   */
+  readonly kind: 'refundable' | 'non_refundable' | 'undisclosed' | 'cancelled_by_airline';
   /** What the carrier keeps; null while undisclosed. */
   readonly penalty: bigint | null;
   /** What is paid out unless an operator decides otherwise; null while undisclosed. */
@@ -23,9 +26,14 @@ interface RefundRule {
 /**
  * The rule of a fare, by which the service pays out and the tool says what to expect. The penalty is for all travellers
  * together and never more than the fare. A non-refundable fare keeps everything. A penalty in another currency than the
- * fare's can't be computed: undisclosed.
+ * fare's can't be computed: undisclosed. Where the airline cancelled the order itself, nothing is kept.
  */
-export function refundRuleOf(fare: RefundableFare, captured: bigint): RefundRule {
+export function refundRuleOf(
+  fare: RefundableFare,
+  captured: bigint,
+  cancelledBy: 'airline' | null = null,
+): RefundRule {
+  if (cancelledBy === 'airline') return { kind: 'cancelled_by_airline', penalty: 0n, payout: captured };
   const { conditions } = fare;
   if (conditions?.refund_allowed === false) {
     return { kind: 'non_refundable', penalty: captured, payout: 0n };

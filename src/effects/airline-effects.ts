@@ -1,10 +1,10 @@
-import { sql } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log.ts';
 import { isProblem, problem } from '../kernel/problems.ts';
 import { leaseTime } from '../store/leases.ts';
 import { regained } from '../store/regained.ts';
-import type { EffectKind, EffectTable, Store } from './tables.ts';
+import type { EffectKind, EffectsTables, EffectTable, Store } from './tables.ts';
 
 /** An order at an airline, seen as an effect: made under a reference of ours, and findable by it. */
 export interface AirlineEffect<T> {
@@ -28,7 +28,14 @@ export interface AirlineEffect<T> {
    */
   waitsForPerson?: ((order: T) => string | null) | undefined;
   fence?: (() => Promise<void>) | undefined;
+  agreed?: Agreed | undefined;
 }
+
+/**
+ * Throws when the decision behind an effect was replaced. Runs in the transaction that writes the attempt, so a new
+ * decision either prevents the attempt or finds it.
+ */
+export type Agreed = (tx: Transaction<EffectsTables>) => Promise<void>;
 
 /** The airline's own words about a request that went wrong: its code, and the id that its support finds it by. */
 export interface AirlineTold {
@@ -44,6 +51,7 @@ interface Journal {
     kind: EffectKind,
     subject: string,
     fields: Partial<EffectTable> & Pick<EffectTable, 'state'>,
+    agreed?: Agreed,
   ): Promise<EffectTable | null>;
   liveAttempt(kind: EffectKind, subject: string): Promise<EffectTable | undefined>;
 }
@@ -116,10 +124,12 @@ export function createAirlineEffects({ store, clock, log, begin, liveAttempt }: 
         continue;
       }
       await effect.fence?.();
-      const row = await begin(kind, effect.subject, {
-        state: 'planned',
-        reference: effect.reference,
-      });
+      const row = await begin(
+        kind,
+        effect.subject,
+        { state: 'planned', reference: effect.reference },
+        effect.agreed,
+      );
       if (!row) continue;
       try {
         const order = await effect.create();

@@ -2,7 +2,7 @@ import type { Instruction } from '@solana/kit';
 import type { Ids } from '../kernel/ids.ts';
 import { problem } from '../kernel/problems.ts';
 import type { Signer } from '../solana/signer.ts';
-import { type AirlineEffect, createAirlineEffects } from './airline-effects.ts';
+import { type Agreed, type AirlineEffect, createAirlineEffects } from './airline-effects.ts';
 import { type AttemptPorts, createAttempts, REPEATABLE } from './chain-attempts.ts';
 import type { EffectKind, EffectTable } from './tables.ts';
 
@@ -53,6 +53,7 @@ export interface ChainEffect {
   readonly isGone?: boolean | undefined;
   /** Throws when whoever asks may no longer act (a lost lease). Runs right before signing and before sending. */
   fence?: (() => Promise<void>) | undefined;
+  agreed?: Agreed | undefined;
 }
 
 export interface ChainPlan {
@@ -91,8 +92,37 @@ const attemptAt = (kind: EffectKind, subject: string, nowMs: number) => ({
   updated_at_ms: nowMs,
 });
 
+/** The row, unless another attempt is alive. */
+async function writeAttempt(
+  on: EffectPorts['store'],
+  { clock, ids }: Pick<EffectPorts, 'clock' | 'ids'>,
+  kind: EffectKind,
+  subject: string,
+  fields: Partial<EffectTable> & Pick<EffectTable, 'state'>,
+): Promise<EffectTable | null> {
+  const past = await on
+    .selectFrom('effects')
+    .select((column) => column.fn.max('attempt').as('attempt'))
+    .where('subject', '=', subject)
+    .where('kind', '=', kind)
+    .executeTakeFirst();
+  const row: EffectTable = {
+    ...attemptAt(kind, subject, clock.now()),
+    effect_id: ids.next('eff'),
+    attempt: Number(past?.attempt ?? 0) + 1,
+    ...fields,
+  };
+  const written = await on
+    .insertInto('effects')
+    .values(row)
+    .onConflict((conflict) => conflict.column('live_key').doNothing())
+    .returning('effect_id')
+    .executeTakeFirst();
+  return written ? row : null;
+}
+
 export function createEffects(ports: EffectPorts): Effects {
-  const { store, cluster, clock, ids, log } = ports;
+  const { store, cluster, clock, log } = ports;
   const attempts = createAttempts(ports);
 
   const liveAttempt = (kind: EffectKind, subject: string) =>
@@ -103,27 +133,13 @@ export function createEffects(ports: EffectPorts): Effects {
     kind: EffectKind,
     subject: string,
     fields: Partial<EffectTable> & Pick<EffectTable, 'state'>,
+    agreed?: Agreed,
   ): Promise<EffectTable | null> {
-    const past = await store
-      .selectFrom('effects')
-      .select((column) => column.fn.max('attempt').as('attempt'))
-      .where('subject', '=', subject)
-      .where('kind', '=', kind)
-      .executeTakeFirst();
-    const attempt = Number(past?.attempt ?? 0) + 1;
-    const row: EffectTable = {
-      ...attemptAt(kind, subject, clock.now()),
-      effect_id: ids.next('eff'),
-      attempt,
-      ...fields,
-    };
-    const written = await store
-      .insertInto('effects')
-      .values(row)
-      .onConflict((conflict) => conflict.column('live_key').doNothing())
-      .returning('effect_id')
-      .executeTakeFirst();
-    return written ? row : null;
+    if (!agreed) return writeAttempt(store, ports, kind, subject, fields);
+    return store.transaction().execute(async (tx) => {
+      await agreed(tx);
+      return writeAttempt(tx, ports, kind, subject, fields);
+    });
   }
 
   const doneBy = async ({ kind, subject, trace }: ChainEffect) =>
@@ -151,12 +167,13 @@ export function createEffects(ports: EffectPorts): Effects {
       const { signPriced } = await import('../solana/priced.ts');
       const signed = await signPriced(cluster, await effect.plan());
       await effect.fence?.();
-      const row = await begin(kind, subject, {
+      const attempt = {
         state: 'sent',
         transaction: Buffer.from(signed.wire).toString('base64'),
         signature: signed.signature,
         last_valid_block_height: Number(signed.lastValidBlockHeight),
-      });
+      } as const;
+      const row = await begin(kind, subject, attempt, effect.agreed);
       if (!row) continue;
       await attempts.send(row);
       return { signature: row.signature };

@@ -202,4 +202,13 @@ export const flightsMigrations = {
     'alter table intents add column sale_key text',
     'create index intents_sale on intents (sale_key) where sale_key is not null',
   ],
+
+  agreements: [
+    // Approvals of earlier releases have none: what their quote was is not certain, so it is agreed to again.
+    'alter table refund_requests add column agreed text',
+    'alter table orders add column cancelled_by text',
+    `update orders set cancelled_by = 'airline'
+      where changed_at_ms is not null and document like '%"status":"cancelled"%' and not exists (
+        select 1 from effects where effects.live_key = 'airline_cancel:' || orders.intent_id)`,
+  ],
 } as const;

@@ -4,6 +4,10 @@ import { currency, decimal, instant } from './schema-parts.ts';
 
 /** The answers of the flight service as the wire shows them; /openapi.json is made from them. */
 
+const cancelledBy = z
+  .literal('airline')
+  .describe('It cancelled the booked order without a request of ours: nothing of the price is kept.');
+
 const wallet = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/);
 
 export const searchResponse = z.strictObject({
@@ -89,6 +93,7 @@ export const intent = z.strictObject({
       decided_at: instant.nullable(),
       payout_amount: z.int().nullable().describe('Atomic units, fixed by the approval.'),
       payout_tx_hash: z.string().nullable(),
+      cancelled_by: cancelledBy.nullable(),
     })
     .nullable()
     .describe('The latest refund request; null when there is none.'),
@@ -102,6 +107,7 @@ export const intent = z.strictObject({
   order_changed_at: instant
     .optional()
     .describe('When the airline was last seen to have changed the booked order; absent: never.'),
+  cancelled_by: cancelledBy.optional(),
   operator_review_since: instant
     .nullable()
     .describe(

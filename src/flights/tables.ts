@@ -120,7 +120,7 @@ export interface BookingTable {
   updated_at_ms: number;
 }
 
-interface OrderTable {
+export interface OrderTable {
   order_id: string;
   intent_id: string;
   provider_order_id: string;
@@ -128,6 +128,8 @@ interface OrderTable {
   document: string;
   /** When the airline changed it last, after it was sold. */
   changed_at_ms: number | null;
+  /** `airline`: it cancelled the order without a request of ours; null: it did not, as far as is known. */
+  cancelled_by: 'airline' | null;
   created_at_ms: number;
   updated_at_ms: number;
 }
@@ -165,6 +167,8 @@ export interface RefundRequestTable {
   payout_tx_hash: string | null;
   /** The airline's quote for the cancellation, as an operator was shown it last (AirlineQuote, JSON). */
   airline_quote: string | null;
+  /** What the airline had said when it was approved (Agreement, JSON). Only a decision writes it. */
+  agreed: string | null;
   due_at_ms: number;
   lease_until_ms: number;
   fence: Generated<number>;

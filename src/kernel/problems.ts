@@ -565,6 +565,13 @@ export const PROBLEMS = {
     message: 'This case has already been decided.',
     fix: 'Nothing changed.',
   },
+  ticket_already_cancelled: {
+    status: 409,
+    exit: 5,
+    message:
+      'The ticket of this request is cancelled, or is being cancelled: a rejection would leave the traveller without both.',
+    fix: 'Nothing changed. Approve the request, with an amount of your own if needed; or look again in a minute.',
+  },
   stuck_not_found: {
     status: 404,
     exit: 3,

@@ -32,6 +32,8 @@ export type MailFacts =
       readonly amount: bigint;
       /** What is not paid out: the fare's penalty, or the rest of a partial pay-out. */
       readonly penalty: bigint;
+      /** `airline`: it cancelled the order without a request of ours. */
+      readonly cancelledBy: 'airline' | null;
       readonly refundWallet: string;
       readonly transaction: string | null;
     }
@@ -116,14 +118,16 @@ function worded(facts: MailFacts, intentId: string): { subject: string; body: st
         subject: 'Refund request received',
         body: [
           'We have received your refund request. An operator will review it.',
-          'The fare rules decide whether you get money back and how much the airline keeps.',
+          'The fare rules decide whether you get money back and how much the airline keeps. Where the airline cancelled the booking, it keeps nothing.',
         ],
       };
     case 'refund_request_approved':
       return {
         subject: `Refund approved: ${formatUsdc(facts.amount)} USDC`,
         body: [
-          'Your refund request was approved, and the ticket was cancelled.',
+          facts.cancelledBy === 'airline'
+            ? 'Your refund request was approved. The airline had cancelled your booking.'
+            : 'Your refund request was approved, and the ticket was cancelled.',
           `${formatUsdc(facts.amount)} USDC was sent to ${facts.refundWallet}.`,
           ...(facts.penalty > 0n
             ? [`${formatUsdc(facts.penalty)} USDC of your payment is not refunded.`]
@@ -158,7 +162,8 @@ function changedText(
         ...flightLines(before),
         ...reference,
         '',
-        `Ask for your money back with: farelock refund request ${intentId}`,
+        'The fare rules do not apply, because you did not cancel it: the whole price comes back.',
+        `Ask for it with: farelock refund request ${intentId}`,
       ],
     };
   }

@@ -73,9 +73,11 @@ test.each([
     'approved',
     'treasury_insufficient',
   ]);
-  // A plan of what is approved already tells what was approved, and does none of it.
-  const planned = await ask<RefundPlan>(path, { dry_run: true, payout_amount: 1, note: 'less' });
+  // A plan of what is approved shows what was approved, one of another amount shows that, and neither does any of it.
+  const planned = await ask<RefundPlan>(path, { dry_run: true });
   expect(planned.body).toMatchObject({ dry_run: true, payout_amount: Number(PAYOUT), overridden: false });
+  const other = await ask<RefundPlan>(path, { dry_run: true, payout_amount: 1, note: 'less' });
+  expect(other.body).toMatchObject({ dry_run: true, payout_amount: 1, overridden: true });
   expect(await payouts(made.intent_id)).toEqual([]);
   await world.work(waited);
   expect(await caseOf(made.intent_id)).toMatchObject({

@@ -119,7 +119,13 @@ export function scriptedAirline(nowMs: () => number) {
         return orderOf(id);
       }),
   };
-  return { provider, script, orders };
+  /** Somebody other than the service cancels an order: the airline itself, or a person with the airline. */
+  const end = (reference: string): void => {
+    const order = orders.get(reference);
+    if (!order) throw new Error(`no order of ${reference}`);
+    orders.set(reference, { ...order, status: 'cancelled' });
+  };
+  return { provider, script, orders, end };
 }
 
 /** The same airline as one of many that stand behind an interface: it quotes, changes, writes, and is paid from a balance. */

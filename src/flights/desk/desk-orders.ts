@@ -11,19 +11,35 @@ const PREFIX = 'desk:';
 
 export const isDeskOrder = (orderId: string): boolean => orderId.startsWith(PREFIX);
 
-/** The order that an operator's evidence describes: the locked offer, with the airline's reference and numbers. */
+/**
+ * The order that an operator's evidence describes: the locked offer, with the airline's reference and numbers.
+ * @param known the order as the airline shows it without its ticket: it keeps its id, so that what the airline changes of it
+ *   later is seen, and it can be cancelled
+ */
 export function deskOrder(
   intent: IntentRow,
   evidence: Pick<ResolveRequest, 'booking_reference' | 'documents'>,
   nowMs: number,
+  known: ProviderOrder | null,
 ): ProviderOrder {
   const offer = lockedOffer(intent);
-  return {
-    providerOrderId: PREFIX + intent.intent_id,
-    reference: intent.intent_id,
+  const heard = {
     status: 'ticketed',
     bookingReference: evidence.booking_reference?.toUpperCase() ?? null,
     documents: evidence.documents ?? [],
+  } as const;
+  if (known) {
+    return {
+      ...known,
+      status: 'ticketed',
+      bookingReference: known.bookingReference ?? heard.bookingReference,
+      documents: known.documents.length > 0 ? known.documents : heard.documents,
+    };
+  }
+  return {
+    ...heard,
+    providerOrderId: PREFIX + intent.intent_id,
+    reference: intent.intent_id,
     totalAmountDecimal: formatUsdc(parseUsdc(offer.total_amount_decimal)),
     totalCurrency: offer.total_currency,
     slices: offer.slices,

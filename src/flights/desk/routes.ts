@@ -150,7 +150,7 @@ export const deskRoutes: RouteTable<Desk> = {
       summary: 'Reject, with a reason for the customer; dry_run shows the e-mail.',
       body: wire('rejectRequest'),
       answers: { 200: { description: DONE, schema: [wire('refundCase'), wire('rejectionPlan')] } },
-      codes: DECIDING,
+      codes: [...DECIDING, 'ticket_already_cancelled', 'provider_failed', 'upstream_rate_limited'],
       async run({ context, params, body }) {
         const { cases, decisions, by } = context;
         if (body.dry_run)
@@ -200,7 +200,7 @@ export const deskRoutes: RouteTable<Desk> = {
         'decision_not_possible',
         'case_already_claimed',
         'cluster_failed',
-        // A refund goes on with the quote that was agreed to.
+        // A refund goes on with what was agreed to.
         'plan_changed',
         'provider_failed',
         'upstream_rate_limited',

@@ -35,6 +35,11 @@ export const approveRequest = z.strictObject({
 });
 export const rejectRequest = z.strictObject({ dry_run: z.boolean().default(false), reason: words });
 
+export const cancelledBy = z
+  .literal('airline')
+  .nullable()
+  .describe('airline: it cancelled the order without a request of ours, and nothing is kept.');
+
 const summary = {
   request_id: z.string(),
   intent_id: z.string(),
@@ -43,8 +48,11 @@ const summary = {
   journey_date: z.string(),
   route: z.string(),
   captured_amount: z.int(),
+  cancelled_by: cancelledBy,
   refund_rule: z.strictObject({
-    kind: z.enum(['refundable', 'non_refundable', 'undisclosed']),
+    kind: z
+      .enum(['refundable', 'non_refundable', 'undisclosed', 'cancelled_by_airline'])
+      .describe('cancelled_by_airline: the rule of the fare does not apply, and nothing is kept.'),
     penalty_amount: z.int().nullable(),
     payout_amount: z.int().nullable(),
   }),
@@ -90,11 +98,12 @@ export const refundCase = z.strictObject({
       words: z.string().nullable(),
       penalty_amount: z.int().nullable(),
       payout_amount: z.int().nullable(),
+      airline_quote: airlineQuote.describe('The quote that was agreed to; null: there was none to agree to.'),
     })
     .nullable(),
   payout_tx_hash: z.string().nullable(),
   airline_quote: airlineQuote.describe(
-    "The airline's quote, as a plan showed it last; null: none was asked for.",
+    "The airline's quote: the agreed one, before an approval the one that a plan showed last; null: none was asked for.",
   ),
   last_error: z.string().nullable(),
   notes: z.array(z.strictObject({ at: instant, by: z.string(), text: z.string() })),
@@ -109,6 +118,7 @@ export const refundPlan = z.strictObject({
   penalty_amount: z.int(),
   payout_amount: z.int(),
   overridden: z.boolean(),
+  cancelled_by: cancelledBy,
   treasury_wallet: z.string(),
   treasury_amount: z.int(),
   refund_wallet: z.string(),

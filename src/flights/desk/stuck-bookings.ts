@@ -130,7 +130,11 @@ async function decide(desk: Desk, facts: Facts, by: By, request: ResolveRequest)
   const known = typeof facts.airline === 'string' ? null : facts.airline;
   const nowMs = clock.now();
   const order =
-    decision !== 'ticketed' ? null : known?.status === 'ticketed' ? known : deskOrder(intent, request, nowMs);
+    decision !== 'ticketed'
+      ? null
+      : known?.status === 'ticketed'
+        ? known
+        : deskOrder(intent, request, nowMs, known);
   const write = async (tx: Tx): Promise<void> => {
     await moveBooking(tx, booking, moveOf(decision, facts, order), nowMs);
     if (order) {

@@ -2,28 +2,31 @@ import { liveKey } from '../../effects/effects.ts';
 import { instant } from '../../kernel/clock.ts';
 import { formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
+import { statusOf } from '../booking/airline-word.ts';
+import { cancelledBy } from '../orders/cancelled-by.ts';
 import type { FlightsPorts } from '../ports.ts';
+import { askAboutOrder, BY_HAND, isAlive } from '../refunds/carry-out.ts';
 import type { By, RefundDecisions } from '../refunds/decisions.ts';
 import type { RefundRequestRow } from '../rows.ts';
 import type { Tx } from '../tables.ts';
-import type { StuckDecision, StuckOption } from '../wire.ts';
+import type { StuckDecision, StuckOption, StuckRefusal } from '../wire.ts';
 import { foundBy, lastTold } from './airline-told.ts';
 import { writeAudit } from './audit.ts';
 import { NEITHER, type StuckThing } from './stuck-thing.ts';
 
-/** An approved refund that waits for a person. */
-export async function refundItem(
-  { treasury, store, provider }: FlightsPorts,
-  row: RefundRequestRow,
-): Promise<StuckThing> {
+/** An approved refund that waits for a person: the airline is asked whether its ticket lives. */
+export async function refundItem(ports: FlightsPorts, row: RefundRequestRow): Promise<StuckThing> {
+  const { treasury, store, provider } = ports;
+  const isStuck = row.state === 'stuck';
+  const word = isStuck ? await askAboutOrder(ports, row) : 'unknown';
   const amount = formatUsdc(BigInt(row.payout_amount ?? 0));
   const told = await lastTold(store, row.intent_id, 'airline_cancel');
   const options: StuckOption[] = [
     {
       decision: 'cancelled',
-      refusal: null,
+      refusal: await refusalOf(ports, row, word),
       steps: [
-        'Treat the order as cancelled, on your word, without asking the airline again.',
+        'Record that you cancelled the order with the airline. While it shows the ticket, nothing is paid.',
         `Pay ${amount} USDC from the treasury ${treasury} to the refund wallet.`,
         'End the intent as refunded, and e-mail the lead passenger.',
       ],
@@ -45,12 +48,29 @@ export async function refundItem(
     since: instant(row.updated_at_ms),
     intent_id: row.intent_id,
     amount: row.payout_amount,
+    airline: isStuck
+      ? {
+          status: statusOf(word),
+          booking_reference: word === 'unknown' ? null : word.bookingReference,
+          ...told,
+        }
+      : null,
     ask:
-      row.state === 'stuck'
+      isStuck && statusOf(word) !== 'cancelled'
         ? `Ask ${provider?.name ?? 'the airline'}: is the order of ${row.intent_id} cancelled${foundBy(told)}?`
         : null,
-    decisions: row.state === 'stuck' ? options : [],
+    decisions: isStuck ? options : [],
   };
+}
+
+/** Why an operator's word that an order is cancelled is not taken: the airline shows a ticket, or ended it itself. */
+async function refusalOf(
+  { store }: FlightsPorts,
+  row: RefundRequestRow,
+  word: Awaited<ReturnType<typeof askAboutOrder>>,
+): Promise<StuckRefusal | null> {
+  if (isAlive(word)) return 'airline_ticketed';
+  return (await cancelledBy(store, row.intent_id)) === null ? null : 'cancelled_by_airline';
 }
 
 /** @throws Problem `stuck_already_resolved`, `case_already_claimed` */
@@ -94,7 +114,7 @@ async function endCancellation(tx: Tx, { clock, ids }: FlightsPorts, intentId: s
   const key = liveKey('airline_cancel', intentId);
   const ended = {
     state: 'done',
-    result: 'by_hand',
+    result: BY_HAND,
     error: null,
     updated_at_ms: nowMs,
   } as const;

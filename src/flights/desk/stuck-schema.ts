@@ -95,6 +95,7 @@ export const refusalReason = z.enum([
   'escrow_unfunded',
   'airline_ticketed',
   'airline_cancelled',
+  'cancelled_by_airline',
   'capture_under_way',
   'refund_under_way',
   'payment_unsettled',

@@ -1,8 +1,9 @@
+import type { Selectable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { atomic, formatUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { IntentRow, RefundRequestRow } from '../rows.ts';
-import type { Store } from '../tables.ts';
+import type { OrderTable, Store } from '../tables.ts';
 import type { Intent, Offer } from '../wire.ts';
 
 const orNull = (ms: number | null): string | null => (ms === null ? null : instant(ms));
@@ -15,13 +16,13 @@ export function intentRecord(
     refundRequest = null,
     rejectionReason,
     reviewSinceMs = null,
-    orderChangedAtMs: changedAtMs = null,
+    orderChange,
   }: {
-    refundRequest?: Intent['refund_request'];
+    refundRequest?: ReturnType<typeof refundRequestOf>;
     /** undefined: whoever asks has not proved the support code. */
     rejectionReason?: string | null | undefined;
     reviewSinceMs?: number | null;
-    orderChangedAtMs?: number | null;
+    orderChange?: OrderChange | undefined;
   } = {},
 ): Intent {
   return {
@@ -53,9 +54,10 @@ export function intentRecord(
     refund_reason: row.refund_reason,
     refunded_at: orNull(row.refunded_at_ms),
     refund_tx_hash: row.refund_tx_hash,
-    refund_request: refundRequest,
+    refund_request: refundRequest && { ...refundRequest, cancelled_by: orderChange?.cancelled_by ?? null },
     ...(rejectionReason === undefined ? {} : { refund_rejection_reason: rejectionReason }),
-    ...(changedAtMs === null ? {} : { order_changed_at: instant(changedAtMs) }),
+    ...(orderChange?.changed_at_ms == null ? {} : { order_changed_at: instant(orderChange.changed_at_ms) }),
+    ...(orderChange?.cancelled_by == null ? {} : { cancelled_by: orderChange.cancelled_by }),
     operator_review_since: orNull(reviewSinceMs),
     expires_at: instant(row.expires_at_ms),
     created_at: instant(row.created_at_ms),
@@ -74,15 +76,16 @@ export async function reviewSinceMs(store: Store, intentId: string): Promise<num
   return row?.updated_at_ms ?? null;
 }
 
-/** When the airline was last seen to have changed the order of an intent (epoch ms); null: never. */
-export async function orderChangedAtMs(store: Store, intentId: string): Promise<number | null> {
-  const row = await store
+/** When the airline was last seen to have changed an order, and whether it cancelled it. */
+type OrderChange = Pick<Selectable<OrderTable>, 'changed_at_ms' | 'cancelled_by'>;
+
+/** What the airline did with the order of an intent after it was sold. */
+export const orderChangeOf = (store: Store, intentId: string): Promise<OrderChange | undefined> =>
+  store
     .selectFrom('orders')
-    .select('changed_at_ms')
+    .select(['changed_at_ms', 'cancelled_by'])
     .where('intent_id', '=', intentId)
     .executeTakeFirst();
-  return row?.changed_at_ms ?? null;
-}
 
 /** The offer as it was when the intent locked it; our own writing, read back. */
 export const lockedOffer = (row: Pick<IntentRow, 'offer'>): Offer => JSON.parse(row.offer) as Offer;
@@ -99,7 +102,9 @@ export const latestRequest = (store: Store, intentId: string): Promise<RefundReq
     .executeTakeFirst();
 
 /** A refund request as anybody may read it: without anybody's words. */
-export function refundRequestOf(row: RefundRequestRow | undefined): Intent['refund_request'] {
+export function refundRequestOf(
+  row: RefundRequestRow | undefined,
+): Omit<NonNullable<Intent['refund_request']>, 'cancelled_by'> | null {
   if (!row) return null;
   return {
     state: requestState(row),

@@ -13,7 +13,7 @@ import { isCodeOf } from './identity.ts';
 import {
   intentRecord,
   latestRequest,
-  orderChangedAtMs,
+  orderChangeOf,
   refundRequestOf,
   reviewSinceMs,
   shownIntent,
@@ -53,7 +53,7 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows, funds: Fund
       return intentRecord(row, row.observed_amount, {
         refundRequest: refundRequestOf(request),
         rejectionReason: isProven ? rejectionReason(secrets, request) : undefined,
-        orderChangedAtMs: ports.provider?.changesSchedules ? await orderChangedAtMs(store, intentId) : null,
+        orderChange: ports.provider?.changesSchedules ? await orderChangeOf(store, intentId) : undefined,
       });
     },
   };

@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
+import { liveKey } from '../../effects/effects.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { ProviderOrder } from '../providers/provider.ts';
 import type { Order } from '../wire.ts';
 import { orderRecord } from './order-record.ts';
 
-type ChangePorts = Pick<FlightsPorts, 'store' | 'secrets' | 'clock' | 'ids' | 'log' | 'outbox' | 'provider'>;
+export type ChangePorts = Pick<
+  FlightsPorts,
+  'store' | 'secrets' | 'clock' | 'ids' | 'log' | 'outbox' | 'provider'
+>;
 
 /** An order that a booking ended in. */
 export interface KeptOrder {
@@ -14,6 +18,7 @@ export interface KeptOrder {
   /** As it was kept when the airline was asked. */
   readonly document: string;
   readonly changed_at_ms: number | null;
+  readonly cancelled_by: 'airline' | null;
 }
 
 /** What an airline changed of an order that it had sold. */
@@ -31,19 +36,21 @@ export async function keepCurrent(
 ): Promise<Order> {
   const { store, clock } = ports;
   const kept = JSON.parse(order.document) as Order;
-  const next = orderRecord(order.order_id, order.passenger_count, fresh);
+  const next = withKnownTickets(kept, orderRecord(order.order_id, order.passenger_count, fresh));
   const change = ports.provider?.changesSchedules ? await changeOf(ports, order.intent_id, kept, next) : null;
   const nowMs = clock.now();
   const changedAtMs = change === null ? order.changed_at_ms : nowMs;
   const shown: Order =
     changedAtMs === null ? next : { ...next, airline_changed_at: new Date(changedAtMs).toISOString() };
+  const stays = next.status === 'cancelled' ? order.cancelled_by : null;
+  const endedBy = change === 'cancelled' ? 'airline' : stays;
   const document = JSON.stringify(shown);
   if (document === order.document) return shown;
   const tell = change === null ? null : await told(ports, order, { change, kept, next });
   await store.transaction().execute(async (tx) => {
     const written = await tx
       .updateTable('orders')
-      .set({ document, changed_at_ms: changedAtMs, updated_at_ms: nowMs })
+      .set({ document, changed_at_ms: changedAtMs, cancelled_by: endedBy, updated_at_ms: nowMs })
       .where('order_id', '=', order.order_id)
       .where('document', '=', order.document)
       .executeTakeFirst();
@@ -51,6 +58,17 @@ export async function keepCurrent(
   });
   return shown;
 }
+
+/** An operator may know of tickets that the airline does not show yet: they stay until it shows its own. */
+const withKnownTickets = (kept: Order, next: Order): Order =>
+  kept.status !== 'ticketed' || !['pending', 'confirmed'].includes(next.status)
+    ? next
+    : {
+        ...next,
+        status: 'ticketed',
+        booking_reference: next.booking_reference ?? kept.booking_reference,
+        documents: next.documents.length === 0 ? kept.documents : next.documents,
+      };
 
 /** null: nothing that a traveller has to know. A cancellation that we asked for is none of the airline's. */
 async function changeOf(
@@ -62,18 +80,32 @@ async function changeOf(
   const isOver = next.status === 'cancelled';
   if (isOver !== (kept.status === 'cancelled')) {
     if (!isOver) return 'flights';
-    const ours = await store
-      .selectFrom('effects')
-      .select('effect_id')
-      .where('subject', '=', intentId)
-      .where('kind', '=', 'airline_cancel')
-      .limit(1)
-      .executeTakeFirst();
-    return ours ? null : 'cancelled';
+    return (await isOurs(store, intentId)) ? null : 'cancelled';
   }
   if (isOver) return null;
   if (flightsOf(kept).join() !== flightsOf(next).join()) return 'flights';
   return ticketsOf(kept) === ticketsOf(next) ? null : 'tickets';
+}
+
+/**
+ * True while a cancellation of ours was made, or may have been, and where an operator was asked to make it. One that
+ * failed for certain ended nothing.
+ */
+async function isOurs(store: ChangePorts['store'], intentId: string): Promise<boolean> {
+  const live = await store
+    .selectFrom('effects')
+    .select('effect_id')
+    .where('live_key', '=', liveKey('airline_cancel', intentId))
+    .executeTakeFirst();
+  if (live) return true;
+  const byHand = await store
+    .selectFrom('refund_requests')
+    .select('request_id')
+    .where('open_key', '=', intentId)
+    .where('state', '=', 'stuck')
+    .where('last_error', '=', BY_HAND_CODE)
+    .executeTakeFirst();
+  return byHand !== undefined;
 }
 
 const flightsOf = ({ slices }: Order): string[] =>
@@ -86,6 +118,9 @@ const flightsOf = ({ slices }: Order): string[] =>
 
 const ticketsOf = ({ booking_reference, documents }: Order): string =>
   [booking_reference ?? '', ...documents.map(({ number }) => number).sort()].join();
+
+/** The last error of a refund whose order only a person can cancel. */
+export const BY_HAND_CODE = 'cancel_by_hand';
 
 const SAID: Readonly<Record<Change, string>> = {
   cancelled: 'cancelled',

@@ -25,6 +25,7 @@ export function createOrders(ports: FlightsPorts) {
           'orders.provider_order_id',
           'orders.document',
           'orders.changed_at_ms',
+          'orders.cancelled_by',
           'intents.intent_id',
           'intents.passenger_count',
           'intents.support_code_hmac',

@@ -1,8 +1,7 @@
 import type { AirlineQuote } from '../../domain/airline-quote.ts';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import { isDeskOrder } from '../desk/desk-orders.ts';
-import { isLowcost } from '../offers/lowcost.ts';
+import { type CancelledBy, isAskable } from '../orders/cancelled-by.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { CancellationQuote } from '../providers/provider.ts';
 import type { RefundRequestRow } from '../rows.ts';
@@ -10,22 +9,47 @@ import type { ApproveRequest } from '../wire.ts';
 
 type QuotePorts = Pick<FlightsPorts, 'store' | 'provider' | 'clock' | 'effects'>;
 
-/** The quote that is kept with a case; null where the airline gives none, or nobody has looked yet. */
-export const keptQuote = ({ airline_quote }: Pick<RefundRequestRow, 'airline_quote'>): AirlineQuote | null =>
+/** What the airline had said when a case was approved. Only a decision writes it. */
+export interface Agreement {
+  readonly airline_quote: AirlineQuote | null;
+  readonly cancelled_by: CancelledBy;
+}
+
+/** null: the case is not approved, or was by an earlier release, which did not keep it apart from what was shown. */
+export const agreementOf = ({ agreed }: Pick<RefundRequestRow, 'agreed'>): Agreement | null =>
+  agreed === null ? null : (JSON.parse(agreed) as Agreement);
+
+/** The quote that an operator was shown last: nobody has agreed to it. */
+const shownQuote = ({ airline_quote }: Pick<RefundRequestRow, 'airline_quote'>): AirlineQuote | null =>
   airline_quote === null ? null : (JSON.parse(airline_quote) as AirlineQuote);
 
+/** The quote that a case goes by: the agreed one, and before an agreement the one that was shown. */
+export const quoteOf = (row: Pick<RefundRequestRow, 'airline_quote' | 'agreed'>): AirlineQuote | null => {
+  const agreement = agreementOf(row);
+  return agreement === null ? shownQuote(row) : agreement.airline_quote;
+};
+
+/** What a case that waits for a person says when its approval does not hold any more. */
+export const QUOTE_GONE = 'plan_changed';
+
+export const isGranted = ({ state }: Pick<RefundRequestRow, 'state'>): boolean =>
+  state === 'approved' || state === 'stuck';
+
+/** True while a case is approved, and what it was approved by still holds. */
+export const isAgreed = (row: RefundRequestRow): boolean =>
+  isGranted(row) && row.agreed !== null && !(row.state === 'stuck' && row.last_error === QUOTE_GONE);
+
 /**
- * Asks the airline what it gives back, and keeps its answer with the case: a newer quote makes the older one worthless,
- * at the airline and here. Nothing is cancelled.
- * @returns null where the airline gives no quotes, or the order is cancelled already
+ * The quote of a plan. The airline is asked for one only where nothing is agreed: a newer quote makes the older one
+ * worthless there. It is kept as what was shown.
+ * @returns null where the airline gives no quotes for the order
  */
 export async function freshQuote(ports: QuotePorts, row: RefundRequestRow): Promise<AirlineQuote | null> {
   const orderId = await quotable(ports, row);
   if (orderId === null) return null;
-  // One that was sent may have been taken: the cancellation asks about it before it sends another.
-  if ((await ports.effects.standing('airline_cancel', row.intent_id)) !== 'none') return keptQuote(row);
+  if (isAgreed(row) || (await isBegun(ports, row))) return quoteOf(row);
   const told = (await ports.provider?.cancellationQuote?.(orderId)) ?? null;
-  const quote = quoteOf(told, ports.clock.now());
+  const quote = quoteFrom(told, ports.clock.now());
   await ports.store
     .updateTable('refund_requests')
     .set({ airline_quote: JSON.stringify(quote) })
@@ -36,8 +60,8 @@ export async function freshQuote(ports: QuotePorts, row: RefundRequestRow): Prom
 }
 
 /**
- * The quote that an approval takes: the one that the operator was shown, while it can be taken.
- * @throws Problem `plan_changed` with what the airline says now; nothing was changed but the kept quote
+ * The quote that an approval takes: the agreed one, or the one that the operator was shown, while it can be taken.
+ * @throws Problem `plan_changed` with what the airline says now; nothing was changed but the quote that is shown
  */
 export async function agreedQuote(
   ports: QuotePorts,
@@ -45,41 +69,54 @@ export async function agreedQuote(
   request: ApproveRequest,
 ): Promise<AirlineQuote | null> {
   if ((await quotable(ports, row)) === null) return null;
-  const kept = keptQuote(row);
-  if ((await ports.effects.standing('airline_cancel', row.intent_id)) !== 'none') return kept;
-  // What was approved goes on with what was agreed to then, until the airline refuses that.
-  const goesOn = row.state !== 'received' && row.last_error !== QUOTE_GONE;
-  const isShown = kept !== null && request.quote_id !== undefined && request.quote_id === kept.quote_id;
-  if (kept && (goesOn || (isShown && !isOver(kept, ports.clock.now())))) return kept;
-  throw quoteChanged(await freshQuote(ports, row));
+  if (await isBegun(ports, row)) return quoteOf(row);
+  if (isAgreed(row)) {
+    const quote = quoteOf(row);
+    if (request.quote_id === undefined || request.quote_id === quote?.quote_id) return quote;
+    throw planChanged({ airline_quote: quote });
+  }
+  const shown = shownQuote(row);
+  const isShown = shown !== null && request.quote_id !== undefined && request.quote_id === shown.quote_id;
+  if (isShown && !isOver(shown, ports.clock.now())) return shown;
+  throw planChanged({ airline_quote: await freshQuote(ports, row) });
 }
 
-/** What a case that waits for a person says when the quote of its approval was not taken. */
-export const QUOTE_GONE = 'plan_changed';
+/** A cancellation that was sent may have taken its quote: the airline is asked about that one before another is sent. */
+const isBegun = async ({ effects }: QuotePorts, { intent_id }: RefundRequestRow): Promise<boolean> =>
+  (await effects.standing('airline_cancel', intent_id)) !== 'none';
 
-export const quoteChanged = (quote: AirlineQuote | null) =>
-  problem('plan_changed', {
-    message: "The airline's quote for the cancellation is not the one that you agreed to.",
-    fix: 'Nothing was cancelled or paid. Look at the plan again.',
-    detail: { airline_quote: quote },
-  });
+export const planChanged = (detail: { airline_quote: AirlineQuote | null } | { cancelled_by: 'airline' }) =>
+  'cancelled_by' in detail
+    ? problem('plan_changed', {
+        message: 'The airline has cancelled the order itself: the whole amount comes back.',
+        fix: 'Nothing was paid. Look at the plan again.',
+        detail,
+      })
+    : problem('plan_changed', {
+        message: "The airline's quote for the cancellation is not the one that you agreed to.",
+        fix: 'Nothing was cancelled or paid. Look at the plan again.',
+        detail,
+      });
 
 const isOver = ({ expires_at }: AirlineQuote, nowMs: number): boolean =>
   expires_at !== null && Date.parse(expires_at) <= nowMs;
 
-/** The order of a case, where the airline would give a quote for it. */
-async function quotable({ store, provider }: QuotePorts, row: RefundRequestRow): Promise<string | null> {
+/** The order of a case, where the airline would give a quote for it: one that it has cancelled itself needs none. */
+export async function quotable(
+  { store, provider }: Pick<FlightsPorts, 'store' | 'provider'>,
+  { intent_id }: Pick<RefundRequestRow, 'intent_id'>,
+): Promise<string | null> {
   if (!provider?.cancellationQuote) return null;
   const order = await store
     .selectFrom('orders')
-    .select('provider_order_id')
-    .where('intent_id', '=', row.intent_id)
+    .select(['provider_order_id', 'cancelled_by'])
+    .where('intent_id', '=', intent_id)
     .executeTakeFirst();
-  const id = order?.provider_order_id ?? null;
-  return id === null || isDeskOrder(id) || isLowcost(id) ? null : id;
+  if (!order || order.cancelled_by !== null) return null;
+  return isAskable(order.provider_order_id) ? order.provider_order_id : null;
 }
 
-const quoteOf = (told: CancellationQuote | null, nowMs: number): AirlineQuote => ({
+const quoteFrom = (told: CancellationQuote | null, nowMs: number): AirlineQuote => ({
   quote_id: told?.quoteId ?? null,
   refund_amount_decimal: told?.refundAmountDecimal ?? null,
   refund_currency: told?.refundCurrency ?? null,

@@ -3,11 +3,12 @@ import { refundRuleOf } from '../../domain/refund-rule.ts';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
+import { type CancelledBy, cancelledBy } from '../orders/cancelled-by.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { IntentRow, RefundRequestRow } from '../rows.ts';
 import type { RefundRequestState, Store } from '../tables.ts';
 import type { QueueQuery, RefundCase, RefundCaseSummary, RefundQueue } from '../wire.ts';
-import { keptQuote } from './airline-quote.ts';
+import { agreementOf, quoteOf } from './airline-quote.ts';
 import { contactPlace, decisionPlace, notePlace, reasonPlace } from './words.ts';
 
 const SHOWN: readonly RefundRequestState[] = ['received', 'approved', 'refunded', 'rejected', 'stuck'];
@@ -111,14 +112,15 @@ export async function summariesOf(
   if (rows.length === 0) return [];
   const intents = await store
     .selectFrom('intents')
-    .select(['intent_id', 'offer', 'amount'])
-    .where('intent_id', 'in', [...new Set(rows.map((row) => row.intent_id))])
+    .leftJoin('orders', 'orders.intent_id', 'intents.intent_id')
+    .select(['intents.intent_id', 'intents.offer', 'intents.amount', 'orders.cancelled_by'])
+    .where('intents.intent_id', 'in', [...new Set(rows.map((row) => row.intent_id))])
     .execute();
   const byId = new Map(intents.map((intent) => [intent.intent_id, intent]));
   return rows.map((row) => {
     const intent = byId.get(row.intent_id);
     if (!intent) throw new Error(`${row.request_id} has no intent`);
-    return summaryOf({ row, intent });
+    return summaryOf({ row, intent }, intent.cancelled_by);
   });
 }
 
@@ -135,7 +137,7 @@ async function show(ports: CasePorts, { row, intent }: OpenedCase): Promise<Refu
     .orderBy('at_ms')
     .execute();
   return {
-    ...summaryOf({ row, intent }),
+    ...summaryOf({ row, intent }, await cancelledBy(store, intent.intent_id)),
     order_id: intent.order_id,
     passenger_count: intent.passenger_count,
     refund_wallet: intent.refund_wallet,
@@ -150,7 +152,7 @@ async function show(ports: CasePorts, { row, intent }: OpenedCase): Promise<Refu
     contact: unsealed(contactPlace(row.request_id), row.contact_sealed),
     decision: decisionOf(row, unsealed(decisionPlace(row.request_id), row.decision_sealed)),
     payout_tx_hash: row.payout_tx_hash,
-    airline_quote: keptQuote(row),
+    airline_quote: quoteOf(row),
     last_error: row.last_error,
     notes: notes.map((note) => ({
       at: instant(note.at_ms),
@@ -170,6 +172,7 @@ const decisionOf = (row: RefundRequestRow, words: string | null): RefundCase['de
         words,
         penalty_amount: row.penalty_amount,
         payout_amount: row.payout_amount,
+        airline_quote: agreementOf(row)?.airline_quote ?? null,
       };
 
 /** What happened, in order: to the intent, in the effect log, and by whom at the desk. */
@@ -187,15 +190,16 @@ async function timeline({ store }: CasePorts, { row, intent }: OpenedCase): Prom
     .execute();
   const order = await store
     .selectFrom('orders')
-    .select('changed_at_ms')
+    .select(['changed_at_ms', 'cancelled_by'])
     .where('intent_id', '=', intent.intent_id)
     .executeTakeFirst();
+  const change = order?.cancelled_by === 'airline' ? 'cancelled by the airline' : 'changed by the airline';
   const events: [number | null, string, string | null][] = [
     [intent.created_at_ms, 'intent created', null],
     [intent.booking_requested_at_ms, 'booking requested', null],
     [intent.ticketed_at_ms, 'ticketed', intent.order_id],
     [intent.captured_at_ms, 'captured', intent.capture_tx_hash],
-    [order?.changed_at_ms ?? null, 'changed by the airline', intent.order_id],
+    [order?.changed_at_ms ?? null, change, intent.order_id],
     [row.requested_at_ms, 'refund requested', null],
     [intent.refunded_at_ms, 'refunded', intent.refund_tx_hash],
     ...effects.map(
@@ -217,15 +221,18 @@ async function timeline({ store }: CasePorts, { row, intent }: OpenedCase): Prom
     .map(([atMs, event, detail]) => ({ at: instant(atMs), event, detail }));
 }
 
-export function summaryOf({
-  row,
-  intent,
-}: {
-  readonly row: SummarisedRequest;
-  readonly intent: Pick<IntentRow, 'offer' | 'amount'>;
-}): RefundCaseSummary {
+function summaryOf(
+  {
+    row,
+    intent,
+  }: {
+    readonly row: SummarisedRequest;
+    readonly intent: Pick<IntentRow, 'offer' | 'amount'>;
+  },
+  endedBy: CancelledBy,
+): RefundCaseSummary {
   const offer = lockedOffer(intent);
-  const rule = refundRuleOf(offer, BigInt(intent.amount));
+  const rule = refundRuleOf(offer, BigInt(intent.amount), endedBy);
   return {
     request_id: row.request_id,
     intent_id: row.intent_id,
@@ -235,6 +242,7 @@ export function summaryOf({
     journey_date: row.journey_date,
     route: `${offer.origin_iata}-${offer.destination_iata}`,
     captured_amount: intent.amount,
+    cancelled_by: endedBy,
     refund_rule: {
       kind: rule.kind,
       penalty_amount: numberOrNull(rule.penalty),

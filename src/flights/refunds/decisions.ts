@@ -1,10 +1,21 @@
+import { liveKey } from '../../effects/effects.ts';
 import { problem } from '../../kernel/problems.ts';
 import { type Operator, writeAudit } from '../desk/audit.ts';
+import { cancelledBy } from '../orders/cancelled-by.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { RefundRequestRow } from '../rows.ts';
 import type { Store, Tx } from '../tables.ts';
 import type { ApproveRequest, RefundPlan, RejectionPlan } from '../wire.ts';
-import { agreedQuote, freshQuote, QUOTE_GONE, quoteChanged } from './airline-quote.ts';
+import {
+  type Agreement,
+  agreedQuote,
+  agreementOf,
+  freshQuote,
+  isAgreed,
+  isGranted,
+  planChanged,
+  QUOTE_GONE,
+} from './airline-quote.ts';
 import type { OpenedCase, RefundCases } from './cases.ts';
 import { alreadyDecided, checkPlan, planRefund } from './plan.ts';
 import { movedTo } from './states.ts';
@@ -120,11 +131,12 @@ async function addNote(ports: FlightsPorts, tx: Tx, requestId: string, by: By, t
 }
 
 /**
- * Fixes what is paid out and starts it; the worker finishes it whatever happens to this request. An approved or
- * stuck case is started again, with the amounts of its approval. A treasury that is short before anything is on
- * record refuses the approval; one that is emptied after it leaves the case `approved`, with that as `last_error`,
- * and so does every try until it is filled up. What the same operator approved with the same numbers, and is paid
- * out, is approved: the answer may have been lost.
+ * Fixes what is paid out and starts it; the worker finishes it whatever happens to this request. An approved or stuck case
+ * is started again with what was agreed. Until its pay-out exists, another amount, or the plan that follows from a quote
+ * that is gone, is a new decision: it replaces the agreement, and no worker goes on with the old one. A treasury that is
+ * short before anything is on record refuses the approval; one that is emptied after it leaves the case `approved`, with
+ * that as `last_error`, and so does every try until it is filled up. What the same operator approved with the same
+ * numbers, and is paid out, is approved: the answer may have been lost.
  * @throws Problem `case_already_claimed`, `case_already_decided`, `payout_undecided`, `payout_is_zero`,
  *   `plan_changed`, `treasury_insufficient`, `invalid_request`: nothing was changed then, but that an approval whose
  *   quote the airline did not take waits for a new one (`stuck`)
@@ -140,57 +152,123 @@ async function approve(
   const opened = await cases.open(id);
   if (isDoneAsAsked(opened.row, by, request)) return;
   const requestId = opened.row.request_id;
-  const resumes = ['approved', 'stuck'].includes(opened.row.state);
-  const agreed = () => agreedQuote(ports, opened.row, request);
   checkHolder(opened.row, by);
-  const planned = resumes ? null : await planRefund(ports, opened, request, agreed);
-  if (planned) checkPlan(planned, request);
-  const quote = planned ? planned.airline_quote : await agreed();
+  const agreed = () => agreedQuote(ports, opened.row, request);
+  const planned = isResumed(opened.row, request) ? null : await planRefund(ports, opened, request, agreed);
+  if (planned) {
+    checkAgreedTo(opened.row, planned, request);
+    checkPlan(planned, request);
+  } else await agreed();
   await store.transaction().execute(async (tx) => {
     const row = await take(ports, tx, requestId, by);
     const nowMs = clock.now();
     if (isDoneAsAsked(row, by, request)) return;
-    const isOpen = row.state === 'received';
-    if (!isOpen && !(resumes && ['approved', 'stuck'].includes(row.state))) throw alreadyDecided(row);
+    await checkUndecided(tx, opened.row, row, planned !== null);
+    const isFirst = row.state === 'received';
     await tx
       .updateTable('refund_requests')
-      .set({
+      .set((column) => ({
         ...movedTo(row, 'approved', 'operator'),
         attempts: 0,
         due_at_ms: nowMs,
         updated_at_ms: nowMs,
-        ...(quote && { airline_quote: JSON.stringify(quote), last_error: null }),
-        ...(planned
-          ? {
-              payout_amount: planned.payout_amount,
-              penalty_amount: planned.penalty_amount,
-              decided_by_name: by.operator.name,
-              decided_at_ms: nowMs,
-              decision_sealed:
-                request.note === undefined ? null : secrets.encrypt(decisionPlace(requestId), request.note),
-            }
-          : {}),
-      })
+        ...(planned && {
+          payout_amount: planned.payout_amount,
+          penalty_amount: planned.penalty_amount,
+          agreed: JSON.stringify(agreementOn(planned)),
+          decided_by_name: by.operator.name,
+          decided_at_ms: nowMs,
+          last_error: null,
+          ...(isFirst ? {} : { fence: column('fence', '+', 1) }),
+          ...(request.note === undefined
+            ? {}
+            : { decision_sealed: secrets.encrypt(decisionPlace(requestId), request.note) }),
+        }),
+      }))
       .where('request_id', '=', requestId)
       .execute();
-    await audit(ports, tx, by, resumes ? 'resume' : 'approve', requestId, {
+    await audit(ports, tx, by, isFirst ? 'approve' : planned ? 'change' : 'resume', requestId, {
       intent_id: row.intent_id,
       payout_amount: planned?.payout_amount ?? row.payout_amount,
       penalty_amount: planned?.penalty_amount ?? row.penalty_amount,
       overridden: planned?.overridden ?? false,
-      ...(quote && { airline_quote: quote }),
+      ...(planned && agreementOn(planned)),
+      ...(planned && !isFirst ? { before: decisionOn(row) } : {}),
     });
   });
   const { createRefundPayouts } = await import('./refund-payouts.ts');
   await createRefundPayouts(ports).carryOutNow(requestId);
-  if (quote) await checkTaken(ports, cases, requestId);
+  await checkTaken(ports, requestId);
 }
 
-/** @throws Problem `plan_changed` with what the airline says now: it did not take the quote, and nothing was paid */
-async function checkTaken(ports: FlightsPorts, cases: RefundCases, requestId: string): Promise<void> {
-  const { row } = await cases.open(requestId);
-  if (row.state === 'stuck' && row.last_error === QUOTE_GONE)
-    throw quoteChanged(await freshQuote(ports, row));
+/** True where an approval says nothing that was not agreed before: the case only goes on. */
+const isResumed = (row: RefundRequestRow, request: ApproveRequest): boolean =>
+  isAgreed(row) &&
+  [request.payout_amount, request.expected_payout_amount].every(
+    (amount) => amount === undefined || amount === row.payout_amount,
+  );
+
+const agreementOn = ({ airline_quote, cancelled_by }: RefundPlan): Agreement => ({
+  airline_quote,
+  cancelled_by,
+});
+
+/** What a new decision replaces, for the audit trail. */
+const decisionOn = (row: RefundRequestRow) => ({
+  payout_amount: row.payout_amount,
+  decided_by: row.decided_by_name,
+  ...agreementOf(row),
+});
+
+/** @throws Problem `plan_changed` for an amount that differs from the approved one, and that nobody has named */
+function checkAgreedTo(row: RefundRequestRow, planned: RefundPlan, request: ApproveRequest): void {
+  const named = request.payout_amount ?? request.expected_payout_amount;
+  if (row.state === 'received' || named !== undefined || planned.payout_amount === row.payout_amount) return;
+  throw problem('plan_changed', {
+    detail: { payout_amount: planned.payout_amount, cancelled_by: planned.cancelled_by },
+  });
+}
+
+/**
+ * A decision is about the case as its operator saw it, and is the last one once the pay-out exists.
+ * @throws Problem `case_already_decided`
+ */
+async function checkUndecided(
+  tx: Tx,
+  seen: RefundRequestRow,
+  row: RefundRequestRow,
+  isNew: boolean,
+): Promise<void> {
+  const isOpen = isGranted(row) || row.state === 'received';
+  const isSame =
+    isGranted(seen) === isGranted(row) &&
+    (['payout_amount', 'agreed', 'decided_at_ms'] as const).every((column) => seen[column] === row[column]);
+  if (!isOpen || !isSame) throw alreadyDecided(row);
+  if (isNew && (await isLive(tx, 'payout', row.intent_id))) throw alreadyDecided(row);
+}
+
+/** True where an effect was made, or may have been. */
+async function isLive(tx: Tx, kind: 'payout' | 'airline_cancel', intentId: string): Promise<boolean> {
+  const live = await tx
+    .selectFrom('effects')
+    .select('effect_id')
+    .where('live_key', '=', liveKey(kind, intentId))
+    .executeTakeFirst();
+  return live !== undefined;
+}
+
+/** @throws Problem `plan_changed` with what the airline says now: the agreement did not hold, and nothing was paid */
+async function checkTaken(ports: FlightsPorts, requestId: string): Promise<void> {
+  const row = await ports.store
+    .selectFrom('refund_requests')
+    .selectAll()
+    .where('request_id', '=', requestId)
+    .executeTakeFirstOrThrow();
+  if (row.state !== 'stuck' || row.last_error !== QUOTE_GONE) return;
+  const endedBy = await cancelledBy(ports.store, row.intent_id);
+  throw planChanged(
+    endedBy === null ? { airline_quote: await freshQuote(ports, row) } : { cancelled_by: endedBy },
+  );
 }
 
 const isDoneAsAsked = (row: RefundRequestRow, by: By, request: ApproveRequest): boolean =>
@@ -200,16 +278,15 @@ const isDoneAsAsked = (row: RefundRequestRow, by: By, request: ApproveRequest): 
     (amount) => amount === undefined || amount === row.payout_amount,
   );
 
-/** @throws Problem `case_already_claimed`, `case_already_decided` */
+/** @throws Problem `case_already_claimed`, `case_already_decided`, `ticket_already_cancelled` */
 async function planRejection(
-  { store }: FlightsPorts,
+  ports: FlightsPorts,
   { row }: OpenedCase,
   by: By,
   reason: string,
 ): Promise<RejectionPlan> {
-  checkHolder(row, by);
-  if (row.state !== 'received') throw alreadyDecided(row);
-  const { passengers_sealed } = await bookingOf(store, row);
+  await checkRejectable(ports, row, by);
+  const { passengers_sealed } = await bookingOf(ports.store, row);
   const { mailText } = await import('../../notify/mails.ts');
   return {
     request_id: row.request_id,
@@ -220,6 +297,21 @@ async function planRejection(
   };
 }
 
+/**
+ * A rejection leaves the traveller a booking: without a ticket there is none to leave.
+ * @throws Problem `case_already_claimed`, `case_already_decided`, `ticket_already_cancelled`
+ */
+async function checkRejectable(ports: FlightsPorts, row: RefundRequestRow, by: By): Promise<void> {
+  checkHolder(row, by);
+  if (!isGranted(row) && row.state !== 'received') throw alreadyDecided(row);
+  const { mayBeCancelled } = await import('./carry-out.ts');
+  const isCancelled = (await cancelledBy(ports.store, row.intent_id)) !== null;
+  if (isCancelled || (await mayBeCancelled(ports, row))) throw ticketCancelled(row);
+}
+
+const ticketCancelled = ({ state }: RefundRequestRow) =>
+  problem('ticket_already_cancelled', { detail: { status: state } });
+
 const rejection = (reason: string) => ({ kind: 'refund_request_rejected', reason }) as const;
 
 const bookingOf = (store: Store, row: RefundRequestRow) =>
@@ -229,7 +321,10 @@ const bookingOf = (store: Store, row: RefundRequestRow) =>
     .where('intent_id', '=', row.intent_id)
     .executeTakeFirstOrThrow();
 
-/** @throws Problem `case_already_claimed`, `case_already_decided` */
+/**
+ * Declines a request; an approved one until its ticket is cancelled.
+ * @throws Problem `case_already_claimed`, `case_already_decided`, `ticket_already_cancelled`
+ */
 async function reject(
   ports: FlightsPorts,
   cases: RefundCases,
@@ -239,27 +334,57 @@ async function reject(
 ): Promise<void> {
   const { store, clock, secrets } = ports;
   const { row } = await cases.open(id);
+  await checkRejectable(ports, row, by);
   const { createMails } = await import('../orders/mails.ts');
   const booking = await bookingOf(store, row);
   const tell = await createMails(ports).about(booking, rejection(reason), row.request_id);
   await store.transaction().execute(async (tx) => {
     const held = await take(ports, tx, row.request_id, by);
-    if (held.state !== 'received') throw alreadyDecided(held);
+    await checkUndecided(tx, row, held, true);
     const nowMs = clock.now();
+    await callOffCancellation(tx, row, held, nowMs);
     await tx
       .updateTable('refund_requests')
-      .set({
+      .set((column) => ({
         ...movedTo(held, 'rejected', 'operator'),
         // Frees the intent: new facts may be sent with a new request.
         open_key: null,
+        payout_amount: null,
+        penalty_amount: null,
+        agreed: null,
+        // A worker that is about to cancel finds that it may not.
+        fence: column('fence', '+', 1),
         decided_by_name: by.operator.name,
         decided_at_ms: nowMs,
         decision_sealed: secrets.encrypt(decisionPlace(row.request_id), reason),
         updated_at_ms: nowMs,
-      })
+      }))
       .where('request_id', '=', row.request_id)
       .execute();
-    await audit(ports, tx, by, 'reject', row.request_id, { intent_id: row.intent_id });
+    await audit(ports, tx, by, 'reject', row.request_id, {
+      intent_id: row.intent_id,
+      ...(isGranted(held) ? { before: decisionOn(held) } : {}),
+    });
     await tell(tx);
   });
+}
+
+/**
+ * Ends an attempt that the airline was asked about, and has not made.
+ * @throws Problem `ticket_already_cancelled` where somebody has taken the case up since then
+ */
+async function callOffCancellation(
+  tx: Tx,
+  asked: RefundRequestRow,
+  { intent_id, fence }: RefundRequestRow,
+  nowMs: number,
+): Promise<void> {
+  if (!(await isLive(tx, 'airline_cancel', intent_id))) return;
+  const ended = await tx
+    .updateTable('effects')
+    .set({ state: 'failed', live_key: null, error: 'never_made', updated_at_ms: nowMs })
+    .where('live_key', '=', liveKey('airline_cancel', intent_id))
+    .where('state', '=', 'sent')
+    .executeTakeFirst();
+  if (ended.numUpdatedRows === 0n || asked.fence !== fence) throw ticketCancelled(asked);
 }

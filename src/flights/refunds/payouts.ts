@@ -7,6 +7,7 @@ import {
   type Instruction,
   type Signature,
 } from '@solana/kit';
+import type { Agreed } from '../../effects/airline-effects.ts';
 import type { ChainPlan } from '../../effects/effects.ts';
 import { USDC_DECIMALS } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
@@ -27,6 +28,8 @@ interface PayOut {
   readonly amount: bigint;
   /** Throws when whoever asks may no longer act; runs right before signing and before sending. */
   readonly fence?: (() => Promise<void>) | undefined;
+  /** Throws when another amount was decided; runs in the transaction that writes the pay-out down. */
+  readonly agreed?: Agreed | undefined;
 }
 
 /** What a pay-out leaves on chain for ever: an account of one byte, where only the authority can make one. */
@@ -52,12 +55,19 @@ export function createPayouts(ports: PayoutPorts) {
    * @throws Problem `treasury_insufficient` before anything is signed, `cluster_failed` (not known yet), `not_final`,
    *   `transaction_failed` (refused; may be tried again), and what `fence` throws.
    */
-  return async function payOut({ subject, to, amount, fence }: PayOut): Promise<{ signature: string }> {
+  return async function payOut({
+    subject,
+    to,
+    amount,
+    fence,
+    agreed,
+  }: PayOut): Promise<{ signature: string }> {
     if (amount <= 0n) throw new RangeError('a pay-out of nothing');
     const { signature } = await ports.effects.chain({
       kind: 'payout',
       subject,
       fence,
+      agreed,
       already: () => hasLanded(ports, subject),
       trace: () => markedBy(ports, subject),
       plan: () => plan(ports, subject, to as Address, amount),

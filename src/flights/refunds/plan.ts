@@ -1,19 +1,27 @@
-import { type AirlineQuote, quotedDollars, quoteText } from '../../domain/airline-quote.ts';
+import {
+  type AirlineQuote,
+  isMoney,
+  nothingToPay,
+  quotedDollars,
+  quoteText,
+} from '../../domain/airline-quote.ts';
 import { refundRuleOf } from '../../domain/refund-rule.ts';
 import { formatUsdc, parseUsdc } from '../../kernel/money.ts';
 import { problem } from '../../kernel/problems.ts';
 import { isDeskOrder } from '../desk/desk-orders.ts';
 import { lockedOffer } from '../intents/intent-record.ts';
+import { type CancelledBy, cancelledByNow } from '../orders/cancelled-by.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { RefundRequestRow } from '../rows.ts';
 import type { ApproveRequest, RefundPlan } from '../wire.ts';
+import { agreementOf } from './airline-quote.ts';
 import type { OpenedCase } from './cases.ts';
 
 /**
- * What an approval would move (atomic units): from the fare rule or the operator's own amount, and for a case that was
- * approved before what was approved.
+ * What an approval would move (atomic units): the operator's own amount; else, for a case that was approved before, what
+ * was approved; else what follows from who ended the order.
  * @param quoteOf what the airline says that it gives back; asked once the rest of the plan holds
- * @throws Problem `case_already_decided`, `payout_undecided`
+ * @throws Problem `case_already_decided`, `payout_undecided`, `provider_failed`, `upstream_rate_limited`
  */
 export async function planRefund(
   ports: FlightsPorts,
@@ -23,7 +31,8 @@ export async function planRefund(
 ): Promise<RefundPlan> {
   const captured = BigInt(intent.amount);
   if (!['received', 'approved', 'stuck'].includes(row.state)) throw alreadyDecided(row);
-  const { payout, overridden } = payoutOf({ row, intent }, request);
+  const endedBy = await cancelledByNow(ports, intent.intent_id);
+  const { payout, overridden } = payoutOf({ row, intent }, request, endedBy);
   const { associatedTokenAddress } = await import('../../solana/token.ts');
   const treasuryAccount = await associatedTokenAddress(ports.treasury, ports.mint);
   const order = await ports.store
@@ -40,49 +49,33 @@ export async function planRefund(
     penalty_amount: Number(captured - payout),
     payout_amount: Number(payout),
     overridden,
+    cancelled_by: endedBy,
     treasury_wallet: ports.treasury,
     treasury_amount: Number((await ports.cluster.tokenBalance(treasuryAccount)) ?? 0n),
     refund_wallet: intent.refund_wallet,
     mint: ports.mint,
     airline_quote: quote,
-    steps: stepsOf(ports, { row, intent }, payout, { order, quote }),
+    steps: stepsOf(ports, { row, intent }, payout, { order, quote, endedBy }),
   };
 }
 
-/** What was approved before, the operator's own amount, or the fare rule's. */
 function payoutOf(
   { row, intent }: OpenedCase,
   request: ApproveRequest,
+  endedBy: CancelledBy,
 ): { readonly payout: bigint; readonly overridden: boolean } {
   const captured = BigInt(intent.amount);
   const approved = row.state === 'received' ? null : row.payout_amount;
-  if (approved !== null) return { payout: BigInt(approved), overridden: false };
-  if (request.payout_amount !== undefined) {
+  if (request.payout_amount !== undefined && request.payout_amount !== approved) {
     checkOverride(request, captured);
     return { payout: BigInt(request.payout_amount), overridden: true };
   }
-  const { payout } = refundRuleOf(lockedOffer(intent), captured);
+  // An approval of before the airline cancelled was one of another rule.
+  const isOvertaken = endedBy !== null && agreementOf(row)?.cancelled_by !== endedBy;
+  if (approved !== null && !isOvertaken) return { payout: BigInt(approved), overridden: false };
+  const { payout } = refundRuleOf(lockedOffer(intent), captured, endedBy);
   if (payout === null) throw problem('payout_undecided');
   return { payout, overridden: false };
-}
-
-function stepsOf(
-  { treasury }: FlightsPorts,
-  { row, intent }: OpenedCase,
-  payout: bigint,
-  { order, quote }: { readonly order: KeptOrder | undefined; readonly quote: AirlineQuote | null },
-): string[] {
-  const captured = BigInt(intent.amount);
-  return [
-    isDeskOrder(order?.provider_order_id ?? '') || quote?.quote_id === null
-      ? `Wait for you to cancel order ${order?.order_id} with the airline: then farelock stuck resolve ${row.request_id} cancelled.`
-      : `Cancel order ${order?.order_id ?? '–'} with the airline (${order?.provider_order_id ?? '–'}).`,
-    ...(quote && quote.quote_id !== null ? [`Get back from the airline: ${quoteText(quote)}.`] : []),
-    ...lossStep(payout, quote),
-    `Pay ${formatUsdc(payout)} USDC from the treasury ${treasury} to the refund wallet ${intent.refund_wallet}.`,
-    keptStep(captured, payout, refundRuleOf(lockedOffer(intent), captured).payout),
-    'End the intent as refunded, and e-mail the lead passenger.',
-  ];
 }
 
 interface KeptOrder {
@@ -90,12 +83,61 @@ interface KeptOrder {
   readonly provider_order_id: string;
 }
 
-/** Said where more is paid out than comes back. What is not known is not compared. */
-function lossStep(payout: bigint, quote: AirlineQuote | null): string[] {
-  const back = quotedDollars(quote);
-  if (back === null || parseUsdc(back) >= payout) return [];
+interface AirlineFacts {
+  readonly order: KeptOrder | undefined;
+  readonly quote: AirlineQuote | null;
+  readonly endedBy: CancelledBy;
+}
+
+function stepsOf(
+  { treasury }: FlightsPorts,
+  { row, intent }: OpenedCase,
+  payout: bigint,
+  facts: AirlineFacts,
+): string[] {
+  const captured = BigInt(intent.amount);
+  const byRule = refundRuleOf(lockedOffer(intent), captured, facts.endedBy).payout;
   return [
-    `Lose ${formatUsdc(payout - parseUsdc(back))} USDC: the pay-out is more than the airline gives back.`,
+    cancelStep(row, facts),
+    ...quoteSteps(payout, byRule, facts.quote),
+    `Pay ${formatUsdc(payout)} USDC from the treasury ${treasury} to the refund wallet ${intent.refund_wallet}.`,
+    keptStep(captured, payout, byRule),
+    'End the intent as refunded, and e-mail the lead passenger.',
+  ];
+}
+
+function cancelStep(row: RefundRequestRow, { order, quote, endedBy }: AirlineFacts): string {
+  const id = order?.order_id ?? '–';
+  if (endedBy === 'airline')
+    return `Cancel nothing: the airline has cancelled order ${id} itself. It keeps nothing.`;
+  return isDeskOrder(order?.provider_order_id ?? '') || quote?.quote_id === null
+    ? `Wait for you to cancel order ${id} with the airline: then farelock stuck resolve ${row.request_id} cancelled.`
+    : `Cancel order ${id} with the airline (${order?.provider_order_id ?? '–'}).`;
+}
+
+/** What comes back from the airline, against what is paid out. What is not known is not compared. */
+function quoteSteps(payout: bigint, byRule: bigint | null, quote: AirlineQuote | null): string[] {
+  if (quote === null || quote.quote_id === null) return [];
+  const told = `Get back from the airline: ${quoteText(quote)}.`;
+  if (quote.refund_to !== null && !isMoney(quote)) {
+    const lost = `Lose ${formatUsdc(payout)} USDC: what the airline gives back is not money.`;
+    return payout === 0n ? [told] : [told, lost];
+  }
+  const dollars = quotedDollars(quote);
+  if (dollars === null) return [told];
+  const back = parseUsdc(dollars);
+  if (back < payout) {
+    const lost = formatUsdc(payout - back);
+    return [told, `Lose ${lost} USDC: the pay-out is more than the airline gives back.`];
+  }
+  if (back === payout) return [told];
+  const moreThanRule =
+    byRule !== null && back > byRule
+      ? ` The fare rule gives ${formatUsdc(byRule)}: the ticket may still be in its void window, in which airlines charge no penalty.`
+      : '';
+  return [
+    told,
+    `Gain ${formatUsdc(back - payout)} USDC: the airline gives back more than the pay-out.${moreThanRule} To pass it on: --amount ${dollars} --note <text>.`,
   ];
 }
 
@@ -131,7 +173,7 @@ export function checkPlan(planned: RefundPlan, request: ApproveRequest): void {
   if (expected !== undefined && expected !== planned.payout_amount) {
     throw problem('plan_changed', { detail: { expected, payout_amount: planned.payout_amount } });
   }
-  if (planned.payout_amount === 0) throw problem('payout_is_zero');
+  if (planned.payout_amount === 0) throw nothingToPay(planned.airline_quote);
   if (planned.treasury_amount < planned.payout_amount) {
     const { treasury_amount, payout_amount } = planned;
     throw problem('treasury_insufficient', { detail: { treasury_amount, payout_amount } });

@@ -1,6 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import { isProblem, problem } from '../../kernel/problems.ts';
 import { openQueue } from '../../store/queue.ts';
+import { BY_HAND_CODE } from '../orders/order-changes.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { RefundRequestRow } from '../rows.ts';
 import { QUOTE_GONE } from './airline-quote.ts';
@@ -53,7 +54,7 @@ function putOff({ ports, queue }: RefundTools, row: RefundRequestRow, error: unk
     row,
     error,
     ({ verdict, failures, code: name }) => {
-      const code = byHand ? 'cancel_by_hand' : name;
+      const code = byHand ? BY_HAND_CODE : name;
       const isStuck = verdict === 'given_up';
       return {
         change: {

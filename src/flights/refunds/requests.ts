@@ -170,6 +170,7 @@ function newRequest(
     penalty_amount: null,
     payout_tx_hash: null,
     airline_quote: null,
+    agreed: null,
     due_at_ms: nowMs + options.settlingGraceMs,
     lease_until_ms: 0,
     fence: 0,

@@ -9,9 +9,9 @@ const MOVES: Readonly<
 > = {
   settling: { received: ['payment', 'runner'] },
   received: { approved: ['operator'], rejected: ['operator'] },
-  // To itself: an operator starts it again.
-  approved: { refunded: ['runner'], stuck: ['runner'], approved: ['operator'] },
-  stuck: { approved: ['operator'] },
+  // To itself: an operator starts it again. Until the pay-out exists, an operator may decide something else.
+  approved: { refunded: ['runner'], stuck: ['runner'], approved: ['operator'], rejected: ['operator'] },
+  stuck: { approved: ['operator'], rejected: ['operator'] },
   refunded: {},
   rejected: {},
 };

@@ -68,7 +68,7 @@ async function look(ports: FlightsPorts, intentId: string): Promise<void> {
     .selectFrom('orders')
     .innerJoin('intents', 'intents.intent_id', 'orders.intent_id')
     .select(['orders.order_id', 'orders.provider_order_id', 'orders.document', 'orders.changed_at_ms'])
-    .select(['intents.intent_id', 'intents.passenger_count'])
+    .select(['orders.cancelled_by', 'intents.intent_id', 'intents.passenger_count'])
     .where('orders.intent_id', '=', intentId)
     .where('intents.status', '=', 'booked')
     .executeTakeFirst();

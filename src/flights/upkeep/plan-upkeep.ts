@@ -16,6 +16,19 @@ export const farthestMs = (task: UpkeepTask, { purgeAfterDays }: FlightsOptions)
     purge: (2 * 365 + purgeAfterDays) * DAY_MS,
   })[task];
 
+/** Has the airline asked about a ticket after a refund that was paid on a person's word. */
+export const watchForTicket = (tx: Tx, intentId: string, nowMs: number) =>
+  tx
+    .insertInto('upkeep')
+    .values({
+      intent_id: intentId,
+      task: 'late_ticket',
+      due_at_ms: nowMs + FIRST_LOOK_MS,
+      created_at_ms: nowMs,
+    })
+    .onConflict((conflict) => conflict.columns(['intent_id', 'task']).doNothing())
+    .execute();
+
 /**
  * Writes down what is left to do for an intent whose booking has ended, in the transaction that ends it; the sweeper
  * does it. The purge finds out for itself whether it may begin: it is looked at a day from now. An airline that was asked

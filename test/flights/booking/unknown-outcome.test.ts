@@ -249,8 +249,8 @@ test.each([
       provider_order_id: `air_${made.intent_id}`,
     });
     expect((await world.sums(made)).vault).toBe(151_200_000n);
-        const said = { decision: 'ticketed', booking_reference: 'ZX7QPL' };
-    expect((await (await desk())('/resolve', said)).status).toBe(200);;
+    const said = { decision: 'ticketed', booking_reference: 'ZX7QPL' };
+    expect((await (await desk())('/resolve', said)).status).toBe(200);
     await world.work();
     expect((await world.show(made)).status).toBe('booked');
   },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Order, RefundCase, RefundPlan, Stuck, StuckItem } from '../../../src/flights/wire.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import { openDesk, PAYOUT } from '../refund-desk.ts';
@@ -40,8 +40,20 @@ test('an approved refund whose airline does not cancel is paid out once an opera
     409,
     'decision_not_possible',
   ]);
+  // The airline shows the ticket: the operator's word is not taken, and nothing is paid.
+  expect(stuck.airline).toMatchObject({ status: 'ticketed', booking_reference: 'ZX7QPL' });
+  expect(stuck.decisions[0]).toMatchObject({ decision: 'cancelled', refusal: 'airline_ticketed' });
+  const refused = await ask(`/stuck/${stuck.id}/resolve`, { decision: 'cancelled' });
+  expect([...codeOf(refused), refused.body.detail]).toEqual([
+    409,
+    'decision_not_possible',
+    { reason: 'airline_ticketed', possible: ['retry'] },
+  ]);
+  await world.work();
   expect((await world.sums(made)).refund).toBe(before.refund);
 
+  world.airline.end(made.intent_id);
+  expect((await ask<StuckItem>(`/stuck/${stuck.id}`)).body.airline).toMatchObject({ status: 'cancelled' });
   const answers = await Promise.all([
     ask<StuckItem>(`/stuck/${stuck.id}/resolve`, { decision: 'cancelled' }),
     ask<StuckItem>(`/stuck/${stuck.id}/resolve`, { decision: 'cancelled' }),
@@ -57,6 +69,51 @@ test('an approved refund whose airline does not cancel is paid out once an opera
     409,
     'stuck_already_resolved',
   ]);
+});
+
+describe('a refund that an operator says is cancelled, while the airline is silent,', () => {
+  /** @param answersFrom the number of the question after the decision from which on the airline answers again */
+  async function resolved(answersFrom: number) {
+    const { world, ask } = desk;
+    const made = await desk.requested();
+    await world.cluster.airdropUsdc(world.treasury.address, PAYOUT);
+    const silent = () => Promise.reject(problem('provider_failed'));
+    world.airline.script.before = { cancel: silent };
+    await ask(`/refund-requests/${made.intent_id}/approve`, {});
+    await world.work(3_600_000);
+    let asked = 0;
+    world.airline.script.before.order = () => (++asked < answersFrom ? silent() : undefined);
+    const before = await world.sums(made);
+    const decided = await ask<StuckItem>(`/stuck/${made.intent_id}/resolve`, { decision: 'cancelled' });
+    expect(decided.status, JSON.stringify(decided.body)).toBe(200);
+    const paid = (await world.sums(made)).refund - before.refund;
+    return { made, paid };
+  }
+
+  test('is not paid where the airline shows the ticket before the money leaves', async () => {
+    const { made, paid } = await resolved(2);
+    expect(paid).toBe(0n);
+    expect((await desk.ask<StuckItem>(`/stuck/${made.intent_id}`)).body).toMatchObject({
+      is_stuck: true,
+      reason: 'cancel_by_hand',
+      airline: { status: 'ticketed' },
+    });
+  });
+
+  test('is looked after: a ticket that shows up afterwards pages an operator', async () => {
+    const { made, paid } = await resolved(Number.POSITIVE_INFINITY);
+    expect(paid).toBe(PAYOUT);
+    desk.world.airline.script.before = {};
+    desk.world.clock.advance(25 * 3_600_000);
+    await desk.world.worker.runDue();
+    const pages = await desk.world.store
+      .selectFrom('outbox')
+      .select('dedup_key')
+      .where('intent_id', '=', made.intent_id)
+      .where('dedup_key', 'like', 'page:ticket_after_refund:%')
+      .execute();
+    expect(pages).toHaveLength(1);
+  });
 });
 
 test('a ticket that an operator recorded is cancelled by one: its approved refund waits for that, at once', async () => {

@@ -55,7 +55,6 @@ test.each([
     { refundAmountDecimal: null, refundCurrency: null },
     'an amount that it does not say',
   ],
-  ['credits', { refundTo: 'airline_credits' }, '90.00 USD to airline credits, which is not money'],
   ['another currency', { refundCurrency: 'EUR' }, '90.00 EUR to balance'],
 ])('%s is shown as it is, and never compared or paid out', async (_what, more, words) => {
   const made = await desk.requested();
@@ -64,6 +63,45 @@ test.each([
   expect(steps.join('\n')).toContain(words);
   expect(steps.join('\n')).not.toContain('Lose');
   expect(payout_amount).toBe(Number(PAYOUT));
+});
+
+test.each(['voucher', 'airline_credits'])(
+  'all of a pay-out is lost where a %s comes back',
+  async (refundTo) => {
+    const made = await desk.requested();
+    script().quote = quoted({ refundTo });
+    const { steps, payout_amount } = await plan(made);
+    expect(steps.join('\n')).toContain(`90.00 USD to ${refundTo.replace('_', ' ')}, which is not money`);
+    expect(steps.join('\n')).toContain('Lose 100.00 USDC: what the airline gives back is not money');
+    expect(payout_amount).toBe(Number(PAYOUT));
+  },
+);
+
+test('a plan says how much more than the fare rule the airline gives back, and how to pass it on', async () => {
+  const made = await desk.requested();
+  script().quote = quoted({ refundAmountDecimal: '151.20' });
+  const { steps } = await plan(made);
+  expect(steps.join('\n')).toContain('Gain 51.20 USDC');
+  expect(steps.join('\n')).toContain(
+    'The fare rule gives 100.00: the ticket may still be in its void window',
+  );
+  expect(steps.join('\n')).toContain('--amount 151.20 --note <text>');
+});
+
+test('a non-refundable fare that the airline takes back for money is not simply to be rejected', async () => {
+  const { conditions } = script();
+  if (conditions) script().conditions = { ...conditions, refund_allowed: false };
+  const made = await desk.requested();
+  script().conditions = conditions;
+  script().quote = quoted({ refundAmountDecimal: '151.20' });
+  const { airline_quote, steps, payout_amount } = await plan(made);
+  expect(payout_amount).toBe(0);
+  expect(steps.join('\n')).toContain('Gain 151.20 USDC');
+  const refused = await desk.ask<{ code: string; message: string }>(at(made, '/approve'), {
+    quote_id: airline_quote?.quote_id,
+  });
+  expect([refused.status, refused.body.code]).toEqual([409, 'payout_is_zero']);
+  expect(refused.body.message).toContain('the airline gives back 151.20 USD');
 });
 
 test.each([
@@ -131,6 +169,7 @@ test('an order that can not be cancelled there is left to the operator, whose wo
   expect(approved.body).toMatchObject({ status: 'stuck', last_error: 'cancel_by_hand' });
   expect(script().taken).toEqual([]);
   const before = await paidOut();
+  desk.world.airline.end(made.intent_id);
   const word = await desk.ask(`/stuck/${made.intent_id}/resolve`, { decision: 'cancelled' });
   expect(word.status, JSON.stringify(word.body)).toBe(200);
   await desk.world.work();

@@ -115,15 +115,15 @@ export const effects = [
   {
     name: 'a transaction is sent before it is written down',
     file: 'src/effects/effects.ts',
-    from: "await effect.fence?.();\n      const row = await begin(kind, subject, {\n        state: 'sent',",
-    to: "await effect.fence?.();\n      await cluster.send(signed.wire);\n      const row = await begin(kind, subject, {\n        state: 'sent',",
+    from: "await effect.fence?.();\n      const attempt = {\n        state: 'sent',",
+    to: "await effect.fence?.();\n      await cluster.send(signed.wire);\n      const attempt = {\n        state: 'sent',",
     by: ['test/effects/effects.test.ts'],
   },
   {
     name: 'whoever lost the lease signs all the same',
     file: 'src/effects/effects.ts',
-    from: "await effect.fence?.();\n      const row = await begin(kind, subject, {\n        state: 'sent',",
-    to: "const row = await begin(kind, subject, {\n        state: 'sent',",
+    from: "await effect.fence?.();\n      const attempt = {\n        state: 'sent',",
+    to: "const attempt = {\n        state: 'sent',",
     by: ['test/effects/effects.test.ts'],
   },
   {

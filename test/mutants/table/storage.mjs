@@ -66,10 +66,10 @@ export const storage = [
     file: 'src/effects/effects.ts',
     edits: [
       [
-        `    const written = await store
-      .insertInto('effects')`,
-        `    const written = await regained(store)
-      .insertInto('effects')`,
+        `  const written = await on
+    .insertInto('effects')`,
+        `  const written = await regained(on)
+    .insertInto('effects')`,
       ],
       [
         "import type { Signer } from '../solana/signer.ts';",

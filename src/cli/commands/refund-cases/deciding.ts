@@ -1,5 +1,6 @@
 import type { Approval, OperatorClient } from '../../../client/operator.ts';
 import type { CallOptions } from '../../../client/types.ts';
+import { nothingToPay } from '../../../domain/airline-quote.ts';
 import type { RefundCase, RefundPlan } from '../../../flights/wire.ts';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { problem } from '../../../kernel/problems.ts';
@@ -16,7 +17,7 @@ export interface OwnAmount {
 /** An approval that nothing stands in the way of. */
 interface PreparedApproval {
   readonly shown: RefundCase;
-  /** The money that will move; null: it was approved before, and goes on with what was approved. */
+  /** The money that will move; null: it was approved before, and goes on with what was agreed. */
   readonly plan: RefundPlan | null;
   readonly approval: Approval;
 }
@@ -29,9 +30,12 @@ export async function prepareApproval(
   options: CallOptions,
 ): Promise<PreparedApproval> {
   const shown = await operator.show(id, options);
-  if (isApproved(shown) && !needsQuote(shown)) return { shown, plan: null, approval: approvalOf(own) };
+  const isChanged = own.amount !== undefined && Number(own.amount) !== shown.payout_amount;
+  if (isApproved(shown) && !isPlanGone(shown) && !isChanged) {
+    return { shown, plan: null, approval: approvalOf(own) };
+  }
   const plan = await planApproval(operator, shown, own, options);
-  if (plan.payout_amount === 0) throw problem('payout_is_zero');
+  if (plan.payout_amount === 0) throw nothingToPay(plan.airline_quote);
   const { treasury_amount, payout_amount } = plan;
   if (treasury_amount < payout_amount) {
     throw problem('treasury_insufficient', { detail: { treasury_amount, payout_amount } });
@@ -51,12 +55,12 @@ export async function planApproval(
   own: OwnAmount,
   options: CallOptions,
 ): Promise<RefundPlan> {
-  if (!isApproved(shown)) checkAmount(own, BigInt(shown.captured_amount));
+  checkAmount(own, BigInt(shown.captured_amount));
   return operator.plan(shown.request_id, approvalOf(own), options);
 }
 
-/** The airline did not take the quote of its approval: the next one has to be agreed to. */
-const needsQuote = ({ status, last_error }: RefundCase): boolean =>
+/** The airline did not take the quote, or cancelled by itself: what follows from that has to be agreed to. */
+const isPlanGone = ({ status, last_error }: RefundCase): boolean =>
   status === 'stuck' && last_error === 'plan_changed';
 
 const isApproved = ({ status }: RefundCase): boolean => ['approved', 'stuck', 'refunded'].includes(status);
@@ -103,7 +107,8 @@ export async function checkRejection(
 const UNFINISHED: Readonly<Record<string, string>> = {
   treasury_insufficient: 'The treasury holds less than the pay-out: top it up. Nothing is paid twice.',
   provider_failed: 'The airline has not confirmed the cancellation.',
-  plan_changed: "The airline's quote was not taken: approve it again, with what it says now.",
+  plan_changed:
+    'The airline says something else than what was agreed to: approve it again, by what it says now.',
   cancel_by_hand: 'Only you can cancel it with the airline; then record that.',
 };
 

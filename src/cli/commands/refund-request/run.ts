@@ -31,7 +31,7 @@ export const refundRequest: Command<RefundRequestOptions> = async (context, opti
     environment.FARELOCK_FAMILY_NAME?.trim() ||
     (await store.leadOf(options.intentId)) ||
     (await asked(context, 'FARELOCK_FAMILY_NAME', "The lead passenger's family name"));
-  const expected = await expectedOf(context, options.intentId);
+  const { isWhole, ...expected } = await expectedOf(context, options.intentId);
   terminal.review(expected.lines.flatMap((line) => wrap(line, terminal.asideScreen.width)));
   const isAsked = !expected.isPromising && !globals.yes && !globals.dryRun && terminal.canAsk;
   if (isAsked) {
@@ -60,7 +60,9 @@ export const refundRequest: Command<RefundRequestOptions> = async (context, opti
   terminal.result(withPayment(value, payment), {
     lines: (filed, { paint }) => [
       `${paint.good('✓')} Refund requested for ${filed.intent_id}`,
-      'An operator will review it; the rule of the fare decides how much comes back.',
+      isWhole
+        ? 'An operator will review it. The airline cancelled the booking, so nothing is kept.'
+        : 'An operator will review it; the rule of the fare decides how much comes back.',
     ],
   });
   terminal.aside([
@@ -71,15 +73,20 @@ export const refundRequest: Command<RefundRequestOptions> = async (context, opti
   return 0;
 };
 
+interface Expected {
+  readonly lines: readonly string[];
+  /** Something is likely to come back. */
+  readonly isPromising: boolean;
+  /** Nothing is kept, because the airline cancelled the booking. */
+  readonly isWhole: boolean;
+}
+
 /**
  * Facts that count before the request is paid for: an earlier one and its end, the rule of the fare, and what comes back
  * by it.
  * @throws Problem `intent_not_found`
  */
-async function expectedOf(
-  context: CommandContext,
-  intentId: string,
-): Promise<{ readonly lines: readonly string[]; readonly isPromising: boolean }> {
+async function expectedOf(context: CommandContext, intentId: string): Promise<Expected> {
   const { session, signal, clock } = context;
   const { fare } = notesOf(await (await session.store()).intent(intentId));
   const flights = await session.flights();
@@ -87,6 +94,11 @@ async function expectedOf(
   const { refund_request: before } = intent;
   const wasRejected = before?.state === 'rejected';
   const paid = BigInt(intent.escrow.amount);
+  if (intent.cancelled_by === 'airline') {
+    const amount = formatUsdc(paid);
+    const line = `The airline cancelled this booking, so the fare rule does not apply. Expected refund: ${amount} of ${amount} USDC.`;
+    return { lines: [line], isPromising: true, isWhole: true };
+  }
   const payout = fare ? refundRuleOf(fare, paid).payout : null;
   const why = intent.refund_rejection_reason
     ? `the operator said: “${intent.refund_rejection_reason.replace(/\s+/g, ' ')}”`
@@ -103,7 +115,8 @@ async function expectedOf(
   const rule = fare
     ? `Refund rule: ${conditionText(fare.conditions, 'refund')}. ${comesBack}`
     : 'The refund rule of the fare is not known on this machine; the operator applies it.';
-  return { lines: rejected === null ? [rule] : [rejected, rule], isPromising: !wasRejected && payout !== 0n };
+  const lines = rejected === null ? [rule] : [rejected, rule];
+  return { lines, isPromising: !wasRejected && payout !== 0n, isWhole: false };
 }
 
 const asked = ({ terminal }: CommandContext, option: string, question: string, most = 80): Promise<string> =>

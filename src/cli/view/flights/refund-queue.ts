@@ -93,6 +93,7 @@ function payoutText(one: RefundCaseSummary): string {
 function ruleText({ refund_rule: { kind, penalty_amount } }: RefundCaseSummary): string {
   if (kind === 'non_refundable') return 'not refundable';
   if (kind === 'undisclosed') return 'ask the airline';
+  if (kind === 'cancelled_by_airline') return 'airline cancelled';
   return penalty_amount === 0 ? 'free' : `${amountText(penalty_amount)} penalty`;
 }
 

@@ -30,6 +30,7 @@ const RULES = {
   refundable: 'refundable',
   non_refundable: 'not refundable: the carrier keeps everything',
   undisclosed: 'not disclosed: ask the airline, then set an amount',
+  cancelled_by_airline: 'cancelled by the airline: nothing is kept',
 } as const;
 
 /** Everything about a case. */
@@ -151,6 +152,7 @@ export function outcomeLine(one: RefundCase, done: 'claimed' | 'released' | 'not
   if (done === 'noted') return `${journey}: note written (${one.notes.length} on the case)`;
   const amount = usdc(one.decision?.payout_amount ?? one.payout_amount);
   if (one.status === 'rejected') return `${journey}: rejected; the passenger is told why`;
-  if (one.status === 'refunded') return `${journey}: ticket cancelled, ${amount} paid out`;
+  const ended = one.cancelled_by === 'airline' ? 'cancelled by the airline' : 'ticket cancelled';
+  if (one.status === 'refunded') return `${journey}: ${ended}, ${amount} paid out`;
   return `${journey}: approved, ${amount} not paid out yet`;
 }

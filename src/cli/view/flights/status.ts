@@ -77,8 +77,10 @@ export function statusLines(
     ...refundSteps(intent, stage),
   ];
   const asked = isRefundOpen(intent) && stage === 'captured' ? paint.warn(', refund requested') : '';
+  const isCancelled = intent.cancelled_by === 'airline' && stage === 'captured';
+  const said = isCancelled ? paint.bad('cancelled by the airline') : stageText(stage, paint);
   return [
-    ...headLines(paint.bold(intent.intent_id), `${stageText(stage, paint)}${asked}`, screen.width),
+    ...headLines(paint.bold(intent.intent_id), `${said}${asked}`, screen.width),
     ...steps.flatMap((step, index) => stepLines(step, timeBefore(steps, index), screen, linked)),
     ...(stage === 'review'
       ? ['', ...wrap(reviewText(intent, nowMs), screen.width).map(paint.warn)]
@@ -86,8 +88,14 @@ export function statusLines(
   ];
 }
 
-/** The airline changed what it had sold. */
-function changedSteps({ order_changed_at: at, order_id: order }: Intent): Step[] {
+/** The airline changed, or cancelled, what it had sold. */
+function changedSteps(intent: Intent): Step[] {
+  const { order_changed_at: at, order_id: order } = intent;
+  if (intent.cancelled_by === 'airline') {
+    const ask = `the whole price comes back: farelock refund request ${intent.intent_id}`;
+    const text = `by the airline${intent.refund_request ? '' : `; ${ask}`}`;
+    return [{ mark: 'failed', name: 'cancelled', text, at: at ?? null }];
+  }
   const text = `by the airline: see farelock order ${order ?? ''}`.trimEnd();
   return at == null ? [] : [{ mark: 'done', name: 'changed', text, at }];
 }
@@ -198,7 +206,8 @@ function stepsOf(intent: Intent, stage: MoneyStage, nowMs: number, fundedBy: str
       // It was booked, and given up later: what comes back is what the fare's rule leaves, not what was paid.
       if (intent.captured_at !== null) {
         if (intent.refund_request?.state === 'paid') return [funded, ticketed, captured];
-        const text = `what the fare rule gives back, to ${intent.refund_wallet}`;
+        const what = intent.cancelled_by === 'airline' ? 'the whole price' : 'what the fare rule gives back';
+        const text = `${what}, to ${intent.refund_wallet}`;
         return [funded, ticketed, captured, { ...back, text }];
       }
       const reason = intent.refund_reason ?? 'the booking failed';
@@ -223,7 +232,9 @@ function refundSteps(intent: Intent, stage: MoneyStage): Step[] {
   if (request == null || (stage !== 'captured' && request.state !== 'paid')) return [];
   const amount =
     request.payout_amount === null
-      ? 'what the fare rule gives back'
+      ? intent.cancelled_by === 'airline'
+        ? 'the whole price'
+        : 'what the fare rule gives back'
       : `${formatUsdc(BigInt(request.payout_amount))} USDC`;
   const asked: Step = { mark: 'done', name: 'refund', text: 'requested', at: request.requested_at };
   const decided = { at: request.decided_at };
