@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { decodeEscrow } from '../../../src/escrow/account.ts';
-import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
+import { ESCROW_PROGRAM_ID, intentHashOf } from '../../../src/escrow/address.ts';
 import { parseTransaction } from '../../../src/solana/embedded/parse.ts';
 import type { Signer } from '../../../src/solana/signer.ts';
 import { decodeMint, MEMO_PROGRAM } from '../../../src/solana/token.ts';
@@ -135,7 +134,7 @@ const isPaidBack = (stage: Stage, { intent_id: id }: IntentRow): boolean =>
 
 export type Watched = ReturnType<typeof declareRules>;
 
-const hashOf = (intentId: string): string => createHash('sha256').update(intentId, 'utf8').digest('hex');
+const hashOf = (intentId: string): string => Buffer.from(intentHashOf(intentId)).toString('hex');
 
 export const operatorLamports = (stage: Stage): bigint =>
   ['authority', 'facilitator'].reduce(
