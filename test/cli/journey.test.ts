@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Intent, Offer } from '../../src/flights/wire.ts';
+import { once } from '../../src/kernel/once.ts';
 import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';
 
 /** Every command in memory, on and off a terminal, against the real embedded service. */
@@ -23,6 +24,9 @@ async function newIntent(
   expect(made.exitCode, made.stdout).toBe(0);
   return made.json() as unknown as Intent & { customer_support_code: string };
 }
+
+/** One that no test pays for: a wallet holds a few at most. */
+const unpaid = once(() => newIntent(1));
 
 beforeAll(async () => {
   const first = await run('wallet show');
@@ -136,7 +140,7 @@ describe('intent', () => {
   });
 
   test('verify reads the escrow from the cluster, and ends with 6 where it is not as promised', async () => {
-    const { intent_id: id } = await newIntent(1);
+    const { intent_id: id } = await unpaid();
     const verified = await run(`intent verify ${id} --json`);
     expect(verified.exitCode).toBe(0);
     expect(verified.json()).toMatchObject({ verified: true });
@@ -152,7 +156,7 @@ describe('intent', () => {
 
 describe('book', () => {
   test('says everything that is wrong in the passengers at once, and pays nothing', async () => {
-    const { intent_id: id } = await newIntent(2);
+    const { intent_id: id } = await unpaid();
     const before = await usdc();
     const stdin = JSON.stringify([{ ...ANA, born_on: '2020-01-01', email: 'nobody', title: 'sir' }, ANA]);
     const wrong = await run(`book ${id} --passengers - --yes --json`, { stdin });
@@ -170,7 +174,7 @@ describe('book', () => {
   });
 
   test('asks nobody off a terminal: without --yes or passengers it is exit 2, and nothing is paid', async () => {
-    const { intent_id: id } = await newIntent(3);
+    const { intent_id: id } = await unpaid();
     const before = await usdc();
     const unasked = await run(`book ${id} --passengers ${passengers} --json`);
     expect(unasked.exitCode).toBe(2);

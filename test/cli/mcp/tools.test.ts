@@ -112,10 +112,10 @@ describe('each tool says what it answers with', () => {
     expect(validate({ nothing_of_this: 1 }).valid).toBe(false);
     if (command.effect !== 'reads') expect(JSON.stringify(outputSchema)).toContain('dry_run');
   });
-  test('without an $id, which a client that lists them twice could not take, and within 150 kB', () => {
+  test('without an $id, which a client that lists them twice could not take, and within 160 kB', () => {
     const tools = commands.map(toolOf);
     for (const { outputSchema } of tools) expect(Object.keys(outputSchema)).not.toContain('$id');
-    expect(JSON.stringify(tools).length).toBeLessThan(150_000);
+    expect(JSON.stringify(tools).length).toBeLessThan(160_000);
   });
 });
 
