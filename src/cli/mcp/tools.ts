@@ -49,10 +49,13 @@ const INLINE: Readonly<Record<string, { readonly parameter: string; readonly sch
 /** Entries of an answer unless a call says how many: as much as a model reads with profit. */
 const LIMITS: Readonly<Record<string, number>> = {
   search: 8,
+  airports: 20,
+  'intent list': 20,
   'payments list': 20,
   'partner orders list': 20,
   'refund queue': 20,
   'audit list': 20,
+  'keys list': 20,
 };
 
 /**

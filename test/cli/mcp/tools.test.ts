@@ -183,7 +183,21 @@ test('a list has a few entries unless a call says how many', () => {
   expect(optionsOf('search', asked)).toMatchObject({ limit: 8 });
   expect(optionsOf('search', { ...asked, limit: 100 })).toMatchObject({ limit: 100 });
   expect(optionsOf('search', { ...asked, flex: 1 })).not.toHaveProperty('limit');
-  expect(optionsOf('audit list', {})).toMatchObject({ limit: 20 });
+  const lists = commands.filter(
+    ({ name, options }) => name !== 'payments verify' && options.some((option) => option.name === '--limit'),
+  );
+  expect(lists.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['airports', 'intent list', 'audit list']),
+  );
+  for (const { name, options } of lists) {
+    const [limit] = options.filter((option) => option.name === '--limit');
+    const { limit: shown } = toolOf(named(name)).inputSchema.properties as Record<
+      string,
+      { default?: number }
+    >;
+    expect([name, shown?.default ?? limit?.default]).toEqual([name, name === 'search' ? 8 : 20]);
+  }
+  expect(optionsOf('airports', {})).toMatchObject({ limit: 20 });
   expect(toolOf(named('search')).inputSchema.properties.limit).toMatchObject({ default: 8 });
   // A limit of what is done, rather than of what is shown.
   expect(optionsOf('payments verify', {})).toMatchObject({ limit: 100 });

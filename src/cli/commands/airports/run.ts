@@ -8,6 +8,7 @@ import { tableLines } from '../../view/table.ts';
 
 interface AirportsOptions {
   readonly text?: readonly string[];
+  readonly limit?: number | undefined;
 }
 
 interface ListedAirport {
@@ -22,7 +23,7 @@ interface ListedAirport {
  * The airports that a text may mean, the likeliest first; all of them without one.
  * @throws Problem `not_found`
  */
-export const airports: Command<AirportsOptions> = async ({ terminal }, { text = [] }) => {
+export const airports: Command<AirportsOptions> = async ({ terminal }, { text = [], limit }) => {
   const wanted = text.join(' ').trim();
   const found =
     wanted === '' ? namedAirports() : (await findPlaces(wanted)).found.map(({ airport }) => airport);
@@ -33,7 +34,7 @@ export const airports: Command<AirportsOptions> = async ({ terminal }, { text = 
       fix: didYouMean(wanted, cities) || 'Try the city, the airport name or its three-letter code.',
     });
   }
-  const airportsFound = found.map(
+  const airportsFound = found.slice(0, limit).map(
     ({ iata, name, city, country, timeZone }): ListedAirport => ({
       iata,
       name,

@@ -1,9 +1,11 @@
-import { argument, command } from '../../spec/define.ts';
+import { argument, command, option } from '../../spec/define.ts';
+import { integerOption } from '../../spec/options.ts';
 
 export const airports = command({
   name: 'airports',
   summary: 'Find an airport code (free)',
   arguments: [argument('[text...]', 'city, name or code; the start is enough, and small typos are fine')],
+  options: [option('--limit <n>', 'how many to show', integerOption('--limit', 1, 1000))],
   effect: 'reads',
   examples: ['farelock airports london', 'farelock airports sao paulo --json iata'],
   result: { list: 'airports', schema: async () => (await import('./result.ts')).airports },
