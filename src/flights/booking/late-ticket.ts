@@ -22,10 +22,10 @@ export async function lateTicket(
   intent: IntentRow,
   fence: () => Promise<void>,
 ): Promise<Next | null> {
-  const last = await lastOrderEffect(ports.store, intent.intent_id);
-  if (last?.state !== 'failed') return null;
-  if ((await ports.effects.standing('refund', intent.intent_id)) !== 'none') return null;
   const byPerson = booking.refund_reason === NOT_TICKETED;
+  const last = await lastOrderEffect(ports.store, intent.intent_id);
+  if (!byPerson && last?.state !== 'failed') return null;
+  if ((await ports.effects.standing('refund', intent.intent_id)) !== 'none') return null;
   const word = await askAirline(ports, intent);
   if (word === 'none' || (word === 'unknown' && byPerson)) return null;
   if (word === 'unknown') {
