@@ -106,6 +106,7 @@ const NOT_YET = {
   refund_tx_hash: null,
   refund_request: null,
   operator_review_since: null,
+  booking_held_up_by: null,
 };
 
 /** Empty texts stand for what the record does not say: it is compared with nothing, and shown as unknown. */

@@ -113,6 +113,10 @@ export const intent = z.strictObject({
     .describe(
       'Since when the booking waits for a decision of the operator, who was told; null while it goes on.',
     ),
+  booking_held_up_by: z
+    .string()
+    .nullable()
+    .describe('The error code that the booking last failed with and is tried again after; null otherwise.'),
   expires_at: instant,
   created_at: instant,
   updated_at: instant,

@@ -155,6 +155,7 @@ export const intent = (changed: Partial<Intent> = {}): Intent => ({
   refund_tx_hash: null,
   refund_request: null,
   operator_review_since: null,
+  booking_held_up_by: null,
   expires_at: '2026-11-21T09:30:00.000Z',
   created_at: '2026-11-21T09:00:00.000Z',
   updated_at: '2026-11-21T09:00:00.000Z',

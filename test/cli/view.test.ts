@@ -5,7 +5,7 @@ import { axisText, barText, scaleOf, timelineOf } from '../../src/cli/view/fligh
 import { intentLines } from '../../src/cli/view/flights/intent.ts';
 import { numberedOffers } from '../../src/cli/view/flights/list-rows.ts';
 import { type SearchTitle, searchLines, searchView } from '../../src/cli/view/flights/search.ts';
-import { moneyStage, statusLines } from '../../src/cli/view/flights/status.ts';
+import { bookingPhase, moneyStage, statusLines } from '../../src/cli/view/flights/status.ts';
 import { plainPaint } from '../../src/cli/view/paint.ts';
 import { fieldLines, tsvLines } from '../../src/cli/view/table.ts';
 import { cut, harmless, harmlessDocument, harmlessJson, textWidth, wrap } from '../../src/cli/view/text.ts';
@@ -267,6 +267,14 @@ describe('where the money is', () => {
     expect(text).toMatch(/funded[\s\S]*ticketed[\s\S]*captured[\s\S]*captx[\s\S]*refunded[\s\S]*refundtx/);
     expect(text).toMatch(/refunded +what the fare rule gives back, to/);
     expect(text).not.toContain('not booked');
+  });
+
+  test('one whose last step failed says with what, and promises no time', () => {
+    const failing = intent({ ...booked, order_id: null, booking_held_up_by: 'too_many_open_files' });
+    const text = statusLines(failing, at, null, screen(200)).join('\n');
+    expect(text).toContain('Ticketing, held up by too_many_open_files and tried again.');
+    expect(bookingPhase(failing, 'ticketing')).not.toContain('usually');
+    expect(bookingPhase({ ...failing, booking_held_up_by: null }, 'ticketing')).toContain('usually');
   });
 
   test('one that takes longer than usual says who may have to look at it, and what becomes of the money', () => {

@@ -88,6 +88,7 @@ async function opened({ refundOwner }: { refundOwner: Intent['refund_wallet'] })
     refund_tx_hash: null,
     refund_request: null,
     operator_review_since: null,
+    booking_held_up_by: null,
     expires_at: at,
     created_at: at,
     updated_at: at,

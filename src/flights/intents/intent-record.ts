@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { atomic, formatUsdc } from '../../kernel/money.ts';
-import { problem } from '../../kernel/problems.ts';
+import { isProblemCode, problem } from '../../kernel/problems.ts';
 import type { IntentRow, RefundRequestRow } from '../rows.ts';
 import type { OrderTable, Store } from '../tables.ts';
 import type { Intent, Offer } from '../wire.ts';
@@ -15,13 +15,13 @@ export function intentRecord(
   {
     refundRequest = null,
     rejectionReason,
-    reviewSinceMs = null,
+    booking = GOES_ON,
     orderChange,
   }: {
     refundRequest?: ReturnType<typeof refundRequestOf>;
     /** undefined: whoever asks has not proved the support code. */
     rejectionReason?: string | null | undefined;
-    reviewSinceMs?: number | null;
+    booking?: BookingWait;
     orderChange?: OrderChange | undefined;
   } = {},
 ): Intent {
@@ -58,22 +58,34 @@ export function intentRecord(
     ...(rejectionReason === undefined ? {} : { refund_rejection_reason: rejectionReason }),
     ...(orderChange?.changed_at_ms == null ? {} : { order_changed_at: instant(orderChange.changed_at_ms) }),
     ...(orderChange?.cancelled_by == null ? {} : { cancelled_by: orderChange.cancelled_by }),
-    operator_review_since: orNull(reviewSinceMs),
+    operator_review_since: orNull(booking.reviewSinceMs),
+    booking_held_up_by: booking.heldUpBy,
     expires_at: instant(row.expires_at_ms),
     created_at: instant(row.created_at_ms),
     updated_at: instant(row.updated_at_ms),
   };
 }
 
-/** Since when the booking of an intent waits for a person (epoch ms); null when it does not. */
-export async function reviewSinceMs(store: Store, intentId: string): Promise<number | null> {
+/** What the booking of an intent waits for. */
+interface BookingWait {
+  /** Since when a person decides (epoch ms). */
+  readonly reviewSinceMs: number | null;
+  /** The code of the failure after which it is tried again. */
+  readonly heldUpBy: string | null;
+}
+
+const GOES_ON: BookingWait = { reviewSinceMs: null, heldUpBy: null };
+
+export async function bookingWait(store: Store, intentId: string): Promise<BookingWait> {
   const row = await store
     .selectFrom('bookings')
-    .select('updated_at_ms')
+    .select(['state', 'updated_at_ms', 'last_error'])
     .where('intent_id', '=', intentId)
-    .where('state', '=', 'stuck')
     .executeTakeFirst();
-  return row?.updated_at_ms ?? null;
+  if (row?.state === 'stuck') return { reviewSinceMs: row.updated_at_ms, heldUpBy: null };
+  const code = row?.last_error ?? null;
+  // The name of an error that has no code is for the log.
+  return { reviewSinceMs: null, heldUpBy: code === null || isProblemCode(code) ? code : 'internal_error' };
 }
 
 /** When the airline was last seen to have changed an order, and whether it cancelled it. */

@@ -11,11 +11,11 @@ import { createIntentCall } from './create-intent.ts';
 import type { Funds } from './funds.ts';
 import { isCodeOf } from './identity.ts';
 import {
+  bookingWait,
   intentRecord,
   latestRequest,
   orderChangeOf,
   refundRequestOf,
-  reviewSinceMs,
   shownIntent,
 } from './intent-record.ts';
 import { finishCreation } from './under-way.ts';
@@ -46,7 +46,7 @@ export function createIntents(ports: FlightsPorts, escrows: Escrows, funds: Fund
       }
       if (row.status === 'active') {
         return intentRecord(row, await observed(escrows, row), {
-          reviewSinceMs: await reviewSinceMs(store, intentId),
+          booking: await bookingWait(store, intentId),
         });
       }
       const request = await latestRequest(store, intentId);

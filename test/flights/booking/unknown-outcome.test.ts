@@ -193,6 +193,22 @@ describe('trouble of our own is no answer of the airline', () => {
       expect(script().created).toBe(1);
     },
   );
+
+  test.each([
+    ['too_many_open_files', () => problem('too_many_open_files')],
+    ['internal_error', () => new TypeError('nobody foresaw it')],
+  ])('the intent says what the booking waits for while it is tried again: %s', async (code, trouble) => {
+    expect(await world.show(made)).toMatchObject({ booking_held_up_by: null });
+    script().before.createOrder = () => {
+      throw trouble();
+    };
+    await world.book(made);
+    await world.work(2000);
+    expect(await world.show(made)).toMatchObject({ status: 'active', booking_held_up_by: code });
+    script().before = {};
+    await world.work();
+    expect(await world.show(made)).toMatchObject({ status: 'booked', booking_held_up_by: null });
+  });
 });
 
 describe('a refusal of the airline that was not true', () => {

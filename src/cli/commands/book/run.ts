@@ -15,11 +15,11 @@ import type { ExitCode } from '../../spec/globals.ts';
 import { readPassengers } from '../../travellers/passengers.ts';
 import { reviewLines } from '../../view/flights/review.ts';
 import {
+  bookingPhase,
   hasEnded,
   moneyStage,
   reviewText,
   statusLines,
-  TICKETING,
   USUAL_BOOKING_MS,
 } from '../../view/flights/status.ts';
 import { bookCommand, costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
@@ -187,9 +187,7 @@ async function finish(
   while (options.wait && !hasEnded(intent)) {
     const stage = moneyStage(intent, clock.now());
     if (stage === 'review') throw inReview(context, intent);
-    terminal.phase(
-      { capturing: 'Ticketed, capturing the escrow', refunding: 'Refunding' }[stage as string] ?? TICKETING,
-    );
+    terminal.phase(bookingPhase(intent, stage));
     try {
       intent = await waitForChange(context, flights, intent, stage, giveUpAtMs);
     } catch (error) {

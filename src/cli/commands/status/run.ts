@@ -9,12 +9,12 @@ import type { View } from '../../screen/terminal.ts';
 import { fundingPayment, withReason } from '../../session/remembered.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import {
+  bookingPhase,
   hasEnded,
   isRefundOpen,
   type MoneyStage,
   moneyStage,
   statusLines,
-  TICKETING,
 } from '../../view/flights/status.ts';
 import { nextLines, quoted } from '../../view/payment.ts';
 
@@ -57,7 +57,7 @@ export const status: Command<StatusOptions> = async (context, { intentId, watch 
   while (!hasEnded(intent) || isRefundOpen(intent)) {
     const stage = moneyStage(intent, clock.now());
     if (stage === 'expired') break;
-    terminal.phase(PHASES[stage] ?? TICKETING);
+    terminal.phase(PHASES[stage] ?? bookingPhase(intent, stage));
     try {
       intent = await withReason(context, flights, await waitForChange(context, flights, intent, stage));
     } catch (error) {

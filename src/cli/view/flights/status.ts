@@ -84,7 +84,7 @@ export function statusLines(
     ...steps.flatMap((step, index) => stepLines(step, timeBefore(steps, index), screen, linked)),
     ...(stage === 'review'
       ? ['', ...wrap(reviewText(intent, nowMs), screen.width).map(paint.warn)]
-      : overdueLines(intent, stage, nowMs, screen)),
+      : [...heldUpLines(intent, stage, screen), ...overdueLines(intent, stage, nowMs, screen)]),
   ];
 }
 
@@ -104,7 +104,14 @@ const headLines = (id: string, said: string, width: number): string[] =>
   textWidth(`${id}  ${said}`) <= width ? [`${id}  ${said}`] : [id, said];
 
 /** The phase of a wait for the airline, with what is usual. */
-export const TICKETING = 'Ticketing, usually within a minute';
+const TICKETING = 'Ticketing, usually within a minute';
+
+/** The phase of a wait for the end of a booking. */
+export function bookingPhase({ booking_held_up_by: heldUpBy }: Intent, stage: MoneyStage): string {
+  const name = { capturing: 'Ticketed, capturing the escrow', refunding: 'Refunding' }[stage as string];
+  if (heldUpBy === null) return name ?? TICKETING;
+  return `${name ?? 'Ticketing'}, held up by ${heldUpBy} and tried again`;
+}
 
 /** A booking that takes longer than this waits for a confirmation that is late, or for a person's decision. */
 export const USUAL_BOOKING_MS = 10 * 60_000;
@@ -116,9 +123,17 @@ export function reviewText(intent: Intent, nowMs: number): string {
   return `The operator was told ${fromNow(since, nowMs)} and decides how the booking continues. The ${amount} are in the escrow: they pay for a ticket or go back to ${intent.refund_wallet}. Without a decision, anyone can refund them from ${utcTime(intent.escrow.refund_after)}. Nothing is charged again: you can stop watching and check again at any time.`;
 }
 
+/** A booking whose last step failed, and what it failed with. */
+const heldUpLines = (intent: Intent, stage: MoneyStage, { paint, width }: Screen): string[] =>
+  intent.booking_held_up_by !== null && UNDER_WAY.includes(stage)
+    ? ['', ...wrap(`${bookingPhase(intent, stage)}.`, width).map(paint.warn)]
+    : [];
+
+const UNDER_WAY: readonly MoneyStage[] = ['ticketing', 'capturing', 'refunding'];
+
 /** A booking that hangs: the operator is paged, and the chain itself keeps the money from hanging for ever. */
 function overdueLines(intent: Intent, stage: MoneyStage, nowMs: number, { paint, width }: Screen): string[] {
-  if (!['ticketing', 'capturing', 'refunding'].includes(stage)) return [];
+  if (!UNDER_WAY.includes(stage)) return [];
   const sinceMs = Date.parse(intent.booking_requested_at ?? intent.updated_at);
   if (!(nowMs - sinceMs > USUAL_BOOKING_MS)) return [];
   const safety =
