@@ -15,21 +15,30 @@ const run = (line: string, options: MemoryOptions = {}): Promise<MemoryRun> =>
 const errorOf = (ran: MemoryRun) =>
   ran.json().error as { code: string; next: string[]; detail?: { issues: { path: string }[] } };
 
-async function newIntent(adults: number, number: number, lowcost = false): Promise<string> {
+async function foundOffers(adults: number, isLowcost: boolean): Promise<string[]> {
   const found = await run(`search LIS BER --depart +30d --adults ${adults} --wait --limit 100 --json`);
-  const offers = (found.json().offers as Offer[]).flatMap((offer) =>
+  return (found.json().offers as Offer[]).flatMap((offer) =>
     [offer.offer_id, ...(offer.fare_options ?? []).map((fare) => fare.offer_id)].filter(
-      (id) => id.startsWith('lowcost:') === lowcost,
+      (id) => id.startsWith('lowcost:') === isLowcost,
     ),
   );
-  let id = offers[number];
-  if (lowcost) {
-    const menu = (await run(`offer ${id} --json`)).json().fare_menu as { fares: { offer_id: string }[] };
-    id = menu.fares[0]?.offer_id;
-  }
+}
+
+async function lock(id: string | undefined): Promise<string> {
+  expect(id).toBeDefined();
   const made = await runInMemory(['intent', String(id), '--json'], { environment });
   expect(made.exitCode, made.stdout).toBe(0);
   return (made.json() as unknown as Intent).intent_id;
+}
+
+const newIntent = async (adults: number, number: number): Promise<string> =>
+  lock((await foundOffers(adults, false))[number]);
+
+/** A fare of a low-cost carrier is chosen from its menu. */
+async function lowcostIntent(): Promise<string> {
+  const [flight] = await foundOffers(1, true);
+  const shown = (await run(`offer ${flight} --json`)).json();
+  return lock((shown.fare_menu as { fares: { offer_id: string }[] }).fares[0]?.offer_id);
 }
 
 beforeAll(async () => {
@@ -171,7 +180,7 @@ test('who is not saved, named twice, or too few: said before anything is paid', 
 });
 
 test('a passport that is missing is said before paying, with the command that adds it', async () => {
-  const id = await newIntent(1, 0, true);
+  const id = await lowcostIntent();
   const refused = errorOf(await run(`book ${id} --traveller ana --yes --json`));
   expect(refused).toMatchObject({
     code: 'passengers_invalid',
