@@ -72,11 +72,14 @@ function factsOf({ issues, allowed, outstanding }: Readonly<Record<string, unkno
 
 const MOST_FACTS = 10;
 
-const connectBody = (error: Problem): ConnectErrorBody => ({
-  code: connectCodeOf(error.code),
-  message: [error.message, factsOf(error.detail ?? {}), error.fix].filter((words) => words !== '').join(' '),
-  detail: { ...wireDetail(error.detail ?? {}), reason: error.code },
-});
+function connectBody(error: Problem): ConnectErrorBody {
+  const detail = wireDetail(error.detail ?? {});
+  return {
+    code: connectCodeOf(error.code),
+    message: [error.message, factsOf(detail), error.fix].filter((words) => words !== '').join(' '),
+    detail: { ...detail, reason: error.code },
+  };
+}
 
 /** The answer to a problem. The reason is a header too, which a stock client shows as metadata of the error. */
 export const connectFailure = (error: Problem): HttpResponse =>
