@@ -186,6 +186,7 @@ const PAID = [
   '/air/orders/{order_id}',
 ];
 const APPROVES = ['/operator/refund-requests/{request_id}/approve', '/operator/stuck/{id}/resolve'];
+const REJECTS = '/operator/refund-requests/{request_id}/reject';
 const NO_DATABASE = ['/health', '/ready', '/openapi.json'];
 
 /** Refusals that were always answered and never listed, and of which operations. */
@@ -196,9 +197,10 @@ const LISTED_NOW: Record<string, (method: string, path: string) => boolean> = {
   '400 body_incomplete': (method) => method === 'post',
   // Of providers that can be asked for airports which are not known here.
   '400 airport_unknown': (_, path) => path === '/air/search',
-  // Of the airline's own quote of a cancellation, which is asked for before an approval since.
-  '502 provider_failed': (_, path) => APPROVES.includes(path),
-  '503 upstream_rate_limited': (_, path) => APPROVES.includes(path),
+  // Of the airline, which is asked for its quote before an approval since, and for the order before a rejection.
+  '502 provider_failed': (_, path) => [...APPROVES, REJECTS].includes(path),
+  '503 upstream_rate_limited': (_, path) => [...APPROVES, REJECTS].includes(path),
+  '409 ticket_already_cancelled': (_, path) => path === REJECTS,
   '409 plan_changed': (_, path) => APPROVES.includes(path),
   '503 operator_funds_low': (_, path) => PAID.includes(path),
   // Of an escrow program that was replaced while the service runs.
