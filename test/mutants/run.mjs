@@ -1,7 +1,6 @@
 // npm run mutants [-- <filter of names or files>... --by <file of tests>]: applies each deliberate bug of table/ to a copy
 // of the checkout, one at a time, and runs the tests that have to catch it (or those given). Exit code 1 where one
-// survives, or can't be applied any more. The tests run once without a mutant before, unless told --at-once.
-import { spawn } from 'node:child_process';
+// survives, can't be applied any more, or breaks the run (it does not load, or a time-out ends it). The tests run once without a mutant before, unless told --at-once.
 import {
   cpSync,
   mkdirSync,
@@ -13,10 +12,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, relative } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { MUTANTS, mutated } from './mutant.mjs';
+import { runTests } from './verdict.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const { values, positionals } = parseArgs({
@@ -49,59 +49,25 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   });
 }
 
-/** Runs files of tests in the copy, until the first one fails. */
-async function test(files, mostMs) {
-  const report = join(copy, '..', 'report.json');
-  rmSync(report, { force: true });
-  const child = spawn(
-    process.execPath,
-    [
-      join(copy, 'node_modules/vitest/vitest.mjs'),
-      ...['run', '--bail=1', '--maxWorkers=1', '--reporter=json', `--outputFile=${report}`],
-      // Only the file that has changed is made anew.
-      '--experimental.fsModuleCache',
-      ...files,
-    ],
-    { cwd: copy, stdio: 'ignore', env: { ...process.env, CI: '', FARELOCK_PROOF: '' } },
-  );
-  running = child;
-  const timer = setTimeout(() => child.kill('SIGKILL'), mostMs);
-  const code = await new Promise((done) => child.once('exit', done));
-  clearTimeout(timer);
-  running = null;
-  if (code === 0) return null;
-  let results = [];
-  try {
-    results = JSON.parse(readFileSync(report, 'utf8')).testResults;
-  } catch {
-    // A test that hangs is ended by its own time-out: this says nothing of the mutant.
-    return { by: `the process ended without a word (${code ?? 'stopped'})`, counts: false };
-  }
-  for (const { name, assertionResults, status, message } of results) {
-    const file = relative(copy, name);
-    const failed = assertionResults.find((one) => one.status === 'failed');
-    if (failed) {
-      const late = /timed out/.test(failed.failureMessages?.[0] ?? '') ? ' (it timed out)' : '';
-      return { by: `${file} › ${failed.fullName}${late}`, counts: true };
-    }
-    // Where nothing was even collected, the bug is one of the table: it does not load.
-    if (status === 'failed')
-      return { by: `${file}: ${String(message).split('\n')[0]}`, counts: assertionResults.length > 0 };
-  }
-  return { by: 'an error outside of any test', counts: true };
-}
+const test = (files, mostMs) =>
+  runTests(copy, files, mostMs, (child) => {
+    running = child;
+  });
 
-/** One file after the other, the narrowest first. */
+/** One file after the other, the narrowest first. A file whose run broke leaves the verdict to the others. */
 async function caught(files) {
+  let broken = null;
   for (const file of files) {
     const found = await test([file], MOST_MS);
-    if (found) return found;
+    if (found?.counts) return found;
+    broken ??= found;
   }
-  return null;
+  return broken;
 }
 
 const print = (line) => process.stdout.write(`${line}\n`);
-const wrong = [];
+const survived = [];
+const broken = [];
 try {
   cpSync(ROOT, copy, { recursive: true, filter: (path) => !LEFT_OUT.has(basename(path)) });
   // A folder of its own, for what Vitest keeps there.
@@ -121,19 +87,21 @@ try {
       writeFileSync(path, mutated(root, mutant));
       const found = await caught(values.by ?? mutant.by);
       line = found === null ? 'SURVIVED' : found.counts ? found.by : `BROKEN  ${found.by}`;
-      if (!found?.counts) wrong.push(mutant.name);
+      if (!found?.counts) (found ? broken : survived).push(mutant.name);
     } catch (error) {
       line = `BROKEN  ${error.message}`;
-      wrong.push(mutant.name);
+      broken.push(mutant.name);
     } finally {
       writeFileSync(path, whole);
     }
     const seconds = ((Date.now() - startedMs) / 1000).toFixed(1).padStart(6);
     print(`${String(index + 1).padStart(3)} ${seconds} s  ${mutant.name}\n                ${line}`);
   }
-  print(`${chosen.length - wrong.length} of ${chosen.length} mutants were caught.`);
-  for (const name of wrong) print(`not caught: ${name}`);
-  process.exitCode = wrong.length > 0 ? 1 : 0;
+  const caughtCount = chosen.length - survived.length - broken.length;
+  print(`${caughtCount} of ${chosen.length} mutants were caught, ${broken.length} broke the run.`);
+  for (const name of survived) print(`not caught: ${name}`);
+  for (const name of broken) print(`broken: ${name}`);
+  process.exitCode = survived.length + broken.length > 0 ? 1 : 0;
 } finally {
   clear();
 }
