@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { getBase58Encoder } from '@solana/kit';
+import { readBounded } from '../kernel/bounded-file.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import { writeOnce } from '../kernel/secrets.ts';
 import { quoted } from '../kernel/shell-word.ts';
-import { onFile, storageProblem } from '../kernel/storage.ts';
+import { storageProblem } from '../kernel/storage.ts';
 import { ed25519Key } from './ed25519.ts';
 import { type Signer, signerFromHalves, signerFromSeed } from './signer.ts';
 
@@ -58,10 +59,24 @@ export function createKeypairFile(path: string): Signer {
 const MOST_BYTES = 4096;
 
 function readPrivateFile(path: string): string {
-  let file: number;
+  let bytes: Buffer | null;
   try {
-    file = openSync(path, 'r');
+    bytes = readBounded(path, {
+      mostBytes: MOST_BYTES,
+      check(stat) {
+        if (stat.isDirectory()) throw unreadable(path, 'it is a folder');
+        if (stat.isFile() && process.platform !== 'win32' && (Number(stat.mode) & 0o077) !== 0) {
+          throw problem('keypair_unreadable', {
+            message: `Others can read the keypair file ${path}.`,
+            fix: `Run: chmod 600 ${quoted(path)}`,
+            next: [`chmod 600 ${quoted(path)}`],
+            detail: { path },
+          });
+        }
+      },
+    });
   } catch (error) {
+    if (isProblem(error)) throw error;
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
       throw problem('no_wallet', { message: `No wallet at ${path}.`, detail: { path } });
     }
@@ -70,22 +85,8 @@ function readPrivateFile(path: string): string {
       ? trouble
       : unreadable(path, 'it cannot be opened');
   }
-  try {
-    const stat = fstatSync(file);
-    if (stat.isDirectory()) throw unreadable(path, 'it is a folder');
-    if (stat.isFile() && process.platform !== 'win32' && (stat.mode & 0o077) !== 0) {
-      throw problem('keypair_unreadable', {
-        message: `Others can read the keypair file ${path}.`,
-        fix: `Run: chmod 600 ${quoted(path)}`,
-        next: [`chmod 600 ${quoted(path)}`],
-        detail: { path },
-      });
-    }
-    if (stat.isFile() && stat.size > MOST_BYTES) throw unreadable(path, 'it is too large to be a keypair');
-    return onFile(path, () => readFileSync(file, 'utf8'));
-  } finally {
-    closeSync(file);
-  }
+  if (!bytes) throw unreadable(path, 'it is too large to be a keypair');
+  return bytes.toString('utf8');
 }
 
 const notAFile = (given: string): Problem =>

@@ -1,11 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { readProgress } from '../../src/cli/apply/results.ts';
+import { readCustomerData } from '../../src/cli/commands/requirements/customer-data.ts';
 import { readJson } from '../../src/cli/session/json-file.ts';
+import { readKeyFile, readOwnKeyFile } from '../../src/cli/session/key-file.ts';
+import { secret } from '../../src/cli/session/secret-variable.ts';
 import { readJsonFile } from '../../src/cli/settings/file.ts';
 import { readPassengerFile } from '../../src/cli/travellers/passenger-file.ts';
+import { readGatewayKeys } from '../../src/flights/intents/sponsored.ts';
+import { loadRecipes } from '../../src/flights/providers/browser/recipes.ts';
+import { loadPolicy } from '../../src/partner/compliance/policy.ts';
+import { readKeypair } from '../../src/solana/keypair.ts';
 
 /** A cloned repository, or a path from somebody else, may lead to a file without an end. */
 
@@ -29,4 +37,27 @@ test('a file of passengers or of data is read as far as such a file may be', asy
   for (const read of [readJson, readPassengerFile]) {
     await expect(read(context, '/dev/zero')).rejects.toMatchObject({ code: 'file_unreadable' });
   }
+});
+
+test('a picture of a customer is read as far as one may be', async () => {
+  const data = join(folder, 'data.json');
+  writeFileSync(data, JSON.stringify({ selfie: { image: '@/dev/zero' } }));
+  await expect(readCustomerData(context, data)).rejects.toMatchObject({ code: 'data_invalid' });
+});
+
+test.each([
+  ['a keypair', () => readKeypair('/dev/zero'), 'too large'],
+  ['a key', () => readKeyFile('/dev/zero'), 'too large'],
+  ['a secret', () => secret({ FARELOCK_SEED_FILE: '/dev/zero' }, 'FARELOCK_SEED'), 'too large'],
+  ['a recipe', () => loadRecipes(['/dev/zero']), 'larger than'],
+  ['a policy', () => loadPolicy('/dev/zero'), 'larger than'],
+])('%s is read as far as one may be', (_what, read, why) => {
+  expect(read).toThrow(why);
+});
+
+test('so are gateway keys, the key of the embedded stack, and the results of a run', async () => {
+  await expect(readGatewayKeys('/dev/zero')).rejects.toThrow('larger than');
+  expect(readOwnKeyFile('/dev/zero')).toBeUndefined();
+  const place = { resultsFile: '/dev/zero', digest: '', environment: '' };
+  expect(() => readProgress(place)).toThrow(expect.objectContaining({ code: 'apply_conflict' }));
 });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { openDurableLog, syncFolder } from './append.ts';
@@ -6,6 +6,7 @@ import { lockFile } from './lock.ts';
 import {
   type JournalPlace,
   journalPath,
+  linesOf,
   type Progress,
   type RowResult,
   readProgress,
@@ -95,7 +96,7 @@ async function rewrite(path: string, results: readonly RowResult[]): Promise<voi
 
 async function dropTornEnd(path: string): Promise<void> {
   if (!existsSync(path)) return;
-  const bytes = readFileSync(path);
+  const bytes = linesOf(path);
   const whole = bytes.lastIndexOf(0x0a) + 1;
   if (whole === bytes.length) return;
   const file = await open(path, 'r+');

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { readBounded } from '../../kernel/bounded-file.ts';
 import { problem } from '../../kernel/problems.ts';
 import { isRecord } from '../spec/json.ts';
 
@@ -78,10 +79,19 @@ function readSent({ resultsFile, digest, environment }: JournalPlace): SentRow[]
   return rows.filter(isSent);
 }
 
+/** @throws Problem for a file that no run has written */
+export function linesOf(path: string): Buffer {
+  const bytes = readBounded(path, { mostBytes: MOST_BYTES, isRegular: true });
+  if (!bytes) throw foreign(path, 'is too large, or no regular file');
+  return bytes;
+}
+
+const MOST_BYTES = 256 * 1_048_576;
+
 /** The lines that were written to their end. */
 function wholeLines(path: string): unknown[] {
   if (!existsSync(path)) return [];
-  const text = readFileSync(path, 'utf8');
+  const text = linesOf(path).toString('utf8');
   const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
   return lines.filter((line) => line !== '').map((line) => parsedLine(line, path));
 }

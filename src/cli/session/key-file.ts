@@ -1,5 +1,5 @@
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
-import { type Problem, problem } from '../../kernel/problems.ts';
+import { readBounded } from '../../kernel/bounded-file.ts';
+import { isProblem, type Problem, problem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
 
 /**
@@ -8,34 +8,37 @@ import { quoted } from '../../kernel/shell-word.ts';
  * @throws Problem `key_file_unreadable`
  */
 export function readKeyFile(path: string): string {
-  const file = opened(path);
-  try {
-    const stat = fstatSync(file);
-    if (stat.isDirectory()) throw unreadable(path, 'it is a folder');
-    if (stat.isFile() && process.platform !== 'win32' && (stat.mode & 0o077) !== 0) {
-      throw problem('key_file_unreadable', {
-        message: `Others can read the key file ${path}.`,
-        fix: `Run: chmod 600 ${quoted(path)}`,
-        next: [`chmod 600 ${quoted(path)}`],
-        detail: { path },
-      });
-    }
-    if (stat.isFile() && stat.size > MOST_BYTES) throw unreadable(path, 'it is too large to be a key');
-    const key = readFileSync(file, 'utf8').trim();
-    // A line break or a control character would end the header that it is sent in.
-    if (!/^[\x21-\x7e]+$/.test(key)) throw unreadable(path, 'it is not one line with a key');
-    return key;
-  } finally {
-    closeSync(file);
-  }
+  const key = bytesOf(path)?.toString('utf8').trim();
+  if (key === undefined) throw unreadable(path, 'it is too large to be a key');
+  // A line break or a control character would end the header that it is sent in.
+  if (!/^[\x21-\x7e]+$/.test(key)) throw unreadable(path, 'it is not one line with a key');
+  return key;
 }
+
+/** The same of a file in the home that the embedded stack wrote; undefined for one that is too large to be a key. */
+export const readOwnKeyFile = (path: string): string | undefined =>
+  readBounded(path, { mostBytes: MOST_BYTES, isRegular: true })?.toString('utf8').trim();
 
 const MOST_BYTES = 16_384;
 
-function opened(path: string): number {
+function bytesOf(path: string): Buffer | null {
   try {
-    return openSync(path, 'r');
+    return readBounded(path, {
+      mostBytes: MOST_BYTES,
+      check(stat) {
+        if (stat.isDirectory()) throw unreadable(path, 'it is a folder');
+        if (stat.isFile() && process.platform !== 'win32' && (Number(stat.mode) & 0o077) !== 0) {
+          throw problem('key_file_unreadable', {
+            message: `Others can read the key file ${path}.`,
+            fix: `Run: chmod 600 ${quoted(path)}`,
+            next: [`chmod 600 ${quoted(path)}`],
+            detail: { path },
+          });
+        }
+      },
+    });
   } catch (error) {
+    if (isProblem(error)) throw error;
     throw unreadable(
       path,
       (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'it does not exist' : 'it cannot be opened',

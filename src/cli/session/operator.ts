@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { createOperatorClient, type OperatorClient } from '../../client/operator.ts';
 import type { Fetch } from '../../kernel/http.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Environment } from '../spec/globals.ts';
-import { readKeyFile } from './key-file.ts';
+import { readKeyFile, readOwnKeyFile } from './key-file.ts';
 
 /**
  * The operator API with a key that never stands in argv: FARELOCK_OPERATOR_KEY, the profile's file, or the embedded
@@ -22,7 +21,7 @@ export async function openOperator(given: {
   const key =
     environment.FARELOCK_OPERATOR_KEY?.trim() ||
     (profileKeyFile !== null && readKeyFile(profileKeyFile)) ||
-    (keyFile ? readFileSync(await keyFile(), 'utf8').trim() : null);
+    (keyFile ? readOwnKeyFile(await keyFile()) : null);
   if (!key) throw problem('no_operator_key');
   return createOperatorClient({ ...ports, key });
 }

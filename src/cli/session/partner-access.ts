@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PartnerClient } from '../../client/partner.ts';
 import type { PartnerDesk } from '../../client/partner-desk.ts';
@@ -7,7 +7,7 @@ import { overNetwork } from '../../kernel/network.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Environment } from '../spec/globals.ts';
 import { encrypted } from './encrypted.ts';
-import { readKeyFile } from './key-file.ts';
+import { readKeyFile, readOwnKeyFile } from './key-file.ts';
 import type { Profile } from './profile.ts';
 
 /** Whose key and whose token a command uses; unnamed: what the environment, the profile or the sandbox has. */
@@ -106,7 +106,7 @@ async function deskAt(
   const operatorKey =
     environment.FARELOCK_OPERATOR_KEY?.trim() ||
     (profile.operatorKeyFile !== null && readKeyFile(profile.operatorKeyFile)) ||
-    (place.operatorKeyFile && readFileSync(await place.operatorKeyFile(), 'utf8').trim());
+    (place.operatorKeyFile && readOwnKeyFile(await place.operatorKeyFile()));
   if (!operatorKey) throw problem('no_operator_key');
   return createPartnerDesk({ baseUrl: place.baseUrl, fetch: place.fetch, timeoutMs, operatorKey });
 }

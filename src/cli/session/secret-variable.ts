@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readBounded } from '../../kernel/bounded-file.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Environment } from '../spec/globals.ts';
 
@@ -11,15 +11,22 @@ export function secret(environment: Environment, name: string): string | undefin
   const direct = environment[name]?.trim();
   const path = environment[`${name}_FILE`];
   if (direct || !path) return direct || undefined;
-  try {
-    return readFileSync(path, 'utf8').trim() || undefined;
-  } catch (error) {
-    throw problem('usage', {
-      message: `The file that ${name}_FILE names cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`,
+  const unreadable = (why: string) =>
+    problem('usage', {
+      message: `The file that ${name}_FILE names cannot be read (${why}).`,
       fix: 'Check the path and who may read it, or unset the variable.',
     });
+  let bytes: Buffer | null;
+  try {
+    bytes = readBounded(path, { mostBytes: MOST_BYTES });
+  } catch (error) {
+    throw unreadable((error as NodeJS.ErrnoException).code ?? 'unknown');
   }
+  if (!bytes) throw unreadable('too large');
+  return bytes.toString('utf8').trim() || undefined;
 }
+
+const MOST_BYTES = 65_536;
 
 /** Said of a key on the command line. */
 export const keyInArgument = (option: string, variable: string): string =>

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import bs58 from 'bs58';
+import { readBounded } from '../../kernel/bounded-file.ts';
 import { type HttpRequest, type HttpResponse, headerOf, json } from '../../kernel/http.ts';
 import { sha256Hex } from '../../kernel/json.ts';
 import { type Problem, problem } from '../../kernel/problems.ts';
@@ -127,7 +127,9 @@ export const signedText = (parts: {
  * @throws Error when the file can't be read or a key is none: a mistake of the operator's
  */
 export async function readGatewayKeys(path: string): Promise<GatewayKeys> {
-  const listed: unknown = JSON.parse(await readFile(path, 'utf8'));
+  const bytes = readBounded(path, { mostBytes: MOST_KEYS_BYTES });
+  if (!bytes) throw new Error(`${path}: larger than ${MOST_KEYS_BYTES / 1024} KB`);
+  const listed: unknown = JSON.parse(bytes.toString('utf8'));
   if (listed === null || typeof listed !== 'object')
     throw new Error(`${path}: not an object of gateway keys`);
   return Object.fromEntries(
@@ -138,6 +140,8 @@ export async function readGatewayKeys(path: string): Promise<GatewayKeys> {
     }),
   );
 }
+
+const MOST_KEYS_BYTES = 1_048_576;
 
 /** Base58 or base64 (either alphabet) of exactly so many bytes; null otherwise. */
 function bytesOf(text: string, length: number): Uint8Array | null {

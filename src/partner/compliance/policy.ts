@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type * as z from 'zod';
+import { readBounded } from '../../kernel/bounded-file.ts';
 import { problem } from '../../kernel/problems.ts';
 import type { Requirement, WalletNetwork } from './compliance.ts';
 import { atLeast, times } from './policy-amount.ts';
@@ -32,16 +32,25 @@ export function loadPolicy(file?: string | undefined): Policy {
         .join('; ')}`,
       detail: { file, issues },
     });
+  let bytes: Buffer | null;
+  try {
+    bytes = readBounded(file, { mostBytes: MOST_BYTES });
+  } catch {
+    throw wrong([{ path: '', message: 'cannot be read.' }]);
+  }
+  if (!bytes) throw wrong([{ path: '', message: `is larger than ${MOST_BYTES / 1_048_576} MB.` }]);
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(file, 'utf8'));
-  } catch (cause) {
-    throw wrong([{ path: '', message: cause instanceof SyntaxError ? 'is not JSON.' : 'cannot be read.' }]);
+    value = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw wrong([{ path: '', message: 'is not JSON.' }]);
   }
   const parsed = policySchema.safeParse(value);
   if (!parsed.success) throw wrong(parsed.error.issues.map(issueOf));
   return parsed.data;
 }
+
+const MOST_BYTES = 4 * 1_048_576;
 
 const issueOf = ({ path, message }: z.core.$ZodIssue) => ({
   path: path.join('.'),

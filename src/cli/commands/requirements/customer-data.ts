@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { readBounded } from '../../../kernel/bounded-file.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { readJson, sourceName } from '../../session/json-file.ts';
 import type { CommandContext } from '../../spec/command.ts';
@@ -81,14 +81,12 @@ const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes)
 
 function fileBytes(path: string, field: string): Buffer {
   try {
-    const { size } = statSync(path);
-    if (size > MOST_BYTES) {
-      throw problem('data_invalid', {
-        message: `The file of ${field} has ${Math.ceil(size / 1_048_576)} MiB.`,
-        fix: 'Give a smaller picture.',
-      });
-    }
-    return readFileSync(path);
+    const bytes = readBounded(path, { mostBytes: MOST_BYTES });
+    if (bytes) return bytes;
+    throw problem('data_invalid', {
+      message: `The file of ${field} has more than ${MOST_BYTES / 1_048_576} MiB.`,
+      fix: 'Give a smaller picture.',
+    });
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
     throw problem('file_unreadable', {

@@ -1,11 +1,14 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { problem } from '../../../kernel/problems.ts';
+import { readBounded } from '../../../kernel/bounded-file.ts';
+import { isProblem, problem } from '../../../kernel/problems.ts';
 import { type Recipe, recipeSchema } from './recipe.ts';
 import type { Step, Target } from './steps.ts';
 import { namesIn } from './template.ts';
 
 /** Reads the recipes of an operator, and refuses what can't be carried out before anything is sold by it. */
+
+const MOST_BYTES = 4 * 1_048_576;
 
 const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])$/;
 
@@ -38,8 +41,11 @@ function filesAt(path: string): string[] {
 function load(file: string, sites: Readonly<Record<string, string>>): Recipe {
   let json: unknown;
   try {
-    json = JSON.parse(readFileSync(file, 'utf8'));
+    const bytes = readBounded(file, { mostBytes: MOST_BYTES });
+    if (!bytes) throw refused(file, `it is larger than ${MOST_BYTES / 1_048_576} MB.`);
+    json = JSON.parse(bytes.toString('utf8'));
   } catch (error) {
+    if (isProblem(error)) throw error;
     const isJson = error instanceof SyntaxError;
     throw refused(file, isJson ? 'it is not JSON.' : 'it cannot be read.');
   }
