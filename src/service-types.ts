@@ -63,6 +63,8 @@ export interface ServiceOptions {
   readonly lowcostMs?: number | undefined;
   /** A `postgres://` URL; without it a file under `home`. */
   readonly databaseUrl?: string | undefined;
+  /** Aborts when the process is to stop: /ready says no from then on. */
+  readonly stopping?: AbortSignal | undefined;
   /** Without RPC addresses, the embedded cluster under `home`. */
   readonly cluster?: ClusterSettings | undefined;
   /** The operator has said that real USDC is meant. */

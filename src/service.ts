@@ -58,8 +58,8 @@ export const openService: OpenService = async (options) => {
   // The operator learns at once what is missing, and nothing is sold before.
   if (!isOwnProgram) await checkProgram(home, options);
   if (!faucet) await funding.ready();
-  const flights = openFlights(options, own, home, storage, { ...funding, ...tiers, isOwnProgram });
   const movedOn = loggingOnce(watchSteps(store, serviceMigrations, clock.now), own.log);
+  const flights = openFlights(options, own, home, storage, { ...funding, ...tiers, isOwnProgram, movedOn });
   const partner = lazyPartner({ ...own, store, secrets }, options);
   return {
     async operatorKeyFile() {
@@ -71,8 +71,9 @@ export const openService: OpenService = async (options) => {
     },
     partnerReady: () => partner.ready(),
     async fetch(request, connection = {}) {
-      if (await movedOn()) return movedOnAnswer();
       const { pathname } = new URL(request.url);
+      // /health asks nothing, and /ready asks for itself, within its time.
+      if (pathname !== '/health' && pathname !== '/ready' && (await movedOn())) return movedOnAnswer();
       if (isPartnerPath(pathname)) return partner.fetch(request, connection);
       return rpc && (pathname === '/rpc' || pathname === '/rpc/')
         ? rpc(request)
@@ -226,7 +227,9 @@ function openFlights(
     provider,
     lowcost,
     isOwnProgram,
-  }: ReturnType<typeof fundingOf> & Airlines & { readonly isOwnProgram: boolean },
+    movedOn,
+  }: ReturnType<typeof fundingOf> &
+    Airlines & { readonly isOwnProgram: boolean; readonly movedOn: () => Promise<boolean> },
 ) {
   const { secrets, authority, facilitator, treasury } = keys;
   const base = { ...own, store, secrets, cluster };
@@ -265,7 +268,9 @@ function openFlights(
     programTrouble: isOwnProgram ? undefined : programWatch({ cluster, program }, own.clock),
     paywall,
     ready,
-    writable: storage.writable,
+    writeTrouble: storage.writeTrouble,
+    movedOn,
+    isStopping: () => options.stopping?.aborted ?? false,
     gatewayKeys: options.gatewayKeysFile === undefined ? undefined : gatewayKeys(options.gatewayKeysFile),
     transports: async () =>
       (await import('./notify/transports.ts')).createTransports(options.home, options.notify),

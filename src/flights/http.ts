@@ -4,11 +4,15 @@ import { once } from '../kernel/once.ts';
 import { type FlightsParts, flightRoutes } from './routes.ts';
 
 /** The flight service over HTTP: the customers' routes, and the operators', which are loaded when one is called. */
-export function createFlightsApp(given: Omit<FlightsParts, 'describe'>): { readonly fetch: Serve } {
-  const { ports } = given;
+export function createFlightsApp(given: Omit<FlightsParts, 'describe' | 'readiness'>): {
+  readonly fetch: Serve;
+} {
+  const { ports, funds } = given;
   const document = once(async () => (await import('./openapi.ts')).openapiDocument(ports.options));
+  const readiness = once(async () => (await import('./readiness.ts')).createReadiness(ports, funds));
   const parts: FlightsParts = {
     ...given,
+    readiness: async () => (await readiness())(),
     describe: async (publicUrl) => servedAt(await document(), publicUrl),
   };
   const served = {

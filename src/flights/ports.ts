@@ -151,8 +151,12 @@ export interface FlightsGiven {
   readonly options?: Partial<FlightsOptions> | undefined;
   /** Readies the operator's wallets before anything moves money. */
   readonly ready?: (() => Promise<void>) | undefined;
-  /** True when things can be written down right now. */
-  readonly writable?: (() => Promise<boolean>) | undefined;
+  /** Why nothing can be written down right now, as a code; null while it can. */
+  readonly writeTrouble?: (() => Promise<string | null>) | undefined;
+  /** True once a newer version has brought the database up to date. */
+  readonly movedOn?: (() => Promise<boolean>) | undefined;
+  /** True from the moment that the process is to stop. */
+  readonly isStopping?: (() => boolean) | undefined;
 }
 
 /** The ports of every module of the flight service. */

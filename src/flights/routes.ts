@@ -1,4 +1,3 @@
-import { AWAY_S } from '../http/failures.ts';
 import {
   type Call,
   type HeaderParameter,
@@ -11,16 +10,13 @@ import { instant } from '../kernel/clock.ts';
 import { type HttpRequest, HttpResponse, headerOf, json } from '../kernel/http.ts';
 import { atomic, formatUsdc } from '../kernel/money.ts';
 import type { ProblemCode } from '../kernel/problems.ts';
-import { STORAGE_RETRY_S } from '../kernel/storage.ts';
 import type { PaidCall } from '../payments/terms.ts';
-import { storageFields } from '../store/watch.ts';
 import { clientOf } from './attempts.ts';
 import type { Escrows } from './booking/escrows.ts';
-import { shownBalance } from './intents/airline-balance.ts';
-import { type Funds, shown } from './intents/funds.ts';
+import type { Funds } from './intents/funds.ts';
 import type { Intents } from './intents/intents.ts';
-import { programTrouble } from './intents/program-watch.ts';
 import type { FlightsOptions, FlightsPorts } from './ports.ts';
+import type { Readiness } from './readiness.ts';
 import type { Pricing } from './search/pricing.ts';
 import type { Health } from './wire.ts';
 
@@ -34,6 +30,7 @@ export interface FlightsParts {
   readonly intents: Intents;
   readonly pricing: Pricing;
   readonly funds: Funds;
+  readiness(): Promise<Readiness>;
   /** The description that is made from this very table. */
   describe(publicUrl: string | undefined): Promise<object>;
 }
@@ -108,29 +105,12 @@ const health = ({ context: { ports } }: FlightsCall, status: Health['status']): 
   time: instant(ports.clock.now()),
 });
 
-const unavailable = (call: FlightsCall, retryAfterS: number, more: Partial<Health> = {}): HttpResponse =>
-  json({ ...health(call, 'unavailable'), ...more }, 503, { 'Retry-After': String(retryAfterS) });
-
-async function readiness(call: FlightsCall): Promise<object> {
-  const { ports, funds } = call.context;
-  if (ports.writable && !(await ports.writable())) return unavailable(call, STORAGE_RETRY_S);
-  try {
-    await ports.ready?.();
-    const trouble = await programTrouble(ports);
-    const wallets = (await funds.short()).map(shown);
-    const balance = await funds.shortBalance();
-    const refuses = (await ports.provider?.trouble?.()) ?? null;
-    if (trouble === null && wallets.length === 0 && !balance && refuses === null) return health(call, 'ok');
-    return unavailable(call, 60, {
-      ...(refuses !== null && { airline: { provider: ports.provider?.name ?? '', trouble: refuses } }),
-      ...(balance && { airline_balance: shownBalance(balance) }),
-      ...(wallets.length > 0 && { wallets }),
-      ...(trouble !== null && { escrow_program: { address: ports.escrowProgram, trouble } }),
-    });
-  } catch (error) {
-    ports.log('error', 'not_ready', storageFields(error));
-    return unavailable(call, AWAY_S);
-  }
+async function ready(call: FlightsCall): Promise<object> {
+  const { isReady, checks, details, retryAfterS } = await call.context.readiness();
+  if (isReady && !call.context.ports.isStopping?.()) return health(call, 'ok');
+  return json({ ...health(call, 'not_ready'), checks, ...details }, 503, {
+    'Retry-After': String(retryAfterS),
+  });
 }
 
 /** The calls of customers (spec/flight-service.md; CONTRACT, sections 1 to 7). */
@@ -151,13 +131,13 @@ export const flightRoutes: RouteTable<FlightsParts, FlightsOptions> = {
       path: '/ready',
       id: 'ready',
       summary:
-        "Readiness: the database answers, the operator's wallets hold enough, and the escrow program is the shipped one.",
+        "Readiness, within two seconds: database and cluster answer, the operator's wallets hold enough, the airline refuses nothing, the disk can be written, and the service is not being stopped.",
       stored: false,
       answers: {
         200: { description: 'Ready.', schema: wire('health') },
         503: { description: 'Not ready.', schema: wire('health') },
       },
-      run: readiness,
+      run: ready,
     }),
     route({
       method: 'GET',

@@ -177,10 +177,22 @@ export const affiliateCredit = z.strictObject({
 });
 
 export const health = z.strictObject({
-  status: z.enum(['ok', 'unavailable']),
+  status: z
+    .enum(['ok', 'not_ready', 'unavailable'])
+    .describe('`not_ready` of /ready, which earlier releases called `unavailable`.'),
   service: z.string(),
   version: z.string(),
   time: instant,
+  checks: z
+    .strictObject({
+      database: z.string(),
+      cluster: z.string(),
+      wallets: z.string(),
+      airline: z.string(),
+      disk: z.string(),
+    })
+    .optional()
+    .describe('Of /ready, when it is not: `ok`, or the code of what is wrong.'),
   wallets: z
     .array(
       z.strictObject({

@@ -5,6 +5,7 @@ import type { Log } from '../kernel/log.ts';
 import type { Problem } from '../kernel/problems.ts';
 import { STORAGE_RETRY_S, storageTrouble } from '../kernel/storage.ts';
 import type { OnTrouble } from './libsql/file.ts';
+import { storeTrouble } from './trouble.ts';
 
 /** Watches over the files of one process: what failed is logged with the file's name, and remembered for a while. */
 export interface StorageWatch {
@@ -13,15 +14,13 @@ export interface StorageWatch {
   last(): Problem | null;
   /**
    * Checks that data can be written: a row is, and nothing failed in the last seconds. Callers at the same moment, and
-   * within a second of one that went well, share an answer.
+   * within a second of one that went well, share an answer. @returns why not, as a code
    */
-  writable(): Promise<boolean>;
+  writeTrouble(): Promise<string | null>;
 }
 
 const SAME_S = 60;
 const GOOD_FOR_MS = 1_000;
-/** A writer that waits longer than this for its turn is reported as unable to write. */
-const PROBE_MS = 3_000;
 
 /** @param probes write something small to each place that counts */
 export function watchStorage(
@@ -30,7 +29,7 @@ export function watchStorage(
 ): StorageWatch {
   let last: { readonly problem: Problem; readonly atMs: number } | null = null;
   let logged = { what: '', atMs: 0 };
-  let probing: Promise<boolean> | null = null;
+  let probing: Promise<string | null> | null = null;
   let goodAtMs = Number.NEGATIVE_INFINITY;
 
   const within = (atMs: number, ms: number) => Math.abs(clock.now() - atMs) < ms;
@@ -43,28 +42,23 @@ export function watchStorage(
     logged = { what, atMs: clock.now() };
     log('error', 'storage_trouble', { error_code: problem.code, ...placeOf(problem), fix: problem.fix });
   };
-  const probe = async (): Promise<boolean> => {
-    const late = new Promise<'late'>((resolve) => setTimeout(resolve, PROBE_MS, 'late').unref());
+  const probe = async (): Promise<string | null> => {
     try {
-      const ended = await Promise.race([Promise.all(probes().map((write) => write())), late]);
-      if (ended === 'late') {
-        log('error', 'not_ready', { error_code: 'storage_locked' });
-        return false;
-      }
-      if (last && within(last.atMs, STORAGE_RETRY_S * 1000)) return false;
-      goodAtMs = clock.now();
-      return true;
+      await Promise.all(probes().map((write) => write()));
     } catch (error) {
       log('error', 'not_ready', storageFields(error));
-      return false;
+      return storeTrouble(error)?.code ?? 'storage_failed';
     }
+    if (last && within(last.atMs, STORAGE_RETRY_S * 1000)) return last.problem.code;
+    goodAtMs = clock.now();
+    return null;
   };
 
   return {
     onTrouble,
     last: () => last?.problem ?? null,
-    writable() {
-      if (within(goodAtMs, GOOD_FOR_MS)) return Promise.resolve(true);
+    writeTrouble() {
+      if (within(goodAtMs, GOOD_FOR_MS)) return Promise.resolve(null);
       probing ??= probe().finally(() => {
         probing = null;
       });

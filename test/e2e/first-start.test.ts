@@ -17,19 +17,23 @@ afterAll(() => server?.close());
 
 const eight = <T>(work: () => Promise<T>) => Promise.all(Array.from({ length: AT_ONCE }, work));
 
+/** Asks as a balancer does: what takes long at first, such as filling the wallets, is a 503 until it is done. */
+async function readyAt(url: string): Promise<void> {
+  await expect
+    .poll(async () => (await fetch(`${url}/ready`)).status, { timeout: 30_000, interval: 200 })
+    .toBe(200);
+}
+
 describe.each(upTo(rounds(1, 5)))('processes that start together, %s', (round) => {
   const newHome = () => mkdtempSync(join(tmpdir(), 'farelock-first-'));
 
   test('eight servers come up on a new home, and all of them serve', async () => {
     const home = newHome();
     const servers = await eight(() => serveIn(farelockIn({}, home)));
-    const ready = await Promise.all(
-      servers.map(async ({ flightsUrl }) => (await fetch(`${flightsUrl}/ready`)).status),
-    );
+    await Promise.all(servers.map(({ flightsUrl }) => readyAt(flightsUrl)));
     const keyFiles = new Set(servers.map(({ operatorKeyFile }) => operatorKeyFile));
     const ends = await Promise.all(servers.map((one) => one.stop()));
     rmSync(home, { recursive: true, force: true });
-    expect(ready).toEqual(Array(AT_ONCE).fill(200));
     expect(keyFiles.size).toBe(1);
     expect(ends).toEqual(Array(AT_ONCE).fill(0));
   }, 120_000);
@@ -44,12 +48,9 @@ describe.each(upTo(rounds(1, 5)))('processes that start together, %s', (round) =
       await client.end();
       const url = server?.url.replace('/postgres?', `/first_${round}?`) ?? '';
       const servers = await eight(() => serveIn(farelockIn({ FARELOCK_DATABASE_URL: url }, home)));
-      const ready = await Promise.all(
-        servers.map(async ({ flightsUrl }) => (await fetch(`${flightsUrl}/ready`)).status),
-      );
+      await Promise.all(servers.map(({ flightsUrl }) => readyAt(flightsUrl)));
       await Promise.all(servers.map((one) => one.stop()));
       rmSync(home, { recursive: true, force: true });
-      expect(ready).toEqual(Array(AT_ONCE).fill(200));
     },
     120_000,
   );

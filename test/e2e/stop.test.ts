@@ -62,3 +62,22 @@ test('whoever is in flight at SIGTERM is answered, for the last time on its conn
   expect(await stopped).toBe(0);
   agent.destroy();
 });
+
+test('a balancer that asks /ready hears 503 after SIGTERM before its connections are refused', async () => {
+  home = farelockIn();
+  const served = await serveIn(home);
+  const ready = async () => {
+    const answer = await fetch(`${served.flightsUrl}/ready`);
+    return { status: answer.status, body: await answer.json() };
+  };
+  await expect.poll(async () => (await ready()).status, { timeout: 20_000 }).toBe(200);
+  const stopped = served.stop();
+  let last = await ready();
+  // Each time by a connection of its own: the last answer of one closes it.
+  while (last.status === 200) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    last = await ready();
+  }
+  expect(last).toMatchObject({ status: 503, body: { status: 'not_ready', checks: { database: 'ok' } } });
+  expect(await stopped).toBe(0);
+});

@@ -158,8 +158,10 @@ describe('ground rules', () => {
     expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
     const ready = await broken.call('/ready');
     expect(ready.status).toBe(503);
-    expect(ready.body).toMatchObject({ status: 'unavailable', version: '1.0.0' });
-    expect(Object.keys(ready.body)).toEqual(Object.keys((await world.call('/health')).body));
+    expect(ready.body).toMatchObject({ status: 'not_ready', version: '1.0.0' });
+    const { checks, ...health } = ready.body;
+    expect(checks).toMatchObject({ database: 'internal_error', cluster: 'ok' });
+    expect(Object.keys(health)).toEqual(Object.keys((await world.call('/health')).body));
   });
 
   test('503 not_ready: a database that is away, with when to ask again', async () => {

@@ -169,7 +169,8 @@ async function readiness(baseUrl: string, signal: AbortSignal): Promise<Finding>
     }
     const short = shortWallets(ready.body);
     if (short !== '') return failed(`${host} creates no intents: ${short}`, 'Send it what is missing.');
-    return failed(`${host} runs, and is not ready (${ready.status})`, 'Its operator can see why in the log.');
+    const why = failedChecks(ready.body) || ready.status;
+    return failed(`${host} runs, and is not ready (${why})`, 'Its operator can see why in the log.');
   } catch (error) {
     if (!isProblem(error, 'unexpected_answer')) throw error;
     return failed(`${host} is no flight service: its answer is not JSON`, ...CHECK_ADDRESS);
@@ -180,6 +181,15 @@ async function readiness(baseUrl: string, signal: AbortSignal): Promise<Finding>
 function troubleOf(body: unknown, part: 'escrow_program' | 'airline'): string | null {
   const said = isRecord(body) ? body[part] : null;
   return isRecord(said) && typeof said.trouble === 'string' ? said.trouble : null;
+}
+
+/** Which checks of /ready failed, and with which code. */
+function failedChecks(body: unknown): string {
+  const checks = isRecord(body) && isRecord(body.checks) ? body.checks : {};
+  return Object.entries(checks)
+    .filter(([, code]) => code !== 'ok')
+    .map(([name, code]) => `${name}: ${code}`)
+    .join(', ');
 }
 
 /** Which of the operator's wallets hold too little, as /ready says it. */

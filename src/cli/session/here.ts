@@ -29,7 +29,14 @@ import { secret } from './secret-variable.ts';
 /** Options of `serve` beyond the environment. */
 export type LocalOptions = Pick<
   ServiceOptions,
-  'scenario' | 'airlines' | 'log' | 'databaseUrl' | 'cluster' | 'isMainnetMeant' | 'facilitatorUrl'
+  | 'scenario'
+  | 'airlines'
+  | 'log'
+  | 'databaseUrl'
+  | 'cluster'
+  | 'isMainnetMeant'
+  | 'facilitatorUrl'
+  | 'stopping'
 > & {
   /** The partner service takes live keys. */
   readonly live?: boolean | undefined;
@@ -115,6 +122,7 @@ function serviceOptions(
     databaseUrl: options.databaseUrl ?? secret(environment, 'FARELOCK_DATABASE_URL'),
     cluster: options.cluster,
     isMainnetMeant: options.isMainnetMeant,
+    stopping: options.stopping,
     caps: takingCaps(environment),
     facilitatorUrl: options.facilitatorUrl ?? secret(environment, 'FARELOCK_FACILITATOR_URL'),
     gatewayKeysFile: environment.FARELOCK_GATEWAY_KEYS || undefined,

@@ -162,7 +162,7 @@ test('settings that cannot be read are a finding, and the rest is looked at', as
 
 test('services that answer are held to their clock and their keys; what refuses is named', async () => {
   const wallets = [{ wallet: 'authority', address: 'Auth', asset: 'SOL', holds: '0.01', needs: '0.04' }];
-  let ready: object = { status: 'unavailable' };
+  let ready: object = { status: 'not_ready' };
   const server = createServer((request, response) => {
     const answer = (status: number, body: object) => {
       response.writeHead(status, { 'content-type': 'application/json' });
@@ -195,7 +195,7 @@ test('services that answer are held to their clock and their keys; what refuses 
     expect(run.check('operator_key')).toMatchObject({ status: 'failed' });
     expect(run.check('api_key')).toMatchObject({ status: 'failed' });
     expect(run.check('cluster')).toMatchObject({ status: 'warning' });
-    ready = { status: 'unavailable', wallets };
+    ready = { status: 'not_ready', wallets };
     expect((await examined({ FARELOCK_FLIGHTS_URL: url })).check('flight_service')).toMatchObject({
       status: 'failed',
       message: expect.stringContaining('the authority Auth holds 0.01 SOL and needs 0.04'),

@@ -56,7 +56,7 @@ describe('an authority that holds less than what is open needs', () => {
     const answer = await ready();
     expect(answer.status).toBe(503);
     expect(answer.body).toMatchObject({
-      status: 'unavailable',
+      status: 'not_ready',
       wallets: [
         { wallet: 'authority', address: world.authority.address, asset: 'SOL', holds: '0.010000000' },
       ],

@@ -42,9 +42,9 @@ export async function listening(server: Pick<Server, 'once' | 'address'>, where:
  * Follows what a server is answering, so that it can stop without cutting anybody off. Every answer from then on is the
  * last of its connection. It goes on accepting for a moment: what a client has sent may not have been read yet, and its
  * connection looks idle. Then whoever is answered is waited for, within limits.
- * @returns stops it
+ * @returns stops it, and accepts until `heard` as well
  */
-export function drainable(server: Server): () => Promise<void> {
+export function drainable(server: Server): (heard?: Promise<unknown>) => Promise<void> {
   const answering = new Set<ServerResponse>();
   let isStopping = false;
   server.prependListener('request', (_request: unknown, response: ServerResponse) => {
@@ -52,9 +52,10 @@ export function drainable(server: Server): () => Promise<void> {
     answering.add(response);
     response.once('close', () => answering.delete(response));
   });
-  return async () => {
+  return async (heard) => {
     isStopping = true;
     for (const response of answering) response.shouldKeepAlive = false;
+    await heard;
     await sleep(STILL_ACCEPTING_MS);
     await new Promise<void>((resolve) => {
       // A connection whose last answer was begun before is kept open by it, and idle once it has ended.

@@ -1,4 +1,5 @@
 import { clientNetwork } from '../../../kernel/client-network.ts';
+import { systemClock } from '../../../kernel/clock.ts';
 import { headerOf } from '../../../kernel/http.ts';
 import { jsonLog, type Log } from '../../../kernel/log.ts';
 import { problem } from '../../../kernel/problems.ts';
@@ -69,6 +70,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   // For an operator; --verbose shows more.
   const log = jsonLog((line) => terminal.note(line), context.clock.now, 'warn');
   const service = await openServed(context, options, cluster, log);
+  const balancer = watchBalancer();
   let closing = false;
   let wake = new AbortController();
   const server = httpServer(async (request, { socket }) => {
@@ -79,6 +81,9 @@ export const serve: Command<ServeOptions> = async (context, options) => {
         publicUrl: publicUrl({ headers, socket }),
       }),
     );
+    if (new URL(request.url).pathname === '/ready') {
+      balancer.asked(signal.aborted && answer.status === 503);
+    }
     // A post may have given the worker something to do: a booking starts now, not with the next round.
     if (
       answer.status < 300 &&
@@ -125,7 +130,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   });
   closing = true;
   terminal.note(STOPPING);
-  await Promise.all([drain(), subscriptions?.close(), stopSecond()]);
+  await Promise.all([drain(balancer.heard()), subscriptions?.close(), stopSecond()]);
   await working;
   terminal.note(
     clusterOnly ? 'Stopped.' : 'Stopped. The next farelock serve finishes what is already paid for.',
@@ -139,9 +144,27 @@ const notAnswered = (log: Log) => (error: unknown) =>
     error_code: (error as NodeJS.ErrnoException).code ?? null,
   });
 
+/** A balancer that asks /ready is given so long to hear that this server stops, before its port closes. */
+const HEARD_MS = 3_000;
+
+/** Follows whether anybody asks /ready. Where nobody does, nobody is waited for. */
+function watchBalancer() {
+  let isThere = false;
+  const heard = new AbortController();
+  return {
+    asked(hasHeard: boolean): void {
+      isThere = true;
+      if (hasHeard) heard.abort();
+    },
+    heard: async (): Promise<void> => {
+      if (isThere) await systemClock.sleep(HEARD_MS, heard.signal);
+    },
+  };
+}
+
 /** The services on a cluster, or the embedded cluster alone. */
 function openServed(
-  { session, environment }: CommandContext,
+  { session, environment, signal }: CommandContext,
   options: ServeOptions,
   cluster: ClusterSettings,
   log: Log,
@@ -149,6 +172,7 @@ function openServed(
   const { scenario, withoutProgram, databaseUrl, mainnet, facilitatorUrl, live } = options;
   if (options.clusterOnly) return session.openClusterOnly({ log, withoutProgram });
   return session.openLocal({
+    stopping: signal,
     ...(scenario !== undefined && { scenario: scenarioNamed(scenario) }),
     airlines: airlineSettings(environment, options),
     databaseUrl,

@@ -1,0 +1,148 @@
+import { AWAY_S } from '../http/failures.ts';
+import { isProblem } from '../kernel/problems.ts';
+import { storeTrouble } from '../store/trouble.ts';
+import { storageFields } from '../store/watch.ts';
+import { shownBalance } from './intents/airline-balance.ts';
+import { type Funds, shown } from './intents/funds.ts';
+import { programTrouble } from './intents/program-watch.ts';
+import type { FlightsPorts } from './ports.ts';
+import { DATABASE_BEHIND } from './upkeep/restored.ts';
+import type { Health } from './wire.ts';
+
+type Checks = NonNullable<Health['checks']>;
+type Details = Pick<Health, 'airline' | 'airline_balance' | 'escrow_program' | 'wallets'>;
+
+interface Found {
+  readonly code: string;
+  readonly details?: Details;
+}
+
+export interface Readiness {
+  readonly isReady: boolean;
+  readonly checks: Checks;
+  readonly details: Details;
+  readonly retryAfterS: number;
+}
+
+/** /ready is answered within two seconds, whatever is silent. */
+const MOST_MS = 1_500;
+const OK = 'ok';
+
+/** What only a person mends. */
+const FOR_A_PERSON: ReadonlySet<string> = new Set([
+  'airline_refuses',
+  DATABASE_BEHIND,
+  'database_newer',
+  'escrow_program_changed',
+  'operator_funds_low',
+]);
+const PERSON_S = 60;
+
+/** What a check says that did not end in time. The silence of an airline keeps nobody from a booking. */
+const LATE: Checks = {
+  database: 'not_ready',
+  cluster: 'cluster_failed',
+  wallets: 'not_ready',
+  airline: OK,
+  disk: 'storage_locked',
+};
+
+/**
+ * Asks all that a service needs at once. A check that has not ended is not begun again, and callers of the same moment
+ * share an answer: however many ask, they take no more than a few connections of the database.
+ */
+export function createReadiness(ports: FlightsPorts, funds: Funds): () => Promise<Readiness> {
+  const looks: Readonly<Record<keyof Checks, () => Promise<Found>>> = {
+    database: unlessMovedOn(ports, () => lookAtDatabase(ports)),
+    cluster: () => lookAtCluster(ports),
+    wallets: unlessMovedOn(ports, () => lookAtWallets(ports, funds)),
+    airline: unlessMovedOn(ports, () => lookAtAirline(ports, funds)),
+    disk: async () => ({ code: (await ports.writeTrouble?.()) ?? OK }),
+  };
+  const running = new Map<keyof Checks, Promise<Found>>();
+
+  function look(name: keyof Checks): Promise<Found> {
+    const begun =
+      running.get(name) ??
+      looks[name]()
+        .catch((error: unknown): Found => {
+          ports.log('error', 'not_ready', { check: name, ...storageFields(error) });
+          const code = storeTrouble(error)?.code ?? (isProblem(error) ? error.code : 'internal_error');
+          return { code };
+        })
+        .finally(() => running.delete(name));
+    running.set(name, begun);
+    return begun;
+  }
+
+  async function inTime(name: keyof Checks): Promise<Found> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<Found>((resolve) => {
+      timer = setTimeout(() => {
+        ports.log('error', 'not_ready', { check: name, error_name: 'late' });
+        resolve({ code: LATE[name] });
+      }, MOST_MS);
+    });
+    return Promise.race([look(name), late]).finally(() => clearTimeout(timer));
+  }
+
+  async function all(): Promise<Readiness> {
+    const names = ['database', 'cluster', 'wallets', 'airline', 'disk'] as const;
+    const found = await Promise.all(names.map(async (name) => [name, await inTime(name)] as const));
+    const failed = found.map(([, { code }]) => code).filter((code) => code !== OK);
+    return {
+      isReady: failed.length === 0,
+      checks: Object.fromEntries(found.map(([name, { code }]) => [name, code])) as Checks,
+      details: Object.assign({}, ...found.map(([, { details }]) => details)),
+      retryAfterS: failed.length > 0 && failed.every((code) => FOR_A_PERSON.has(code)) ? PERSON_S : AWAY_S,
+    };
+  }
+
+  let answering: Promise<Readiness> | null = null;
+  return () => {
+    answering ??= all().finally(() => {
+      answering = null;
+    });
+    return answering;
+  };
+}
+
+/** What a newer version has moved would be read as if it were not there. */
+const unlessMovedOn =
+  ({ movedOn }: FlightsPorts, look: () => Promise<Found>) =>
+  async (): Promise<Found> =>
+    (await movedOn?.()) ? { code: 'database_newer' } : look();
+
+/** A transaction waits for the writers' lock, as every payment does. */
+async function lookAtDatabase({ store }: FlightsPorts): Promise<Found> {
+  const behind = await store
+    .transaction()
+    .execute((tx) =>
+      tx.selectFrom('meta').select('key').where('key', '=', DATABASE_BEHIND).executeTakeFirst(),
+    );
+  return { code: behind ? DATABASE_BEHIND : OK };
+}
+
+async function lookAtCluster(ports: FlightsPorts): Promise<Found> {
+  await ports.ready?.();
+  await ports.wallets.holdings();
+  const trouble = await programTrouble(ports);
+  if (trouble === null) return { code: OK };
+  const details = { escrow_program: { address: ports.escrowProgram, trouble } };
+  return { code: 'escrow_program_changed', details };
+}
+
+async function lookAtWallets({ ready }: FlightsPorts, funds: Funds): Promise<Found> {
+  await ready?.();
+  const wallets = (await funds.short()).map(shown);
+  return wallets.length === 0 ? { code: OK } : { code: 'operator_funds_low', details: { wallets } };
+}
+
+async function lookAtAirline({ provider }: FlightsPorts, funds: Funds): Promise<Found> {
+  const [refuses, balance] = await Promise.all([provider?.trouble?.(), funds.shortBalance()]);
+  const details = {
+    ...(refuses && { airline: { provider: provider?.name ?? '', trouble: refuses } }),
+    ...(balance && { airline_balance: shownBalance(balance) }),
+  };
+  return { code: refuses ? 'airline_refuses' : balance ? 'operator_funds_low' : OK, details };
+}
