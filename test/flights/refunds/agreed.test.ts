@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { liveKey } from '../../../src/effects/effects.ts';
 import type { AuditTrail, CreatedIntent, RefundCase, RefundPlan } from '../../../src/flights/wire.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import { openDesk, PAYOUT, TICKET } from '../refund-desk.ts';
@@ -250,6 +251,28 @@ describe('an approval that is decided again while the worker carries it out', ()
     await slow.worker.runDue();
     await desk.world.work();
     expect(answers).toEqual([[409, 'ticket_already_cancelled']]);
+    expect(await shown(made)).toMatchObject({ status: 'refunded' });
+    expect((await paidOut()) - before).toBe(PAYOUT);
+  });
+
+  test('is not rejected while the airline does not say what became of its cancellation: 502 provider_failed', async () => {
+    const made = await desk.requested();
+    const before = await paidOut();
+    await approved(made);
+    // As a process leaves it that dies once it has asked the airline.
+    await desk.world.store
+      .updateTable('effects')
+      .set({ state: 'sent', live_key: liveKey('airline_cancel', made.intent_id) })
+      .where('subject', '=', made.intent_id)
+      .where('kind', '=', 'airline_cancel')
+      .execute();
+    script().before.order = () => {
+      throw problem('provider_failed');
+    };
+    expect(codeOf(await desk.ask(at(made, '/reject'), { reason: 'no' }))).toEqual([502, 'provider_failed']);
+    script().before = {};
+    desk.world.clock.advance(120_000);
+    await desk.world.work();
     expect(await shown(made)).toMatchObject({ status: 'refunded' });
     expect((await paidOut()) - before).toBe(PAYOUT);
   });
