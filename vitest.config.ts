@@ -15,6 +15,7 @@ const LONGEST = [
   ...APART,
   'test/package/',
   'test/e2e/',
+  'test/releases/',
   'test/pty/',
   'test/docs-commands',
   'test/interop/mcp',
