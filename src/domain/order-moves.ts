@@ -29,7 +29,7 @@ export interface OrderStanding {
   readonly details?: OrderDetails | undefined;
 }
 
-/** What an order says of amounts and accounts. */
+/** The amounts and accounts of an order. */
 interface OrderDetails {
   readonly sourceAmount: string;
   readonly sourceCurrency: string;
@@ -139,7 +139,7 @@ export const changedDetails = (order: OrderDetails, update: WantedMove): DetailF
   }),
 ];
 
-/** What was paid out, or paid back, was by these details. A refund after the payment has return details of its own. */
+/** True for details that money was already paid out or back by. A refund after the payment has return details of its own. */
 function isFinished(
   { status, paymentProcessed }: OrderStanding,
   to: OrderStatus,

@@ -88,7 +88,7 @@ export const takeShare = (
   },
 ): Promise<boolean> =>
   store.transaction().execute(async (tx) => {
-    // On the embedded stack nobody else can call.
+    // The embedded stack has no other callers.
     if (share.client === NO_ADDRESS) return true;
     const nowMs = clock.now();
     const subject = `${share.of}:${share.client}`;

@@ -177,7 +177,7 @@ async function readiness(baseUrl: string, signal: AbortSignal): Promise<Finding>
   }
 }
 
-/** What is wrong with the escrow program or the airline, as /ready says it. */
+/** The trouble that /ready reports of the escrow program or the airline. */
 function troubleOf(body: unknown, part: 'escrow_program' | 'airline'): string | null {
   const said = isRecord(body) ? body[part] : null;
   return isRecord(said) && typeof said.trouble === 'string' ? said.trouble : null;

@@ -11,7 +11,7 @@ import { MOST_QUESTIONS, NOT_TICKETED, stuck } from './step.ts';
 /**
  * Asks the airline once more before the refund of a booking that an order was refused for, or of which a person said that
  * there is no ticket. An order that it shows wins: the booking goes on to its ticket. After a person's word, what is not
- * ticketed yet is cancelled; where nobody but the airline spoke, its silence keeps the money in the escrow.
+ * ticketed yet is cancelled; without a person's word, a silent airline keeps the money in the escrow.
  * @param fence throws when whoever asks may no longer act
  * @returns null when the money may go back
  * @throws Problem `provider_failed` while the airline does not answer

@@ -144,10 +144,10 @@ const notAnswered = (log: Log) => (error: unknown) =>
     error_code: (error as NodeJS.ErrnoException).code ?? null,
   });
 
-/** A balancer that asks /ready is given so long to hear that this server stops, before its port closes. */
+/** Time for a balancer to hear from /ready that this server stops, before its port closes. */
 const HEARD_MS = 3_000;
 
-/** Follows whether anybody asks /ready. Where nobody does, nobody is waited for. */
+/** Follows calls of /ready. Without a balancer that makes them, a stop does not wait. */
 function watchBalancer() {
   let isThere = false;
   const heard = new AbortController();

@@ -7,9 +7,9 @@ const MOST_CONNECTIONS = 1_000;
 /** Of one client, so that no single one takes every place. */
 const MOST_OF_A_CLIENT = 250;
 const MOST_MESSAGE_BYTES = 64 * 1024;
-/** What may wait for a reader before the reader is too slow; a single message may be longer where nothing waits. */
+/** Bytes that may wait for one reader; a single message may be longer where nothing waits. */
 const MOST_WAITING_BYTES = 1024 * 1024;
-/** What may wait for all readers together: beyond it the one that most waits for is cut off. */
+/** Bytes that may wait for all readers together. Beyond it the reader with the most waiting is cut off. */
 const MOST_WAITING_BYTES_OF_ALL = 64 * 1024 * 1024;
 interface Patience {
   /** Each connection is asked this often whether it is still there, and has as long to answer. */
@@ -62,7 +62,7 @@ interface Connected {
 
 interface Room {
   readonly connections: Set<Connected>;
-  /** What waits for all of them together. */
+  /** Bytes that wait for all readers together. */
   waitingBytes: number;
 }
 

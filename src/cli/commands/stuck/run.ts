@@ -53,7 +53,7 @@ export const stuckShow: Command<StuckShowOptions> = async (context, { id, eviden
   ]);
   const { evidence: found } = await operator.stuckEvidence(id, context);
   const kept = keptEvidence(found, evidence === true ? null : evidence);
-  // Pages are kept of searches, too, and of bookings that wait for nobody.
+  // Searches, and bookings that need no decision, leave pages too.
   const item = await operator.stuckItem(id, context).catch((error: unknown) => {
     if (!isProblem(error, 'stuck_not_found')) throw error;
     return null;
