@@ -74,7 +74,9 @@ export function createDisk(world: World, name: string, first: string) {
       if (journal !== `${path}-wal`) return;
       const { frames, salts } = reachOf() ?? { frames: 0, salts: '' };
       await world.sleep(chance.pauseMs(chance.numbered(`${name} sync`), LONGEST_SYNC_MS));
-      if (journal === `${path}-wal`) synced = { frames, salts };
+      // Of two waits that overlap, the one that began first may end last. Frames of an earlier journal are in the file.
+      if (journal !== `${path}-wal` || salts !== reachOf()?.salts) return;
+      synced = { salts, frames: Math.max(frames, synced?.salts === salts ? synced.frames : 0) };
     },
     /** Reads what a failure of the power right now would leave. */
     survives<T>(read: (database: Pick<SqliteDatabase, 'prepare'>) => T): T {
