@@ -429,7 +429,7 @@ describe('POST /air/intents', () => {
       act: () => {
         const weak = world.service((ports) => ({
           ...ports,
-          cluster: { ...ports.cluster, send: () => Promise.reject(problem('cluster_failed')) },
+          cluster: { ...ports.cluster, send: () => Promise.reject(problem('transaction_failed')) },
         }));
         return world.paid(
           '/air/intents',

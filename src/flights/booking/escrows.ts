@@ -272,6 +272,3 @@ export class EscrowEndedOtherwise extends Error {
     super(`the escrow is ${found}`);
   }
 }
-
-/** The problem that opening an escrow ends in when the chain would not have it. */
-export const escrowNotOpened = (cause: unknown) => problem('escrow_initialization_failed', { cause });

@@ -1,7 +1,8 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
 import type { Answer, PaidCall, Payment } from '../../payments/terms.ts';
 import { regained } from '../../store/regained.ts';
-import { type Escrows, escrowNotOpened } from '../booking/escrows.ts';
+import { storeTrouble } from '../../store/trouble.ts';
+import type { Escrows } from '../booking/escrows.ts';
 import { checkOpen } from '../desk/switches.ts';
 import { holdOrDrop } from '../hold-or-drop.ts';
 import { offerToLock, ticketTotal } from '../offers/live-offer.ts';
@@ -96,7 +97,7 @@ export function createIntentCall(
           intent_id: row.intent_id,
           error_code: isProblem(error) ? error.code : 'unexpected',
         });
-        throw isProblem(error) ? escrowNotOpened(error) : error;
+        throw notOpened(error);
       }
     },
     perform: (payment) => reveal(ports, payment),
@@ -108,6 +109,13 @@ export function createIntentCall(
       await createStepRunner(ports, escrows).carryOutNow(row.intent_id);
     },
   };
+}
+
+/** Only a refusal ends the payment. Where nobody knows yet, the same payment goes on from here. */
+function notOpened(error: unknown): unknown {
+  if (isProblem(error, 'not_final')) return problem('cluster_failed', { cause: error });
+  const isUnknown = !isProblem(error) || isProblem(error, 'cluster_failed') || storeTrouble(error) !== null;
+  return isUnknown ? error : problem('escrow_initialization_failed', { cause: error });
 }
 
 /** Takes the (wallet, offer) pair and the payer's one creation for this payment, or says who has them. */

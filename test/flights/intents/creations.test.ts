@@ -8,6 +8,7 @@ import { ESCROW_PROGRAM_ID } from '../../../src/escrow/address.ts';
 import { abandon } from '../../../src/flights/intents/under-way.ts';
 import { defaultOptions } from '../../../src/flights/ports.ts';
 import type { BookResponse, CreatedIntent } from '../../../src/flights/wire.ts';
+import { problem } from '../../../src/kernel/problems.ts';
 import type { Cluster } from '../../../src/solana/cluster.ts';
 import type { Signer } from '../../../src/solana/signer.ts';
 import { associatedTokenAddress } from '../../../src/solana/token.ts';
@@ -289,6 +290,80 @@ test('a creation whose process died lets the payer create again, and its escrow 
   world.clock.advance(10 * 60_000);
   await world.work(10 * 60_000);
   expect(await keysUnderWay()).toEqual([]);
+});
+
+/** Sends one signed creation, and the same one again, through a service whose cluster can be cut off. */
+async function cutCreation(lands: boolean) {
+  let cut = true;
+  let sends = 0;
+  const away = () => Promise.reject(problem('cluster_failed'));
+  const service = world.service((ports) => ({
+    ...ports,
+    cluster: {
+      ...ports.cluster,
+      latestBlockhash: () => (cut && sends > 0 ? away() : ports.cluster.latestBlockhash()),
+      signatureStatus: (signature) => (cut && sends > 0 ? away() : ports.cluster.signatureStatus(signature)),
+      async send(wire) {
+        sends++;
+        if (!cut) return ports.cluster.send(wire);
+        if (lands) await ports.cluster.send(wire);
+        return away();
+      },
+    },
+  }));
+  const body = { offer_id: nextOffer() };
+  const headers = { 'PAYMENT-SIGNATURE': await world.sign(await service.call('/air/intents', body)) };
+  return {
+    body,
+    service,
+    ask: () => service.call<CreatedIntent>('/air/intents', body, { headers }),
+    mend: () => {
+      cut = false;
+    },
+  };
+}
+
+for (const lands of [false, true]) {
+  test(`a cluster cut off while an escrow is ${lands ? 'opened' : 'sent'} is no refusal: the same payment goes on once it is back`, async () => {
+    const had = await world.usdc(world.wallet.address);
+    const { ask, mend } = await cutCreation(lands);
+    for (let tries = 0; tries < 2; tries++) {
+      const refused = await ask();
+      expect([refused.status, refused.body]).toMatchObject([503, { code: 'payment_pending' }]);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    expect(await world.usdc(world.wallet.address)).toBe(had);
+    mend();
+    const made = await ask();
+    expect(made.status).toBe(201);
+    expect((await ask()).body).toEqual(made.body);
+    expect(had - (await world.usdc(world.wallet.address))).toBe(FEE);
+    expect(await world.store.selectFrom('intents').select('abandoned').execute()).toEqual([{ abandoned: 0 }]);
+    expect(
+      await readEscrow(world.cluster, made.body.escrow.address as Address, [ESCROW_PROGRAM_ID]),
+    ).toMatchObject({
+      state: 'open',
+    });
+  });
+}
+
+test('a payment that expires while the cluster is cut off is answered as unpaid, and its escrow is closed', async () => {
+  const had = await world.usdc(world.wallet.address);
+  const held = await operatorHolds();
+  const { ask, mend, service } = await cutCreation(true);
+  expect((await ask()).status).toBe(503);
+  world.clock.advance(3 * 60_000);
+  mend();
+  const ended = await ask();
+  expect([ended.status, ended.body]).toMatchObject([
+    402,
+    { error: expect.stringMatching(/^payment_settlement_failed/) },
+  ]);
+  expect(await world.usdc(world.wallet.address)).toBe(had);
+  await world.work(10 * 60_000, service.worker);
+  expect(await keysUnderWay()).toEqual([]);
+  expect(held - (await operatorHolds())).toBeLessThan(50_000n);
+  expect((await create(world.wallet)).status).toBe(201);
 });
 
 test('beyond the bound a creation waits for a place, then is told to come back', async () => {

@@ -203,7 +203,7 @@ test('an escrow that could not be opened costs nothing and does not hold the pai
   const before = await world.usdc(world.wallet.address);
   const weak = world.service((ports) => ({
     ...ports,
-    cluster: { ...ports.cluster, send: () => Promise.reject(problem('cluster_failed')) },
+    cluster: { ...ports.cluster, send: () => Promise.reject(problem('transaction_failed')) },
   }));
   const answer = await world.paid('/air/intents', request(), { call: weak.call });
   expect([answer.status, answer.body.code]).toEqual([502, 'escrow_initialization_failed']);
