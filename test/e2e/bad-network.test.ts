@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { payoutMemo } from '../../src/domain/payout-memo.ts';
 import type { Intent, Offer, RefundCase, Stuck } from '../../src/flights/wire.ts';
 import { openStore } from '../../src/service-database.ts';
 import { readOwnKeypair } from '../../src/solana/keypair.ts';
@@ -183,7 +184,7 @@ test.each(isProof ? [1, 2] : [1])(
       // The faucet's, each payment once, each pay-out once: what moves the wallet's money has a memo.
       expect(entries.filter(({ memo }) => memo !== null)).toHaveLength(1 + payments.length + refunds.length);
       for (const { intent_id: id } of refunds) {
-        expect(entries.filter(({ memo }) => memo?.includes(`farelock payout ${id}`))).toHaveLength(1);
+        expect(entries.filter(({ memo }) => memo?.includes(payoutMemo(id)))).toHaveLength(1);
       }
     }
     await served.stop();

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import { payoutMemo } from '../../src/domain/payout-memo.ts';
 import type { RefundCase } from '../../src/flights/wire.ts';
 import { rounds } from '../rounds.ts';
 import { said, sentSignature, told } from '../solana/lying-rpc.ts';
@@ -26,26 +27,26 @@ interface PayOut {
   readonly seed: number;
 }
 
-/** Forgets the first pay-out that is sent for each intent; `payouts` holds them. */
+/** Forgets the first pay-out that is sent for each intent; `payouts` holds them by their memos. */
 function forgetful() {
   const payouts = new Map<string, PayOut>();
   const forgotten = () => [...payouts.values()].filter(({ untilMs }) => performance.now() < untilMs);
 
   /** What is sent in place of a pay-out that is forgotten reaches the cluster. */
-  const pay = async (intent: string, [call, honest]: Parameters<Between>) => {
+  const pay = async (memo: string, [call, honest]: Parameters<Between>) => {
     const signature = sentSignature(call);
-    const known = payouts.get(intent);
+    const known = payouts.get(memo);
     if (known?.signature === signature && performance.now() < known.untilMs) return said(call, signature);
     const answer = await honest();
     if (known) return answer;
     const seed = payouts.size;
-    payouts.set(intent, { signature, untilMs: performance.now() + FORGETS_MS, seed });
+    payouts.set(memo, { signature, untilMs: performance.now() + FORGETS_MS, seed });
     return seed % 3 === 2 ? answer : null;
   };
 
   const answer: Between = async (call, honest) => {
-    const intent = payOutOf(call);
-    if (intent !== null) return pay(intent, [call, honest]);
+    const memo = payOutOf(call);
+    if (memo !== null) return pay(memo, [call, honest]);
     const gone = forgotten();
     const isGone = (signature: unknown) => gone.some((one) => one.signature === signature);
     if (call.method === 'getTransaction' && isGone(call.params[0])) return said(call, null);
@@ -103,7 +104,7 @@ test('a pay-out that the cluster forgets for 110 s reaches the customer exactly 
     expect([id, await paidOut(id)]).toEqual([id, 1]);
     const { decision, payout_tx_hash: signature } = await desk<RefundCase>(`/refund-requests/${id}`);
     due += decision?.payout_amount ?? Number.NaN;
-    expect(signature).toBe(liar.payouts.get(id)?.signature);
+    expect(signature).toBe(liar.payouts.get(payoutMemo(id))?.signature);
   }
   expect((await stage.usdc()) - before).toBe(due);
 }, 900_000);

@@ -4,6 +4,7 @@ import type { Address } from '@solana/kit';
 import { getTransferInstruction } from '@solana-program/token';
 import bs58 from 'bs58';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { payoutMemo } from '../../src/domain/payout-memo.ts';
 import type { CreatedIntent, Intent, Offer, RefundCase, Stuck } from '../../src/flights/wire.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { type Cluster, DEVNET_USDC } from '../../src/solana/cluster.ts';
@@ -106,7 +107,7 @@ test.each(MOMENTS)(
   async (moment) => {
     const id = await requested();
     const before = await stage.usdc();
-    const killed = killing(moment, (call) => payOutOf(call) === id);
+    const killed = killing(moment, (call) => payOutOf(call) === payoutMemo(id));
     await approve(id).catch(() => undefined);
     await killed.died();
     await stage.start();
@@ -128,7 +129,7 @@ test.each(isLong ? [true, false] : [true])(
     let forgets = true;
     const killed = killing(
       'once it has landed',
-      (call) => payOutOf(call) === id,
+      (call) => payOutOf(call) === payoutMemo(id),
       async (call, honest) => {
         const gone = killed.signature();
         if (!forgets || gone === null) return honest();

@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { payoutMemo } from '../../src/domain/payout-memo.ts';
 import type { Intent, Offer } from '../../src/flights/wire.ts';
 import { readOwnKeypair, type Signer } from '../../src/solana/keypair.ts';
 import { WORLD_STARTS_MS } from '../clock.ts';
@@ -153,7 +154,7 @@ export async function openStage(rate: number, prepare: (runner: Runner) => void 
         'getSignaturesForAddress',
         [account],
       );
-      return entries.filter(({ memo, err }) => err === null && memo?.includes(`payout ${intentId}`)).length;
+      return entries.filter(({ memo, err }) => err === null && memo?.includes(payoutMemo(intentId))).length;
     },
 
     async close() {
@@ -170,9 +171,9 @@ export const isRefundable = ({ conditions, total_amount_decimal: total }: Offer)
   conditions.refund_penalty_currency === 'USD' &&
   Number(conditions.refund_penalty_amount) < Number(total) - 1;
 
-/** The intent that a sent transaction pays a refund out for; null for every other one. */
+/** The memo of a sent transaction that pays a refund out; null for every other one. */
 export const payOutOf = ({ method, params }: RpcCall): string | null => {
   if (method !== 'sendTransaction') return null;
   const wire = Buffer.from(String(params[0]), 'base64').toString('latin1');
-  return /farelock payout (int_\w+)/.exec(wire)?.[1] ?? null;
+  return /farelock payout [0-9a-f]{32}/.exec(wire)?.[0] ?? null;
 };

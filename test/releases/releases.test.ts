@@ -112,6 +112,18 @@ async function finish(runner: Runner, states: States, startUsdc: number, isEmbed
   const { usdc_atomic: held } = await ask<{ usdc_atomic: number }>('wallet balance');
   expect(held).toBe(atomic(String(startUsdc)) - sum(paid) + sum(back));
   await ask('payments verify');
+
+  // Those of the release and of this build, whose memos differ.
+  const payOuts = all.flatMap(({ refund_request: request, refund_tx_hash: transaction }) =>
+    request?.state === 'paid' && transaction !== null ? transaction : [],
+  );
+  expect(payOuts.length).toBeGreaterThanOrEqual(4);
+  const { history: moved } = await ask<{ history: { transaction: string; purpose: string | null }[] }>(
+    'wallet history --limit 500',
+  );
+  for (const payOut of payOuts) {
+    expect(moved.find(({ transaction }) => transaction === payOut)?.purpose).toMatch(/^pay-out /);
+  }
 }
 
 describe.runIf(isBuilt).each(RELEASES)('what the release of %s left', (release) => {

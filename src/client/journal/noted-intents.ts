@@ -1,4 +1,5 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
+import { payoutMemo, payoutMemoWithId } from '../../domain/payout-memo.ts';
 import { instant } from '../../kernel/clock.ts';
 import type { Secrets } from '../../kernel/secrets.ts';
 import type { ClientTables } from './store-schema.ts';
@@ -21,7 +22,7 @@ export function createNotedIntents({
 }: {
   readonly db: Kysely<ClientTables>;
   readonly secrets: Secrets;
-}): Pick<ClientStore, 'noted' | 'notedOf'> {
+}): Pick<ClientStore, 'noted' | 'notedOf' | 'notedPaidOut'> {
   const all = () => db.selectFrom('intents').select(['intent_id', 'base_url', 'summary', 'created_at_ms']);
 
   /** Intents of older versions have their escrow in their sealed terms alone: it is written beside them once. */
@@ -69,6 +70,20 @@ export function createNotedIntents({
         .limit(1)
         .executeTakeFirst();
       return row && notedFrom(row);
+    },
+    async notedPaidOut(memos) {
+      const wanted = new Set(memos);
+      const found = new Map<string, NotedIntent>();
+      for (let last = ''; found.size < wanted.size; ) {
+        const rows = await all().where('intent_id', '>', last).orderBy('intent_id').limit(BITE).execute();
+        for (const row of rows) {
+          for (const memo of [payoutMemo(row.intent_id), payoutMemoWithId(row.intent_id)])
+            if (wanted.has(memo)) found.set(memo, notedFrom(row));
+        }
+        if (rows.length < BITE) break;
+        last = rows.at(-1)?.intent_id ?? last;
+      }
+      return found;
     },
   };
 }

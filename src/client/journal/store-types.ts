@@ -189,6 +189,8 @@ export interface ClientStore extends PaymentsStore {
     readonly by: 'order' | 'offer' | 'escrow';
     readonly is: readonly string[];
   }): Promise<NotedIntent | undefined>;
+  /** The intents that pay-outs on chain were made for, by their memos. */
+  notedPaidOut(memos: readonly string[]): Promise<ReadonlyMap<string, NotedIntent>>;
   intent(intentId: string): Promise<RememberedIntent | undefined>;
   /** Saved travellers. */
   travellers(): Promise<TravellersStore>;

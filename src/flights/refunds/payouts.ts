@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   AccountRole,
   type Address,
@@ -7,6 +6,7 @@ import {
   type Instruction,
   type Signature,
 } from '@solana/kit';
+import { payoutMark, payoutMemo, payoutMemoWithId } from '../../domain/payout-memo.ts';
 import type { Agreed } from '../../effects/airline-effects.ts';
 import type { ChainPlan } from '../../effects/effects.ts';
 import { USDC_DECIMALS } from '../../kernel/money.ts';
@@ -20,7 +20,7 @@ import {
 import type { FlightsPorts } from '../ports.ts';
 
 interface PayOut {
-  /** What it is for; the same subject is never paid twice. It stands in the memo on chain: no personal data. */
+  /** What it is for; the same subject is never paid twice. The chain shows its hash alone. */
   readonly subject: string;
   /** A wallet, not a token account. */
   readonly to: string;
@@ -87,14 +87,13 @@ type PayoutPorts = Pick<
   'store' | 'cluster' | 'clock' | 'effects' | 'authority' | 'treasurySigner' | 'mint'
 >;
 
-const memoOf = (subject: string): string => `farelock payout ${subject}`;
-const seedOf = (subject: string): string =>
-  createHash('sha256').update(memoOf(subject)).digest('hex').slice(0, 32);
+/** A pay-out of this release bears the first, one of an earlier release the second. */
+const memosOf = (subject: string) => [payoutMemo(subject), payoutMemoWithId(subject)];
 const markerOf = ({ authority }: Pick<PayoutPorts, 'authority'>, subject: string): Promise<Address> =>
   createAddressWithSeed({
     baseAddress: authority.address,
     programAddress: SYSTEM_PROGRAM,
-    seed: seedOf(subject),
+    seed: payoutMark(subject),
   });
 
 /** Which subjects were paid, by their markers. */
@@ -109,11 +108,14 @@ export async function isMarked(
 /** The transaction that made the marker, where no attempt of ours is known. @throws Problem `not_final` */
 async function markedBy(ports: PayoutPorts, subject: string): Promise<string | null> {
   const { cluster } = ports;
-  for (const signature of await cluster.signaturesWithMemo(memoOf(subject), await markerOf(ports, subject))) {
-    const status = await cluster.signatureStatus(signature);
-    if (status?.err !== null) continue;
-    if (status.confirmation !== 'finalized') throw problem('not_final');
-    return signature;
+  const marker = await markerOf(ports, subject);
+  for (const memo of memosOf(subject)) {
+    for (const signature of await cluster.signaturesWithMemo(memo, marker)) {
+      const status = await cluster.signatureStatus(signature);
+      if (status?.err !== null) continue;
+      if (status.confirmation !== 'finalized') throw problem('not_final');
+      return signature;
+    }
   }
   return null;
 }
@@ -122,7 +124,7 @@ async function markedBy(ports: PayoutPorts, subject: string): Promise<string | n
 async function mark(ports: PayoutPorts, subject: string): Promise<Instruction[]> {
   const { authority, cluster } = ports;
   const marker = await markerOf(ports, subject);
-  const seed = Buffer.from(seedOf(subject));
+  const seed = Buffer.from(payoutMark(subject));
   const address = getAddressEncoder();
   const allocate = Buffer.alloc(44 + seed.length + 40);
   allocate.writeUInt32LE(ALLOCATE_WITH_SEED, 0);
@@ -185,7 +187,10 @@ async function isUnpaid(ports: PayoutPorts, subject: string, sinceMs: number): P
   const account = await associatedTokenAddress(treasurySigner.address, mint);
   const ageS = (clock.now() - sinceMs) / 1000;
   const sinceS = Math.floor((await cluster.unixTime()) - ageS) - SLACK_S;
-  return cluster.isAbsent({ memo: memoOf(subject) }, { account, sinceS });
+  for (const memo of memosOf(subject)) {
+    if (!(await cluster.isAbsent({ memo }, { account, sinceS }))) return false;
+  }
+  return true;
 }
 
 async function plan(ports: PayoutPorts, subject: string, to: Address, amount: bigint): Promise<ChainPlan> {
@@ -210,8 +215,8 @@ async function plan(ports: PayoutPorts, subject: string, to: Address, amount: bi
       ],
       data: transfer,
     },
-    // For whoever reads the history of the wallet.
-    { programAddress: MEMO_PROGRAM, data: Buffer.from(memoOf(subject)) },
+    // The wallet's history names the journey by it.
+    { programAddress: MEMO_PROGRAM, data: Buffer.from(payoutMemo(subject)) },
   ];
   return { feePayer: authority, signers: [treasury], instructions };
 }

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import { type Address, createAddressWithSeed } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createEffects } from '../../../src/effects/effects.ts';
+import { payoutMemo } from '../../../src/domain/payout-memo.ts';
+import { createEffects, type Effects } from '../../../src/effects/effects.ts';
 import { createPayouts } from '../../../src/flights/refunds/payouts.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { silentLog } from '../../../src/kernel/log.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import type { Cluster } from '../../../src/solana/cluster.ts';
+import { MEMO_PROGRAM } from '../../../src/solana/token.ts';
+import { buildTransaction } from '../../../src/solana/transaction.ts';
 import { openWorld, type World } from '../world.ts';
 
 let world: World;
@@ -112,7 +115,7 @@ test('a pay-out that was given up is signed anew only when the history shows non
   await expect(payouts({ ...world.cluster, isAbsent })(asked)).rejects.toMatchObject({
     code: 'cluster_failed',
   });
-  expect(looked).toEqual([{ memo: 'farelock payout pay_m' }]);
+  expect(looked).toEqual([{ memo: payoutMemo('pay_m') }]);
   const rows = await world.store.selectFrom('effects').selectAll().where('subject', '=', 'pay_m').execute();
   expect(rows).toHaveLength(1);
   world.clock.advance(1_000);
@@ -158,5 +161,69 @@ test('lamports that a stranger sends to where the marker will be neither stop a 
   const to = world.newWallet().address;
   await world.cluster.airdropSol(await markerOf('pay_j'), 5_000_000n);
   await payouts()({ subject: 'pay_j', to, amount: 300_000n });
+  expect(await world.usdc(to)).toBe(300_000n);
+});
+
+test('a reader of the chain learns no id from a pay-out', async () => {
+  const sent: string[] = [];
+  const heard: Cluster = {
+    ...world.cluster,
+    send: async (wire) => {
+      sent.push(Buffer.from(wire).toString('latin1'));
+      return world.cluster.send(wire);
+    },
+  };
+  const subject = randomIds(world.clock.now).next('int');
+  await payouts(heard)({ subject, to: world.newWallet().address, amount: 300_000n });
+  expect(sent).toEqual([expect.stringContaining(payoutMemo(subject))]);
+  expect(sent[0]).not.toContain(subject);
+  expect(sent[0]).not.toContain(subject.slice(4));
+});
+
+/** Pays as an earlier release did: its memo has the subject in clear. */
+async function payAsBefore(asked: Parameters<ReturnType<typeof createPayouts>>[0], marks: boolean) {
+  const { cluster, store, clock, authority, treasury, mint } = world;
+  const effects: Pick<Effects, 'chain'> = {
+    async chain({ plan }) {
+      const { feePayer, signers = [], instructions } = await plan();
+      const memo = Buffer.from(`farelock payout ${asked.subject}`);
+      const blockhash = await cluster.latestBlockhash();
+      const { wire } = buildTransaction({
+        feePayer,
+        signers,
+        blockhash,
+        instructions: (marks ? instructions : instructions.slice(2)).map((one) =>
+          one.programAddress === MEMO_PROGRAM ? { ...one, data: memo } : one,
+        ),
+      });
+      return { signature: await cluster.send(wire) };
+    },
+  };
+  const given = { store, cluster, clock, authority, treasurySigner: treasury, mint };
+  return createPayouts({ ...given, effects: effects as Effects })(asked);
+}
+
+test('a pay-out of an earlier release, whose row is gone, is found by its memo and not made again', async () => {
+  const to = world.newWallet().address;
+  const asked = { subject: 'pay_o', to, amount: 300_000n };
+  const before = await payAsBefore(asked, true);
+  world.clock.advance(1_000);
+  expect(await payouts()(asked)).toEqual(before);
+  expect(await world.usdc(to)).toBe(300_000n);
+});
+
+test('a pay-out from before there were markers, which was given up for lost, is not made again', async () => {
+  const to = world.newWallet().address;
+  const asked = { subject: 'pay_p', to, amount: 300_000n };
+  const lost = { ...world.cluster, send: async () => Promise.reject(problem('cluster_failed')) };
+  await expect(payouts(lost)(asked)).rejects.toMatchObject({ code: 'cluster_failed' });
+  await world.store
+    .updateTable('effects')
+    .set({ state: 'failed', live_key: null, error: 'expired' })
+    .where('subject', '=', 'pay_p')
+    .execute();
+  await payAsBefore(asked, false);
+  world.clock.advance(1_000);
+  await expect(payouts()(asked)).rejects.toMatchObject({ code: 'cluster_failed' });
   expect(await world.usdc(to)).toBe(300_000n);
 });

@@ -38,8 +38,11 @@ export const walletHistory: Command<WalletHistoryOptions> = async (context, { li
   terminal.phase('Asking the cluster');
   const { connection, key } = await connectWallet(session);
   const landed = await asked(connection.getSignaturesForAddress(key(usdcAccount), { limit }));
+  const memos = landed.map(({ memo }) => memo?.replace(/^\[\d+\] /, '') ?? null);
+  const paidOut = await store.notedPaidOut(memos.filter(isPayout));
   const history: HistoryEntry[] = [];
-  for (const { signature, blockTime, memo, err } of landed) {
+  for (const [place, { signature, blockTime, err }] of landed.entries()) {
+    const memo = memos[place] ?? null;
     if (signal.aborted) throw signal.reason;
     const found = err
       ? null
@@ -50,11 +53,11 @@ export const walletHistory: Command<WalletHistoryOptions> = async (context, { li
       transaction: signature,
       at: blockTime ? new Date(blockTime * 1000).toISOString() : null,
       change,
-      memo: memo?.replace(/^\[\d+\] /, '') ?? null,
+      memo,
       ...journalled(payment),
       purpose: payment
         ? await paidForWords(store, payment)
-        : await movementWords(found, change, { store, memo }),
+        : await movementWords(found, change, { store, paidOut: paidOut.get(memo ?? '') }),
     });
   }
   terminal.result({ history }, historyView(explorerOf(session.profile), (await session.cluster()).network));
@@ -67,15 +70,12 @@ const journalled = (payment: PaymentRecord | undefined): Pick<HistoryEntry, 'pay
   resource: payment?.resource ?? null,
 });
 
+const isPayout = (memo: string | null): memo is string => memo?.startsWith('farelock payout ') === true;
+
 interface KnownHere {
   readonly store: ClientStore;
-  readonly memo: string | null;
-}
-
-/** The intent that an operator's pay-out names in its memo, where it was made here. */
-async function paidOutOf({ store, memo }: KnownHere): Promise<NotedIntent | undefined> {
-  const id = /payout (int_\w+)/.exec(memo ?? '')?.[1];
-  return id === undefined ? undefined : store.intent(id);
+  /** The intent of this home that an operator's pay-out was made for. */
+  readonly paidOut: NotedIntent | undefined;
 }
 
 /** What moved the money where no payment of the journal did: the escrow, an operator's pay-out, the faucet. */
@@ -84,8 +84,7 @@ async function movementWords(
   change: string | null,
   known: KnownHere,
 ): Promise<string | null> {
-  const paidOut = await paidOutOf(known);
-  if (paidOut) return `pay-out ${journeyWords(paidOut)}`;
+  if (known.paidOut) return `pay-out ${journeyWords(known.paidOut)}`;
   if (!found) return null;
   const { accountKeys, instructions } = found.transaction.message;
   const touched = accountKeys.map(({ pubkey }) => pubkey.toBase58());

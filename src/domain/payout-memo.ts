@@ -1,0 +1,13 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * The mark that a pay-out leaves on chain: nobody who reads the chain can tell an intent's id from it, and the customer
+ * who has the id can work it out.
+ */
+export const payoutMark = (subject: string): string =>
+  createHash('sha256').update(payoutMemoWithId(subject)).digest('hex').slice(0, 32);
+
+export const payoutMemo = (subject: string): string => `farelock payout ${payoutMark(subject)}`;
+
+/** The memo of earlier releases. */
+export const payoutMemoWithId = (subject: string): string => `farelock payout ${subject}`;
