@@ -103,7 +103,7 @@ export default defineConfig({
         // A file of rows, for what has no more to do than look into one.
         {
           name: 'file',
-          test: /src\/(store\/libsql\/(read-only|inspect)|kernel\/(secrets|ids|json|bounded-file))\.ts$/,
+          test: /src\/(store\/libsql\/(read-only|inspect)|kernel\/(secrets|ids|json|bounded-file)|domain\/payout-memo)\.ts$/,
           priority: 84,
         },
         { name: 'store', test: /src\/store\/(open|marks|identity)\.ts$/, priority: 83 },
