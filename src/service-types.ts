@@ -63,7 +63,7 @@ export interface ServiceOptions {
   readonly lowcostMs?: number | undefined;
   /** A `postgres://` URL; without it a file under `home`. */
   readonly databaseUrl?: string | undefined;
-  /** Aborts when the process is to stop: /ready says no from then on. */
+  /** Aborts when a process that stays is to stop: /ready says no from then on. Commands that end have none. */
   readonly stopping?: AbortSignal | undefined;
   /** Without RPC addresses, the embedded cluster under `home`. */
   readonly cluster?: ClusterSettings | undefined;

@@ -279,12 +279,13 @@ function openFlights(
 }
 
 /** What the operator has set of the flight service. */
-function flightsOptions({ purgeAfterDays, caps }: ServiceOptions): Partial<FlightsOptions> {
+function flightsOptions({ purgeAfterDays, caps, stopping }: ServiceOptions): Partial<FlightsOptions> {
   const { perPayment = null, perDay = null } = caps ?? {};
   return {
     ...(purgeAfterDays !== undefined && { purgeAfterDays }),
     ...(perPayment !== null && { mostTicket: perPayment }),
     mostPerDay: perDay,
+    sweepsAtStart: stopping !== undefined,
   };
 }
 

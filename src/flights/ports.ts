@@ -74,6 +74,8 @@ export interface FlightsOptions {
   readonly settlingGraceMs: number;
   /** Personal data goes this many days after the last arrival, or after the refund. */
   readonly purgeAfterDays: number;
+  /** For a process that stays: a command that ends leaves sweeps to whoever is due. */
+  readonly sweepsAtStart: boolean;
 }
 
 export const defaultOptions: FlightsOptions = {
@@ -109,6 +111,7 @@ export const defaultOptions: FlightsOptions = {
   creationWaitMs: 8_000,
   settlingGraceMs: 5_000,
   purgeAfterDays: 30,
+  sweepsAtStart: false,
 };
 
 /** The public keys of gateways that may sponsor previews, 32 bytes each, by key id. */

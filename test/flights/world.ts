@@ -156,7 +156,7 @@ export async function openWorld(given: WorldOptions = {}) {
         });
 
   /** A service of its own on the same store, cluster and airline, as a second process would be. */
-  function service(wrap: (ports: Ports) => Ports = (ports) => ports) {
+  function service(wrap: (ports: Ports) => Ports = (ports) => ports, options: Partial<FlightsOptions> = {}) {
     const ports = wrap({ store, cluster, provider, lowcost, clock, escrowProgram: ESCROW_PROGRAM_ID });
     const ids = randomIds(ports.clock.now);
     const common = { ...ports, secrets, ids, log: silentLog };
@@ -179,7 +179,7 @@ export async function openWorld(given: WorldOptions = {}) {
       paywall,
       gatewayKeys: given.gatewayKeys,
       // One wallet pays for everything here; test/flights/intents/limits.test.ts is about the bound.
-      options: { mostLocksPerPayer: 1_000, ...given.options },
+      options: { mostLocksPerPayer: 1_000, ...given.options, ...options },
     });
     const app = { fetch: webOf(flights.app.fetch) };
     return { ...flights, app, paywall, call: callerOf(app.fetch) };

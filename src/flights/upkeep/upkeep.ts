@@ -7,7 +7,7 @@ const SOON_MS = 1_000;
 const DUE_AT = 'sweep_due_at_ms';
 
 /**
- * Runs the sweeper at most every ten minutes, whichever process comes first. Between sweeps it costs nothing, in a
+ * Runs the sweeper at most every ten minutes, whichever process comes first, and at the start of one that stays. Between sweeps it costs nothing, in a
  * fresh process one small read. A sweep that breaks is logged: it must fail no booking.
  * @returns how many tasks were taken up
  */
@@ -16,6 +16,8 @@ export function createUpkeep(ports: SweeperPorts, escrows: Escrows): () => Promi
   let dueAtMs = 0;
   /** When this process takes the next bite of a heap: one that stays does, a command that ends leaves it to others. */
   let goOnAtMs: number | null = null;
+  /** A database that was just put back from a dump says that the next sweep is not due yet. */
+  let isStart = ports.options.sweepsAtStart;
 
   /** Moves the next sweep ahead; false when another process did. */
   async function claim(nowMs: number): Promise<boolean> {
@@ -47,9 +49,10 @@ export function createUpkeep(ports: SweeperPorts, escrows: Escrows): () => Promi
     const nowMs = clock.now();
     const goesOn = goOnAtMs !== null && (nowMs >= goOnAtMs || goOnAtMs > nowMs + SOON_MS);
     if (!goesOn) {
-      if (nowMs < dueAtMs && dueAtMs <= nowMs + SWEEP_EVERY_MS) return 0;
-      if (!(await claim(nowMs))) return 0;
+      if (!isStart && nowMs < dueAtMs && dueAtMs <= nowMs + SWEEP_EVERY_MS) return 0;
+      if (!(await claim(nowMs)) && !isStart) return 0;
     }
+    isStart = false;
     goOnAtMs = null;
     try {
       const { createSweeper } = await import('./sweeper.ts');
