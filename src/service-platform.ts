@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { smallText } from './kernel/bounded-file.ts';
 import { systemClock } from './kernel/clock.ts';
 import { overNetwork } from './kernel/network.ts';
 import { partnerKeyFile, webhookSecretFile } from './sandbox/partners/seed.ts';
@@ -16,7 +16,7 @@ export const openPlatform: OpenPlatform = async (options) => {
   const clock = options.clock ?? systemClock;
   const books = openBooks(join(options.home, 'platform', 'orders.db'));
   const secretsOf = async (partnerId: string): Promise<readonly string[] | null> => {
-    const secret = options.webhookSecret ?? (await lineOf(webhookSecretFile(options.home, partnerId)));
+    const secret = options.webhookSecret ?? lineOf(webhookSecretFile(options.home, partnerId));
     return secret === null ? null : [secret];
   };
   const keyOf = async (partnerId: string): Promise<string | null> =>
@@ -59,8 +59,4 @@ export const openPlatform: OpenPlatform = async (options) => {
   };
 };
 
-const lineOf = (path: string): Promise<string | null> =>
-  readFile(path, 'utf8').then(
-    (text) => text.trim() || null,
-    () => null,
-  );
+const lineOf = (path: string): string | null => smallText(path)?.trim() || null;

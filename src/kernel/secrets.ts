@@ -6,17 +6,9 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { readBounded } from './bounded-file.ts';
 import { damaged, makeFolder, onFile, readJsonOf, storageProblem } from './storage.ts';
 
 /**
@@ -92,6 +84,8 @@ export function writeOnce(path: string, content: string): boolean {
   });
 }
 
+const MOST_LINE_BYTES = 4096;
+
 /**
  * The one line of a private file, written first where the file is missing; never over what is there.
  * @param prefix what the line begins with
@@ -99,11 +93,13 @@ export function writeOnce(path: string, content: string): boolean {
 export function ensureLine(path: string, prefix: string, make: () => string): string {
   const read = (): string | null => {
     try {
-      return readFileSync(path, 'utf8').trim();
+      const bytes = readBounded(path, { mostBytes: MOST_LINE_BYTES, isRegular: true });
+      if (bytes) return bytes.toString('utf8').trim();
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       throw storageProblem(error, path) ?? error;
     }
+    throw damaged(path, 'it is too large, or no regular file');
   };
   if (read() === null) writeOnce(path, `${make()}\n`);
   const line = read();

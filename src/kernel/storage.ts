@@ -6,13 +6,13 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
-  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { readBounded } from './bounded-file.ts';
 import { isProblem, type Problem, type ProblemCode, problem } from './problems.ts';
 
 /** Codes of storage problems. */
@@ -269,17 +269,20 @@ export function writeWhole(
   });
 }
 
+const MOST_JSON_BYTES = 64 * 1_048_576;
+
 /** The JSON of a file of ours; null where there is none. @throws Problem `storage_damaged`: it is not JSON */
 export function readJsonOf(path: string): unknown {
-  let text: string;
+  let bytes: Buffer | null;
   try {
-    text = readFileSync(path, 'utf8');
+    bytes = readBounded(path, { mostBytes: MOST_JSON_BYTES, isRegular: true });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw storageProblem(error, path) ?? error;
   }
+  if (!bytes) throw damaged(path, 'it is too large, or no regular file');
   try {
-    return JSON.parse(text);
+    return JSON.parse(bytes.toString('utf8'));
   } catch {
     // The parser's own words quote what it read.
     throw damaged(path, 'it is not JSON');

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { getBase58Encoder } from '@solana/kit';
-import { readBounded } from '../kernel/bounded-file.ts';
+import { readBounded, readOpen } from '../kernel/bounded-file.ts';
 import { isProblem, type Problem, problem } from '../kernel/problems.ts';
 import { writeOnce } from '../kernel/secrets.ts';
 import { quoted } from '../kernel/shell-word.ts';
@@ -20,8 +19,7 @@ export type { Signer } from './signer.ts';
 export function readKeypair(pathOrDash: string, options: { stdin?: () => string } = {}): Signer {
   if (/^(usb|prompt):|^ASK$/.test(pathOrDash)) throw notAFile(pathOrDash);
   if (pathOrDash !== '-') return signerFromText(readPrivateFile(pathOrDash), pathOrDash);
-  const readStdin = options.stdin ?? (() => readFileSync(0, 'utf8'));
-  return signerFromText(readStdin(), 'standard input');
+  return signerFromText((options.stdin ?? readStdin)(), 'standard input');
 }
 
 /**
@@ -57,6 +55,12 @@ export function createKeypairFile(path: string): Signer {
 }
 
 const MOST_BYTES = 4096;
+
+function readStdin(): string {
+  const bytes = readOpen(0, MOST_BYTES);
+  if (!bytes) throw unreadable('standard input', 'it is too large to be a keypair');
+  return bytes.toString('utf8');
+}
 
 function readPrivateFile(path: string): string {
   let bytes: Buffer | null;

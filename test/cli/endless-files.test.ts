@@ -1,17 +1,23 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { lockFile } from '../../src/cli/apply/lock.ts';
 import { readProgress } from '../../src/cli/apply/results.ts';
 import { readCustomerData } from '../../src/cli/commands/requirements/customer-data.ts';
 import { readJson } from '../../src/cli/session/json-file.ts';
 import { readKeyFile, readOwnKeyFile } from '../../src/cli/session/key-file.ts';
 import { secret } from '../../src/cli/session/secret-variable.ts';
 import { readJsonFile } from '../../src/cli/settings/file.ts';
+import { readSolanaCliConfig } from '../../src/cli/settings/solana-cli.ts';
 import { readPassengerFile } from '../../src/cli/travellers/passenger-file.ts';
+import { registryOf } from '../../src/cli/upgrade/latest.ts';
 import { readGatewayKeys } from '../../src/flights/intents/sponsored.ts';
 import { loadRecipes } from '../../src/flights/providers/browser/recipes.ts';
+import { readOpen } from '../../src/kernel/bounded-file.ts';
+import { ensureLine } from '../../src/kernel/secrets.ts';
+import { readJsonOf } from '../../src/kernel/storage.ts';
 import { loadPolicy } from '../../src/partner/compliance/policy.ts';
 import { readKeypair } from '../../src/solana/keypair.ts';
 
@@ -53,6 +59,30 @@ test.each([
   ['a policy', () => loadPolicy('/dev/zero'), 'larger than'],
 ])('%s is read as far as one may be', (_what, read, why) => {
   expect(read).toThrow(why);
+});
+
+test('so are the settings of the Solana CLI, a lock, npm settings, rings of keys, and lines of our own', async () => {
+  const zero = (...path: string[]) => {
+    const file = join(folder, ...path);
+    mkdirSync(dirname(file), { recursive: true });
+    symlinkSync('/dev/zero', file);
+    return file;
+  };
+  zero('.config', 'solana', 'cli', 'config.yml');
+  await expect(readSolanaCliConfig({ HOME: folder })).rejects.toMatchObject({ code: 'settings_invalid' });
+  const results = join(folder, 'results.csv');
+  zero('results.csv.lock');
+  const release = await lockFile(results);
+  await release();
+  expect(registryOf({ NPM_CONFIG_USERCONFIG: zero('npmrc') })).toBe('https://registry.npmjs.org/');
+  for (const read of [readJsonOf, (path: string) => ensureLine(path, 'key_', () => 'key_1')]) {
+    expect(() => read(zero(`${read.name}.json`))).toThrow(
+      expect.objectContaining({ code: 'storage_damaged' }),
+    );
+  }
+  const stdin = openSync('/dev/zero', 'r');
+  expect(readOpen(stdin, 4096)).toBeNull();
+  closeSync(stdin);
 });
 
 test('so are gateway keys, the key of the embedded stack, and the results of a run', async () => {

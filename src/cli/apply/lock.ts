@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { link, unlink, writeFile } from 'node:fs/promises';
+import { smallText } from '../../kernel/bounded-file.ts';
 import { problem } from '../../kernel/problems.ts';
 
 /**
@@ -49,8 +49,7 @@ async function linked(from: string, to: string): Promise<boolean> {
 }
 
 function ownerOf(path: string): number | null {
-  if (!existsSync(path)) return null;
-  const pid = Number(readFileSync(path, 'utf8'));
+  const pid = Number(smallText(path));
   return Number.isInteger(pid) && pid > 0 ? pid : null;
 }
 

@@ -1,5 +1,6 @@
-import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { smallText } from '../../kernel/bounded-file.ts';
 import { isProblem } from '../../kernel/problems.ts';
 import { quoted } from '../../kernel/shell-word.ts';
 import { readKeyFile } from '../session/key-file.ts';
@@ -89,7 +90,7 @@ async function keys(home: string): Promise<Finding> {
         'Restore it from a backup before the next command creates a new one.',
       );
     }
-    if (!isRing(readFileSync(at(ring), 'utf8'))) {
+    if (!isRing(smallText(at(ring)) ?? '')) {
       return failed(`${at(ring)} is not a key ring`, 'Restore it from a backup.');
     }
   }

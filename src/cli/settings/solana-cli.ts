@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { readBounded } from '../../kernel/bounded-file.ts';
 import type { Environment } from '../spec/globals.ts';
 import { wrongSetting } from './file.ts';
 import { kindOf, NotASetting, webAddress } from './keys-table.ts';
@@ -14,6 +15,8 @@ interface SolanaCliConfig {
   readonly commitment: 'confirmed' | 'finalized';
 }
 
+const MOST_BYTES = 65_536;
+
 /**
  * `~/.config/solana/cli/config.yml`, as `solana config set` writes it. Read only for a profile whose cluster is
  * `solana-config`: what a person has set for another tool must not spend money here unasked.
@@ -23,10 +26,12 @@ export async function readSolanaCliConfig(environment: Environment): Promise<Sol
   const home = environment.HOME || homedir();
   const path = join(home, '.config', 'solana', 'cli', 'config.yml');
   if (!existsSync(path)) throw wrongSetting(path, 'the file', 'does not exist, but the profile needs it');
+  const bytes = readBounded(path, { mostBytes: MOST_BYTES, isRegular: true });
+  if (!bytes) throw wrongSetting(path, 'the file', 'is too large, or no regular file');
   const { parse } = await import('yaml');
   let config: unknown;
   try {
-    config = parse(readFileSync(path, 'utf8'), { maxAliasCount: 0 });
+    config = parse(bytes.toString('utf8'), { maxAliasCount: 0 });
   } catch {
     throw wrongSetting(path, 'the file', 'is not YAML');
   }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { smallText } from '../../kernel/bounded-file.ts';
 import { overNetwork } from '../../kernel/network.ts';
 import { writeWhole } from '../../kernel/storage.ts';
 import type { Environment } from '../spec/globals.ts';
@@ -21,7 +21,7 @@ const noteOf = (home: string): string => join(home, 'update.json');
 /** null where nobody has looked yet. */
 export function lastLook(home: string): Looked | null {
   try {
-    const { looked_at, latest } = JSON.parse(readFileSync(noteOf(home), 'utf8')) as Partial<Looked>;
+    const { looked_at, latest } = JSON.parse(smallText(noteOf(home)) ?? '') as Partial<Looked>;
     return typeof looked_at === 'number' ? { looked_at, latest: isVersion(latest) ? latest : null } : null;
   } catch {
     // None, or one that was damaged: the next look writes it anew.
@@ -58,12 +58,7 @@ export function registryOf(environment: Environment): string {
 
 function fromNpmrc(environment: Environment): string | undefined {
   const file = environment.NPM_CONFIG_USERCONFIG ?? join(environment.HOME ?? homedir(), '.npmrc');
-  try {
-    return /^\s*registry\s*=\s*"?([^\s"]+)/m.exec(readFileSync(file, 'utf8'))?.[1];
-  } catch {
-    // Few people have one.
-    return undefined;
-  }
+  return /^\s*registry\s*=\s*"?([^\s"]+)/m.exec(smallText(file) ?? '')?.[1];
 }
 
 const isVersion = (value: unknown): value is string =>

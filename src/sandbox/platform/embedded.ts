@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { smallText } from '../../kernel/bounded-file.ts';
 import type { HttpRequest, HttpResponse } from '../../kernel/http.ts';
 import { webhookSecretsOf } from '../../partner/desk/partners.ts';
 import { createPartnerHttp } from '../../partner/http.ts';
@@ -80,8 +80,6 @@ export const moveEmbedded = (ports: PartnerPorts): Promise<number> =>
       fetch: (request) => fetchProcedure(request),
       serviceUrl: 'http://farelock.local',
       serviceName: ports.serviceName,
-      keyOf: (partnerId) => readFile(partnerKeyFile(ports.home, partnerId), 'utf8').then(trimmed, () => null),
+      keyOf: async (partnerId) => smallText(partnerKeyFile(ports.home, partnerId))?.trim() ?? null,
     });
   });
-
-const trimmed = (text: string): string => text.trim();

@@ -1,6 +1,7 @@
-import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
+import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Email } from 'postal-mime';
+import { readBounded } from '../../../kernel/bounded-file.ts';
 import { onFile } from '../../../kernel/storage.ts';
 import { installed } from './packages.ts';
 import type { Confirmed } from './purchases.ts';
@@ -70,7 +71,10 @@ function* mailsIn(folder: string): Generator<Buffer> {
     }),
   );
   files.sort((a, b) => b.mtimeMs - a.mtimeMs || (a.path < b.path ? 1 : -1));
-  for (const { path } of files.slice(0, MOST_MAILS)) yield onFile(path, () => readFileSync(path));
+  for (const { path } of files.slice(0, MOST_MAILS)) {
+    const mail = onFile(path, () => readBounded(path, { mostBytes: MOST_BYTES, isRegular: true }));
+    if (mail) yield mail;
+  }
 }
 
 function entriesOf(folder: string): Dirent[] {
