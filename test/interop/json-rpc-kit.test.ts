@@ -22,6 +22,11 @@ import { openRpcEndpoint, type RpcEndpoint } from './rpc-endpoint.ts';
 const alice = signerFromSeed(new Uint8Array(32).fill(11));
 const bob = signerFromSeed(new Uint8Array(32).fill(12));
 
+const codeOf = async (promise: Promise<unknown>) => {
+  const error = await promise.catch((reason: unknown) => reason);
+  return isSolanaError(error) ? error.context.__code : error;
+};
+
 describe('@solana/kit, unmodified, against the JSON-RPC', () => {
   let endpoint: RpcEndpoint;
   let rpc: Rpc<SolanaRpcApiDevnet>;
@@ -136,6 +141,11 @@ describe('@solana/kit, unmodified, against the JSON-RPC', () => {
     const message = toBase64(bytes.slice(65)) as unknown as TransactionMessageBytesBase64;
     expect((await rpc.getFeeForMessage(message).send()).value).toBe(5000n);
     expect(await rpc.sendTransaction(wire, { encoding: 'base64' }).send()).toBe(signature);
+    // What has landed is refused by the preflight, which is how the simulation answers too.
+    const again = rpc.sendTransaction(wire, { encoding: 'base64' }).send();
+    expect(await codeOf(again)).toBe(SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE);
+    const forwarded = rpc.sendTransaction(wire, { encoding: 'base64', skipPreflight: true }).send();
+    expect(await forwarded).toBe(signature);
     const [status] = (await rpc.getSignatureStatuses([signature]).send()).value;
     expect(status).toMatchObject({ err: null, confirmationStatus: 'finalized' });
     const found = await rpc
@@ -170,10 +180,6 @@ describe('@solana/kit, unmodified, against the JSON-RPC', () => {
     const { bytes } = await pay(1n);
     const forged = bytes.slice();
     forged[3] = (forged[3] ?? 0) ^ 1;
-    const codeOf = async (promise: Promise<unknown>) => {
-      const error = await promise.catch((reason: unknown) => reason);
-      return isSolanaError(error) ? error.context.__code : error;
-    };
     expect(await codeOf(rpc.sendTransaction(toBase64(forged), { encoding: 'base64' }).send())).toBe(
       SOLANA_ERROR__JSON_RPC__SERVER_ERROR_TRANSACTION_SIGNATURE_VERIFICATION_FAILURE,
     );

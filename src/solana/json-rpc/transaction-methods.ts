@@ -1,7 +1,7 @@
 import { getBase58Encoder, getBase64Encoder } from '@solana/kit';
 import * as z from 'zod';
 import type { EmbeddedLedger } from '../embedded/ledger.ts';
-import { MOST_TRANSACTION_BYTES } from '../transaction.ts';
+import { MOST_TRANSACTION_BYTES, signatureOf } from '../transaction.ts';
 import { encodeTransaction } from './encode-transaction.ts';
 import { accountEncoding, addressParam, contextOf, integerParam, signatureParam } from './params.ts';
 import { preflightFailure, refusal } from './refusals.ts';
@@ -41,6 +41,9 @@ const sendTransaction = (ledger: EmbeddedLedger) =>
       const wire = wireBytes(text, options?.encoding ?? 'base58');
       const skipPreflight = options?.skipPreflight ?? false;
       try {
+        // As Agave's preflight does. Without it, sending again what has landed is harmless, and answered as before.
+        if (!skipPreflight && ledger.landed(signatureOf(wire)))
+          throw preflightFailure('AlreadyProcessed', []);
         const landed = await ledger.submit(wire, { skipPreflight });
         if (landed.err !== null && !skipPreflight) throw preflightFailure(landed.err, landed.meta.logs);
         return landed.signature;

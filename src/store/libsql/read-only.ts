@@ -1,4 +1,13 @@
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,6 +16,10 @@ import type { SqliteDatabase } from './file.ts';
 
 const WAIT_MS = 500;
 const MOST_COPIED_BYTES = 256 * 1024 * 1024;
+/** Begins the names of private copies. */
+const ASIDE = 'farelock-look-';
+/** A look takes seconds: a copy as old as this was left by a process that was killed. */
+const LEFT_MS = 3_600_000;
 
 /**
  * Rows of a libsql file as it is: no migration, nothing written, no file made. Empty where there is no file.
@@ -30,7 +43,8 @@ export function openForReading(path: string): SqliteDatabase {
   const hasJournal = existsSync(`${path}-wal`);
   const isQuiet = usersOf(path).users?.length === 0 && statSync(path).size <= MOST_COPIED_BYTES;
   if (!hasJournal || !isQuiet) return openAt(path, !hasJournal);
-  const aside = mkdtempSync(join(tmpdir(), 'farelock-look-'));
+  const aside = mkdtempSync(join(tmpdir(), ASIDE));
+  sweepBeside(aside);
   const remove = () => rmSync(aside, { recursive: true, force: true });
   try {
     for (const suffix of ['', '-wal']) copyFileSync(`${path}${suffix}`, join(aside, `copy.db${suffix}`));
@@ -47,6 +61,18 @@ export function openForReading(path: string): SqliteDatabase {
   } catch (error) {
     remove();
     throw error;
+  }
+}
+
+/** Removes what looks of this user have left behind beside this one. */
+function sweepBeside(aside: string): void {
+  const { uid, mtimeMs } = lstatSync(aside);
+  for (const name of readdirSync(tmpdir())) {
+    if (!name.startsWith(ASIDE)) continue;
+    const path = join(tmpdir(), name);
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    const isLeft = found?.isDirectory() && found.uid === uid && mtimeMs - found.mtimeMs > LEFT_MS;
+    if (isLeft) rmSync(path, { recursive: true, force: true });
   }
 }
 

@@ -1,7 +1,17 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  lutimesSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openSqlite } from '../../../src/store/libsql/file.ts';
 import { readRows } from '../../../src/store/libsql/read-only.ts';
 
@@ -43,6 +53,23 @@ test.each([
   const before = bytesOf(left);
   expect(readRows(join(left, 'a.db'), 'select name from fares')).toEqual([{ name: '1' }]);
   expect(bytesOf(left)).toEqual(before);
+});
+
+test('copies that a killed look has left are removed by the next one; those of today and of others stay', () => {
+  const left = leftByKill(['', '-wal']);
+  const temporary = mkdtempSync(join(folder, 'tmp-'));
+  const old = new Date('2001-01-01');
+  for (const name of ['farelock-look-old', 'farelock-look-new', 'other-look-old']) {
+    mkdirSync(join(temporary, name));
+    if (!name.endsWith('new')) utimesSync(join(temporary, name), old, old);
+  }
+  symlinkSync(left, join(temporary, 'farelock-look-link'));
+  lutimesSync(join(temporary, 'farelock-look-link'), old, old);
+  vi.stubEnv('TMPDIR', temporary);
+  expect(readRows(join(left, 'a.db'), 'select name from fares')).toEqual([{ name: '1' }]);
+  vi.unstubAllEnvs();
+  const stay = ['farelock-look-link', 'farelock-look-new', 'other-look-old'];
+  expect(readdirSync(temporary).sort()).toEqual(stay);
 });
 
 test('a file that is in use is read as it stands now', () => {

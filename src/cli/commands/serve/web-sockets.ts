@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { once } from '../../../kernel/once.ts';
 import type { Line, PubSub } from '../../../solana/pubsub/index.ts';
@@ -129,8 +129,12 @@ export function webSockets(
 
   return {
     serve(server) {
-      server.on('upgrade', (request, socket, head) => {
+      const latest = latestAnswers(server);
+      server.on('upgrade', async (request, socket, head) => {
         socket.on('error', () => socket.destroy());
+        // Whatever came before on this connection is answered first, as HTTP asks.
+        await latest.get(socket);
+        if (socket.destroyed) return;
         if (request.headers.upgrade?.toLowerCase() !== 'websocket')
           return asBefore(server, request, socket, head);
         if (!/^\/rpc\/?(\?|$)/.test(request.url ?? '')) return refuse(socket, '404 Not Found');
@@ -225,6 +229,15 @@ function goodbye(socket: WebSocket, code: number, reason: string): void {
   socket.close(code, reason);
   const end = setTimeout(() => socket.terminate(), GOODBYE_MS);
   socket.once('close', () => clearTimeout(end));
+}
+
+/** The end of the last answer that was begun on each connection. */
+function latestAnswers(server: Server): WeakMap<Duplex, Promise<void>> {
+  const latest = new WeakMap<Duplex, Promise<void>>();
+  server.prependListener('request', ({ socket }: IncomingMessage, answer: ServerResponse) => {
+    latest.set(socket, new Promise((ended) => void answer.once('close', ended)));
+  });
+  return latest;
 }
 
 function refuse(socket: Duplex, status: string, headers = ''): void {
