@@ -125,8 +125,7 @@ async function lookAtDatabase({ store }: FlightsPorts): Promise<Found> {
 
 async function lookAtCluster(ports: FlightsPorts): Promise<Found> {
   await ports.ready?.();
-  await ports.wallets.holdings();
-  const trouble = await programTrouble(ports);
+  const [trouble] = await Promise.all([programTrouble(ports), ports.wallets.holdings()]);
   if (trouble === null) return { code: OK };
   const details = { escrow_program: { address: ports.escrowProgram, trouble } };
   return { code: 'escrow_program_changed', details };
