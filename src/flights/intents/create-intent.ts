@@ -65,8 +65,9 @@ export function createIntentCall(
       await checkOpen(ports, 'booking');
       const refundWallet = refund ?? funding;
       if (refundWallet !== undefined) await checkRefundWallet(ports, refundWallet);
-      const holder =
-        funding === undefined ? undefined : await holderOf(ports, activeKey(funding, request.offer_id));
+      const wallet = funding ?? payer;
+      const pair = wallet === null ? null : activeKey(wallet, request.offer_id);
+      const holder = funding === undefined || pair === null ? undefined : await holderOf(ports, pair);
       if (holder && isShown(holder) && holder.expires_at_ms > ports.clock.now()) throw alreadyExists(holder);
       if (funding !== undefined) await checkLocks(ports.store, ports, funding);
       const found = await ports.checks.look({ client, payer }, (tiers) =>
@@ -74,7 +75,7 @@ export function createIntentCall(
       );
       if (payer !== null) live = found ?? undefined;
       await checkProgram(ports);
-      if (found) await checkDay(ports.store, ports, ticketTotal(found.offer) ?? 0n);
+      if (found) await checkDay(ports.store, ports, ticketTotal(found.offer) ?? 0n, pair);
       await funds.check(found ? sellersPart(request, found) : 0n);
       return {
         amount: options.intentPrice,

@@ -40,9 +40,15 @@ export async function checkLocks(on: Store, { clock, options }: LimitPorts, paye
 /**
  * Counts what was paid for in 24 hours, paid back or not, and locks that are alive.
  * @param amount of the ticket to be locked, atomic
+ * @param own the pair that it is for: a request that goes on with its creation must not be refused for its own sake
  * @throws Problem `booking_disabled`: with this one, the operator would take more than his cap of a day
  */
-export async function checkDay(on: Store, { clock, options }: LimitPorts, amount: bigint): Promise<void> {
+export async function checkDay(
+  on: Store,
+  { clock, options }: LimitPorts,
+  amount: bigint,
+  own: string | null,
+): Promise<void> {
   if (options.mostPerDay === null) return;
   const nowMs = clock.now();
   const taken = await on
@@ -50,7 +56,7 @@ export async function checkDay(on: Store, { clock, options }: LimitPorts, amount
     .select((column) => column.fn.sum('amount').as('amount'))
     .where('created_at_ms', '>', nowMs - DAY_MS)
     .where(
-      sql<SqlBool>`((active_key is not null and expires_at_ms > ${nowMs}) or exists
+      sql<SqlBool>`((active_key <> ${own ?? ''} and expires_at_ms > ${nowMs}) or exists
         (select 1 from bookings where bookings.intent_id = intents.intent_id and payment_key <> ${NO_PAYMENT}))`,
     )
     .executeTakeFirst();

@@ -24,7 +24,7 @@ export const insertUnlessTaken = (ports: FlightsPorts, row: IntentRow): Promise<
     const taken = await takenBy(tx, row, options.mostUnpaidCreations);
     if (taken) return taken;
     await checkLocks(tx, ports, row.funding_wallet);
-    await checkDay(tx, ports, BigInt(row.amount));
+    await checkDay(tx, ports, BigInt(row.amount), row.active_key);
     if (holder) await retire(tx, holder, 'intent_expired', clock.now());
     // Its escrow is on the disk as an effect before it is opened, and its payment before it is sent: so is this then.
     await regained(tx).insertInto('intents').values(row).execute();

@@ -66,13 +66,17 @@ export function openForReading(path: string): SqliteDatabase {
 
 /** Removes what looks of this user have left behind beside this one. */
 function sweepBeside(aside: string): void {
-  const { uid, mtimeMs } = lstatSync(aside);
-  for (const name of readdirSync(tmpdir())) {
-    if (!name.startsWith(ASIDE)) continue;
-    const path = join(tmpdir(), name);
-    const found = lstatSync(path, { throwIfNoEntry: false });
-    const isLeft = found?.isDirectory() && found.uid === uid && mtimeMs - found.mtimeMs > LEFT_MS;
-    if (isLeft) rmSync(path, { recursive: true, force: true });
+  try {
+    const { uid, mtimeMs } = lstatSync(aside);
+    for (const name of readdirSync(tmpdir())) {
+      if (!name.startsWith(ASIDE)) continue;
+      const path = join(tmpdir(), name);
+      const found = lstatSync(path, { throwIfNoEntry: false });
+      const isLeft = found?.isDirectory() && found.uid === uid && mtimeMs - found.mtimeMs > LEFT_MS;
+      if (isLeft) rmSync(path, { recursive: true, force: true });
+    }
+  } catch {
+    // A temporary folder may be one that nobody can list: this look works without it.
   }
 }
 

@@ -347,6 +347,16 @@ for (const lands of [false, true]) {
   });
 }
 
+test('a payment that goes on is not counted twice towards the most of a day', async () => {
+  await world.close();
+  world = await openWorld({ airline: 'scripted', options: { mostPerDay: 200_000_000n } });
+  const { ask, mend } = await cutCreation(false);
+  expect((await ask()).status).toBe(503);
+  mend();
+  expect((await ask()).status).toBe(201);
+  expect((await create(world.wallet)).body.code).toBe('booking_disabled');
+});
+
 test('a payment that expires while the cluster is cut off is answered as unpaid, and its escrow is closed', async () => {
   const had = await world.usdc(world.wallet.address);
   const held = await operatorHolds();
