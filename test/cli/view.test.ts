@@ -269,6 +269,16 @@ describe('where the money is', () => {
     expect(text).not.toContain('not booked');
   });
 
+  test('one that a restored service has forgotten promises no money that has left the escrow', () => {
+    const forgotten = intent({
+      operator_review_since: '2026-11-21T09:30:00.000Z',
+      refund_reason: 'database_behind',
+    });
+    const text = statusLines(forgotten, at, null, screen(400)).join(' ');
+    expect(text).toContain('have left the escrow');
+    expect(text).not.toMatch(/are in the escrow|anyone can refund/);
+  });
+
   test('one whose last step failed says with what, and promises no time', () => {
     const failing = intent({ ...booked, order_id: null, booking_held_up_by: 'too_many_open_files' });
     const text = statusLines(failing, at, null, screen(200)).join('\n');

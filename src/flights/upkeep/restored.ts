@@ -25,8 +25,11 @@ const behindIn = (store: SweeperPorts['store']) =>
  * Finds what the chain shows done and the database never began: every act of ours is a row before it is sent, so the
  * database was put back to an earlier state. An intent whose escrow has ended is no longer sold, and comes to a person;
  * a refund that was paid says so when it is approved. An operator is paged once.
+ * @returns `isBehind` while something of it waits for a person
  */
-export async function findRestored(ports: SweeperPorts): Promise<number> {
+export async function findRestored(
+  ports: SweeperPorts,
+): Promise<{ readonly worked: number; readonly isBehind: boolean }> {
   const { store, clock, log } = ports;
   const ended = await endedIntents(ports);
   for (const intent_id of ended) {
@@ -44,7 +47,7 @@ export async function findRestored(ports: SweeperPorts): Promise<number> {
       : null,
     fields: { intents: ended.length, refunds: paid.length },
   });
-  return ended.length;
+  return { worked: ended.length, isBehind };
 }
 
 /** Intents for sale whose escrow was captured or refunded without an effect of ours. The chain is read first. */

@@ -12,6 +12,10 @@ import type { SweeperPorts } from './sweeper-ports.ts';
 
 const DAY_MS = 86_400_000;
 const MOST_AT_ONCE = 50;
+/** A heap is taken away in bites, and quicker than it can grow. */
+const SOON_MS = 1_000;
+/** /ready says no until a person has ended what a restored database left open: it hears of that soon. */
+const BEHIND_MS = 15_000;
 
 type Due = IntentRow & { readonly ended_at_ms: number };
 
@@ -23,11 +27,15 @@ type Due = IntentRow & { readonly ended_at_ms: number };
  */
 export function createSweeper(ports: SweeperPorts, escrows: Escrows) {
   return {
-    /** One sweep: up to 50 tasks of each kind, and a bite of what is dead. */
-    async sweep(): Promise<{ readonly worked: number; readonly more: boolean }> {
+    /**
+     * One sweep: up to 50 tasks of each kind, and a bite of what is dead.
+     * @returns `againMs`: when to sweep again, where that is sooner than usual
+     */
+    async sweep(): Promise<{ readonly worked: number; readonly againMs: number | null }> {
       const isMoreDead = await prune(ports);
+      const { worked, isBehind } = await restored(ports);
       const counts = [
-        await restored(ports),
+        worked,
         await lateMoney(ports, escrows),
         await lateTickets(ports),
         await closeEscrows(ports, escrows),
@@ -35,20 +43,25 @@ export function createSweeper(ports: SweeperPorts, escrows: Escrows) {
       ];
       return {
         worked: counts.reduce((sum, count) => sum + count, 0),
-        more: isMoreDead || counts.some((count) => count === MOST_AT_ONCE),
+        againMs:
+          isMoreDead || counts.some((count) => count === MOST_AT_ONCE)
+            ? SOON_MS
+            : isBehind
+              ? BEHIND_MS
+              : null,
       };
     },
   };
 }
 
 /** A cluster that does not answer keeps nothing else waiting. */
-async function restored(ports: SweeperPorts): Promise<number> {
+async function restored(ports: SweeperPorts): ReturnType<typeof import('./restored.ts').findRestored> {
   try {
     return await (await import('./restored.ts')).findRestored(ports);
   } catch (error) {
     if (!isProblem(error, 'cluster_failed')) throw error;
     ports.log('warn', 'chain_unread', { error_code: error.code });
-    return 0;
+    return { worked: 0, isBehind: false };
   }
 }
 

@@ -2,8 +2,6 @@ import type { Escrows } from '../booking/escrows.ts';
 import type { SweeperPorts } from './sweeper-ports.ts';
 
 const SWEEP_EVERY_MS = 10 * 60_000;
-/** A heap is taken away in bites, and quicker than it can grow. */
-const SOON_MS = 1_000;
 const DUE_AT = 'sweep_due_at_ms';
 
 /**
@@ -14,8 +12,8 @@ const DUE_AT = 'sweep_due_at_ms';
 export function createUpkeep(ports: SweeperPorts, escrows: Escrows): () => Promise<number> {
   const { store, clock, log } = ports;
   let dueAtMs = 0;
-  /** When this process takes the next bite of a heap: one that stays does, a command that ends leaves it to others. */
-  let goOnAtMs: number | null = null;
+  /** When this process sweeps again before it is due: one that stays does, a command that ends leaves it to others. */
+  let goOn: { readonly atMs: number; readonly waitMs: number } | null = null;
   /** A database that was just put back from a dump says that the next sweep is not due yet. */
   let isStart = ports.options.sweepsAtStart;
 
@@ -47,17 +45,17 @@ export function createUpkeep(ports: SweeperPorts, escrows: Escrows): () => Promi
 
   return async () => {
     const nowMs = clock.now();
-    const goesOn = goOnAtMs !== null && (nowMs >= goOnAtMs || goOnAtMs > nowMs + SOON_MS);
+    const goesOn = goOn !== null && (nowMs >= goOn.atMs || goOn.atMs > nowMs + goOn.waitMs);
     if (!goesOn) {
       if (!isStart && nowMs < dueAtMs && dueAtMs <= nowMs + SWEEP_EVERY_MS) return 0;
       if (!(await claim(nowMs)) && !isStart) return 0;
     }
     isStart = false;
-    goOnAtMs = null;
+    goOn = null;
     try {
       const { createSweeper } = await import('./sweeper.ts');
-      const { worked, more } = await createSweeper(ports, escrows).sweep();
-      if (more) goOnAtMs = clock.now() + SOON_MS;
+      const { worked, againMs } = await createSweeper(ports, escrows).sweep();
+      if (againMs !== null) goOn = { atMs: clock.now() + againMs, waitMs: againMs };
       return worked;
     } catch (error) {
       log('error', 'sweep_broken', { error_name: error instanceof Error ? error.name : 'unknown' });

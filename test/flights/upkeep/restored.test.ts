@@ -55,6 +55,7 @@ const startAgain = async ({ service }: World) => {
   const { worker } = service(undefined, { sweepsAtStart: true });
   await worker.runDue();
   await worker.runDue();
+  return worker;
 };
 
 test('a refund that was paid after the dump ends with its transaction, and is not paid again', async () => {
@@ -89,11 +90,21 @@ test('an intent that was captured after the dump is no longer sold, and comes to
   const before = await world.sums(made);
   await restore();
   expect((await world.show(made)).status).toBe('active');
-  await startAgain(world);
+  const worker = await startAgain(world);
   const { body: stuck } = await ask<{ bookings: unknown[] }>('/stuck');
   expect(stuck.bookings).toMatchObject([{ intent_id: made.intent_id }]);
   expect((await world.show(made)).operator_review_since).not.toBeNull();
   expect(await pagesOf(world)).toEqual(['booking_stuck', 'database_behind']);
+  expect((await world.call('/ready')).status).toBe(503);
+  const decision = { decision: 'ticketed', booking_reference: 'ABC123' };
+  expect((await ask(`/stuck/${made.intent_id}/resolve`, decision)).status).toBe(200);
+  world.clock.advance(20_000);
+  await worker.runDue();
+  // Well before the next sweep is due.
+  world.clock.advance(20_000);
+  await worker.runDue();
+  expect((await world.call('/ready')).status).toBe(200);
+  expect((await world.show(made)).status).toBe('booked');
   expect(await world.sums(made)).toEqual(before);
 });
 

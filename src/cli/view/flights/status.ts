@@ -120,6 +120,8 @@ export const USUAL_BOOKING_MS = 10 * 60_000;
 export function reviewText(intent: Intent, nowMs: number): string {
   const since = intent.operator_review_since ?? '';
   const amount = `${formatUsdc(BigInt(intent.escrow.amount))} USDC`;
+  if (intent.refund_reason === 'database_behind')
+    return `The service was put back to an earlier state, and the operator was told ${fromNow(since, nowMs)}. The chain shows that the ${amount} have left the escrow: they have paid for your ticket or gone back to ${intent.refund_wallet} (farelock wallet history). Nothing is charged again.`;
   return `The operator was told ${fromNow(since, nowMs)} and decides how the booking continues. The ${amount} are in the escrow: they pay for a ticket or go back to ${intent.refund_wallet}. Without a decision, anyone can refund them from ${utcTime(intent.escrow.refund_after)}. Nothing is charged again: you can stop watching and check again at any time.`;
 }
 
