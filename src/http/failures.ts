@@ -1,17 +1,19 @@
-import { type HttpRequest, type HttpResponse, json } from '../kernel/http.ts';
+import { type HttpResponse, json } from '../kernel/http.ts';
 import type { Log } from '../kernel/log.ts';
 import { isProblem, type Problem, problem, problemBody } from '../kernel/problems.ts';
 import { storeTrouble } from '../store/trouble.ts';
 import { storageFields } from '../store/watch.ts';
-import type { Visit } from './routes.ts';
 
 /** As /ready says it. */
 export const AWAY_S = 5;
 
-/** What a failure is for who called. What nobody expected is logged by its kind, and says nothing of the inside. */
-export function problemOf(log: Log, error: unknown, { request, requestId }: Visit): Problem {
+/**
+ * What a failure is for who called. What nobody expected is logged by its kind, and says nothing of the inside.
+ * @param path of the route: the address itself has ids in it
+ */
+export function problemOf(log: Log, error: unknown, requestId: string, path: string | null): Problem {
   const storage = storeTrouble(error);
-  const where = { request_id: requestId, path: pathInLog(request) };
+  const where = { request_id: requestId, path };
   if (!storage && isProblem(error, 'cluster_failed')) {
     log('warn', 'cluster_away', { ...where, why: error.message });
     // Which node, and how it failed, is the operator's business.
@@ -26,10 +28,6 @@ export function problemOf(log: Log, error: unknown, { request, requestId }: Visi
   });
   return storage ?? problem('internal_error');
 }
-
-/** A path without what stands in it: an id is nobody's business in a log. */
-const pathInLog = ({ url }: HttpRequest): string =>
-  new URL(url).pathname.split('/').slice(0, 3).join('/').slice(0, 120);
 
 /** The headers that a refusal has in every form of its body. */
 export const refusalHeaders = ({ detail, retryAfter }: Problem): Record<string, string> => ({

@@ -73,7 +73,7 @@ export function createRouter<C, O>(served: Served<C, O>): Serve {
       return answer(visit, url, matched);
     };
     const response = await named().catch((error: unknown) => {
-      const refusal = problemOf(log, error, visit);
+      const refusal = problemOf(log, error, visit.requestId, 'route' in matched ? matched.route.path : null);
       code = refusal.code;
       return (served.failure ?? failure)(refusal);
     });

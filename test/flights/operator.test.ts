@@ -371,6 +371,24 @@ describe('approval', () => {
   });
 });
 
+test('the audit trail is read a page at a time, newest first, each entry once', async () => {
+  interface Trail {
+    entries: { audit_id: string }[];
+    next_cursor: string | null;
+  }
+  for (let made = 0; made < 5; made++) await desk('/keys', { name: `trail ${made}` });
+  const all = (await desk<Trail>('/audit?limit=200')).body.entries.map((one) => one.audit_id);
+  expect(all.length).toBeGreaterThanOrEqual(5);
+  expect(all).toEqual(all.toSorted().reverse());
+  const seen: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: Trail = (await desk<Trail>(`/audit?limit=2${cursor && `&cursor=${cursor}`}`)).body;
+    seen.push(...page.entries.map((one) => one.audit_id));
+    cursor = page.next_cursor;
+  }
+  expect(seen).toEqual(all);
+});
+
 test('the booking switch stops new intents, is audited, and can be turned on again', async () => {
   expect((await desk('/switches')).body).toEqual({ booking: 'on', lowcost: 'on' });
   expect((await desk('/switches', { booking: 'off' })).body).toEqual({ booking: 'off', lowcost: 'on' });

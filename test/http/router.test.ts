@@ -48,6 +48,7 @@ const table: RouteTable<{ readonly caller: string }> = {
         if (body.name === 'gone') throw problem('order_not_found');
         if (body.name === 'dear') throw problem('offer_expired');
         if (body.name === 'odd') return new HttpResponse(418, null);
+        if (body.name === 'busy') throw problem('not_ready', { retryAfter: 0.2 });
         return body;
       },
     }),
@@ -57,7 +58,10 @@ const table: RouteTable<{ readonly caller: string }> = {
       id: 'thing',
       summary: 'One.',
       answers: { 200: seen },
-      run: async ({ params }) => ({ thing: params.thing, owner: params.owner }),
+      async run({ params }) {
+        if (params.owner === 'nobody') throw new Error('unforeseen');
+        return { thing: params.thing, owner: params.owner };
+      },
     }),
     route({
       method: 'GET',
@@ -187,6 +191,22 @@ describe('what is asked is checked', () => {
     expect((await post({ name: 'x'.repeat(2_000) })).status).toBe(413);
     const body = new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(600)) });
     expect((await ask('/things', { method: 'POST', body, duplex: 'half' })).status).toBe(413);
+  });
+});
+
+describe('a failure', () => {
+  test('that nobody foresaw is logged by its route, without what stands in the path', async () => {
+    const lines: string[] = [];
+    const log = (...line: unknown[]) => void lines.push(JSON.stringify(line));
+    const { status, body } = await ask('/things/secret-id/of/nobody', {}, createRouter({ ...served, log }));
+    expect([status, body?.code]).toEqual([500, 'internal_error']);
+    expect(lines.join()).toContain('"path":"/things/{thing}/of/{owner}"');
+    expect(lines.join()).not.toMatch(/secret-id|unforeseen/);
+  });
+
+  test('that passes in less than a second is worth a whole one: nobody is asked back at once', async () => {
+    const busy = await post({ name: 'busy' });
+    expect([busy.status, busy.headers.get('retry-after')]).toEqual([503, '1']);
   });
 });
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { browser } from './table/browser.mjs';
 import { client } from './table/client.mjs';
+import { desk } from './table/desk.mjs';
 import { duffel } from './table/duffel.mjs';
 import { effects } from './table/effects.mjs';
 import { flights } from './table/flights.mjs';
@@ -17,6 +18,7 @@ export const MUTANTS = [
   ...duffel,
   ...browser,
   ...storage,
+  ...desk,
 ];
 
 /** The replacements of a mutant: its one, or several that are one bug together. */

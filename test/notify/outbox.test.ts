@@ -285,6 +285,17 @@ test('a mail that its server refuses does not hold up the next one', async () =>
   expect(smtp.mails.map(({ to }) => to)).toEqual([['ada@example.org']]);
 });
 
+test('a mail whose server asks to come back later is tried as often as where there is no server', async () => {
+  const { smtp, box } = await receivers();
+  smtp.state.behaviour = 'busy';
+  await write(box, MAIL);
+  await pass(box, 8 * 3_600_000, 300_000);
+  expect(smtp.state.connections).toBeGreaterThan(90);
+  smtp.state.behaviour = 'up';
+  await pass(box, 300_000, 300_000);
+  expect(smtp.mails).toHaveLength(1);
+});
+
 test('nothing personal is on the disk in clear or in the log, and what was sent is emptied', async () => {
   const { smtp, box } = await receivers();
   smtp.state.behaviour = 'refusing';

@@ -10,7 +10,7 @@ export interface ReceivedMail {
   readonly raw: string;
 }
 
-export type Behaviour = 'up' | 'down' | 'refusing' | 'lost_answer';
+export type Behaviour = 'up' | 'down' | 'busy' | 'refusing' | 'lost_answer';
 
 /** Speaks as much SMTP as a client needs to hand over a mail; with a certificate, over TLS from the first byte. */
 export async function smtpReceiver(certificate?: { readonly key: string; readonly cert: string }) {
@@ -78,6 +78,7 @@ function converse(socket: Socket, state: { behaviour: Behaviour }, mails: Receiv
         say('250 ok');
       } else if (word === 'RCPT') {
         if (state.behaviour === 'refusing') say('550 no such mailbox');
+        else if (state.behaviour === 'busy') say('451 try again later');
         else {
           to.push(/<(.*?)>/.exec(line)?.[1] ?? '');
           say('250 ok');

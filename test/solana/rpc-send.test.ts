@@ -8,7 +8,7 @@ import { signerFromSeed } from '../../src/solana/signer.ts';
 import { MEMO_PROGRAM } from '../../src/solana/token.ts';
 import { buildTransaction, signatureOf } from '../../src/solana/transaction.ts';
 import { openRpcEndpoint, type RpcEndpoint } from '../interop/rpc-endpoint.ts';
-import { type Lie, openLyingCluster, said, sentSignature, told } from './lying-rpc.ts';
+import { type Lie, openLyingCluster, said, sentSignature, told, troubled } from './lying-rpc.ts';
 
 /** From signed bytes to what became of them, on a node that lies, lags and loses. */
 
@@ -85,6 +85,21 @@ describe('sending', () => {
     expect(await cluster.send(wire)).toBe(signature);
     expect((await held()) - before).toBe(1_100_000n);
     expect(sends().length).toBeGreaterThan(1);
+  });
+
+  it('takes no refusal for an end once a node has taken the bytes: they may land', async () => {
+    const { wire, signature } = await transfer(1_150_000n);
+    let sent = 0;
+    liar.tell = async (call, honest) => {
+      if (call.method !== 'sendTransaction') return honest();
+      sent++;
+      if (sent === 1) return said(call, sentSignature(call));
+      return sent === 2 ? troubled(call, -32003, 'signature verification failure') : honest();
+    };
+    const before = await held();
+    expect(await cluster.send(wire)).toBe(signature);
+    expect(sent).toBe(3);
+    expect((await held()) - before).toBe(1_150_000n);
   });
 
   it('waits for a node that does not know a young blockhash yet', async () => {

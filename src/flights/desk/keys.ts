@@ -4,6 +4,7 @@ import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { ensureLine } from '../../kernel/secrets.ts';
 import type { FlightsPorts } from '../ports.ts';
+import type { Store, Tx } from '../tables.ts';
 import type { IssuedKey, KeysQuery, OperatorKey, OperatorKeys } from '../wire.ts';
 import { type Operator, writeAudit } from './audit.ts';
 import type { ApiKeyTable } from './tables.ts';
@@ -24,12 +25,13 @@ const keyHmac = (secrets: KeyPorts['secrets'], key: string): string => secrets.h
  */
 export async function ensureOperatorKeyFile(ports: KeyPorts, path: string): Promise<string> {
   const key = ensureLine(path, PREFIX, newKey);
-  await insert(ports, 'local', key);
+  await insert(ports.store, ports, 'local', key);
   return path;
 }
 
 async function insert(
-  { store, secrets, clock, ids }: KeyPorts,
+  on: Store | Tx,
+  { secrets, clock, ids }: KeyPorts,
   name: string,
   key: string,
 ): Promise<Selectable<ApiKeyTable>> {
@@ -42,7 +44,7 @@ async function insert(
     last_used_at_ms: null,
     revoked_at_ms: null,
   } as const;
-  await store
+  await on
     .insertInto('api_keys')
     .values(row)
     .onConflict((conflict) => conflict.column('key_hmac').doNothing())
@@ -108,17 +110,18 @@ export function createOperatorKeys(ports: KeyPorts) {
     /** The only time that the key is shown. */
     async issue(by: Operator, name: string, requestId: string): Promise<IssuedKey> {
       const key = newKey();
-      const row = await insert(ports, name, key);
-      await store.transaction().execute((tx) =>
-        writeAudit(tx, ports, {
+      return store.transaction().execute(async (tx) => {
+        const row = await insert(tx, ports, name, key);
+        const detail = { name };
+        await writeAudit(tx, ports, {
           operator: by,
           action: 'key.issue',
           subject: row.key_id,
           requestId,
-          detail: { name },
-        }),
-      );
-      return { ...shown(row), key };
+          detail,
+        });
+        return { ...shown(row), key };
+      });
     },
 
     /** @throws Problem `operator_key_not_found`, `operator_key_last` */

@@ -6,23 +6,11 @@ import { problem } from '../../kernel/problems.ts';
 import type { FlightsPorts, StuckPartnerOrder } from '../ports.ts';
 import type { By } from '../refunds/decisions.ts';
 import type { AffiliatePayoutTable } from '../tables.ts';
-import type { StuckDecision } from '../wire.ts';
 import { writeAudit } from './audit.ts';
 import { NEITHER, type StuckThing } from './stuck-thing.ts';
 
 type Payout = Selectable<AffiliatePayoutTable>;
 type Effect = Selectable<EffectTable>;
-
-const noted = (
-  ports: FlightsPorts,
-  by: By,
-  decision: StuckDecision,
-  subject: string,
-  detail: Record<string, unknown>,
-) =>
-  ports.store
-    .transaction()
-    .execute((tx) => writeAudit(tx, ports, { ...by, action: `stuck.${decision}`, subject, detail }));
 
 /** An affiliate's pay-out that waits for a person. */
 export const payoutItem = ({ treasury }: FlightsPorts, row: Payout): StuckThing => ({
@@ -52,14 +40,17 @@ export const payoutItem = ({ treasury }: FlightsPorts, row: Payout): StuckThing 
 
 /** Due at once, instead of when its own turn comes. */
 export async function retryPayout(ports: FlightsPorts, row: Payout, by: By): Promise<void> {
-  const written = await ports.store
-    .updateTable('affiliate_payouts')
-    .set({ due_at_ms: ports.clock.now() })
-    .where('payout_id', '=', row.payout_id)
-    .where('state', '=', 'open')
-    .executeTakeFirst();
-  if (written.numUpdatedRows === 0n) throw problem('stuck_already_resolved');
-  await noted(ports, by, 'retry', row.payout_id, { amount: row.amount, reason: row.last_error });
+  await ports.store.transaction().execute(async (tx) => {
+    const written = await tx
+      .updateTable('affiliate_payouts')
+      .set({ due_at_ms: ports.clock.now() })
+      .where('payout_id', '=', row.payout_id)
+      .where('state', '=', 'open')
+      .executeTakeFirst();
+    if (written.numUpdatedRows === 0n) throw problem('stuck_already_resolved');
+    const detail = { amount: row.amount, reason: row.last_error };
+    await writeAudit(tx, ports, { ...by, action: 'stuck.retry', subject: row.payout_id, detail });
+  });
   const { createAffiliateCredit } = await import('../affiliates/affiliate-credit.ts');
   await createAffiliateCredit(ports).runDue();
 }
@@ -94,8 +85,11 @@ export const effectItem = (row: Effect): StuckThing => ({
 
 export async function retryEffect(ports: FlightsPorts, row: Effect, by: By): Promise<void> {
   if (!isOpen(row)) throw problem('stuck_already_resolved');
+  const detail = { kind: row.kind, subject: row.subject };
+  await ports.store
+    .transaction()
+    .execute((tx) => writeAudit(tx, ports, { ...by, action: 'stuck.retry', subject: row.effect_id, detail }));
   await ports.effects.standing(row.kind, row.subject, true);
-  await noted(ports, by, 'retry', row.effect_id, { kind: row.kind, subject: row.subject });
 }
 
 /** A ramp order in ERROR: only its partner knows whether its platform has it, and moves it. */

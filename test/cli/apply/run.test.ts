@@ -1,7 +1,8 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CheckedRow, OrderUpdate } from '../../../src/cli/apply/check.ts';
 import { openJournal } from '../../../src/cli/apply/journal.ts';
 import { journalPath, type RowResult, readProgress } from '../../../src/cli/apply/results.ts';
@@ -187,6 +188,27 @@ test('Ctrl-C sends nothing new, and the next run sends the rest', async () => {
   expect([...sent].sort()).toEqual([...orders].sort());
 });
 
+test('a row is on the disk before it is sent, and its result before the next row of the order', async () => {
+  const file = await open(join(folder, 'any'), 'w');
+  const told: string[] = [];
+  const prototype = Object.getPrototypeOf(file) as typeof file;
+  const synced = vi.spyOn(prototype, 'datasync').mockImplementation(async function (this: typeof file) {
+    told.push('synced');
+    await this.sync();
+  });
+  try {
+    await run(rowsOf('a', 'a'), async () => {
+      told.push('sent');
+      return 'OK';
+    });
+  } finally {
+    synced.mockRestore();
+    await file.close();
+  }
+  // The head of the journal comes first.
+  expect(told).toEqual(['synced', 'synced', 'sent', 'synced', 'synced', 'sent', 'synced']);
+});
+
 describe('what a crash leaves', () => {
   test('a torn last line is dropped and its row settled again', async () => {
     const keys: string[] = [];
@@ -212,6 +234,15 @@ describe('what a crash leaves', () => {
     await (await openJournal(place())).close();
     writeFileSync(`${resultsFile}.lock`, String(process.ppid));
     await expect(openJournal(place())).rejects.toMatchObject({ code: 'apply_conflict' });
+    // A process of another user answers so.
+    const asked = vi.spyOn(process, 'kill').mockImplementation(() => {
+      throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' });
+    });
+    try {
+      await expect(openJournal(place())).rejects.toMatchObject({ code: 'apply_conflict' });
+    } finally {
+      asked.mockRestore();
+    }
   });
 });
 

@@ -53,8 +53,19 @@ test('an operator sees the page on which a purchase ended; that he looked is on 
     }
     expect((await ask('/stuck/VIE-LGW/evidence')).body).toMatchObject({ code: 'stuck_not_found' });
 
+    // Of many visits the last are shown, in their order.
+    for (const step of ['1', '2', '3', '4', '5', '6', '7', '8']) {
+      world.clock.advance(1);
+      await keepEvidence(world, visit, { ...looked, subject: 'VIE-OPO', step });
+    }
+    const last = (await ask<StuckEvidence>('/stuck/VIE-OPO/evidence')).body.evidence;
+    expect(last.map(({ step }) => step)).toEqual(['3', '4', '5', '6', '7', '8']);
+
     // After a month nobody needs it any more.
-    world.clock.advance(30 * DAY_MS);
+    world.clock.advance(29 * DAY_MS);
+    await prune(world);
+    expect((await ask<StuckEvidence>(`/stuck/${made.intent_id}/evidence`)).body.evidence).toHaveLength(1);
+    world.clock.advance(DAY_MS);
     await prune(world);
     expect(await world.store.selectFrom('browser_evidence').select('evidence_id').execute()).toEqual([]);
     expect((await ask(`/stuck/${made.intent_id}/evidence`)).status).toBe(404);

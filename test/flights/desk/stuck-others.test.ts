@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
 import type { Order, RefundCase, RefundPlan, Stuck, StuckItem } from '../../../src/flights/wire.ts';
+import { randomIds } from '../../../src/kernel/ids.ts';
 import { problem } from '../../../src/kernel/problems.ts';
 import { openDesk, PAYOUT } from '../refund-desk.ts';
 
@@ -69,6 +71,36 @@ test('an approved refund whose airline does not cancel is paid out once an opera
     409,
     'stuck_already_resolved',
   ]);
+});
+
+test('what one operator says of a case that another has claimed is not taken, and nothing of it is kept', async () => {
+  const { world, ask } = desk;
+  const made = await desk.requested();
+  await world.cluster.airdropUsdc(world.treasury.address, PAYOUT);
+  const silent = () => Promise.reject(problem('provider_failed'));
+  world.airline.script.before = { cancel: silent };
+  await ask(`/refund-requests/${made.intent_id}/approve`, {});
+  await world.work(3_600_000);
+  world.airline.script.before.order = silent;
+  const keys = createOperatorKeys({ ...world, ids: randomIds(world.clock.now) });
+  const { key } = await keys.issue({ keyId: 'key_0', name: 'first' }, 'ben', 'req_1');
+  const headers = { Authorization: `Bearer ${key}` };
+  // The one who approved it has it.
+  const cancelled = { decision: 'cancelled' };
+  const path = `/stuck/${made.intent_id}/resolve`;
+  expect(codeOf(await world.call(`/operator${path}`, cancelled, { headers }))).toEqual([
+    409,
+    'case_already_claimed',
+  ]);
+  const ended = world.store
+    .selectFrom('effects')
+    .select('state')
+    .where('subject', '=', made.intent_id)
+    .where('kind', '=', 'airline_cancel')
+    .where('state', '=', 'done');
+  expect(await ended.execute()).toEqual([]);
+  expect((await ask(path, cancelled)).status).toBe(200);
+  expect(await ended.execute()).toHaveLength(1);
 });
 
 describe('a refund that an operator says is cancelled, while the airline is silent,', () => {

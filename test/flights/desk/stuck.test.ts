@@ -269,6 +269,33 @@ describe('a decision against the facts is 409 decision_not_possible, and moves n
     expect(await refused(made, TICKET)).toBe('airline_cancelled');
     expect((await desk(`${at(made)}/resolve`, { decision: 'not_ticketed' })).body.state).toBe('refunded');
   });
+
+  test.each([
+    ['refund', TICKET, 'refund_under_way'],
+    ['capture', { decision: 'not_ticketed' }, 'capture_under_way'],
+  ] as const)('while a %s of ours may still land', async (kind, decision, reason) => {
+    const made = await stuckBooking();
+    await world.store
+      .insertInto('effects')
+      .values({
+        effect_id: `eff_${kind}_under_way`,
+        kind,
+        subject: made.intent_id,
+        state: 'sent',
+        live_key: `${kind}:${made.intent_id}`,
+        attempt: 1,
+        transaction: null,
+        signature: '5'.repeat(87),
+        last_valid_block_height: 1_000_000_000,
+        reference: null,
+        result: null,
+        error: null,
+        created_at_ms: world.clock.now(),
+        updated_at_ms: world.clock.now(),
+      })
+      .execute();
+    expect(await refused(made, decision)).toBe(reason);
+  });
 });
 
 /** What the program lets anybody do after the deadline. */

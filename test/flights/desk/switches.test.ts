@@ -36,10 +36,10 @@ async function refusal(path: string, body: object) {
   return [answer.status, answer.body.code];
 }
 
-async function lowcostOffers(): Promise<string[]> {
-  const { search_id } = await world.search();
-  world.clock.advance(60_000);
-  const { body } = await world.call<{ offers: { offer_id: string }[] }>('/air/search-updates', { search_id });
+async function lowcostOffers(of = world): Promise<string[]> {
+  const { search_id } = await of.search();
+  of.clock.advance(60_000);
+  const { body } = await of.call<{ offers: { offer_id: string }[] }>('/air/search-updates', { search_id });
   return body.offers.map((offer) => offer.offer_id);
 }
 
@@ -74,4 +74,23 @@ test('the booking switch stops every intent and booking, free of charge, until i
   await world.book(made);
   await world.work();
   expect((await world.show(made)).status).toBe('booked');
+});
+
+test.each([
+  ['bookingDisabled', { booking: 'off', lowcost: 'on' }, 'booking_disabled'],
+  ['lowcostDisabled', { booking: 'on', lowcost: 'off' }, 'lowcost_booking_unavailable'],
+] as const)('a service with the setting %s is off whatever the switch says', async (option, shown, code) => {
+  const own = await openWorld({ lowcostMs: 60_000, ticketingMs: 0, options: { [option]: true } });
+  try {
+    const keys = createOperatorKeys({ ...own, ids: randomIds(own.clock.now) });
+    const issued = await keys.issue({ keyId: 'key_0', name: 'first' }, 'ana', 'req_1');
+    const headers = { Authorization: `Bearer ${issued.key}` };
+    const turned = await own.call('/operator/switches', { booking: 'on', lowcost: 'on' }, { headers });
+    expect(turned.body).toEqual(shown);
+    const [offer = ''] = await lowcostOffers(own);
+    const answer = await own.call('/air/intents', { ...lock(offer), funding_wallet: own.wallet.address });
+    expect(answer.body.code).toBe(code);
+  } finally {
+    await own.close();
+  }
 });

@@ -239,4 +239,25 @@ export const client = [
     to: '.set(fields)',
     by: ['test/client/journal/kept.test.ts'],
   },
+  {
+    name: 'a resumed payment is sent to any service',
+    file: 'src/client/payer/resume.ts',
+    from: 'if (request.baseUrl !== ports.baseUrl) {',
+    to: 'if (request.baseUrl === undefined) {',
+    by: ['test/cli/limits.test.ts'],
+  },
+  {
+    name: 'earlier fields of a replaced traveller stay in the file',
+    file: 'src/client/journal/travellers.ts',
+    from: 'erasing(db, () => write(ports, name, fields, replaces))',
+    to: 'write(ports, name, fields, replaces)',
+    by: ['test/client/journal/travellers.test.ts'],
+  },
+  {
+    name: 'the bookings of another service are listed',
+    file: 'src/client/journal/noted-intents.ts',
+    from: "        .where('base_url', '=', baseUrl)\n",
+    to: '',
+    by: ['test/client/journal/lists.test.ts'],
+  },
 ];

@@ -347,4 +347,18 @@ export const effects = [
     to: "(await blockHeight('confirmed')) > last ? 'alive' : 'alive'",
     by: ['test/solana/rpc-send.test.ts', 'test/solana/rpc.test.ts'],
   },
+  {
+    name: 'a refusal counts again after a node had taken the bytes',
+    file: 'src/solana/rpc/send.ts',
+    from: 'mayBeOut ||= said.kind',
+    to: 'mayBeOut = said.kind',
+    by: ['test/solana/rpc-send.test.ts'],
+  },
+  {
+    name: 'a transaction that may land in this very block has expired',
+    file: 'src/solana/rpc/lifetime.ts',
+    from: "(await blockHeight('confirmed')) > last",
+    to: "(await blockHeight('confirmed')) >= last",
+    by: ['test/solana/rpc-races.test.ts'],
+  },
 ];

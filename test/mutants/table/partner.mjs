@@ -311,4 +311,25 @@ export const partner = [
     to: "return { order: orderRecord(at.secrets, row, 'partner') };",
     by: ['test/partner/creation/create-order.test.ts'],
   },
+  {
+    name: 'an order of exactly the threshold asks for nothing',
+    file: 'src/partner/compliance/policy-amount.ts',
+    from: 'atScale(x, scale) >= atScale(y, scale)',
+    to: 'atScale(x, scale) > atScale(y, scale)',
+    by: ['test/partner/compliance/policy.test.ts'],
+  },
+  {
+    name: 'a final rejection ends with the next attestation',
+    file: 'src/partner/compliance/compliance.ts',
+    from: "if (final.has(type) && runs.some(({ state }) => state === 'rejected'))",
+    to: "if (final.has(type) && runs[0]?.state === 'rejected')",
+    by: ['test/partner/requirements/requirements.test.ts'],
+  },
+  {
+    name: 'one more rejected value is tried in a day',
+    file: 'src/partner/requirements/submission-limits.ts',
+    from: 'ofType.length >= policy.rejection.mostPerDay',
+    to: 'ofType.length > policy.rejection.mostPerDay',
+    by: ['test/partner/requirements/requirements.test.ts'],
+  },
 ];

@@ -100,4 +100,18 @@ export const storage = [
     to: 'to: intent.funding_wallet,',
     by: ['test/flights/operator.test.ts'],
   },
+  {
+    name: 'a connection goes back to the pool within a transaction',
+    file: 'src/store/postgres/open.ts',
+    from: '      await this.rollbackTransaction(connection);\n',
+    to: '',
+    by: ['test/store/postgres/silence.test.ts'],
+  },
+  {
+    name: 'a connection that fell silent is used again',
+    file: 'src/store/postgres/open.ts',
+    from: 'if (error instanceof Error && isSilence(error)) silent = error;',
+    to: '',
+    by: ['test/store/postgres/silence.test.ts'],
+  },
 ];

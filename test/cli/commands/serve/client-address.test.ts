@@ -23,6 +23,7 @@ test.each([
   ['IPv4 with a port', '10.1.2.3', '203.0.113.5:51234', '203.0.113.5'],
   ['a zone is no part of it', '2001:db8:1::5%eth0', '203.0.113.5', '203.0.113.5'],
   ['rubbish ends the reading at the proxy that passed it on', '10.1.2.3', 'unknown, 10.4.4.4', '10.4.4.4'],
+  ['what stands left of rubbish is not believed', '10.1.2.3', '8.8.8.8, unknown, 10.4.4.4', '10.4.4.4'],
   ['a short form is no address', '10.1.2.3', '1.2.3, 10.4.4.4', '10.4.4.4'],
   ['an empty header is none', '10.1.2.3', '', '10.1.2.3'],
 ])('%s', async (_rule, connection, header, client) => {

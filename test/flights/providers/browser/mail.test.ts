@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { dkimSign } from 'mailauth/lib/dkim/sign.js';
@@ -132,4 +132,19 @@ test('of another purchase, of another subject, and one that says no price, it co
   expect(await found(await signed(written({ subject: 'Your booking ABC123 is cancelled' })))).toEqual(none());
   const silent = written({ text: 'Booking reference: ABC123\r\n' });
   expect(await found(await signed(silent))).toEqual(none('unreadable'));
+});
+
+test('of two that fit the newer one counts, in whichever folder it is', async () => {
+  const lines = (reference: string) => `Booking reference: ${reference}\r\nAmount paid: 1.054,30 US$\r\n`;
+  for (const [place, reference, atS] of [
+    ['new/0.mail', 'OLD111', 1_000],
+    ['cur/2.mail', 'NEW222', 3_000],
+  ] as const) {
+    const path = join(folder, place);
+    writeFileSync(path, await signed(written({ text: lines(reference) })));
+    utimesSync(path, atS, atS);
+  }
+  const mailbox = { folder, resolver: async () => [[record]] };
+  const confirmed = await lookForMail(mailbox, recipe, ADDRESS, () => undefined);
+  expect(confirmed?.bookingReference).toBe('NEW222');
 });

@@ -87,6 +87,27 @@ test('a visit that was taken over ends nothing; what ended is neither paid nor b
   expect(await purchases.begin(ports, purchase('int_b'), recipe)).toBeNull();
 });
 
+test('what ended in nothing bought keeps nothing of the traveller', async () => {
+  const contact = async () => {
+    const row = await purchases.rowOf(ports, 'int_e');
+    return row && purchases.contactOf(ports, row);
+  };
+  const run = await begin('int_e');
+  expect(await contact()).toMatchObject({ email: TRAVELLER.email });
+  await purchases.end(ports, 'int_e', run, { kind: 'captcha' });
+  expect(await contact()).toBeNull();
+});
+
+test("the carrier's page is looked at once in a while, however often the purchase is asked about", async () => {
+  await begin('int_f');
+  const look = () => purchases.takeLook(ports, 'int_f', 60_000);
+  expect((await Promise.all([look(), look(), look()])).sort()).toEqual([false, false, true]);
+  clock.advance(59_999);
+  expect(await look()).toBe(false);
+  clock.advance(1);
+  expect(await look()).toBe(true);
+});
+
 test('the first confirmation counts, and one in another currency is none', async () => {
   await arm('int_c', await begin('int_c'));
   const confirm = async (bookingReference: string, decimal: string, currency = 'USD') => {
