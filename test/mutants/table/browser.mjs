@@ -66,7 +66,7 @@ export const browser = [
     file: `${BROWSER}/page/click.ts`,
     from: "    if (isSame) throw new Misfit(walk.part, name, 'that is the button that pays');\n",
     to: '',
-    by: [`${TESTS}/posts.test.ts`],
+    by: [`${TESTS}/journey.test.ts`],
   },
   {
     name: 'a recipe whose steps press the button is loaded',
@@ -83,11 +83,18 @@ export const browser = [
     by: ['test/flights/booking/ended-cards.test.ts'],
   },
   {
+    name: 'a bank has what the visit has left',
+    file: `${BROWSER}/visits/buy.ts`,
+    from: '  visit.extend(confirmsWithinMs(visit.recipe));\n',
+    to: '',
+    by: [`${TESTS}/journey.test.ts`],
+  },
+  {
     name: 'what a page says is written down as it says it',
     file: `${BROWSER}/exits.ts`,
     from: '  const step = redacted(exit.step, words);',
     to: '  const { step } = exit;',
-    by: [`${TESTS}/spoken.test.ts`],
+    by: [`${TESTS}/journey.test.ts`],
   },
   {
     name: 'a purchase that was pressed is begun anew',

@@ -53,9 +53,17 @@ export const TRAVELLER: Passenger = {
 /** How a purchase ended: an outcome, or the words of a failure that bought nothing. */
 export type Ended = BookOutcome | { readonly kind: 'failed'; readonly why: string };
 
+/** How a fulfiller waits for the carrier's word. */
+export interface Waits {
+  /** For the page that confirms. */
+  readonly confirmsWithinMs?: number;
+  /** false: no mail is read. */
+  readonly readsMails?: boolean;
+}
+
 export interface Buyer {
   /** A fulfiller whose visits start with a scenario. */
-  at(scenario: SiteScenario): BrowserFulfiller;
+  at(scenario: SiteScenario, waits?: Waits): BrowserFulfiller;
   offersFor(fulfiller: BrowserFulfiller, query?: OfferQuery): Promise<readonly Offer[]>;
   menuOf(fulfiller: BrowserFulfiller, offerId: string): Promise<readonly SoldFare[] | string>;
   /** An offer of the plain site with one of its fares: to be bought under any scenario. */
@@ -83,12 +91,14 @@ export async function openBuyer(site: Served, options: BuyerOptions = {}): Promi
   const { mostBrowsers = 2, mailWaitMs = 2_500, visitMs } = options;
   const store = await openStore(join(site.folder, 'service.db'));
   const secrets = openSecrets(join(site.folder, 'keys.json'));
-  const made = new Map<SiteScenario, BrowserFulfiller>();
-  const at = (scenario: SiteScenario): BrowserFulfiller => {
-    const known = made.get(scenario);
+  const made = new Map<string, BrowserFulfiller>();
+  const at = (scenario: SiteScenario, waits: Waits = {}): BrowserFulfiller => {
+    const { readsMails = true, confirmsWithinMs = usualWaitMs(scenario) } = waits;
+    const name = `${scenario}-${confirmsWithinMs}-${readsMails}`;
+    const known = made.get(name);
     if (known) return known;
-    const file = join(site.folder, `${scenario}.json`);
-    writeFileSync(file, JSON.stringify(recipeAt(scenario)));
+    const file = join(site.folder, `${name}.json`);
+    writeFileSync(file, JSON.stringify(recipeAt(scenario, confirmsWithinMs)));
     const fulfiller = createBrowserFulfiller({
       ...{ home: site.folder, store, secrets, clock: worldClock, log: silentLog },
       ids: randomIds(worldClock.now),
@@ -99,14 +109,14 @@ export async function openBuyer(site: Served, options: BuyerOptions = {}): Promi
         mostBrowsers,
         visitMs,
         cards: createSandboxCards(),
-        mailFolder: site.mailFolder,
+        mailFolder: readsMails ? site.mailFolder : null,
         mailAddress: 'bookings+{reference}@example.com',
         dnsTexts: async () => [[sandboxDkimRecord()]],
         mailWaitMs,
         manageEveryMs: 500,
       },
     });
-    made.set(scenario, fulfiller);
+    made.set(name, fulfiller);
     return fulfiller;
   };
   const buyer: Buyer = {
@@ -175,20 +185,17 @@ const SILENT: ReadonlySet<SiteScenario> = new Set([
   'pays_again',
 ]);
 
-const LONG: ReadonlySet<SiteScenario> = new Set(['answers_late']);
+const usualWaitMs = (scenario: SiteScenario): number => (SILENT.has(scenario) ? 3_000 : 20_000);
 
-/** The example recipe, with visits that start with a scenario, and less patience: nothing here is far away. */
-export function recipeAt(scenario: SiteScenario): Recipe {
+/** The example recipe, with visits that start with a scenario, and a patience of its own. */
+export function recipeAt(scenario: SiteScenario, confirmsWithinMs = usualWaitMs(scenario)): Recipe {
   const steps = RECIPE.search.steps.map((step) =>
     step.do === 'open' ? { ...step, path: `/?scenario=${scenario}` } : step,
   );
   return {
     ...RECIPE,
     search: { ...RECIPE.search, steps: scenario === 'none' ? RECIPE.search.steps : steps },
-    confirmation: {
-      ...RECIPE.confirmation,
-      within_ms: SILENT.has(scenario) ? 3_000 : LONG.has(scenario) ? 120_000 : 20_000,
-    },
+    confirmation: { ...RECIPE.confirmation, within_ms: confirmsWithinMs },
   };
 }
 

@@ -1,18 +1,22 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { evidenceOf } from '../../../../src/flights/providers/browser/evidence.ts';
 import { createLooks } from '../../../../src/flights/providers/browser/looks.ts';
 import { Misfit } from '../../../../src/flights/providers/browser/page/outcomes.ts';
 import type { Visit } from '../../../../src/flights/providers/browser/page/visit.ts';
+import * as purchases from '../../../../src/flights/providers/browser/purchases.ts';
+import type { Recipe } from '../../../../src/flights/providers/browser/recipe.ts';
 import { loadRecipes } from '../../../../src/flights/providers/browser/recipes.ts';
+import type { Step } from '../../../../src/flights/providers/browser/steps.ts';
 import { type Bought, buy } from '../../../../src/flights/providers/browser/visits/buy.ts';
 import type { BookOutcome, Purchase } from '../../../../src/flights/providers/fulfiller.ts';
+import { HttpResponse } from '../../../../src/kernel/http.ts';
 import { isProblem } from '../../../../src/kernel/problems.ts';
 import { createSandboxCards } from '../../../../src/sandbox/cards.ts';
 import { worldClock } from '../../../clock.ts';
 import { isProof } from '../../../rounds.ts';
-import { type OpenedShop, openShop, purchaseOf, RECIPE, TRAVELLER } from './shop.ts';
+import { LATE_MS, type OpenedShop, openShop, purchaseOf, RECIPE, TRAVELLER } from './shop.ts';
 import { chromium, visitTo } from './site.ts';
 
 function* filesIn(folder: string): Generator<string> {
@@ -39,24 +43,44 @@ function killBrowsers(): number {
   return pids.length;
 }
 
+/** What a terminal obeys. */
+const ESCAPES = '\u001b[2J\u009b2K\u202e';
+
 describe.runIf(chromium)('on a carrier’s site', () => {
   let shop: OpenedShop;
   let agreed: Purchase;
+  /** What a page says after the press, in place of the site; null: the site answers. */
+  let said: string | null = null;
   const pressesOf = async (reference: string) => {
     const { presses } = (await shop.sales()) as { presses: { reference: string }[] };
     return presses.filter((press) => press.reference === reference).length;
   };
   beforeAll(async () => {
-    shop = await openShop();
+    shop = await openShop((request) =>
+      said !== null && request.method === 'POST' && new URL(request.url).pathname === '/pay'
+        ? new HttpResponse(200, `<title>x</title><h1>${said}</h1>`, {
+            'content-type': 'text/html; charset=utf-8',
+          })
+        : null,
+    );
     agreed = await purchaseOf(shop, 'int_first');
   }, 120_000);
   afterAll(() => shop.close());
 
+  /** The example recipe, changed, in a file of its own. */
+  function recipeFile(name: string, change: (recipe: Recipe) => Partial<Recipe>): string {
+    const [recipe] = loadRecipes([RECIPE]);
+    if (!recipe) throw new Error('no recipe');
+    const file = join(shop.home, `${name}.json`);
+    writeFileSync(file, JSON.stringify({ ...recipe, ...change(recipe) }));
+    return file;
+  }
+
   /** A visit that a page has stopped before the button bought nothing: it is made again, as the worker does. */
-  async function bought(purchase: Purchase): Promise<BookOutcome> {
+  async function bought(purchase: Purchase, by = shop.fulfiller): Promise<BookOutcome> {
     for (let visits = 1; ; visits++) {
       try {
-        return await shop.fulfiller.book(purchase);
+        return await by.book(purchase);
       } catch (error) {
         if (visits === 3 || !isProblem(error, 'provider_failed')) throw error;
       }
@@ -67,9 +91,9 @@ describe.runIf(chromium)('on a carrier’s site', () => {
   async function boughtBy(
     reference: string,
     press: (visit: Visit) => Promise<boolean>,
-    agreedCurrency = 'USD',
+    { agreedCurrency = 'USD', file = RECIPE } = {},
   ): Promise<Bought> {
-    const [recipe] = loadRecipes([RECIPE], { X9: shop.base });
+    const [recipe] = loadRecipes([file], { X9: shop.base });
     const looks = createLooks({ store: shop.store, clock: worldClock, leaseMs: 1000 });
     const kept = await looks.offer(agreed.offerId);
     if (!recipe || !kept) throw new Error('no offer');
@@ -97,7 +121,7 @@ describe.runIf(chromium)('on a carrier’s site', () => {
   }
 
   test('a till that asks the agreed number in another currency is never paid', async () => {
-    const outcome = await boughtBy('int_currency', async () => true, 'EUR');
+    const outcome = await boughtBy('int_currency', async () => true, { agreedCurrency: 'EUR' });
     expect(outcome).toEqual({ kind: 'price_differs', foundAmountDecimal: agreed.amountDecimal });
     expect(await pressesOf('int_currency')).toBe(0);
   });
@@ -195,6 +219,74 @@ describe.runIf(chromium)('on a carrier’s site', () => {
   test('nothing is pressed where somebody else has the purchase by then', async () => {
     expect(await boughtBy('int_taken', async () => false)).toEqual({ kind: 'taken_over' });
     expect(await pressesOf('int_taken')).toBe(0);
+  });
+
+  test('a visit’s time begins again with the press: a till that answers after it is waited for', async () => {
+    const file = recipeFile('late', ({ search }) => ({
+      search: {
+        ...search,
+        steps: search.steps.map((step) =>
+          step.do === 'open' ? { ...step, path: '/?scenario=answers_late' } : step,
+        ),
+      },
+    }));
+    const press = async (visit: Visit) => {
+      visit.extend(LATE_MS / 2);
+      return true;
+    };
+    expect(await boughtBy('int_late', press, { file })).toMatchObject({
+      kind: 'confirmed',
+      confirmed: { paid: { decimal: agreed.amountDecimal } },
+    });
+    expect(await pressesOf('int_late')).toBe(1);
+  });
+
+  test('what a page says after the press is kept without the traveller’s name and the card, in log and database', async () => {
+    const file = recipeFile('spoken', ({ confirmation }) => ({
+      confirmation: { ...confirmation, within_ms: 1_000 },
+    }));
+    const fulfiller = shop.open({ recipes: [file], mailFolder: null });
+    const card = await createSandboxCards().issue({
+      ...{ reference: 'int_spoken', amountDecimal: agreed.amountDecimal },
+      ...{ currency: 'USD', merchant: 'Sandbox Hopper' },
+    });
+    const spread = card.number.replace(/(.{4})/g, '$1\u200b');
+    said = `Sorry ${TRAVELLER.family_name}, ${spread} ${ESCAPES}`;
+    const outcome = await bought({ ...agreed, reference: 'int_spoken' }, fulfiller);
+    said = null;
+    expect(outcome).toEqual({ kind: 'payment_pressed_no_confirmation' });
+    const rows = await shop.store.selectFrom('browser_evidence').selectAll().execute();
+    const kept = rows.map(({ text_sealed: _text, screenshot_sealed: _screen, ...row }) => row);
+    expect(kept).toContainEqual(
+      expect.objectContaining({ subject: 'int_spoken', outcome: 'payment_pressed_no_confirmation' }),
+    );
+    const written = `${shop.logged.join('\n')}${JSON.stringify(kept)}`;
+    expect(written).toContain('Sorry');
+    for (const secret of [TRAVELLER.family_name, card.number, card.number.slice(0, 12)])
+      expect(written.replaceAll('\u200b', '').toLowerCase()).not.toContain(secret.toLowerCase());
+    expect(written).not.toMatch(/\\u001b|\\u009b|\u009b|\\u202e|\u202e/i);
+    await fulfiller.close();
+  });
+
+  test('a step that touches the pay button by other words is stopped at the button itself: nothing is pressed', async () => {
+    const presses: Step = { do: 'click', at: { css: '#pay-form button' } };
+    const file = recipeFile('presses', ({ till }) => ({ till: { ...till, card: [...till.card, presses] } }));
+    const purchase = { ...agreed, reference: 'int_by_element' };
+    const fulfiller = shop.open({ recipes: [file] });
+    await expect(fulfiller.book(purchase)).rejects.toMatchObject({
+      message: expect.stringContaining('that is the button that pays'),
+    });
+    // Its till waited unpaid: nothing was bought, and a recipe that was mended may buy.
+    expect(await fulfiller.find('int_by_element')).toBeNull();
+    // The third visit is the last one that gives the site the traveller's data; the second one is left out here.
+    const { run = '' } = (await purchases.rowOf(shop, 'int_by_element')) ?? {};
+    expect(await purchases.misfit({ ...shop, clock: worldClock }, 'int_by_element', run)).toBe(2);
+    for (let asked = 0; asked < 2; asked++)
+      expect(await fulfiller.book(purchase)).toEqual({ kind: 'site_changed' });
+    const ended = shop.logged.filter((line) => line.includes('int_by_element'));
+    expect(ended.filter((line) => line.includes('browser_visit_ended'))).toHaveLength(2);
+    expect(await pressesOf('int_by_element')).toBe(0);
+    await fulfiller.close();
   });
 
   // The pretend carrier's own tests kill and race it further (test/sandbox/carrier-site/).

@@ -1,10 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Visit } from '../../../../src/flights/providers/browser/page/visit.ts';
-import { loadRecipes } from '../../../../src/flights/providers/browser/recipes.ts';
-import type { Step } from '../../../../src/flights/providers/browser/steps.ts';
-import { type OpenedShop, openShop, purchaseOf, RECIPE } from './shop.ts';
 import { chromium, recipeFor, serve, visitTo } from './site.ts';
 
 /** What a page sends once it has a card: counted before it leaves, and never the same form twice. */
@@ -102,38 +97,4 @@ describe.runIf(chromium)('from the moment that a page has a card', () => {
     expect(other.posts.sent.size).toBe(0);
     await other.close();
   });
-});
-
-describe.runIf(chromium)('a recipe whose step touches the pay button', () => {
-  let shop: OpenedShop;
-  beforeAll(async () => {
-    shop = await openShop();
-  });
-  afterAll(() => shop?.close());
-
-  test('by other words than till.pay is stopped at the button itself: nothing is pressed', async () => {
-    const [recipe] = loadRecipes([RECIPE]);
-    if (!recipe) throw new Error('no recipe');
-    const presses: Step = { do: 'click', at: { css: '#pay-form button' } };
-    const file = join(shop.home, 'presses.json');
-    const till = { ...recipe.till, card: [...recipe.till.card, presses] };
-    writeFileSync(file, JSON.stringify({ ...recipe, till }));
-    const agreed = await purchaseOf(shop, 'int_by_element');
-    const fulfiller = shop.open({ recipes: [file] });
-    for (let visits = 0; visits < 2; visits++) {
-      await expect(fulfiller.book(agreed)).rejects.toMatchObject({
-        message: expect.stringContaining('that is the button that pays'),
-      });
-    }
-    expect(await shop.sales()).toMatchObject({ presses: [], sales: [] });
-    // Its till waited unpaid: nothing was bought, and a recipe that was mended may buy.
-    expect(await fulfiller.find('int_by_element')).toBeNull();
-    // The third visit is the last one that gives the site the traveller's data.
-    for (let visits = 0; visits < 2; visits++)
-      expect(await fulfiller.book(agreed)).toEqual({ kind: 'site_changed' });
-    const ended = shop.logged.filter((line) => line.includes('int_by_element'));
-    expect(ended.filter((line) => line.includes('browser_visit_ended'))).toHaveLength(3);
-    expect((await shop.sales()) as object).toMatchObject({ presses: [] });
-    await fulfiller.close();
-  }, 120_000);
 });

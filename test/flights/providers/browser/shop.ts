@@ -16,7 +16,6 @@ import { openSecrets } from '../../../../src/kernel/secrets.ts';
 import { createSandboxCards } from '../../../../src/sandbox/cards.ts';
 import { sandboxDkimRecord } from '../../../../src/sandbox/carrier-site/dkim-key.ts';
 import { openCarrierSite } from '../../../../src/sandbox/carrier-site/index.ts';
-import type { SiteScenario } from '../../../../src/sandbox/carrier-site/scenarios.ts';
 import { openStore } from '../../../../src/service-database.ts';
 import { worldClock } from '../../../clock.ts';
 
@@ -43,21 +42,20 @@ export const QUERY: OfferQuery = {
   cabinClass: 'economy',
 };
 
+/** How long the till of `answers_late` takes. */
+export const LATE_MS = 2_000;
+
 /** @param instead answers in place of the site; null: the site does */
-export async function openShop(
-  scenario: SiteScenario = 'none',
-  settings: Partial<BrowserSettings> = {},
-  instead: (request: HttpRequest) => HttpResponse | null = () => null,
-) {
+export async function openShop(instead: (request: HttpRequest) => HttpResponse | null) {
   const home = mkdtempSync(join(tmpdir(), 'farelock-shop-'));
   const mailFolder = join(home, 'mails');
   const site = openCarrierSite({
     seed: 'farelock',
     clock: worldClock,
     books: join(home, 'books.db'),
-    scenario,
     mailFolder,
     slowMs: 500,
+    lateMs: LATE_MS,
   });
   const server = httpServer(async (request, incoming) => {
     const answer = instead(request) ?? (await site.fetch(request));
@@ -85,7 +83,6 @@ export async function openShop(
         mailAddress: 'bookings+{reference}@example.com',
         dnsTexts: async () => [[sandboxDkimRecord()]],
         visitMs: 60_000,
-        ...settings,
         ...more,
       },
     });
