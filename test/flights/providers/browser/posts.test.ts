@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Visit } from '../../../../src/flights/providers/browser/page/visit.ts';
 import { chromium, recipeFor, serve, visitTo } from './site.ts';
@@ -11,6 +13,7 @@ const PAGE = `<h1>Till</h1>
 describe.runIf(chromium)('from the moment that a page has a card', () => {
   let site: Awaited<ReturnType<typeof serve>>;
   let visit: Visit;
+  const sockets: Duplex[] = [];
   beforeAll(async () => {
     site = await serve({
       '/': PAGE,
@@ -19,12 +22,28 @@ describe.runIf(chromium)('from the moment that a page has a card', () => {
         body: `onmessage = () => fetch('/by-worker', { method: 'POST', body: 'x' })`,
         headers: { 'content-type': 'text/javascript' },
       }),
+      '/socket.js': () => ({
+        body: `const socket = new WebSocket('ws://' + location.host + '/socket');
+          socket.onopen = () => postMessage('open');
+          onmessage = () => socket.send('by a worker')`,
+        headers: { 'content-type': 'text/javascript' },
+      }),
       '/paid': '<h1>Paid</h1>',
+    });
+    site.server.on('upgrade', ({ headers }, socket) => {
+      sockets.push(socket);
+      const key = `${headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
+      const accept = createHash('sha1').update(key).digest('base64');
+      const answer = ['HTTP/1.1 101 Switching Protocols', 'upgrade: websocket', 'connection: upgrade'];
+      socket.write([...answer, `sec-websocket-accept: ${accept}`, '', ''].join('\r\n'));
+      socket.on('data', () => site.asked.push('POST through a socket'));
+      socket.on('error', () => undefined);
     });
     visit = await visitTo(recipeFor(site.base), 60_000);
   });
   afterAll(async () => {
     await visit?.close();
+    for (const one of sockets) one.destroy();
     await site?.close();
   });
   beforeEach(async () => {
@@ -82,19 +101,33 @@ describe.runIf(chromium)('from the moment that a page has a card', () => {
     expect(posts()).toHaveLength(2);
   });
 
-  test('a page that was stopped sends nothing more, and can still be read', async () => {
+  test('what sends past everything that could see it is not there, in no frame', async () => {
+    const names = ['SharedWorker', 'fetchLater', 'RTCPeerConnection', 'WebTransport'];
+    const there = `${JSON.stringify(names)}.filter((name) => name in globalThis)`;
+    const fresh = `document.body.appendChild(document.createElement('iframe')).contentWindow`;
+    expect(await visit.page.evaluate(there)).toEqual([]);
+    expect(await visit.page.frames()[1]?.evaluate(there)).toEqual([]);
+    expect(await visit.page.evaluate(there.replace('globalThis', fresh))).toEqual([]);
+  });
+
+  test('a page that was stopped sends nothing more, through open sockets neither, and can still be read', async () => {
     const other = await visitTo(recipeFor(site.base));
-    await other.page.goto(site.base);
-    other.posts.begin([]);
-    other.posts.stop();
+    const { page, posts: watched } = other;
+    await page.goto(site.base);
+    await page.evaluate(`Promise.all([
+      new Promise((open) => { socket = new WebSocket('ws://' + location.host + '/socket'); socket.onopen = open; }),
+      new Promise((open) => { worker = new Worker('/socket.js'); worker.onmessage = open; })])`);
+    watched.begin([]);
+    watched.stop();
+    await watched.cut();
     site.asked.length = 0;
-    await other.page
-      .evaluate(`fetch('/late', { method: 'POST' }).catch(() => document.getElementById('form').submit())`)
+    await page
+      .evaluate(`socket.send('by the page'); worker.postMessage(1);
+        fetch('/late', { method: 'POST' }).catch(() => document.getElementById('form').submit())`)
       .catch(() => undefined);
-    await other.page.evaluate('new Promise((resolve) => setTimeout(resolve, 300))');
-    expect(await other.page.getByRole('heading').textContent()).toBe('Till');
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 300))');
+    expect(await page.getByRole('heading').textContent()).toBe('Till');
     expect(posts()).toEqual([]);
-    expect(other.posts.sent.size).toBe(0);
     await other.close();
   });
 });

@@ -26,9 +26,12 @@ export function isInside(address: string, hosts: readonly string[]): boolean {
   return port !== undefined && hosts.includes(`${url.hostname}:${port}`);
 }
 
-const WITHOUT_PEERS = `for (const name of
-  ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', 'WebTransport'])
-  Reflect.deleteProperty(globalThis, name);`;
+/** Peers are reached by address, past every resolver. What the last two send, nothing between page and network sees. */
+const UNSEEN = [
+  ...['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', 'WebTransport'],
+  ...['SharedWorker', 'fetchLater'],
+];
+const WITHOUT_UNSEEN = `for (const name of ${JSON.stringify(UNSEEN)}) Reflect.deleteProperty(globalThis, name);`;
 
 /**
  * The same at the page's own door, which says what was refused; and what no rule about names can stop.
@@ -53,6 +56,5 @@ export async function putFence(
       return socket.close({ code: 1008 });
     },
   );
-  // Peers are reached by address, past every resolver.
-  await context.addInitScript({ content: WITHOUT_PEERS });
+  await context.addInitScript({ content: WITHOUT_UNSEEN });
 }

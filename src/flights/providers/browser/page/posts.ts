@@ -9,8 +9,10 @@ export interface Posts {
   readonly sent: ReadonlySet<string>;
   /** Begins. From here on, no page is sent the same form twice: a reload of a payment's answer would pay again. */
   begin(harmless: readonly string[]): void;
-  /** Lets nothing more leave the page that could pay. */
+  /** Lets nothing more leave the page that could pay, but what a socket sends. */
   stop(): void;
+  /** Cuts the page off, its open sockets too. */
+  cut(): Promise<void>;
 }
 
 /** Methods that change nothing, by the rules of HTTP. */
@@ -64,6 +66,7 @@ export async function watchPosts(context: BrowserContext, page: Page, base: stri
     stop() {
       state = 'stopped';
     },
+    cut: () => context.setOffline(true),
   };
 }
 

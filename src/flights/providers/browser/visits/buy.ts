@@ -180,7 +180,9 @@ async function stillWaits(walk: Walk): Promise<boolean> {
   posts.stop();
   try {
     const isThere = (await isSeen(walk, button)) && (!total.at || (await isSeen(walk, total.at)));
-    return isThere && posts.sent.size === 0 && !walk.visit.isGone();
+    if (!isThere || posts.sent.size > 0) return false;
+    await posts.cut();
+    return posts.sent.size === 0 && !walk.visit.isGone();
   } catch {
     return false;
   }
