@@ -87,6 +87,7 @@ test("the payer's journal waits for the disk with each payment that it writes or
       ),
     'open already': () => store.write(payment(1)),
     'looked for': () => store.open(payment(1).identity),
+    'about to be sent again': () => store.resent(written[0] ?? ''),
     sent: () => store.note(written[0] ?? '', 'sent', null),
     answered: () =>
       store.answered(written[0] ?? '', {
@@ -107,6 +108,7 @@ test("the payer's journal waits for the disk with each payment that it writes or
     'written within a limit': ['client.db'],
     'open already': [],
     'looked for': [],
+    'about to be sent again': ['client.db'],
     sent: ['client.db'],
     answered: ['client.db'],
     shown: [],

@@ -63,6 +63,7 @@ export function createPaymentsStore(ports: PaymentsPorts): PaymentsStore {
       return row ? openFrom(secrets, row) : null;
     },
     spent: (wallet, network, windowMs) => spentSince(db, wallet, network, clock.now() - windowMs),
+    resent: (id) => change(db, clock, id, {}),
     async note(id, state, errorCode) {
       await change(db, clock, id, { state, error_code: errorCode });
     },
@@ -176,17 +177,18 @@ const openFrom = (secrets: Secrets, row: Selectable<ClientPaymentTable>): OpenPa
   }),
 });
 
-const change = (
+async function change(
   on: Database,
   clock: Clock,
   id: string,
   fields: Partial<Pick<ClientPaymentTable, 'state' | 'live_key' | 'transaction' | 'error_code'>>,
-) =>
-  on
+): Promise<void> {
+  await on
     .updateTable('payments')
     .set({ ...fields, updated_at_ms: clock.now() })
     .where('payment_id', '=', id)
     .execute();
+}
 
 // A signature is money out of hand, also where the service said that it did not take it: all of them count. Those
 // that a clock which was set back has left in the future count too.

@@ -143,6 +143,11 @@ export interface PaymentJournal {
   write(payment: NewPayment): Promise<OpenPayment | null>;
   /** Atomic units that the wallet has signed on the network in the last `windowMs`, whatever became of them. */
   spent(wallet: string, network: string, windowMs: number): Promise<bigint>;
+  /**
+   * Called before a payment is sent again. Another process may have signed it a moment ago and still wait for the disk:
+   * this waits for the same disk.
+   */
+  resent(id: string): Promise<void>;
   note(id: string, state: 'sent' | 'refused', errorCode: string | null): Promise<void>;
   /** The answer has come: it is kept until it was shown, and an intent that it created is remembered with it. */
   answered(id: string, answer: NewAnswer): Promise<void>;

@@ -74,6 +74,7 @@ const LANDS_WITHIN_MS = 90_000;
 export async function deliver(ports: DeliveryPorts, delivery: Delivery): Promise<PaidAnswer | null> {
   const { journal } = ports;
   const { open, exchange } = delivery;
+  if (!delivery.fresh) await journal.resent(open.id);
   // Read before the service is asked: only an answer from after that height closes the matter.
   const expired = !delivery.fresh && (await blocksLeft(ports, open)) < 0n;
   const { answer, isResent } = await sendUntilAnswered(ports, delivery);
