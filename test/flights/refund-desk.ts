@@ -37,8 +37,8 @@ export async function openDesk(airline: 'scripted' | 'quoting' = 'scripted') {
       call<T>(`/operator${path}`, body, { headers: { Authorization: `Bearer ${key}` } }),
 
     /** A booked intent with a refund request on it. */
-    async requested(): Promise<CreatedIntent> {
-      const made = await world.intent(`off_desk_${cases++}`);
+    async requested(of: object = {}): Promise<CreatedIntent> {
+      const made = await world.intent(`off_desk_${cases++}`, of);
       await world.book(made);
       await world.work();
       const asked = await world.paid(

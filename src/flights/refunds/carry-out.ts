@@ -196,6 +196,7 @@ async function conclude(
         refund_reason: REFUND_REASON,
         refunded_at_ms: nowMs,
         refund_tx_hash: signature,
+        credit_due_at_ms: null,
         updated_at_ms: nowMs,
       })
       .where('intent_id', '=', row.intent_id)

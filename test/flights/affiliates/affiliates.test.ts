@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { IntentRow } from '../../../src/flights/rows.ts';
 import type { Affiliate, AffiliateCredit, Intent } from '../../../src/flights/wire.ts';
+import { openDesk } from '../refund-desk.ts';
 import { openWorld, type Ports, type World } from '../world.ts';
 
 /** 20 % of 1 % of 151.20. */
@@ -91,6 +92,19 @@ test('a known code freezes its wallet on the intent, however it was typed', asyn
     affiliate_amount: Number(SHARE),
     credit_due_at_ms: ARRIVAL_MS,
   });
+});
+
+test("the platform's fee and an affiliate's share of it are rounded down", async () => {
+  const { code } = await newAffiliate();
+  world.airline.script.price = '151.209999';
+  const { intent_id } = await world.intent(newOffer(), { referrer: code });
+  world.airline.script.price = '151.20';
+  const row = await world.store
+    .selectFrom('intents')
+    .select(['amount', 'fee_amount', 'affiliate_amount'])
+    .where('intent_id', '=', intent_id)
+    .executeTakeFirstOrThrow();
+  expect(row).toEqual({ amount: 151_209_999, fee_amount: 1_512_099, affiliate_amount: 302_419 });
 });
 
 test('an unknown code and a code of one of the two wallets are ignored in silence', async () => {
@@ -231,6 +245,25 @@ test('a journey that was refunded credits nothing', async () => {
   await world.worker.runDue();
   expect(await world.usdc(affiliate.wallet)).toBe(0n);
   expect(await affiliate.credit()).toMatchObject({ bookings_count: 0, pending_amount: 0, owed_amount: 0 });
+});
+
+test('a journey that was paid back leaves the list of those that wait for their credit', async () => {
+  const desk = await openDesk('scripted');
+  try {
+    const { body } = await desk.world.call<Affiliate>('/affiliates', {
+      wallet: desk.world.newWallet().address,
+    });
+    const made = await desk.requested({ referrer: body.code });
+    await desk.ask(`/refund-requests/${made.intent_id}/approve`, {});
+    await desk.world.work();
+    const row = await desk.world.store
+      .selectFrom('intents')
+      .select(['status', 'credit_due_at_ms'])
+      .executeTakeFirstOrThrow();
+    expect(row).toEqual({ status: 'refunded', credit_due_at_ms: null });
+  } finally {
+    await desk.world.close();
+  }
 });
 
 test('a journey of which a refund is asked for waits until that is decided', async () => {
