@@ -38,8 +38,35 @@ const kept = async () => {
   return JSON.parse(document) as Order;
 };
 
+test('an order says when the airline last moved it, and not when it was made', async () => {
+  const TICKETING_MS = 8_000;
+  world = await openWorld({ ticketingMs: TICKETING_MS });
+  const { offers } = await world.search();
+  made = await world.intent(offers[0]?.offer_id ?? '');
+  await world.book(made);
+  await world.work();
+  const { status, created_at: createdAt, updated_at: updatedAt } = await kept();
+  expect(status).toBe('ticketed');
+  expect(Date.parse(updatedAt) - Date.parse(createdAt)).toBe(TICKETING_MS);
+});
+
 describe('a flight that is moved', () => {
   beforeEach(() => booked());
+
+  test('is written down with the time at which it was seen', async () => {
+    const times = () =>
+      world.store.selectFrom('orders').select(['created_at_ms', 'updated_at_ms']).executeTakeFirstOrThrow();
+    const before = await times();
+    expect(before.updated_at_ms).toBe(before.created_at_ms);
+    await day();
+    expect(await times()).toEqual(before);
+    script().times = NEW_TIMES;
+    await day();
+    const { created_at_ms: madeAtMs, updated_at_ms: seenAtMs } = await times();
+    expect(madeAtMs).toBe(before.created_at_ms);
+    expect(seenAtMs - madeAtMs).toBeGreaterThanOrEqual(2 * 25 * 3_600_000);
+    expect(seenAtMs).toBeLessThanOrEqual(world.clock.now());
+  });
 
   test('is seen within a day, kept, told to the traveller and to the operator, and shown', async () => {
     await day();
