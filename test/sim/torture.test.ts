@@ -12,8 +12,8 @@ import { openEmbedded, openRemote, type Victim } from './torture/places.ts';
 
 /**
  * Real processes, killed (kill -9) at each of the system's calls in turn, and taken up as a user would: by the command
- * that was told, the same command again, or the worker. In the end all books are one story. `npm run torture` kills
- * 1,000 times.
+ * that was told, the same command again, or the worker. With every second death the power fails, too: what nobody has
+ * waited for is gone from the disk. In the end all books are one story. `npm run torture` kills 1,000 times.
  */
 
 const SEED = seedOr(20_261_121);
@@ -69,7 +69,10 @@ describe.concurrent.each(told)('$kind', ({ kind, victim, live, kills }) => {
         expect(problems, `seed ${SEED}`).toEqual([]);
         expect(points.kills(), points.report()).toBeGreaterThanOrEqual(kills);
       } finally {
-        if (isProof) process.stdout.write(`${kind}: ${points.kills()} kills\n${points.report()}\n`);
+        if (isProof)
+          process.stdout.write(
+            `${kind}: ${points.kills()} kills, with ${place.powerFailures()} of them the power failed\n${points.report()}\n`,
+          );
         await place.close();
         killer.close();
       }

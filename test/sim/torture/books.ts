@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import Sqlite from 'libsql';
 import { readOwnKeypair } from '../../../src/solana/keypair.ts';
 import type { Purchases } from './life.ts';
@@ -19,11 +20,14 @@ export interface Book {
 
 const OTHERS = { ledger: 'ledger.db', airline: 'sandbox-airline.db', platform: 'sandbox-platform.db' };
 
+/** Only to read: whoever closes a file as its last user moves its journal into it, and the disk would not see that. */
+const readOnly = (path: string): string => `${pathToFileURL(path).href}?mode=ro`;
+
 function withBook<T>(serviceHome: string, clientHome: string, read: (book: Book) => T): T {
-  const database = new Sqlite(join(serviceHome, 'service.db'), { timeout: 10_000 });
+  const database = new Sqlite(readOnly(join(serviceHome, 'service.db')), { timeout: 10_000 });
   try {
     const attach = (name: string, path: string) => {
-      if (existsSync(path)) database.exec(`attach '${path}' as ${name}`);
+      if (existsSync(path)) database.exec(`attach '${readOnly(path)}' as ${name}`);
     };
     for (const [name, file] of Object.entries(OTHERS)) attach(name, join(serviceHome, file));
     attach('client', join(clientHome, 'client.db'));

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { faultLibrary } from '../../e2e/fault.ts';
+import { type ForgettingDisk, forgettingDisk } from '../../e2e/forgetting-disk.ts';
 
 /**
  * Kills a process right before its n-th call to the system that leaves something behind (test/e2e/fault.c), and counts
@@ -13,6 +14,8 @@ export interface Killer {
   arm(at: number, kill: () => void): void;
   /** @returns how many calls there were since it was armed, and the one that somebody died at, or '' */
   disarm(): { count: number; call: string };
+  /** The disk of a home, which forgets what was not synced; null where the system's calls cannot be seen. */
+  diskOf(home: string): ForgettingDisk | null;
 }
 
 const BYTES = 32;
@@ -46,6 +49,7 @@ function byCall(folder: string, library: string): Killer & { close(): void } {
         call: bytes.toString('latin1', 16).split('\0')[0] ?? '',
       };
     },
+    diskOf: (home) => forgettingDisk(library, home),
     close: () => closeSync(file),
   };
 }
@@ -69,6 +73,7 @@ function byTime(): Killer & { close(): void } {
       clearTimeout(timer);
       return { count: Math.ceil(performance.now() - begun), call };
     },
+    diskOf: () => null,
     close: () => clearTimeout(timer),
   };
 }

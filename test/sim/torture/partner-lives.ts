@@ -60,7 +60,7 @@ export async function orders(life: Life): Promise<void> {
   const [moved, ...others] = [await ordered(life, 1), await ordered(life, 2), await ordered(life, 3)];
   const update = ['partner', 'orders', 'update', moved ?? '', '--status', 'funds-received'];
   await life.step('partner', update, { ends: ['invalid_status_transition'] });
-  const file = join(life.place.partnerHome, `updates-${life.number}.csv`);
+  const file = join(life.place.papers, `updates-${life.number}.csv`);
   const rows = ['FUNDS_RECEIVED', 'PAYMENT_SUBMITTED'].flatMap((status) =>
     others.map((id) => `${id},${status}`),
   );
@@ -87,7 +87,7 @@ export async function compliance(life: Life): Promise<void> {
   const types = ['AML_CHECK', 'LIVENESS_CHECK', 'VALIDATED_EMAIL'];
   const type = types[life.number % types.length] ?? '';
   await life.step('partner', ['partner', 'requirements', 'add', customer, '--attestation', type]);
-  const file = join(life.place.partnerHome, `data-${life.number}.json`);
+  const file = join(life.place.papers, `data-${life.number}.json`);
   const email = `ana.${life.number}@example.com`;
   const birthDate = `19${String(10 + (life.number % 80))}-02-03`;
   writeFileSync(

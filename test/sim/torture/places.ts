@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { BIN, farelockIn, type Ran, type Runner, type Served, serveIn } from '../../e2e/farelock.ts';
+import type { ForgettingDisk } from '../../e2e/forgetting-disk.ts';
 import type { Killer } from './killer.ts';
 
 /** Where a journey is played, and who dies in it. */
@@ -22,7 +24,10 @@ export interface Place {
   readonly serviceHome: string;
   /** The folder with the journal of the traveller. */
   readonly clientHome: string;
-  readonly partnerHome: string;
+  /** The folder with what people have written by themselves; no power fails there. */
+  readonly papers: string;
+  /** How often the power has failed with a death. */
+  powerFailures(): number;
   run(who: Who, args: readonly string[], options?: Options): Promise<Ran>;
   /** Runs a command while the victim dies before its `at`-th call; 0 counts. A service is started again at once. */
   strike(who: Who, args: readonly string[], at: number, options?: Options): Promise<Struck>;
@@ -63,21 +68,53 @@ async function started(
   };
 }
 
+/** Homes on disks that forget: with every second death on one its power fails. */
+function openDisks(killer: Killer) {
+  const disks = new Map<Runner, ForgettingDisk>();
+  let deaths = 0;
+  let failures = 0;
+  return {
+    /** Before anything is written to the home. */
+    add(runner: Runner): void {
+      const disk = killer.diskOf(runner.home);
+      if (!disk) return;
+      disks.set(runner, disk);
+      Object.assign(runner.env, disk.env);
+    },
+    /** What ran on the home has died. */
+    died(runner: Runner): void {
+      const disk = disks.get(runner);
+      if (!disk || deaths++ % 2 !== 0) return;
+      failures++;
+      disk.fail();
+    },
+    failures: () => failures,
+    close: () => {
+      for (const disk of disks.values()) disk.close();
+    },
+  };
+}
+
+type Disks = ReturnType<typeof openDisks>;
+
 const struckTool =
-  (killer: Killer, runnerOf: (who: Who) => Runner): Place['strike'] =>
+  (killer: Killer, disks: Disks, runnerOf: (who: Who) => Runner): Place['strike'] =>
   async (who, args, at, options = {}) => {
     const env = { ...options.env, ...killer.env };
     let kill = () => undefined as unknown;
     killer.arm(at, () => kill());
-    const { signal, ...ran } = await started(runnerOf(who), args, { ...options, env }, (end) => {
+    const runner = runnerOf(who);
+    const { signal, ...ran } = await started(runner, args, { ...options, env }, (end) => {
       kill = end;
     });
-    return { ...ran, ...killer.disarm(), killed: signal === 'SIGKILL' };
+    const killed = signal === 'SIGKILL';
+    if (killed) disks.died(runner);
+    return { ...ran, ...killer.disarm(), killed };
   };
 
 /** A service that is killed, or not, before it was told to stop. */
 const struckWorker =
-  (killer: Killer, runner: Runner): Place['strikeWorker'] =>
+  (killer: Killer, disks: Disks, runner: Runner): Place['strikeWorker'] =>
   async (at, isDone) => {
     const dying: Runner = { ...runner, env: { ...runner.env, ...killer.env } };
     let kill = () => undefined as unknown;
@@ -91,10 +128,13 @@ const struckWorker =
       });
       for (let looks = 0; looks < 100 && !died && !isDone(); looks++) await pause(100);
       await served.stop();
-      return { ...killer.disarm(), killed: (await served.ended) === 'SIGKILL' };
+      const killed = (await served.ended) === 'SIGKILL';
+      if (killed) disks.died(runner);
+      return { ...killer.disarm(), killed };
     } catch (error) {
       const { count, call } = killer.disarm();
       if (count < at || at === 0) throw error;
+      disks.died(runner);
       return { count, call, killed: true };
     }
   };
@@ -112,25 +152,38 @@ function later(runners: readonly Runner[]) {
 /** Everything in one process for each command. */
 export async function openEmbedded(killer: Killer): Promise<Place> {
   const runner = farelockIn(RATE);
+  const disks = openDisks(killer);
+  disks.add(runner);
+  const papers = mkdtempSync(join(tmpdir(), 'farelock-papers-'));
   await started(runner, ['wallet', 'airdrop', '--usdc', '900000'], {});
   return {
     victim: 'tool and services in one process',
     serviceHome: runner.home,
     clientHome: runner.home,
-    partnerHome: runner.home,
+    papers,
+    powerFailures: disks.failures,
     run: (_who, args, options = {}) => started(runner, args, options),
-    strike: struckTool(killer, () => runner),
-    strikeWorker: struckWorker(killer, runner),
+    strike: struckTool(killer, disks, () => runner),
+    strikeWorker: struckWorker(killer, disks, runner),
     advance: later([runner]),
     set: (_who, env) => Object.assign(runner.env, env),
-    close: async () => runner.close(),
+    async close() {
+      runner.close();
+      disks.close();
+      rmSync(papers, { recursive: true, force: true });
+    },
   };
 }
 
 /** A service, and tools that reach it over HTTP. */
 export async function openRemote(killer: Killer, victim: 'service' | 'tool'): Promise<Place> {
   const server = farelockIn(RATE);
-  if (victim === 'service') Object.assign(server.env, killer.env);
+  const disks = openDisks(killer);
+  const papers = mkdtempSync(join(tmpdir(), 'farelock-papers-'));
+  if (victim === 'service') {
+    Object.assign(server.env, killer.env);
+    disks.add(server);
+  }
   let served: Served = await serveIn(server);
   const { port } = new URL(served.flightsUrl);
   const urls = {
@@ -142,6 +195,7 @@ export async function openRemote(killer: Killer, victim: 'service' | 'tool'): Pr
   };
   const client = farelockIn(urls);
   const desk = farelockIn(urls);
+  if (victim === 'tool') for (const runner of [client, desk]) disks.add(runner);
   const runnerOf = (who: Who) => (who === 'traveller' ? client : desk);
   client.env.FARELOCK_KEYPAIR = join(client.home, 'me.json');
   await started(client, ['wallet', 'new'], {});
@@ -154,6 +208,7 @@ export async function openRemote(killer: Killer, victim: 'service' | 'tool'): Pr
     const restarted = ended.then(async () => {
       if (hasEnded) return;
       died = true;
+      disks.died(server);
       served = await serveIn(server, ['--port', port]);
     });
     killer.arm(at, () => served.kill());
@@ -168,15 +223,18 @@ export async function openRemote(killer: Killer, victim: 'service' | 'tool'): Pr
     victim,
     serviceHome: server.home,
     clientHome: client.home,
-    partnerHome: desk.home,
+    papers,
+    powerFailures: disks.failures,
     run: (who, args, options = {}) => started(runnerOf(who), args, options),
-    strike: victim === 'service' ? strikeService : struckTool(killer, runnerOf),
-    strikeWorker: struckWorker(killer, server),
+    strike: victim === 'service' ? strikeService : struckTool(killer, disks, runnerOf),
+    strikeWorker: struckWorker(killer, disks, server),
     advance: later([server, client, desk]),
     set: (who, env) => Object.assign(runnerOf(who).env, env),
     async close() {
       await served.stop();
       for (const runner of [server, client, desk]) runner.close();
+      disks.close();
+      rmSync(papers, { recursive: true, force: true });
     },
   };
 }
