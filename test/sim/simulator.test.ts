@@ -2,17 +2,25 @@ import { resolve } from 'node:path';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { rounds, seedOr } from '../rounds.ts';
+import { postgresIsInstalled } from '../store/postgres-server.mjs';
+
+async function played(seeds: number, ...args: string[]): Promise<void> {
+  const script = resolve(import.meta.dirname, 'sim.mjs');
+  const from = ['--seeds', String(seeds), '--from', String(seedOr(10))];
+  const ran = await execa(process.execPath, [script, ...from, ...args], { reject: false });
+  expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
+  expect(ran.stdout).toContain(`${seeds} seeds from ${seedOr(10)}: no rule was broken`);
+}
 
 // `npm run sim -- --seeds 2000` is the same with its options.
 test(
   'worlds in simulated time, with faults at every boundary, break no rule and are the same twice',
-  async () => {
-    const script = resolve(import.meta.dirname, 'sim.mjs');
-    const seeds = rounds(2, 1_000);
-    const args = [script, '--seeds', String(seeds), '--from', String(seedOr(10))];
-    const ran = await execa(process.execPath, args, { reject: false });
-    expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
-    expect(ran.stdout).toContain(`${seeds} seeds from ${seedOr(10)}: no rule was broken`);
-  },
+  () => played(rounds(2, 1_000)),
+  rounds(180_000, 14_400_000),
+);
+
+test.runIf(postgresIsInstalled)(
+  'neither do those on a real PostgreSQL, whose connections are ended and which is restarted',
+  () => played(rounds(1, 200), '--world', 'postgres'),
   rounds(180_000, 14_400_000),
 );

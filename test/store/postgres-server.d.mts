@@ -2,6 +2,8 @@
 export interface TestPostgres {
   readonly url: string;
   readonly pid: number | undefined;
+  /** As `pg_ctl restart -m immediate`: it ends without a word to anybody, and recovers from its journal. */
+  restart(): Promise<void>;
   close(): Promise<void>;
 }
 

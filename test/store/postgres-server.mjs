@@ -20,6 +20,9 @@ function binaries() {
 
 export const postgresIsInstalled = isHere('PostgreSQL', binaries() !== null);
 
+/** The machine's own pause, also while a test has put another clock in its place. */
+const later = globalThis.setTimeout;
+
 // Without fsync (`-F`): a test has nothing to lose.
 export async function startPostgres({ settings = ['-F'], log = null } = {}) {
   const bin = binaries();
@@ -41,24 +44,40 @@ export async function startPostgres({ settings = ['-F'], log = null } = {}) {
     join(bin, 'postgres'),
     ...['-D', cluster, '-k', folder, '-c', 'listen_addresses=', ...settings],
   ];
-  const server = spawn(serve, serveArgs, {
-    stdio: ['ignore', 'ignore', log === null ? 'ignore' : openSync(log, 'w')],
-  });
+  const begin = () =>
+    spawn(serve, serveArgs, {
+      stdio: ['ignore', 'ignore', log === null ? 'ignore' : openSync(log, 'a')],
+    });
   const url = `postgres://farelock@localhost/postgres?host=${encodeURIComponent(folder)}`;
-  // Its socket is there a moment before it lets anybody in.
-  for (let i = 0; i < 400 && !(await answers(url)); i++) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  const end = async (signal) => {
+    const ended = new Promise((resolve) => server.once('exit', resolve));
+    server.kill(signal);
+    await ended;
+  };
+  let server = begin();
+  await untilAnswers(url);
   return {
     url,
-    pid: server.pid,
+    get pid() {
+      return server.pid;
+    },
+    async restart() {
+      await end('SIGQUIT');
+      server = begin();
+      await untilAnswers(url);
+    },
     async close() {
-      const ended = new Promise((resolve) => server.once('exit', resolve));
-      server.kill('SIGINT');
-      await ended;
+      await end('SIGINT');
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Its socket is there a moment before it lets anybody in. */
+async function untilAnswers(url) {
+  for (let i = 0; i < 1_000 && !(await answers(url)); i++) {
+    await new Promise((resolve) => later(resolve, 20));
+  }
 }
 
 async function answers(url) {

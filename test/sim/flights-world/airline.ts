@@ -50,6 +50,7 @@ export function airlineOf(
   return {
     name: airline.name,
     isSandbox: airline.isSandbox,
+    ...(airline.receive && { changesSchedules: true, receive: airline.receive }),
     airport: (iata) => airline.airport(iata),
     search: (query) => call('search', READ_FAULTS, () => airline.search(query)),
     offer: (offerId, moment) => call('offer', READ_FAULTS, () => airline.offer(offerId, moment)),

@@ -70,10 +70,10 @@ export function createFlooder(world: World, stage: Stage, find: Find, facts: Fac
         }),
       );
       world.saw('a flood of unpaid creations');
-      for (const { escrow_address: escrow } of stage.rows<{ escrow_address: string }>(
+      for (const row of await stage.query(
         'select escrow_address from intents order by created_at_ms limit 4',
       )) {
-        await first?.sends(escrow as Address, 1n);
+        await first?.sends((row as { escrow_address: Address }).escrow_address, 1n);
       }
     },
   };

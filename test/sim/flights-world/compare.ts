@@ -34,7 +34,7 @@ export async function compare(args: readonly string[]): Promise<number> {
     'libsql, embedded': { ...USUAL, chain: 'embedded' },
     'libsql, nodes, over HTTP': { ...USUAL, door: 'http' },
     'libsql, nodes, the stock x402 client': { ...USUAL, payer: 'stock' },
-    ...(server && { 'postgres, nodes': { ...USUAL, postgres: server.url } }),
+    ...(server && { 'postgres, nodes': { ...USUAL, postgres: server } }),
   };
   const template = await makeTemplate();
   try {

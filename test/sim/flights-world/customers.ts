@@ -4,7 +4,7 @@ import type { Intent, Passenger } from '../../../src/flights/wire.ts';
 import { isProblem } from '../../../src/kernel/problems.ts';
 import { BEGINNING_MS, type World } from '../world/world.ts';
 import { createPerson, type Fact, type Find, type Person } from './people.ts';
-import { refundWalletOf, type Stage, walletOf } from './stage.ts';
+import { AFFILIATES, refundWalletOf, type Stage, walletOf } from './stage.ts';
 import { BASE_URL, type Tool } from './tool.ts';
 
 const DATE = '2026-12-20';
@@ -21,6 +21,23 @@ const ROUTES = [
   ['LTN', 'LHR'],
   ['LHR', 'LGW'],
 ] as const;
+
+/** What low-cost carriers sell: half of it goes well, the rest by the routes of the sandbox that fail. */
+const CHEAP_ROUTES = [
+  ['LIS', 'BER'],
+  ['LIS', 'BER'],
+  ['LIS', 'BER'],
+  ['LIS', 'BER'],
+  ['LTN', 'LGW'],
+  ['LTN', 'STN'],
+  ['STN', 'LTN'],
+  ['LGW', 'LTN'],
+  ['LHR', 'LTN'],
+  ['LCY', 'LGW'],
+  ['LCY', 'STN'],
+  ['LCY', 'LTN'],
+] as const;
+const MOST_LOOKS = 40;
 
 /** Who looks for somebody's offer to take it first. */
 export interface Gossip {
@@ -61,21 +78,26 @@ export function createCustomer(
 
   async function journey(number: number): Promise<void> {
     stage.journeys.set(walletOf(name).address, number);
-    const [origin, destination] = chance.pick(`${name} route ${number}`, ROUTES);
+    const isCheap = does(`flies with a low-cost carrier ${number}`, 0.35);
+    const [origin, destination] = isCheap
+      ? chance.pick(`${name} cheap route ${number}`, CHEAP_ROUTES)
+      : chance.pick(`${name} route ${number}`, ROUTES);
     const trip = { origin_iata: origin, destination_iata: destination, depart_date: DATE };
     const found = await person.persist(`search ${number}`, async ({ client }) => {
       const { value, payment } = await client.search(trip);
       person.paid(`${name} search ${number}`, payment);
-      return value.offers;
+      return value;
     });
-    if (found === null || isProblem(found) || found.value.length === 0) return;
-    const offer =
-      found.value[Math.floor(chance.part(`${name} offer ${number}`) * Math.min(4, found.value.length))];
-    if (!offer) return;
-    gossip.chosen.push({ who: name, offerId: offer.offer_id });
+    if (found === null || isProblem(found)) return;
+    const { search_id: searchId, offers } = found.value;
+    const offerId = isCheap
+      ? searchId && (await fareOf(number, searchId))
+      : offers[Math.floor(chance.part(`${name} offer ${number}`) * Math.min(4, offers.length))]?.offer_id;
+    if (!offerId) return;
+    gossip.chosen.push({ who: name, offerId });
     if (does(`dawdles before the intent ${number}`, 0.1))
       await world.sleep(chance.part(`${name} dawdle`) * 20 * 60_000);
-    const intent = await lockOffer(number, offer.offer_id);
+    const intent = await lockOffer(number, offerId);
     if (!intent) return;
     if (does(`vanishes after the intent ${number}`, 0.08)) return;
     if (does(`sends dust into the vault ${number}`, 0.08))
@@ -85,12 +107,56 @@ export function createCustomer(
     await book(number, intent);
   }
 
+  /** Waits for the slow offers, opens the menu of one, and chooses a fare. */
+  async function fareOf(number: number, searchId: string): Promise<string | null> {
+    const slow: string[] = [];
+    let cursor: string | undefined;
+    for (let look = 1, isComplete = false; look <= MOST_LOOKS && !isComplete; look++) {
+      const asked = { search_id: searchId, ...(cursor !== undefined && { cursor }) };
+      const more = await person.command(`updates ${number}`, ({ client }) => client.searchUpdates(asked));
+      if (more !== null && !isProblem(more)) {
+        slow.push(...more.value.offers.map(({ offer_id: id }) => id));
+        cursor = more.value.cursor;
+        isComplete = more.value.status === 'complete';
+      }
+      await world.sleep(1_500);
+    }
+    if (slow.length === 0) return null;
+    world.saw('slow offers come in');
+    const offerId = slow[Math.floor(chance.part(`${name} flight ${number}`) * slow.length)] ?? '';
+    const opened = await person.persist(
+      `fares ${number}`,
+      async ({ client }) => {
+        const { value, payment } = await client.offerDetails(offerId);
+        person.paid(`${name} fares ${offerId}`, payment);
+        return value.fare_menu;
+      },
+      4,
+    );
+    if (opened === null || isProblem(opened)) return null;
+    const fares = opened.value?.fares ?? [];
+    return fares[Math.floor(chance.part(`${name} fare ${number}`) * fares.length)]?.offer_id ?? null;
+  }
+
+  /** The code that somebody comes by: of an affiliate, or his own. */
+  async function referrer(): Promise<{ code: string; by: string | null } | null> {
+    const isOwn = does('comes by a code of his own', 0.06);
+    if (!isOwn && !does('comes by an affiliate', 0.4)) return null;
+    const by = isOwn ? null : chance.pick(`${name} affiliate`, AFFILIATES);
+    const made = await person.persist('code', ({ client }) =>
+      client.createAffiliate(walletOf(by ?? name).address),
+    );
+    return made === null || isProblem(made) ? null : { code: made.value.code, by };
+  }
+
   async function lockOffer(number: number, offerId: string): Promise<Intent | null> {
     const thing = `${name} intent ${number}`;
+    const referral = await referrer();
     const made = await person.persist(`intent ${number}`, async ({ client }) => {
       const { value, payment } = await client.createIntent({
         offer_id: offerId,
         refund_wallet: refundWalletOf(name).address,
+        ...(referral && { referrer: referral.code }),
       });
       person.paid(thing, payment);
       person.fact({ kind: 'intent', who: name, intentId: value.intent_id });
@@ -103,6 +169,8 @@ export function createCustomer(
         ? await person.persist(`show ${number}`, ({ client }) => client.intent(other))
         : made;
     if (read === null || isProblem(read)) return null;
+    if (referral)
+      person.fact({ kind: 'referred', who: name, intentId: read.value.intent_id, by: referral.by });
     intents.push(read.value);
     return read.value;
   }

@@ -44,7 +44,7 @@ export function createOperator(world: World, stage: Stage, find: Find) {
       await ask('POST', `/stuck/${id}/resolve`, { decision: 'retry' });
       return;
     }
-    const order = stage.pendingOrders.has(id) ? 'open' : await stage.airline.findOrder(id);
+    const order = await known(id);
     const decision =
       order === 'open' || (order && ['pending', 'confirmed'].includes(order.status))
         ? 'retry'
@@ -52,7 +52,7 @@ export function createOperator(world: World, stage: Stage, find: Find) {
           ? 'ticketed'
           : 'not_ticketed';
     const evidence =
-      decision === 'ticketed' && order && order !== 'open'
+      decision === 'ticketed' && order !== 'open' && order
         ? { booking_reference: order.bookingReference, documents: order.documents }
         : {};
     world.tell('operator', `decides that a booking is ${decision}`);
@@ -61,17 +61,35 @@ export function createOperator(world: World, stage: Stage, find: Find) {
     if (!done) await ask('POST', `/stuck/${id}/resolve`, { decision: 'retry' });
   }
 
-  async function decide(requestId: string): Promise<void> {
+  /** `open`: somebody is still about to sell it. */
+  async function known(id: string): Promise<Awaited<ReturnType<Stage['orderOf']>> | 'open'> {
+    const { visits, heard } = stage.tills;
+    if (stage.pendingOrders.has(id) || (visits.get(id) ?? 0) > 0) return 'open';
+    const bought = await stage.carriers.find(id);
+    if (bought?.kind === 'payment_pressed_no_confirmation' && !heard.has(id)) {
+      heard.set(id, chance.part(chance.numbered('what the bank says')) < 0.5);
+      world.saw(`operator: the bank says ${heard.get(id) ? 'paid' : 'not paid'}`);
+    }
+    return stage.orderOf(id);
+  }
+
+  async function decide(requestId: string, intentId: string): Promise<void> {
     if (chance.part(`operator on ${chance.numbered('case')}`) < 0.15) {
       world.saw('operator: rejects');
       await ask('POST', `/refund-requests/${requestId}/reject`, { reason: 'The fare says so.' });
       return;
     }
-    const amount = 5_000_000 + Math.floor(chance.part('payout') * 5_000_000);
+    const isEnded = stage.changes.get(intentId)?.what === 'cancelled';
+    const [intent] = (await stage.query(`select amount from intents where intent_id = '${intentId}'`)) as [
+      { amount: number },
+    ];
+    // Of what the airline has cancelled nothing is kept, without a word of the operator's.
+    const amount = isEnded ? intent.amount : 5_000_000 + Math.floor(chance.part('payout') * 5_000_000);
+    if (isEnded) world.saw('operator: approves what the airline cancelled');
     // Written down first: the answer may be lost.
     stage.decided.set(requestId, (stage.decided.get(requestId) ?? new Set()).add(amount));
     const done = await ask('POST', `/refund-requests/${requestId}/approve`, {
-      payout_amount: amount,
+      ...(!isEnded && { payout_amount: amount }),
       note: 'Good will.',
     });
     if (!done) return;
@@ -86,10 +104,14 @@ export function createOperator(world: World, stage: Stage, find: Find) {
       for (const { effect_id: id } of stuck?.effects ?? []) await resolve(id, 'effect');
       for (const { request_id: id } of stuck?.refund_requests ?? []) await resolve(id, 'refund');
       const queue = (await ask('GET', '/refund-requests')) as {
-        readonly refund_requests: readonly { readonly request_id: string; readonly status: string }[];
+        readonly refund_requests: readonly {
+          readonly request_id: string;
+          readonly intent_id: string;
+          readonly status: string;
+        }[];
       } | null;
-      for (const { request_id: id, status } of queue?.refund_requests ?? []) {
-        if (status === 'received' || status === 'claimed') await decide(id);
+      for (const { request_id: id, intent_id: intentId, status } of queue?.refund_requests ?? []) {
+        if (status === 'received' || status === 'claimed') await decide(id, intentId);
       }
     },
   };

@@ -20,7 +20,14 @@ export type Fact =
     }
   | { readonly kind: 'intent'; readonly who: string; readonly intentId: string }
   | { readonly kind: 'ended'; readonly who: string; readonly intentId: string; readonly status: string }
-  | { readonly kind: 'requested'; readonly who: string; readonly intentId: string };
+  | { readonly kind: 'requested'; readonly who: string; readonly intentId: string }
+  /** `by`: an affiliate; null: one's own code, which counts for nothing. */
+  | {
+      readonly kind: 'referred';
+      readonly who: string;
+      readonly intentId: string;
+      readonly by: string | null;
+    };
 
 /** Finds the service that answers a request. */
 export type Find = (place: string) => Reached | null;
@@ -42,6 +49,7 @@ const FINAL = [
   'intent_already_exists',
   'refund_already_requested',
   'order_not_found',
+  'daily_limit_reached',
   'invalid_request',
 ] as const;
 

@@ -3,11 +3,13 @@ import { type Disk, syncsOf } from '../world/disk.ts';
 import { createWorld, type World } from '../world/world.ts';
 import { createFlooder, createThief } from './cheats.ts';
 import { createCustomer, type Gossip } from './customers.ts';
+import { createDepartment } from './news.ts';
 import { createOperator } from './operator.ts';
 import type { Fact, Find } from './people.ts';
 import { booksOf, checkAtRest, declareRules } from './rules.ts';
 import { createServer, type Pace, type Server } from './services.ts';
 import { CUSTOMERS, openStage, type Setting, type Stage, type Template, USUAL } from './stage.ts';
+import { setLimits } from './tool.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -50,12 +52,13 @@ async function playOn(world: World, stage: Stage, pace: Pace): Promise<void> {
   const { chance } = world;
   const facts: Fact[] = [];
   const gossip: Gossip = { chosen: [] };
-  const watched = stage.setting.postgres === null ? declareRules(world, stage) : null;
+  const watched = declareRules(world, stage);
   const servers = serversOf(world, stage, pace);
   const find: Find = (place) => {
     const up = servers.flatMap((server) => server.reached() ?? []);
     return up[Math.floor(chance.part(`balance ${place}`) * up.length)] ?? null;
   };
+  setLimits(world, CUSTOMERS);
   const customers = CUSTOMERS.filter((name) => chance.takesPart(name, name === 'ann' ? 0.9 : 0.6)).map(
     (name) => createCustomer(world, stage, name, find, facts, gossip),
   );
@@ -73,6 +76,14 @@ async function playOn(world: World, stage: Stage, pace: Pace): Promise<void> {
       if (looks) await operator.look();
     }
   })();
+  const department = createDepartment(world, stage, find);
+  const changing = (async () => {
+    for (let look = 1; looks && stage.doesChange && pace.phase !== 'years'; look++) {
+      await world.sleep(30_000 + chance.pauseMs(`department ${look}`, 60_000));
+      if (looks) await department.look();
+    }
+  })();
+  changing.catch((error: unknown) => world.failed('the airline is never at a loss', error));
   desk.catch((error: unknown) => world.failed('the operator is never at a loss', error));
   for (const customer of customers) world.play(customer.name, customer.play);
   const thief = createThief(world, stage, find, facts, gossip);
@@ -99,7 +110,7 @@ async function playOn(world: World, stage: Stage, pace: Pace): Promise<void> {
   await world.run(67 * DAY_MS);
   looks = false;
   if (world.outcome().violation) return;
-  if (watched) await checkAtRest(world, stage, facts, watched);
+  await checkAtRest(world, stage, facts, watched);
   pace.phase = 'over';
 }
 

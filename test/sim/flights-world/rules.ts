@@ -6,6 +6,7 @@ import { decodeMint, MEMO_PROGRAM } from '../../../src/solana/token.ts';
 import { broken, type World } from '../world/world.ts';
 import type { Fact } from './people.ts';
 import { CUSTOMERS, refundWalletOf, type Stage, walletOf } from './stage.ts';
+import { limitOf } from './tool.ts';
 import { checkWallets, purses } from './wallets.ts';
 
 /** Rents that may be tied up for creations that nobody has paid yet (CONTRACT, section 2). */
@@ -25,15 +26,27 @@ interface IntentRow {
   readonly capture_tx_hash: string | null;
 }
 
-const intentsOf = (stage: Stage): IntentRow[] =>
-  stage.rows<IntentRow>(
-    `select intent_id, status, abandoned, opened_at_ms, funding_wallet, refund_wallet, escrow_address, vault_address, amount,
-       payment_key, capture_tx_hash from intents`,
-  );
+const INTENTS = `select intent_id, status, abandoned, opened_at_ms, funding_wallet, refund_wallet, escrow_address,
+  vault_address, amount, payment_key, capture_tx_hash from intents`;
+
+const intentsOf = (stage: Stage): IntentRow[] => stage.rows<IntentRow>(INTENTS);
 
 /** Where the services write down what they are about to send. */
-const SIGNED = `select 1 from settlements where signature = ? and "transaction" is not null
-  union all select 1 from effects where signature = ? and "transaction" is not null`;
+const signedAs = (signature: string) =>
+  `select 1 from settlements where signature = '${signature}' and "transaction" is not null
+  union all select 1 from effects where signature = '${signature}' and "transaction" is not null`;
+
+/** Rows as they are committed now. A server is asked, and the world waits for it. */
+function judge<T>(world: World, stage: Stage, statement: string, look: (rows: readonly T[]) => void): void {
+  if (stage.disk) {
+    look(stage.rows<T>(statement));
+    return;
+  }
+  stage.query(statement).then(
+    (rows) => look(rows as readonly T[]),
+    (error: unknown) => world.failed('the books can be read', error),
+  );
+}
 
 /** Each escrow's last state that was seen on the chain: it is gone once it is closed. */
 type Ends = Map<string, 'open' | 'captured' | 'refunded'>;
@@ -55,7 +68,7 @@ export function declareRules(world: World, stage: Stage) {
   const tickets = new Set<string>();
   /** The airline's book is asked as each escrow ends; asking takes a moment, and the answer is held against the end. */
   const ended = async (intent: IntentRow, how: 'captured' | 'refunded'): Promise<void> => {
-    const order = await stage.airline.findOrder(intent.intent_id);
+    const order = await stage.orderOf(intent.intent_id);
     if (order?.status === 'ticketed') tickets.add(intent.intent_id);
     if (how === 'captured' && order?.status !== 'ticketed') {
       world.violate(
@@ -69,16 +82,17 @@ export function declareRules(world: World, stage: Stage) {
   };
 
   stage.chain.onSend((signature, by) => {
-    const isThere = stage.disk?.survives(
-      (books) => books.prepare(SIGNED).all(signature, signature).length > 0,
-    );
-    if (isThere === false) {
+    const heard = (found: readonly unknown[]) => {
+      if (found.length > 0) return;
       world.violate('what was signed is on the disk before it is sent', `${signature} of ${by}`);
-    }
+    };
+    if (stage.disk) heard(stage.disk.survives((books) => books.prepare(signedAs(signature)).all()));
+    else judge(world, stage, signedAs(signature), heard);
   });
 
-  stage.chain.onLanding(() => {
-    const byHash = new Map(intentsOf(stage).map((one) => [hashOf(one.intent_id), one]));
+  stage.chain.onLanding(() => judge(world, stage, INTENTS, landed));
+  function landed(intents: readonly IntentRow[]): void {
+    const byHash = new Map(intents.map((one) => [hashOf(one.intent_id), one]));
     const accounts = stage.ledger.ledger.accountsPage({ by: 'owner', is: ESCROW_PROGRAM_ID }, '', 10_000);
     for (const { address, data } of accounts) {
       const escrow = decodeEscrow(address, ESCROW_PROGRAM_ID, data);
@@ -113,10 +127,11 @@ export function declareRules(world: World, stage: Stage) {
     }
     const lamports = operatorLamports(stage);
     if (lamports < lowest.lamports) lowest.lamports = lamports;
-  });
+  }
 
   world.always('what has ended stays ended', 'db update intents', () => {
-    for (const row of intentsOf(stage)) {
+    // A server's are looked at when they are at rest.
+    for (const row of stage.disk ? intentsOf(stage) : []) {
       const onChain = ends.get(row.escrow_address);
       if (row.status === 'booked' && onChain !== 'captured')
         broken(`${row.intent_id} is booked, and its escrow ${onChain}`);
@@ -172,6 +187,14 @@ const OPEN: readonly (readonly [what: string, sql: string])[] = [
     'an escrow under way',
     `select intent_id as id, creating_key as state, null as error from intents where creating_key is not null`,
   ],
+  [
+    'a pay-out to an affiliate',
+    `select payout_id as id, state, last_error as error from affiliate_payouts where state = 'open'`,
+  ],
+  [
+    'the credit of a journey',
+    `select intent_id as id, status as state, null as error from intents where credit_due_at_ms is not null and opened_at_ms is not null`,
+  ],
 ];
 
 /** What holds once the world has come to rest: nothing is open, and histories, books and chain are one story. */
@@ -181,6 +204,7 @@ export async function checkAtRest(
   facts: readonly Fact[],
   watched: Watched,
 ): Promise<void> {
+  await stage.settleBooks();
   for (const [what, sql] of OPEN) {
     for (const { id, state, error } of stage.rows<{ id: string; state: string; error: string | null }>(sql)) {
       world.violate('nothing stays stuck', `${what} is still open: ${id} ${state} ${error ?? ''}`);
@@ -191,7 +215,9 @@ export async function checkAtRest(
   checkHistory(world, stage, facts, payments);
   checkPaidOnce(world, stage, payments);
   await checkTickets(world, stage);
-  checkWallets(world, stage, watched.began, watched.ends);
+  checkWallets(world, stage, watched, facts);
+  checkLimits(world, stage);
+  checkNews(world, stage);
   checkRent(world, stage, watched);
 }
 
@@ -224,6 +250,8 @@ function checkIntents(world: World, stage: Stage, { ends }: Watched): void {
     const inVault = held.get(row.escrow_address) ?? 0n;
     if (inVault > 0n) world.violate('no money is left in a vault', `${row.intent_id}: ${inVault}`);
     const onChain = ends.get(row.escrow_address);
+    if (row.status === 'refunded' && onChain !== 'refunded' && !isPaidBack(stage, row))
+      world.violate('refunded is refunded', `${row.intent_id}: its escrow is ${onChain}`);
     if (onChain === 'open') world.violate('nothing stays stuck', `the escrow of ${row.intent_id} is open`);
     if (row.status === 'booked' && onChain !== 'captured') world.violate('booked is captured', row.intent_id);
     if (onChain === 'captured' && row.status !== 'booked' && !isPaidBack(stage, row))
@@ -279,6 +307,7 @@ function checkHistory(world: World, stage: Stage, facts: readonly Fact[], landed
       continue;
     }
     const row = rows.get(fact.intentId);
+    if (fact.kind === 'referred') continue;
     if (!row || row.abandoned === 1) {
       world.violate('what was acknowledged is there', `${fact.who} was told of ${fact.intentId}`);
       continue;
@@ -311,12 +340,57 @@ function checkHistory(world: World, stage: Stage, facts: readonly Fact[], landed
 async function checkTickets(world: World, stage: Stage): Promise<void> {
   const told = new Set(stage.messages.map(({ about }) => about));
   for (const row of intentsOf(stage)) {
-    const order = await stage.airline.findOrder(row.intent_id);
+    const order = await stage.orderOf(row.intent_id);
     if (row.status === 'booked' && !order)
       world.violate('captured only with a ticket', `${row.intent_id} has no order`);
     const isFree = row.status === 'refunded' && order?.status === 'ticketed';
     if (isFree && !told.has(`page:ticket_after_refund:${row.intent_id}`)) {
       world.violate('nobody flies for nothing unnoticed', row.intent_id);
+    }
+  }
+}
+
+/** Whatever was signed at once, or again after a death: nobody spends more in a day than he has allowed. */
+function checkLimits(world: World, stage: Stage): void {
+  for (const name of CUSTOMERS) {
+    const limit = limitOf(world, name);
+    if (limit === null || stage.setting.payer !== 'own') continue;
+    const [row] = stage.rows<{ sum: number | null }>(
+      `select sum(amount) as sum from sim_all_settlements where state in ('settled', 'answered') and payer = ?`,
+      walletOf(name).address,
+    );
+    if (BigInt(row?.sum ?? 0) > limit)
+      world.violate('nobody spends more in a day than his limit', `${name}: ${row?.sum} of ${limit}`);
+  }
+}
+
+interface KeptOrder {
+  readonly order_id: string;
+  readonly intent_id: string;
+  readonly document: string;
+}
+
+/** What the airline has changed by itself is shown, and the traveller and the operator have heard of it. */
+function checkNews(world: World, stage: Stage): void {
+  const sent = stage.messages.map(({ about }) => about);
+  for (const [intentId, change] of stage.changes) {
+    // Of what somebody gives back, another rule holds.
+    const isAsked = stage.rows('select 1 from refund_requests where intent_id = ?', intentId).length > 0;
+    const [order] = stage.rows<KeptOrder>(
+      'select order_id, intent_id, document from orders where intent_id = ?',
+      intentId,
+    );
+    if (isAsked || !order) continue;
+    const shown = JSON.parse(order.document) as { status: string; airline_changed_at?: string };
+    if ((shown.status === 'cancelled') !== (change.what === 'cancelled'))
+      world.violate(
+        'an order is shown as the airline has it',
+        `${intentId} was ${change.what}, is ${shown.status}`,
+      );
+    const heard = (beginning: string) => sent.filter((about) => about.startsWith(beginning)).length;
+    for (const beginning of [`page:order_changed:${order.order_id}:`, `mail:journey_changed:${intentId}:`]) {
+      if (heard(beginning) === 0)
+        world.violate('everybody hears what the airline changed', `${intentId}: no ${beginning}`);
     }
   }
 }

@@ -14,6 +14,7 @@ import { openDoor } from '../world/door.ts';
 import type { Reached } from '../world/network.ts';
 import type { World } from '../world/world.ts';
 import { airlineOf } from './airline.ts';
+import { carriersOf } from './carriers.ts';
 import { HOSTS } from './chain.ts';
 import { type Stage, walletOf } from './stage.ts';
 
@@ -76,7 +77,7 @@ async function openFlights(world: World, stage: Stage, process: Process) {
   return createFlights({
     ...common,
     provider: airlineOf(world, stage.airline, stage.pendingOrders, process),
-    lowcost: null,
+    lowcost: carriersOf(world, stage.carriers, stage.tills, process),
     authority,
     facilitator: facilitator.address,
     wallets,

@@ -43,7 +43,32 @@ export const SOMETIMES: readonly string[] = [
   'log: effect_unresolved',
   'log: booking_postponed',
   'log: stuck_resolved',
+  ...['silent', 'silent_but_done', 'slow'].map((what) => `fault: carrier ${what}`),
+  ...[
+    'booked',
+    'pending',
+    'payment_pressed_no_confirmation',
+    'price_differs',
+    'form_rejected',
+    'captcha',
+  ].map((what) => `carrier: ${what}`),
+  ...['opened', 'pending', 'check_failed'].map((what) => `fare menu: ${what}`),
+  ...['paid', 'not paid'].map((what) => `operator: the bank says ${what}`),
+  'slow offers come in',
+  ...['cancelled', 'rescheduled'].map((what) => `airline by itself: ${what}`),
+  ...['lost', 'late', 'twice', 'forged'].map((what) => `fault: message ${what}`),
+  'operator: approves what the airline cancelled',
+  'told: daily_limit_reached',
+  'somebody comes by an affiliate',
+  'somebody comes by a code of his own',
+  'an affiliate is paid',
   'a process dies',
   'a service cannot start',
   'the worker fails and goes on',
+];
+
+/** The same where rows are on a server, which has no disk of the services to forget. */
+export const SOMETIMES_ON_POSTGRES: readonly string[] = [
+  ...SOMETIMES,
+  ...['cut', 'restart', 'away'].map((what) => `fault: server ${what}`),
 ];

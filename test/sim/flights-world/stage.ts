@@ -7,26 +7,34 @@ import { openClientStore } from '../../../src/client/journal/store.ts';
 import { escrowElf } from '../../../src/escrow/elf.ts';
 import { ESCROW_PROGRAM_ID } from '../../../src/escrow/program.ts';
 import { createOperatorKeys } from '../../../src/flights/desk/keys.ts';
+import { boughtNothing, type Fulfiller } from '../../../src/flights/providers/fulfiller.ts';
+import type { Provider, ProviderOrder } from '../../../src/flights/providers/provider.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { openSecrets } from '../../../src/kernel/secrets.ts';
 import { readyForMoney } from '../../../src/payments/readiness.ts';
 import { createSandboxProvider, type SandboxProvider } from '../../../src/sandbox/airline/index.ts';
+import { createSandboxLowcost } from '../../../src/sandbox/lowcost/index.ts';
 import { openStore, type ServiceTables, type Store } from '../../../src/service-database.ts';
 import { DEVNET_USDC } from '../../../src/solana/cluster.ts';
 import { openEmbeddedCluster } from '../../../src/solana/embedded/open.ts';
 import { type Signer, signerFromSeed } from '../../../src/solana/signer.ts';
 import { openSqlite, type SqliteDatabase } from '../../../src/store/libsql/file.ts';
+import type { TestPostgres } from '../../store/postgres-server.mjs';
 import type { Process } from '../world/computer.ts';
 import { openWatchedFile } from '../world/databases.ts';
 import { createDisk, type Disk } from '../world/disk.ts';
 import { outside } from '../world/machine.ts';
-import { createWriterLock, openWatchedServer } from '../world/postgres.ts';
+import { createWriterLock, openWatchedServer, type ServedDatabase } from '../world/postgres.ts';
 import { BEGINNING_MS, createWorld, type World } from '../world/world.ts';
+import type { Tills } from './carriers.ts';
 import { createChain } from './chain.ts';
+import { type Changed, withChanges } from './news.ts';
 
 export const OPERATOR = ['authority', 'facilitator', 'treasury'] as const;
 export const CUSTOMERS = ['ann', 'ben', 'cid'] as const;
 export const CHEATS = ['eve', 'mal'] as const;
+/** They have a code each, and begin with nothing. */
+export const AFFILIATES = ['fay', 'gus'] as const;
 /** What everybody begins with. */
 export const PURSE = 5_000_000_000n;
 export const POOR = 100_000n;
@@ -63,6 +71,7 @@ export interface Template {
   readonly operatorKey: string;
   /** The airline's own system. Its world takes long to make; its orders are forgotten between two worlds. */
   airline(now: () => number): SandboxProvider;
+  readonly carriers: Fulfiller;
   close(): void;
 }
 
@@ -85,7 +94,7 @@ export async function makeTemplate(): Promise<Template> {
     await client.shut();
     settle(join(folder, 'client.db'));
     await makeLedger(join(folder, 'ledger.db'), clock);
-    return { folder, operatorKey: key, ...airlines(folder) };
+    return { folder, operatorKey: key, ...(await airlines(folder)) };
   } finally {
     giveBack();
   }
@@ -151,7 +160,7 @@ async function makeLedger(path: string, clock: { now(): number; sleep(ms: number
   settle(path);
 }
 
-function airlines(folder: string) {
+async function airlines(folder: string) {
   let now = () => BEGINNING_MS;
   const orders = join(folder, 'airline.db');
   const airline = createSandboxProvider({
@@ -161,18 +170,30 @@ function airlines(folder: string) {
     ticketingMs: 8_000,
     orders,
   });
+  const carriers = createSandboxLowcost({
+    seed: 'test',
+    clock: { now: () => now(), sleep: async () => undefined },
+    scenario: 'none',
+    ticketingMs: 8_000,
+    quotingMs: 12_000,
+    orders,
+  });
+  // What is opened when it is first asked for is opened before the first world, or that world would be another.
+  await carriers.find('nothing');
   return {
+    carriers,
     airline(clock: () => number): SandboxProvider {
       now = clock;
       if (existsSync(orders)) {
         const file = openSqlite(orders);
-        file.exec('delete from orders');
+        file.exec('delete from orders; delete from lowcost_sales');
         file.close();
       }
       return airline;
     },
     close(): void {
       void airline.close();
+      void carriers.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -180,8 +201,8 @@ function airlines(folder: string) {
 
 /** What a world stands on. The same players must find the same books at the end, whatever it is. */
 export interface Setting {
-  /** The address of a PostgreSQL server for the service's rows; null: a libsql file. */
-  readonly postgres: string | null;
+  /** A PostgreSQL server for the service's rows; null: a libsql file. */
+  readonly postgres: TestPostgres | null;
   /** `nodes`: JSON-RPC of a cluster that can misbehave; `embedded`: the ledger in the same process. */
   readonly chain: 'nodes' | 'embedded';
   /** `http`: the door of `serve`, over sockets; `call`: the service's own function. */
@@ -192,24 +213,143 @@ export interface Setting {
 
 export const USUAL: Setting = { postgres: null, chain: 'nodes', door: 'call', payer: 'own' };
 
-/** A database of its own on a server, with the operator's key in it. */
-async function openServer(url: string, books: SqliteDatabase) {
-  const { default: pg } = await import('pg');
-  const admin = new pg.Client({ connectionString: url });
-  const name = `world_${process.pid}_${databases++}`;
-  await outside(async () => {
-    await admin.connect();
-    await admin.query(`create database ${name}`);
-    await admin.end();
-  });
+/** Everything of the template's, and what `watchStates` does, on a server. */
+async function makeServerTemplate(server: TestPostgres, books: SqliteDatabase): Promise<string> {
+  const name = 'world_template';
+  await withServer(server.url, (admin) => admin.query(`create database ${name}`));
+  const store = await openStore(databaseOn(server, name));
+  const run = (statement: string) => sql.raw(statement).execute(store);
+  await run('create table sim_states (name text primary key)');
+  for (const [table, column, kind] of WATCHED) {
+    await run(`create function sim_${table}() returns trigger language plpgsql as $$ begin
+      insert into sim_states values ('${kind}: ' || new.${column}) on conflict do nothing; return null; end $$`);
+    await run(`create trigger sim_${table} after insert or update of ${column} on ${table}
+      for each row execute function sim_${table}()`);
+  }
+  for (const table of PRUNED) {
+    await run(`create table sim_pruned_${table} as select * from ${table} where false`);
+    await run(`create function sim_${table}_pruned() returns trigger language plpgsql as $$ begin
+      insert into sim_pruned_${table} select old.*; return null; end $$`);
+    await run(`create trigger sim_${table}_pruned after delete on ${table}
+      for each row execute function sim_${table}_pruned()`);
+  }
+  const keys = books.prepare('select * from api_keys').all() as never[];
+  await store.insertInto('api_keys').values(keys).execute();
+  await store.destroy();
+  return name;
+}
+const serverTemplates = new WeakMap<TestPostgres, Promise<string>>();
+
+function databaseOn({ url }: TestPostgres, name: string): string {
   const own = new URL(url);
   own.pathname = `/${name}`;
-  const store = await outside(() => openStore(own.href));
-  const keys = books.prepare('select * from api_keys').all() as never[];
-  await outside(() => store.insertInto('api_keys').values(keys).execute());
-  return { store, lock: createWriterLock() };
+  return own.href;
+}
+
+async function withServer(
+  url: string,
+  work: (admin: { query(text: string): Promise<unknown> }) => Promise<unknown>,
+): Promise<void> {
+  const { default: pg } = await import('pg');
+  const admin = new pg.Client({ connectionString: url });
+  admin.on('error', () => undefined);
+  await admin.connect();
+  await work(admin).finally(() => admin.end());
+}
+
+/** A database of its own on a server, with the operator's key in it. */
+async function openServer(server: TestPostgres, books: SqliteDatabase) {
+  const name = `world_${process.pid}_${databases++}`;
+  const url = databaseOn(server, name);
+  const template = serverTemplates.get(server) ?? outside(() => makeServerTemplate(server, books));
+  serverTemplates.set(server, template);
+  const from = await template;
+  const store = await outside(async () => {
+    await withServer(server.url, (admin) => admin.query(`create database ${name} template ${from}`));
+    return openStore(url);
+  });
+  const served: ServedDatabase = {
+    opened: store as unknown as ServedDatabase['opened'],
+    lock: createWriterLock(),
+    held: new Set(),
+    terminate: (backend) =>
+      withServer(server.url, (admin) => admin.query(`select pg_terminate_backend(${backend}, 5000)`)),
+    restart: () => server.restart(),
+    awayUntilMs: 0,
+  };
+  /** Whoever checks asks again where the server has been restarted meanwhile. */
+  const query = async (statement: string, tries = 3): Promise<readonly unknown[]> => {
+    try {
+      return (await sql.raw(statement).execute(store)).rows;
+    } catch (error) {
+      if (tries === 0) throw error;
+      return query(statement, tries - 1);
+    }
+  };
+  return {
+    served,
+    query: (statement: string) => outside(() => query(statement)),
+    /** Copies all rows into a file of the same tables. */
+    async copyTo(file: SqliteDatabase): Promise<void> {
+      file.exec('pragma foreign_keys = off');
+      const named = (type: string) =>
+        (
+          file.prepare(`select name from sqlite_master where type = '${type}'`).all() as { name: string }[]
+        ).map((one) => one.name);
+      for (const trigger of named('trigger')) file.exec(`drop trigger ${trigger}`);
+      file.exec('begin');
+      for (const table of named('table').filter((one) => !one.startsWith('sqlite_'))) {
+        const columns = (
+          file.prepare(`pragma table_info(${table})`).all() as { readonly name: string }[]
+        ).map((one) => one.name);
+        file.exec(`delete from ${table}`);
+        const insert = file.prepare(
+          `insert into ${table} (${columns.map((one) => `"${one}"`).join(', ')})
+            values (${columns.map(() => '?').join(', ')})`,
+        );
+        for (const row of (await query(`select * from ${table}`)) as Record<string, unknown>[]) {
+          insert.run(...columns.map((one) => row[one] ?? null));
+        }
+      }
+      file.exec('commit');
+    },
+    async close(): Promise<void> {
+      await outside(async () => {
+        await store.destroy();
+        await withServer(server.url, (admin) => admin.query(`drop database ${name} with (force)`));
+      });
+    },
+  };
 }
 let databases = 0;
+
+/** An order as the seller's own books have it. */
+type Truth = Pick<ProviderOrder, 'status' | 'bookingReference' | 'documents'>;
+
+/** null: nothing was sold under this reference. */
+async function truthOf(
+  airline: Provider,
+  carriers: Fulfiller,
+  { heard }: Tills,
+  intentId: string,
+): Promise<Truth | null> {
+  const order = await airline.findOrder(intentId);
+  if (order !== null && order !== 'unknown') return order;
+  const bought = await carriers.find(intentId);
+  if (bought === null || boughtNothing(bought)) return null;
+  if (bought.kind === 'pending') return { status: 'pending', bookingReference: null, documents: [] };
+  if (bought.kind === 'booked') {
+    const { bookingReference, documents, cancelledAtMs } = bought;
+    return { status: cancelledAtMs === null ? 'ticketed' : 'cancelled', bookingReference, documents };
+  }
+  return heard.get(intentId) === true
+    ? {
+        status: 'ticketed',
+        bookingReference: 'QX7RTP',
+        documents: [{ type: 'electronic_ticket', number: '999-1234567890' }],
+      }
+    : null;
+}
 
 export type Stage = Awaited<ReturnType<typeof openStage>>;
 
@@ -229,6 +369,7 @@ export async function openStage(
     names.set(walletOf(name).address, name);
     names.set(refundWalletOf(name).address, `${name}'s refunds`);
   }
+  for (const name of AFFILIATES) names.set(walletOf(name).address, name);
   const ledger = await openEmbeddedCluster({
     path: join(folder, 'ledger.db'),
     clock: { now: () => Math.floor(world.now()), sleep: world.sleep },
@@ -243,24 +384,37 @@ export async function openStage(
     books = openSqlite(disk.path());
   });
   const server = setting.postgres === null ? null : await openServer(setting.postgres, books);
+  const airline = template.airline(() => Math.floor(world.now()));
+  const changes = new Map<string, Changed>();
+  const doesChange = world.chance.takesPart('an airline that changes what it sold', 0.5);
+  const tills: Tills = { visits: new Map(), heard: new Map() };
   return {
     setting,
     /** The service's database, by a connection of a process's own. */
     storeOf: (process: Process): Store =>
       server
-        ? openWatchedServer<ServiceTables>(world, process, server.store, server.lock)
+        ? openWatchedServer<ServiceTables>(world, process, server.served)
         : openWatchedFile<ServiceTables>(world, process, disk.path()),
     /** Rows of the service's database, wherever it is. */
     async query(statement: string): Promise<readonly unknown[]> {
       if (!server) return books.prepare(statement).all();
-      return (await outside(() => sql.raw(statement).execute(server.store))).rows;
+      return server.query(statement);
     },
+    /** From now on `rows` are those that are in the database now, also of one on a server. */
+    settleBooks: async (): Promise<void> => server?.copyTo(books),
     folder,
     template,
     names,
     ledger,
     chain: createChain(world, ledger, (address) => names.get(address) ?? 'an escrow'),
-    airline: template.airline(() => Math.floor(world.now())),
+    /** The airline's own system, and what it has done to orders since it sold them. */
+    airline: doesChange ? withChanges(airline, changes) : airline,
+    doesChange,
+    changes,
+    carriers: template.carriers,
+    tills,
+    orderOf: (intentId: string): Promise<Truth | null> =>
+      truthOf(doesChange ? withChanges(airline, changes) : airline, template.carriers, tills, intentId),
     /** Orders that the airline is making without having said so. */
     pendingOrders: new Map<string, number>(),
     secrets: openSecrets(join(folder, 'keys.json')),
@@ -294,7 +448,7 @@ export async function openStage(
         world.saw(name);
       }
       books.close();
-      if (server) await server.store.destroy();
+      await server?.close();
       await ledger.close();
       rmSync(folder, { recursive: true, force: true });
     },

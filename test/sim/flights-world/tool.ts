@@ -19,6 +19,21 @@ import { createStockPayer } from './stock-payer.ts';
 
 export const BASE_URL = 'http://flights.sim';
 
+/** What somebody lets the tool spend in 24 hours; null: anything. */
+export const limitOf = ({ chance }: World, who: string): bigint | null =>
+  limited.get(chance)?.get(who) ?? null;
+
+/** Decides who has a limit of which amount. */
+export function setLimits(world: World, names: readonly string[]): void {
+  const of = new Map<string, bigint>();
+  for (const name of names) {
+    if (!world.chance.takesPart(`${name} has a limit for a day`, 0.25)) continue;
+    of.set(name, BigInt(20 + Math.floor(world.chance.part(`${name} limit`) * 230)) * 1_000_000n);
+  }
+  limited.set(world.chance, of);
+}
+const limited = new WeakMap<object, ReadonlyMap<string, bigint>>();
+
 /** A journal whose every step is on the disk or not, whenever the tool dies. */
 function watchedJournal(process: Process, store: ClientStore): ClientStore {
   return new Proxy(store, {
@@ -106,7 +121,12 @@ export async function openTool(
         open: async (identity) => noted(await store.open(identity)),
         write: async (payment) => noted(await store.write(payment)),
       }) satisfies ClientStore,
-    policy: { limits: NO_LIMITS, saysYes: true, canAsk: true, ask: async () => true },
+    policy: {
+      limits: { ...NO_LIMITS, perDay: limitOf(world, who) },
+      saysYes: true,
+      canAsk: true,
+      ask: async () => true,
+    },
     trust: EMBEDDED_TRUST,
     network: chain,
     usdcMint,

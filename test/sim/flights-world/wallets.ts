@@ -1,5 +1,6 @@
 import { decodeTokenAccount } from '../../../src/solana/token.ts';
 import type { World } from '../world/world.ts';
+import type { Fact } from './people.ts';
 import { CHEATS, CUSTOMERS, refundWalletOf, type Stage, walletOf } from './stage.ts';
 
 /** What every wallet holds of the one coin, by the owner of its token accounts. */
@@ -38,8 +39,11 @@ interface PaidOut {
 export function checkWallets(
   world: World,
   stage: Stage,
-  began: Purses,
-  ends: ReadonlyMap<string, 'open' | 'captured' | 'refunded'>,
+  {
+    began,
+    ends,
+  }: { readonly began: Purses; readonly ends: ReadonlyMap<string, 'open' | 'captured' | 'refunded'> },
+  facts: readonly Fact[],
 ): void {
   const due = new Map(began);
   const move = (from: string | null, to: string | null, amount: bigint) => {
@@ -73,6 +77,10 @@ export function checkWallets(
     }
     move(treasury, refundsOf(one.funding_wallet), BigInt(one.payout_amount));
   }
+  for (const [affiliate, share] of sharesOf(stage, facts)) {
+    world.saw('an affiliate is paid');
+    move(treasury, affiliate, share);
+  }
   const held = purses(stage);
   for (const wallet of new Set([...due.keys(), ...held.keys()])) {
     const [has, should] = [held.get(wallet) ?? 0n, due.get(wallet) ?? 0n];
@@ -83,6 +91,28 @@ export function checkWallets(
       );
     }
   }
+}
+
+/** A fifth of the hundredth that the platform keeps, of each journey that was flown and not paid back. */
+function sharesOf(stage: Stage, facts: readonly Fact[]): Map<string, bigint> {
+  const booked = new Map(
+    stage
+      .rows<{ intent_id: string; amount: number }>(
+        `select intent_id, amount from intents where status = 'booked'`,
+      )
+      .map((one) => [one.intent_id, BigInt(one.amount)]),
+  );
+  const by = new Map(
+    facts.flatMap((fact) => (fact.kind === 'referred' && fact.by ? [[fact.intentId, fact.by] as const] : [])),
+  );
+  const shares = new Map<string, bigint>();
+  for (const [intentId, affiliate] of by) {
+    const amount = booked.get(intentId);
+    if (amount === undefined) continue;
+    const wallet = walletOf(affiliate).address;
+    shares.set(wallet, (shares.get(wallet) ?? 0n) + amount / 100n / 5n);
+  }
+  return shares;
 }
 
 /** Where what is due to somebody goes, by the wallet that paid: customers name another, cheats none. */

@@ -12,7 +12,7 @@ export interface Runnable {
   readonly play: Play;
   /** What a run over many seeds must have seen, each at least once. */
   readonly sometimes: readonly string[];
-  close(): void;
+  close(): void | Promise<void>;
 }
 
 /** So many seeds without one of them is a run that has not looked everywhere. */
@@ -29,6 +29,7 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 export async function runCommand(
   args: readonly string[],
   worlds: Readonly<Record<string, () => Promise<Runnable>>>,
+  byName: Readonly<Record<string, () => Promise<Runnable>>> = {},
 ): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
@@ -46,8 +47,8 @@ export async function runCommand(
     },
   });
   for (const name of values.world === undefined ? Object.keys(worlds) : [values.world]) {
-    const open = worlds[name];
-    if (!open) throw new Error(`--world is one of ${Object.keys(worlds).join(', ')}`);
+    const open = worlds[name] ?? byName[name];
+    if (!open) throw new Error(`--world is one of ${Object.keys({ ...worlds, ...byName }).join(', ')}`);
     const code = await runWorld(name, open, values);
     if (code !== 0) return code;
   }
@@ -166,7 +167,7 @@ async function playSeeds(
     }
     return { seen, sometimes: world.sometimes };
   } finally {
-    world.close();
+    await world.close();
   }
 }
 

@@ -15,33 +15,50 @@ export interface MachineOf {
   readonly sync?: ((file: number) => Promise<void>) | undefined;
 }
 
-const real = { setImmediate, Date, performance };
+const real = { setImmediate, setTimeout, clearTimeout, Date, performance };
+/** Slower than anything real that a world waits for. */
+const LONGEST_MS = 120_000;
 let pending = 0;
+let heard: (() => void) | null = null;
+
+function ended(): void {
+  pending--;
+  if (pending > 0) return;
+  heard?.();
+  heard = null;
+}
 
 /** The next turn of the event loop, and further ones while something real is still under way. */
 export async function quiet(): Promise<void> {
-  for (let turns = 0; turns === 0 || pending > 0; turns++) {
+  for (;;) {
     await new Promise((resolve) => real.setImmediate(resolve));
-    if (turns > 200_000) throw new Error('something real never came back');
+    if (pending === 0) return;
+    await new Promise<void>((resolve, reject) => {
+      const late = real.setTimeout(() => reject(new Error('something real never came back')), LONGEST_MS);
+      heard = () => {
+        real.clearTimeout(late);
+        resolve();
+      };
+    });
   }
 }
 
 /** Real work that the world has to wait for: a socket to a database. What several bring comes in the order of the asking. */
 export function outside<T>(work: () => Promise<T>): Promise<T> {
   pending++;
-  const ended = work().then(
+  const done = work().then(
     (value) => () => value,
     (error: unknown) => (): T => {
       throw error;
     },
   );
   // Each in a turn of its own: what the one wakes has come to its end before the next is heard.
-  const heard = last
-    .then(() => ended)
+  const inTurn = last
+    .then(() => done)
     .then((take) => new Promise<() => T>((resolve) => real.setImmediate(() => resolve(take))));
-  last = heard;
-  return heard.then((take) => {
-    pending--;
+  last = inTurn;
+  return inTurn.then((take) => {
+    ended();
     return take();
   });
 }
@@ -132,8 +149,11 @@ function replaceTimers(world: MachineOf, replace: Replace): void {
   replace(globalThis, 'setImmediate', (call: (...given: unknown[]) => void, ...given: unknown[]) => {
     pending++;
     return real.setImmediate(() => {
-      pending--;
-      call(...given);
+      try {
+        call(...given);
+      } finally {
+        ended();
+      }
     });
   });
   replace(

@@ -37,88 +37,158 @@ export type WriterLock = ReturnType<typeof createWriterLock>;
 
 const isWrite = (sql: string): boolean => !/^\s*select\b/i.test(sql);
 
+/** How a server ends what is under way: one connection, or all of them at once. */
+const SERVER_FAULTS = { cut: 0.0006, restart: 0.00015, away: 0.00015 };
+const LONGEST_AWAY_MS = 40_000;
+
+/** A database on a server, for the processes of one world. */
+export interface ServedDatabase {
+  readonly opened: Kysely<never>;
+  readonly lock: WriterLock;
+  /** Connections that somebody holds. */
+  readonly held: Set<DatabaseConnection>;
+  /** `pg_terminate_backend`, by somebody else's connection. */
+  terminate(backend: number): Promise<void>;
+  restart(): Promise<void>;
+  /** Until then nothing listens there. */
+  awayUntilMs: number;
+}
+
+const refused = () =>
+  Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' });
+
+/** What really befalls the server, or the connection of whoever is about to ask it something. */
+async function strike(
+  world: World,
+  process: Process,
+  database: ServedDatabase,
+  connection: DatabaseConnection,
+): Promise<void> {
+  const place = world.chance.numbered(`${process.name} server`);
+  const what = world.chance.happens('server', place, SERVER_FAULTS);
+  if (what === null) return;
+  world.tell(
+    'database',
+    what === 'cut' ? `ends the connection of ${process.name}` : 'the server is restarted',
+  );
+  const isHeard = (one: DatabaseConnection) =>
+    one.executeQuery(CompiledQuery.raw('select 1')).catch(() => null);
+  await outside(async () => {
+    if (what === 'cut') {
+      const { rows } = await connection.executeQuery<{ pid: number }>(
+        CompiledQuery.raw('select pg_backend_pid() as pid'),
+      );
+      await database.terminate(rows[0]?.pid ?? 0);
+      await isHeard(connection);
+      return;
+    }
+    await database.restart();
+    for (const one of database.held) await isHeard(one);
+  }).catch(() => undefined);
+  if (what === 'away') database.awayUntilMs = world.now() + world.chance.part(place) * LONGEST_AWAY_MS;
+}
+
 /** The driver of an opened database, whose answers the world waits for. */
-function driverOf(opened: Kysely<never>, process: Process, lock: WriterLock): Driver {
+function driverOf(world: World, process: Process, database: ServedDatabase): Driver {
+  const { opened, lock, held } = database;
   const executor = opened.getExecutor();
   const releases = new Map<DatabaseConnection, () => void>();
   const writing = new Set<DatabaseConnection>();
   const real = new Map<DatabaseConnection, DatabaseConnection>();
   const query = (connection: DatabaseConnection, sql: string) =>
     outside(() => (real.get(connection) ?? connection).executeQuery(CompiledQuery.raw(sql)));
+  const release = (connection: DatabaseConnection) => {
+    held.delete(real.get(connection) ?? connection);
+    releases.get(connection)?.();
+    releases.delete(connection);
+  };
   const ended = async (connection: DatabaseConnection, sql: string): Promise<void> => {
-    if (!writing.has(connection)) return;
-    await query(connection, sql).finally(() => {
-      writing.delete(connection);
-      lock.give();
-    });
+    if (!writing.delete(connection)) return;
+    await query(connection, sql).finally(() => lock.give());
+  };
+  /** A turn to write; one that died meanwhile passes it on, and is never heard of again. */
+  const turn = async (): Promise<void> => {
+    await lock.take();
+    if (process.isAlive()) return;
+    lock.give();
+    await new Promise(() => undefined);
   };
   // The server takes back what a process that died has left open.
   process.atEnd(() => {
-    for (const connection of [...writing]) {
+    for (const connection of [...releases.keys()]) {
       void ended(connection, 'rollback')
         .catch(() => undefined)
-        .finally(() => releases.get(connection)?.());
+        .finally(() => release(connection));
     }
   });
+  const made = (connection: DatabaseConnection): DatabaseConnection => {
+    const self: DatabaseConnection = {
+      async executeQuery(compiled) {
+        const alone = !writing.has(self) && isWrite(compiled.sql);
+        if (alone) await turn();
+        try {
+          await strike(world, process, database, connection);
+          return await outside(() => connection.executeQuery(compiled));
+        } finally {
+          if (alone) lock.give();
+        }
+      },
+      streamQuery: (compiled, size) => connection.streamQuery(compiled, size),
+    };
+    return self;
+  };
   return {
     init: async () => undefined,
-    acquireConnection: () =>
-      outside(
+    async acquireConnection() {
+      if (world.now() < database.awayUntilMs) throw refused();
+      const taken = await outside(
         () =>
           new Promise<DatabaseConnection>((resolve, reject) => {
             executor
               .provideConnection(
                 (connection) =>
-                  new Promise<void>((release) => {
-                    const made: DatabaseConnection = {
-                      async executeQuery(compiled) {
-                        const alone = !writing.has(made) && isWrite(compiled.sql);
-                        if (alone) await lock.take();
-                        try {
-                          return await outside(() => connection.executeQuery(compiled));
-                        } finally {
-                          if (alone) lock.give();
-                        }
-                      },
-                      streamQuery: (compiled, size) => connection.streamQuery(compiled, size),
-                    };
-                    real.set(made, connection);
-                    releases.set(made, release);
-                    resolve(made);
+                  new Promise<void>((done) => {
+                    const self = made(connection);
+                    held.add(connection);
+                    real.set(self, connection);
+                    releases.set(self, done);
+                    resolve(self);
                   }),
               )
               .catch(reject);
           }),
-      ),
-    async beginTransaction(connection) {
-      await lock.take();
-      writing.add(connection);
-      if (!process.isAlive()) return lock.give();
-      await query(connection, 'begin');
+      );
+      if (!process.isAlive()) release(taken);
+      return taken;
     },
-    commitTransaction: (connection) => ended(connection, 'commit'),
+    async beginTransaction(connection) {
+      await turn();
+      writing.add(connection);
+      await query(connection, 'begin').catch((error: unknown) => {
+        if (writing.delete(connection)) lock.give();
+        throw error;
+      });
+    },
+    async commitTransaction(connection) {
+      await strike(world, process, database, real.get(connection) ?? connection);
+      await ended(connection, 'commit');
+    },
     rollbackTransaction: (connection) => ended(connection, 'rollback'),
     async releaseConnection(connection) {
-      releases.get(connection)?.();
+      release(connection);
     },
     destroy: async () => undefined,
   };
 }
 
 /** A process's own view of a PostgreSQL database that is open already; the pool is the machine's. */
-export function openWatchedServer<T>(
-  world: World,
-  process: Process,
-  opened: Kysely<T>,
-  lock: WriterLock,
-): Kysely<T> {
+export function openWatchedServer<T>(world: World, process: Process, database: ServedDatabase): Kysely<T> {
   return new Kysely<T>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),
       createQueryCompiler: () => new PostgresQueryCompiler(),
       createIntrospector: (database) => new PostgresIntrospector(database),
-      createDriver: () =>
-        watchedDriver(world, process, driverOf(opened as unknown as Kysely<never>, process, lock)),
+      createDriver: () => watchedDriver(world, process, driverOf(world, process, database)),
     },
   });
 }
