@@ -1,5 +1,6 @@
 import { getTransferSolInstruction } from '@solana-program/system';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { NO_PAYMENT, retire } from '../../../src/flights/intents/retire.ts';
 import { defaultOptions } from '../../../src/flights/ports.ts';
 import type { CreatedIntent } from '../../../src/flights/wire.ts';
 import type { Signer } from '../../../src/solana/signer.ts';
@@ -48,6 +49,66 @@ test("unpaid locks take up the day's cap only while they are alive; what was pai
   expect((await lock(customer)).body.code).toBe('booking_disabled');
   world.clock.advance(2 * HALF_AN_HOUR_MS);
   expect((await lock(customer)).status).toBe(201);
+});
+
+test('creations under way count towards the cap of a day', async () => {
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const slow = world.service((ports) => ({
+    ...ports,
+    cluster: {
+      ...ports.cluster,
+      /** The first that is sent opens the escrow. */
+      async send(wire: Parameters<typeof ports.cluster.send>[0]) {
+        await gate;
+        return ports.cluster.send(wire);
+      },
+    },
+  }));
+  const underWay = async () =>
+    (await world.store.selectFrom('intents').select('intent_id').where('opened_at_ms', 'is', null).execute())
+      .length;
+  const payers = await Promise.all(Array.from({ length: 4 }, () => payerWith(100_000n)));
+  const begun = payers.slice(0, 3).map((payer) => lock(payer, slow.call));
+  await expect.poll(underWay, { timeout: 20_000 }).toBe(3);
+  const [, , , late] = payers as [Signer, Signer, Signer, Signer];
+  const refused = await lock(late);
+  expect([refused.status, refused.body.code]).toEqual([503, 'booking_disabled']);
+  expect(await world.usdc(late.address)).toBe(100_000n);
+  open();
+  expect((await Promise.all(begun)).map(({ status }) => status)).toEqual([201, 201, 201]);
+});
+
+test('a booking that was paid for goes on before escrows of unpaid locks are closed', async () => {
+  for (let n = 0; n < 2; n++) expect((await lock(await payerWith(100_000n))).status).toBe(201);
+  world.clock.advance(HALF_AN_HOUR_MS + 1_000);
+  const rows = await world.store.selectFrom('intents').selectAll().execute();
+  await world.store.transaction().execute(async (tx) => {
+    for (const row of rows) await retire(tx, row, 'intent_expired', world.clock.now());
+  });
+  world.clock.advance(1_000);
+  const customer = await payerWith(1_000_000_000n);
+  const made = (await lock(customer)).body;
+  const body = { intent_id: made.intent_id, passengers: [PASSENGER] };
+  expect((await world.paid('/air/book', body, { payer: customer })).status).toBe(200);
+  world.clock.advance(1_000);
+  const open = async () =>
+    (
+      await world.store
+        .selectFrom('bookings')
+        .select('intent_id')
+        .where('payment_key', '=', NO_PAYMENT)
+        .where('state', '=', 'refunding')
+        .execute()
+    ).length;
+  const leftAtOrder: number[] = [];
+  world.airline.script.before.createOrder = async () => void leftAtOrder.push(await open());
+  await world.work();
+  expect(leftAtOrder).toEqual([2]);
+  expect(await open()).toBe(0);
+  expect((await world.show(made)).status).toBe('booked');
 });
 
 test('wallets that lock at once, at two processes, never pass the cap of a day together', async () => {
