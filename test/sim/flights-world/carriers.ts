@@ -13,8 +13,25 @@ const silence = () => problem('provider_failed');
 export interface Tills {
   /** Visits that may still press the button. */
   readonly visits: Map<string, number>;
-  /** Where the site never said: what the bank said on the telephone, once somebody has asked. */
-  readonly heard: Map<string, boolean>;
+  /** Where the site never said: whether there is a ticket, which only the bank knows. */
+  isPaid(reference: string): boolean;
+  /** Somebody cancels such a ticket by telephone. */
+  cancel(reference: string): void;
+}
+
+export function openTills({ chance }: World): Tills {
+  const paid = new Map<string, boolean>();
+  return {
+    visits: new Map(),
+    isPaid(reference) {
+      const known = paid.get(reference) ?? chance.part(chance.numbered('what the bank knows')) < 0.5;
+      paid.set(reference, known);
+      return known;
+    },
+    cancel: (reference) => {
+      if (paid.has(reference)) paid.set(reference, false);
+    },
+  };
 }
 
 /**

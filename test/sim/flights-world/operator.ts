@@ -6,12 +6,13 @@ import type { Stage } from './stage.ts';
 interface Listed {
   readonly bookings: readonly { readonly intent_id: string }[];
   readonly effects: readonly { readonly effect_id: string }[];
-  readonly refund_requests: readonly { readonly request_id: string }[];
+  readonly refund_requests: readonly { readonly request_id: string; readonly intent_id: string }[];
 }
 
 /** An operator at her desk: looks every so often at what waits for a person, and decides by what the airline says. */
 export function createOperator(world: World, stage: Stage, find: Find) {
   const { chance } = world;
+  const retried = new Set<string>();
 
   async function ask(
     method: 'GET' | 'POST',
@@ -61,15 +62,25 @@ export function createOperator(world: World, stage: Stage, find: Find) {
     if (!done) await ask('POST', `/stuck/${id}/resolve`, { decision: 'retry' });
   }
 
+  /** What is not cancelled by trying again is cancelled by telephone. */
+  async function resolveRefund(id: string, intentId: string): Promise<void> {
+    if (!retried.has(id)) {
+      retried.add(id);
+      await resolve(id, 'refund');
+      return;
+    }
+    stage.tills.cancel(intentId);
+    const done = await ask('POST', `/stuck/${id}/resolve`, { decision: 'cancelled' });
+    if (!done) await resolve(id, 'refund');
+  }
+
   /** `open`: somebody is still about to sell it. */
   async function known(id: string): Promise<Awaited<ReturnType<Stage['orderOf']>> | 'open'> {
-    const { visits, heard } = stage.tills;
+    const { visits, isPaid } = stage.tills;
     if (stage.pendingOrders.has(id) || (visits.get(id) ?? 0) > 0) return 'open';
     const bought = await stage.carriers.find(id);
-    if (bought?.kind === 'payment_pressed_no_confirmation' && !heard.has(id)) {
-      heard.set(id, chance.part(chance.numbered('what the bank says')) < 0.5);
-      world.saw(`operator: the bank says ${heard.get(id) ? 'paid' : 'not paid'}`);
-    }
+    if (bought?.kind === 'payment_pressed_no_confirmation')
+      world.saw(`operator: the bank says ${isPaid(id) ? 'paid' : 'not paid'}`);
     return stage.orderOf(id);
   }
 
@@ -102,7 +113,9 @@ export function createOperator(world: World, stage: Stage, find: Find) {
       const stuck = (await ask('GET', '/stuck')) as Listed | null;
       for (const { intent_id: id } of stuck?.bookings ?? []) await resolve(id, 'booking');
       for (const { effect_id: id } of stuck?.effects ?? []) await resolve(id, 'effect');
-      for (const { request_id: id } of stuck?.refund_requests ?? []) await resolve(id, 'refund');
+      for (const { request_id: id, intent_id: intentId } of stuck?.refund_requests ?? []) {
+        await resolveRefund(id, intentId);
+      }
       const queue = (await ask('GET', '/refund-requests')) as {
         readonly refund_requests: readonly {
           readonly request_id: string;

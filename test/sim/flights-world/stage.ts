@@ -26,7 +26,7 @@ import { createDisk, type Disk } from '../world/disk.ts';
 import { outside } from '../world/machine.ts';
 import { createWriterLock, openWatchedServer, type ServedDatabase } from '../world/postgres.ts';
 import { BEGINNING_MS, createWorld, type World } from '../world/world.ts';
-import type { Tills } from './carriers.ts';
+import { openTills, type Tills } from './carriers.ts';
 import { createChain } from './chain.ts';
 import { type Changed, withChanges } from './news.ts';
 
@@ -330,7 +330,7 @@ type Truth = Pick<ProviderOrder, 'status' | 'bookingReference' | 'documents'>;
 async function truthOf(
   airline: Provider,
   carriers: Fulfiller,
-  { heard }: Tills,
+  tills: Tills,
   intentId: string,
 ): Promise<Truth | null> {
   const order = await airline.findOrder(intentId);
@@ -342,7 +342,7 @@ async function truthOf(
     const { bookingReference, documents, cancelledAtMs } = bought;
     return { status: cancelledAtMs === null ? 'ticketed' : 'cancelled', bookingReference, documents };
   }
-  return heard.get(intentId) === true
+  return tills.isPaid(intentId)
     ? {
         status: 'ticketed',
         bookingReference: 'QX7RTP',
@@ -387,7 +387,7 @@ export async function openStage(
   const airline = template.airline(() => Math.floor(world.now()));
   const changes = new Map<string, Changed>();
   const doesChange = world.chance.takesPart('an airline that changes what it sold', 0.5);
-  const tills: Tills = { visits: new Map(), heard: new Map() };
+  const tills = openTills(world);
   return {
     setting,
     /** The service's database, by a connection of a process's own. */
