@@ -257,6 +257,19 @@ test('what pays out needs both permissions, and its amount counts', async () => 
   }
 });
 
+test('a list that its command gives whole comes in part, and says how much is left out', async () => {
+  const client = await connect();
+  const { document } = await call(client, 'schema');
+  const schemas = document.schemas as unknown[];
+  const { schemas: left = 0 } = document.left_out as { schemas?: number };
+  expect([schemas.length, left]).toEqual([20, expect.any(Number)]);
+  const more = await call(client, 'schema', { limit: 20 + left });
+  expect([(more.document.schemas as unknown[]).length, more.document.left_out]).toEqual([
+    20 + left,
+    undefined,
+  ]);
+});
+
 test('no tool reaches limits, settings, keys or saved travellers', async () => {
   const client = await connect('--allow-spending', '5', '--allow-changes');
   const { tools } = await client.listTools();

@@ -7,12 +7,21 @@ type Schema = Readonly<Record<string, unknown>>;
 /** A failed call has this instead; clients hold failures against the schema as well. */
 const FAILURE: Schema = { type: 'object', properties: { error: { type: 'object' } }, required: ['error'] };
 
-/** `{ error }`, or the command's document: `farelock schema <command>` without the words that its page has. */
-export function outputSchemaOf(command: string): { readonly type: 'object' } & Schema {
+/** How many entries of each list an answer does not have. */
+const LEFT_OUT: Schema = { type: 'object', additionalProperties: { type: 'integer' } };
+
+/**
+ * `{ error }`, or the command's document: `farelock schema <command>` without the words that its page has.
+ * @param isBounded its lists may be cut
+ */
+export function outputSchemaOf(command: string, isBounded: boolean): { readonly type: 'object' } & Schema {
   const published = readSchema(command.replaceAll(' ', '-'));
   const { $schema: _dialect, $id: _id, title: _title, $defs = {}, ...document } = published;
   const short = portable(shortened({ ...document, $defs })) as Schema;
-  const { $defs: forms, ...whole } = short;
+  const { $defs: forms, ...own } = short;
+  const whole = isBounded
+    ? { ...own, properties: { ...(own.properties as Schema), left_out: LEFT_OUT } }
+    : own;
   return sharing({ type: 'object', anyOf: [FAILURE, whole], $defs: forms });
 }
 

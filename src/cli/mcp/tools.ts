@@ -1,5 +1,6 @@
 import { problem } from '../../kernel/problems.ts';
 import type { CommandDescription, ParameterDescription, ToolDescription } from '../spec/description.ts';
+import { readSchema } from '../spec/schema-files.ts';
 import { outputSchemaOf } from './output.ts';
 
 /** Commands as tools of the Model Context Protocol: their names, their input as JSON Schema, and back to a command line. */
@@ -29,6 +30,8 @@ export interface CommandLine {
   readonly stdin: string;
   /** It is only to say what it would do. */
   readonly isDryRun: boolean;
+  /** Entries of each list of the answer, where the command itself has no limit. */
+  readonly most: number;
 }
 
 /** Parameters that come inline rather than from a file or standard input: a model is given no paths. */
@@ -46,17 +49,45 @@ const INLINE: Readonly<Record<string, { readonly parameter: string; readonly sch
   },
 };
 
-/** Entries of an answer unless a call says how many: as much as a model reads with profit. */
-const LIMITS: Readonly<Record<string, number>> = {
-  search: 8,
-  airports: 20,
-  'intent list': 20,
-  'payments list': 20,
-  'partner orders list': 20,
-  'refund queue': 20,
-  'audit list': 20,
-  'keys list': 20,
+/** Entries of a list unless a call says how many: as much as a model reads with profit. */
+const MOST = 20;
+const LIMITS: Readonly<Record<string, number>> = { search: 8, 'payments verify': 100, doctor: 100 };
+
+/** What a tool has in place of a command's own `--limit`. */
+const LIMIT: ParameterDescription = {
+  name: '--limit',
+  description: 'entries of each list; left_out says how many more there are',
+  required: false,
+  repeated: false,
+  value: { type: 'integer', minimum: 1, maximum: 1000 },
 };
+
+/** The lists that a command gives whole: it reads, and has no limit of its own. */
+export function wholeLists({ name, effect, options }: CommandDescription): string[] {
+  if (effect !== 'reads' || options.some((option) => option.name === LIMIT.name)) return [];
+  const { properties = {} } = readSchema(name.replaceAll(' ', '-')) as {
+    properties?: Record<string, { type?: unknown }>;
+  };
+  return Object.keys(properties).filter((key) => properties[key]?.type === 'array');
+}
+
+/** An answer whose lists have at most so many entries; `left_out` says of each how many are missing. */
+export function bounded(
+  command: CommandDescription,
+  document: Readonly<Record<string, unknown>>,
+  most: number,
+): Readonly<Record<string, unknown>> {
+  const long = wholeLists(command).flatMap((name) => {
+    const list = document[name];
+    return Array.isArray(list) && list.length > most ? [{ name, list }] : [];
+  });
+  if (long.length === 0) return document;
+  return {
+    ...document,
+    ...Object.fromEntries(long.map(({ name, list }) => [name, list.slice(0, most)])),
+    left_out: Object.fromEntries(long.map(({ name, list }) => [name, list.length - most])),
+  };
+}
 
 /**
  * Files of this machine and streams: none of them fits one call and one answer. What a person
@@ -99,7 +130,7 @@ export function toolOf(command: CommandDescription): McpTool {
       required: parameters.filter((parameter) => parameter.required).map(keyOf),
       additionalProperties: false,
     },
-    outputSchema: outputSchemaOf(command.name),
+    outputSchema: outputSchemaOf(command.name, wholeLists(command).length > 0),
     annotations: {
       title: `farelock ${command.name}`,
       readOnlyHint: command.effect === 'reads',
@@ -143,7 +174,7 @@ export function commandLineOf(
   let stdin = '';
   for (const parameter of parameters) {
     const value = given[keyOf(parameter)] ?? (isByDay(given) ? undefined : presetOf(command, parameter));
-    if (value === undefined || value === null) continue;
+    if (value === undefined || value === null || parameter === LIMIT) continue;
     const isOption = parameter.name.startsWith('--');
     if (parameter.name === inline?.parameter) {
       stdin = JSON.stringify(value);
@@ -162,7 +193,14 @@ export function commandLineOf(
     argv: [...command.name.split(' '), ...options, '--', ...positional],
     stdin,
     isDryRun: given[keyOf(DRY_RUN)] === true && command.effect !== 'reads',
+    most: parameters.includes(LIMIT) ? mostOf(command, given.limit ?? presetOf(command, LIMIT)) : MOST,
   };
+}
+
+function mostOf(command: CommandDescription, given: unknown): number {
+  if (!Number.isInteger(given) || Number(given) < 1 || Number(given) > 1000)
+    throw wrongType(command, LIMIT, 'a whole number from 1 to 1000');
+  return Number(given);
 }
 
 /** The words of a value: one, or one for each of a list. */
@@ -195,6 +233,7 @@ export const parametersOf = (command: CommandDescription): ParameterDescription[
   ...[...command.arguments, ...command.options].filter(
     ({ name }) => !LEFT_OUT.test(name) || isInline(command, name),
   ),
+  ...(wholeLists(command).length > 0 ? [LIMIT] : []),
   ...(command.effect === 'reads' ? [] : [DRY_RUN]),
 ];
 
@@ -208,7 +247,7 @@ const isByDay = ({ flex, cheapest_day: cheapestDay }: Readonly<Record<string, un
 
 /** The value of a parameter that a call leaves out, where it is not the command's own. */
 const presetOf = ({ name }: CommandDescription, parameter: ParameterDescription): number | undefined =>
-  parameter.name === '--limit' ? LIMITS[name] : undefined;
+  parameter.name === LIMIT.name ? (LIMITS[name] ?? MOST) : undefined;
 
 /** `--max-stops` is max_stops; `--no-wait` is no_wait. */
 export const keyOf = ({ name }: ParameterDescription): string => name.replace(/^--/, '').replaceAll('-', '_');

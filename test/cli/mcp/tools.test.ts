@@ -2,7 +2,7 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv
 import { describe, expect, test } from 'vitest';
 import { TOOL } from '../../../src/cli/commands/index.ts';
 import { nextStepsFor } from '../../../src/cli/mcp/next.ts';
-import { commandLineOf, toolCommands, toolOf } from '../../../src/cli/mcp/tools.ts';
+import { bounded, commandLineOf, toolCommands, toolOf, wholeLists } from '../../../src/cli/mcp/tools.ts';
 import { describeTool } from '../../../src/cli/spec/description.ts';
 import type { Invocation } from '../../../src/cli/spec/tree.ts';
 import { parse } from '../../../src/cli/tool.ts';
@@ -207,4 +207,30 @@ test('search waits for slower offers when a call says so', () => {
   const asked = { from: 'LIS', to: 'BER', depart: '2026-12-20' };
   expect(optionsOf('search', { ...asked, wait: true })).toMatchObject({ wait: true });
   expect(optionsOf('search-updates', { search_id: 'sch_1', cursor: '4' })).toMatchObject({ cursor: '4' });
+});
+
+test('no list that an agent can ask for is whole: 20 entries, or as many as limit says', () => {
+  const whole = commands.filter((command) => wholeLists(command).length > 0);
+  expect(whole.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['stuck list', 'attestations list', 'search-updates', 'partner orders show']),
+  );
+  for (const command of whole) {
+    const { inputSchema } = toolOf(command);
+    expect(inputSchema.properties.limit, command.name).toMatchObject({ maximum: 1000 });
+    const given = Object.fromEntries(inputSchema.required.map((one) => [one, firstOf(inputSchema, one)]));
+    const line = commandLineOf(command, { ...given, limit: 3 });
+    expect([line.most, line.argv.join(' ')]).toEqual([3, expect.not.stringContaining('limit')]);
+    for (const limit of [0, 1.5, '3', 1001])
+      expect(() => commandLineOf(command, { ...given, limit })).toThrow(/whole number/);
+  }
+  const stuck = {
+    bookings: Array.from({ length: 60 }, (_, index) => index),
+    effects: [1],
+    refund_requests: [],
+  };
+  expect(bounded(named('stuck list'), stuck, 20)).toEqual({
+    ...stuck,
+    bookings: stuck.bookings.slice(0, 20),
+    left_out: { bookings: 40 },
+  });
 });

@@ -12,7 +12,7 @@ import { withheld } from '../../mcp/output.ts';
 import { amountMoved, movesOthersMoney } from '../../mcp/pay-outs.ts';
 import { openProgress } from '../../mcp/progress.ts';
 import { openRunning, stoppedText } from '../../mcp/running.ts';
-import { type CommandLine, commandLineOf, toolCommands, toolName, toolOf } from '../../mcp/tools.ts';
+import { bounded, type CommandLine, commandLineOf, toolCommands, toolName, toolOf } from '../../mcp/tools.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { type CommandDescription, describeTool } from '../../spec/description.ts';
 import { runTool } from '../../tool.ts';
@@ -94,7 +94,8 @@ export const mcp: Command<McpOptions> = async (context, options) => {
               }),
           }),
         );
-        return answer(ran, ran.document && failed(command, ran.document));
+        const document = ran.document && bounded(command, ran.document, line.most);
+        return answer(ran, document && failed(command, document));
       } catch (error) {
         if (isProblem(error)) return refusal(error);
         throw error;
