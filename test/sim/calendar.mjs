@@ -1,5 +1,5 @@
 // npm run calendar [-- <date>... <test filter>...]: every test, or those of the filters, with the machine's clock moved
-// to each date, and a line for each date: how many passed, and what failed. Exit code 1 if anything did.
+// to each date, and a line for each date: how many passed, what failed, and why. Exit code 1 if anything did.
 //   npm run calendar -- +40 2028-02-29 2027-03-28T00:58 test/cli test/pty
 // A date is days ahead of today, a day (noon, UTC) or a moment (UTC); without one, those of dates.mjs. The tests are of
 // the build that is there: `npm run build` first. With `faketime` installed, the whole machine's clock is moved for the
@@ -87,7 +87,9 @@ try {
       process.stdout.write(`${at}: ${report.numPassedTests} passed, ${report.numFailedTests} failed\n`);
       for (const { name: path, message, assertionResults } of report.testResults) {
         const failed = assertionResults.filter(({ status }) => status === 'failed');
-        const titles = failed.map(({ fullName }) => fullName);
+        const titles = failed.map(
+          ({ fullName, failureMessages: [why = ''] }) => `${fullName}\n    ${why.split('\n')[0]}`,
+        );
         // A file that failed before its tests has none.
         if (titles.length === 0 && message) titles.push(message.split('\n')[0]);
         for (const title of titles) process.stdout.write(`  ${path.slice(ROOT.length + 1)}: ${title}\n`);

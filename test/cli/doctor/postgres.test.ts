@@ -24,12 +24,15 @@ beforeEach(() => {
 });
 afterEach(() => place.close());
 
+/** How far the database's clock is from this process's, which may be moved (test/moved-clock.cjs). */
+let databaseAheadMs = 0;
+
 async function examined(databaseUrl: string, clock = { aheadMs: 0 }) {
   const run = await runInMemory(['doctor', '--json'], {
     environment: { FARELOCK_HOME: place.home, FARELOCK_DATABASE_URL: databaseUrl },
     folder: place.home,
     clock: {
-      now: () => Date.now() + clock.aheadMs,
+      now: () => Date.now() + databaseAheadMs + clock.aheadMs,
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     },
   });
@@ -50,6 +53,8 @@ describe.skipIf(!postgresIsInstalled)('of a PostgreSQL server', () => {
     folder = new URL(server.url).searchParams.get('host') ?? '';
     admin = new pg.Client({ connectionString: server.url });
     await admin.connect();
+    const { rows } = await admin.query<{ now: Date }>('select clock_timestamp() as now');
+    databaseAheadMs = (rows[0]?.now.getTime() ?? 0) - Date.now();
     // Roles are asked for a password, the test's own is not.
     const rules = join(folder, 'data', 'pg_hba.conf');
     const before = readFileSync(rules, 'utf8');
