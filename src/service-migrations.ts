@@ -63,4 +63,5 @@ export const serviceMigrations: readonly Migration[] = [
   { name: '120_locks', statements: flights.locks },
   { name: '151_partner_rotation', statements: partner.rotation },
   { name: '100_agreements', statements: flights.agreements },
+  { name: '230_partner_platforms', statements: partner.platforms, rolls: true },
 ];

@@ -3,6 +3,7 @@ import type {
   AttestationRecord,
   AttestationRecords,
   CustomerToken,
+  DecideAttestation,
   IssuedPartnerKey,
   OpenedAttestation,
   PartnerKey,
@@ -54,10 +55,8 @@ export function createPartnerDesk({ baseUrl, fetch, operatorKey, timeoutMs = 30_
     /** With the customer data that it is about; the look is in the audit trail. */
     attestation: (attestationId: string, options: CallOptions = {}) =>
       call<OpenedAttestation>(`/attestations/${segmentOf(attestationId)}`, options),
-    decideAttestation: (attestationId: string, verdict: 'passed' | 'rejected', options: CallOptions = {}) =>
-      call<AttestationRecord>(`/attestations/${segmentOf(attestationId)}/decide`, options, {
-        verdict,
-      }),
+    decideAttestation: (attestationId: string, decision: DecideAttestation, options: CallOptions = {}) =>
+      call<AttestationRecord>(`/attestations/${segmentOf(attestationId)}/decide`, options, decision),
     customerToken: (customerId: string, ttlMinutes: number | undefined, options: CallOptions = {}) =>
       call<CustomerToken>('/customer-tokens', options, {
         customer_id: customerId,

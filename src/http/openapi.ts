@@ -26,6 +26,8 @@ interface Described<O> {
   readonly schemas: Readonly<Record<string, object>>;
   /** Modules whose schemas are inside those of the routes, and have names of their own. */
   readonly modules?: readonly (() => Promise<object>)[];
+  /** What the service itself sends, by name. */
+  readonly webhooks?: object;
   readonly override?: Override;
 }
 
@@ -55,6 +57,7 @@ export async function describe<O>(described: Described<O>) {
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: [{ url: '/' }],
     paths,
+    ...(described.webhooks && { webhooks: described.webhooks }),
     components: {
       schemas: { ...(await componentsOf(described)), ...described.schemas },
       securitySchemes: described.securitySchemes,

@@ -428,8 +428,9 @@ export const PROBLEMS = {
   customer_token_invalid: {
     status: 401,
     exit: 4,
-    message: "The customer's token is not valid or has expired.",
-    fix: 'Ask for a new one. A token lasts a few minutes.',
+    message:
+      "The customer's token is not valid, has expired, or is of a customer who is not linked to this partner.",
+    fix: 'Ask for a new one: a token lasts a few minutes. An operator links a customer with POST /operator/customers/{customer_id}.',
   },
   customer_blocked: {
     status: 403,

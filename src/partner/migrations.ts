@@ -171,4 +171,16 @@ export const partnerMigrations = {
     `create index partner_orders_in_error on partner_orders (updated_at_ms)
         where status = 'ERROR' and last_error is not null`,
   ],
+
+  /**
+   * Where the platform of an order was when the order was begun: of those that are open now, the partner's address of
+   * today. And why an operator decided an attestation.
+   */
+  platforms: [
+    'alter table partner_orders add column platform_url text',
+    `update partner_orders set platform_url =
+        (select platform_url from partners where partners.partner_id = partner_orders.partner_id)
+        where creation = 'creating'`,
+    'alter table attestation_runs add column reason_sealed text',
+  ],
 } as const;

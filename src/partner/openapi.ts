@@ -6,6 +6,7 @@ import { customerDataSchema } from './customer-data/schema.ts';
 import { deskRoutes } from './desk/routes.ts';
 import { sentCustomerData, shownCustomerData } from './requirements/requirement-schema.ts';
 import { procedureRoutes } from './routes.ts';
+import { webhookSchemas, webhooks } from './webhooks.ts';
 
 /**
  * The machine-readable description, made from the route tables. `serviceName` is `<svc>` of the paths.
@@ -27,7 +28,9 @@ export const openapiDocument = (serviceName: string) =>
       ...customerData(),
       Error: errorSchema(),
       OperatorError: OPERATOR_ERROR,
+      ...webhookSchemas(),
     },
+    webhooks: webhooks(),
     // One item of customer data is described once.
     override: ({ zodSchema, jsonSchema }) => {
       if (zodSchema !== sentCustomerData && zodSchema !== shownCustomerData) return;

@@ -85,6 +85,8 @@ export interface PartnerOrderTable {
   external_id: string | null;
   /** The partner's type when the order was begun: it decides how the order is finished, whatever the partner is now. */
   begun_as: 'INTEGRATION' | 'REDIRECT';
+  /** The partner's address when the order was begun: only the platform there can say what became of it. Null: unknown. */
+  platform_url: string | null;
   creation: OrderCreation;
   /** An OrderStatus; null until the order exists at the partner's platform. */
   status: string | null;

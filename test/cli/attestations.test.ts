@@ -126,6 +126,51 @@ test('it is listed, looked at with its data, and decided; a dry run and a missin
   ]);
 });
 
+const WHY = 'Hildegard is on the list of 2026.';
+
+test('a verdict keeps its reason: operators see it, nobody else does, and it goes with the data', async () => {
+  const [id] = pages().map(({ fields }) => String(fields.attestation_id));
+  const reasoned = await runInMemory(
+    ['attestations', 'decide', String(id), 'rejected', '--reason', WHY, '--yes'],
+    {
+      environment: { FARELOCK_HOME: home, FARELOCK_ENVIRONMENT: 'live' },
+    },
+  );
+  expect([reasoned.exitCode, reasoned.stdout]).toEqual([0, expect.not.stringContaining(WHY)]);
+  expect((await run(`attestations show ${id}`, { terminal: true })).stdout).toContain(WHY);
+  expect((await run(`attestations show ${id} --json`)).json()).toMatchObject({
+    state: 'rejected',
+    reason: WHY,
+  });
+  // Neither the customer and the partner, nor lists, the trail and the file hear it.
+  const asked = await customer('GetOnboardingRequirements', {});
+  const seen = [await run('attestations --json'), await run(`audit list --subject ${id} --json`)];
+  expect(JSON.stringify([asked, ...seen.map(({ stdout }) => stdout)])).not.toContain('on the list');
+  expect(seen[1]?.stdout).toContain('"has_reason":true');
+  for (const file of ['service.db', 'service.db-wal'])
+    expect(readFileSync(join(home, file)).includes('on the list'), file).toBe(false);
+  const operatorKey = readFileSync(await service.operatorKeyFile(), 'utf8').trim();
+  const headers = { authorization: `Bearer ${operatorKey}` };
+  const exported = async () =>
+    JSON.stringify((await call('/operator/customers/cus_live/export', {}, { headers })).body);
+  expect(await exported()).toContain(WHY);
+  // Another verdict has its own reason, or none.
+  const long = await call(
+    `/operator/attestations/${id}/decide`,
+    { verdict: 'passed', reason: 'x'.repeat(501) },
+    { headers },
+  );
+  expect(long.status).toBe(400);
+  await run(`attestations decide ${id} passed --yes`);
+  expect((await run(`attestations show ${id} --json`)).json()).toMatchObject({
+    state: 'passed',
+    reason: null,
+  });
+  await call(`/operator/attestations/${id}/decide`, { verdict: 'passed', reason: WHY }, { headers });
+  await call('/operator/customers/cus_live/erase', {}, { headers });
+  expect(await exported()).not.toContain('on the list');
+});
+
 test('an unknown attestation is not found, and another verdict than the two is usage', async () => {
   for (const line of ['show att_none', 'decide att_none passed --yes', 'decide att_none passed --dry-run']) {
     expect((await run(`attestations ${line}`)).exitCode, line).toBe(3);

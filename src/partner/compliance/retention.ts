@@ -3,6 +3,7 @@ import { erasing } from '../../store/erase.ts';
 import type { SealedColumn } from '../orders/order-record.ts';
 import type { PartnerPorts } from '../ports.ts';
 import type { Store, Tx } from '../tables.ts';
+import { removeReasons } from './attestation-reasons.ts';
 import { LOOK_EVERY_MS, RETENTION_DUE_AT } from './compliance-due.ts';
 import { loadPolicy } from './policy.ts';
 
@@ -188,8 +189,9 @@ async function removeData(tx: Tx, dataIds: readonly string[], sinceMs: number): 
     .deleteFrom('customer_data')
     .where('data_id', 'in', dataIds)
     .where('last_used_at_ms', '<=', sinceMs)
-    .returning('data_id')
+    .returning(['data_id', 'customer_id'])
     .execute();
+  await removeReasons(tx, gone);
   const ids = gone.map(({ data_id }) => data_id);
   if (ids.length > 0) await tx.deleteFrom('customer_data_fields').where('data_id', 'in', ids).execute();
 }

@@ -57,6 +57,8 @@ export interface AttestationRunTable {
   finished_at_ms: number | null;
   /** `sandbox`, or the key id of the operator who decided. */
   decided_by: string | null;
+  /** The operator's reason; only operators see it. */
+  reason_sealed: string | null;
 }
 
 /** A customer's consent to a document. Rows are only added. */

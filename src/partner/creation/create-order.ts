@@ -1,4 +1,7 @@
+import * as z from 'zod';
 import type { OutboundPartner, OutboundResult } from '../outbound/outbound.ts';
+import type { OutboundOperation } from '../outbound/outbound-audit.ts';
+import { decimalString } from '../schema-parts.ts';
 import {
   type CreateOrderAnswer,
   createOrderAnswer,
@@ -8,31 +11,31 @@ import {
 } from './platform-answers.ts';
 
 /** What the outbound request of an order holds (spec/partner-service.md, Create Order Request). All are required. */
-export interface CreateOrderBody {
-  readonly orderId: string;
-  readonly customerId: string;
-  readonly fromCurrency: string;
-  readonly toCurrency: string;
-  readonly fromAmount: string;
-  readonly type: 'ONRAMP' | 'OFFRAMP';
-  readonly paymentMethod: string;
-  readonly customerPaymentDetailsDataId: string;
-  readonly customerWalletDataId: string;
-  readonly network: string;
-}
+export const createOrderBody = z.strictObject({
+  orderId: z.string(),
+  customerId: z.string(),
+  fromCurrency: z.string(),
+  toCurrency: z.string(),
+  fromAmount: decimalString,
+  type: z.enum(['ONRAMP', 'OFFRAMP']),
+  paymentMethod: z.string(),
+  customerPaymentDetailsDataId: z.string(),
+  customerWalletDataId: z.string(),
+  network: z.string(),
+});
+export type CreateOrderBody = z.output<typeof createOrderBody>;
 
 export type { OutboundPartner };
 
 /**
  * What a platform's answer means for an order.
- * `refused`: the platform did not take it, for a reason of its own. `not_taken`: it did not take it, and ought to be
- * asked again or not at all. `unknown`: it may have taken it. `faulty`: it took it, and said so in a way that cannot
- * be used.
+ * `refused`: the platform did not take it, for a reason of its own. `not_taken`: it did not take it now, and can be
+ * asked again. `unknown`: it may have taken it. `faulty`: it took it, and said so in a way that cannot be used.
  */
 export type Outcome<T> =
   | { readonly kind: 'taken'; readonly answer: T }
   | { readonly kind: 'refused'; readonly reason: string | null; readonly customerFacingReason: string | null }
-  | { readonly kind: 'not_taken'; readonly retryAfterMs: number | null; readonly fault: string | null }
+  | { readonly kind: 'not_taken'; readonly retryAfterMs: number | null }
   | { readonly kind: 'unknown'; readonly retryAfterMs: number | null; readonly fault: string }
   | { readonly kind: 'faulty'; readonly fault: string };
 
@@ -46,14 +49,19 @@ interface AnswerSchema<T> {
 export const outcomeOfCreation = (
   result: OutboundResult,
   mayHaveActed: boolean,
-): Outcome<CreateOrderAnswer> => outcomeOf(result, createOrderAnswer, mayHaveActed);
+): Outcome<CreateOrderAnswer> => outcomeOf('create-order', result, createOrderAnswer, mayHaveActed);
+
+/** The statuses by which a platform refuses an order; with 503 it asks for patience. */
+const REFUSES: readonly number[] = [400, 422];
 
 /**
- * Reads the result of a call. Only the platform can say that it did not take an order: in its own error form, and only
- * while no earlier try can contradict it. Any other answer but a success leaves the order unknown: a gateway in front of
- * the platform may have sent it, or the platform may mean this try alone ("duplicate").
+ * Reads the result of a call. Only the platform can say that it did not take an order: with a status and in the error
+ * form of the specification, and only while no earlier try can contradict it. Any other answer but a success leaves the
+ * order unknown: a gateway in front of the platform may have sent it, or the platform may mean this try alone
+ * ("duplicate").
  */
 export function outcomeOf<T>(
+  operation: OutboundOperation,
   result: OutboundResult,
   schema: AnswerSchema<T>,
   actedBefore: boolean,
@@ -63,17 +71,16 @@ export function outcomeOf<T>(
     const { retryAfterMs } = result;
     return mayHaveActed
       ? { kind: 'unknown', retryAfterMs, fault: 'the platform did not answer' }
-      : { kind: 'not_taken', retryAfterMs, fault: null };
+      : { kind: 'not_taken', retryAfterMs };
   }
   const { status } = result;
   if (status >= 200 && status < 300) return outcomeOfSuccess(result, schema);
   const retryAfterMs = result.kind === 'answer' ? result.retryAfterMs : null;
-  const fault = `the platform answered ${status}`;
-  const refusal = result.kind === 'answer' ? refusalOf(result.body) : null;
-  // An error inside the platform: its books may hold the order.
-  if (refusal === null || mayHaveActed || status >= 500) return { kind: 'unknown', retryAfterMs, fault };
-  if (status === 400 || status === 422) return { kind: 'refused', ...refusal };
-  return { kind: 'not_taken', retryAfterMs, fault: status === 429 ? null : fault };
+  const isRefusal = result.kind === 'answer' && REFUSES.includes(status) && !mayHaveActed;
+  const refusal = isRefusal ? refusalOf(operation, result.body) : null;
+  return refusal === null
+    ? { kind: 'unknown', retryAfterMs, fault: `the platform answered ${status}` }
+    : { kind: 'refused', ...refusal };
 }
 
 function outcomeOfSuccess<T>(

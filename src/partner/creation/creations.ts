@@ -96,15 +96,16 @@ export function createCreations(ports: PartnerPorts) {
     claim: (orderId: string): Promise<OrderRow | null> => queue.claimRow(orderId),
 
     /**
-     * A redirection, or an order that its platform never had, is tried anew, where `allowed` still lets it.
+     * A redirection, or an order that its platform never had, begins again where the platform is now, if `allowed`
+     * still lets it.
      * @throws what `allowed` throws, and then nothing is written
      */
-    reopen: (row: OrderRow, allowed: (tx: Tx) => Promise<void>): Promise<void> =>
+    reopen: (row: OrderRow, platformUrl: string | null, allowed: (tx: Tx) => Promise<void>): Promise<void> =>
       store.transaction().execute(async (tx) => {
         await allowed(tx);
         await tx
           .updateTable('partner_orders')
-          .set(anew(ports, row))
+          .set({ ...anew(ports, row), platform_url: platformUrl })
           .where('order_id', '=', row.order_id)
           .where('creation', '=', 'failed')
           .where('fence', '=', row.fence)
@@ -163,6 +164,7 @@ const newRow = (
     partner_id: wanted.partnerId,
     customer_id: wanted.customerId,
     begun_as: wanted.partnerType,
+    platform_url: wanted.platformUrl,
     creation: 'creating',
     status: null,
     transaction_type: wanted.rampType,

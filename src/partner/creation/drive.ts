@@ -4,7 +4,7 @@ import { isGivenUp } from '../../store/retry.ts';
 import type { OrderRow } from '../orders/order-record.ts';
 import { openOutbound, outboundPartner, type PartnerRow } from '../outbound/outbound-partner.ts';
 import type { PartnerPorts } from '../ports.ts';
-import { type CreateOrderBody, type Outcome, outcomeOfCreation } from './create-order.ts';
+import { type CreateOrderBody, outcomeOfCreation } from './create-order.ts';
 import { SILENT } from './creation-due.ts';
 import { createCreationEnds } from './creation-ends.ts';
 import { type CreationEnd, createCreations, noteOf } from './creations.ts';
@@ -35,7 +35,7 @@ export const partnerOf = (
 
 /** One drive: asks the platform, keeps what it says. What it leaves open, the worker takes up. */
 export async function drive(tools: DriveTools, row: OrderRow, requestId: string): Promise<void> {
-  const { ports, creations, ends } = tools;
+  const { ports, ends } = tools;
   const partner = await partnerOf(ports, row.partner_id);
   if (!partner) throw new Error('an order without its partner');
   const isFirst = row.attempts === 1;
@@ -53,17 +53,32 @@ export async function drive(tools: DriveTools, row: OrderRow, requestId: string)
     if (!isProblem(error, 'partner_url_refused')) throw error;
     const fault = `the address of the platform is refused (${String(error.detail?.reason)})`;
     if (isFirst) await ends.failed(row, { kind: 'again' }, fault);
-    else await creations.postpone(row, fault);
+    else await leaveInDoubt(tools, row, { fault, retryAfterMs: null }, requestId);
   }
 }
 
+/** What is asked again later is given to a person after a day. */
+async function leaveInDoubt(
+  { ports, creations, ends }: DriveTools,
+  row: OrderRow,
+  { fault, retryAfterMs }: { readonly fault: string; readonly retryAfterMs: number | null },
+  requestId: string,
+): Promise<void> {
+  const ageMs = ports.clock.now() - row.created_at_ms;
+  if (!isGivenUp(SILENT, { failures: row.attempts, ageMs }))
+    return creations.postpone(row, fault, retryAfterMs);
+  const words = `the platform at ${row.platform_url ?? 'its address'} never said whether it took the order; ${fault}`;
+  return ends.faulty(row, words, requestId);
+}
+
 async function order(
-  { ports, creations, ends, outbound }: DriveTools,
+  tools: DriveTools,
   row: OrderRow,
   partner: PartnerRow,
   isFirst: boolean,
   requestId: string,
 ): Promise<void> {
+  const { ports, ends, outbound } = tools;
   const body: CreateOrderBody = {
     orderId: row.order_id,
     customerId: row.customer_id,
@@ -77,7 +92,7 @@ async function order(
     network: row.network,
   };
   const outcome = outcomeOfCreation(
-    await outbound.send(outboundPartner(ports, partner), {
+    await outbound.send(outboundPartner(ports, partner, row.platform_url), {
       operation: 'create-order',
       subject: row.order_id,
       body: { ...body },
@@ -93,12 +108,8 @@ async function order(
   }
   if (outcome.kind === 'refused') return ends.failed(row, outcome, REFUSED);
   if (outcome.kind === 'faulty') return ends.faulty(row, outcome.fault, requestId);
-  if (outcome.kind === 'not_taken')
-    return ends.failed(row, untaken(ports, outcome, outcome.fault !== null), outcome.fault);
-  const ageMs = ports.clock.now() - row.created_at_ms;
-  if (isGivenUp(SILENT, { failures: row.attempts, ageMs }))
-    return ends.faulty(row, `the platform never said whether it took the order; ${outcome.fault}`, requestId);
-  return creations.postpone(row, outcome.fault, outcome.retryAfterMs);
+  if (outcome.kind === 'not_taken') return ends.failed(row, untaken(ports, outcome), null);
+  return leaveInDoubt(tools, row, outcome, requestId);
 }
 
 /** Nothing is bought by a redirection: one that does not succeed at once is over, and the same key tries anew. */
@@ -119,7 +130,7 @@ async function redirect(
     ...(note.walletAddress === null ? {} : { walletAddress: note.walletAddress }),
   };
   const outcome = outcomeOfRedirection(
-    await outbound.send(outboundPartner(ports, partner), {
+    await outbound.send(outboundPartner(ports, partner, row.platform_url), {
       operation: 'redirect-order',
       subject: row.order_id,
       body: { ...body },
@@ -128,13 +139,15 @@ async function redirect(
   );
   if (outcome.kind === 'taken') return ends.redirected(row, outcome.answer);
   if (outcome.kind === 'refused') return ends.failed(row, outcome, REFUSED);
-  const isFault = outcome.kind === 'faulty' || (outcome.kind === 'not_taken' && outcome.fault !== null);
-  return ends.failed(row, untaken(ports, outcome, isFault), outcome.fault);
+  return outcome.kind === 'faulty'
+    ? ends.failed(row, { kind: 'faulty' }, outcome.fault)
+    : ends.failed(row, untaken(ports, outcome), outcome.kind === 'unknown' ? outcome.fault : null);
 }
 
 /** The end of a creation that its platform did not take. */
-function untaken({ clock }: PartnerPorts, outcome: Outcome<unknown>, isFault: boolean): CreationEnd {
-  if (isFault) return { kind: 'faulty' };
-  const afterMs = 'retryAfterMs' in outcome ? outcome.retryAfterMs : null;
+function untaken(
+  { clock }: PartnerPorts,
+  { retryAfterMs: afterMs }: { readonly retryAfterMs: number | null },
+): CreationEnd {
   return { kind: 'again', ...(afterMs === null ? {} : { retryAtMs: clock.now() + afterMs }) };
 }

@@ -58,7 +58,13 @@ export function createOrderCreation(ports: PartnerPorts) {
     if (known) {
       const again = known.creation === 'failed' && noteOf(secrets, known).ended?.kind === 'again';
       // Its customer may have ordered more since, or be cleared no longer.
-      if (again) await creations.reopen(known, await cleared(customerId, wantedAgain(known)));
+      if (again) {
+        const partner = await partnerOf(ports, known.partner_id);
+        // As another type the partner takes other requests at its new address.
+        const isSame = partner?.type === known.begun_as;
+        const platformUrl = isSame ? partner.platform_url : known.platform_url;
+        await creations.reopen(known, platformUrl, await cleared(customerId, wantedAgain(known)));
+      }
       return answered(ports, await driven(known.order_id, call.requestId));
     }
     const partner = await partnerOf(ports, input.partnerId);

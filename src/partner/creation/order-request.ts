@@ -21,6 +21,7 @@ import type { PartnerTable } from '../tables.ts';
 export interface OrderRequest {
   readonly partnerId: string;
   readonly partnerType: 'INTEGRATION' | 'REDIRECT';
+  readonly platformUrl: string;
   readonly customerId: string;
   readonly countryCode: string;
   readonly rampType: 'ONRAMP' | 'OFFRAMP';
@@ -48,7 +49,7 @@ const refused = (path: string, message: string) =>
 export async function checkedOrder(
   ports: Pick<PartnerPorts, 'store' | 'secrets' | 'ids' | 'clock' | 'environment'>,
   customerId: string,
-  partner: Pick<PartnerTable, 'partner_id' | 'type' | 'offering'>,
+  partner: Pick<PartnerTable, 'partner_id' | 'type' | 'platform_url' | 'offering'>,
   input: CreateOrderRequest,
 ): Promise<OrderRequest> {
   if (unitsOf(input.fromAmount) === 0n) throw amountIsZero();
@@ -80,6 +81,7 @@ export async function checkedOrder(
   return {
     partnerId: partner.partner_id,
     partnerType: partner.type,
+    platformUrl: partner.platform_url,
     customerId,
     countryCode: input.countryCode,
     rampType: input.rampType,

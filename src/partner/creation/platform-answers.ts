@@ -39,10 +39,9 @@ const amount = decimalString.refine((given) => /[1-9]/.test(given), 'must be mor
 export const createOrderAnswer = z
   .object({
     externalOrderId: text(200),
-    status: orderStatus.refine(
-      (status) => STARTS.includes(status),
-      'is not a status that an order can begin with.',
-    ),
+    status: orderStatus
+      .refine((status) => STARTS.includes(status), 'is not a status that an order can begin with.')
+      .meta({ enum: [...STARTS] }),
     toAmount: amount,
     depositInstructions: givenInstructions.nullish(),
   })
@@ -72,16 +71,15 @@ export const redirectOrderAnswer = z.object({
 });
 export type RedirectOrderAnswer = z.output<typeof redirectOrderAnswer>;
 
-/** `error` is an object in Create Order, a text in Redirect Order; both are read from either. */
-const errorAnswer = z.object({
-  error: z.union([
-    z.string(),
-    z.object({
-      reason: z.string().optional().catch(undefined),
-      customerFacingReason: z.string().optional().catch(undefined),
-    }),
-  ]),
-});
+/** Each request has an error form of its own. A gateway's `{"error":"Forbidden"}` is not that of an order. */
+export const ERRORS = {
+  'create-order': z
+    .object({ error: z.object({ reason: z.string(), customerFacingReason: z.string() }) })
+    .transform(({ error }) => error),
+  'redirect-order': z
+    .object({ error: z.string() })
+    .transform(({ error }) => ({ reason: error, customerFacingReason: error })),
+};
 
 interface PlatformRefusal {
   /** For the log of the operator; sealed where it is kept. */
@@ -91,17 +89,16 @@ interface PlatformRefusal {
 }
 
 /** Reads the specification's error body; null: the body has another form, so the platform itself said nothing. */
-export function refusalOf(body: Uint8Array): PlatformRefusal | null {
-  const parsed = errorAnswer.safeParse(jsonOf(body));
+export function refusalOf(operation: keyof typeof ERRORS, body: Uint8Array): PlatformRefusal | null {
+  const parsed = ERRORS[operation].safeParse(jsonOf(body));
   if (!parsed.success) return null;
-  const { error } = parsed.data;
-  if (typeof error === 'string') return { reason: shown(error), customerFacingReason: shown(error) };
-  return { reason: shown(error.reason), customerFacingReason: shown(error.customerFacingReason) };
+  const { reason, customerFacingReason } = parsed.data;
+  return { reason: shown(reason), customerFacingReason: shown(customerFacingReason) };
 }
 
 /** The partner's words are shown to people: one line, with an end, and no characters that move a terminal. */
-const shown = (words: string | undefined): string | null => {
-  const line = (words ?? '').replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+const shown = (words: string): string | null => {
+  const line = words.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim();
   return line === '' ? null : line.slice(0, 300);
 };
 

@@ -1,13 +1,19 @@
 import { type Selectable, type SqlBool, sql } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
+import { reasonPlace } from '../compliance/attestation-reasons.ts';
 import { ofCustomersIn } from '../compliance/compliance-due.ts';
 import type { AttestationRunTable } from '../compliance/tables.ts';
 import type { PartnerPorts } from '../ports.ts';
 import { createSubmissions } from '../requirements/submissions.ts';
 import type { Store, Tx } from '../tables.ts';
 import type { Doing } from './accounts.ts';
-import type { AttestationRecord, AttestationRecords, OpenedAttestation } from './schema.ts';
+import type {
+  AttestationRecord,
+  AttestationRecords,
+  DecideAttestation,
+  OpenedAttestation,
+} from './schema.ts';
 
 type RunRow = Selectable<AttestationRunTable>;
 
@@ -18,7 +24,7 @@ const MOST_LISTED = 200;
  * looks at a customer's data leaves a line in the audit trail.
  */
 export function createAttestationDesk(ports: PartnerPorts) {
-  const { store, clock, desk, environment } = ports;
+  const { store, secrets, clock, desk, environment } = ports;
   const submissions = createSubmissions(ports);
 
   const ofHere = (at: Store | Tx) =>
@@ -55,14 +61,21 @@ export function createAttestationDesk(ports: PartnerPorts) {
           if (value) data.push(value);
         }
         await desk.audit(tx, { ...by, action: 'attestation.look', subject: attestationId });
-        return { ...shown(row), data };
+        const sealed = row.reason_sealed;
+        const reason = sealed === null ? null : secrets.decrypt(reasonPlace(attestationId), sealed);
+        return { ...shown(row), reason, data };
       }),
 
     /**
-     * Decides one, whether it runs or has ended: what a person says counts from now on, also against the sandbox.
+     * Decides one, whether it runs or has ended: what a person says counts from now on, also against the sandbox. The
+     * reason may speak of the customer: it is sealed, and the audit trail says only whether there is one.
      * @throws Problem `attestation_not_found`
      */
-    decide: (by: Doing, attestationId: string, verdict: 'passed' | 'rejected'): Promise<AttestationRecord> =>
+    decide: (
+      by: Doing,
+      attestationId: string,
+      { verdict, reason }: DecideAttestation,
+    ): Promise<AttestationRecord> =>
       store.transaction().execute(async (tx) => {
         const row = await find(tx, attestationId);
         const decided = {
@@ -70,6 +83,7 @@ export function createAttestationDesk(ports: PartnerPorts) {
           live_key: null,
           finished_at_ms: clock.now(),
           decided_by: by.operator.keyId,
+          reason_sealed: reason === undefined ? null : secrets.encrypt(reasonPlace(attestationId), reason),
         };
         await tx
           .updateTable('attestation_runs')
@@ -80,7 +94,7 @@ export function createAttestationDesk(ports: PartnerPorts) {
           ...by,
           action: 'attestation.decide',
           subject: attestationId,
-          detail: { type: row.type, from: row.state, to: verdict },
+          detail: { type: row.type, from: row.state, to: verdict, has_reason: reason !== undefined },
         });
         return shown({ ...row, ...decided });
       }),

@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
 import { erasing } from '../../store/erase.ts';
+import { reasonPlace, removeReasons } from '../compliance/attestation-reasons.ts';
 import { loadPolicy } from '../compliance/policy.ts';
 import { NO_SEALS, OVER } from '../compliance/retention.ts';
 import { historyOf } from '../orders/order-history.ts';
@@ -149,9 +150,8 @@ const ordersOf = (tx: Store | Tx, customerId: string): Promise<OrderRow[]> =>
 
 async function exported(ports: PartnerPorts, tx: Tx, by: Doing, customerId: string): Promise<CustomerExport> {
   const customer = recordOf(await find(ports, tx, customerId), await partnersOf(tx, customerId));
-  const of = <T extends 'customer_data' | 'attestation_runs' | 'terms_acceptances' | 'partner_requirements'>(
-    table: T,
-  ) => tx.selectFrom(table as 'customer_data').where('customer_id', '=', customerId);
+  const of = <T extends 'customer_data' | 'terms_acceptances' | 'partner_requirements'>(table: T) =>
+    tx.selectFrom(table as 'customer_data').where('customer_id', '=', customerId);
   const submissions = createSubmissions(ports);
   const data: Record<string, unknown>[] = [];
   for (const row of await of('customer_data').selectAll().orderBy('rank').execute()) {
@@ -168,7 +168,8 @@ async function exported(ports: PartnerPorts, tx: Tx, by: Doing, customerId: stri
       history: await historyOf(inTx, row.order_id, row.version),
       sent: await createOutboundAudit(inTx).read(row.order_id),
     });
-  const rowsOf = async (table: 'attestation_runs' | 'terms_acceptances' | 'partner_requirements') =>
+  const runs = tx.selectFrom('attestation_runs').where('customer_id', '=', customerId);
+  const rowsOf = async (table: 'terms_acceptances' | 'partner_requirements') =>
     (await of(table).selectAll().execute()).map((row): Record<string, unknown> => ({ ...row }));
   await ports.desk.audit(tx, {
     ...by,
@@ -179,7 +180,12 @@ async function exported(ports: PartnerPorts, tx: Tx, by: Doing, customerId: stri
   return {
     customer,
     data,
-    attestations: await rowsOf('attestation_runs'),
+    attestations: (await runs.selectAll().execute()).map(
+      ({ reason_sealed: sealed, ...run }): Record<string, unknown> => ({
+        ...run,
+        reason: sealed === null ? null : ports.secrets.decrypt(reasonPlace(run.attestation_id), sealed),
+      }),
+    ),
     terms: await rowsOf('terms_acceptances'),
     requirements: await rowsOf('partner_requirements'),
     orders,
@@ -206,8 +212,9 @@ async function erase(ports: PartnerPorts, tx: Tx, by: Doing, customerId: string)
     .deleteFrom('customer_data')
     .where('customer_id', '=', customerId)
     .$if(keptData.length > 0, (query) => query.where('data_id', 'not in', keptData))
-    .returning('data_id')
+    .returning(['data_id', 'customer_id'])
     .execute();
+  await removeReasons(tx, data);
   const dataIds = data.map(({ data_id }) => data_id);
   if (dataIds.length > 0)
     await tx.deleteFrom('customer_data_fields').where('data_id', 'in', dataIds).execute();

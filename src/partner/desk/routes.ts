@@ -118,7 +118,7 @@ export const deskRoutes: RouteTable<Desk> = {
       answers: { 200: { description: DONE, schema: wire('attestationRecord') } },
       codes: ['attestation_not_found'],
       run: async ({ context, params, body }) =>
-        (await attestations(context)).decide(context.by, params.attestation_id, body.verdict),
+        (await attestations(context)).decide(context.by, params.attestation_id, body),
     }),
     route({
       method: 'POST',

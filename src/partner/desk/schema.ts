@@ -178,12 +178,15 @@ export type AttestationRecord = z.output<typeof attestationRecord>;
 export const attestationRecords = z.strictObject({ attestations: z.array(attestationRecord) });
 export type AttestationRecords = z.output<typeof attestationRecords>;
 
-/** With the customer data that it is about. */
+/** With the customer data that it is about, and the deciding operator's reason, which only operators see. */
 export const openedAttestation = attestationRecord.extend({
+  reason: z.string().nullable(),
   data: z.array(z.record(z.string(), z.unknown())),
 });
 export type OpenedAttestation = z.output<typeof openedAttestation>;
 
 export const decideAttestationRequest = z.strictObject({
   verdict: z.enum(['passed', 'rejected'], { error: 'must be passed or rejected.' }),
+  reason: text(500).optional(),
 });
+export type DecideAttestation = z.output<typeof decideAttestationRequest>;

@@ -8,13 +8,18 @@ import { createOutboundAudit } from './outbound-audit.ts';
 
 export type PartnerRow = Selectable<PartnerTable>;
 
-/** A partner as the outbound side needs it. */
+/**
+ * A partner as the outbound side needs it.
+ * @param begunAt where an order's platform was when the order was begun; null for orders older than that record
+ */
 export const outboundPartner = (
   ports: Pick<PartnerPorts, 'secrets' | 'clock'>,
   row: PartnerRow,
+  begunAt: string | null,
 ): OutboundPartner => ({
   partnerId: row.partner_id,
-  platformUrl: row.platform_url,
+  platformUrl: begunAt ?? row.platform_url,
+  hasMoved: begunAt !== null && begunAt !== row.platform_url,
   webhookSecrets: webhookSecretsOf(ports, row),
 });
 

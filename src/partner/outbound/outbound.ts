@@ -18,6 +18,8 @@ import { signWebhook } from './webhook-signature.ts';
 export interface OutboundPartner {
   readonly partnerId: string;
   readonly platformUrl: string;
+  /** True for an address that the partner has left: its failures do not count for the breaker. */
+  readonly hasMoved: boolean;
   /** Standard Webhooks secrets, newest first; two while one rotates. */
   readonly webhookSecrets: readonly string[];
 }
@@ -102,16 +104,19 @@ async function send(
   const stopped = (outcome: string, reason: string | null) =>
     note({ attempt: 0, atMs: ports.clock.now(), outcome, reason });
   const guarded = await notingRefusal(stopped, async () => checkPartnerUrl(partner.platformUrl, ports.rules));
-  const admitted = await ports.breaker.admit(partner.partnerId);
+  const admitted = partner.hasMoved
+    ? ({ open: false } as const)
+    : await ports.breaker.admit(partner.partnerId);
   if (admitted.open) {
     await stopped('breaker_open', null);
     return { kind: 'unavailable', mayHaveActed: false, retryAfterMs: admitted.retryAfterMs };
   }
-  const result = await tryUntilAnswered(ports, note, async (remainingMs) => {
+  const result = await tryUntilAnswered(ports, call.operation, note, async (remainingMs) => {
     const message = messageTo(guarded, partner, call, body, ports.clock.now());
     return notingRefusal(stopped, () => tried(ports, guarded, message, remainingMs));
   });
-  await ports.breaker.record(partner.partnerId, result.kind !== 'unavailable' && result.status < 500);
+  if (!partner.hasMoved)
+    await ports.breaker.record(partner.partnerId, result.kind !== 'unavailable' && result.status < 500);
   return result;
 }
 
@@ -122,6 +127,7 @@ type Note = (entry: Pick<Entry, 'attempt' | 'atMs' | 'outcome' | 'reason'> & Par
 /** Tries until an answer counts, the tries or the time are used up. @param attemptWithin makes one try, in milliseconds */
 async function tryUntilAnswered(
   ports: OutboundPorts,
+  operation: OutboundOperation,
   note: Note,
   attemptWithin: (remainingMs: number) => Promise<Attempt>,
 ): Promise<OutboundResult> {
@@ -159,7 +165,7 @@ async function tryUntilAnswered(
     // A gateway that gave up waiting says nothing of what the platform did behind it; the platform's own 503 does.
     mayHaveActed ||=
       came.kind === 'lost' ||
-      (came.kind === 'answer' && (came.status !== 503 || refusalOf(came.body) === null));
+      (came.kind === 'answer' && (came.status !== 503 || refusalOf(operation, came.body) === null));
     if (attempt === MOST_TRIES) break;
     const jitterMs = ports.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
     const pauseMs = Math.max(jitterMs, retryAfterMs ?? 0);

@@ -1,3 +1,5 @@
+import { decimalOf, unitsOf } from '../../kernel/decimal.ts';
+
 /**
  * Behaviours of the sandbox platform: set for a whole partner over its admin route, or for one order by the last
  * four decimals of its amount (docs/sandbox.md). `once`: for the first call about an order alone.
@@ -32,7 +34,16 @@ export interface Behaviour {
   readonly outcome?: Outcome;
 }
 
-export type Outcome = 'processed' | 'error' | 'canceled' | 'refunded' | 'reviewed' | 'waiting';
+export type Outcome =
+  | 'processed'
+  | 'error'
+  | 'canceled'
+  | 'paid_late'
+  | 'paid_short'
+  | 'paid_over'
+  | 'refunded'
+  | 'reviewed'
+  | 'waiting';
 
 export const BEHAVIOURS = {
   normal: {},
@@ -59,6 +70,9 @@ export const BEHAVIOURS = {
   ends_refunded: { outcome: 'refunded' },
   is_reviewed: { outcome: 'reviewed' },
   waits: { outcome: 'waiting' },
+  paid_late: { outcome: 'paid_late' },
+  paid_short: { outcome: 'paid_short' },
+  paid_over: { outcome: 'paid_over' },
 } as const satisfies Record<string, Behaviour>;
 
 export type BehaviourName = keyof typeof BEHAVIOURS;
@@ -89,6 +103,9 @@ export const MAGIC_DECIMALS: Readonly<Record<string, BehaviourName>> = {
   '0022': 'ends_refunded',
   '0023': 'is_reviewed',
   '0024': 'waits',
+  '0025': 'paid_late',
+  '0026': 'paid_short',
+  '0027': 'paid_over',
 };
 
 /** Reads the behaviour from the decimals of an amount; exactly four of them. */
@@ -100,10 +117,12 @@ export function behaviourOfAmount(amount: string): BehaviourName {
 /** One update that the platform sends about an order. */
 interface Step {
   readonly status: string;
-  readonly details: (orderId: string) => Readonly<Record<string, unknown>>;
+  /** @param toAmount what the order was to give, as a decimal */
+  readonly details: (orderId: string, toAmount: string) => Readonly<Record<string, unknown>>;
 }
 
 const plain = () => ({});
+const halfOf = (amount: string): string => decimalOf(unitsOf(amount) / 2n);
 const FUNDS: Step = {
   status: 'FUNDS_RECEIVED',
   details: (orderId) => ({ sourceTransactionId: `src_${orderId}` }),
@@ -113,6 +132,14 @@ const PAID: readonly Step[] = [
   { status: 'PAYMENT_SUBMITTED', details: (orderId) => ({ destinationTransactionId: `dst_${orderId}` }) },
   { status: 'PAYMENT_PROCESSED', details: plain },
 ];
+
+const CANCELED: Step = {
+  status: 'CANCELED',
+  details: () => ({ customerFacingReason: 'No funds came in time.' }),
+};
+const returned = (orderId: string, reason: string) => ({
+  returnDetails: { reason, refundReferenceId: `ref_${orderId}` },
+});
 
 /** The way of an order after AWAITING_FUNDS, by its outcome. */
 export const STEPS: Readonly<Record<Outcome, readonly Step[]>> = {
@@ -127,13 +154,38 @@ export const STEPS: Readonly<Record<Outcome, readonly Step[]>> = {
       }),
     },
   ],
-  canceled: [{ status: 'CANCELED', details: () => ({ customerFacingReason: 'No funds came in time.' }) }],
+  canceled: [CANCELED],
+  paid_late: [
+    CANCELED,
+    {
+      status: 'REFUNDING',
+      details: (orderId) => ({
+        sourceTransactionId: `src_${orderId}`,
+        ...returned(orderId, 'The funds came after the order was canceled.'),
+      }),
+    },
+    { status: 'REFUNDED', details: plain },
+  ],
+  paid_short: [
+    {
+      ...FUNDS,
+      details: (orderId, toAmount) => ({ ...FUNDS.details(orderId, toAmount), toAmount: halfOf(toAmount) }),
+    },
+    ...PAID.slice(1),
+  ],
+  paid_over: [
+    ...PAID.slice(0, -1),
+    {
+      status: 'PAYMENT_PROCESSED',
+      details: (orderId) => returned(orderId, 'More was paid than the order asked for.'),
+    },
+  ],
   refunded: [
     FUNDS,
     {
       status: 'REFUNDING',
       details: (orderId) => ({
-        returnDetails: { reason: 'The account does not take it.', refundReferenceId: `ref_${orderId}` },
+        ...returned(orderId, 'The account does not take it.'),
       }),
     },
     { status: 'REFUNDED', details: plain },

@@ -64,7 +64,11 @@ async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
         'if-match': `"${version}"`,
         'idempotency-key': `${order.orderId}:${steps}:${attempts}`,
       },
-      body: JSON.stringify({ orderId: order.orderId, status: step.status, ...step.details(order.orderId) }),
+      body: JSON.stringify({
+        orderId: order.orderId,
+        status: step.status,
+        ...step.details(order.orderId, toAmountOf(order)),
+      }),
       signal: AbortSignal.timeout(10_000),
     })
     // Whatever kept the answer away (nobody there, too slow), the update may have been taken: it is asked again.
@@ -96,6 +100,9 @@ async function move(ports: MoverPorts, order: BookedOrder): Promise<boolean> {
   });
   return false;
 }
+
+/** What the platform answered that the order gives. */
+const toAmountOf = ({ answer }: BookedOrder): string => (JSON.parse(answer) as { toAmount: string }).toAmount;
 
 /** null for an answer that was torn or is not the service's: as if none had come. */
 function versionIn(response: HttpResponse): number | null {

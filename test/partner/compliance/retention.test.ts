@@ -52,7 +52,7 @@ const MAY_STAY: Readonly<Record<(typeof OF_PEOPLE)[number], string>> = {
   partner_requirements:
     'requirement_id customer_id partner_id data_type attestation_type max_age_days ask_key created_at_ms',
   partner_orders:
-    'order_id environment partner_id customer_id external_id begun_as creation status transaction_type country_code source_currency source_amount destination_currency destination_amount network payment_method customer_payment_details_data_id customer_wallet_data_id source_transaction_id destination_transaction_id funds_seen payment_processed version creation_key request_digest due_at_ms lease_until_ms fence attempts last_error created_at_ms updated_at_ms',
+    'order_id environment partner_id customer_id external_id begun_as platform_url creation status transaction_type country_code source_currency source_amount destination_currency destination_amount network payment_method customer_payment_details_data_id customer_wallet_data_id source_transaction_id destination_transaction_id funds_seen payment_processed version creation_key request_digest due_at_ms lease_until_ms fence attempts last_error created_at_ms updated_at_ms',
   partner_order_changes: 'order_id version from_status to_status fields actor request_id at_ms',
   partner_answers: '',
   partner_outbound: 'outbound_id partner_id order_id kind attempt outcome status duration_ms reason at_ms',

@@ -499,6 +499,42 @@ describe('the platform’s own script', () => {
     expect(await statusOf(orderId)).toBe(end);
   });
 
+  const paid: [string, string, object][] = [
+    [
+      'funds that come after CANCELED go back',
+      '310.0025',
+      {
+        status: 'REFUNDED',
+        sourceTransactionId: expect.stringMatching(/^src_/),
+        returnDetails: { reason: 'The funds came after the order was canceled.' },
+      },
+    ],
+    [
+      'half of the money buys half',
+      '310.0026',
+      { status: 'PAYMENT_PROCESSED', sourceAmount: '310.0026', destinationAmount: expect.any(String) },
+    ],
+    [
+      'what was paid too much goes back',
+      '310.0027',
+      {
+        status: 'PAYMENT_PROCESSED',
+        returnDetails: {
+          reason: 'More was paid than the order asked for.',
+          refundReferenceId: expect.any(String),
+        },
+      },
+    ],
+  ];
+  test.each(paid)('plays customers who pay late, short or over: %s', async (_, fromAmount, end) => {
+    const { id: orderId = '', destinationAmount } = (await create({ fromAmount })).body.order ?? {};
+    await workFor(8_000);
+    const { order } = (await asPix('GetOrderDetails', { orderId })).body;
+    expect(order).toMatchObject(end);
+    const share = Number(order.destinationAmount) / Number(destinationAmount);
+    expect(share).toBeCloseTo(fromAmount === '310.0026' ? 0.5 : 1, 9);
+  });
+
   test('leaves an order alone that somebody else has moved', async () => {
     const orderId = (await create({ fromAmount: '311' })).body.order?.id ?? '';
     await asPix('UpdateOrder', { orderId, status: 'IN_REVIEW' });

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openStore } from '../../../src/service-database.ts';
 import { railOf } from '../platform-server.ts';
 import { ANA, type Failure, ORDER, type OrderAnswer, openStack, type Stack } from '../stack.ts';
 
@@ -38,13 +39,21 @@ let stack: Stack;
 let ownKey: string;
 let token: string;
 let origin: string;
+/** Where the platform moves to: another company's, perhaps. */
+let elsewhere: string;
 /** The orders that the platform was sent, in order, and what it answers next; the last turn repeats. */
-let sent: { path: string; orderId: string }[] = [];
+let sent: { to: string; path: string; orderId: string }[] = [];
 let turns: ((orderId: string) => Turn)[] = [];
 
 function answer(request: IncomingMessage, response: ServerResponse, text: string): void {
   const { orderId = '' } = JSON.parse(text) as { orderId?: string };
-  sent.push({ path: request.url ?? '', orderId });
+  const to = `http://${request.headers.host}`;
+  sent.push({ to, path: request.url ?? '', orderId });
+  if (to === elsewhere) {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(taken(orderId).body.replace('OWN-', 'ELSEWHERE-'));
+    return;
+  }
   const turn = (turns.length > 1 ? turns.shift() : turns[0])?.(orderId) ?? 'cut';
   if (turn === 'cut') {
     request.socket.destroy();
@@ -53,13 +62,15 @@ function answer(request: IncomingMessage, response: ServerResponse, text: string
   response.writeHead(turn.status, turn.headers);
   response.end(turn.body);
 }
-const server = createServer((request, response) => {
-  let text = '';
-  request.on('data', (chunk: Buffer) => {
-    text += chunk.toString();
-  });
-  request.on('end', () => answer(request, response, text));
-});
+const servers = [0, 1].map(() =>
+  createServer((request, response) => {
+    let text = '';
+    request.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    request.on('end', () => answer(request, response, text));
+  }),
+);
 
 const partnerIs = (more: object = {}) =>
   stack.operator('partners', {
@@ -76,8 +87,11 @@ const partnerIs = (more: object = {}) =>
 
 beforeAll(async () => {
   stack = await openStack();
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  for (const server of servers)
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const [here, there] = servers.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  origin = here ?? '';
+  elsewhere = there ?? '';
   await partnerIs();
   ownKey = (await stack.issueKey(OWN)).key;
 });
@@ -93,7 +107,7 @@ beforeEach(async () => {
 });
 afterAll(async () => {
   await stack.close();
-  await new Promise((closed) => server.close(closed));
+  for (const server of servers) await new Promise((closed) => server.close(closed));
 });
 
 let keys = 0;
@@ -160,6 +174,12 @@ const strangers: [string, Say][] = [
   ['400 without a body', { status: 400, body: '' }],
   ['403 in plain text', { status: 403, body: 'Forbidden' }],
   ['404 in JSON of another form', json(404, { message: 'no Route matched' })],
+  ['403 with a text as its error', json(403, { error: 'Forbidden' })],
+  ['422 with a text as its error', json(422, { error: 'Unprocessable Entity' })],
+  ['400 with an error of another form', json(400, { error: { code: 400, message: 'Bad Request' } })],
+  ['400 without words for the customer', json(400, { error: { reason: 'illegal_argument_exception' } })],
+  ['503 with a text as its error', json(503, { error: 'no healthy upstream' })],
+  ['401 in the form of the platform, a status that is none of its refusals', json(401, DUPLICATE)],
   ['302 to another page', { status: 302, body: '', headers: { location: 'https://elsewhere.example' } }],
   ['503 of a router whose time was up', { status: 503, body: '<html>Application error</html>' }],
 ];
@@ -186,11 +206,86 @@ test('an order is finished as it was begun, whatever its partner became in the m
   turns = [(id) => taken(id)];
   sent = [];
   await nextTry();
-  expect(sent).toEqual([{ path: '/create-order', orderId }]);
+  expect(sent).toEqual([{ to: origin, path: '/create-order', orderId }]);
   expect((await asOwn('GetOrderDetails', { orderId })).body.order).toMatchObject({
     id: orderId,
     status: 'AWAITING_FUNDS',
   });
+});
+
+describe('a platform that moves', () => {
+  test('is asked about an order in doubt where it was sent, and nowhere else', async () => {
+    turns = [() => 'cut'];
+    const key = newKey();
+    await create('the answer was lost', key);
+    const [{ orderId } = { orderId: '' }] = sent;
+    await partnerIs({ platform_url: elsewhere });
+    await nextTry();
+    expect((await create('the same order', key)).status).toBe(503);
+    turns = [(id) => taken(id)];
+    await nextTry();
+    expect(new Set(sent.map(({ to }) => to))).toEqual(new Set([origin]));
+    const { order } = (await asOwn('GetOrderDetails', { orderId })).body;
+    expect(order).toMatchObject({ id: orderId, externalId: `OWN-${orderId}` });
+    const next = (await create('a new order')).body.order;
+    expect(sent.at(-1)).toEqual({ to: elsewhere, path: '/create-order', orderId: next.id });
+  });
+
+  test('is not kept from new orders by the silence at its former address', async () => {
+    turns = [() => 'cut'];
+    await create('the answer was lost');
+    await partnerIs({ platform_url: elsewhere });
+    for (let tries = 0; tries < 6; tries++) await nextTry();
+    expect((await create('a new order')).status).toBe(200);
+    expect(sent.at(-1)?.to).toBe(elsewhere);
+  });
+
+  test('gets an order that it certainly does not have at its new address', async () => {
+    const outage = { error: { reason: 'outage', customerFacingReason: 'Try later.' } };
+    turns = [() => json(503, outage)];
+    const key = newKey();
+    expect((await create('not taken', key)).status).toBe(503);
+    await partnerIs({ platform_url: elsewhere });
+    stack.clock.advance(60_000);
+    const { order } = (await create('the same order', key)).body;
+    expect(sent.at(-1)).toEqual({ to: elsewhere, path: '/create-order', orderId: order.id });
+  });
+
+  test('to an address that may not be called leaves its order to a person after a day', async () => {
+    turns = [() => 'cut'];
+    await create('the answer was lost');
+    const [{ orderId } = { orderId: '' }] = sent;
+    const store = await openStore(join(stack.home, 'service.db'));
+    await store
+      .updateTable('partner_orders')
+      .set({ platform_url: 'https://169.254.169.254/latest' })
+      .where('order_id', '=', orderId)
+      .execute();
+    await store.destroy();
+    await nextTry();
+    expect((await asOwn('GetOrderDetails', { orderId })).status).toBe(503);
+    stack.clock.advance(25 * 3_600_000);
+    await stack.service.worker.runDue('partner');
+    const { order } = (await asOwn('GetOrderDetails', { orderId })).body;
+    expect(order).toMatchObject({ status: 'ERROR', reason: expect.stringContaining('is refused') });
+  });
+});
+
+test('a redirect partner refuses with a text, in its own statuses alone', async () => {
+  await partnerIs({ type: 'REDIRECT' });
+  const asked = async (no: Say, key = newKey()) => {
+    turns = [() => no];
+    const { status, body } = await stack.customer<Failure>(
+      'CreateOrder',
+      { ...ORDER, partnerId: OWN, customerIp: '203.0.113.7' },
+      { token, headers: { 'idempotency-key': key } },
+    );
+    return [status, body.detail?.reason, body.detail?.customerFacingReason];
+  };
+  expect(await asked(json(422, { error: 'Too much.' }))).toEqual([400, 'partner_refused', 'Too much.']);
+  const unknown = [503, 'partner_unavailable', undefined];
+  expect(await asked(json(403, { error: 'Forbidden' }))).toEqual(unknown);
+  expect(await asked(json(422, DUPLICATE))).toEqual(unknown);
 });
 
 test('while an order is in doubt its partner is asked to report again, and is heard afterwards', async () => {

@@ -23,6 +23,7 @@ import { fetchOver } from '../../web.ts';
 const PARTNER = {
   partnerId: 'par_1',
   platformUrl: `https://${EMBEDDED_PLATFORM_HOST}/bank/`,
+  hasMoved: false,
   webhookSecrets: [newWebhookSecret()],
 };
 const CALL = {
@@ -81,7 +82,10 @@ function opened(answers: readonly Answer[], given: Partial<OutboundPorts> = {}) 
 const status =
   (code: number, headers: Record<string, string> = {}): Answer =>
   () =>
-    new Response(code === 200 ? '{"ok":true}' : '{"error":{}}', { status: code, headers });
+    new Response(code === 200 ? '{"ok":true}' : '{"error":{"reason":"r","customerFacingReason":"c"}}', {
+      status: code,
+      headers,
+    });
 const lost: Answer = () => Promise.reject(new Error('socket hang up'));
 
 describe('tries', () => {
@@ -103,14 +107,23 @@ describe('tries', () => {
   );
 
   test.each([401, 404, 307, 429])(
-    '%i after a try whose answer was lost says nothing of that try: the order is asked about again',
+    '%i is no refusal, whatever the try before it said: the order is asked about again',
     async (code) => {
-      const { outbound } = opened([lost, status(code)]);
-      expect(outcomeOfCreation(await outbound.send(PARTNER, CALL), false)).toMatchObject({ kind: 'unknown' });
-      const { outbound: other } = opened([status(503), status(code)]);
-      expect(outcomeOfCreation(await other.send(PARTNER, CALL), false)).toMatchObject({ kind: 'not_taken' });
+      for (const before of [lost, status(503)]) {
+        const { outbound } = opened([before, status(code)]);
+        expect(outcomeOfCreation(await outbound.send(PARTNER, CALL), false)).toMatchObject({
+          kind: 'unknown',
+        });
+      }
     },
   );
+
+  test.each([400, 422])('%i is a refusal unless the answer to a try before it was lost', async (code) => {
+    const { outbound } = opened([status(503), status(code)]);
+    expect(outcomeOfCreation(await outbound.send(PARTNER, CALL), false)).toMatchObject({ kind: 'refused' });
+    const { outbound: other } = opened([lost, status(code)]);
+    expect(outcomeOfCreation(await other.send(PARTNER, CALL), false)).toMatchObject({ kind: 'unknown' });
+  });
 
   test('a name that leads elsewhere after a lost answer says nothing of that try', async () => {
     const server = createServer((request) => {
@@ -337,7 +350,7 @@ describe('the audit log', () => {
       entries.map(({ attempt, outcome, status: code, answer }) => [attempt, outcome, code, answer]),
     ).toEqual([
       [1, 'lost', null, null],
-      [2, 'answer', 503, '{"error":{}}'],
+      [2, 'answer', 503, '{"error":{"reason":"r","customerFacingReason":"c"}}'],
       [3, 'answer', 200, '{"secretAnswer":1}'],
     ]);
     expect(entries[0]?.request).toBe(JSON.stringify(CALL.body));

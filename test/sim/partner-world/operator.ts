@@ -12,7 +12,7 @@ export function createOperator(world: World, stage: Stage, find: Find) {
     world.saw(`operator: ${verdict}`);
     return person.persist(
       `decides ${verdict}`,
-      ({ desk }) => desk.decideAttestation(attestationId, verdict),
+      ({ desk }) => desk.decideAttestation(attestationId, { verdict }),
       { tries },
     );
   };

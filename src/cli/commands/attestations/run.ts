@@ -10,6 +10,7 @@ interface AttestationOptions {
 }
 interface AttestationDecideOptions extends AttestationOptions {
   readonly verdict: 'passed' | 'rejected';
+  readonly reason?: string;
 }
 
 /** Attestations that run, or were rejected: what a person may decide. */
@@ -38,7 +39,7 @@ export const attestationShow: Command<AttestationOptions> = async (context, { at
  */
 export const attestationDecide: Command<AttestationDecideOptions> = async (context, given) => {
   const { terminal, session, signal, globals } = context;
-  const { attestationId, verdict } = given;
+  const { attestationId, verdict, reason } = given;
   await session.work();
   const desk = await session.partnerDesk();
   const words = verdict === 'passed' ? 'Pass it' : 'Reject it';
@@ -57,7 +58,11 @@ export const attestationDecide: Command<AttestationDecideOptions> = async (conte
     terminal.note(step);
     if (!(await prompts.confirm('Record this decision?', false))) throw problem('declined');
   }
-  const decided = await desk.decideAttestation(attestationId, verdict, { signal });
+  const decided = await desk.decideAttestation(
+    attestationId,
+    { verdict, ...(reason === undefined ? {} : { reason }) },
+    { signal },
+  );
   terminal.result(decided, {
     lines: ({ type, customer_id, state }, { paint }) => [
       `${state === 'passed' ? paint.good('✓') : paint.bad('✗')} ${type} of ${customer_id}: ${state}`,

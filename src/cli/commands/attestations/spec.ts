@@ -1,4 +1,4 @@
-import { argument, command } from '../../spec/define.ts';
+import { argument, command, option } from '../../spec/define.ts';
 import { choiceOption } from '../../spec/options.ts';
 
 const VERDICTS = ['passed', 'rejected'] as const;
@@ -30,8 +30,12 @@ export const attestationsDecide = command({
     argument('<attestation-id>'),
     argument('<verdict>', VERDICTS.join(', '), choiceOption('verdict', VERDICTS)),
   ],
+  options: [option('--reason <text>', 'why; only operators see it')],
   effect: 'changes',
-  examples: ['farelock attestations decide att_… passed'],
+  examples: [
+    'farelock attestations decide att_… passed',
+    'farelock attestations decide att_… rejected --reason "The photo is of another person."',
+  ],
   result: { schema: async () => (await import('./result.ts')).attestationsDecide },
   cutOff: { look: 'attestations show {id}' },
   load: async () => (await import('./run.ts')).attestationDecide,

@@ -54,6 +54,7 @@ export const openedAttestationLines = (one: OpenedAttestation, { paint }: Screen
       ['Since', utcTime(one.started_at)],
       ['Ended', one.finished_at && utcTime(one.finished_at)],
       ['Decided by', one.decided_by],
+      ['Reason', one.reason],
     ],
     paint.dim,
   ),
