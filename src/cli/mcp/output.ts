@@ -7,6 +7,18 @@ type Schema = Readonly<Record<string, unknown>>;
 /** A failed call has this instead; clients hold failures against the schema as well. */
 const FAILURE: Schema = { type: 'object', properties: { error: { type: 'object' } }, required: ['error'] };
 
+/** The forms that a command's document can have. */
+export const formsOf = (published: Schema): Schema[] => [
+  published,
+  ...Object.values((published.$defs ?? {}) as Record<string, Schema>),
+];
+
+/** The lists of a form. */
+export const listsOf = ({ properties = {} }: Schema): string[] =>
+  Object.entries(properties as Record<string, { type?: unknown }>)
+    .filter(([, schema]) => schema.type === 'array')
+    .map(([name]) => name);
+
 /** How many entries of each list an answer does not have. */
 const LEFT_OUT: Schema = { type: 'object', additionalProperties: { type: 'integer' } };
 
@@ -18,10 +30,10 @@ export function outputSchemaOf(command: string, isBounded: boolean): { readonly 
   const published = readSchema(command.replaceAll(' ', '-'));
   const { $schema: _dialect, $id: _id, title: _title, $defs = {}, ...document } = published;
   const short = portable(shortened({ ...document, $defs })) as Schema;
-  const { $defs: forms, ...own } = short;
-  const whole = isBounded
-    ? { ...own, properties: { ...(own.properties as Schema), left_out: LEFT_OUT } }
-    : own;
+  if (isBounded)
+    for (const form of formsOf(short).filter((one) => listsOf(one).length > 0))
+      Object.assign(form.properties as object, { left_out: LEFT_OUT });
+  const { $defs: forms, ...whole } = short;
   return sharing({ type: 'object', anyOf: [FAILURE, whole], $defs: forms });
 }
 

@@ -1,7 +1,7 @@
 import { problem } from '../../kernel/problems.ts';
 import type { CommandDescription, ParameterDescription, ToolDescription } from '../spec/description.ts';
 import { readSchema } from '../spec/schema-files.ts';
-import { outputSchemaOf } from './output.ts';
+import { formsOf, listsOf, outputSchemaOf } from './output.ts';
 
 /** Commands as tools of the Model Context Protocol: their names, their input as JSON Schema, and back to a command line. */
 
@@ -65,10 +65,7 @@ const LIMIT: ParameterDescription = {
 /** The lists that a command gives whole: it reads, and has no limit of its own. */
 export function wholeLists({ name, effect, options }: CommandDescription): string[] {
   if (effect !== 'reads' || options.some((option) => option.name === LIMIT.name)) return [];
-  const { properties = {} } = readSchema(name.replaceAll(' ', '-')) as {
-    properties?: Record<string, { type?: unknown }>;
-  };
-  return Object.keys(properties).filter((key) => properties[key]?.type === 'array');
+  return [...new Set(formsOf(readSchema(name.replaceAll(' ', '-'))).flatMap(listsOf))];
 }
 
 /** An answer whose lists have at most so many entries; `left_out` says of each how many are missing. */

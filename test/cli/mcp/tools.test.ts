@@ -212,7 +212,13 @@ test('search waits for slower offers when a call says so', () => {
 test('no list that an agent can ask for is whole: 20 entries, or as many as limit says', () => {
   const whole = commands.filter((command) => wholeLists(command).length > 0);
   expect(whole.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(['stuck list', 'attestations list', 'search-updates', 'partner orders show']),
+    expect.arrayContaining([
+      'stuck list',
+      'attestations list',
+      'search-updates',
+      'partner orders show',
+      'schema',
+    ]),
   );
   for (const command of whole) {
     const { inputSchema } = toolOf(command);
