@@ -26,6 +26,24 @@ interface Left {
   readonly states: States;
 }
 
+interface Ramp {
+  readonly id: string;
+  readonly status: string;
+}
+
+/** How a partner ends an order that stands in each status; the platform's script ends the one that was in doubt. */
+const RAMP_ENDS: Readonly<Record<string, readonly string[]>> = {
+  AWAITING_FUNDS: ['CANCELED'],
+  IN_REVIEW: ['FUNDS_RECEIVED', 'PAYMENT_PROCESSED'],
+  FUNDS_RECEIVED: ['PAYMENT_SUBMITTED', 'PAYMENT_PROCESSED'],
+  PAYMENT_SUBMITTED: ['PAYMENT_PROCESSED'],
+  PAYMENT_PROCESSED: [],
+  REFUNDING: ['REFUNDED'],
+  REFUNDED: [],
+  CANCELED: [],
+  ERROR: ['CANCELED'],
+};
+
 interface Intent {
   readonly intent_id: string;
   readonly status: string;
@@ -73,12 +91,15 @@ async function finish(runner: Runner, states: States, startUsdc: number, isEmbed
   const { refund_requests: requests } = await ask<{ refund_requests: unknown[] }>('refund queue');
   expect(requests.length).toBeGreaterThanOrEqual(2);
 
+  await finishRamp(runner, states, isEmbedded ? '--partner par_sandbox_pix --json' : '--json');
   const show = (id: string) => runner.run(['status', id, '--json']).then((ran) => ran.json<Intent>());
   const wanted = {
     booked: /^booked$/,
     ticketing: /^booked$/,
     capturing: /^booked$/,
     refunded: /^refunded$/,
+    lowcost_booked: /^booked$/,
+    lowcost_queued: /^(booked|refunded)$/,
     // Its offer may have expired before anything was ordered.
     queued: /^(booked|refunded)$/,
   };
@@ -86,6 +107,15 @@ async function finish(runner: Runner, states: States, startUsdc: number, isEmbed
     const id = states[state];
     if (id) await expect.poll(async () => (await show(id)).status, { timeout: 60_000 }).toMatch(status);
   }
+  // Paid at the carrier's till or not: only a person finds out.
+  const pressed = states.lowcost_pressed as string;
+  const stuck = async () => (await ask<{ bookings: { intent_id: string }[] }>('stuck')).bookings;
+  await expect
+    .poll(stuck, { timeout: 60_000 })
+    .toContainEqual(expect.objectContaining({ intent_id: pressed }));
+  await ask(`stuck resolve ${pressed} not-ticketed --yes`);
+  await expect.poll(async () => (await show(pressed)).status, { timeout: 60_000 }).toBe('refunded');
+
   for (const state of ['requested', 'claimed', 'approved']) {
     // It may have been killed before it approved this one.
     const { refund_request: request } = await show(states[state] as string);
@@ -99,19 +129,7 @@ async function finish(runner: Runner, states: States, startUsdc: number, isEmbed
   expect((await show(states.rejected as string)).refund_request?.state).toBe('rejected');
 
   const all = await Promise.all(ids.map(show));
-  const payments = await ask<{ payments: { amount: string; state: string }[] }>('payments list --limit 500');
-  const atomic = (usdc: string) => Math.round(Number(usdc) * 1_000_000);
-  const paid = payments.payments
-    .filter(({ state }) => state === 'answered')
-    .map(({ amount }) => atomic(amount));
-  const back = all.flatMap((one) => [
-    one.refund_tx_hash !== null && one.capture_tx_hash === null ? one.escrow.amount : 0,
-    one.refund_request?.payout_amount ?? 0,
-  ]);
-  const sum = (amounts: readonly number[]) => amounts.reduce((total, one) => total + one, 0);
-  const { usdc_atomic: held } = await ask<{ usdc_atomic: number }>('wallet balance');
-  expect(held).toBe(atomic(String(startUsdc)) - sum(paid) + sum(back));
-  await ask('payments verify');
+  await holdsWhatItMust(runner, all, startUsdc);
 
   // Those of the release and of this build, whose memos differ.
   const payOuts = all.flatMap(({ refund_request: request, refund_tx_hash: transaction }) =>
@@ -126,12 +144,57 @@ async function finish(runner: Runner, states: States, startUsdc: number, isEmbed
   }
 }
 
+/** Compares the customer's wallet with what was paid and came back, to the unit. */
+async function holdsWhatItMust(runner: Runner, all: readonly Intent[], startUsdc: number): Promise<void> {
+  const ask = async <T>(words: string) => ok<T>(await runner.run([...words.split(' '), '--json']));
+  const payments = await ask<{ payments: { amount: string; state: string }[] }>('payments list --limit 500');
+  const atomic = (usdc: string) => Math.round(Number(usdc) * 1_000_000);
+  const paid = payments.payments
+    .filter(({ state }) => state === 'answered')
+    .map(({ amount }) => atomic(amount));
+  const back = all.flatMap((one) => [
+    one.refund_tx_hash !== null && one.capture_tx_hash === null ? one.escrow.amount : 0,
+    one.refund_request?.payout_amount ?? 0,
+  ]);
+  const sum = (amounts: readonly number[]) => amounts.reduce((total, one) => total + one, 0);
+  const { usdc_atomic: held } = await ask<{ usdc_atomic: number }>('wallet balance');
+  expect(held).toBe(atomic(String(startUsdc)) - sum(paid) + sum(back));
+  await ask('payments verify');
+}
+
+/** Lists the ramp orders of a partner as they were left, and brings each to its end. */
+async function finishRamp(runner: Runner, states: States, acting: string): Promise<void> {
+  const ask = async <T>(words: string) => ok<T>(await runner.run(`${words} ${acting}`.split(' ')));
+  const { orders } = await ask<{ orders: Ramp[] }>('partner orders list --limit 100');
+  for (const [status, updates] of Object.entries(RAMP_ENDS)) {
+    const id = states[`ramp_${status}`] as string;
+    expect(orders).toContainEqual(expect.objectContaining({ id, status }));
+    for (const to of updates) await ask(`partner orders update ${id} --status ${to}`);
+    expect((await ask<Ramp>(`partner orders show ${id}`)).status).toBe(updates.at(-1) ?? status);
+  }
+  const doubt = states.ramp_doubt as string;
+  const ended = async () =>
+    (await runner.run(`partner orders show ${doubt} ${acting}`.split(' '))).json<Ramp>();
+  await expect.poll(async () => (await ended()).status, { timeout: 60_000 }).toBe('PAYMENT_PROCESSED');
+}
+
 describe.runIf(isBuilt).each(RELEASES)('what the release of %s left', (release) => {
   test('a home is opened, listed, finished and paid out', async () => {
     const { home, states, clock } = unpack(release, 'file');
     const runner = farelockIn(clock, home);
     closing.push(runner.close);
     await finish(runner, states, 10_000, true);
+  });
+
+  test('a refund that was cut off is paid, once', async () => {
+    const { home, states, clock } = unpack(release, 'refunding');
+    const runner = farelockIn(clock, home);
+    closing.push(runner.close);
+    const show = async (id: string) => (await runner.run(['status', id, '--json'])).json<Intent>();
+    const ids = Object.values(states);
+    for (const id of ids)
+      await expect.poll(async () => (await show(id)).status, { timeout: 60_000 }).toBe('refunded');
+    await holdsWhatItMust(runner, await Promise.all(ids.map(show)), 10_000);
   });
 
   describe.runIf(postgresIsInstalled)('on PostgreSQL', () => {
@@ -159,6 +222,8 @@ describe.runIf(isBuilt).each(RELEASES)('what the release of %s left', (release) 
           ...clock,
           FARELOCK_FLIGHTS_URL: served.flightsUrl,
           FARELOCK_RPC_URL: served.rpcUrl,
+          FARELOCK_PARTNER_URL: served.flightsUrl,
+          FARELOCK_API_KEY: readFileSync(join(home, 'keys', 'partner-par_sandbox_pix.key'), 'utf8').trim(),
           FARELOCK_OPERATOR_KEY: readFileSync(served.operatorKeyFile, 'utf8').trim(),
         },
         join(home, 'customer'),
