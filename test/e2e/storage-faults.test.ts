@@ -213,7 +213,8 @@ describe.runIf(shim !== null)('a fault of a file, while serving', () => {
           body: JSON.stringify({ wallet: newWallet() }),
         });
       try {
-        expect([await status('/ready'), (await register()).status]).toEqual([200, 201]);
+        await expect.poll(() => status('/ready'), { timeout: 15_000, interval: 500 }).toBe(200);
+        expect((await register()).status).toBe(201);
         writeFileSync(broken, '');
         await new Promise((passed) => setTimeout(passed, 1_100));
         expect([await status('/ready'), await status('/health')]).toEqual([503, 200]);

@@ -82,7 +82,7 @@ test('at the questions for a passenger: nothing was paid, and saved travellers s
 test('while a booking waits for its ticket: the money is named, and the command that follows it', async () => {
   const intent = await newIntent();
   const screen = start(['book', intent, '--passengers', 'passengers.json'], {
-    FARELOCK_TICKETING_MS: '3000',
+    FARELOCK_TICKETING_MS: '60000',
   });
   await screen.shows(/Pay [\d.]+ USDC and book\?/);
   screen.type(KEYS.enter);
@@ -93,7 +93,7 @@ test('while a booking waits for its ticket: the money is named, and the command 
     /Interrupted\. [\d.]+ USDC are in the escrow[\s\S]*farelock status int_\w+ --watch/,
   );
 
-  const watch = start(['status', intent, '--watch'], { FARELOCK_TICKETING_MS: '3000' });
+  const watch = start(['status', intent, '--watch'], { FARELOCK_TICKETING_MS: '60000' });
   await watch.shows(/ticketing/i);
   watch.type(KEYS.ctrlC);
   await leavesWell(
@@ -225,11 +225,11 @@ test('a terminal that is kept as a log gets a line for each phase, and the same 
 test('SIGTERM is like Ctrl-C, and SIGHUP too: the terminal is gone', async () => {
   const intent = await newIntent();
   await tool.run(['book', intent, '--passengers', join(tool.home, 'passengers.json'), '--yes', '--no-wait'], {
-    env: { FARELOCK_TICKETING_MS: '3000' },
+    env: { FARELOCK_TICKETING_MS: '60000' },
   });
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
     const screen = openScreen(['status', intent, '--watch'], {
-      env: { ...tool.env, FARELOCK_TICKETING_MS: '3000' },
+      env: { ...tool.env, FARELOCK_TICKETING_MS: '60000' },
     });
     await screen.shows(/ticketing/i);
     screen.kill(signal);
