@@ -62,8 +62,13 @@ export async function openProxy(rpcUrl: string) {
 /**
  * Opens a service over the proxy, with an operator's key and a traveller. All clocks run `rate` times as fast.
  * @param prepare is given the service's home before it serves from it, and the traveller's before it is used
+ * @param options more of `serve`
  */
-export async function openStage(rate: number, prepare: (runner: Runner) => void = () => undefined) {
+export async function openStage(
+  rate: number,
+  prepare: (runner: Runner) => void = () => undefined,
+  options: readonly string[] = [],
+) {
   const closing: (() => unknown)[] = [];
   const home = (env: Record<string, string> = {}): Runner => {
     const runner = farelockIn({ TEST_CLOCK_SPEED: String(rate), ...env });
@@ -92,7 +97,7 @@ export async function openStage(rate: number, prepare: (runner: Runner) => void 
     for (const { env } of [operated, traveller, operator]) {
       env.TEST_CLOCK_STARTS_MS = String(WORLD_STARTS_MS + aheadMs);
     }
-    served = await serveIn(operated, ['--rpc-url', between.url]);
+    served = await serveIn(operated, ['--rpc-url', between.url, ...options]);
     traveller.env.FARELOCK_FLIGHTS_URL = served.flightsUrl;
     operator.env.FARELOCK_FLIGHTS_URL = served.flightsUrl;
     operator.env.FARELOCK_OPERATOR_KEY = readFileSync(served.operatorKeyFile, 'utf8').trim();
