@@ -72,7 +72,7 @@ function noticingRateLimits(
     search: (query) => noting(provider.search(query)),
     offer: (offerId, moment) => noting(provider.offer(offerId, moment)),
     createOrder: (request) => noting(provider.createOrder(request)),
-    findOrder: (reference) => noting(provider.findOrder(reference)),
+    findOrder: (reference, offerId) => noting(provider.findOrder(reference, offerId)),
     order: (id) => noting(provider.order(id)),
     cancel: (id, quoteId) => noting(provider.cancel(id, quoteId)),
   };

@@ -108,7 +108,7 @@ const placeOrder = (
         expectedAmountDecimal: lockedOffer(intent).total_amount_decimal,
         passengers: openPassengers(ports.secrets, booking),
       }),
-    find: () => provider.findOrder(intent.intent_id),
+    find: () => provider.findOrder(intent.intent_id, intent.offer_id),
     idOf: (order) => order.providerOrderId,
     refused: (error) => (error instanceof OrderRefused ? error.reason : isProblem(error, ...REFUSALS)),
     told: toldBy,

@@ -16,7 +16,7 @@ export async function askAirline(
   try {
     if (!isLowcost(intent.offer_id)) {
       if (!ports.provider) return 'unknown';
-      return (await ports.provider.findOrder(intent.intent_id)) ?? 'none';
+      return (await ports.provider.findOrder(intent.intent_id, intent.offer_id)) ?? 'none';
     }
     if (!ports.lowcost) return 'unknown';
     const outcome = await ports.lowcost.find(intent.intent_id);

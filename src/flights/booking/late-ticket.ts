@@ -1,5 +1,5 @@
 import { isProblem, problem } from '../../kernel/problems.ts';
-import { knownAs } from '../offers/lowcost.ts';
+import { isLowcost, knownAs } from '../offers/lowcost.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { ProviderOrder } from '../providers/provider.ts';
 import type { BookingRow, IntentRow } from '../rows.ts';
@@ -9,9 +9,10 @@ import { concludeOrderEffect, lastOrderEffect } from './order-effect.ts';
 import { MOST_QUESTIONS, NOT_TICKETED, stuck } from './step.ts';
 
 /**
- * Asks the airline once more before the refund of a booking that an order was refused for, or of which a person said that
+ * Asks the airline once more before the refund of a booking that no order is known for, or of which a person said that
  * there is no ticket. An order that it shows wins: the booking goes on to its ticket. After a person's word, what is not
- * ticketed yet is cancelled; without a person's word, a silent airline keeps the money in the escrow.
+ * ticketed yet is cancelled, and the money stays until it is. Without a person's word a silent airline keeps the money of
+ * a refused order in the escrow; of a booking that was never ordered, its silence is no sign of an order.
  * @param fence throws when whoever asks may no longer act
  * @returns null when the money may go back
  * @throws Problem `provider_failed` while the airline does not answer
@@ -24,18 +25,19 @@ export async function lateTicket(
 ): Promise<Next | null> {
   const byPerson = booking.refund_reason === NOT_TICKETED;
   const last = await lastOrderEffect(ports.store, intent.intent_id);
-  if (!byPerson && last?.state !== 'failed') return null;
+  if (!byPerson && last !== undefined && last.state !== 'failed') return null;
   if ((await ports.effects.standing('refund', intent.intent_id)) !== 'none') return null;
   const word = await askAirline(ports, intent);
-  if (word === 'none' || (word === 'unknown' && byPerson)) return null;
-  if (word === 'unknown') {
-    if (booking.attempts >= MOST_QUESTIONS) return stuck('outcome_unknown');
-    throw problem('provider_failed');
-  }
+  if (word === 'none' || (word === 'unknown' && (byPerson || last === undefined))) return null;
+  if (word === 'unknown') return askedAgain(booking, 'outcome_unknown');
   await fence();
   const order = byPerson ? await cancelled(ports, word) : word;
-  const isOver = order.status === 'cancelled' || order.status === 'failed';
-  if (isOver || (byPerson && order.status !== 'ticketed')) return null;
+  if (order.status === 'cancelled' || order.status === 'failed') return null;
+  if (byPerson && order.status !== 'ticketed') {
+    // A purchase on a website that was not confirmed is no order that its carrier shows.
+    const isShown = order.status === 'confirmed' || !isLowcost(intent.offer_id);
+    return isShown ? askedAgain(booking, 'order_not_cancelled') : null;
+  }
   ports.log('warn', 'late_confirmation', { intent_id: intent.intent_id });
   return {
     to: 'ticketing',
@@ -43,6 +45,12 @@ export async function lateTicket(
     also: (tx) =>
       concludeOrderEffect(tx, intent.intent_id, { orderId: order.providerOrderId }, ports.clock.now()),
   };
+}
+
+/** The money stays where it is, and a person decides in the end. */
+function askedAgain({ attempts }: BookingRow, why: string): Next {
+  if (attempts >= MOST_QUESTIONS) return stuck(why);
+  throw problem('provider_failed');
 }
 
 /** How long after a refund an airline may still come up with an order. */
@@ -110,7 +118,6 @@ async function cancelled(
     return await ports.provider.cancel(order.providerOrderId);
   } catch (error) {
     if (!isProblem(error)) throw error;
-    // The operator's word stands: the airline was asked by a person, and its interface is of no use here.
     ports.log('warn', 'order_not_cancelled', {
       intent_id: order.reference,
       error_code: error.code,

@@ -196,7 +196,10 @@ function stuckInOf(booking: BookingRow): BookingState {
   return booking.provider_order_id === null ? 'ordering' : 'ticketing';
 }
 
-/** Why a decision cannot be carried out, null when it can: never a capture without a ticket, nor a refund after one. */
+/**
+ * Why a decision cannot be carried out, null when it can: never a capture without a ticket, nor a refund after one. An
+ * airline that says that it was never asked for an order is believed; a silent one is not.
+ */
 function refusalOf(decision: StuckDecision, facts: Facts): StuckRefusal | null {
   if (decision === 'retry') return null;
   if (decision === 'cancelled') return 'other_kind';
@@ -208,6 +211,7 @@ function refusalOf(decision: StuckDecision, facts: Facts): StuckRefusal | null {
     if (facts.escrow === 'refunded') return 'escrow_refunded';
     if (facts.refunds) return 'refund_under_way';
     if (facts.escrow === 'open' && facts.held < BigInt(facts.intent.amount)) return 'escrow_unfunded';
+    if (status === 'none') return 'airline_has_no_order';
     return status === 'cancelled' || status === 'failed' ? 'airline_cancelled' : null;
   }
   if (facts.escrow === 'captured') return 'escrow_captured';
@@ -236,7 +240,7 @@ function stepsOf(decision: StuckDecision, facts: Facts, treasury: string): strin
           `Move nothing: the escrow went back to ${intent.refund_wallet}. If there is a ticket, cancel it with the airline.`,
         ]
       : [
-          'Ask the airline once more: if it has a ticket by then, capture instead.',
+          'Ask the airline once more: if it has a ticket by then, capture instead. An order without a ticket is cancelled first.',
           `Return ${formatUsdc(facts.held)} USDC from escrow ${intent.escrow_address} to the refund wallet ${intent.refund_wallet}.`,
         ]),
     'End the intent as refunded, and e-mail the lead passenger.',

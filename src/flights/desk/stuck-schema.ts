@@ -94,6 +94,7 @@ export const refusalReason = z.enum([
   'escrow_missing',
   'escrow_unfunded',
   'airline_ticketed',
+  'airline_has_no_order',
   'airline_cancelled',
   'cancelled_by_airline',
   'capture_under_way',

@@ -112,8 +112,9 @@ export interface Provider {
   /**
    * null: no order was ever made under this reference, and none is being made. `unknown`: none is seen, and one may be
    * there: most airlines can't prove that there is none.
+   * @param offerId what it was ordered from: an airline with a list of orders is asked by it where no record of ours is left
    */
-  findOrder(reference: string): Promise<ProviderOrder | null | 'unknown'>;
+  findOrder(reference: string, offerId: string): Promise<ProviderOrder | null | 'unknown'>;
   order(providerOrderId: string): Promise<ProviderOrder>;
   /**
    * Takes the quote that is named; without one, whatever the airline gives back.

@@ -1,7 +1,7 @@
 import type { AirlineQuote } from '../../domain/airline-quote.ts';
 import { instant } from '../../kernel/clock.ts';
 import { problem } from '../../kernel/problems.ts';
-import { type CancelledBy, isAskable } from '../orders/cancelled-by.ts';
+import { type CancelledBy, cancelledBy, isAskable } from '../orders/cancelled-by.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { CancellationQuote } from '../providers/provider.ts';
 import type { RefundRequestRow } from '../rows.ts';
@@ -68,7 +68,14 @@ export async function agreedQuote(
   row: RefundRequestRow,
   request: ApproveRequest,
 ): Promise<AirlineQuote | null> {
-  if ((await quotable(ports, row)) === null) return null;
+  if ((await quotable(ports, row)) === null) {
+    // The operator was shown a quote, and the airline has cancelled the order since then.
+    const isOvertaken = request.quote_id !== undefined && !isAgreed(row);
+    if (isOvertaken && (await cancelledBy(ports.store, row.intent_id)) === 'airline') {
+      throw planChanged({ cancelled_by: 'airline' });
+    }
+    return null;
+  }
   if (await isBegun(ports, row)) return quoteOf(row);
   if (isAgreed(row)) {
     const quote = quoteOf(row);

@@ -304,6 +304,14 @@ async function planRejection(
 async function checkRejectable(ports: FlightsPorts, row: RefundRequestRow, by: By): Promise<void> {
   checkHolder(row, by);
   if (!isGranted(row) && row.state !== 'received') throw alreadyDecided(row);
+  const { isMarked } = await import('./payouts.ts');
+  // A database that was put back may have forgotten the pay-out: the chain has not.
+  if ((await isMarked(ports, [row.intent_id]))[0]) {
+    throw problem('case_already_decided', {
+      message: 'The chain shows that this refund was paid. Approve it to record the payment.',
+      detail: { status: row.state },
+    });
+  }
   const { mayBeCancelled } = await import('./carry-out.ts');
   const isCancelled = (await cancelledBy(ports.store, row.intent_id)) !== null;
   if (isCancelled || (await mayBeCancelled(ports, row))) throw ticketCancelled(row);

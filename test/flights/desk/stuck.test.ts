@@ -259,6 +259,18 @@ describe('a decision against the facts is 409 decision_not_possible, and moves n
     expect((await world.show(made)).status).toBe('refunded');
   });
 
+  test('ticketed, when the airline says that it never had such an order: a ticket is believed from it alone', async () => {
+    const made = await stuckBooking();
+    world.airline.script.before = {};
+    expect(await refused(made, TICKET)).toBe('airline_has_no_order');
+    const shown = (await desk(at(made))).body;
+    expect([shown.airline?.status, shown.decisions.map(({ refusal }) => refusal)]).toEqual([
+      'none',
+      ['airline_has_no_order', null, null],
+    ]);
+    expect((await desk(`${at(made)}/resolve`, { decision: 'not_ticketed' })).body.state).toBe('refunded');
+  });
+
   test('not_ticketed, when the airline has a ticket by now; ticketed, when it has cancelled', async () => {
     const made = await stuckBooking();
     await orderAtAirline(made);
@@ -336,6 +348,31 @@ test('a confirmation that arrives between the decision and the refund wins: the 
   expect(await world.show(made)).toMatchObject({ status: 'booked', refund_reason: null });
   expect(await effectsOf(made, 'airline_order')).toHaveLength(1);
 });
+
+test.each(['pending', 'confirmed'] as const)(
+  'the money stays while the airline shows an order (%s) that it does not cancel, whatever a person heard',
+  async (status) => {
+    const made = await stuckBooking();
+    await orderAtAirline(made);
+    const before = await world.sums(made);
+    Object.assign(world.airline.script, { status, keepsOrders: true });
+    try {
+      await desk(`${at(made)}/resolve`, { decision: 'not_ticketed' });
+      await world.work(6 * 3_600_000);
+      expect(await world.sums(made)).toEqual(before);
+      expect(await bookingOf(made)).toMatchObject({ state: 'stuck', last_error: 'order_not_cancelled' });
+      world.airline.script.before.cancel = silent;
+      await desk(`${at(made)}/resolve`, { decision: 'not_ticketed' });
+      await world.work(6 * 3_600_000);
+      expect(await world.sums(made)).toEqual(before);
+      world.airline.script.before = {};
+      world.airline.end(made.intent_id);
+      expect((await desk(`${at(made)}/resolve`, { decision: 'retry' })).body.state).toBe('refunded');
+    } finally {
+      Object.assign(world.airline.script, { status: 'ticketed', keepsOrders: false });
+    }
+  },
+);
 
 test('a step that breaks in a way nobody foresaw is paged and stuck in the end, and goes on when it is retried', async () => {
   const made = await world.intent(`off_stuck_${offers++}`);

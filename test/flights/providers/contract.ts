@@ -179,7 +179,7 @@ export function providerContract(name: string, open: () => Promise<Contracted>):
     });
 
     test('a reference that was never ordered has no order, for certain', async () => {
-      expect(await airline.provider.findOrder(nextReference())).toBeNull();
+      expect(await airline.provider.findOrder(nextReference(), 'off_1')).toBeNull();
     });
 
     test('an order costs what was escrowed, carries our reference, and is found by it', async () => {
@@ -190,7 +190,7 @@ export function providerContract(name: string, open: () => Promise<Contracted>):
       expect(order.totalCurrency).toBe('USD');
       expect(['pending', 'confirmed', 'ticketed']).toContain(order.status);
       if (order.bookingReference !== null) expect(order.bookingReference).toMatch(/^[A-Z0-9]{5,13}$/);
-      const found = await airline.another().findOrder(wanted.reference);
+      const found = await airline.another().findOrder(wanted.reference, wanted.offerId);
       expect(found).toMatchObject({
         providerOrderId: order.providerOrderId,
         reference: wanted.reference,
@@ -217,7 +217,7 @@ export function providerContract(name: string, open: () => Promise<Contracted>):
       );
       // Who came too late may say that he can't know, never that there is none.
       for (const one of made) if (one.status === 'rejected') expect(isRefusal(one.reason)).toBe(false);
-      expect(await airline.provider.findOrder(wanted.reference)).toMatchObject({
+      expect(await airline.provider.findOrder(wanted.reference, wanted.offerId)).toMatchObject({
         reference: wanted.reference,
       });
       await expectOrders(wanted.reference, 1);
@@ -239,7 +239,7 @@ export function providerContract(name: string, open: () => Promise<Contracted>):
       expect(failure).toMatchObject({ code: 'offer_repriced' });
       const { detail } = failure as { detail: { current_ticket_amount: string } };
       expect(Number(detail.current_ticket_amount)).toBe(Number(live.offer.total_amount_decimal));
-      expect(await airline.provider.findOrder(wanted.reference)).toBeNull();
+      expect(await airline.provider.findOrder(wanted.reference, wanted.offerId)).toBeNull();
       await expectOrders(wanted.reference, 0);
     });
 
@@ -257,7 +257,7 @@ export function providerContract(name: string, open: () => Promise<Contracted>):
       const wanted = request(await fresh(airline.refusing));
       const before = await airline.books?.all();
       expect(isRefusal(await failureOf(airline.provider.createOrder(wanted)))).toBe(true);
-      expect(await airline.another().findOrder(wanted.reference)).toBeNull();
+      expect(await airline.another().findOrder(wanted.reference, wanted.offerId)).toBeNull();
       expect(await airline.books?.all()).toBe(before);
     });
 
@@ -269,7 +269,7 @@ export function providerContract(name: string, open: () => Promise<Contracted>):
       expect(isRefusal(failure)).toBe(false);
       await airline.later(10_000);
       const again = await airline.another().createOrder(wanted);
-      expect(await airline.provider.findOrder(wanted.reference)).toMatchObject({
+      expect(await airline.provider.findOrder(wanted.reference, wanted.offerId)).toMatchObject({
         providerOrderId: again.providerOrderId,
       });
       await expectOrders(wanted.reference, 1);
@@ -282,10 +282,10 @@ export function providerContract(name: string, open: () => Promise<Contracted>):
       const before = await airline.books?.all();
       for (const provider of [airline.provider, airline.provider, airline.another()]) {
         expect(isRefusal(await failureOf(provider.createOrder(wanted)))).toBe(false);
-        expect(await provider.findOrder(wanted.reference)).not.toBeNull();
+        expect(await provider.findOrder(wanted.reference, wanted.offerId)).not.toBeNull();
       }
       await airline.later(3_600_000);
-      expect(await airline.another().findOrder(wanted.reference)).not.toBeNull();
+      expect(await airline.another().findOrder(wanted.reference, wanted.offerId)).not.toBeNull();
       expect(await airline.books?.all()).toBe(before);
     });
 

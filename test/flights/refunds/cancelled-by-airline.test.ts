@@ -58,6 +58,22 @@ async function approved(made: CreatedIntent): Promise<void> {
   script().before = {};
 }
 
+test('an amount that was named beside a quote is not paid once the airline has cancelled the order itself', async () => {
+  const made = await desk.requested();
+  const terms = { payout_amount: Number(TICKET / 2n), note: 'agreed by telephone' };
+  const seen = (await desk.ask<RefundPlan>(at(made, '/approve'), { ...terms, dry_run: true })).body;
+  desk.world.airline.end(made.intent_id);
+  const before = await paidOut();
+  const answer = await desk.ask<{ code?: string; detail?: object }>(at(made, '/approve'), {
+    ...terms,
+    quote_id: seen.airline_quote?.quote_id,
+  });
+  expect(codeOf(answer)).toEqual([409, 'plan_changed']);
+  expect(answer.body.detail).toMatchObject({ cancelled_by: 'airline' });
+  expect(await paidOut()).toBe(before);
+  expect((await shown(made)).status).toBe('received');
+});
+
 describe('an order that the airline cancelled itself', () => {
   test('gives the whole price back: no quote, no cancellation, no penalty, and everybody learns who cancelled', async () => {
     const made = await desk.requested();

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import { afterEach, expect, test } from 'vitest';
 import type { RefundCase } from '../../../src/flights/wire.ts';
+import { dump } from '../dump.ts';
 import { openDesk, PAYOUT } from '../refund-desk.ts';
 import type { World } from '../world.ts';
 
@@ -8,37 +8,6 @@ import type { World } from '../world.ts';
 
 let desk: Awaited<ReturnType<typeof openDesk>>;
 afterEach(() => desk.world.close());
-
-const TABLES = [
-  'intents',
-  'bookings',
-  'effects',
-  'orders',
-  'refund_requests',
-  'settlements',
-  'operator_audit',
-  'outbox',
-  'upkeep',
-  'meta',
-] as const;
-
-/** All rows of money and of what waits. @returns puts them back */
-async function dump({ store }: World): Promise<() => Promise<void>> {
-  const kept = await Promise.all(
-    TABLES.map(async (table) => [table, await store.selectFrom(table).selectAll().execute()] as const),
-  );
-  return () =>
-    store.transaction().execute(async (tx) => {
-      for (const [table, rows] of kept) {
-        await sql`delete from ${sql.table(table)}`.execute(tx);
-        for (const row of rows)
-          await tx
-            .insertInto(table)
-            .values(row as never)
-            .execute();
-      }
-    });
-}
 
 const pagesOf = async ({ store }: World) =>
   (
@@ -119,4 +88,26 @@ test('a refund that was paid after the dump, and waits for a decision again, is 
   await restore();
   await startAgain(world);
   expect(await pagesOf(world)).toContain('database_behind');
+});
+
+test('a refund that was paid after the dump cannot be rejected: its money has gone back', async () => {
+  desk = await openDesk();
+  const { world, ask } = desk;
+  const made = await desk.requested();
+  await world.cluster.airdropUsdc(world.treasury.address, 2n * PAYOUT);
+  const path = `/refund-requests/${made.intent_id}`;
+  const approve = () => ask(`${path}/approve`, { expected_payout_amount: Number(PAYOUT) });
+  const restore = await dump(world);
+  await approve();
+  await world.work();
+  const before = await world.sums(made);
+  await restore();
+  for (const dry_run of [true, false]) {
+    const answer = await ask(`${path}/reject`, { reason: 'Not covered.', dry_run });
+    expect([answer.status, answer.body.code]).toEqual([409, 'case_already_decided']);
+  }
+  await approve();
+  await world.work();
+  expect((await ask<RefundCase>(path)).body.status).toBe('refunded');
+  expect(await world.sums(made)).toEqual(before);
 });

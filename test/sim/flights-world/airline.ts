@@ -70,10 +70,10 @@ export function airlineOf(
         if (pending.has(request.reference)) throw silence();
         return airline.createOrder(request);
       }),
-    findOrder: (reference) =>
+    findOrder: (reference, offerId) =>
       call('findOrder', READ_FAULTS, async () => {
         if (pending.has(reference)) throw silence();
-        return airline.findOrder(reference);
+        return airline.findOrder(reference, offerId);
       }),
     order: (id) => call('order', READ_FAULTS, () => airline.order(id)),
     cancel: (id) => call('cancel', CANCEL_FAULTS, () => airline.cancel(id)),

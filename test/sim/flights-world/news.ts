@@ -63,8 +63,8 @@ export const withChanges = (airline: Provider, changes: ReadonlyMap<string, Chan
   receive,
   order: async (id) => asChanged(await airline.order(id), changes),
   cancel: async (id, quoteId) => asChanged(await airline.cancel(id, quoteId), changes),
-  async findOrder(reference) {
-    const found = await airline.findOrder(reference);
+  async findOrder(reference, offerId) {
+    const found = await airline.findOrder(reference, offerId);
     return found === null || found === 'unknown' ? found : asChanged(found, changes);
   },
 });

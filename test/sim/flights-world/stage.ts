@@ -333,7 +333,7 @@ async function truthOf(
   tills: Tills,
   intentId: string,
 ): Promise<Truth | null> {
-  const order = await airline.findOrder(intentId);
+  const order = await airline.findOrder(intentId, '');
   if (order !== null && order !== 'unknown') return order;
   const bought = await carriers.find(intentId);
   if (bought === null || boughtNothing(bought)) return null;

@@ -45,6 +45,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   escrow_missing: 'there is no escrow on chain',
   escrow_unfunded: 'the escrow holds less than the ticket costs',
   airline_ticketed: 'the airline has a ticket: cancel it there first, or keep it',
+  airline_has_no_order: 'the airline says that it has no such order',
   airline_cancelled: 'the airline no longer has a ticket',
   cancelled_by_airline: 'the airline cancelled it itself: approve the request again, for the whole amount',
   capture_under_way: 'a capture may still land',

@@ -33,14 +33,14 @@ export interface Attempts {
   /** Nothing was ordered, for certain. Never said of an attempt that is not open any more. */
   endInNone(attempt: Attempt, word: Word): Promise<void>;
   /** There is an order: a fact that comes before everything that was thought before. */
-  endInOrder(attempt: Attempt, orderId: string, word: Word): Promise<void>;
+  endInOrder(attempt: Pick<Attempt, 'reference' | 'attempt'>, orderId: string, word: Word): Promise<void>;
   /** Writes down more about an attempt that stays open. */
   note(attempt: Attempt, word: Word): Promise<void>;
 }
 
 export function createAttempts({ store, clock }: { readonly store: Store; readonly clock: Clock }): Attempts {
   const all = () => store.selectFrom('duffel_attempts').selectAll();
-  const change = ({ reference, attempt }: Attempt) =>
+  const change = ({ reference, attempt }: Pick<Attempt, 'reference' | 'attempt'>) =>
     store
       .updateTable('duffel_attempts')
       .set({ updated_at_ms: clock.now() })

@@ -20,7 +20,9 @@ export interface OrderingPorts extends OrderPorts, OfferPorts {}
  */
 export async function createOrder(ports: OrderingPorts, request: OrderRequest): Promise<ProviderOrder> {
   const { reference, offerId } = request;
-  const known = await asOpen(ports, reference, () => findOrder(ports, reference));
+  // Without an attempt on record Duffel itself refuses a second order: one that the database has forgotten is found then.
+  const isFirst = (await ports.attempts.of(reference)).length === 0;
+  const known = isFirst ? null : await asOpen(ports, reference, () => findOrder(ports, reference, offerId));
   const last = (await ports.attempts.of(reference)).at(-1);
   if (known === 'unknown') throw outcomeOpen(last);
   if (known) return known;

@@ -1,25 +1,40 @@
 import type { ProviderOrder } from '../provider.ts';
 import { type Attempt, NOT_SENT } from './attempts.ts';
+import { saleKeyOf } from './live-offer.ts';
 import { isConflict } from './order-answers.ts';
 import { askOrder, type OrderPorts, orderOf, readOrder, referenceOf, seenOrder } from './orders.ts';
-import { type Fields, object, orderId } from './read.ts';
+import { type Fields, object, offerId, orderId } from './read.ts';
 import { type Answer, failed, isOk } from './transport.ts';
 
 type Standing = ProviderOrder | null | 'unknown';
 
 /**
- * How a reference stands. null is certain: an attempt is on record before it is sent, each one was refused, and Duffel
- * lists no order for it. An order is believed where Duffel shows it with our reference. Of an attempt without a verdict a
+ * How a reference stands. null: an attempt is on record before it is sent, each one was refused, and Duffel lists no order
+ * for it. Without any attempt the list is asked, too: a database that was put back has forgotten what it ordered. An order is believed where Duffel shows it with our reference. Of an attempt without a verdict a
  * list without it proves nothing, for the airline may know more than Duffel: `unknown`, until something definite is said.
  * @throws Problem `upstream_rate_limited`, `provider_failed`
  */
-export async function findOrder(ports: OrderPorts, reference: string): Promise<Standing> {
+export async function findOrder(ports: OrderPorts, reference: string, offer: string): Promise<Standing> {
   const past = await ports.attempts.of(reference);
   const ordered = past.find(({ verdict }) => verdict === 'ordered');
   if (ordered?.order_id) return (await readOrder(ports, ordered.order_id)).order;
   const last = past.at(-1);
-  if (last === undefined) return null;
+  if (last === undefined) return forgottenOrder(ports, reference, offer);
   return last.verdict === 'none' ? refusedOrder(ports, past) : look(ports, last);
+}
+
+/** The order of an attempt that is no longer on record; it goes on record again. */
+async function forgottenOrder(
+  ports: OrderPorts,
+  reference: string,
+  offer: string,
+): Promise<ProviderOrder | null> {
+  const found = offerId(offer) === null ? null : await seenOrder(ports, offer, reference);
+  if (!found) return null;
+  ports.log('error', 'duffel_order_forgotten', { reference, order_id: orderId(found.raw.id) });
+  const first = { reference, attempt: 1 };
+  await ports.attempts.begin({ ...first, offerId: offer, searchKey: saleKeyOf(found.raw) });
+  return foundOrder(ports, first, found);
 }
 
 /** The order of attempts that were refused. Their refusals decide what is sent and paid next, so its orders are listed. */
@@ -54,7 +69,7 @@ async function namedOrder(ports: OrderPorts, attempt: Attempt) {
 /** Writes an order down that was found, before anything else is made of it. */
 async function foundOrder(
   ports: OrderPorts,
-  attempt: Attempt,
+  attempt: Pick<Attempt, 'reference' | 'attempt'>,
   { raw, answer }: { raw: Fields; answer: Answer },
 ): Promise<ProviderOrder> {
   await ports.attempts.endInOrder(attempt, orderId(raw.id) ?? '', {});

@@ -50,7 +50,8 @@ export function createDuffelProvider(options: DuffelOptions): Provider {
     search: async (query) => (await import('./search.ts')).searchOffers(ports, query),
     offer: async (offerId) => (await import('./live-offer.ts')).unsoldOffer(ports, offerId),
     createOrder: async (request) => (await import('./create-order.ts')).createOrder(ports, request),
-    findOrder: async (reference) => (await import('./find-order.ts')).findOrder(ports, reference),
+    findOrder: async (reference, offerId) =>
+      (await import('./find-order.ts')).findOrder(ports, reference, offerId),
     order: async (id) => (await (await import('./orders.ts')).readOrder(ports, id)).order,
     cancel: async (id, quoteId) => (await import('./cancel.ts')).cancelOrder(ports, id, quoteId),
     cancellationQuote: async (id) => (await import('./cancel.ts')).cancellationQuote(ports, id),

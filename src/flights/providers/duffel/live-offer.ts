@@ -49,8 +49,8 @@ export async function freshOffer({ transport, zones }: OfferPorts, id: string): 
   return { offer, passengerCount, availableServices: readServices(raw), saleKey: saleKeyOf(raw), raw };
 }
 
-/** Offers of one search have the same travellers, by Duffel's ids. */
-const saleKeyOf = (raw: Fields): string =>
+/** Offers of one search, and the order of it, have the same travellers, by Duffel's ids. */
+export const saleKeyOf = (raw: Fields): string =>
   text(object((list(raw.passengers) ?? [])[0])?.id) ?? String(raw.id);
 
 /**

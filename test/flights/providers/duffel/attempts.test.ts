@@ -47,15 +47,15 @@ test('killed between the record and the order: nobody can tell it from a lost an
   world.script.answer = made;
   const crashed = createAttempts(world);
   await crashed.begin({ reference: 'int_1', attempt: 1, offerId: 'off_1', searchKey: 'pas_0' });
-  for (let i = 0; i < 3; i++) expect(await world.provider.findOrder('int_1')).toBe('unknown');
+  for (let i = 0; i < 3; i++) expect(await world.provider.findOrder('int_1', 'off_1')).toBe('unknown');
   await expect(world.provider.createOrder(REQUEST)).rejects.toMatchObject({ code: 'provider_failed' });
   expect(posts()).toBe(0);
 });
 
-test('killed before the record: certain that there is none', async () => {
+test('killed before the record: none is on record, and none is listed', async () => {
   world.script.answer = withOffer();
-  expect(await world.provider.findOrder('int_1')).toBeNull();
-  expect(world.asked).toEqual([]);
+  expect(await world.provider.findOrder('int_1', 'off_1')).toBeNull();
+  expect(world.asked.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /air/orders']);
 });
 
 test('killed after the answer and before the verdict: found by offer and reference', async () => {
@@ -70,7 +70,7 @@ test('killed after the answer and before the verdict: found by offer and referen
     offerId: 'off_1',
     searchKey: 'pas_0',
   });
-  expect(await world.provider.findOrder('int_1')).toMatchObject({ providerOrderId: 'ord_1' });
+  expect(await world.provider.findOrder('int_1', 'off_1')).toMatchObject({ providerOrderId: 'ord_1' });
   expect(await world.attempts()).toMatchObject([{ verdict: 'ordered', order_id: 'ord_1' }]);
 });
 
@@ -91,7 +91,7 @@ test('two processes and many callers at once on one reference: one order', async
       expect(result.reason).toMatchObject({ code: expect.stringMatching(/provider_failed|storage_locked/) });
     else expect(result.value.providerOrderId).toBe('ord_1');
   }
-  expect(await world.provider.findOrder('int_1')).toMatchObject({ providerOrderId: 'ord_1' });
+  expect(await world.provider.findOrder('int_1', 'off_1')).toMatchObject({ providerOrderId: 'ord_1' });
 });
 
 test('many references at once on one offer: one order', async () => {
@@ -183,7 +183,7 @@ test.each([
       isOver = !(first instanceof Error && first.message === 'the process is dead');
       const sentBefore = world.asked.filter(isOrderPost).length;
       // The next process asks first, as the worker does.
-      const found = await world.another().findOrder(reference);
+      const found = await world.another().findOrder(reference, 'off_1');
       const isMade = made.includes(reference);
       if (isMade) expect(found).toMatchObject({ providerOrderId: `ord_${diesAt}`, reference });
       else expect(found === null || found === 'unknown').toBe(true);

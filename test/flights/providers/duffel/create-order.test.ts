@@ -118,7 +118,7 @@ describe('nothing is sent where', () => {
     await expect(createOrder()).rejects.toMatchObject(error);
     expect(posts()).toBe(0);
     expect(await world.attempts()).toEqual([]);
-    expect(await world.provider.findOrder('int_1')).toBeNull();
+    expect(await world.provider.findOrder('int_1', 'off_1')).toBeNull();
   });
 
   test('the offer asks for a document that is none of ours, as is said before it is locked', async () => {
@@ -151,7 +151,8 @@ describe('nothing is sent where', () => {
   ])('the offer is %s', async (_, told, code) => {
     world.script.answer = () => told;
     await expect(createOrder()).rejects.toMatchObject({ code });
-    expect(await world.provider.findOrder('int_1')).toBeNull();
+    world.script.answer = withOffer();
+    expect(await world.provider.findOrder('int_1', 'off_1')).toBeNull();
   });
 });
 
@@ -211,7 +212,7 @@ describe('certain that nothing was ordered', () => {
     // For a person who has to ask.
     if (error.reason) expect(refused).toMatchObject({ cause: { detail: { airline_request_id: 'req-2' } } });
     expect(await verdict()).toEqual(['none']);
-    expect(await world.provider.findOrder('int_1')).toBeNull();
+    expect(await world.provider.findOrder('int_1', 'off_1')).toBeNull();
     // The same reference may be asked for once more, as a new attempt.
     world.script.answer = answering(made());
     expect(await createOrder()).toMatchObject({ providerOrderId: 'ord_1' });
@@ -230,7 +231,7 @@ describe('certain that nothing was ordered', () => {
       world.script.answer = answering(told);
       await createOrder().catch(() => undefined);
       const before = world.times('GET', /^\/air\/orders$/);
-      expect(await world.provider.findOrder('int_1')).toBeNull();
+      expect(await world.provider.findOrder('int_1', 'off_1')).toBeNull();
       expect(world.times('GET', /^\/air\/orders$/)).toBe(before + 1);
       world.script.answer = withOffer(({ method, path }) =>
         method === 'GET' && path === '/air/orders'
@@ -251,7 +252,9 @@ describe('certain that nothing was ordered', () => {
       path === '/air/orders' ? { status: 403, body: '<html>' } : undefined,
     );
     await expect(createOrder()).rejects.toMatchObject({ code: 'provider_failed' });
-    await expect(world.provider.findOrder('int_1')).rejects.toMatchObject({ code: 'provider_failed' });
+    await expect(world.provider.findOrder('int_1', 'off_1')).rejects.toMatchObject({
+      code: 'provider_failed',
+    });
     expect(posts()).toBe(1);
   });
 
@@ -264,7 +267,7 @@ describe('certain that nothing was ordered', () => {
     await expect(createOrder()).rejects.toMatchObject({ reason: 'provider_failed', mayPass: true });
     expect(posts()).toBe(0);
     expect(await world.attempts()).toMatchObject([{ verdict: 'none', code: 'not_sent' }]);
-    expect(await world.provider.findOrder('int_1')).toBeNull();
+    expect(await world.provider.findOrder('int_1', 'off_1')).toBeNull();
   });
 
   test('a price that changed is told as it is now', async () => {
@@ -301,7 +304,7 @@ describe('certain that nothing was ordered', () => {
     expect(posts()).toBe(0);
     expect(await verdict()).toEqual(['none']);
     world.clock.advance(7_000);
-    expect(await world.provider.findOrder('int_1')).toBeNull();
+    expect(await world.provider.findOrder('int_1', 'off_1')).toBeNull();
   });
 });
 
@@ -345,12 +348,12 @@ describe('nobody knows', () => {
     expect(await verdict()).toEqual(['open']);
     world.clock.advance(11_000);
     // An empty list proves nothing, however often it is read, and whoever asks.
-    for (let i = 0; i < 3; i++) expect(await world.provider.findOrder('int_1')).toBe('unknown');
+    for (let i = 0; i < 3; i++) expect(await world.provider.findOrder('int_1', 'off_1')).toBe('unknown');
     await expect(createOrder()).rejects.toMatchObject({ code: 'provider_failed' });
     await expect(world.another().createOrder(REQUEST)).rejects.toMatchObject({ code: 'provider_failed' });
     expect(posts()).toBe(1);
     world.script.answer = listed([goodOrder('int_9', { id: 'ord_9' }), goodOrder('int_1')]);
-    expect(await world.provider.findOrder('int_1')).toMatchObject({
+    expect(await world.provider.findOrder('int_1', 'off_1')).toMatchObject({
       providerOrderId: 'ord_1',
       status: 'ticketed',
     });
@@ -375,7 +378,7 @@ describe('nobody knows', () => {
       world.script.answer = answering({ ...told, headers: spent });
       await expect(createOrder()).rejects.toMatchObject({ code: 'provider_failed' });
       await expect(createOrder()).rejects.toMatchObject({ code: 'provider_failed' });
-      await expect(world.provider.findOrder('int_1')).rejects.toMatchObject({
+      await expect(world.provider.findOrder('int_1', 'off_1')).rejects.toMatchObject({
         code: 'upstream_rate_limited',
       });
       expect(await verdict()).toEqual(['open']);
@@ -395,7 +398,7 @@ describe('nobody knows', () => {
       await expect(hasty.createOrder(REQUEST)).rejects.toMatchObject({ code: 'provider_failed' });
     }
     expect(await verdict()).toEqual(['open']);
-    expect(await world.provider.findOrder('int_1')).toBe('unknown');
+    expect(await world.provider.findOrder('int_1', 'off_1')).toBe('unknown');
   });
 
   test('an order whose answer lacks a field is ordered, and read by its id', async () => {
@@ -404,7 +407,7 @@ describe('nobody knows', () => {
     expect(await verdict()).toEqual(['ordered']);
     world.script.answer = ({ path }) =>
       path === '/air/orders/ord_1' ? { body: { data: goodOrder('int_1') } } : undefined;
-    expect(await world.provider.findOrder('int_1')).toMatchObject({ providerOrderId: 'ord_1' });
+    expect(await world.provider.findOrder('int_1', 'off_1')).toMatchObject({ providerOrderId: 'ord_1' });
   });
 
   test('a list is read to its end', async () => {
@@ -414,7 +417,7 @@ describe('nobody knows', () => {
       query.get('after') === 'next'
         ? { body: { data: [goodOrder('int_1')], meta: { after: null } } }
         : { body: { data: [goodOrder('int_9')], meta: { after: 'next' } } };
-    expect(await world.provider.findOrder('int_1')).toMatchObject({ providerOrderId: 'ord_1' });
+    expect(await world.provider.findOrder('int_1', 'off_1')).toMatchObject({ providerOrderId: 'ord_1' });
   });
 });
 
@@ -438,7 +441,7 @@ describe.each(['offer_request_already_booked', 'order_creation_already_attempted
       world.script.answer = answering(conflict);
       await expect(createOrder()).rejects.toMatchObject({ code: 'provider_failed' });
       expect(await verdict()).toEqual(['open']);
-      expect(await world.provider.findOrder('int_1')).toBe('unknown');
+      expect(await world.provider.findOrder('int_1', 'off_1')).toBe('unknown');
     });
 
     /** Another reference has the other fare of the search, as comes to light between our look and our order. */
@@ -467,16 +470,16 @@ describe.each(['offer_request_already_booked', 'order_creation_already_attempted
       for (let i = 0; i < 2; i++)
         await expect(createOrder()).rejects.toMatchObject({ code: 'offer_unavailable' });
       expect(posts()).toBe(1);
-      expect(await world.provider.findOrder('int_1')).toBeNull();
+      expect(await world.provider.findOrder('int_1', 'off_1')).toBeNull();
     });
 
     test('it is open while that other one is, and refused once that one is ordered', async () => {
       await overtakenBy('open');
       await expect(createOrder()).rejects.toMatchObject({ code: 'provider_failed' });
-      expect(await world.provider.findOrder('int_1')).toBe('unknown');
+      expect(await world.provider.findOrder('int_1', 'off_1')).toBe('unknown');
       const [theirs] = await createAttempts(world).of('int_2');
       if (theirs) await createAttempts(world).endInOrder(theirs, 'ord_2', {});
-      expect(await world.provider.findOrder('int_1')).toBeNull();
+      expect(await world.provider.findOrder('int_1', 'off_1')).toBeNull();
       await expect(createOrder()).rejects.toMatchObject({ code: 'offer_unavailable' });
       expect(posts()).toBe(1);
     });
@@ -486,7 +489,7 @@ describe.each(['offer_request_already_booked', 'order_creation_already_attempted
       await expect(createOrder()).rejects.toMatchObject({ mayPass: true });
       await overtakenBy('ordered');
       await expect(createOrder()).rejects.toMatchObject({ code: 'provider_failed' });
-      expect(await world.provider.findOrder('int_1')).toBe('unknown');
+      expect(await world.provider.findOrder('int_1', 'off_1')).toBe('unknown');
     });
   },
 );
@@ -500,7 +503,7 @@ test('one offer is asked for by one reference at a time, and sold once', async (
     mayPass: true,
   });
   world.script.answer = listed([goodOrder('int_1')]);
-  await world.provider.findOrder('int_1');
+  await world.provider.findOrder('int_1', 'off_1');
   await expect(world.provider.createOrder(other)).rejects.toMatchObject({ code: 'offer_unavailable' });
   expect(posts()).toBe(1);
 });

@@ -105,7 +105,7 @@ const order = (offer: Offer, reference = `int_${++references}`, expected = offer
 
 /** As a worker takes it: a question that is not answered leaves everything open. */
 const standing = async (reference: string) =>
-  provider.findOrder(reference).catch((error: unknown) => {
+  provider.findOrder(reference, 'off_1').catch((error: unknown) => {
     if (isProblem(error, 'provider_failed', 'upstream_rate_limited')) return 'unknown' as const;
     throw error;
   });
@@ -237,7 +237,7 @@ test('a second order on the same search is refused, by us and by them', async ()
   const asked = order(two);
   await expect(other.createOrder(asked)).rejects.toMatchObject({ code: 'provider_failed' });
   expect((await truth(asked.reference)).orders).toEqual([]);
-  expect(await other.findOrder(asked.reference)).toBe('unknown');
+  expect(await other.findOrder(asked.reference, 'off_1')).toBe('unknown');
 });
 
 describe('a cancellation', () => {

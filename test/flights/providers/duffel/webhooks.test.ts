@@ -91,15 +91,15 @@ test('an order that is made later is found by the message, and read before it is
   const made = event('order.created', { order_id: 'ord_1', offer_id: 'off_1' });
   expect(await receive(made)).toEqual(['int_1']);
   // The list may lag behind; and a message is not an order.
-  expect(await world.provider.findOrder('int_1')).toBe('unknown');
+  expect(await world.provider.findOrder('int_1', 'off_1')).toBe('unknown');
   world.script.answer = withOffer(({ path }) =>
     path === '/air/orders/ord_1' ? { body: { data: goodOrder('int_9') } } : undefined,
   );
-  expect(await world.provider.findOrder('int_1')).toBe('unknown');
+  expect(await world.provider.findOrder('int_1', 'off_1')).toBe('unknown');
   world.script.answer = withOffer(({ path }) =>
     path === '/air/orders/ord_1' ? { body: { data: goodOrder('int_1') } } : undefined,
   );
-  expect(await world.provider.findOrder('int_1')).toMatchObject({ providerOrderId: 'ord_1' });
+  expect(await world.provider.findOrder('int_1', 'off_1')).toMatchObject({ providerOrderId: 'ord_1' });
   expect(await receive(made)).toEqual(['int_1']);
   expect(await world.attempts()).toMatchObject([{ verdict: 'ordered', order_id: 'ord_1' }]);
 });
@@ -109,7 +109,7 @@ test('an order that failed after 202 frees the reference, and is never sent agai
   const failed = event('order.creation_failed', { offer_id: 'off_1' });
   for (let i = 0; i < 3; i++) expect(await receive(failed)).toEqual(['int_1']);
   expect(await world.attempts()).toMatchObject([{ verdict: 'none', code: 'creation_failed' }]);
-  expect(await world.provider.findOrder('int_1')).toBeNull();
+  expect(await world.provider.findOrder('int_1', 'off_1')).toBeNull();
   await expect(world.provider.createOrder(REQUEST)).rejects.toMatchObject({
     reason: 'provider_failed',
     mayPass: false,
