@@ -13,6 +13,7 @@ import {
 } from '../../src/sandbox/duffel/behaviours.ts';
 import { type ServedDuffel, searched, serveDuffel } from '../sandbox/duffel/served.ts';
 import type { Books } from '../sandbox/duffel/shapes.ts';
+import { AFTERS, type After, played, type Returned, wrongReturns } from './duffel-returns.ts';
 import { Died, mortal } from './mortal.ts';
 import { openWorld, PASSENGER, type Ports, type World } from './world.ts';
 
@@ -40,6 +41,8 @@ export interface Fault {
   readonly diesAt: number | null;
   /** Another worker begins at the same time. */
   readonly isRaced: boolean;
+  /** What becomes of it once it is booked. */
+  readonly after: After;
 }
 
 /** The world of a flight service that sells the double's flights. */
@@ -106,11 +109,14 @@ export interface Ended {
   readonly fault: Fault;
   readonly intentId: string;
   readonly amount: bigint;
+  /** Of the booking, before anything came after it. */
   readonly state: string;
   readonly why: string | null;
   readonly escrow: string;
   readonly vault: bigint;
   readonly died: boolean;
+  /** null: it was not booked, or nothing came after. */
+  readonly returned: Returned | null;
 }
 
 /** An intent on an offer of the double's, paid for; each journey has a traveller of its own. */
@@ -150,7 +156,7 @@ async function play(playing: Playing, fault: Fault, at: number): Promise<Ended> 
   const { world, duffel, service } = playing;
   const { clock, store } = world;
   const next = service();
-  const { made, amount } = await paidFor(playing, next, at);
+  const { made, amount, familyName } = await paidFor(playing, next, at);
   await duffel.admin('/behaviours', {
     order: [fault.order, fault.second],
     webhook: fault.webhook,
@@ -179,6 +185,8 @@ async function play(playing: Playing, fault: Fault, at: number): Promise<Ended> 
     .select(['state', 'last_error', 'refund_reason'])
     .where('intent_id', '=', made.intent_id)
     .executeTakeFirstOrThrow();
+  const returned =
+    booking.state === 'booked' ? await played(playing, { made, familyName, after: fault.after }) : null;
   const escrow = await readEscrow(world.cluster, made.escrow.address as Address, [ESCROW_PROGRAM_ID]);
   return {
     fault,
@@ -189,6 +197,7 @@ async function play(playing: Playing, fault: Fault, at: number): Promise<Ended> 
     escrow: escrow?.state ?? 'none',
     vault: (await world.sums(made)).vault,
     died: died(),
+    returned,
   };
 }
 
@@ -241,12 +250,13 @@ export function faultOf(at: number, chance: () => number): Fault {
     ]),
     diesAt: chance() < 0.6 ? 1 + Math.floor(chance() * 90) : null,
     isRaced: chance() < 0.3,
+    after: AFTERS[at % AFTERS.length] ?? 'flown',
   };
 }
 
 /** Faults of one journey against the airline's books, in words; none is what is wanted. */
 export function disagreements(ended: Ended, books: Books): string[] {
-  const { intentId, state, escrow, fault, vault, amount } = ended;
+  const { intentId, state, escrow, fault, vault, amount, returned } = ended;
   const orders = books.orders.filter(({ reference }) => reference === intentId);
   const live = orders.filter(({ cancelled_at }) => cancelled_at === null);
   const attempts = books.attempts.filter(({ reference }) => reference === intentId);
@@ -255,8 +265,13 @@ export function disagreements(ended: Ended, books: Books): string[] {
     ['one order for a reference', orders.length <= 1],
     ['nothing is left that time should move', ['booked', 'refunded', 'stuck'].includes(state)],
     ['a ticket is captured, and a capture has its ticket', (escrow === 'captured') === (state === 'booked')],
-    ['what is booked is at the airline', state !== 'booked' || live.length === 1],
-    ['what is booked was paid to the unit', state !== 'booked' || paidUnits(live) === amount],
+    ['what is booked is at the airline', state !== 'booked' || orders.length === 1],
+    ['what is booked was paid to the unit', state !== 'booked' || paidUnits(orders) === amount],
+    [
+      'a ticket lives until it is given back',
+      state !== 'booked' || (live.length === 0) === (returned !== null),
+    ],
+    ...(returned ? wrongReturns(returned, amount, orders[0]) : []),
     ['a refund leaves no order behind', state !== 'refunded' || (live.length === 0 && escrow === 'refunded')],
     ['what nobody knows is not refunded', state !== 'refunded' || !attempts.some(isOpenOutcome)],
     ['what waits for a person keeps its money', state !== 'stuck' || vault === amount],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chances, rounds, seedOr } from '../rounds.ts';
 import { disagreements, type Ended, faultOf, openStage } from './duffel-journeys.ts';
+import { AFTERS } from './duffel-returns.ts';
 
 const JOURNEYS = rounds(9, 300);
 const SEED = seedOr(15);
@@ -32,6 +33,10 @@ test(`${JOURNEYS} journeys through an airline that fails: no second order, no ti
   expect(books.orders.filter(({ reference }: { reference: string }) => !ours.has(reference))).toEqual([]);
   // Each way to end was taken.
   expect([...new Set(ends.map(({ state }) => state))].sort()).toEqual(['booked', 'refunded', 'stuck']);
+  if (JOURNEYS >= 100) {
+    const returned = new Set(ends.flatMap((ended) => ended.returned?.after ?? []));
+    expect([...returned].sort()).toEqual(AFTERS.filter((after) => after !== 'flown').sort());
+  }
 }, 1_800_000);
 
 const told = (ended: Ended): string =>

@@ -126,6 +126,15 @@ function shownOrder(sandbox: Sandbox, order: OrderRecord): object {
   };
 }
 
+/** POST /sandbox/orders/{id}/airline_cancellation: the airline ends an order itself, and a webhook tells of a change. */
+export async function cancelByAirline({ sandbox }: Asked, id: string): Promise<HttpResponse> {
+  const order = sandbox.books.orders.get(id);
+  if (!order) throw refused('not_found');
+  const { id: changeId } = moveFlights(sandbox, order, 0);
+  sandbox.books.orders.put(id, { ...order, cancelledAtMs: sandbox.clock.now() });
+  return json({ change_id: changeId, order_id: id });
+}
+
 /** POST /sandbox/orders/{id}/schedule_change: `{"minutes": 90}` */
 export async function changeSchedule(asked: Asked, id: string): Promise<HttpResponse> {
   const order = asked.sandbox.books.orders.get(id);

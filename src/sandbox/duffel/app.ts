@@ -3,17 +3,51 @@ import { createRouter } from '../../http/router.ts';
 import { type Route, type RouteTable, routesOf } from '../../http/routes.ts';
 import { type HttpRequest, HttpResponse, headerOf } from '../../kernel/http.ts';
 import { silentLog } from '../../kernel/log.ts';
-import { changeSchedule, changeSettings, showBehaviours, showOrders, turnBehaviours } from './admin.ts';
+import {
+  cancelByAirline,
+  changeSchedule,
+  changeSettings,
+  showBehaviours,
+  showOrders,
+  turnBehaviours,
+} from './admin.ts';
 import {
   confirmCancellation,
   createCancellation,
   getCancellation,
   listCancellations,
 } from './cancellation-calls.ts';
-import { acceptChange, listChanges } from './change-calls.ts';
+import { acceptChange, listChanges, updateChange } from './change-calls.ts';
 import { ApiError, type KindName, refused } from './errors.ts';
-import { availableServices, createOrder, getOrder, listOrders, updateOrder } from './order-calls.ts';
+import {
+  createPartialRequest,
+  getPartialFares,
+  getPartialRequest,
+  getSeatMaps,
+  updatePassenger,
+  upsell,
+} from './offer-calls.ts';
+import { createOrder, getOrder, listOrders, updateOrder } from './order-calls.ts';
+import {
+  confirmChange,
+  createChange,
+  createChangeRequest,
+  getChange,
+  getChangeOffer,
+  getChangeRequest,
+  listChangeOffers,
+} from './order-change-calls.ts';
+import { addServices, availableServices, createPayment } from './payment-calls.ts';
 import { getAirport, listAirports } from './place-calls.ts';
+import {
+  getAircraft,
+  getAirline,
+  getLoyalty,
+  listAircraft,
+  listAirlines,
+  listLoyalty,
+  suggestPlaces,
+} from './reference-calls.ts';
 import { type Asked, rateLimitHeaders, type Sandbox } from './sandbox.ts';
 import {
   createBatchRequest,
@@ -38,8 +72,8 @@ import {
   updateWebhook,
 } from './webhook-calls.ts';
 
-/** Does the work of a route. `id` is the one parameter of its path, or empty. */
-type Work = (asked: Asked, id: string) => Promise<HttpResponse>;
+/** Does the work of a route, with the parameters of its path; what is not there is empty. */
+type Work = (asked: Asked, id: string, second: string) => Promise<HttpResponse>;
 
 /** Every status that a call may answer with: what it was made to answer with decides. */
 const ANSWERS = Object.fromEntries(
@@ -66,7 +100,8 @@ const route = (
     codes: ['payload_too_large', 'body_incomplete'],
     run: async ({ context, params }) => {
       try {
-        return await work(context, Object.values<string>(params)[0] ?? '');
+        const [id = '', second = ''] = Object.values<string>(params);
+        return await work(context, id, second);
       } catch (error) {
         if (error instanceof ApiError) return error.response(context.requestId);
         throw error;
@@ -91,6 +126,24 @@ const ROUTES: RouteTable<Asked> = {
     get('/air/offers', 'listOffers', 'The offers of a search, in pages.', listOffers),
     get('/air/offers/{id}', 'getOffer', 'An offer as it is now.', getOffer),
     post('/air/offers/{id}/actions/price', 'priceOffer', 'The price of now.', priceOffer),
+    post('/air/offers/{id}/upsell', 'upsell', 'Dearer fares of the same flights.', upsell),
+    patch(
+      '/air/offers/{id}/passengers/{passenger_id}',
+      'updatePassenger',
+      'Names a traveller.',
+      updatePassenger,
+    ),
+    get('/air/seat_maps', 'getSeatMaps', 'The seats of an offer.', getSeatMaps),
+    post('/air/partial_offer_requests', 'createPartial', 'Searches by direction.', createPartialRequest),
+    get('/air/partial_offer_requests/{id}', 'getPartial', 'The next direction.', getPartialRequest),
+    get('/air/partial_offer_requests/{id}/fares', 'getPartialFares', 'Whole offers.', getPartialFares),
+    get('/air/airlines', 'listAirlines', 'Airlines, in pages.', listAirlines),
+    get('/air/airlines/{id}', 'getAirline', 'An airline.', getAirline),
+    get('/air/aircraft', 'listAircraft', 'Aircraft, in pages.', listAircraft),
+    get('/air/aircraft/{id}', 'getAircraft', 'An aircraft.', getAircraft),
+    get('/air/loyalty_programmes', 'listLoyalty', 'Loyalty programmes.', listLoyalty),
+    get('/air/loyalty_programmes/{id}', 'getLoyalty', 'A loyalty programme.', getLoyalty),
+    get('/places/suggestions', 'suggestPlaces', 'Places by the start of their names.', suggestPlaces),
     get('/air/airports', 'listAirports', 'Airports, in pages.', listAirports),
     get('/air/airports/{id}', 'getAirport', 'An airport.', getAirport),
     post('/air/orders', 'createOrder', 'Orders.', createOrder),
@@ -103,6 +156,15 @@ const ROUTES: RouteTable<Asked> = {
       'What can be added to it.',
       availableServices,
     ),
+    post('/air/orders/{id}/services', 'addServices', 'Adds bags to it.', addServices),
+    post('/air/payments', 'createPayment', 'Pays an order that is held.', createPayment),
+    post('/air/order_change_requests', 'createChangeRequest', 'Looks for others.', createChangeRequest),
+    get('/air/order_change_requests/{id}', 'getChangeRequest', 'What was looked for.', getChangeRequest),
+    get('/air/order_change_offers', 'listChangeOffers', 'What was found.', listChangeOffers),
+    get('/air/order_change_offers/{id}', 'getChangeOffer', 'One of these.', getChangeOffer),
+    post('/air/order_changes', 'createChange', 'Chooses one.', createChange),
+    get('/air/order_changes/{id}', 'getChange', 'What was chosen.', getChange),
+    post('/air/order_changes/{id}/actions/confirm', 'confirmChange', 'Changes the order.', confirmChange),
     post('/air/order_cancellations', 'createCancellation', 'Quotes a cancellation.', createCancellation),
     get('/air/order_cancellations', 'listCancellations', 'Cancellations, in pages.', listCancellations),
     get('/air/order_cancellations/{id}', 'getCancellation', 'A cancellation.', getCancellation),
@@ -113,6 +175,7 @@ const ROUTES: RouteTable<Asked> = {
       confirmCancellation,
     ),
     get('/air/airline_initiated_changes', 'listChanges', 'Changes by airlines.', listChanges),
+    patch('/air/airline_initiated_changes/{id}', 'updateChange', 'Says what became of it.', updateChange),
     post('/air/airline_initiated_changes/{id}/actions/accept', 'acceptChange', 'Accepts one.', acceptChange),
     post('/air/webhooks', 'createWebhook', 'Registers who is told.', createWebhook),
     get('/air/webhooks', 'listWebhooks', 'Who is told.', listWebhooks),
@@ -128,6 +191,12 @@ const ROUTES: RouteTable<Asked> = {
     post('/sandbox/behaviours', 'turnBehaviours', 'Turns switches.', turnBehaviours),
     post('/sandbox/settings', 'changeSettings', 'Balance, limits, sizes.', changeSettings),
     get('/sandbox/orders', 'showOrders', 'The books.', showOrders),
+    post(
+      '/sandbox/orders/{id}/airline_cancellation',
+      'cancelByAirline',
+      'Ends an order by its airline.',
+      cancelByAirline,
+    ),
     post('/sandbox/orders/{id}/schedule_change', 'changeSchedule', 'Moves flights.', changeSchedule),
   ],
 };

@@ -82,6 +82,8 @@ export const SEARCH_BEHAVIOURS = [
 /** Of a cancellation: of its quote, or of its confirmation. */
 export const CANCELLATION_BEHAVIOURS = [
   'normal',
+  'cheaper',
+  'dearer',
   'amount_unknown',
   'voucher',
   'other_currency',

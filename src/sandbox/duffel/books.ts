@@ -16,6 +16,8 @@ export interface OfferRequestRecord {
   readonly createdAtMs: number;
   /** Offers at least: copies with prices of their own make a long answer. */
   readonly leastOffers: number;
+  /** The search whose travellers these are, where an order is changed. */
+  readonly passengersOf?: number;
 }
 
 /** Changes to one offer since it was found. */
@@ -26,11 +28,18 @@ export interface OfferState {
 
 export interface BookedService {
   readonly id: string;
-  readonly type: 'checked' | 'carry_on';
+  readonly type: 'checked' | 'carry_on' | 'seat';
+  /** Of a seat: where it is, and the offer's flight that it is on. */
+  readonly designator?: string;
+  readonly segmentId?: string;
   readonly weightKg: number | null;
   readonly quantity: number;
   readonly totalCents: number;
   readonly passengerId: string;
+}
+
+export interface OfferedService extends BookedService {
+  readonly most: number;
 }
 
 /** An order as the airline has it; who travels is kept apart, in memory alone. */
@@ -50,6 +59,11 @@ export interface OrderRecord {
   readonly bookingReference: string;
   readonly cancelledAtMs: number | null;
   readonly refund: { readonly cents: number | null; readonly currency: string; readonly to: string } | null;
+  /** It was not paid at once: until when it is held, and when it was paid. */
+  readonly heldUntilMs?: number;
+  readonly paidAtMs?: number;
+  /** The offer whose flights it has since its traveller changed it. */
+  readonly changedTo?: string;
 }
 
 /** One POST of an order that was let in, and what came of it. */
@@ -84,6 +98,27 @@ export interface ChangeRecord {
   readonly movedMinutes: number;
   readonly createdAtMs: number;
   readonly acceptedAtMs: number | null;
+  /** What was said to have become of it, where that is not the acceptance. */
+  readonly actionTaken?: string;
+}
+
+/** A search for other flights for some directions of an order. */
+export interface ChangeRequestRecord {
+  readonly number: number;
+  readonly orderId: string;
+  readonly requestNumber: number;
+  /** Places of these directions. */
+  readonly removed: readonly number[];
+}
+
+export interface OrderChangeRecord {
+  readonly number: number;
+  readonly changeRequest: number;
+  /** The place of its offer in the search. */
+  readonly index: number;
+  /** How it was shown when it was confirmed: the order has changed since. */
+  readonly shown: object | null;
+  readonly confirmedAtMs: number | null;
 }
 
 export interface EventRecord {
@@ -124,6 +159,8 @@ interface Kinds {
   attempt: AttemptRecord;
   cancellation: CancellationRecord;
   change: ChangeRecord;
+  change_request: ChangeRequestRecord;
+  order_change: OrderChangeRecord;
   event: EventRecord;
   webhook: WebhookRecord;
   switch: SwitchRecord;
@@ -195,6 +232,8 @@ export function openBooks(path: string | null) {
     attempts: shelf('attempt'),
     cancellations: shelf('cancellation'),
     changes: shelf('change'),
+    changeRequests: shelf('change_request'),
+    orderChanges: shelf('order_change'),
     events: shelf('event'),
     webhooks: shelf('webhook'),
     settings,

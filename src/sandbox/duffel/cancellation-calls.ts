@@ -5,11 +5,20 @@ import { cutConnection, invalid, refused } from './errors.ts';
 import { tell } from './events.ts';
 import { amountOf, centsOf } from './money.ts';
 import { listedOrder } from './order-calls.ts';
-import { canCancel, orderTrait } from './order-shape.ts';
+import { awaitsPayment, canCancel, orderTrait } from './order-shape.ts';
 import { page } from './paging.ts';
 import { type Asked, data, foundOffer, type Sandbox } from './sandbox.ts';
 
-const OF_QUOTE = ['amount_unknown', 'voucher', 'other_currency', 'quote_airline_unknown'] as const;
+const OF_QUOTE = [
+  'cheaper',
+  'dearer',
+  'amount_unknown',
+  'voucher',
+  'other_currency',
+  'quote_airline_unknown',
+] as const;
+/** Of the price, in percent: what comes back by a cheap cancellation, and by a dear one. */
+const GIVEN_BACK = { cheaper: 90, dearer: 20 };
 const OF_CONFIRMATION = [
   'confirm_cut_before',
   'confirm_cut_after',
@@ -54,6 +63,9 @@ function refundOf(
   behaviour: (typeof OF_QUOTE)[number] | null,
 ): Pick<CancellationRecord, 'refundCents' | 'currency' | 'to'> {
   const { totalCents, currency } = order;
+  if (awaitsPayment(order)) return { refundCents: 0, currency, to: 'awaiting_payment' };
+  if (behaviour === 'cheaper' || behaviour === 'dearer')
+    return { refundCents: Math.round((totalCents * GIVEN_BACK[behaviour]) / 100), currency, to: 'balance' };
   if (behaviour === 'amount_unknown') return { refundCents: null, currency, to: 'balance' };
   if (behaviour === 'voucher') return { refundCents: totalCents, currency, to: 'voucher' };
   if (behaviour === 'other_currency')

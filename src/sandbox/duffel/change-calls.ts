@@ -1,7 +1,7 @@
 import type { HttpResponse } from '../../kernel/http.ts';
 import { json } from '../../kernel/http.ts';
 import type { ChangeRecord, OrderRecord } from './books.ts';
-import { refused } from './errors.ts';
+import { invalid, refused } from './errors.ts';
 import { tell } from './events.ts';
 import { listedOrder } from './order-calls.ts';
 import { changesOf, dressedChange, offerSlices, orderTrait } from './order-shape.ts';
@@ -42,6 +42,25 @@ export async function listChanges({ sandbox, search }: Asked): Promise<HttpRespo
     ),
   );
   return json({ data: changes });
+}
+
+const ACTIONS = ['accepted', 'cancelled', 'changed'];
+
+/** PATCH /air/airline_initiated_changes/{id}: what was done about it elsewhere. */
+export async function updateChange(asked: Asked, id: string): Promise<HttpResponse> {
+  const { sandbox } = asked;
+  const { books, clock } = sandbox;
+  const change = books.changes.get(id);
+  if (!change) throw refused('not_found');
+  const { action_taken } = await asked.data();
+  if (!ACTIONS.includes(String(action_taken)))
+    throw invalid([
+      { at: 'action_taken', code: 'validation_inclusion', message: `must be one of ${ACTIONS.join(', ')}` },
+    ]);
+  const order = listedOrder(sandbox, change.orderId);
+  const acceptedAtMs = change.acceptedAtMs ?? clock.now();
+  const updated = books.changes.put(id, { ...change, acceptedAtMs, actionTaken: String(action_taken) });
+  return data(dressedChange(sandbox, order, offerSlices(sandbox, order), updated));
 }
 
 /** POST /air/airline_initiated_changes/{id}/actions/accept: the latest alone. */

@@ -45,7 +45,7 @@ export function dressedOffer(
   const id = offerIdOf(ids, offer);
   const total = currentCents(offer, state);
   const raised = state?.raisedCents ?? 0;
-  const isInstant = traitOf(request) === 'holdable' ? false : native.requires_instant_payment;
+  const isInstant = needsInstantPayment(request, offer);
   const odd = diceOf(native.offer_id, 'odd');
   return {
     id,
@@ -72,7 +72,7 @@ export function dressedOffer(
     })),
     payment_requirements: {
       requires_instant_payment: isInstant,
-      payment_required_by: isInstant ? null : microInstant(request.createdAtMs + 3 * DAY_MS),
+      payment_required_by: isInstant ? null : microInstant(heldUntilMs(request)),
       // Holdable, and still without a guarantee of the price.
       price_guarantee_expires_at:
         isInstant || odd % 2 === 0 ? null : microInstant(request.createdAtMs + 2 * DAY_MS),
@@ -91,6 +91,12 @@ export function dressedOffer(
     sandbox_extra: { nested: [null, 1, 'two'] },
   };
 }
+
+export const needsInstantPayment = (request: OfferRequestRecord, { offer }: WorldOffer): boolean =>
+  traitOf(request) === 'holdable' ? false : offer.requires_instant_payment;
+
+/** Until when an order that is not paid at once is held. */
+export const heldUntilMs = ({ createdAtMs }: OfferRequestRecord): number => createdAtMs + 3 * DAY_MS;
 
 const carrierCodes = (slices: readonly Slice[]): string[] => [
   ...new Set(

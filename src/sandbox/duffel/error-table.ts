@@ -151,6 +151,19 @@ export const KINDS = {
     'Payment currency does not match order currency',
     'The currency has to be that of the offer.',
   ],
+  already_paid: [422, 'invalid_state_error', 'Already paid', 'The order was paid before.'],
+  past_payment_required_by_date: [
+    422,
+    'invalid_state_error',
+    'Past the payment date',
+    'The order is no longer held: it had to be paid earlier.',
+  ],
+  order_change_already_confirmed: [
+    422,
+    'invalid_state_error',
+    'Order change already confirmed',
+    'The order was changed by this before.',
+  ],
   already_cancelled: [422, 'invalid_state_error', 'Already cancelled', 'The order was cancelled before.'],
   order_not_cancellable: [
     422,

@@ -3,12 +3,12 @@ import { json } from '../../kernel/http.ts';
 import { sha256Hex } from '../../kernel/json.ts';
 import { ORDER_BEHAVIOURS, type OrderBehaviour, testRoute } from './behaviours.ts';
 import type { AttemptRecord, OrderRecord } from './books.ts';
-import { expiresAtMs } from './dress.ts';
+import { expiresAtMs, heldUntilMs } from './dress.ts';
 import { ApiError, cutConnection, invalid, ofGateway, refused } from './errors.ts';
 import { tell } from './events.ts';
 import { diceOf } from './ids.ts';
 import { readOrder, type WantedOrder } from './order-checks.ts';
-import { dressedOrder, isListed } from './order-shape.ts';
+import { awaitsPayment, dressedOrder, isListed } from './order-shape.ts';
 import { page, wasCreated } from './paging.ts';
 import { type Asked, data, foundOffer, misbehaved, rateLimitHeaders, type Sandbox } from './sandbox.ts';
 import type { WorldOffer } from './world.ts';
@@ -55,7 +55,7 @@ async function taken(asked: Asked, attempt: AttemptRecord, wanted: WantedOrder):
   const name = books.take('order') ?? (out && testRoute(out.origin, out.destination)?.order) ?? 'normal';
   const behaviour: OrderBehaviour = ORDER_BEHAVIOURS[name];
   const balance = books.settings.get('balance');
-  if (behaviour.made !== 'never' && balance !== undefined && balance < wanted.paidCents)
+  if (behaviour.made !== 'never' && !wanted.isHeld && (balance ?? Infinity) < wanted.totalCents)
     throw refused('insufficient_balance');
   if (!behaviour.frees) underWay.add(offerId);
   try {
@@ -173,18 +173,19 @@ function make(sandbox: Sandbox, wanted: WantedOrder, { made, tickets }: OrderBeh
     offerId: wanted.offerId,
     metadata: wanted.metadata,
     services: wanted.services,
-    totalCents: wanted.paidCents,
+    totalCents: wanted.totalCents,
     currency: wanted.offer.offer.total_currency,
     createdAtMs: nowMs,
     listedAtMs,
-    ticketedAtMs: isTicketless ? null : issuedAtMs,
+    ticketedAtMs: isTicketless || wanted.isHeld ? null : issuedAtMs,
+    ...(wanted.isHeld ? { heldUntilMs: heldUntilMs(wanted.request) } : {}),
     bookingReference: recordLocator(id, wanted.offer),
     cancelledAtMs: null,
     refund: null,
   });
   passengers.set(id, wanted.passengers);
   const balance = books.settings.get('balance');
-  if (balance !== undefined) books.settings.put('balance', balance - wanted.paidCents);
+  if (balance !== undefined && !wanted.isHeld) books.settings.put('balance', balance - wanted.totalCents);
   if (listedAtMs !== null)
     tell(sandbox, {
       type: 'order.created',
@@ -248,12 +249,6 @@ export async function updateOrder(asked: Asked, id: string): Promise<HttpRespons
   );
 }
 
-/** GET /air/orders/{id}/available_services: nothing is sold after the order. */
-export async function availableServices({ sandbox }: Asked, id: string): Promise<HttpResponse> {
-  listedOrder(sandbox, id);
-  return data([]);
-}
-
 /** An order that the API shows. @throws ApiError for any other */
 export function listedOrder({ books, clock }: Sandbox, id: string): OrderRecord {
   const order = books.orders.get(id);
@@ -286,7 +281,7 @@ export async function listOrders(asked: Asked): Promise<HttpResponse> {
         isListed(order, clock.now()) &&
         (offerId === null || order.offerId === offerId) &&
         (locator === null || order.bookingReference === locator) &&
-        search.get('awaiting_payment') !== 'true' &&
+        (search.get('awaiting_payment') !== 'true' || awaitsPayment(order)) &&
         isNamed(order) &&
         wasCreated(asked, order.createdAtMs),
     )

@@ -1,7 +1,7 @@
 import { isRealDate } from '../../domain/calendar.ts';
 import { isCountry } from '../../domain/countries.ts';
 import type { BookedService, OfferRequestRecord } from './books.ts';
-import { needsDocuments, takesDocuments } from './dress.ts';
+import { needsDocuments, needsInstantPayment, takesDocuments } from './dress.ts';
 import { type Issue, invalid, refused } from './errors.ts';
 import { centsOf } from './money.ts';
 import { passengerIds } from './names.ts';
@@ -19,7 +19,9 @@ export interface WantedOrder {
   readonly raisedCents: number;
   readonly passengers: readonly EchoedPassenger[];
   readonly services: readonly BookedService[];
-  readonly paidCents: number;
+  readonly totalCents: number;
+  /** Paid later, by POST /air/payments. */
+  readonly isHeld: boolean;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
@@ -29,8 +31,9 @@ type Body = Readonly<Record<string, unknown>>;
 export async function readOrder({ sandbox, data }: Asked): Promise<WantedOrder> {
   const body = await data();
   const issues: Issue[] = [];
-  if (body.type !== 'instant')
-    issues.push({ at: 'type', code: 'validation_inclusion', message: 'must be instant' });
+  const isHeld = body.type === 'hold';
+  if (body.type !== 'instant' && !isHeld)
+    issues.push({ at: 'type', code: 'validation_inclusion', message: 'must be instant or hold' });
   const offerId = selectedOffer(body);
   const found = offerId === null ? null : foundOffer(sandbox, offerId);
   if (offerId === null || !found)
@@ -46,17 +49,21 @@ export async function readOrder({ sandbox, data }: Asked): Promise<WantedOrder> 
   const passengers = readPassengers(sandbox, request, offer, listOf(body.passengers), issues);
   const services = readServices(sandbox, request, offer, listOf(body.services), issues);
   const metadata = readMetadata(body.metadata, issues);
-  const paid = readPayment(listOf(body.payments), issues);
+  if (isHeld && needsInstantPayment(request, offer))
+    issues.push({ at: 'type', code: 'validation_inclusion', message: 'must be instant for this offer' });
+  if (isHeld && listOf(body.payments).length > 0)
+    issues.push({ at: 'payments', code: 'validation_length', message: 'must be empty' });
+  const paid = isHeld ? null : readPayment(listOf(body.payments), issues);
   if (issues.length > 0) throw invalid(issues);
   const names = passengers.map((one) => `${one.given_name} ${one.family_name}`.toLowerCase());
   if (new Set(names).size < names.length) throw refused('duplicate_passenger_name');
-  if (paid.currency !== offer.offer.total_currency)
+  if (paid && paid.currency !== offer.offer.total_currency)
     throw refused('payment_currency_does_not_match_order_currency');
   const raisedCents = state?.raisedCents ?? 0;
   const owed =
     offer.totalCents + raisedCents + services.reduce((sum, service) => sum + service.totalCents, 0);
-  if (paid.cents !== owed) throw refused('payment_amount_does_not_match_order_amount');
-  return { offerId, request, offer, raisedCents, passengers, services, paidCents: owed, metadata };
+  if (paid && paid.cents !== owed) throw refused('payment_amount_does_not_match_order_amount');
+  return { offerId, request, offer, isHeld, raisedCents, passengers, services, totalCents: owed, metadata };
 }
 
 function selectedOffer({ selected_offers }: Body): string | null {
@@ -198,7 +205,7 @@ function checkDocuments({ identity_documents }: Body, offer: WorldOffer, at: str
     });
 }
 
-function readServices(
+export function readServices(
   { ids }: Sandbox,
   request: OfferRequestRecord,
   offer: WorldOffer,
@@ -231,7 +238,7 @@ function readServices(
   });
 }
 
-function readPayment(given: readonly Body[], issues: Issue[]): { cents: number; currency: string } {
+export function readPayment(given: readonly Body[], issues: Issue[]): { cents: number; currency: string } {
   const [payment] = given;
   if (!payment || given.length > 1) {
     issues.push({ at: 'payments', code: 'validation_length', message: 'must have one item' });

@@ -21,9 +21,9 @@ export const isListed = ({ listedAtMs }: OrderRecord, nowMs: number): boolean =>
 /** An order in the API's own shape, as it stands now: with what its airline changed since. */
 export function dressedOrder(sandbox: Sandbox, order: OrderRecord): object {
   const { clock, ids, passengers } = sandbox;
-  const found = foundOffer(sandbox, order.offerId);
-  if (!found) throw new RangeError('an order without its offer');
-  const { request, offer, state } = found;
+  const { request, offer, state } = flownOffer(sandbox, order);
+  const isHeld = order.heldUntilMs !== undefined;
+  const paidAtMs = isHeld ? order.paidAtMs : order.createdAtMs;
   const dressed = dressedOffer(sandbox, request, offer, state, null) as Dressed;
   const nowMs = clock.now();
   const cancelled = order.cancelledAtMs !== null;
@@ -32,7 +32,7 @@ export function dressedOrder(sandbox: Sandbox, order: OrderRecord): object {
   const createdAt = microInstant(order.createdAtMs);
   return {
     id: order.id,
-    type: 'instant',
+    type: isHeld ? 'hold' : 'instant',
     content: 'self_managed',
     live_mode: false,
     created_at: createdAt,
@@ -61,20 +61,22 @@ export function dressedOrder(sandbox: Sandbox, order: OrderRecord): object {
     })),
     services: order.services.map((service) => ({
       id: ids.hashed('ser', order.id, service.id),
-      type: 'baggage',
+      type: service.type === 'seat' ? 'seat' : 'baggage',
       quantity: service.quantity,
       total_amount: amountOf(service.totalCents),
       total_currency: order.currency,
       passenger_ids: [service.passengerId],
-      segment_ids: dressed.slices.flatMap(({ segments }) =>
-        segments.map(({ id }) => ids.hashed('seg', order.id, String(id))),
-      ),
-      metadata: { type: service.type, maximum_weight_kg: service.weightKg },
+      segment_ids: service.segmentId
+        ? [ids.hashed('seg', order.id, service.segmentId)]
+        : orderSegments(sandbox, order),
+      metadata: service.designator
+        ? { designator: service.designator, name: '', disclosures: [] }
+        : { type: service.type, maximum_weight_kg: service.weightKg },
     })),
     payment_status: {
-      awaiting_payment: false,
-      paid_at: createdAt,
-      payment_required_by: null,
+      awaiting_payment: awaitsPayment(order),
+      paid_at: paidAtMs === undefined ? null : microInstant(paidAtMs),
+      payment_required_by: awaitsPayment(order) ? microInstant(order.heldUntilMs ?? 0) : null,
       price_guarantee_expires_at: null,
     },
     documents: documentsOf(order, nowMs, dressed.owner),
@@ -103,6 +105,22 @@ export function dressedOrder(sandbox: Sandbox, order: OrderRecord): object {
     }));
   }
 }
+
+/** The offer whose flights an order has now. */
+export function flownOffer(sandbox: Sandbox, { offerId, changedTo }: OrderRecord) {
+  const found = foundOffer(sandbox, changedTo ?? offerId);
+  if (!found) throw new RangeError('an order without its offer');
+  return found;
+}
+
+export const awaitsPayment = ({ heldUntilMs, paidAtMs, cancelledAtMs }: OrderRecord): boolean =>
+  heldUntilMs !== undefined && paidAtMs === undefined && cancelledAtMs === null;
+
+/** The order's own ids of all its flights. */
+export const orderSegments = (sandbox: Sandbox, order: OrderRecord): string[] =>
+  offerSlices(sandbox, order).flatMap(({ segments }) =>
+    segments.map(({ id }) => sandbox.ids.hashed('seg', order.id, String(id))),
+  );
 
 const confirmedCancellation = ({ books }: Sandbox, orderId: string): object | null => {
   const one = books.cancellations
@@ -179,7 +197,7 @@ export function dressedChange(
     removed: movedSlices(sandbox, order, slices, before),
     added: movedSlices(sandbox, order, slices, before + change.movedMinutes),
     available_actions: accepted === null ? ['accept', 'cancel', 'change'] : [],
-    action_taken: accepted === null ? null : 'accepted',
+    action_taken: change.actionTaken ?? (accepted === null ? null : 'accepted'),
     action_taken_at: accepted === null ? null : microInstant(accepted),
     travel_agent_ticket: null,
   };
@@ -187,8 +205,7 @@ export function dressedChange(
 
 /** The slices of an order's offer, as its changes are written from. */
 export function offerSlices(sandbox: Sandbox, order: OrderRecord): Dressed['slices'] {
-  const found = foundOffer(sandbox, order.offerId);
-  if (!found) throw new RangeError('an order without its offer');
+  const found = flownOffer(sandbox, order);
   return (dressedOffer(sandbox, found.request, found.offer, found.state, null) as Dressed).slices;
 }
 

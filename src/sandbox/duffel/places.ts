@@ -1,5 +1,7 @@
+import type { Airport } from '../airline/network/airports.ts';
 import type { DuffelIds } from './ids.ts';
-import type { Place } from './world.ts';
+
+export type Place = Pick<Airport, 'name' | 'city' | 'country' | 'latitude' | 'longitude' | 'timeZone'>;
 
 /** Airports whose metropolitan area has a code of its own. */
 const CITY_CODES: Readonly<Record<string, string>> = Object.fromEntries(
@@ -12,8 +14,22 @@ const CITY_CODES: Readonly<Record<string, string>> = Object.fromEntries(
   ].flatMap(([city = '', codes = '']) => codes.split(' ').map((code) => [code, city])),
 );
 
+/** The code of the metropolitan area of an airport; null where it is its own. */
+export const cityOf = (iata: string): string | null => CITY_CODES[iata] ?? null;
+
+/** The airports of a city, or an airport by itself, as far as there are any here. */
+export const airportsOf = (code: string, airports: ReadonlyMap<string, Place>): string[] =>
+  airports.has(code) ? [code] : [...airports.keys()].filter((iata) => CITY_CODES[iata] === code);
+
+/** What a search may name, as the API writes it. */
+export function cityOrAirport(airports: ReadonlyMap<string, Place>, code: string): { readonly type: string } {
+  const [first = code] = airportsOf(code, airports);
+  const place = placeOf(airports.get(first), first);
+  return first !== code && place.city ? place.city : place;
+}
+
 /** An airport as the API writes one. */
-export function placeOf(airport: Place | undefined, iata: string): object {
+export function placeOf(airport: Place | undefined, iata: string) {
   const country = airport?.country ?? 'XX';
   const cityCode = CITY_CODES[iata] ?? iata;
   const city = {
@@ -41,7 +57,7 @@ export function placeOf(airport: Place | undefined, iata: string): object {
 }
 
 /** An airline, or an agency without a code, as the API writes one. */
-export const carrierOf = (ids: DuffelIds, name: string, iata: string | null): object => ({
+export const carrierOf = (ids: DuffelIds, name: string, iata: string | null) => ({
   id: ids.hashed('arl', name),
   name,
   iata_code: iata,

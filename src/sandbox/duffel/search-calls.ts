@@ -5,7 +5,7 @@ import { currentCents, dressedOffer, expiresAtMs, microInstant } from './dress.t
 import { type Issue, invalid, refused } from './errors.ts';
 import { offerIdOf, passengerIds } from './names.ts';
 import { page } from './paging.ts';
-import { placeOf } from './places.ts';
+import { airportsOf, cityOrAirport } from './places.ts';
 import { type Asked, data, foundOffer, misbehaved, type Sandbox } from './sandbox.ts';
 import type { DuffelWorld, WorldOffer } from './world.ts';
 
@@ -59,7 +59,7 @@ const dressedBatch = (
 });
 
 /** A search that was made, or how it failed. */
-async function searched(
+export async function searched(
   asked: Asked,
 ): Promise<HttpResponse | { request: OfferRequestRecord; slices: OfferRequestRecord['slices'] }> {
   const { sandbox, search } = asked;
@@ -95,14 +95,14 @@ function requestById({ books, ids }: Sandbox, id: string): OfferRequestRecord {
   return request;
 }
 
-function dressedRequest(
+export function dressedRequest(
   sandbox: Sandbox,
   request: OfferRequestRecord,
   slices: OfferRequestRecord['slices'],
   withOffers: boolean,
 ): object {
   const { ids, world } = sandbox;
-  const place = (iata: string) => placeOf(world.airports.get(iata), iata);
+  const place = (iata: string) => cityOrAirport(world.airports, iata);
   return {
     id: ids.numbered('orq', request.number),
     live_mode: false,
@@ -110,9 +110,9 @@ function dressedRequest(
     cabin_class: request.cabinClass,
     client_key: null,
     slices: slices.map(({ origin, destination, departure_date }) => ({
-      origin_type: 'airport',
+      origin_type: place(origin).type,
       origin: place(origin),
-      destination_type: 'airport',
+      destination_type: place(destination).type,
       destination: place(destination),
       departure_date,
     })),
@@ -130,7 +130,7 @@ function dressedRequest(
   };
 }
 
-const shown = (sandbox: Sandbox, request: OfferRequestRecord, offer: WorldOffer): object =>
+export const shown = (sandbox: Sandbox, request: OfferRequestRecord, offer: WorldOffer): object =>
   dressedOffer(sandbox, request, offer, sandbox.books.offers.get(offerIdOf(sandbox.ids, offer)), null);
 
 /** GET /air/offers?offer_request_id= */
@@ -251,7 +251,7 @@ function readSearch(
 export const listOf = (value: unknown): Readonly<Record<string, unknown>>[] =>
   Array.isArray(value) ? value.map((one) => (typeof one === 'object' && one !== null ? one : {})) : [];
 
-function readSlice(
+export function readSlice(
   slice: Readonly<Record<string, unknown>>,
   at: string,
   today: string,
@@ -262,7 +262,7 @@ function readSlice(
   for (const [name, value] of Object.entries({ origin, destination })) {
     if (typeof value !== 'string' || !/^[A-Z]{3}$/.test(value))
       issues.push({ at: `${at}/${name}`, code: 'validation_format', message: 'must be an IATA code' });
-    else if (!places.has(value))
+    else if (airportsOf(value, places).length === 0)
       issues.push({
         at: `${at}/${name}`,
         code: 'linked_record_not_found',

@@ -1,7 +1,8 @@
-import type { BookedService, OfferRequestRecord } from './books.ts';
+import type { OfferedService, OfferRequestRecord } from './books.ts';
 import { type DuffelIds, diceOf } from './ids.ts';
 import { amountOf } from './money.ts';
 import { passengerIds, segmentId, traitOf } from './names.ts';
+import { seatById } from './seats.ts';
 import type { WorldOffer } from './world.ts';
 
 interface Bag {
@@ -27,10 +28,6 @@ function bagsFor({ ownerCode, offer }: WorldOffer): readonly Bag[] {
 /** Places of bags in ids: the read goes up to 5,000 before it begins again. */
 const READS = 5_000;
 const OFFERS = 2_000;
-
-interface OfferedService extends BookedService {
-  readonly most: number;
-}
 
 /** Everything that can be bought with an offer: each bag for each passenger, on all of his flights. */
 function offered(
@@ -80,7 +77,7 @@ export const servicesOf = (
   }));
 };
 
-/** The service of an id of any read of this offer; null for any other. */
+/** The service of an id of any read of this offer, or one of its seats; null for any other. */
 export function serviceById(
   ids: DuffelIds,
   request: OfferRequestRecord,
@@ -88,7 +85,8 @@ export function serviceById(
   id: string,
 ): OfferedService | null {
   const read = ids.read('ase', id);
-  if (read?.number !== offer.requestNumber * OFFERS + offer.index) return null;
+  if (!read) return seatById(ids, request, offer, id);
+  if (read.number !== offer.requestNumber * OFFERS + offer.index) return null;
   const service = offered(ids, request, offer)[Math.floor(read.index / READS)];
   return service ? { ...service, id } : null;
 }

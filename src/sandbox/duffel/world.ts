@@ -1,6 +1,6 @@
 import type { Offer } from '../../flights/wire.ts';
 import { createItineraries } from '../airline/itineraries.ts';
-import { type Airport, readAirports } from '../airline/network/airports.ts';
+import { readAirports } from '../airline/network/airports.ts';
 import { createNetwork } from '../airline/network/network.ts';
 import { createTimetable } from '../airline/network/timetable.ts';
 import { createOfferIds } from '../airline/offer-id.ts';
@@ -10,6 +10,7 @@ import { testRoute } from './behaviours.ts';
 import type { OfferRequestRecord } from './books.ts';
 import { diceOf } from './ids.ts';
 import { amountOf, centsOf } from './money.ts';
+import { airportsOf, type Place } from './places.ts';
 
 /** An offer of the sandbox airline's world, and who sells it here. */
 export interface WorldOffer {
@@ -54,24 +55,34 @@ export function createDuffelWorld(seed: string): DuffelWorld {
   const find = (request: OfferRequestRecord): readonly WorldOffer[] => {
     const [out, back] = request.slices;
     if (!out) return [];
-    const found = searchOffers(
-      world,
-      itineraries,
-      ids,
-      {
-        origin: STAND_INS[out.origin] ?? out.origin,
-        destination: STAND_INS[out.destination] ?? out.destination,
-        departDate: out.departure_date,
-        returnDate: back?.departure_date,
-        adults: request.ages.length,
-        cabinClass: request.cabinClass,
-      },
-      request.createdAtMs,
+    const between = (origin: string, destination: string) => {
+      const found = searchOffers(
+        world,
+        itineraries,
+        ids,
+        {
+          origin: STAND_INS[origin] ?? origin,
+          destination: STAND_INS[destination] ?? destination,
+          departDate: out.departure_date,
+          returnDate: back?.departure_date,
+          adults: request.ages.length,
+          cabinClass: request.cabinClass,
+        },
+        request.createdAtMs,
+      );
+      return standingIn(origin, standingIn(destination, found));
+    };
+    const found = airportsOf(out.origin, airports).flatMap((origin) =>
+      airportsOf(out.destination, airports).flatMap((destination) => between(origin, destination)),
     );
-    return offersOf(request, standingIn(out.origin, standingIn(out.destination, found)));
+    return offersOf(request, found);
   };
+  const airports = new Map<string, Place>([
+    ...readAirports().map((one) => [one.iata, one] as const),
+    ...OTHERS,
+  ]);
   return {
-    airports: new Map<string, Place>([...readAirports().map((one) => [one.iata, one] as const), ...OTHERS]),
+    airports,
     offers(request) {
       const known = remembered.get(request.number) ?? find(request);
       remembered.delete(request.number);
@@ -88,7 +99,6 @@ export function createDuffelWorld(seed: string): DuffelWorld {
 /** Airports of the API's test routes that the sandbox's world has not, and who flies there in their place. */
 const STAND_INS: Readonly<Record<string, string>> = { BTS: 'VIE', SEN: 'LCY' };
 
-export type Place = Pick<Airport, 'name' | 'city' | 'country' | 'latitude' | 'longitude' | 'timeZone'>;
 const OTHERS: readonly (readonly [iata: string, place: Place])[] = [
   place('BTS', 'M. R. Stefanik', 'Bratislava', 'SK', 48.1702, 17.2127, 'Europe/Bratislava'),
   place('PVD', 'Rhode Island T. F. Green', 'Providence', 'US', 41.724, -71.4283, 'America/New_York'),

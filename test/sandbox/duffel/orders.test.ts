@@ -121,7 +121,7 @@ test.each<[string, (offer: Offer) => object, string]>([
     (o) => ({ payments: [{ type: 'balance', amount: o.total_amount, currency: 'GBP' }] }),
     'payment_currency_does_not_match_order_currency',
   ],
-  ['a hold', () => ({ type: 'hold' }), 'validation_inclusion'],
+  ['a hold that is paid at once', () => ({ type: 'hold' }), 'validation_length'],
   ['nobody', () => ({ passengers: [] }), 'validation_length'],
   ['a stranger', () => ({ passengers: [traveller('pas_0000')] }), 'linked_record_not_found'],
   [

@@ -112,6 +112,11 @@ export interface Books {
     readonly total_amount: string;
     readonly is_listed: boolean;
     readonly cancelled_at: string | null;
+    readonly refund: {
+      readonly amount: string | null;
+      readonly currency: string;
+      readonly to: string;
+    } | null;
   }[];
   attempts: {
     readonly offer_id: string;
