@@ -17,6 +17,10 @@ export const searchResponse = z.strictObject({
   poll_after_ms: z.int().optional(),
   offers: z.array(offer),
   total_offers: z.int().describe('Before limit.'),
+  other_currency_offers: z
+    .int()
+    .optional()
+    .describe('Left out by max_price, which is in USD: they are priced in another currency.'),
 });
 
 export const searchUpdatesResponse = z.strictObject({

@@ -11,6 +11,7 @@ import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } f
 interface Listening {
   readonly flights_url: string;
   readonly rpc_url: string;
+  readonly airline: object;
 }
 
 const TOKEN = 'duffel_test_ofTheTests';
@@ -102,6 +103,47 @@ test('the whole journey: searched, locked, paid, ticketed, captured, its refund 
   expect(approved.exitCode, approved.stdout + approved.stderr).toBe(0);
   expect(approved.json()).toMatchObject({ status: 'refunded' });
 }, 120_000);
+
+test('what it sells from is said at the start: the provider, test or live, and the low-cost carriers', () => {
+  expect(listening.airline).toEqual({ provider: 'duffel', mode: 'test', lowcost: 'none' });
+});
+
+test('--max-price says how many fares it left out for their currency, on the screen and in the answer', async () => {
+  const search = 'search LIS BER --depart +30d --all-fares --limit 500';
+  const all = (await run(`${search} --json`)).json().offers as Offer[];
+  const others = all.filter(({ total_currency }) => total_currency !== 'USD').length;
+  expect(others).toBeGreaterThan(1);
+  const priced = await run(`${search} --max-price 9000 --json`);
+  expect(priced.json()).toMatchObject({
+    total_offers: all.length - others,
+    other_currency_offers: others,
+  });
+  const shown = await run(`${search} --max-price 9000 --max-stops 0`);
+  const direct = all.filter(({ total_currency, stops }) => total_currency !== 'USD' && stops === 0).length;
+  expect(shown.stdout + shown.stderr).toMatch(
+    new RegExp(
+      `Without ${direct} fares? in (another currency|other currencies): --max-price is in US dollars`,
+    ),
+  );
+  expect((await run(`${search} --json`)).json().other_currency_offers).toBeUndefined();
+
+  const foreign = all.find(({ total_currency }) => total_currency !== 'USD');
+  const offer = await run(`offer ${foreign?.offer_id}`);
+  expect(offer.stderr).toContain('Next: choose another offer: only offers in USD can be locked');
+  expect(offer.stdout + offer.stderr).not.toContain('intent create');
+}, 60_000);
+
+test('a city is one paid search where the airline takes cities', async () => {
+  const planned = await run('search LON JFK --depart +30d --dry-run --yes --json');
+  expect(planned.json()).toMatchObject({
+    searches: 1,
+    routes: [{ origin_iata: 'LON', destination_iata: 'JFK' }],
+  });
+  const found = await run('search LON JFK --depart +30d --max-payment 0.60 --limit 500 --json');
+  expect(found.json()).toMatchObject({ searches: 1 });
+  const origins = new Set((found.json().offers as Offer[]).map(({ origin_iata: origin }) => origin));
+  expect(origins.size).toBeGreaterThan(1);
+}, 60_000);
 
 test('a message without the right signature is refused', async () => {
   const answer = await fetch(`${listening.flights_url}/webhooks/airline`, { method: 'POST', body: '{}' });

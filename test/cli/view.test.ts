@@ -7,6 +7,7 @@ import { numberedOffers } from '../../src/cli/view/flights/list-rows.ts';
 import { type SearchTitle, searchLines, searchView } from '../../src/cli/view/flights/search.ts';
 import { bookingPhase, moneyStage, statusLines } from '../../src/cli/view/flights/status.ts';
 import { plainPaint } from '../../src/cli/view/paint.ts';
+import { firstOfferLines } from '../../src/cli/view/payment.ts';
 import { fieldLines, tsvLines } from '../../src/cli/view/table.ts';
 import { cut, harmless, harmlessDocument, harmlessJson, textWidth, wrap } from '../../src/cli/view/text.ts';
 import { fromTo, hoursAndMinutes } from '../../src/cli/view/times.ts';
@@ -355,4 +356,15 @@ test('the page that was kept of a visit is shown line by line, and drives no ter
   const lines = evidenceLines([kept], { paint: plainPaint, width: 60 } as never);
   expect(lines.slice(-3)).toEqual(['  http://x/pay', '  Are you\ufffd[31m a person?', '  Yes']);
   expect(lines.join('\n')).not.toContain('\u001b');
+});
+
+test('Next: skips offers that cannot be locked, and says why where there is no other', () => {
+  const [pounds, dollars] = [
+    { offer_id: 'off_1', total_currency: 'GBP' },
+    { offer_id: 'off_2', total_currency: 'USD' },
+  ];
+  expect(firstOfferLines([pounds, dollars], (id) => id)).toEqual(['Next: farelock intent create off_2']);
+  expect(firstOfferLines([pounds], (id) => id)).toEqual([
+    'Next: try another day: only offers in USD can be locked',
+  ]);
 });

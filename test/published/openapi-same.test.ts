@@ -108,6 +108,7 @@ const GROWN = [
   'get /operator/stuck/{id}',
   'get /ready',
   'post /air/intents',
+  'post /air/search',
   'post /farelock.core.v1.customer.Service/CreateOrder',
   'post /farelock.core.v1.partner.Service/GetOrderDetails',
   'post /operator/attestations/{attestation_id}/decide',

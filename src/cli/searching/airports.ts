@@ -49,7 +49,7 @@ export async function airportCode(
       name: `${airport.iata}  ${placeOf(airport)}`,
       value: airport.iata,
     }));
-    const any = `${city?.code}  any of them (${best.length} searches)`;
+    const any = `${city?.code}  any of them (up to ${best.length} searches)`;
     const choices = city ? [...airports, { name: any, value: city.code }] : airports;
     return terminal.ask(flag).choose(`${harmless(text)}: which airport?`, choices);
   }

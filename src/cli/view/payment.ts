@@ -38,12 +38,16 @@ export const offerCommand = (
   short = offerId,
 ): string => `farelock ${isMenuOffer(offerId) ? 'offer' : 'intent create'} ${quoted(short)}`;
 
+/** Escrows are in US dollars. */
+export const isLockable = ({ total_currency }: { readonly total_currency: string }): boolean =>
+  total_currency === 'USD';
+
 /** How to go on with a list: with its first offer that can be locked, which is one in US dollars. */
 export function firstOfferLines(
   offers: readonly { readonly offer_id: string; readonly total_currency: string }[],
   shortOf: (offerId: string) => string,
 ): string[] {
-  const first = offers.find(({ total_currency }) => total_currency === 'USD');
+  const first = offers.find(isLockable);
   if (first) return nextLines(offerCommand(first.offer_id, shortOf(first.offer_id)));
   return [
     offers.length > 0

@@ -97,6 +97,8 @@ export interface Provider {
   readonly changesSchedules?: boolean | undefined;
   /** Any code may be an airport: the provider itself says of which there are none (`airport_unknown` of `search`). */
   readonly takesAnyAirport?: boolean | undefined;
+  /** The codes of cities may be searched for, too: any of their airports. */
+  readonly takesCities?: boolean | undefined;
   /** The age from which its fares for adults may be booked, where it is more than ours. */
   readonly leastAge?: number | undefined;
   /** An airport as it is known here: its name, city, and zone. null: it is not. */

@@ -19,16 +19,28 @@ export type OfferFilters = Pick<
  * - `max_price` is in US dollars, for all passengers; an offer in another currency has no price to compare and is
  *   left out by it.
  */
-export function filterOffers(offers: readonly Offer[], filters: OfferFilters): Offer[] {
+export const filterOffers = (offers: readonly Offer[], filters: OfferFilters): Offer[] =>
+  partedOffers(offers, filters).passed;
+
+/** The same, with how many were left out for their currency alone. */
+export function partedOffers(
+  offers: readonly Offer[],
+  filters: OfferFilters,
+): { readonly passed: Offer[]; readonly otherCurrency: number } {
   const { max_stops: stops, departure_after: after, departure_before: before, max_price: price } = filters;
-  const most = price === undefined ? undefined : atomicAmount(price);
-  return offers.filter(
+  const flown = offers.filter(
     (offer) =>
       (stops === undefined || offer.slices.every((slice) => slice.stops <= stops)) &&
       (after === undefined || departureTime(offer) >= after) &&
-      (before === undefined || departureTime(offer) <= before) &&
-      (most === undefined || (offer.total_currency === PRICE_CURRENCY && offer.total_amount <= most)),
+      (before === undefined || departureTime(offer) <= before),
   );
+  if (price === undefined) return { passed: flown, otherCurrency: 0 };
+  const comparable = flown.filter(({ total_currency: currency }) => currency === PRICE_CURRENCY);
+  const most = atomicAmount(price);
+  return {
+    passed: comparable.filter(({ total_amount: total }) => total <= most),
+    otherCurrency: flown.length - comparable.length,
+  };
 }
 
 /** `HH:MM` on the clock of the airport of departure. */

@@ -7,7 +7,7 @@ import { configured } from '../offers/live-offer.ts';
 import type { FlightsPorts } from '../ports.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { SearchRequest, SearchResponse } from '../wire.ts';
-import { filterOffers, sortOffers } from './filters.ts';
+import { partedOffers, sortOffers } from './filters.ts';
 import { groupByItinerary } from './grouping.ts';
 import type { Pricing } from './pricing.ts';
 import { queryOf } from './query.ts';
@@ -40,7 +40,8 @@ export function createSearch(ports: FlightsPorts, pricing: Pricing) {
         const provider = configured(ports.provider);
         const query = queryOf(request);
         const found = await provider.search(query);
-        const sorted = sortOffers(filterOffers(found, request), request.sort);
+        const { passed, otherCurrency } = partedOffers(found, request);
+        const sorted = sortOffers(passed, request.sort);
         const offers = request.cheapest_per_itinerary ? groupByItinerary(sorted) : sorted;
         const enriching = ports.lowcost?.serves(query) === true;
         const searchId =
@@ -52,6 +53,7 @@ export function createSearch(ports: FlightsPorts, pricing: Pricing) {
           ...(searchId === false ? {} : { search_id: searchId, poll_after_ms: ports.options.pollAfterMs }),
           offers: offers.slice(0, request.limit),
           total_offers: offers.length,
+          ...(otherCurrency > 0 ? { other_currency_offers: otherCurrency } : {}),
         };
         return { status: 200, body };
       },
@@ -82,8 +84,8 @@ function checkTrip(request: SearchRequest, provider: Provider, nowMs: number): v
   const origin = provider.airport(request.origin_iata);
   for (const path of ['origin_iata', 'destination_iata'] as const) {
     const code = request[path];
-    const mayBe =
-      provider.airport(code) !== null || (provider.takesAnyAirport && metropolitanArea(code) === null);
+    const isOther = metropolitanArea(code) === null ? provider.takesAnyAirport : provider.takesCities;
+    const mayBe = provider.airport(code) !== null || isOther;
     if (!mayBe) issues.push({ path, message: notAnAirport(code, provider) });
   }
   if (request.origin_iata === request.destination_iata) {

@@ -3,7 +3,7 @@ import { linkedOf } from '../../paying/explorer.ts';
 import { shortOf } from '../../session/recent.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { offerLines } from '../../view/flights/offer.ts';
-import { costLines, nextLines, quoted, withPayment } from '../../view/payment.ts';
+import { costLines, isLockable, nextLines, quoted, withPayment } from '../../view/payment.ts';
 
 interface OfferOptions {
   /** An offer id, or a number of the last search. */
@@ -40,7 +40,9 @@ export const offer: Command<OfferOptions> = async (context, options) => {
     terminal.aside([
       '',
       ...costLines(payment, linkedOf(context)),
-      ...nextLines(`farelock intent create ${quoted(shortOf(context, offerId))}`),
+      ...(isLockable(value.offer)
+        ? nextLines(`farelock intent create ${quoted(shortOf(context, offerId))}`)
+        : ['Next: choose another offer: only offers in USD can be locked']),
     ]);
     return 0;
   }

@@ -55,22 +55,24 @@ interface AnyAirportDocument extends SearchResponse {
 }
 
 /**
- * `search LON BER`: any airport of a city. A service knows airports alone, so this is a paid search for each of them:
- * how many and what they cost together is said, and agreed to, before the first one (days/agree.ts). What was found is
- * one list, shown however it ends, and remembered for a while: what can still be had is not paid for again.
+ * `search LON BER`: any airport of a city. A service that takes cities is asked once; any other one knows airports alone, so
+ * this is a paid search for each of them: how many and what they cost together is said, and agreed to, before the first one
+ * (days/agree.ts). What was found is one list, shown however it ends, and remembered for a while: what can still be had is not paid for again.
  */
 export async function searchAnyAirport(context: CommandContext, options: WaitingOptions): Promise<ExitCode> {
   const { session, globals, terminal } = context;
-  const routes = airportsOf(options.from).flatMap((origin_iata) =>
+  const airports = airportsOf(options.from).flatMap((origin_iata) =>
     airportsOf(options.to)
       .filter((one) => one !== origin_iata)
       .map((destination_iata): Route => ({ origin_iata, destination_iata })),
   );
-  const [first] = routes;
-  if (!first)
+  if (airports.length === 0)
     throw problem('usage', { message: 'Origin and destination are the same.', fix: 'Give two cities.' });
   const requestOf = ({ origin_iata, destination_iata }: Route) =>
     searchRequestOf({ ...options, from: origin_iata, to: destination_iata });
+  terminal.phase('Asking what a search costs');
+  const cities = { origin_iata: options.from, destination_iata: options.to };
+  const routes = (await takes(context, requestOf(cities))) ? [cities] : airports;
   const memory = memoryOf(context);
   const known = routes.flatMap((route): FoundRoute[] => {
     const found = memory.find(requestOf(route));
@@ -81,7 +83,6 @@ export async function searchAnyAirport(context: CommandContext, options: Waiting
   });
   const done = new Map<string, FoundRoute | (Route & Gap)>(known.map((one) => [routeText(one), one]));
   const asked = routes.filter((one) => !done.has(routeText(one)));
-  terminal.phase('Asking what a search costs');
   const price = asked[0] ? await searchPrice(context, requestOf(asked[0])) : 0n;
   const cost = costOf(asked.length, price, freeCall(session.profile.limits));
   if (globals.dryRun) {
@@ -90,7 +91,7 @@ export async function searchAnyAirport(context: CommandContext, options: Waiting
         ? 'Pay nothing: every route is known.'
         : `Pay ${costText(cost, globals.maxPayment)}.`;
     printPlan(terminal, [pays, 'Show all offers as one list.'], {
-      request: requestOf(first),
+      request: requestOf(routes[0] ?? cities),
       routes,
       ...costFacts(cost, globals.maxPayment),
     });
@@ -120,6 +121,17 @@ export async function searchAnyAirport(context: CommandContext, options: Waiting
   terminal.settle();
   const all = routes.map((one) => done.get(routeText(one)) ?? { ...one, status: 'not_searched' as const });
   return tell(context, options, all, ended);
+}
+
+/** True where the service takes the codes of cities; asking is free. */
+async function takes(context: CommandContext, request: ReturnType<typeof searchRequestOf>): Promise<boolean> {
+  try {
+    await searchPrice(context, request);
+    return true;
+  } catch (error) {
+    if (isProblem(error, 'invalid_request')) return false;
+    throw error;
+  }
 }
 
 /** Answers whose offers have not all expired. */
@@ -189,11 +201,13 @@ async function tell(
     orderOf(options),
   );
   const isWhole = answers.length === routes.length && answers.every(({ status }) => status === 'complete');
+  const others = answers.reduce((sum, one) => sum + (one.other_currency_offers ?? 0), 0);
   const document: AnyAirportDocument = {
     request_id: first.request_id,
     status: isWhole ? 'complete' : 'enriching',
     offers: offers.slice(0, limitOf(options)),
     total_offers: answers.reduce((sum, one) => sum + one.total_offers, 0),
+    ...(others > 0 ? { other_currency_offers: others } : {}),
     routes: routes.map((one) =>
       one.status === 'found'
         ? {

@@ -13,6 +13,24 @@ export interface AirlineOptions {
   readonly lowcost?: 'none' | 'sandbox' | 'browser';
 }
 
+/** Whose seats `serve` sells, for whoever reads what it prints at its start. */
+export interface SoldFrom {
+  readonly provider: 'sandbox' | 'duffel';
+  /** `live`: seats of real airlines are paid for. */
+  readonly mode: 'test' | 'live';
+  readonly lowcost: 'none' | 'sandbox' | 'browser';
+}
+
+export function soldFrom(settings: AirlineSettings | undefined): SoldFrom {
+  const { provider, lowcost } = settings ?? { provider: 'sandbox', lowcost: 'sandbox' };
+  const isDuffel = provider !== 'sandbox';
+  return {
+    provider: isDuffel ? provider.name : provider,
+    mode: isDuffel && provider.token.startsWith('duffel_live_') ? 'live' : 'test',
+    lowcost: typeof lowcost === 'string' ? lowcost : lowcost.name,
+  };
+}
+
 const DUFFEL_URL = 'https://api.duffel.com';
 
 /**

@@ -18,5 +18,13 @@ export const serve = published(
         'Hash of the first block of the cluster that was named, or of a private one that is served here.',
       ),
     operator_key_file: z.string().nullable(),
+    airline: z
+      .strictObject({
+        provider: z.enum(['sandbox', 'duffel']),
+        mode: z.enum(['test', 'live']).describe('live: seats of real airlines are paid for.'),
+        lowcost: z.enum(['none', 'sandbox', 'browser']),
+      })
+      .nullable()
+      .describe('Whose seats are sold. null: --cluster-only.'),
   }),
 );

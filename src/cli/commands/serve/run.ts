@@ -5,6 +5,7 @@ import { jsonLog, type Log } from '../../../kernel/log.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';
+import type { AirlineSettings } from '../../../service-types.ts';
 import { type ClusterSettings, EMBEDDED_CLUSTER } from '../../../solana/cluster-settings.ts';
 import { networkOfGenesis, rpcNames } from '../../../solana/monikers.ts';
 import { nameOf } from '../../../solana/settings-checks.ts';
@@ -14,7 +15,7 @@ import { keyInArgument } from '../../session/secret-variable.ts';
 import { type ClusterOptions, clusterGiven } from '../../settings/cluster.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';
 import { fieldLines } from '../../view/table.ts';
-import { type AirlineOptions, airlineSettings } from './airline-settings.ts';
+import { type AirlineOptions, airlineSettings, type SoldFrom, soldFrom } from './airline-settings.ts';
 import { listenForBoth } from './both-ports.ts';
 import { proxiesIn, trustedProxies } from './client-address.ts';
 import { crossOrigin } from './cross-origin.ts';
@@ -49,6 +50,8 @@ interface Listening {
   readonly network: string;
   readonly genesis: string | null;
   readonly operator_key_file: string | null;
+  /** Whose seats are sold; null: --cluster-only. */
+  readonly airline: SoldFrom | null;
 }
 
 /** Serves until it is told to stop; then takes no new work, finishes what runs, and exits 0. */
@@ -69,7 +72,8 @@ export const serve: Command<ServeOptions> = async (context, options) => {
   const { rpcUrls } = cluster;
   // For an operator; --verbose shows more.
   const log = jsonLog((line) => terminal.note(line), context.clock.now, 'warn');
-  const service = await openServed(context, options, cluster, log);
+  const airlines = clusterOnly ? undefined : airlineSettings(environment, options);
+  const service = await openServed(context, options, { cluster, airlines, log });
   const balancer = watchBalancer();
   let closing = false;
   let wake = new AbortController();
@@ -115,6 +119,7 @@ export const serve: Command<ServeOptions> = async (context, options) => {
     network: service.cluster.network,
     genesis: service.servedGenesis ?? cluster.genesis,
     operator_key_file: clusterOnly ? null : await service.operatorKeyFile(),
+    airline: clusterOnly ? null : soldFrom(airlines),
   };
   terminal.result(where, listeningView(origin, session.home));
   terminal.aside(hintsFor(origin, where, { ...cluster, genesis: where.genesis }));
@@ -164,17 +169,16 @@ function watchBalancer() {
 
 /** The services on a cluster, or the embedded cluster alone. */
 function openServed(
-  { session, environment, signal }: CommandContext,
+  { session, signal }: CommandContext,
   options: ServeOptions,
-  cluster: ClusterSettings,
-  log: Log,
+  { cluster, airlines, log }: { cluster: ClusterSettings; airlines: AirlineSettings | undefined; log: Log },
 ) {
   const { scenario, withoutProgram, databaseUrl, mainnet, facilitatorUrl, live } = options;
   if (options.clusterOnly) return session.openClusterOnly({ log, withoutProgram });
   return session.openLocal({
     stopping: signal,
     ...(scenario !== undefined && { scenario: scenarioNamed(scenario) }),
-    airlines: airlineSettings(environment, options),
+    airlines,
     databaseUrl,
     cluster,
     isMainnetMeant: mainnet,
@@ -184,11 +188,15 @@ function openServed(
   });
 }
 
+const soldFromText = ({ provider, mode, lowcost }: SoldFrom): string =>
+  [`${provider}, ${mode} mode`, `low-cost carriers: ${lowcost}`].join(' · ');
+
 const listeningView = (origin: string, home: string): View<Listening> => ({
   lines: (shown, { paint }) => [
     `${paint.good('✓')} Listening on ${paint.bold(origin)}`,
     ...fieldLines(
       [
+        ['Sells from', shown.airline && soldFromText(shown.airline)],
         ['Partner service', shown.partner_url],
         ['Solana RPC', shown.rpc_urls.join(', ')],
         ['Subscriptions', shown.rpc_ws_url],

@@ -51,6 +51,7 @@ export function offerLines(
         ]),
         paint.dim,
       ),
+      paint.dim('Extras are added with the airline: Farelock pays the fare alone.'),
     );
   }
   if (lines.some((line) => line.includes('–') && !/\d–\d/.test(line))) {

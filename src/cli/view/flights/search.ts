@@ -55,10 +55,10 @@ export function searchLines(response: SearchResponse, title: SearchTitle, screen
 
 /**
  * Says what a list can't prove (spec/flight-service.md, Rules, 5): that an offer with some property does not exist, when
- * the list was cut or slower sellers had not answered; null where it is the whole answer.
+ * the list was cut, fares in other currencies were left out, or slower sellers had not answered; null where it is the whole answer.
  */
 export function incompleteText(response: SearchResponse, title: SearchTitle): string | null {
-  const { offers, total_offers: total, status } = response;
+  const { offers, total_offers: total, status, other_currency_offers: others = 0 } = response;
   const more = `--limit ${Math.min(total, MOST_OFFERS)}`;
   const said: string[] = [];
   const left = total - offers.length;
@@ -68,6 +68,10 @@ export function incompleteText(response: SearchResponse, title: SearchTitle): st
         ? `${counted(left, 'more itinerary', 'more itineraries')}: ${more}.`
         : `${counted(left, 'more fare')}, perhaps with bags or a refund: ${more}, or leave out --all-fares.`,
     );
+  }
+  if (others > 0) {
+    const fares = counted(others, 'fare in another currency', 'fares in other currencies');
+    said.push(`Without ${fares}: --max-price is in US dollars.`);
   }
   if (status === 'enriching') said.push('Slower sellers were still quoting: cheaper offers may exist.');
   return said.length > 0 ? said.join(' ') : null;

@@ -40,6 +40,7 @@ export function createDuffelProvider(options: DuffelOptions): Provider {
     isSandbox: !isLive,
     changesSchedules: true,
     takesAnyAirport: true,
+    takesCities: true,
     leastAge: ADULT_YEARS,
     airport(iata) {
       const row = AIRPORT_TABLE.find(([code]) => code === iata);
