@@ -20,6 +20,8 @@ export const SOMETIMES: readonly string[] = [
   ),
   ...['serialization', 'deadlock', 'cut_before', 'cut_after'].map((what) => `fault: database ${what}`),
   ...['before', 'after'].map((what) => `fault: crash ${what}`),
+  ...['before', 'after'].map((what) => `fault: power ${what}`),
+  'the power takes what nobody waited for',
   ...['forward', 'back'].map((what) => `fault: clock ${what}`),
   ...[
     'settling',
