@@ -5,8 +5,9 @@ const SWEEP_EVERY_MS = 10 * 60_000;
 const DUE_AT = 'sweep_due_at_ms';
 
 /**
- * Runs the sweeper at most every ten minutes, whichever process comes first, and at the start of one that stays. Between sweeps it costs nothing, in a
- * fresh process one small read. A sweep that breaks is logged: it must fail no booking.
+ * Runs the sweeper at most every ten minutes, whichever process comes first, and at the start of one that stays.
+ * Between sweeps it costs nothing, in a fresh process one small read. A sweep that breaks is logged: it must fail no
+ * booking.
  * @returns how many tasks were taken up
  */
 export function createUpkeep(ports: SweeperPorts, escrows: Escrows): () => Promise<number> {

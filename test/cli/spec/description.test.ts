@@ -116,12 +116,14 @@ test('a call by a program becomes the command line that a person would write', (
     argv: ['search', '--depart=+30d', '--adults=2', '--limit=8', '--all-fares', '--', 'LIS', 'BER'],
     stdin: '',
     isDryRun: false,
+    most: 20,
   });
   const passengers = [{ given_name: 'Ana' }];
   expect(commandLineOf(commandOf('book'), { intent_id: 'int_1', passengers })).toEqual({
     argv: ['book', '--passengers=-', '--', 'int_1'],
     stdin: JSON.stringify(passengers),
     isDryRun: false,
+    most: 20,
   });
   expect(
     commandLineOf(commandOf('refund request'), { intent_id: '--yes', reason: '--no-input' }).argv,
