@@ -124,7 +124,8 @@ describe('@solana/web3.js, unmodified, against the JSON-RPC', () => {
     const { value: status } = await connection.getSignatureStatus(signature);
     expect(status).toMatchObject({ err: null, confirmationStatus: 'finalized' });
     // Sent again, the same bytes are answered alike and land no second time.
-    expect(await connection.sendRawTransaction(transaction.serialize())).toBe(signature);
+    const again = { skipPreflight: true };
+    expect(await connection.sendRawTransaction(transaction.serialize(), again)).toBe(signature);
     expect(await connection.getBalance(bob.publicKey)).toBe(LAMPORTS_PER_SOL);
 
     const found = await connection.getTransaction(signature, { maxSupportedTransactionVersion: 0 });
