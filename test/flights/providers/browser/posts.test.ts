@@ -49,11 +49,11 @@ describe.runIf(chromium)('from the moment that a page has a card', () => {
   beforeEach(async () => {
     // A form of the test before may be on its way.
     const opened = () =>
-      visit.page.goto(site.base).then(
+      visit.page.goto(site.base, { timeout: 5_000 }).then(
         () => true,
         () => false,
       );
-    await expect.poll(opened, { timeout: 10_000 }).toBe(true);
+    await expect.poll(opened, { timeout: 60_000 }).toBe(true);
     site.asked.length = 0;
   });
   const posts = () => site.asked.filter((one) => one.startsWith('POST'));
