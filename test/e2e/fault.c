@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -83,14 +84,19 @@ static int kept(const char *path, char to[4096]) {
 }
 
 /* The kept copy of an open file in the making: what is in it now, before it is synced. By the system's own calls, which
-   nobody counts; through the same descriptor, since closing another one would drop SQLite's locks. */
-static int begins_to_last(int fd, char part[4096], char to[4096]) {
+   nobody counts; through the same descriptor, since closing another one would drop SQLite's locks. One wait for a file at
+   a time, until `lock` is closed: of two, the one that began first could end last, and leave the older copy. */
+static int begins_to_last(int fd, char part[4096], char to[4096], int *lock) {
   char link[64], path[4096];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   ssize_t length = readlink(link, path, sizeof path - 1);
   if (length < 0) return 0;
   path[length] = 0;
   if (!kept(path, to)) return 0;
+  snprintf(part, 4096, "%s.part.lock", to);
+  *lock = syscall(SYS_openat, AT_FDCWD, part, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (*lock < 0) return 0;
+  while (syscall(SYS_flock, *lock, LOCK_EX) != 0 && errno == EINTR) continue;
   snprintf(part, 4096, "%s.part%ld", to, syscall(SYS_gettid));
   int out = syscall(SYS_openat, AT_FDCWD, part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (out < 0) return 0;
@@ -149,9 +155,13 @@ ssize_t pread64(int fd, void *bytes, size_t length, off_t at) {
     dies(#name, fd); \
     if (fails(fault, fd, 0)) return -1; \
     char part[4096], to[4096]; \
-    int lasts = begins_to_last(fd, part, to); \
+    int lock = -1; \
+    int lasts = begins_to_last(fd, part, to, &lock); \
     int done = real(fd); \
+    int why = errno; \
     if (lasts && done == 0) syscall(SYS_renameat2, AT_FDCWD, part, AT_FDCWD, to, 0); \
+    if (lock >= 0) syscall(SYS_close, lock); \
+    errno = why; \
     return done; \
   }
 ON_FILE(fsync, "fsync")

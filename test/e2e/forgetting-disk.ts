@@ -29,7 +29,7 @@ export function forgettingDisk(library: string, home: string): ForgettingDisk {
     settle: () => copy(home, kept),
     fail: () => {
       for (const name of readdirSync(home)) rmSync(join(home, name), { recursive: true, force: true });
-      cpSync(kept, home, { recursive: true, filter: (path) => !/\.part\d+$/.test(basename(path)) });
+      cpSync(kept, home, { recursive: true, filter: (path) => !/\.part(\d+|\.lock)$/.test(basename(path)) });
     },
     rows<T>(file: string, sql: string): T[] {
       const look = mkdtempSync(join(folder, 'look-'));
