@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The mark that a pay-out leaves on chain: nobody who reads the chain can tell an intent's id from it, and the customer
- * who has the id can work it out.
+ * The mark that a pay-out leaves on chain. A reader of the chain learns no intent's id from it; a customer who has the id
+ * can compute it.
  */
 export const payoutMark = (subject: string): string =>
   createHash('sha256').update(payoutMemoWithId(subject)).digest('hex').slice(0, 32);

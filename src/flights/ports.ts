@@ -74,7 +74,7 @@ export interface FlightsOptions {
   readonly settlingGraceMs: number;
   /** Personal data goes this many days after the last arrival, or after the refund. */
   readonly purgeAfterDays: number;
-  /** For a process that stays: a command that ends leaves sweeps to whoever is due. */
+  /** True for a process that stays. A command that ends leaves the sweep to the next process that is due. */
   readonly sweepsAtStart: boolean;
 }
 

@@ -53,7 +53,7 @@ const INLINE: Readonly<Record<string, { readonly parameter: string; readonly sch
 const MOST = 20;
 const LIMITS: Readonly<Record<string, number>> = { search: 8, 'payments verify': 100, doctor: 100 };
 
-/** What a tool has in place of a command's own `--limit`. */
+/** The limit of a tool whose command has none of its own. */
 const LIMIT: ParameterDescription = {
   name: '--limit',
   description: 'entries of each list; left_out says how many more there are',

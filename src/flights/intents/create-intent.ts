@@ -112,7 +112,7 @@ export function createIntentCall(
   };
 }
 
-/** Only a refusal ends the payment. Where nobody knows yet, the same payment goes on from here. */
+/** Only a refusal ends the payment. While the outcome is unknown, the same payment can go on from here. */
 function notOpened(error: unknown): unknown {
   if (isProblem(error, 'not_final')) return problem('cluster_failed', { cause: error });
   const isUnknown = !isProblem(error) || isProblem(error, 'cluster_failed') || storeTrouble(error) !== null;

@@ -24,7 +24,8 @@ export async function cancelledBy(store: Store, intentId: string): Promise<Cance
 }
 
 /**
- * The same, once an airline that changes what it sold was asked: its answer is kept, and told as any other change.
+ * The same, after the airline was asked, where it changes what it has sold. Its answer is kept, and the traveller hears of
+ * it as of any other change.
  * @throws Problem `provider_failed`, `upstream_rate_limited` where it does not answer
  */
 export async function cancelledByNow(ports: ChangePorts, intentId: string): Promise<CancelledBy> {

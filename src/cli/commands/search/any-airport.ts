@@ -55,9 +55,10 @@ interface AnyAirportDocument extends SearchResponse {
 }
 
 /**
- * `search LON BER`: any airport of a city. A service that takes cities is asked once; any other one knows airports alone, so
- * this is a paid search for each of them: how many and what they cost together is said, and agreed to, before the first one
- * (days/agree.ts). What was found is one list, shown however it ends, and remembered for a while: what can still be had is not paid for again.
+ * `search LON BER`: any airport of a city. A service that takes cities is asked once. Another one knows airports alone: then
+ * this is a paid search for each of them, and how many there are and what they cost together is shown, and agreed to,
+ * before the first one (days/agree.ts). The result is one list, shown however the command ends. Searches that are still
+ * valid are kept, and not paid for again.
  */
 export async function searchAnyAirport(context: CommandContext, options: WaitingOptions): Promise<ExitCode> {
   const { session, globals, terminal } = context;

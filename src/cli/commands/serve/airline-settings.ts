@@ -13,7 +13,7 @@ export interface AirlineOptions {
   readonly lowcost?: 'none' | 'sandbox' | 'browser';
 }
 
-/** Whose seats `serve` sells, for whoever reads what it prints at its start. */
+/** Whose seats `serve` sells, as it prints at its start. */
 export interface SoldFrom {
   readonly provider: 'sandbox' | 'duffel';
   /** `live`: seats of real airlines are paid for. */

@@ -10,8 +10,9 @@ type Standing = ProviderOrder | null | 'unknown';
 
 /**
  * How a reference stands. null: an attempt is on record before it is sent, each one was refused, and Duffel lists no order
- * for it. Without any attempt the list is asked, too: a database that was put back has forgotten what it ordered. An order is believed where Duffel shows it with our reference. Of an attempt without a verdict a
- * list without it proves nothing, for the airline may know more than Duffel: `unknown`, until something definite is said.
+ * for it. Without any attempt the list is asked, too: a database that was put back has forgotten what it ordered. An order
+ * is believed where Duffel shows it with our reference. After an attempt without a verdict, a list without the order proves
+ * nothing, because the airline may know more than Duffel: `unknown`, until Duffel says something definite.
  * @throws Problem `upstream_rate_limited`, `provider_failed`
  */
 export async function findOrder(ports: OrderPorts, reference: string, offer: string): Promise<Standing> {

@@ -26,7 +26,7 @@ export function isInside(address: string, hosts: readonly string[]): boolean {
   return port !== undefined && hosts.includes(`${url.hostname}:${port}`);
 }
 
-/** Peers are reached by address, past every resolver. What the last two send, nothing between page and network sees. */
+/** The first four reach peers by address, without a resolver. What the last two send can't be seen from outside. */
 const UNSEEN = [
   ...['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', 'WebTransport'],
   ...['SharedWorker', 'fetchLater'],
