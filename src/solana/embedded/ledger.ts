@@ -110,7 +110,7 @@ export function createLedger(file: LedgerFile, clock: SlotClock): EmbeddedLedger
     transactionsOfSlot: file.transactionsOfSlot,
     lamportsPage: file.lamportsPage,
     transactionCount: file.transactionCount,
-    onDisk: () => file.disk.pending(),
+    onDisk: () => file.disk.ofWhatWasRead(),
     blockhash: (slot) => clock.blockhash(slot),
 
     async submit(wire, { skipPreflight = false } = {}) {

@@ -89,9 +89,10 @@ class Caller implements DatabaseConnection {
       if (statement.isRead) {
         await this.untilCommitted();
         const ran = await patiently(() => statement.run(parameters));
-        this.release();
         // Nobody is shown what a failure of the power could still take.
-        await disk.pending();
+        const onDisk = disk.ofWhatWasRead();
+        this.release();
+        await onDisk;
         return ran;
       }
       const written = commits.write(statement, parameters);

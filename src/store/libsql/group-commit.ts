@@ -55,7 +55,7 @@ interface Group {
 
 interface Ports {
   readonly database: Pick<SqliteDatabase, 'exec' | 'inTransaction'>;
-  readonly disk: Pick<JournalDisk, 'sync' | 'pending'>;
+  readonly disk: Pick<JournalDisk, 'sync' | 'ofWhatWasRead'>;
   readonly turns: Turns;
   /** Tries again for as long as another process writes. */
   readonly patiently: <T>(work: () => T) => Promise<T>;
@@ -181,7 +181,7 @@ async function together(desk: Desk, due: readonly Waiting[]): Promise<void> {
     return;
   }
   if (group) end(desk, group);
-  const onDisk = (isDirty ? disk.sync() : disk.pending()) ?? Promise.resolve();
+  const onDisk = (isDirty ? disk.sync() : disk.ofWhatWasRead()) ?? Promise.resolve();
   onDisk.then(
     () => {
       for (const { resolve } of told) resolve();

@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, openSync } from 'node:fs';
+import { closeSync, fdatasync, openSync, statSync } from 'node:fs';
 import type { SqliteDatabase } from './file.ts';
 
 /**
@@ -9,8 +9,11 @@ import type { SqliteDatabase } from './file.ts';
 export interface JournalDisk {
   /** Comes back when everything that is committed now is on the disk. */
   sync(): Promise<void>;
-  /** The same for what somebody waits for already; null when nobody does. */
-  pending(): Promise<void> | null;
+  /**
+   * The same for what was read: null when it is on the disk. Another process may have committed it and died, or may still
+   * wait: who acts on it first would outlive what he acted on.
+   */
+  ofWhatWasRead(): Promise<void> | null;
   close(): Promise<void>;
 }
 
@@ -29,6 +32,7 @@ export function journalDisk(
   let running: Promise<void> | null = null;
   /** Begins after the running one, which may have begun before a commit. */
   let next: Promise<void> | null = null;
+  const others = commitsOfOthers(database, `${path}-wal`);
 
   const start = (): Promise<void> => {
     next = null;
@@ -49,13 +53,20 @@ export function journalDisk(
     return begun;
   };
 
+  const sync = () => {
+    if (!running) return start();
+    next ??= running.then(start, start);
+    return next;
+  };
+
   return {
-    sync() {
-      if (!running) return start();
-      next ??= running.then(start, start);
-      return next;
+    sync,
+    ofWhatWasRead() {
+      if (!others.areNew()) return next ?? running;
+      const done = sync();
+      done.catch(others.forget);
+      return done;
     },
-    pending: () => next ?? running,
     async close() {
       // Whoever waits for it is told of its failure.
       await (next ?? running)?.catch(() => undefined);
@@ -64,6 +75,36 @@ export function journalDisk(
     },
   };
 }
+
+/**
+ * Notices what other connections, of whatever process, have committed. What lies in the journal at the start is of others,
+ * too: of one that was killed, perhaps before the disk had it.
+ */
+function commitsOfOthers(database: Pick<SqliteDatabase, 'prepare'>, journal: string) {
+  const version = database.prepare('pragma data_version');
+  const look = () => {
+    try {
+      return (version.get() as { readonly data_version: number }).data_version;
+    } catch {
+      // Another process has the file to itself for a moment: it may have written anything.
+      return null;
+    }
+  };
+  const first = look();
+  let known = sizeOf(journal) === 0 ? first : null;
+  return {
+    areNew(): boolean {
+      const before = known;
+      known = look();
+      return known === null || known !== before;
+    },
+    forget(): void {
+      known = null;
+    },
+  };
+}
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 /** Writes everything that the journal holds once more, into the file, and waits for the disk there. */
 function movedIntoFile(database: Pick<SqliteDatabase, 'prepare'>): boolean {
