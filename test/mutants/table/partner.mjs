@@ -258,8 +258,8 @@ export const partner = [
   {
     name: 'what is committed together is told before it is on the disk',
     file: 'src/store/libsql/group-commit.ts',
-    from: 'const onDisk = (isDirty ? disk.sync() : disk.pending()) ?? Promise.resolve();',
-    to: 'void (isDirty ? disk.sync() : disk.pending());\n  const onDisk = Promise.resolve();',
+    from: 'const onDisk = (isDirty ? disk.sync() : disk.ofWhatWasRead()) ?? Promise.resolve();',
+    to: 'void (isDirty ? disk.sync() : disk.ofWhatWasRead());\n  const onDisk = Promise.resolve();',
     by: ['test/store/libsql/group-commit.test.ts'],
   },
   {
