@@ -448,6 +448,7 @@ export async function openStage(
         world.saw(name);
       }
       books.close();
+      for (const made of disks.values()) made.close();
       await server?.close();
       await ledger.close();
       rmSync(folder, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import Sqlite from 'libsql';
-import type { SqliteDatabase } from '../../../src/store/libsql/file.ts';
+import { openSqlite, type SqliteDatabase } from '../../../src/store/libsql/file.ts';
 import type { Process } from './computer.ts';
 import type { World } from './world.ts';
 
@@ -34,6 +34,8 @@ export function createDisk(world: World, name: string, first: string) {
   let path = first;
   let failures = 0;
   let synced: Reach | null = null;
+  // A connection of the dead ends when its memory is collected, whenever that is; the last one would take the journal along.
+  let held = openSqlite(path);
 
   const reachOf = (): (Reach & { readonly moved: number }) | null => {
     const index = `${path}-shm`;
@@ -90,6 +92,7 @@ export function createDisk(world: World, name: string, first: string) {
         for (const suffix of ['', '-wal', '-shm']) rmSync(`${copy}${suffix}`, { force: true });
       }
     },
+    close: () => held.close(),
     /** The power fails: everything that runs here dies, and finds what was on the disk when it is started again. */
     fail(): void {
       failures++;
@@ -103,6 +106,8 @@ export function createDisk(world: World, name: string, first: string) {
       const before = path;
       path = next;
       synced = null;
+      held.close();
+      held = openSqlite(path);
       for (const process of [...users]) process.crash();
       for (const call of renewals) call();
       for (const suffix of ['', '-wal', '-shm']) rmSync(`${before}${suffix}`, { force: true });
