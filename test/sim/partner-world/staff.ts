@@ -177,11 +177,19 @@ export function createStaff(
     world.saw('an order is read with its history');
   }
 
-  /** Another partner's order is none. */
+  /** Another partner's order is none: it is not shown, and not moved. */
   async function peek(place: string): Promise<void> {
     const others = PARTNERS.filter((one) => one !== slug).flatMap((one) => stage.platform.ordersOf(one));
     const other = others[Math.floor(chance.part(`${place} other`) * others.length)];
     if (!other) return;
+    if (chance.part(`${place} moves`) < 0.5) {
+      const input: UpdateOrderRequest = { orderId: other.orderId, status: 'CANCELED', reason: name };
+      const moved = await send('moves another’s', { input, ifMatch: null, key: null });
+      if (moved.kind === 'ok' || (moved.kind === 'refused' && moved.problem.code !== 'order_not_found'))
+        world.violate('another’s order is none', `${name} moved ${other.orderId}`);
+      else if (moved.kind === 'refused') world.saw('an update is refused: order_not_found');
+      return;
+    }
     const came = await person.persist('looks at another’s', ({ client }) => client.order(other.orderId), {
       tries: 2,
     });
