@@ -24,7 +24,7 @@ import type { Process } from '../world/computer.ts';
 import { openWatchedFile } from '../world/databases.ts';
 import { createDisk, type Disk } from '../world/disk.ts';
 import { outside } from '../world/machine.ts';
-import { createWriterLock, openWatchedServer, type ServedDatabase } from '../world/postgres.ts';
+import { createPlaces, openWatchedServer, type ServedDatabase } from '../world/postgres.ts';
 import { BEGINNING_MS, createWorld, type World } from '../world/world.ts';
 import { openTills, type Tills } from './carriers.ts';
 import { createChain } from './chain.ts';
@@ -238,6 +238,9 @@ async function makeServerTemplate(server: TestPostgres, books: SqliteDatabase): 
   await store.destroy();
   return name;
 }
+/** The pool has ten: one is for whoever checks, and one to spare. */
+const MOST_CONNECTIONS = 8;
+
 const serverTemplates = new WeakMap<TestPostgres, Promise<string>>();
 
 function databaseOn({ url }: TestPostgres, name: string): string {
@@ -270,7 +273,8 @@ async function openServer(server: TestPostgres, books: SqliteDatabase) {
   });
   const served: ServedDatabase = {
     opened: store as unknown as ServedDatabase['opened'],
-    lock: createWriterLock(),
+    lock: createPlaces(1),
+    connections: createPlaces(MOST_CONNECTIONS),
     held: new Set(),
     terminate: (backend) =>
       withServer(server.url, (admin) => admin.query(`select pg_terminate_backend(${backend}, 5000)`)),

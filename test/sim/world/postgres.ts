@@ -12,28 +12,28 @@ import { watchedDriver } from './databases.ts';
 import { outside } from './machine.ts';
 import type { World } from './world.ts';
 
-/** One writer at a time: whoever waits for another does so in the world's time, never in the server's. */
-export function createWriterLock() {
+/** So many at a time: who waits for another does so in the world's time, which stands still while the server works. */
+export function createPlaces(count: number) {
   const waiting: (() => void)[] = [];
-  let isTaken = false;
+  let free = count;
   return {
     take: (): Promise<void> =>
       new Promise((resolve) => {
-        if (isTaken) waiting.push(resolve);
+        if (free === 0) waiting.push(resolve);
         else {
-          isTaken = true;
+          free--;
           resolve();
         }
       }),
     give(): void {
       const next = waiting.shift();
       if (next) next();
-      else isTaken = false;
+      else free++;
     },
   };
 }
 
-export type WriterLock = ReturnType<typeof createWriterLock>;
+export type Places = ReturnType<typeof createPlaces>;
 
 const isWrite = (sql: string): boolean => !/^\s*select\b/i.test(sql);
 
@@ -44,7 +44,10 @@ const LONGEST_AWAY_MS = 40_000;
 /** A database on a server, for the processes of one world. */
 export interface ServedDatabase {
   readonly opened: Kysely<never>;
-  readonly lock: WriterLock;
+  /** One writer at a time. */
+  readonly lock: Places;
+  /** As many connections as the pool has. */
+  readonly connections: Places;
   /** Connections that somebody holds. */
   readonly held: Set<DatabaseConnection>;
   /** `pg_terminate_backend`, by somebody else's connection. */
@@ -90,7 +93,7 @@ async function strike(
 
 /** The driver of an opened database, whose answers the world waits for. */
 function driverOf(world: World, process: Process, database: ServedDatabase): Driver {
-  const { opened, lock, held } = database;
+  const { opened, lock, connections, held } = database;
   const executor = opened.getExecutor();
   const releases = new Map<DatabaseConnection, () => void>();
   const writing = new Set<DatabaseConnection>();
@@ -106,11 +109,11 @@ function driverOf(world: World, process: Process, database: ServedDatabase): Dri
     if (!writing.delete(connection)) return;
     await query(connection, sql).finally(() => lock.give());
   };
-  /** A turn to write; one that died meanwhile passes it on, and is never heard of again. */
-  const turn = async (): Promise<void> => {
-    await lock.take();
+  /** A turn to write, or a connection; one that died meanwhile passes it on, and is never heard of again. */
+  const turn = async (places: Places): Promise<void> => {
+    await places.take();
     if (process.isAlive()) return;
-    lock.give();
+    places.give();
     await new Promise(() => undefined);
   };
   // The server takes back what a process that died has left open.
@@ -125,7 +128,7 @@ function driverOf(world: World, process: Process, database: ServedDatabase): Dri
     const self: DatabaseConnection = {
       async executeQuery(compiled) {
         const alone = !writing.has(self) && isWrite(compiled.sql);
-        if (alone) await turn();
+        if (alone) await turn(lock);
         try {
           await strike(world, process, database, connection);
           return await outside(() => connection.executeQuery(compiled));
@@ -140,7 +143,11 @@ function driverOf(world: World, process: Process, database: ServedDatabase): Dri
   return {
     init: async () => undefined,
     async acquireConnection() {
-      if (world.now() < database.awayUntilMs) throw refused();
+      await turn(connections);
+      if (world.now() < database.awayUntilMs) {
+        connections.give();
+        throw refused();
+      }
       const taken = await outside(
         () =>
           new Promise<DatabaseConnection>((resolve, reject) => {
@@ -151,18 +158,24 @@ function driverOf(world: World, process: Process, database: ServedDatabase): Dri
                     const self = made(connection);
                     held.add(connection);
                     real.set(self, connection);
-                    releases.set(self, done);
+                    releases.set(self, () => {
+                      done();
+                      connections.give();
+                    });
                     resolve(self);
                   }),
               )
               .catch(reject);
           }),
-      );
+      ).catch((error: unknown) => {
+        connections.give();
+        throw error;
+      });
       if (!process.isAlive()) release(taken);
       return taken;
     },
     async beginTransaction(connection) {
-      await turn();
+      await turn(lock);
       writing.add(connection);
       await query(connection, 'begin').catch((error: unknown) => {
         if (writing.delete(connection)) lock.give();
