@@ -266,22 +266,23 @@ interface PaidRow {
   readonly payer: string;
 }
 
-/** Each journey begins with a search of its own, which may be the same request. */
-const BOUGHT_FOR_EACH_JOURNEY = 'POST /air/search';
-/** Offers that come later than this, by the clock of the tool, are too old to be locked: the tool searches again. */
+/** Each journey asks for these anew, and its request may be the same: also the lock of an offer that the last one has booked. */
+const BOUGHT_FOR_EACH_JOURNEY = new Set(['POST /air/search', 'POST /air/offer-details', 'POST /air/intents']);
+/** An answer that comes later than this, by the clock of the tool, is too old to go on with: the tool asks again. */
 const FRESH_MS = 600_000;
+const GROWS_OLD = new Set(['POST /air/search', 'POST /air/offer-details', 'GET /air/orders']);
 
-/** How many searches were bought because the answer to the one before had come too late. */
-function boughtAgain(stage: Stage, payer: string): number {
+/** How many answers were bought because the one before had come too late. */
+function boughtAgain(stage: Stage, payer: string, resource: string): number {
   const name = stage.names.get(payer);
-  if (name === undefined) return 0;
+  if (name === undefined || !GROWS_OLD.has(resource)) return 0;
   const bought = stage
     .journalOf(name)
     .survives(
       (journal) =>
         journal
           .prepare('select created_at_ms from payments where wallet = ? and resource = ? order by rowid')
-          .all(payer, BOUGHT_FOR_EACH_JOURNEY) as { readonly created_at_ms: number }[],
+          .all(payer, resource) as { readonly created_at_ms: number }[],
     );
   return bought.filter(({ created_at_ms: atMs }, place) => {
     const before = bought[place - 1];
@@ -301,8 +302,8 @@ function checkPaidOnce(world: World, stage: Stage, landed: readonly Landed[]): v
     const thing = `${payer} ${resource} ${request_digest}`;
     const count = (times.get(thing) ?? 0) + 1;
     times.set(thing, count);
-    const isSearch = resource === BOUGHT_FOR_EACH_JOURNEY;
-    const most = isSearch ? (stage.journeys.get(payer) ?? 1) + boughtAgain(stage, payer) : 1;
+    const journeys = BOUGHT_FOR_EACH_JOURNEY.has(resource) ? (stage.journeys.get(payer) ?? 1) : 1;
+    const most = journeys + boughtAgain(stage, payer, resource);
     if (count <= most) continue;
     world.violate(
       'nobody pays twice for one thing',
