@@ -52,6 +52,10 @@ const passengerOf = (name: string): Passenger => ({
   gender: 'f',
   email: `${name}@example.org`,
   phone_number: '+351912345678',
+  // Low-cost carriers ask for it before anything is paid.
+  nationality: 'PT',
+  passport_number: 'CB123456',
+  passport_expiry: '2099-05-01',
 });
 
 /** When somebody comes for the second time, if the first is over. */
