@@ -7,6 +7,7 @@ import type {
   AuditTrail,
   CreatedIntent,
   Order,
+  RefundCase,
   Stuck,
   StuckItem,
   StuckPlan,
@@ -439,6 +440,31 @@ describe('on the slower tier, where pay was pressed and no confirmation came,', 
     expect((await slow.show(made)).status).toBe(status);
     expect(await mailsOf(made, slow)).toContain(status);
     expect((await slowDesk<Stuck>('/stuck')).body).toMatchObject({ bookings: [], effects: [] });
+  });
+
+  test('a ticket that only a person knew of is cancelled by one: its approved refund waits for that at once, and is paid', async () => {
+    const made = await pressed();
+    await slowDesk(`${at(made)}/resolve`, TICKET);
+    await slow.paid(
+      '/air/refund-requests',
+      { intent_id: made.intent_id, reason: 'I broke a leg.' },
+      {
+        headers: {
+          'X-Customer-Support-Code': made.customer_support_code,
+          'X-Passenger-Family-Name': TRAVELLER.family_name,
+        },
+      },
+    );
+    const before = await slow.sums(made);
+    const amount = BigInt(made.escrow.amount) / 2n;
+    const terms = { payout_amount: Number(amount), note: 'agreed by telephone' };
+    const approved = (await slowDesk<RefundCase>(`/refund-requests/${made.intent_id}/approve`, terms)).body;
+    expect([approved.status, approved.last_error]).toEqual(['stuck', 'cancel_by_hand']);
+    expect(await moved(before, made, slow)).toMatchObject({ treasury: 0n, refund: 0n });
+    const ended = await slowDesk(`/stuck/${approved.request_id}/resolve`, { decision: 'cancelled' });
+    expect(ended.status).toBe(200);
+    expect(await moved(before, made, slow)).toMatchObject({ refund: amount });
+    expect((await slow.show(made)).status).toBe('refunded');
   });
 
   test('a person is told to ask the carrier by what it was given', async () => {

@@ -15,6 +15,8 @@ export interface Tills {
   readonly visits: Map<string, number>;
   /** Where the site never said: whether there is a ticket, which only the bank knows. */
   isPaid(reference: string): boolean;
+  /** True once the bank was asked about it. */
+  isOnlyKnownToBank(reference: string): boolean;
   /** Somebody cancels such a ticket by telephone. */
   cancel(reference: string): void;
 }
@@ -28,6 +30,7 @@ export function openTills({ chance }: World): Tills {
       paid.set(reference, known);
       return known;
     },
+    isOnlyKnownToBank: (reference) => paid.has(reference),
     cancel: (reference) => {
       if (paid.has(reference)) paid.set(reference, false);
     },

@@ -62,9 +62,9 @@ export function createOperator(world: World, stage: Stage, find: Find) {
     if (!done) await ask('POST', `/stuck/${id}/resolve`, { decision: 'retry' });
   }
 
-  /** What is not cancelled by trying again is cancelled by telephone. */
+  /** What is not cancelled by trying again is cancelled by telephone; at once where the site never knew of the ticket. */
   async function resolveRefund(id: string, intentId: string): Promise<void> {
-    if (!retried.has(id)) {
+    if (!retried.has(id) && !stage.tills.isOnlyKnownToBank(intentId)) {
       retried.add(id);
       await resolve(id, 'refund');
       return;
