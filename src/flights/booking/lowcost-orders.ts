@@ -29,10 +29,7 @@ export function orderOf(intent: Locked, outcome: BookOutcome): ProviderOrder {
   };
 }
 
-/**
- * The provider, with the lowcost tier's orders among its own. A site that never confirmed a purchase knows nothing of it: its
- * record is no word about a ticket that a person has decided on.
- */
+/** The provider, with the lowcost tier's orders among its own. */
 export function withLowcostOrders(
   provider: Provider,
   lowcost: Fulfiller,
@@ -46,13 +43,6 @@ export function withLowcostOrders(
       .executeTakeFirst();
     const outcome = intent && (await ask(intent.intent_id));
     if (!intent || !outcome) throw problem('order_not_found');
-    if (outcome.kind === 'payment_pressed_no_confirmation') {
-      throw problem('provider_failed', {
-        message:
-          'The web site never said whether it sold this ticket: a person has to cancel it with the airline.',
-        detail: { by_hand: true },
-      });
-    }
     return orderOf(intent, outcome);
   };
   return {

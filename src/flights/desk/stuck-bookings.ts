@@ -127,7 +127,9 @@ async function decide(desk: Desk, facts: Facts, by: By, request: ResolveRequest)
   const { decision } = request;
   const refusal = refusalOf(decision, facts);
   if (refusal) throw problem('decision_not_possible', { detail: { reason: refusal } });
-  const known = typeof facts.airline === 'string' ? null : facts.airline;
+  // A web site that never confirmed a sale knows nothing of the ticket: it neither shows it later nor takes it back.
+  const isUnconfirmed = isLowcost(intent.offer_id) && statusOf(facts.airline) === 'pending';
+  const known = typeof facts.airline === 'string' || isUnconfirmed ? null : facts.airline;
   const nowMs = clock.now();
   const order =
     decision !== 'ticketed'
