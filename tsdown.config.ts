@@ -108,7 +108,7 @@ export default defineConfig({
         },
         { name: 'store', test: /src\/store\/(open|marks|identity)\.ts$/, priority: 83 },
         { name: 'journal', test: /src\/client\/journal\/store\.ts$/, priority: 82 },
-        { name: 'service', test: /src\/service\.ts$/, priority: 80 },
+        { name: 'service', test: /src\/service\/index\.ts$/, priority: 80 },
         { name: 'schemas', test: /node_modules\/zod\/|src\/domain\/countries\.ts$/, priority: 75 },
         {
           name: 'paid',

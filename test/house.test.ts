@@ -13,7 +13,7 @@ const files = filesIn('src').map(inSrc);
 const isResult = (file: string): boolean => /^cli\/commands\/[^/]+\/result\.ts$/.test(file);
 const roomOf = (file: string): string => {
   if (isResult(file)) return 'published';
-  return file.includes('/') ? (file.split('/')[0] ?? '') : 'service';
+  return file.split('/')[0] ?? '';
 };
 const imports = files
   .flatMap((file) => importsOf(`src/${file}`))
@@ -78,7 +78,7 @@ const DOORS = [
   'payments/look.ts',
   'store/glance.ts',
   // Which steps this version knows.
-  'service-migrations.ts',
+  'service/migrations.ts',
 ];
 
 const say = (one: Pick<Import, 'file' | 'specifier'>) => `${one.file} imports ${one.specifier}`;
@@ -91,12 +91,12 @@ test('imports point down', () => {
     // Types of the wire, and the types of the composition root, are what the tool and the services agree on.
     const isWire = one.target === 'flights/wire.ts' || one.target === 'partner/wire.ts';
     if (one.typeOnly && (one.room === 'client' || one.room === 'cli') && isWire) return false;
-    if (one.typeOnly && one.room === 'cli' && one.target === 'service-types.ts') return false;
+    if (one.typeOnly && one.room === 'cli' && one.target === 'service/types.ts') return false;
     if (DOORS.includes(one.target)) return false;
     // What a command prints: a type for its spec, and a door that only tests and pages open.
     if (one.file.startsWith('cli/') && to === 'published') return !one.typeOnly && !one.dynamic;
     // The one door through which an embedded profile reaches the services.
-    return !(one.file === 'cli/session/session.ts' && one.target === 'service.ts');
+    return !(one.file === 'cli/session/session.ts' && one.target === 'service/index.ts');
   });
   expect(wrong.map(say)).toEqual([]);
 });
@@ -145,7 +145,7 @@ test('heavy packages are loaded when a command needs them, never on the way in',
     reachable.add(file);
     for (const one of staticImportsOf(file)) if (one.target) follow(one.target);
   };
-  for (const door of ['cli/main.ts', 'service.ts']) if (files.includes(door)) follow(door);
+  for (const door of ['cli/main.ts', 'service/index.ts']) if (files.includes(door)) follow(door);
   const wrong = [...reachable].flatMap(staticImportsOf).filter((one) => heavy.test(one.specifier));
   expect(wrong.map(say)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { STUCK } from '../flights/look.ts';
 import { NEWEST_SETTLED } from '../payments/look.ts';
-import { serviceMigrations } from '../service-migrations.ts';
+import { serviceMigrations } from '../service/migrations.ts';
 import { type Belonging, IDENTITY, readIdentity, readSeen, SEEN_LEDGER } from '../store/identity.ts';
 import { type FileState, inspectFile } from '../store/libsql/inspect.ts';
 import { readRows } from '../store/libsql/read-only.ts';

@@ -11,7 +11,7 @@ import { toFacilitatorSvmSigner } from '@x402/svm';
 import { registerExactSvmScheme } from '@x402/svm/exact/facilitator';
 import { ExactSvmScheme } from '@x402/svm/exact/server';
 import type { HttpRequest } from '../../src/kernel/http.ts';
-import { openClusterOnly } from '../../src/service-cluster-only.ts';
+import { openClusterOnly } from '../../src/service/cluster-only.ts';
 import { DEVNET_USDC } from '../../src/solana/cluster.ts';
 
 /**

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keepEvidence } from '../../src/flights/providers/browser/evidence.ts';
 import type { AuditTrail, Offer, OfferDetailsResponse, Stuck, StuckItem } from '../../src/flights/wire.ts';
 import { openSecrets } from '../../src/kernel/secrets.ts';
-import { openStore } from '../../src/service-database.ts';
+import { openStore } from '../../src/service/database.ts';
 import { worldClock } from '../clock.ts';
 import { recipeFor } from '../flights/providers/browser/site.ts';
 import { ANA, type MemoryOptions, type MemoryRun, runInMemory, temporaryHome } from './memory.ts';

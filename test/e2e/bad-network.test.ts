@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { payoutMemo } from '../../src/domain/payout-memo.ts';
 import type { Intent, Offer, RefundCase, Stuck } from '../../src/flights/wire.ts';
-import { openStore } from '../../src/service-database.ts';
+import { openStore } from '../../src/service/database.ts';
 import { readOwnKeypair } from '../../src/solana/keypair.ts';
 import { runInMemory, temporaryHome } from '../cli/memory.ts';
 import { isProof, rounds, seedOr, upTo } from '../rounds.ts';

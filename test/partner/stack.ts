@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { countMove } from '../../src/partner/orders/order-history.ts';
-import { openService } from '../../src/service.ts';
-import { openStore } from '../../src/service-database.ts';
-import type { ServiceOptions } from '../../src/service-types.ts';
+import { openStore } from '../../src/service/database.ts';
+import { openService } from '../../src/service/index.ts';
+import type { ServiceOptions } from '../../src/service/types.ts';
 import { runningClock } from '../flights/world.ts';
 import { type WebFetch, webService } from '../web.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bothRuns } from '../../src/service-partner.ts';
+import { bothRuns } from '../../src/service/partner.ts';
 
 /** The rounds of both services' workers, together. */
 

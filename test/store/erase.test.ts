@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'libsql';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openStore } from '../../src/service-database.ts';
+import { openStore } from '../../src/service/database.ts';
 import { erasing } from '../../src/store/erase.ts';
 
 /** What is removed or overwritten is gone from the file, whoever did it: the key of what was sealed lies beside it. */

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'libsql';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openService } from '../../src/service.ts';
-import { openStore } from '../../src/service-database.ts';
-import { serviceMigrations } from '../../src/service-migrations.ts';
+import { openStore } from '../../src/service/database.ts';
+import { openService } from '../../src/service/index.ts';
+import { serviceMigrations } from '../../src/service/migrations.ts';
 import { webOf } from '../web.ts';
 
 /** A database says which versions may use it: when it is opened, and while a process runs. */

@@ -15,7 +15,7 @@ import type {
   PlatformOptions,
   ServiceOptions,
   TakingCaps,
-} from '../../service-types.ts';
+} from '../../service/types.ts';
 import { type Cluster, SOLANA_NETWORKS } from '../../solana/cluster.ts';
 import type { ClusterSettings } from '../../solana/cluster-settings.ts';
 import type { Terminal } from '../screen/terminal.ts';

@@ -1,5 +1,5 @@
 import { problem } from '../../kernel/problems.ts';
-import type { ServiceOptions } from '../../service-types.ts';
+import type { ServiceOptions } from '../../service/types.ts';
 import type { Environment } from '../spec/globals.ts';
 import { secret } from './secret-variable.ts';
 

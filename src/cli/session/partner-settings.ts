@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { problem } from '../../kernel/problems.ts';
-import type { ServiceOptions } from '../../service-types.ts';
+import type { ServiceOptions } from '../../service/types.ts';
 import type { Environment } from '../spec/globals.ts';
 
 /**

@@ -21,7 +21,7 @@ import type {
   ServedCarrierSite,
   Service,
   ServiceOptions,
-} from '../../service-types.ts';
+} from '../../service/types.ts';
 import type { Cluster } from '../../solana/cluster.ts';
 import type { ClusterSettings } from '../../solana/cluster-settings.ts';
 import type { Signer } from '../../solana/keypair.ts';
@@ -119,7 +119,7 @@ export async function openSession(given: SessionGiven): Promise<Session> {
   const { isEmbedded } = profile;
   const keypairFile = profile.keypair ?? join(home, 'wallet.json');
 
-  const local = openHere(given, home, profile, () => import('../../service.ts'));
+  const local = openHere(given, home, profile, () => import('../../service/index.ts'));
   const { openLocal } = local;
   const cluster = once(async () =>
     isEmbedded ? (await openLocal()).cluster : openRemoteCluster(profile, clock, terminal),

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Clock } from '../../kernel/clock.ts';
 import { isProblem } from '../../kernel/problems.ts';
-import type { Service } from '../../service-types.ts';
+import type { Service } from '../../service/types.ts';
 import type { Signer } from '../../solana/keypair.ts';
 import type { Terminal } from '../screen/terminal.ts';
 

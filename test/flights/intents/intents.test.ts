@@ -6,7 +6,7 @@ import { openInstructions } from '../../../src/escrow/program.ts';
 import { createdIntent, intent as intentSchema } from '../../../src/flights/schema.ts';
 import type { CreatedIntent } from '../../../src/flights/wire.ts';
 import { problem } from '../../../src/kernel/problems.ts';
-import { openStore } from '../../../src/service-database.ts';
+import { openStore } from '../../../src/service/database.ts';
 import type { Cluster } from '../../../src/solana/cluster.ts';
 import type { Signer } from '../../../src/solana/signer.ts';
 import { buildTransaction, signatureOf } from '../../../src/solana/transaction.ts';

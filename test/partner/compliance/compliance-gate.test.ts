@@ -17,7 +17,7 @@ import { defaultPartnerOptions, type PartnerPorts } from '../../../src/partner/p
 import { addRequirement } from '../../../src/partner/requirements/partner-requirements.ts';
 import { partnerDemo } from '../../../src/sandbox/partner-demo.ts';
 import { ensureSeed } from '../../../src/sandbox/partners/seed.ts';
-import { openStore } from '../../../src/service-database.ts';
+import { openStore } from '../../../src/service/database.ts';
 import { type ManualClock, manualClock } from '../../clock.ts';
 import { postgresIsInstalled, startPostgres } from '../../store/postgres.ts';
 

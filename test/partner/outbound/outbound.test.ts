@@ -14,7 +14,7 @@ import { createOutbound, type OutboundPorts } from '../../../src/partner/outboun
 import { createOutboundAudit, MOST_AUDIT_BYTES } from '../../../src/partner/outbound/outbound-audit.ts';
 import { EMBEDDED_PLATFORM_HOST } from '../../../src/partner/outbound/ssrf-guard.ts';
 import { newWebhookSecret, verifyWebhook } from '../../../src/partner/outbound/webhook-signature.ts';
-import { openStore, type Store } from '../../../src/service-database.ts';
+import { openStore, type Store } from '../../../src/service/database.ts';
 import { type ManualClock, manualClock } from '../../clock.ts';
 import { fetchOver } from '../../web.ts';
 

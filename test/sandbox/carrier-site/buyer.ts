@@ -15,7 +15,7 @@ import { openSecrets } from '../../../src/kernel/secrets.ts';
 import { createSandboxCards } from '../../../src/sandbox/cards.ts';
 import { sandboxDkimRecord } from '../../../src/sandbox/carrier-site/dkim-key.ts';
 import type { SiteScenario } from '../../../src/sandbox/carrier-site/scenarios.ts';
-import { openStore } from '../../../src/service-database.ts';
+import { openStore } from '../../../src/service/database.ts';
 import { worldClock } from '../../clock.ts';
 import { isHere } from '../../needs.mjs';
 import type { Books, Served } from './served.ts';

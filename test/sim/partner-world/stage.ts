@@ -11,7 +11,7 @@ import { defaultPartnerOptions } from '../../../src/partner/ports.ts';
 import { mintToken } from '../../../src/partner/tokens.ts';
 import { partnerDemo } from '../../../src/sandbox/partner-demo.ts';
 import { partnerKeyFile, webhookSecretFile } from '../../../src/sandbox/partners/seed.ts';
-import { openStore } from '../../../src/service-database.ts';
+import { openStore } from '../../../src/service/database.ts';
 import { openSqlite, type SqliteDatabase } from '../../../src/store/libsql/file.ts';
 import { BEGINNING_MS, createWorld, type World } from '../world/world.ts';
 import { createBooks } from './platform-books.ts';

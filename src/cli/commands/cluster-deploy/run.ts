@@ -6,7 +6,7 @@ import type {
   DecidedDeployment,
   DeploymentStep,
   DeploymentWanted,
-} from '../../../service-types.ts';
+} from '../../../service/types.ts';
 import { SOLANA_NETWORKS } from '../../../solana/cluster.ts';
 import { readKeypair, readKeypairSeed, type Signer } from '../../../solana/keypair.ts';
 import { keypairPath } from '../../session/profile.ts';

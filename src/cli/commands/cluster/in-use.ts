@@ -1,7 +1,7 @@
 import { type Problem, problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { shownUrl, shownUrls } from '../../../kernel/shown-url.ts';
-import type { ClusterDesk } from '../../../service-types.ts';
+import type { ClusterDesk } from '../../../service/types.ts';
 import { rpcNames } from '../../../solana/monikers.ts';
 import { keyInArgument } from '../../session/secret-variable.ts';
 import { type ClusterOptions, clusterGiven } from '../../settings/cluster.ts';

@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit';
 import { formatUsdc } from '../../../kernel/money.ts';
 import { overNetwork } from '../../../kernel/network.ts';
 import { problem } from '../../../kernel/problems.ts';
-import type { ClusterDesk, InspectedProgram, OperatorWallet } from '../../../service-types.ts';
+import type { ClusterDesk, InspectedProgram, OperatorWallet } from '../../../service/types.ts';
 import type { Screen } from '../../screen/terminal.ts';
 import type { ClusterOptions } from '../../settings/cluster.ts';
 import type { Command, CommandContext } from '../../spec/command.ts';

@@ -1,6 +1,6 @@
 import { problem } from '../../../kernel/problems.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';
-import type { AirlineSettings } from '../../../service-types.ts';
+import type { AirlineSettings } from '../../../service/types.ts';
 import { isLoopback } from '../../session/encrypted.ts';
 import { secret } from '../../session/secret-variable.ts';
 import type { Environment } from '../../spec/globals.ts';

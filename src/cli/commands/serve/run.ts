@@ -5,7 +5,7 @@ import { jsonLog, type Log } from '../../../kernel/log.ts';
 import { problem } from '../../../kernel/problems.ts';
 import { quoted } from '../../../kernel/shell-word.ts';
 import { shownUrl } from '../../../kernel/shown-url.ts';
-import type { AirlineSettings } from '../../../service-types.ts';
+import type { AirlineSettings } from '../../../service/types.ts';
 import { type ClusterSettings, EMBEDDED_CLUSTER } from '../../../solana/cluster-settings.ts';
 import { networkOfGenesis, rpcNames } from '../../../solana/monikers.ts';
 import { nameOf } from '../../../solana/settings-checks.ts';

@@ -16,7 +16,7 @@ import { openSecrets } from '../../../../src/kernel/secrets.ts';
 import { createSandboxCards } from '../../../../src/sandbox/cards.ts';
 import { sandboxDkimRecord } from '../../../../src/sandbox/carrier-site/dkim-key.ts';
 import { openCarrierSite } from '../../../../src/sandbox/carrier-site/index.ts';
-import { openStore } from '../../../../src/service-database.ts';
+import { openStore } from '../../../../src/service/database.ts';
 import { worldClock } from '../../../clock.ts';
 
 /** A pretend carrier's site, and a browser that buys on it. */

@@ -14,7 +14,7 @@ import {
   type OrderBehaviour,
   type OrderBehaviourName,
 } from '../../../../src/sandbox/duffel/behaviours.ts';
-import { openStore, type Store } from '../../../../src/service-database.ts';
+import { openStore, type Store } from '../../../../src/service/database.ts';
 import { manualClock } from '../../../clock.ts';
 import { type ServedDuffel, serveDuffel } from '../../../sandbox/duffel/served.ts';
 import { TRAVELLER } from './samples.ts';

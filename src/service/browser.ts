@@ -1,16 +1,16 @@
 import { resolve } from 'node:dns/promises';
-import { type BrowserFulfiller, createBrowserFulfiller } from './flights/providers/browser/index.ts';
-import type { Clock } from './kernel/clock.ts';
-import type { Ids } from './kernel/ids.ts';
-import type { Log } from './kernel/log.ts';
-import { createSandboxCards } from './sandbox/cards.ts';
+import { type BrowserFulfiller, createBrowserFulfiller } from '../flights/providers/browser/index.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import type { Log } from '../kernel/log.ts';
+import { createSandboxCards } from '../sandbox/cards.ts';
 import {
   SANDBOX_DKIM_SELECTOR,
   SANDBOX_MAIL_DOMAIN,
   sandboxDkimRecord,
-} from './sandbox/carrier-site/dkim-key.ts';
-import type { Home } from './service-home.ts';
-import type { CarrierSites } from './service-types.ts';
+} from '../sandbox/carrier-site/dkim-key.ts';
+import type { Home } from './home.ts';
+import type { CarrierSites } from './types.ts';
 
 /** The name of the sandbox's key for mails: of a domain that can't exist, so no real carrier's mail is looked up here. */
 const SANDBOX_KEY = `${SANDBOX_DKIM_SELECTOR}._domainkey.${SANDBOX_MAIL_DOMAIN}`;

@@ -1,8 +1,8 @@
-import { ESCROW_PROGRAM_ID } from './escrow/address.ts';
-import { type HttpRequest, HttpResponse } from './kernel/http.ts';
-import { problem, problemBody } from './kernel/problems.ts';
-import { openEmbedded } from './service-cluster.ts';
-import type { OpenService } from './service-types.ts';
+import { ESCROW_PROGRAM_ID } from '../escrow/address.ts';
+import { type HttpRequest, HttpResponse } from '../kernel/http.ts';
+import { problem, problemBody } from '../kernel/problems.ts';
+import { openEmbedded } from './cluster.ts';
+import type { OpenService } from './types.ts';
 
 /**
  * The embedded cluster by itself: its JSON-RPC and its faucet, and no service. Without the program it is a cluster that

@@ -1,18 +1,18 @@
 import type { Address } from '@solana/kit';
-import type { InspectedProgram } from './escrow/deployment/inspect.ts';
-import type { DeploymentPlan } from './escrow/deployment/plan.ts';
-import type { DeploymentStep } from './escrow/deployment/sending.ts';
-import type { Scenario } from './flights/providers/provider.ts';
-import type { Clock } from './kernel/clock.ts';
-import type { Fetch, HttpRequest, HttpResponse } from './kernel/http.ts';
-import type { Log } from './kernel/log.ts';
-import type { Problem } from './kernel/problems.ts';
-import type { NotifySettings } from './notify/message.ts';
-import type { PartnerOptions } from './partner/ports.ts';
-import type { Cluster, Faucet } from './solana/cluster.ts';
-import type { ClusterSettings } from './solana/cluster-settings.ts';
-import type { PubSub } from './solana/pubsub/index.ts';
-import type { Signer } from './solana/signer.ts';
+import type { InspectedProgram } from '../escrow/deployment/inspect.ts';
+import type { DeploymentPlan } from '../escrow/deployment/plan.ts';
+import type { DeploymentStep } from '../escrow/deployment/sending.ts';
+import type { Scenario } from '../flights/providers/provider.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Fetch, HttpRequest, HttpResponse } from '../kernel/http.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Problem } from '../kernel/problems.ts';
+import type { NotifySettings } from '../notify/message.ts';
+import type { PartnerOptions } from '../partner/ports.ts';
+import type { Cluster, Faucet } from '../solana/cluster.ts';
+import type { ClusterSettings } from '../solana/cluster-settings.ts';
+import type { PubSub } from '../solana/pubsub/index.ts';
+import type { Signer } from '../solana/signer.ts';
 
 export interface TakingCaps {
   readonly perPayment: bigint | null;

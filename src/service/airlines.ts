@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import type { Fulfiller } from './flights/providers/fulfiller.ts';
-import type { Provider } from './flights/providers/provider.ts';
-import type { Clock } from './kernel/clock.ts';
-import type { Ids } from './kernel/ids.ts';
-import type { Log } from './kernel/log.ts';
-import { problem } from './kernel/problems.ts';
-import { createSandboxProvider } from './sandbox/airline/index.ts';
-import { createSandboxLowcost } from './sandbox/lowcost/index.ts';
-import type { Home } from './service-home.ts';
-import type { AirlineSettings, ServiceOptions } from './service-types.ts';
-import { SOLANA_NETWORKS } from './solana/cluster.ts';
-import { markOnce } from './store/marks.ts';
-import type { StorageWatch } from './store/watch.ts';
+import type { Fulfiller } from '../flights/providers/fulfiller.ts';
+import type { Provider } from '../flights/providers/provider.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Ids } from '../kernel/ids.ts';
+import type { Log } from '../kernel/log.ts';
+import { problem } from '../kernel/problems.ts';
+import { createSandboxProvider } from '../sandbox/airline/index.ts';
+import { createSandboxLowcost } from '../sandbox/lowcost/index.ts';
+import { SOLANA_NETWORKS } from '../solana/cluster.ts';
+import { markOnce } from '../store/marks.ts';
+import type { StorageWatch } from '../store/watch.ts';
+import type { Home } from './home.ts';
+import type { AirlineSettings, ServiceOptions } from './types.ts';
 
 /** Both tiers that seats are sold from. */
 export interface Airlines {
@@ -44,7 +44,7 @@ export function plannedSellers({
     provider === 'sandbox'
       ? { name: 'sandbox', isSandbox: true }
       : { name: provider.name, isSandbox: isTestToken(provider.token) },
-    // Also that of real carriers: no card that it has pays anywhere but in a sandbox (service-browser.ts).
+    // Also that of real carriers: no card that it has pays anywhere but in a sandbox (browser.ts).
     ...(lowcost === 'none' ? [] : [{ name: nameOf(lowcost), isSandbox: true }]),
   ];
 }
@@ -74,7 +74,7 @@ export async function openAirlines(
   const browser =
     typeof lowcost === 'string'
       ? null
-      : (await import('./service-browser.ts')).openBrowserTier(options.home, lowcost.sites, own, home);
+      : (await import('./browser.ts')).openBrowserTier(options.home, lowcost.sites, own, home);
   const opened: Airlines = {
     provider: provider === 'sandbox' ? createSandboxProvider(sandbox) : await openDuffel(provider, own, home),
     lowcost:
@@ -133,6 +133,6 @@ async function openDuffel(
   own: AirlinePorts,
   { store }: Home,
 ): Promise<Provider> {
-  const { createDuffelProvider } = await import('./flights/providers/duffel/index.ts');
+  const { createDuffelProvider } = await import('../flights/providers/duffel/index.ts');
   return createDuffelProvider({ ...own, url, token, store, webhookSecret });
 }

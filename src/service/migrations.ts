@@ -1,12 +1,12 @@
-import { effectsMigrations as effects } from './effects/migrations.ts';
-import { flightsMigrations as flights } from './flights/migrations.ts';
-import { browserMigrations as browser } from './flights/providers/browser/migrations.ts';
-import { duffelMigrations as duffel } from './flights/providers/duffel/migrations.ts';
-import { notifyMigrations as notify } from './notify/migrations.ts';
-import { partnerMigrations as partner } from './partner/migrations.ts';
-import { paymentsMigrations as payments } from './payments/migrations.ts';
-import type { Migration } from './store/applied-steps.ts';
-import { CREATE_META } from './store/marks.ts';
+import { effectsMigrations as effects } from '../effects/migrations.ts';
+import { flightsMigrations as flights } from '../flights/migrations.ts';
+import { browserMigrations as browser } from '../flights/providers/browser/migrations.ts';
+import { duffelMigrations as duffel } from '../flights/providers/duffel/migrations.ts';
+import { notifyMigrations as notify } from '../notify/migrations.ts';
+import { partnerMigrations as partner } from '../partner/migrations.ts';
+import { paymentsMigrations as payments } from '../payments/migrations.ts';
+import type { Migration } from '../store/applied-steps.ts';
+import { CREATE_META } from '../store/marks.ts';
 
 /**
  * The services' database, step by step. Each room says what becomes of its own tables (`migrations.ts` beside its

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { serviceMigrations } from '../src/service-migrations.ts';
-import { filesIn } from './house.mjs';
+import { serviceMigrations } from '../../src/service/migrations.ts';
+import { filesIn } from '../house.mjs';
 
 /** Digest of a step's statements, as they were released. */
 const digestOf = (statements: readonly string[]) =>

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { smallText } from './kernel/bounded-file.ts';
-import { systemClock } from './kernel/clock.ts';
-import { overNetwork } from './kernel/network.ts';
-import { partnerKeyFile, webhookSecretFile } from './sandbox/partners/seed.ts';
-import { createPlatformApp, PLATFORM_PARTNERS } from './sandbox/platform/app.ts';
-import { openBooks } from './sandbox/platform/books.ts';
-import { moveDue } from './sandbox/platform/mover.ts';
-import type { OpenPlatform } from './service-types.ts';
+import { smallText } from '../kernel/bounded-file.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { overNetwork } from '../kernel/network.ts';
+import { partnerKeyFile, webhookSecretFile } from '../sandbox/partners/seed.ts';
+import { createPlatformApp, PLATFORM_PARTNERS } from '../sandbox/platform/app.ts';
+import { openBooks } from '../sandbox/platform/books.ts';
+import { moveDue } from '../sandbox/platform/mover.ts';
+import type { OpenPlatform } from './types.ts';
 
 const STEP_MS = 1_500;
 const SLOW_MS = 3_000;

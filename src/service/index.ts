@@ -1,21 +1,26 @@
 import { join } from 'node:path';
-import { ESCROW_PROGRAM_ID } from './escrow/address.ts';
-import { createFlights, type FlightsOptions } from './flights/index.ts';
-import { type Clock, systemClock } from './kernel/clock.ts';
-import { json } from './kernel/http.ts';
-import { type Ids, randomIds } from './kernel/ids.ts';
-import { type Log, silentLog } from './kernel/log.ts';
-import { once } from './kernel/once.ts';
-import { type Problem, problem, problemBody } from './kernel/problems.ts';
-import { STORAGE_RETRY_S } from './kernel/storage.ts';
-import { createOperatorWallets } from './payments/operator-wallets.ts';
-import { createPaywall } from './payments/paywall.ts';
-import { readyForMoney } from './payments/readiness.ts';
-import { type Airlines, checkPlayMoney, openAirlines, plannedSellers } from './service-airlines.ts';
-import { type OpenedCluster, openRealCluster } from './service-cluster.ts';
-import { type Home, openHome } from './service-home.ts';
-import { serviceMigrations } from './service-migrations.ts';
-import { bothRuns, isPartnerPath, lazyPartner } from './service-partner.ts';
+import { ESCROW_PROGRAM_ID } from '../escrow/address.ts';
+import { createFlights, type FlightsOptions } from '../flights/index.ts';
+import { type Clock, systemClock } from '../kernel/clock.ts';
+import { json } from '../kernel/http.ts';
+import { type Ids, randomIds } from '../kernel/ids.ts';
+import { type Log, silentLog } from '../kernel/log.ts';
+import { once } from '../kernel/once.ts';
+import { type Problem, problem, problemBody } from '../kernel/problems.ts';
+import { STORAGE_RETRY_S } from '../kernel/storage.ts';
+import { createOperatorWallets } from '../payments/operator-wallets.ts';
+import { createPaywall } from '../payments/paywall.ts';
+import { readyForMoney } from '../payments/readiness.ts';
+import { SOLANA_NETWORKS } from '../solana/cluster.ts';
+import { watchSteps } from '../store/migrate.ts';
+import { checkDatabaseUrl } from '../store/open.ts';
+import { storeTrouble } from '../store/trouble.ts';
+import { type StorageWatch, watchStorage, writeProbe } from '../store/watch.ts';
+import { type Airlines, checkPlayMoney, openAirlines, plannedSellers } from './airlines.ts';
+import { type OpenedCluster, openRealCluster } from './cluster.ts';
+import { type Home, openHome } from './home.ts';
+import { serviceMigrations } from './migrations.ts';
+import { bothRuns, isPartnerPath, lazyPartner } from './partner.ts';
 import type {
   OpenCarrierSite,
   OpenClusterDesk,
@@ -23,12 +28,7 @@ import type {
   OpenPlatform,
   OpenService,
   ServiceOptions,
-} from './service-types.ts';
-import { SOLANA_NETWORKS } from './solana/cluster.ts';
-import { watchSteps } from './store/migrate.ts';
-import { checkDatabaseUrl } from './store/open.ts';
-import { storeTrouble } from './store/trouble.ts';
-import { type StorageWatch, watchStorage, writeProbe } from './store/watch.ts';
+} from './types.ts';
 
 /** The ids, the clock and the log of this process. */
 interface Process {
@@ -63,7 +63,7 @@ export const openService: OpenService = async (options) => {
   const partner = lazyPartner({ ...own, store, secrets }, options);
   return {
     async operatorKeyFile() {
-      const { ensureOperatorKeyFile } = await import('./flights/desk/keys.ts');
+      const { ensureOperatorKeyFile } = await import('../flights/desk/keys.ts');
       return ensureOperatorKeyFile(
         { store, secrets, clock, ids: own.ids },
         join(options.home, 'keys', 'operator.key'),
@@ -105,23 +105,23 @@ export const openService: OpenService = async (options) => {
 
 /** The sandbox partner platform, by itself: it is another company's, and shares nothing with the services. */
 export const openPlatform: OpenPlatform = async (options) =>
-  (await import('./service-platform.ts')).openPlatform(options);
+  (await import('./platform.ts')).openPlatform(options);
 
 /** A pretend carrier's web site, by itself: browsers reach it as they reach a real one. */
 export const openCarrierSite: OpenCarrierSite = async (options) =>
-  (await import('./service-carrier-site.ts')).openCarrierSite(options);
+  (await import('./carrier-site.ts')).openCarrierSite(options);
 
 /** The sandbox of the Duffel API, by itself. */
 export const openDuffelSandbox: OpenDuffelSandbox = async (options) =>
-  (await import('./service-sandbox.ts')).openDuffelSandbox(options);
+  (await import('./sandbox.ts')).openDuffelSandbox(options);
 
 /** The embedded cluster by itself. */
 export const openClusterOnly: OpenService = async (options) =>
-  (await import('./service-cluster-only.ts')).openClusterOnly(options);
+  (await import('./cluster-only.ts')).openClusterOnly(options);
 
 /** The operator's desk for a cluster, without the services. */
 export const openClusterDesk: OpenClusterDesk = async (options) =>
-  (await import('./service-cluster-desk.ts')).openClusterDesk(options);
+  (await import('./cluster-desk.ts')).openClusterDesk(options);
 
 /** A database that is away says nothing about its steps: whatever is asked of it then fails by itself. */
 function loggingOnce(look: () => Promise<Problem | null>, log: Log): () => Promise<boolean> {
@@ -146,9 +146,9 @@ const movedOnAnswer = () =>
 /** Refuses what can be refused before anything is opened. @throws Problem of the option */
 async function checkOptions({ databaseUrl, notify, partner }: ServiceOptions): Promise<void> {
   if (databaseUrl !== undefined) checkDatabaseUrl(databaseUrl);
-  if (notify) (await import('./notify/settings.ts')).checkSettings(notify);
+  if (notify) (await import('../notify/settings.ts')).checkSettings(notify);
   const policyFile = partner?.compliancePolicyFile;
-  if (policyFile) (await import('./partner/compliance/policy.ts')).loadPolicy(policyFile);
+  if (policyFile) (await import('../partner/compliance/policy.ts')).loadPolicy(policyFile);
 }
 
 /** Looks at the program from the start on, at most once a minute. */
@@ -156,9 +156,7 @@ function programWatch(
   { cluster, program }: Pick<Home, 'cluster' | 'program'>,
   clock: Clock,
 ): () => Promise<string | null> {
-  const watch = once(async () =>
-    (await import('./service-program.ts')).watchProgram(cluster, program, clock),
-  );
+  const watch = once(async () => (await import('./program.ts')).watchProgram(cluster, program, clock));
   return async () => (await watch())();
 }
 
@@ -167,7 +165,7 @@ async function checkTaking(real: OpenedCluster | null, options: ServiceOptions):
   const [provider] = plannedSellers(options);
   if (real?.cluster.network !== SOLANA_NETWORKS.mainnet) return checkPlayMoney([provider]);
   const { isMainnetMeant = false, caps } = options;
-  const { checkMainnetStart } = await import('./service-mainnet.ts');
+  const { checkMainnetStart } = await import('./mainnet.ts');
   checkMainnetStart({ sellers: plannedSellers(options), isMeant: isMainnetMeant, caps });
 }
 
@@ -192,10 +190,10 @@ async function checkProgram(
   { cluster, program }: Home,
   { cluster: settings }: ServiceOptions,
 ): Promise<void> {
-  const { checkCluster } = await import('./service-program.ts');
+  const { checkCluster } = await import('./program.ts');
   const found = await checkCluster(cluster, program);
   if (cluster.network !== SOLANA_NETWORKS.mainnet) return;
-  const { checkMainnetProgram } = await import('./service-mainnet.ts');
+  const { checkMainnetProgram } = await import('./mainnet.ts');
   checkMainnetProgram(found, settings?.upgradeAuthorities ?? []);
 }
 
@@ -260,7 +258,7 @@ function openFlights(
     mint: cluster.usdcMint,
     escrowProgram: program,
     partnerOrdersInError: async (orderId) =>
-      (await import('./partner/orders/orders-in-error.ts')).ordersInError(
+      (await import('../partner/orders/orders-in-error.ts')).ordersInError(
         store,
         options.partnerEnvironment ?? 'demo',
         orderId,
@@ -273,7 +271,7 @@ function openFlights(
     isStopping: () => options.stopping?.aborted ?? false,
     gatewayKeys: options.gatewayKeysFile === undefined ? undefined : gatewayKeys(options.gatewayKeysFile),
     transports: async () =>
-      (await import('./notify/transports.ts')).createTransports(options.home, options.notify),
+      (await import('../notify/transports.ts')).createTransports(options.home, options.notify),
     options: flightsOptions(options),
   });
 }
@@ -290,4 +288,4 @@ function flightsOptions({ purgeAfterDays, caps, stopping }: ServiceOptions): Par
 }
 
 const gatewayKeys = (path: string) => async () =>
-  (await import('./flights/intents/sponsored.ts')).readGatewayKeys(path);
+  (await import('../flights/intents/sponsored.ts')).readGatewayKeys(path);

@@ -1,13 +1,13 @@
-import { systemClock } from './kernel/clock.ts';
-import { overNetwork } from './kernel/network.ts';
-import { createDuffelApp } from './sandbox/duffel/app.ts';
-import { openBooks } from './sandbox/duffel/books.ts';
-import { isCut } from './sandbox/duffel/errors.ts';
-import { deliverDue, nextDelivery } from './sandbox/duffel/events.ts';
-import { createDuffelIds } from './sandbox/duffel/ids.ts';
-import { register } from './sandbox/duffel/webhook-calls.ts';
-import { createDuffelWorld } from './sandbox/duffel/world.ts';
-import type { OpenDuffelSandbox } from './service-types.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { overNetwork } from '../kernel/network.ts';
+import { createDuffelApp } from '../sandbox/duffel/app.ts';
+import { openBooks } from '../sandbox/duffel/books.ts';
+import { isCut } from '../sandbox/duffel/errors.ts';
+import { deliverDue, nextDelivery } from '../sandbox/duffel/events.ts';
+import { createDuffelIds } from '../sandbox/duffel/ids.ts';
+import { register } from '../sandbox/duffel/webhook-calls.ts';
+import { createDuffelWorld } from '../sandbox/duffel/world.ts';
+import type { OpenDuffelSandbox } from './types.ts';
 
 const STEP_MS = 2_000;
 const SLOW_MS = 3_000;

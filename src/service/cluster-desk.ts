@@ -1,19 +1,24 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Address } from '@solana/kit';
-import { ESCROW_PROGRAM_ID } from './escrow/address.ts';
-import { reclaimBuffer } from './escrow/deployment/buffer.ts';
-import { inspectProgram } from './escrow/deployment/inspect.ts';
-import { type Deployment, mayChange, planDeployment, requireFunds } from './escrow/deployment/plan.ts';
-import type { DeploymentRecord, DeploymentRecords } from './escrow/deployment/records.ts';
-import { carryOut } from './escrow/deployment/steps.ts';
-import { escrowElf } from './escrow/elf.ts';
-import { type Clock, systemClock } from './kernel/clock.ts';
-import { silentLog } from './kernel/log.ts';
-import { problem } from './kernel/problems.ts';
-import { LEAST_LAMPORTS } from './payments/readiness.ts';
-import { openRealCluster } from './service-cluster.ts';
-import { type Home, openHome, openOperatorKeys } from './service-home.ts';
-import { deployedProgram, deploymentsOf } from './service-program.ts';
+import { ESCROW_PROGRAM_ID } from '../escrow/address.ts';
+import { reclaimBuffer } from '../escrow/deployment/buffer.ts';
+import { inspectProgram } from '../escrow/deployment/inspect.ts';
+import { type Deployment, mayChange, planDeployment, requireFunds } from '../escrow/deployment/plan.ts';
+import type { DeploymentRecord, DeploymentRecords } from '../escrow/deployment/records.ts';
+import { carryOut } from '../escrow/deployment/steps.ts';
+import { escrowElf } from '../escrow/elf.ts';
+import { type Clock, systemClock } from '../kernel/clock.ts';
+import { silentLog } from '../kernel/log.ts';
+import { problem } from '../kernel/problems.ts';
+import { LEAST_LAMPORTS } from '../payments/readiness.ts';
+import { EMBEDDED_CLUSTER } from '../solana/cluster-settings.ts';
+import { rpcUrl as resolvedUrl } from '../solana/monikers.ts';
+import { type Signer, signerFromSeed } from '../solana/signer.ts';
+import { associatedTokenAddress, decodeMint, decodeTokenAccount } from '../solana/token.ts';
+import { checkDatabaseUrl } from '../store/open.ts';
+import { openRealCluster } from './cluster.ts';
+import { type Home, openHome, openOperatorKeys } from './home.ts';
+import { deployedProgram, deploymentsOf } from './program.ts';
 import type {
   ClusterDesk,
   DecidedDeployment,
@@ -21,12 +26,7 @@ import type {
   OpenClusterDesk,
   OperatorWallet,
   ReclaimedBuffer,
-} from './service-types.ts';
-import { EMBEDDED_CLUSTER } from './solana/cluster-settings.ts';
-import { rpcUrl as resolvedUrl } from './solana/monikers.ts';
-import { type Signer, signerFromSeed } from './solana/signer.ts';
-import { associatedTokenAddress, decodeMint, decodeTokenAccount } from './solana/token.ts';
-import { checkDatabaseUrl } from './store/open.ts';
+} from './types.ts';
 
 type Keys = Pick<Home['keys'], 'authority' | 'facilitator' | 'treasury'>;
 

@@ -3,14 +3,11 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Address } from '@solana/kit';
 import { sql } from 'kysely';
-import { ESCROW_PROGRAM_ID } from './escrow/address.ts';
-import { isProblem, type Problem, problem } from './kernel/problems.ts';
-import { openSecrets, type Secrets } from './kernel/secrets.ts';
-import { NEWEST_SETTLED } from './payments/look.ts';
-import { type OpenedCluster, openEmbedded } from './service-cluster.ts';
-import { openStore, type Store } from './service-database.ts';
-import type { ServiceOptions } from './service-types.ts';
-import { createKeypairFile, readOwnKeypair, type Signer } from './solana/keypair.ts';
+import { ESCROW_PROGRAM_ID } from '../escrow/address.ts';
+import { isProblem, type Problem, problem } from '../kernel/problems.ts';
+import { openSecrets, type Secrets } from '../kernel/secrets.ts';
+import { NEWEST_SETTLED } from '../payments/look.ts';
+import { createKeypairFile, readOwnKeypair, type Signer } from '../solana/keypair.ts';
 import {
   type Belonging,
   differences,
@@ -25,10 +22,13 @@ import {
   SEEN_LEDGER,
   type SeenLedger,
   whyLedgerLost,
-} from './store/identity.ts';
-import type { OnTrouble } from './store/libsql/file.ts';
-import { markOnce, noteLedger, readMark } from './store/marks.ts';
-import { storeTrouble } from './store/trouble.ts';
+} from '../store/identity.ts';
+import type { OnTrouble } from '../store/libsql/file.ts';
+import { markOnce, noteLedger, readMark } from '../store/marks.ts';
+import { storeTrouble } from '../store/trouble.ts';
+import { type OpenedCluster, openEmbedded } from './cluster.ts';
+import { openStore, type Store } from './database.ts';
+import type { ServiceOptions } from './types.ts';
 
 /** The keys of a home seal and sign for its database. */
 interface HomeKeys {
@@ -111,7 +111,7 @@ async function programFor({ home, cluster }: ServiceOptions, opened: OpenedClust
   const [named] = cluster?.escrowPrograms ?? [];
   if (named !== undefined) return named;
   if (opened.ledger) return ESCROW_PROGRAM_ID;
-  const { deployedProgram, deploymentsOf } = await import('./service-program.ts');
+  const { deployedProgram, deploymentsOf } = await import('./program.ts');
   return deployedProgram(opened.cluster, deploymentsOf(home, opened));
 }
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { systemClock } from './kernel/clock.ts';
-import { didYouMean } from './kernel/nearest.ts';
-import { problem } from './kernel/problems.ts';
-import { SANDBOX_MAIL_DOMAIN } from './sandbox/carrier-site/dkim-key.ts';
-import { openCarrierSite as openSite } from './sandbox/carrier-site/index.ts';
-import { SITE_SCENARIO_NAMES, siteScenario } from './sandbox/carrier-site/scenarios.ts';
-import type { OpenCarrierSite } from './service-types.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { didYouMean } from '../kernel/nearest.ts';
+import { problem } from '../kernel/problems.ts';
+import { SANDBOX_MAIL_DOMAIN } from '../sandbox/carrier-site/dkim-key.ts';
+import { openCarrierSite as openSite } from '../sandbox/carrier-site/index.ts';
+import { SITE_SCENARIO_NAMES, siteScenario } from '../sandbox/carrier-site/scenarios.ts';
+import type { OpenCarrierSite } from './types.ts';
 
 /** The pretend carrier's web site with books of its own. @throws Problem `usage` for an unknown scenario */
 export const openCarrierSite: OpenCarrierSite = async (options) => {

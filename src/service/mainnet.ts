@@ -1,6 +1,6 @@
 import type { Address } from '@solana/kit';
-import { problem } from './kernel/problems.ts';
-import type { InspectedProgram, TakingCaps } from './service-types.ts';
+import { problem } from '../kernel/problems.ts';
+import type { InspectedProgram, TakingCaps } from './types.ts';
 
 /** Anything that sells journeys: one that is invented must not be sold for real money. */
 interface Seller {

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
-import type { FlightsDatabase } from './flights/tables.ts';
-import type { PartnerDatabase } from './partner/tables.ts';
-import { serviceMigrations } from './service-migrations.ts';
-import type { OnTrouble } from './store/libsql/file.ts';
-import { openFileOrServer } from './store/open.ts';
+import type { FlightsDatabase } from '../flights/tables.ts';
+import type { PartnerDatabase } from '../partner/tables.ts';
+import type { OnTrouble } from '../store/libsql/file.ts';
+import { openFileOrServer } from '../store/open.ts';
+import { serviceMigrations } from './migrations.ts';
 
 /**
  * Every table of the services' database; each room knows those that its own `tables.ts` names. Portable between SQLite

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { openService } from '../src/service.ts';
-import { hearStatements } from './store/plans.ts';
+import { openService } from '../../src/service/index.ts';
+import { hearStatements } from '../store/plans.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'farelock-open-'));
 const statements = hearStatements();

@@ -1,14 +1,14 @@
-import type { AuditTables } from './flights/desk/audit.ts';
-import type { Clock } from './kernel/clock.ts';
-import type { HttpRequest, HttpResponse } from './kernel/http.ts';
-import type { Ids } from './kernel/ids.ts';
-import type { Log } from './kernel/log.ts';
-import { once } from './kernel/once.ts';
-import type { Secrets } from './kernel/secrets.ts';
-import { partnerDueAtMs } from './partner/worker.ts';
-import { partnerDemo } from './sandbox/partner-demo.ts';
-import type { Store } from './service-database.ts';
-import type { Connection, ServiceOptions, WorkerRun } from './service-types.ts';
+import type { AuditTables } from '../flights/desk/audit.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { HttpRequest, HttpResponse } from '../kernel/http.ts';
+import type { Ids } from '../kernel/ids.ts';
+import type { Log } from '../kernel/log.ts';
+import { once } from '../kernel/once.ts';
+import type { Secrets } from '../kernel/secrets.ts';
+import { partnerDueAtMs } from '../partner/worker.ts';
+import { partnerDemo } from '../sandbox/partner-demo.ts';
+import type { Store } from './database.ts';
+import type { Connection, ServiceOptions, WorkerRun } from './types.ts';
 
 /** Paths of the partner service: its procedures, its description, and its part of the operator's desk. */
 export const isPartnerPath = (pathname: string): boolean =>
@@ -39,9 +39,9 @@ export function lazyPartner(
   const demo = environment === 'demo' ? partnerDemo : null;
   const partner = once(async () => {
     const [{ createPartner }, { createOperatorKeys }, { writeAudit }] = await Promise.all([
-      import('./partner/index.ts'),
-      import('./flights/desk/keys.ts'),
-      import('./flights/desk/audit.ts'),
+      import('../partner/index.ts'),
+      import('../flights/desk/keys.ts'),
+      import('../flights/desk/audit.ts'),
     ]);
     const operators = createOperatorKeys(given);
     return createPartner({

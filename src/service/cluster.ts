@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import bs58 from 'bs58';
-import { EARLIER_ESCROW_ELFS, escrowElf } from './escrow/elf.ts';
-import { ESCROW_PROGRAM_ID } from './escrow/program.ts';
-import { type Clock, systemClock } from './kernel/clock.ts';
-import type { HttpRequest, HttpResponse } from './kernel/http.ts';
-import { type Log, silentLog } from './kernel/log.ts';
-import { once } from './kernel/once.ts';
-import type { ServiceOptions } from './service-types.ts';
-import type { Cluster, Faucet } from './solana/cluster.ts';
-import type { ClusterSettings } from './solana/cluster-settings.ts';
-import { type EmbeddedCluster, type GenesisProgram, openEmbeddedCluster } from './solana/embedded/open.ts';
-import type { PubSub } from './solana/pubsub/index.ts';
-import type { OnTrouble } from './store/libsql/file.ts';
+import { EARLIER_ESCROW_ELFS, escrowElf } from '../escrow/elf.ts';
+import { ESCROW_PROGRAM_ID } from '../escrow/program.ts';
+import { type Clock, systemClock } from '../kernel/clock.ts';
+import type { HttpRequest, HttpResponse } from '../kernel/http.ts';
+import { type Log, silentLog } from '../kernel/log.ts';
+import { once } from '../kernel/once.ts';
+import type { Cluster, Faucet } from '../solana/cluster.ts';
+import type { ClusterSettings } from '../solana/cluster-settings.ts';
+import { type EmbeddedCluster, type GenesisProgram, openEmbeddedCluster } from '../solana/embedded/open.ts';
+import type { PubSub } from '../solana/pubsub/index.ts';
+import type { OnTrouble } from '../store/libsql/file.ts';
+import type { ServiceOptions } from './types.ts';
 
 export interface OpenedCluster {
   readonly cluster: Cluster;
@@ -38,7 +38,7 @@ export async function openRealCluster(
   settings: ClusterSettings,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Promise<OpenedCluster> {
-  const { openRpcCluster } = await import('./solana/rpc/open.ts');
+  const { openRpcCluster } = await import('../solana/rpc/open.ts');
   const cluster = await openRpcCluster({ ...settings, urls: settings.rpcUrls, clock, log });
   return { cluster, faucet: null, rpc: null, pubSub: null, ledger: null, genesis: cluster.genesis };
 }
@@ -67,14 +67,14 @@ export async function openEmbedded(
   });
   const genesis = withoutProgram ? ownGenesis(cluster.ledgerId) : null;
   const jsonRpc = once(async () =>
-    (await import('./solana/json-rpc/index.ts')).createJsonRpc(cluster, {
+    (await import('../solana/json-rpc/index.ts')).createJsonRpc(cluster, {
       log,
       genesis: genesis ?? undefined,
     }),
   );
   const rpc = async (request: HttpRequest) => (await jsonRpc())(request);
   const pubSub = once(async () =>
-    (await import('./solana/pubsub/index.ts')).createPubSub(cluster.ledger, { log }),
+    (await import('../solana/pubsub/index.ts')).createPubSub(cluster.ledger, { log }),
   );
   return { cluster, faucet: cluster, rpc, pubSub, ledger: cluster, genesis };
 }
